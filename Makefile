@@ -5,7 +5,9 @@
 #                   PREFIX=$HOME/.local needs no root
 #   make deb        a Debian package, in .build; DEBEMAIL and DEBFULLNAME say who keeps it
 #   make deps       the Debian packages of the build, with no upgrade; `make test-deps` those of the tests as well
+#   make test-debug the tests with the programs of the debug build, which check more of themselves
 #   make bench      the figures, side by side with their yardsticks
+#   make picture    the terminal that README shows, from a session of the programs
 #   make order      which functions a start of `vault` and the use of `vaultd` run, for the linker to put them together
 #   make fuzz       a minute (FUZZ_SECONDS), or so many inputs (FUZZ_RUNS), per fuzz target
 #   make interop    git's own tests of credential helpers, by git as Debian has it, against ours
@@ -64,7 +66,7 @@ TEST_PYTHON := docker pip uv pyjwt cryptography
 BENCH_DEPS := gnome-keyring libsecret-tools dbus-daemon python3 python3-dbus python3-gi util-linux \
               sqlite3 pass gnupg keepassxc git strace pkg-config openssh-client
 
-.PHONY: all build deps test-deps bench-deps deb-deps demo test check interop lint fmt bench order clean
+.PHONY: all build deps test-deps bench-deps deb-deps demo test test-debug check interop lint fmt bench picture order clean
 all: build
 
 build: $(PROGRAMS)
@@ -105,16 +107,22 @@ deb-deps:
 demo: deps build
 	@Tests/demo.sh $(abspath $(BIN))
 
+# The programs are tested as they are installed: the optimizer, too, decides what stays in memory, and the client is
+# another file. The code that the tests call themselves is a debug build.
+TESTED := store-flipper store-replay stack-proof
 test: test-deps lint check demo
 	rm -rf .build/tmp
-	$(SWIFT) build --build-tests --explicit-target-dependency-import-check error
-	@Tests/run.sh
-	for program in store-flipper stack-proof; do $(RELEASE) --product $$program || exit; done
-	@VAULT_PROGRAMS=$(abspath $(BIN)) Tests/run.sh '$(RELEASE_SUITES)'
+	for program in $(TESTED); do $(RELEASE) --product $$program || exit; done
+	$(BUILD_TESTS)
+	@VAULT_PROGRAMS=$(abspath $(BIN)) Tests/run.sh
 
-# What is told of the programs as they are installed: what stays in memory is the optimizer's doing too, and the client is
-# another file. The rest of the suites are about sources, which one build proves.
-RELEASE_SUITES := VaultCLITests|StackTests|VaultDaemonTests.*Memory|Secrets|FlippedByte|BootKey|LoginTests|LockTriggers|Storing|LongAnswers|Derivation
+# The same with the programs of the debug build.
+test-debug: test-deps
+	rm -rf .build/tmp
+	$(BUILD_TESTS)
+	@Tests/run.sh
+
+BUILD_TESTS = $(SWIFT) build --build-tests --explicit-target-dependency-import-check error
 
 # Man pages, units, the installed tree; the system's units under a system manager.
 check: test-deps build
@@ -150,6 +158,10 @@ $(LIBSECRET_HELPER): /usr/share/doc/git/contrib/credential/libsecret/git-credent
 # README shows the chart that was kept by: cp .build/bench.svg Tests/Benchmarks/latency.svg
 bench: deps bench-deps build $(BENCH_PROGRAMS) $(LIBSECRET_HELPER)
 	@python3 -B Tests/Benchmarks/bench.py $(abspath $(BIN)) $(abspath $(BENCH)) .build/bench.json
+
+# The picture is kept where README finds it.
+picture: build
+	@python3 -B Tests/Screenshot/screenshot.py $(abspath $(BIN)) Tests/Screenshot/terminal.svg
 
 # Notes anew which functions run at a start of `vault` and in the use of `vaultd`, for a new Swift or after much has moved; a
 # stale note only costs time and memory. Valgrind, which notes the second, cannot read Swift's debugging information.

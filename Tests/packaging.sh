@@ -43,6 +43,12 @@ pages_cover_the_settings() {
 }
 quiet "vaultd.conf(5) and the example agree" pages_cover_the_settings
 
+license_is_whole() {
+  cmp LICENSE /usr/share/common-licenses/Apache-2.0 2>&1 || true
+  grep -A2 -Fx 'Files: *' Sources/packaging/debian/copyright | grep -qx 'License: Apache-2.0' || echo "the package has another"
+}
+quiet "the license is the whole Apache License 2.0, and the package names it" license_is_whole
+
 # The client needs nothing but a kernel, the daemon nothing but five Debian libraries.
 client_is_static() { ! readelf -d .build/install/release/vault | grep NEEDED; }
 quiet "vault is fully static" client_is_static

@@ -269,3 +269,23 @@ static inline const void *vault_find_bytes(const void *text, size_t count, const
     extern void *memmem(const void *, size_t, const void *, size_t);
     return memmem(text, count, form, length);
 }
+
+/* renameat2(2) within one folder, hidden behind _GNU_SOURCE: two names that exchange their files, and a name that is
+   taken from nobody. */
+static inline int vault_exchange(int folder, const char *one, const char *other) {
+    return (int)syscall(SYS_renameat2, folder, one, folder, other, 2u /* RENAME_EXCHANGE */);
+}
+static inline int vault_rename_new(int folder, const char *from, const char *to) {
+    return (int)syscall(SYS_renameat2, folder, from, folder, to, 1u /* RENAME_NOREPLACE */);
+}
+
+/* 1 when somebody has the file open for writing: then nobody gets a lease to read it (fcntl(2)); -1 when the kernel does
+   not tell, as of another user's file. A file system that has no leases counts as one without writers. The lease is given
+   back at once, and a program that breaks it meanwhile causes a signal that is ignored. */
+static inline int vault_has_writer(int fd) {
+    if (fcntl(fd, 10 /* F_SETSIG */, SIGURG) != 0) return -1;
+    if (fcntl(fd, 1024 /* F_SETLEASE */, F_RDLCK) != 0)
+        return errno == EAGAIN ? 1 : errno == EINVAL || errno == EOPNOTSUPP ? 0 : -1;
+    fcntl(fd, 1024, F_UNLCK);
+    return 0;
+}

@@ -69,7 +69,7 @@ public enum AgentProgram {
     // Blocked before there is another thread: this one waits for them.
     var ending = sigset_t()
     unsafe sigemptyset(&ending)
-    for number in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] { unsafe sigaddset(&ending, number) }
+    for number in heard { unsafe sigaddset(&ending, number) }
     unsafe pthread_sigmask(SIG_BLOCK, &ending, nil)
     let (queue, notices, end): (InquiryQueue, NoticeQueue, Withdrawal)
     do throws(Withdrawal.Errno) {
@@ -88,16 +88,49 @@ public enum AgentProgram {
     threads.append(WorkThread { while let open = queue.take() { Asking(open, faces).run() } })
     threads.append(WorkThread { while let notice = notices.take() { faces.tell(notice) } })
     let hasThreads = threads.allSatisfy { $0 != nil }
-    if hasThreads {
-      var number: Int32 = 0
-      while unsafe sigwait(&ending, &number) != 0 {}
-    }
+    if hasThreads { awaitEnd(ending, faces.hush) }
     let isRefused = open.areNone
     end.raise()
     queue.close()
     notices.close()
     for thread in threads { thread?.join() }
+    faces.hush.end()
     if !hasThreads { return complain(system, "there is no room for a thread") }
     return isRefused ? refused : 0
+  }
+
+  /// The signals that end a program by default, but for what its own mistakes send it and what cannot be caught, and those with
+  /// which a terminal or a shell has it stop and go on.
+  private static let heard =
+    [
+      SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGALRM, SIGVTALRM, SIGPROF, SIGUSR1, SIGUSR2, SIGPOLL, SIGXCPU, SIGPWR,
+      SIGSTKFLT, SIGTSTP, SIGCONT,
+    ] + Array(__libc_current_sigrtmin()...__libc_current_sigrtmax())
+
+  /// Waits for a signal that ends the program. For as long as one stops it, the shell has the terminal as it was.
+  private static func awaitEnd(_ signals: sigset_t, _ hush: TerminalHush) {
+    var signals = signals
+    while true {
+      var number: Int32 = 0
+      guard unsafe sigwait(&signals, &number) == 0 else { continue }
+      switch number {
+      case SIGTSTP:
+        hush.pause()
+        stop()
+        hush.resume()
+      case SIGCONT: hush.resume()
+      default: return
+      }
+    }
+  }
+
+  /// Lets SIGTSTP do what it does by default: it stops nothing where no shell is there to have it go on.
+  private static func stop() {
+    var one = sigset_t()
+    unsafe sigemptyset(&one)
+    unsafe sigaddset(&one, SIGTSTP)
+    unsafe pthread_sigmask(SIG_UNBLOCK, &one, nil)
+    raise(SIGTSTP)
+    unsafe pthread_sigmask(SIG_BLOCK, &one, nil)
   }
 }

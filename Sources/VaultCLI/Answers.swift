@@ -11,7 +11,7 @@ final class Answers {
   private var recoveryCode: SecretBuffer?
   /// True when a choice was answered with yes.
   private(set) var hasChosen = false
-  /// Stands from the first question for a secret on.
+  /// Stands from the first question on.
   private var hush: Hush?
   /// The secret that was asked for last.
   private var asked: (method: String, question: String)?
@@ -21,6 +21,10 @@ final class Answers {
   private var methods: Set<String> = []
   /// The answer to a question that was put before the daemon has put it again.
   private var held: SecretBuffer?
+  /// The recovery code that was given last, until ``forgetCode()``.
+  private var code: SecretBuffer?
+  /// True where a recovery code was given, and none of another method after it.
+  var hasGivenCode: Bool { code != nil }
   /// True where the last secret has characters beyond ASCII, and where that was told.
   private var hasComposed = false
   private var isHinted = false
@@ -48,10 +52,14 @@ final class Answers {
       // How long a login password has to be is not ours to say.
       return try Answers.twice("\(question): ", "Again: ", keyboard, isNewPassword: prompt.method == "password")
     case .confirm:
+      try hush(keyboard)
       try show(prompt, question, keyboard)
       return try keyboard.ask("Recovery code: ", .shown)
-    case .visible: return try keyboard.ask("\(question): ", .shown)
+    case .visible:
+      try hush(keyboard)
+      return try keyboard.ask("\(question): ", .shown)
     case .choice:
+      try hush(keyboard)
       hasChosen = try keyboard.confirm(question)
       let answer: StaticString = hasChosen ? "y" : "n"
       return unsafe SecretBuffer(
@@ -60,12 +68,45 @@ final class Answers {
     }
   }
 
+  /// Hides what is typed from here on, before the first question.
+  func begin() {
+    if lines == nil, hush == nil { hush = Hush.onTerminal() }
+  }
+
   /// The conversation is over: the terminal shows again what is typed.
   func finish() {
     hush = nil
+    rest()
+  }
+
+  /// The conversation is over, and another one follows.
+  func rest() {
+    Hush.forget()
     held = nil
     asked = nil
     methods = []
+    tries = 0
+  }
+
+  /// Forgets the recovery code that was given.
+  func forgetCode() { code = nil }
+
+  /// Answers of a person that begin with the recovery code which these were given, where it is asked for once more.
+  func holdingCode() -> Answers {
+    let next = Answers(fromInput: false, json: json)
+    guard let code = code.take() else { return next }
+    next.asked = (SlotKindArgument.recovery.rawValue, "Recovery code")
+    next.held = consume code
+    return next
+  }
+
+  /// Keeps what was given for a prompt where that is a recovery code.
+  private func keep(_ given: borrowing SecretBuffer, for method: String) {
+    if method == SlotKindArgument.recovery.rawValue {
+      code = given.withBytes { SecretBuffer(copying: $0) }
+    } else {
+      code = nil
+    }
   }
 
   private func hush(_ keyboard: borrowing Keyboard) throws(Failure) {
@@ -82,6 +123,7 @@ final class Answers {
     asked = (method, question)
     guard let typed = try keyboard.ask("\(question): ", .hidden) else { return nil }
     hasComposed = ComposedLetters.areIn(typed)
+    keep(typed, for: method)
     return typed
   }
 
@@ -115,18 +157,36 @@ final class Answers {
       if asked != nil { try Keyboard(otherwise: "").awaitSilence() }
       return nil
     }
-    let question = asked?.method == method ? asked?.question : Questions.text(for: method)
-    guard let question else { return nil }
     let end = Moment.now() + wait
     let keyboard = try Keyboard(otherwise: "")
+    guard let question = asked?.method == method ? asked?.question : nil else {
+      guard SlotKindArgument.typed.contains(where: { $0.rawValue == method }) else { return nil }
+      return try askLater(method, fault, keyboard, until: end)
+    }
     try keyboard.show("vault: \(Failure(fault).event)\n")
     if let hint = hint(after: fault) { try keyboard.show("vault: \(hint)\n") }
     guard let answer = try secret(method, question, keyboard) else { throw Failure(Fault.cancelled) }
     held = consume answer
+    try pause(until: end, keyboard)
+    return method
+  }
+
+  /// Waits for the time from which on the daemon asks. It has not asked yet for this secret, and what it would say, such as
+  /// what the secret is for, only it knows.
+  private func askLater(
+    _ method: String, _ fault: Fault, _ keyboard: borrowing Keyboard, until end: Int
+  ) throws(Failure) -> String {
+    try hush(keyboard)
+    tries += 1
+    try keyboard.show("vault: \(Failure(fault).event)\n")
+    try pause(until: end, keyboard)
+    return method
+  }
+
+  private func pause(until end: Int, _ keyboard: borrowing Keyboard) throws(Failure) {
     let seconds = (end - Moment.now() + 999) / 1000
     if seconds > 1 { try keyboard.show("vault: waiting \(seconds) s\n") }
     Moment.wait(until: end)
-    return method
   }
 
   /// The number of times that a secret is asked for.
@@ -139,6 +199,7 @@ final class Answers {
         "standard input ended before \(Printable.quoted(prompt.text)) was answered", "give one line for each question")
     }
     hasComposed = ComposedLetters.areIn(line)
+    keep(line, for: prompt.method)
     return line
   }
 
@@ -160,6 +221,8 @@ final class Answers {
   /// Shows what wants no answer, beside the questions or, where nobody sits, where messages go.
   private func show(_ prompt: borrowing Prompt) -> SecretBuffer? {
     if lines == nil, let keyboard = try? Keyboard(otherwise: "") {
+      // A password may be typed where a finger would do as well.
+      try? hush(keyboard)
       try? keyboard.show(Questions.line(prompt) + "\n")
     } else {
       Output.note(Printable.text(prompt.text))
@@ -221,7 +284,13 @@ final class Answers {
         try keyboard.show("vault: \(weakness.text)\n")
         continue
       }
-      guard let second = try keyboard.ask(again, .hidden) else { return nil }
+      let repeated: SecretBuffer?
+      if let limit {
+        repeated = try keyboard.askText(again, limit: limit)
+      } else {
+        repeated = try keyboard.ask(again, .hidden)
+      }
+      guard let second = repeated else { return nil }
       if first.isEqual(to: second) { return first }
       try keyboard.show("The two are not the same.\n")
     }

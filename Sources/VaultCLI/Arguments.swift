@@ -4,28 +4,30 @@ internal import ArgumentParser
 enum Arguments {
   /// The command to run.
   ///
-  /// - Throws: ``Failure``, or what ``answer(_:)`` puts into words.
+  /// - Throws: ``Failure``, or what ``answer(_:to:)`` puts into words.
   static func parse(_ arguments: [String]) throws -> any ParsableCommand {
     let words = try helped(normalize(arguments))
-    do { return try VaultCommand.parseAsRoot(words) } catch {
+    do {
+      return try OverviewCommand.isMeant(words) ? OverviewCommand.parse(words) : VaultCommand.parseAsRoot(words)
+    } catch {
       if VaultCommand.exitCode(for: error) == .success { throw error }
       throw Mistake(words).failure(VaultCommand.message(for: error))
     }
   }
 
   /// Help, the version or a completion, for standard output: what the parser has in place of a command.
-  static func answer(_ error: any Error) -> String {
-    let lines = VaultCommand.fullMessage(for: error).split(separator: "\n", omittingEmptySubsequences: false)
-    return lines.map { line in
-      let heading = "SUBCOMMANDS:"
-      let text = line.hasSuffix(heading) ? line.dropLast(heading.count) + "COMMANDS:" : line
-      return text.split(separator: "<subcommand>", omittingEmptySubsequences: false).joined(separator: "<command>")
-    }.joined(separator: "\n")
+  static func answer(_ error: any Error, to arguments: [String]) -> String {
+    let text = VaultCommand.fullMessage(for: error)
+    let typed = TypedWords(normalize(arguments))
+    let columns = Environment.variable("COLUMNS").flatMap { Int($0) } ?? Output.columns ?? 80
+    return HelpPage.text(text, of: typed.command, path: typed.path, columns: columns) ?? text
   }
 
   /// The words of `vault help COMMAND` with the proper names of commands, which are all that the parser takes there.
   private static func helped(_ words: [String]) throws(Failure) -> [String] {
     guard words.first == "help" else { return words }
+    // Help has no page of its own.
+    if words.allSatisfy({ $0 == "help" }) { return ["help"] }
     let typed = TypedWords(words)
     if case .command = typed.unknown, let failure = Mistake(words).unknown { throw failure }
     return ["help"] + typed.path

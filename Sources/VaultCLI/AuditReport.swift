@@ -16,7 +16,7 @@ struct AuditReport {
   mutating func add(_ entry: Wire.AuditEntry) throws(Failure) {
     count += 1
     if json { return try Output.json { entry.write(to: &$0) } }
-    let outcome = entry.outcome == "ok" ? nil : entry.outcome
+    let outcome = entry.outcome == "ok" ? nil : Self.words(for: entry)
     let result = [outcome, entry.count.map { "×\($0)" }].compactMap { $0 }.joined(separator: " ")
     let about = [entry.item, entry.detail, entry.purpose.map { "“\($0)”" }].compactMap { $0 }.joined(separator: " ")
     guard Output.isTerminal else {
@@ -34,6 +34,19 @@ struct AuditReport {
   /// Prints what is kept.
   mutating func flush() throws(Failure) {
     if !json, Output.isTerminal, table.count > 0 { try Output.text(table.text()) }
+  }
+
+  /// The outcome for a person to read.
+  static func words(for entry: Wire.AuditEntry) -> String {
+    guard entry.outcome == AuditOutcome.unproven.name else { return entry.outcome }
+    if entry.door == "ssh-agent" { return "wrong passphrase" }
+    // The way stands in the place of an item where none is meant; entries of earlier programs have none.
+    return switch entry.detail ?? entry.item {
+    case "by recovery": "wrong recovery code"
+    // A module of PAM asks for what it likes, and some for no secret at all.
+    case "by pam", "not recognised by PAM": "not recognised"
+    default: "wrong password"
+    }
   }
 
   /// The caller in words: the user, the service where it is one, and the process.

@@ -25,10 +25,10 @@ final class BackupSource {
     if descriptor > STDERR_FILENO { close(descriptor) }
   }
 
-  /// The whole file's size in bytes; 0 where it cannot be told.
-  var size: Int {
+  /// The whole file's size in bytes; nil where it cannot be told.
+  var size: Int? {
     var status = stat()
-    guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return 0 }
+    guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
     return Int(status.st_size)
   }
 
@@ -36,14 +36,19 @@ final class BackupSource {
   ///
   /// - Throws: ``Failure`` when it is no backup.
   func header() throws(Failure) -> [UInt8] {
-    var bytes = try read(count: BackupPrefix.count)
+    var bytes = try read(atMost: BackupPrefix.count)
+    // Bytes have no padding: all are initialized.
+    guard unsafe bytes.count == BackupPrefix.count || !BackupPrefix.isBegun(by: bytes.span.bytes) else {
+      throw cutShort
+    }
     let prefix: BackupPrefix
     do throws(BackupPrefix.Problem) {
       prefix = try BackupPrefix(unsafe bytes.span.bytes)  // Bytes have no padding: all are initialized.
     } catch {
-      throw Failure(.invalid, "\(name) cannot be restored: \(error.reason)", "name another file")
+      throw damaged(error.reason, "name another file")
     }
-    bytes += try read(count: prefix.headerCount - bytes.count)
+    bytes += try read(atMost: prefix.headerCount - bytes.count)
+    guard bytes.count == prefix.headerCount else { throw cutShort }
     return bytes
   }
 
@@ -57,7 +62,15 @@ final class BackupSource {
     }
   }
 
-  private func read(count: Int) throws(Failure) -> [UInt8] {
+  /// The failure of what is no whole backup.
+  func damaged(_ reason: String, _ advice: String = "use another copy of it") -> Failure {
+    Failure(.invalid, "\(name) cannot be restored: \(reason)", advice)
+  }
+
+  private var cutShort: Failure { damaged("it is cut short") }
+
+  /// Reads so many bytes, or fewer where it ends before.
+  private func read(atMost count: Int) throws(Failure) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: count)
     var done = 0
     while done < count {
@@ -65,9 +78,9 @@ final class BackupSource {
       var all = unsafe span.mutableBytes  // The same.
       var rest = all._mutatingExtracting(droppingFirst: done)
       let count = try read(into: &rest)
-      if count == 0 { throw Failure(.invalid, "\(name) cannot be restored: it is cut short", "use another copy of it") }
+      if count == 0 { break }
       done += count
     }
-    return bytes
+    return Array(bytes.prefix(done))
   }
 }

@@ -28,7 +28,7 @@ struct CodeRequest {
     let wait = command.waiting.wait.map { Duration.seconds($0) }
     func read(_ vault: Vault) throws -> OneTimeCode {
       try vault.code(
-        command.name, wait: wait, expired: command.expired, ask: wait == nil && !Keyboard.isAttended)
+        command.name, wait: wait, expired: command.expired, ask: wait == nil && !Keyboard.canAsk)
     }
     if wait != nil { return try session.call(read) }
     return try session.unlocking(for: "vault totp \(command.name)", read)

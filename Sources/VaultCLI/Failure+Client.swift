@@ -1,6 +1,7 @@
 internal import Glibc
 internal import VaultClient
 internal import VaultModel
+internal import VaultWire
 
 extension Failure {
   /// Puts into words why there was no answer.
@@ -10,10 +11,15 @@ extension Failure {
       self.init(
         .configuration,
         "XDG_RUNTIME_DIR is not set, so there is no place for the socket", "log in through a session, or give --socket")
+    case .relativeRuntimeDirectory:
+      self.init(
+        .configuration, "\(Printable.text("\(error)")), so there is no place for the socket", SocketPath.remedy)
+    case .impossibleSocket(_, let remedy): self.init(.configuration, Printable.text("\(error)"), remedy)
     case .notUTF8: self.init(.configuration, "\(error)", "set another")
     case .unsafeSocket(let reason):
       self.init(
-        .denied, "the socket is not to be trusted: \(Printable.text(reason))", "remove it or give another with --socket"
+        .denied, "the socket is not to be trusted: \(Printable.text(reason))",
+        "put that right, or give another with --socket"
       )
     case .noDaemon(let path):
       self.init(.unavailable, "no daemon listens on \(Printable.text(path))", "start vaultd")
@@ -22,9 +28,10 @@ extension Failure {
       self.init(.unavailable, "the daemon went away before it answered", "see its log, and try again")
     case .protocolViolation(let reason):
       self.init(
-        .software, "what listens there does not speak io.vaultd.Vault: \(Printable.text(reason))", "see `vault doctor`")
+        .software, "what listens there does not speak io.vaultd.Vault: \(Printable.text(reason))",
+        Self.seeDoctor)
     case .fault(let fault): self.init(fault)
-    case .timedOut: self.init(.retry, "the daemon did not answer in time", "try again, and see `vault doctor`")
+    case .timedOut: self.init(.retry, "the daemon did not answer in time", "try again, and see \(Hint.vault("doctor"))")
     case .tooLarge(let limit):
       self.init(.invalid, "that is more than the \(limit) bytes a request may have", "store less, or store it in parts")
     case .answerTooLarge(let limit):
@@ -36,9 +43,12 @@ extension Failure {
       self.init(.unavailable, "no daemon is running and vaultd is not installed beside vault or in PATH", "install it")
     case .system(let call, let code):
       let exit: Exit = code == EACCES || code == EPERM ? .denied : .io
-      self.init(exit, "\(call): \(Output.describe(code)); see `vault doctor`")
+      self.init(exit, "\(call): \(Output.describe(code))", Self.seeDoctor)
     }
   }
+
+  /// The advice for what only a look at everything tells.
+  static var seeDoctor: String { "see \(Hint.vault("doctor"))" }
 
   /// The reason in what a `vaultd` that ended has written: the last line that names it. What stands before may be of its
   /// log, and without such a line the first may be a loader's that found no library.

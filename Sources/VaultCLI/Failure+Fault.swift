@@ -6,70 +6,86 @@ extension Failure {
   /// Puts the daemon's refusal into words.
   init(_ fault: Fault) {
     switch fault {
-    case .noVault: self.init(.configuration, "there is no vault yet", "make one with `vault init`")
+    case .noVault: self.init(.configuration, "there is no vault yet", "make one with \(Hint.vault("init"))")
     case .vaultExists:
-      self.init(.exists, "there is already a vault, and it is left as it is", "open it with `vault unlock`")
+      self.init(.exists, "there is already a vault, and it is left as it is", "open it with \(Hint.vault("unlock"))")
     case .locked(let state, let cause):
       let text =
         state == "cold"
         ? "the vault is locked (not unlocked since the daemon started)"
         : "the vault \(cause.hasPrefix("by ") ? "was" : "is") locked\(Sentence.cause(cause))"
-      self.init(.retry, text, "open it with `vault unlock`")
-    case .timedOut: self.init(.retry, "the vault stayed locked for all of the wait", "open it with `vault unlock`")
+      self.init(.retry, text, "open it with \(Hint.vault("unlock"))")
+    case .timedOut:
+      self.init(.retry, "the vault stayed locked for all of the wait", "open it with \(Hint.vault("unlock"))")
     case .unanswered(let number):
       let request = number.map { " \($0)" } ?? ""
       self.init(
-        .retry, "nobody answered the request for all of the wait", "ask an administrator for `vault approve\(request)`")
+        .retry, "nobody answered the request for all of the wait",
+        "ask an administrator for \(Hint.vault("approve\(request)"))")
     case .noSuchItem(let name, true):
       self.init(
         .missing,
         "no item \(Printable.quoted(name)) (the integrity of the store is not confirmed)",
-        "see `vault verify`")
+        "see \(Hint.vault("verify"))")
     case .noSuchItem(let name, _):
-      self.init(.missing, "no item \(Printable.quoted(name))", "see `vault list`")
+      self.init(.missing, "no item \(Printable.quoted(name))", "see \(Hint.vault("list"))")
     case .noSuchVersion(let name, let version):
-      self.init(.missing, "\(Printable.quoted(name)) has no version \(version)", "see `vault history`")
+      self.init(.missing, "\(Printable.quoted(name)) has no version \(version)", "see \(Hint.vault("history"))")
     case .noSuchDeposit(let number):
-      self.init(.missing, "there is no deposit \(number)", "see `vault deposits`")
+      self.init(.missing, "there is no deposit \(number)", "see \(Hint.vault("deposits"))")
     case .noSuchGrant(let subject):
-      self.init(.missing, "\(Printable.text(subject)) has no such grant", "see `vault grants`")
+      self.init(.missing, "\(Printable.text(subject)) has no such grant", "see \(Hint.vault("grants"))")
     case .noSuchRequest(let number?):
-      self.init(.missing, "there is no request \(number), or not any more", "see `vault requests`")
-    case .noSuchRequest(nil): self.init(.missing, "nothing of that kind was denied", "see `vault requests`")
+      self.init(.missing, "there is no request \(number), or not any more", "see \(Hint.vault("requests"))")
+    case .noSuchRequest(nil): self.init(.missing, "nothing of that kind was denied", "see \(Hint.vault("requests"))")
     case .invalidGrant(let reason):
       self.init(.usage, Printable.text(reason), "see vault-access(7)")
-    case .noSuchSlot(let id): self.init(.missing, "there is no slot \(id)", "see `vault slot list`")
+    case .noSuchSlot(let id): self.init(.missing, "there is no slot \(id)", "see \(Hint.vault("slot list"))")
     case .lastSlot:
       self.init(
         .denied,
         "no password and no recovery code would be left, and what else opens the vault may end by itself",
         "add a recovery code "
-          + "with `vault slot add recovery` first")
+          + "with \(Hint.vault("slot add recovery")) first")
     case .alreadyExists(let name, _):
       self.init(.exists, "\(Printable.quoted(name)) already exists", "use --update to store a new version of it")
     case .expired(let name, let expires):
       let date = LocalTime.text(expires, to: STDERR_FILENO)
+      guard expires <= Int64(time(nil)) else {
+        self.init(
+          .invalid,
+          "\(Printable.quoted(name)) expired on \(date) by the newest time in the store, which the clock is behind",
+          "set the clock or, where it is right, run \(Hint.vault("clock repair"))")
+        return
+      }
       self.init(
         .invalid,
         "\(Printable.quoted(name)) expired on \(date)",
         "store a new value with --update, or read this one with --expired"
       )
+    case .invalidName(let name, _, _) where Folder(name) != nil && (try? ItemName(String(name.dropLast()))) != nil:
+      self.init(
+        .invalid, "\(Printable.quoted(name)) is a folder's name and no item's",
+        "leave the slash out, or see what is in it with \(Hint.vault("list"))")
     case .invalidName(let name, let reason, _):
       self.init(
         .invalid, "\(Printable.quoted(name)) is not a valid item name: \(Printable.text(reason))", "choose another")
     case .invalidValue(let kind, let reason, _):
       self.init(
         .invalid,
-        kind.isEmpty
-          ? "not a valid value: \(Printable.text(reason)); correct it"
-          : "not a valid value for kind \(Printable.text(kind)): \(Printable.text(reason)); correct it or give another --kind"
-      )
+        "not a valid value\(kind.isEmpty ? "" : " for kind \(Printable.text(kind))"): \(Printable.text(reason))",
+        kind.isEmpty ? "correct it" : "correct it or give another --kind")
     case .wrongKind(let name, let kind):
       self.init(.missing, "\(Printable.quoted(name)) is of kind \(Printable.text(kind))", "only totp items have codes")
     case .wrongUse(let name, let use):
       self.init(
         .missing, "\(Printable.quoted(name)) is \(use.map { "a key for \(Printable.text($0))" } ?? "no key")",
         "each key is used for what it was made for, and for nothing else")
+    case .neverRead(let name):
+      self.init(
+        .denied, "\(Printable.quoted(name)) is a key that nobody reads, and that only a generated one replaces",
+        "use it with \(Hint.vault("sign")), `mac`, `token` or the ssh-agent, or make a new one with \(Hint.vault("set --update --generate STYLE"))"
+      )
     case .notOnTheseTerms(let name, let reason):
       self.init(
         .denied, "\(Printable.quoted(name)) makes no such token: \(Printable.text(reason))",
@@ -99,25 +115,29 @@ extension Failure {
     case .mistypedRecoveryCode:
       self.init(.invalid, "the recovery code is mistyped, its checksum does not fit", "read it again and type it anew")
     case .methodUnavailable(let method, let reason, let advice):
-      let text = Printable.text(Sentence.joined(reason, advice))
-      self.init(.configuration, "\(Printable.quoted(method)) cannot be used: \(text)", "see `vault status`")
+      let text = Hint.text(Sentence.joined(reason, advice))
+      // The vault's ways in say nothing of a backup's, and advice is enough.
+      let advice = advice == nil ? "see \(Hint.vault("status"))" : nil
+      self.init(.configuration, "\(Printable.quoted(method)) cannot be used: \(text)", advice)
     case .accountExpired(let reason):
-      self.init(.denied, "\(Printable.text(reason))", "`vault unlock --method password` still opens the vault")
+      self.init(.denied, "\(Printable.text(reason))", "\(Hint.vault("unlock --method password")) still opens the vault")
     case .presenceRequired("", _):
       self.init(
-        .denied, "a change of grants needs you to show that you are there, and nobody was asked", "run it on a terminal"
+        .denied, "a change of grants, or a repair, needs you to show that you are there, and nobody was asked",
+        Self.askOnTerminal
       )
     case .presenceRequired(let name, let require):
       self.init(
         .denied,
-        "\(Printable.quoted(name)) requires \(Printable.text(require)), and nobody was asked", "run it on a terminal"
+        "\(Printable.quoted(name)) requires \(Sentence.required(require)), and nobody was asked",
+        Self.askOnTerminal
       )
     case .tooManyTries:
-      self.init(.denied, "too many wrong attempts", "wait, or use `vault unlock --method password`")
+      self.init(.denied, "too many wrong attempts", "wait, or use \(Hint.vault("unlock --method password"))")
     case .presenceFailed(let reason):
       self.init(
         .denied, "could not check who is there: \(Printable.text(reason))",
-        "use `vault unlock --method password`"
+        "use \(Hint.vault("unlock --method password"))"
       )
     default: self.init(ofDaemon: fault)
     }
@@ -130,7 +150,7 @@ extension Failure {
       self.init(
         .retry,
         "the vault is being given a new key, and until then its ways in stay as they are and no backup is made",
-        "wait for it with `vault rekey`, or give it up with `vault rekey --cancel`"
+        "wait for it with \(Hint.vault("rekey")), or give it up with \(Hint.vault("rekey --cancel"))"
       )
     case .rekeyRests:
       self.init(
@@ -150,13 +170,13 @@ extension Failure {
       self.init(.retry, "too much is asked at once by the processes of uid \(uid)", "try again later")
     case .denied(let reason, let request?):
       self.init(
-        .denied, "denied: \(Printable.text(reason))", "ask an administrator for `vault approve \(request)`")
-    case .denied(let reason, nil): self.init(.denied, "denied: \(Printable.text(reason))", "ask whoever owns the vault")
+        .denied, "denied: \(Printable.text(reason))", "ask an administrator for \(Hint.vault("approve \(request)"))")
+    case .denied(let reason, nil): self.init(.denied, "denied: \(Printable.text(reason))", Self.askOwner)
     case .corrupt(let reason, true, let advice):
-      self.init(.invalid, Printable.text(Sentence.joined(reason, advice ?? "update vault")))
+      self.init(.invalid, Hint.text(Sentence.joined(reason, advice ?? "update vault")))
     case .corrupt(let reason, false, let advice):
-      let text = Sentence.joined(reason, advice ?? "keep it as it is and restore a backup beside it")
-      self.init(.invalid, "the store cannot be trusted: \(Printable.text(text))")
+      let text = Sentence.joined(reason, advice ?? Self.damagedStore)
+      self.init(.invalid, "the store cannot be trusted: \(Hint.text(text))")
     case .storageFailed(StoreProblem.diskFull):
       self.init(.io, StoreProblem.diskFull, "free some space and try again")
     case .storageFailed(let reason):
@@ -173,7 +193,8 @@ extension Failure {
     case .invalidBackup(let reason):
       self.init(.invalid, "the backup cannot be restored: \(Printable.text(reason))", "use another copy of it")
     case .misconfigured(let reason):
-      self.init(.configuration, "\(Printable.text(reason))", "put that right and try again (`vault doctor` helps)")
+      self.init(
+        .configuration, "\(Printable.text(reason))", "put that right and try again (\(Hint.vault("doctor")) helps)")
     case .service(let fault): self.init(fault)
     default:
       self.init(
@@ -190,6 +211,15 @@ extension Failure {
     default:
       self.init(.software, "the daemon is of another version (\(fault.fullName))", "restart it, or update this program")
     }
+  }
+
+  /// The advice where somebody would have to be asked, and nobody was.
+  static let askOnTerminal = "run it on a terminal"
+
+  /// The advice for a store that cannot be opened, or that a part of is not what was written.
+  static var damagedStore: String {
+    "stop vaultd, move the store's folder aside as it is, and restore a backup; \(Hint.vault("salvage")) saves what is "
+      + "whole of a store that still opens"
   }
 
   /// Rounded up, whatever the number is: it is the daemon's.

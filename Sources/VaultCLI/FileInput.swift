@@ -1,5 +1,6 @@
 internal import CLinux
 internal import Glibc
+internal import VaultModel
 internal import VaultWire
 
 /// Bytes from standard input or a file, straight into memory that wipes itself.
@@ -37,6 +38,26 @@ enum FileInput {
     guard descriptor >= 0 else { throw Failure(.io, "cannot open \(path): \(Output.describe(errno))") }
     defer { close(descriptor) }
     return try readAll(descriptor, limit: limit, name: path, ofMore: advice)
+  }
+
+  /// Reads a regular file to which nobody writes just now, and waits for nothing.
+  static func readRegularFile(_ path: String, limit: Int) throws(Failure) -> SecretBuffer {
+    let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
+    guard descriptor >= 0 else { throw Failure(.io, "cannot open \(path): \(Output.describe(errno))") }
+    defer { close(descriptor) }
+    var status = stat()
+    guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+      throw Failure(.invalid, "\(Printable.quoted(path)) is not a regular file", "name another")
+    }
+    let isWriting = Failure(.retry, "another program is writing \(Printable.text(path))")
+    // Looked for before it is read and behind that, as in ``PresentFile``.
+    guard vault_has_writer(descriptor) != 1 else { throw isWriting }
+    let text = try readAll(descriptor, limit: limit, name: path)
+    var after = stat()
+    guard vault_has_writer(descriptor) != 1, unsafe fstat(descriptor, &after) == 0,
+      FileIdentity(after) == FileIdentity(status)
+    else { throw isWriting }
+    return text
   }
 
   /// The text of a small regular file that holds no secret; nil when it cannot be read. What else may be there, such as a

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import VaultModel
 internal import VaultWire
 
 /// The kinds of secrets that the daemon draws when it is asked for a new one.
@@ -10,6 +11,29 @@ enum GeneratedStyle: String, ExpressibleByArgument, CaseIterable {
   case rsa3072
   case rsa4096
   case hmac256
+
+  /// Those that may be printed.
+  static let printed = allCases.filter { !$0.isKey }
+
+  /// The words of all of them.
+  static let names = allCases.map(\.rawValue).joined(separator: ", ")
+
+  /// The keys that items of a use can have.
+  static func keys(for use: KeyUse) -> [GeneratedStyle] {
+    switch use {
+    case .ssh, .sign: [.ed25519, .p256, .rsa3072, .rsa4096]
+    case .jwt: [.ed25519, .p256, .rsa3072, .rsa4096, .hmac256]
+    case .mac: [.hmac256]
+    case .totp: []
+    }
+  }
+
+  /// Advice to whoever had something made that does not do for a use; nil for a use of which nothing is made.
+  static func advice(for use: KeyUse) -> String? {
+    let styles = keys(for: use).map(\.rawValue)
+    guard !styles.isEmpty else { return nil }
+    return "for \(use.name) give --generate \(styles.count > 1 ? "one of " : "")\(styles.joined(separator: ", "))"
+  }
 
   /// True for a key, which is made for a use.
   var isKey: Bool { self != .password && self != .phrase }

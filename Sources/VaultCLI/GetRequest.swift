@@ -59,22 +59,31 @@ struct GetRequest: Equatable {
     session.vault.reason = reason
     if let field, field != "value", field != "uri" { return try print(field: field, session) }
     let item = try read(session) { vault, wait in
-      try vault.read(name, version: version, wait: wait, expired: expired, ask: asks)
+      try vault.read(name, version: version, wait: wait, expired: expired, ask: asks, describe: describes)
     }
     try deliver(item, session)
   }
 
   private func deliver(_ item: borrowing Value, _ session: Session) throws(Failure) {
     if qr || field == "uri" {
-      let uri = try ItemURI.uri(of: session.call { vault in try vault.show(name) }, item.bytes)
+      let uri = try ItemURI.uri(of: told(item.item, session), item.bytes)
       return qr ? try QRCode.show(uri) : try write(uri, version: item.version)
     }
-    if Output.isTerminal || clip { ItemNotes.show(name, session) }
+    if Output.isTerminal || clip, let told = item.item { ItemNotes.show(told) }
     try write(item.bytes, version: item.version)
   }
 
+  /// What was told of the item with its value, or the refusal of who may not find it.
+  private func told(_ item: Wire.Item?, _ session: Session) throws(Failure) -> Wire.Item {
+    if let item { return item }
+    return try session.call { vault in try vault.show(name) }
+  }
+
   /// Without a terminal a person is asked by an agent, where one attends.
-  private var asks: Bool { waitSeconds == nil && !Keyboard.isAttended }
+  private var asks: Bool { waitSeconds == nil && !Keyboard.canAsk }
+
+  /// True where more is shown than the value, or made of it.
+  private var describes: Bool { qr || field == "uri" || Keyboard.isAttended && (Output.isTerminal || clip) }
 
   private func read<R: ~Copyable>(
     _ session: Session, _ body: (Vault, _ wait: Duration?) throws -> R

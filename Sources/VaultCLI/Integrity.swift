@@ -9,7 +9,7 @@ enum Integrity {
     case "ok": isCopy ? "all records belong together, but may be older ones" : "all records are as they were written"
     case "checking": "being checked, \(percent(integrity))"
     case "unchecked": "not checked yet; the next unlock does"
-    case "failed": Style.red("something is wrong, and nothing is written any more; see `vault verify`")
+    case "failed": Style.red("something is wrong, and nothing is written any more; see \(Hint.vault("verify"))")
     default: Printable.text(integrity.state)
     }
   }

@@ -40,7 +40,8 @@ enum ItemField {
     if let text = text(field, of: item) { return text }
     let known = item.attributes.keys.sorted()
     let text = known.joined(separator: ", ")
-    let what = text.isEmpty ? "it has no attributes" : "its attributes are \(Printable.text(text))"
+    let attributes = text.isEmpty ? "no attributes" : "the attributes \(Printable.text(text))"
+    let what = "it has \(all.joined(separator: ", ")), and \(attributes)"
     let isAttribute = Attributes.key(ofField: field) != nil
     let names = isAttribute ? known.map(Attributes.field(ofKey:)) : all + known
     let near = Nearest.names(to: field, among: names, beginnings: true)

@@ -3,27 +3,32 @@ internal import VaultClient
 internal import VaultModel
 internal import VaultWire
 
-/// Items that match a query, printed as they come: JSON lines, names, or a table on a terminal.
+/// Items that match a query, in the order of their names: JSON lines, names, or a table on a terminal.
 struct Listing {
   let query: String?
   /// The words for a person when there is nothing.
   let whenEmpty: (Session) -> String
   var limit: Int?
-  /// True when names come in order; otherwise items are printed while more are looked for.
-  var isSorted = false
   /// True when the names come in the order of their expiry, the soonest first.
   var isByExpiry = false
   /// True when a terminal shows folders once, with what is in them below.
   var isTree = false
-  /// Chooses among the items that match, where they come in order.
+  /// Chooses among the items that match.
   var isShown: (Wire.Item) -> Bool = { _ in true }
 
   func run(_ session: Session, json: Bool) throws(Failure) {
     var table = Table("NAME", "KIND", "MODIFIED", "EXPIRES")
-    let isWhole = try session.canSearch()
     var count = 0
-    if !isWhole {
-      Output.note("not unlocked since the daemon started, so this shows `always` items alone; see `vault unlock`")
+    let isWhole: Bool
+    switch try session.sight() {
+    case .all: isWhole = true
+    case .some(_, let isCold):
+      isWhole = false
+      let what =
+        isCold
+        ? "not unlocked since the daemon started, so this shows `always` items alone"
+        : "the vault is locked and hides names, so this shows those items alone whose names it still knows"
+      Output.note("\(what); see \(Hint.vault("unlock"))")
     }
     func show(_ item: Wire.Item, as name: String? = nil) throws(Failure) {
       count += 1
@@ -31,32 +36,23 @@ struct Listing {
         try Output.json { item.write(to: &$0) }
       } else if Output.isTerminal {
         table.add(
-          .init(name ?? item.name), .init(item.kind), .init(LocalTime.day(item.modified)),
+          .init(name ?? item.name), .init(item.kind + (item.neverRead == true ? ", never read" : "")),
+          .init(LocalTime.day(item.modified)),
           item.expires.map(Listing.expiry) ?? .init(""))
-        // Items without end are shown without end, and not kept.
         if table.count >= Listing.page { try Output.text(table.text()) }
       } else {
         try Output.line(item.name)
       }
     }
-    if isSorted {
-      let items = try session.call { vault in try vault.find(query, limit: limit) }
-        .filter(isShown)
-        .sorted(by: comesBefore)
-      if isTree, Output.isTerminal, !json {
-        for row in NameTree(items.map(\.name)).rows {
-          if let item = row.item { try show(items[item], as: row.text) } else { table.add(.init(row.text)) }
-        }
-      } else {
-        for item in items { try show(item) }
+    let items = try session.call { vault in try vault.find(query, limit: limit) }
+      .filter(isShown)
+      .sorted(by: comesBefore)
+    if isTree, Output.isTerminal, !json {
+      for row in NameTree(items.map(\.name)).rows {
+        if let item = row.item { try show(items[item], as: row.text) } else { table.add(.init(row.text)) }
       }
     } else {
-      try session.call { vault in
-        try vault.find(query, limit: limit) { page in
-          for item in page { try show(item) }
-          return true
-        }
-      }
+      for item in items { try show(item) }
     }
     if !json, Output.isTerminal, table.count > 0 { try Output.text(table.text()) }
     if count == 0, isWhole, Keyboard.isAttended { Output.note(whenEmpty(session)) }

@@ -8,7 +8,7 @@ struct MissingItem: Equatable {
   let location: SocketLocation
 
   /// The milliseconds after which whatever has been found is all.
-  private static let patience = 400
+  private static let patience = 1000
   /// The most names of a folder that are shown.
   private static let most = 20
 
@@ -32,14 +32,17 @@ struct MissingItem: Equatable {
 
   /// The names it may have been meant by: those that are near, that begin so, or that end so in a folder. They are names
   /// that the daemon lists; nobody is asked for an unlock, and no deadline moves.
-  func nearest() -> [String] {
+  ///
+  /// - Parameter isStrict: whether only those count that differ by a few slips.
+  func nearest(isStrict: Bool = false) -> [String] {
     let end = Moment.now() + MissingItem.patience
-    var search = NearestSearch(name, beginnings: true)
+    var search = NearestSearch(name, beginnings: !isStrict)
     var inFolders: [String] = []
     try? vault.find(nil) { page in
-      for item in page {
+      // It may have been made just now.
+      for item in page where !item.name.utf8.elementsEqual(name.utf8) {
         search.look(at: item.name)
-        if inFolders.count < 3, item.name.utf8.count > name.utf8.count, item.name.hasSuffix("/" + name) {
+        if !isStrict, inFolders.count < 3, item.name.utf8.count > name.utf8.count, item.name.hasSuffix("/" + name) {
           inFolders.append(item.name)
         }
       }
@@ -50,6 +53,25 @@ struct MissingItem: Equatable {
   }
 }
 
+extension MissingItem {
+  /// True where an item of that name lies in the trash, and the caller may know that.
+  var isInTrash: Bool {
+    let found = try? vault.find("name=\(Predicates.quote(name))", inTrash: true)
+    return found?.contains { $0.name.utf8.elementsEqual(name.utf8) } ?? false
+  }
+
+  /// The item and its field, where the name is spelled as `vault run` takes a field, and there is such an item.
+  var reference: ItemReference? {
+    guard let reference = try? ItemReference(parsing: name), reference.field != nil else { return nil }
+    let found = try? vault.find("name=\(Predicates.quote(reference.name.text))")
+    return found?.isEmpty == false ? reference : nil
+  }
+
+  /// True for the name of another item that no eye tells from this one: strings are the same in whatever way their
+  /// letters are composed (Unicode Standard Annex 15), and items are not.
+  func looksLike(_ other: String) -> Bool { name == other && !name.utf8.elementsEqual(other.utf8) }
+}
+
 extension Failure {
   /// The same, and for a person also what an item that is not there may have been meant by: what is in the folder of
   /// that name, or the nearest names.
@@ -57,10 +79,23 @@ extension Failure {
     guard exit == .missing, Keyboard.isAttended, let missing else { return self }
     let children = missing.children()
     if children.names.isEmpty {
-      return Suggestion.text(missing.nearest()).map { Failure(exit, event, $0) } ?? self
+      if missing.isInTrash {
+        return Failure(exit, "\(event), but one in the trash", "\(Hint.vault("trash restore")) brings it back")
+      }
+      if let reference = missing.reference, let field = reference.field {
+        let command = "get \(Printable.line(reference.name.text)) --field \(Printable.line(field))"
+        return Failure(exit, event, "a field is printed by \(Hint.vault(command))")
+      }
+      let nearest = missing.nearest()
+      if nearest.contains(where: missing.looksLike) {
+        return Failure(
+          exit, "\(event), but one that looks the same, its accents spelled in another way (NFC, NFD)",
+          "copy its name from \(Hint.vault("list"))")
+      }
+      return Suggestion.text(nearest).map { Failure(exit, event, $0) } ?? self
     }
     let folder = Printable.quoted(missing.name)
-    let all = children.isAll ? "it has" : "`vault list` shows all of it; it has"
+    let all = children.isAll ? "it has" : "\(Hint.vault("list")) shows all of it; it has"
     var failure = Failure(exit, "\(folder) is a folder and no item", "\(all):")
     failure.names = children.names
     return failure

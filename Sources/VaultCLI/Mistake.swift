@@ -4,12 +4,14 @@ internal import VaultModel
 /// What is wrong with a command line that the argument parser refused.
 struct Mistake {
   private let words: TypedWords
+  /// The words themselves.
+  private let typed: [String]
 
-  init(_ words: [String]) { self.words = TypedWords(words) }
+  init(_ words: [String]) { (self.words, typed) = (TypedWords(words), words) }
 
   /// The failure, with the parser's own message where nothing better can be said.
   func failure(_ message: String) -> Failure {
-    unknown ?? leftOver ?? Failure(.usage, UsageError.message(message), "see \(help)")
+    unknown ?? wrongStyle ?? leftOver ?? Failure(.usage, UsageError.message(message), "see \(help)")
   }
 
   /// The failure for a command or an option that is not there.
@@ -40,14 +42,57 @@ struct Mistake {
 
   private func unknownOption(_ name: String) -> Failure {
     let nearest = nearestOptions(name)
-    if !takesSecrets {
-      return Failure(.usage, "unknown option \(Printable.quoted(name))", Suggestion.advice(nearest, help: help))
-    }
     // It may be a secret that begins with a dash.
-    if nearest.isEmpty, let taker = words.command as? any SecretTaking.Type {
-      return Failure(.usage, Refused.text(taker.otherWay), "see \(help)")
+    let isOption = !takesSecrets || isOption(name)
+    let event = isOption ? "unknown option \(Printable.quoted(name))" : "unknown option"
+    guard nearest.isEmpty else { return Failure(.usage, event, Suggestion.advice(nearest, help: help)) }
+    let others = Self.commands(with: name).map { Printable.quoted("vault " + $0) }
+    if isOption, !others.isEmpty {
+      return Failure(.usage, event, "it is an option of \(others.prefix(3).joined(separator: ", ")); see \(help)")
     }
-    return Failure(.usage, "unknown option", Suggestion.advice(nearest, help: help))
+    guard let taker = words.command as? any SecretTaking.Type else { return Failure(.usage, event, "see \(help)") }
+    guard isOption else { return Failure(.usage, Refused.text(taker.otherWay), "see \(help)") }
+    // The word behind it may be a secret.
+    let hasWord = words.extra != nil || words.unknownHasValue
+    return Failure(.usage, event, "\(hasWord ? Refused.text(taker.otherWay) : taker.otherWay); see \(help)")
+  }
+
+  /// The commands that have an option of that name.
+  private static func commands(with name: String) -> [String] {
+    guard name.hasPrefix("--") else { return [] }
+    func search(_ type: any ParsableCommand.Type, _ path: [String]) -> [String] {
+      type.configuration.subcommands.filter { $0.configuration.shouldDisplay }.flatMap { next in
+        let path = path + [next._commandName]
+        if !next.configuration.subcommands.isEmpty { return search(next, path) }
+        return CommandShape(of: next).option(name) == nil ? [] : [path.joined(separator: " ")]
+      }
+    }
+    return search(VaultCommand.self, [])
+  }
+
+  /// The failure for a word behind `--generate` that is none of its styles. It may be a secret, and is not repeated.
+  private var wrongStyle: Failure? {
+    guard words.extra != nil, words.shape.option("--generate") != nil,
+      let place = typed.firstIndex(of: "--generate=\(GeneratedStyle.password.rawValue)"), place + 1 < typed.count
+    else { return nil }
+    let (word, known) = (typed[place + 1], GeneratedStyle.allCases.map(\.rawValue))
+    let isNear =
+      known.contains { $0.hasPrefix(word) || word.contains($0) } || !Nearest.names(to: word, among: known).isEmpty
+    // Otherwise it may be the item's name, and the word behind that is too much.
+    guard !word.hasPrefix("-"), isNear || words.operands.last == word else { return nil }
+    return Failure(
+      .usage, "what stands behind --generate is no style", "it is one of \(GeneratedStyle.names); see \(help)")
+  }
+
+  /// True for what is spelled as options are: two dashes and small letters, or a dash and a letter.
+  private func isOption(_ name: String) -> Bool {
+    if name.utf8.count == 2 { return true }
+    return name.hasPrefix("--") && name.utf8.count > 3 && isSpelledAsOption(String(name.dropFirst(2)))
+  }
+
+  /// True for small letters and dashes: a word with a digit in it is rather a secret.
+  private func isSpelledAsOption(_ text: String) -> Bool {
+    text.utf8.allSatisfy { (0x61...0x7A).contains($0) || $0 == UInt8(ascii: "-") }
   }
 
   /// The failure for an option that lacks its dashes; what was typed is not repeated, because it may be a secret.
@@ -55,7 +100,7 @@ struct Mistake {
     guard let extra = words.extra else { return nil }
     let nearest = nearestOptions(extra)
     // Those that take secrets say more about it.
-    if nearest.isEmpty && takesSecrets { return nil }
+    if takesSecrets, nearest.isEmpty || !isSpelledAsOption(extra) { return nil }
     return Failure(.usage, "unexpected argument", Suggestion.advice(nearest, help: help))
   }
 
@@ -64,6 +109,18 @@ struct Mistake {
   private func nearestOptions(_ text: String) -> [String] {
     let typed = String(text.prefix { $0 != "=" }.drop { $0 == "-" })
     let names = words.shape.options.flatMap(\.names).filter { $0.hasPrefix("--") }.map { String($0.dropFirst(2)) }
-    return Nearest.names(to: typed, among: names + TypedWords.everywhere).map { "--" + $0 }
+    // A letter is near to all that begin with it.
+    if text.hasPrefix("-"), typed.utf8.count == 1 {
+      return names.filter { $0.hasPrefix(typed) }.prefix(3).map { "--" + $0 }
+    }
+    let nearest = Nearest.names(to: typed, among: names + TypedWords.everywhere)
+    return (nearest.isEmpty ? names.filter { Self.otherWords[$0]?.contains(typed) == true } : nearest).map { "--" + $0 }
   }
+
+  /// The words by which other programs know an option.
+  private static let otherWords = [
+    "attr": ["tag", "tags", "attribute", "field", "ssid", "security", "hidden", "user", "username", "url", "issuer"],
+    "for": ["timeout", "duration"], "expires": ["ttl", "until", "expiry"], "kind": ["type"],
+    "update": ["force", "replace", "overwrite"],
+  ]
 }

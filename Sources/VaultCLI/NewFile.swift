@@ -9,14 +9,15 @@ internal import VaultModel
 final class NewFile {
   private let path: String
   /// The folder (O_PATH).
-  private let folder: Int32
+  let folder: Int32
   /// Both names in it.
-  private let name: String
-  private let part: String
+  let name: String
+  let part: String
   private let replaces: Bool
   private let mode: mode_t
-  private let descriptor: Int32
-  private var isDone = false
+  private(set) var descriptor: Int32
+  /// True when nothing is to be removed any more.
+  var isDone = false
 
   /// Has `body` write a file; it gets a descriptor that can be read once somebody wants it to end. Whatever ends
   /// it before its time, control-C too, leaves no file.
@@ -58,7 +59,7 @@ final class NewFile {
     var descriptor: Int32 = -1
     // The names are random, so that one which is taken says nothing of the next.
     for _ in 0..<100 where descriptor < 0 {
-      part = ".vault-new-" + String((0..<6).map { _ in Self.characters.randomElement() ?? "x" })
+      part = Self.partPrefix + String((0..<6).map { _ in Self.characters.randomElement() ?? "x" })
       descriptor = unsafe openat(folder, part, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
       if descriptor < 0, errno != EEXIST { break }
     }
@@ -73,6 +74,11 @@ final class NewFile {
     self.mode = mode
   }
 
+  /// The path of the other name.
+  var partPath: String { path.dropLast(name.count) + part }
+
+  /// The beginning of the other name.
+  static let partPrefix = ".vault-new-"
   private static let characters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 
   /// Gives it to somebody else, who is to have it from the beginning.
@@ -82,8 +88,15 @@ final class NewFile {
 
   deinit {
     if !isDone { unsafe unlinkat(folder, part, 0) }
-    close(descriptor)
+    end()
     close(folder)
+  }
+
+  /// Writes nothing more: from here on this program counts for none that has the file open.
+  func end() {
+    guard descriptor >= 0 else { return }
+    close(descriptor)
+    descriptor = -1
   }
 
   /// Throws unless a new file can have that name.
@@ -118,13 +131,15 @@ final class NewFile {
   }
 
   /// Waits until all of it is on the disk, and gives it its name.
-  ///
-  /// - Parameter check: throws where it must not take that name after all; called right before that.
-  func finish(_ check: () throws(Failure) -> Void = {}) throws(Failure) {
+  func finish() throws(Failure) {
+    try sync()
+    try takeName()
+  }
+
+  /// Waits until all of it is on the disk, in the mode that it has in the end.
+  func sync() throws(Failure) {
     if mode != 0o600, fchmod(descriptor, mode) != 0 { throw Self.failure("set the mode of \(path)", errno) }
     guard fsync(descriptor) == 0 else { throw Self.failure("write \(path)", errno) }
-    try check()
-    try takeName()
   }
 
   private func takeName() throws(Failure) {
@@ -150,7 +165,7 @@ final class NewFile {
     }
   }
 
-  private func syncFolder() {
+  func syncFolder() {
     let opened = unsafe openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     // A folder that cannot be read, or a file system that knows no sync of one, does not make the file worse.
     guard opened >= 0 else { return }
@@ -162,7 +177,13 @@ final class NewFile {
     Failure(.exists, "\(Printable.quoted(path)) already exists", "give --force to replace it, or another name")
   }
 
-  private static func failure(_ what: String, _ code: Int32) -> Failure {
-    Failure(.io, "cannot \(Printable.text(what)): \(Output.describe(code))", "see to the space and the folder's mode")
+  static func failure(_ what: String, _ code: Int32) -> Failure {
+    guard code != EBUSY else {
+      return Failure(
+        .io, "cannot \(Printable.text(what)): it is a mount point, and no other file takes the place of one",
+        "mount its folder instead, or name another file")
+    }
+    return Failure(
+      .io, "cannot \(Printable.text(what)): \(Output.describe(code))", "see to the space and the folder's mode")
   }
 }

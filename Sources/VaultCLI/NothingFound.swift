@@ -12,13 +12,19 @@ enum NothingFound {
         return true
       }
     }
+    if keys.isEmpty, session.mayNotSee != nil { return "nothing that you may see matches" }
     return text(query, keys: keys.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) })
   }
 
   /// - Parameter keys: those of all attributes that there are.
   static func text(_ query: String, keys: [String]) -> String {
+    let list = Printable.text(keys.joined(separator: ", "))
     let all =
-      keys.isEmpty ? "no item has attributes" : "the attributes are \(Printable.text(keys.joined(separator: ", ")))"
+      switch keys.count {
+      case 0: "no item has attributes"
+      case 1: "the only attribute is \(list)"
+      default: "the attributes are \(list)"
+      }
     let asked = (try? Query(parsing: query))?.attributeKeys ?? []
     guard let unknown = asked.first(where: { !keys.contains($0) }) else { return "nothing matches; \(all)" }
     let near = Nearest.names(to: unknown, among: keys, beginnings: true)

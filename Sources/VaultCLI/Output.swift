@@ -65,7 +65,8 @@ enum Output {
   /// The unit of the room that a terminal has.
   private static let terminalPart = 256
 
-  private static func failure(_ code: Int32) -> Failure {
+  /// The failure of a writing, by its error number.
+  static func failure(_ code: Int32) -> Failure {
     let failure = Failure(
       .io, "cannot write the output: \(describe(code))", "see to the space or the other end of the pipe")
     errno = code

@@ -69,7 +69,8 @@ public enum VaultProgram {
     guard VaultCommand.exitCode(for: error) == .success else {
       end(with: Failure(.usage, UsageError.message(VaultCommand.message(for: error)), "see `vault --help`"))
     }
-    do throws(Failure) { try Output.line(Arguments.answer(error)) } catch { end(with: error) }
+    let answer = Arguments.answer(error, to: Array(CommandLine.arguments.dropFirst()))
+    do throws(Failure) { try Output.line(answer) } catch { end(with: error) }
     exit(0)
   }
 }

@@ -5,7 +5,9 @@ internal import VaultModel
 /// The daemon's questions, as the terminal shows them.
 enum Questions {
   /// The beginnings of its questions that say themselves whose they are.
-  private static let own = ["Vault password", "Current vault password", "New vault password", "Recovery code"]
+  private static let own = [
+    "Vault password", "Current vault password", "New vault password", "Recovery code", "Password of the backup",
+  ]
   private static let login = "Login password"
 
   /// The question of a prompt, without a colon.
@@ -16,16 +18,6 @@ enum Questions {
       return "\(login) for \(name)\(Printable.text(String(text.dropFirst(login.count))))"
     }
     return own.contains { text.hasPrefix($0) } ? Printable.text(text) : line(prompt)
-  }
-
-  /// The question for a secret that the daemon has not asked for yet; nil where it is not told what that would be.
-  static func text(for method: String) -> String? {
-    switch method {
-    case "password": "Vault password"
-    case "recovery": "Recovery code"
-    case "login": LoginName.own.map { "\(login) for \($0)" } ?? login
-    default: nil
-    }
   }
 
   /// The daemon's words, on a line that says where it comes from, as do all ``Rows`` of it: nothing that it words can pass

@@ -21,7 +21,7 @@ struct Rekeying {
     try session.converse(answers) { vault, again, answer in
       try vault.rekey(method: again ?? method, answer: answer) { reply in
         if let slots = reply.slots {
-          // What follows takes its time, and asks nothing more.
+          // The rest takes its time, and asks nothing more.
           answers.finish()
           kept = slots
           leftOut = reply.leftOut ?? []
@@ -56,25 +56,51 @@ struct Rekeying {
       }
     } else if Keyboard.isAttended {
       Output.note("the vault has a new key; older copies of the store do not give it")
-      if let kept { Output.note("it opens with slot \(kept.map(String.init).joined(separator: ", "))") }
+      if let kept { Output.note("it opens with \(Self.slots(kept))") }
     }
     guard !leftOut.isEmpty, !json else { return }
-    Output.note("left out: slot \(leftOut.map(String.init).joined(separator: ", ")); see `vault slot add`")
+    Output.note("left out: \(Self.slots(leftOut)); see \(Hint.vault("slot add"))")
+  }
+
+  /// These slots in words.
+  static func slots(_ numbers: [Int]) -> String {
+    let texts = numbers.map(String.init)
+    guard texts.count > 1, let last = texts.last else { return "slot \(texts.joined())" }
+    return "slots \(texts.dropLast().joined(separator: ", ")) and \(last)"
+  }
+
+  /// The number of recovery codes that open the vault; 0 also where that is not told.
+  private static func codes(_ session: Session) -> Int {
+    let slots = try? session.call { vault in try vault.slots() }
+    return (slots ?? []).count { $0.kind == SlotKindArgument.recovery.rawValue }
+  }
+
+  /// The question whether to rekey, with what becomes of the recovery codes.
+  static func question(_ codes: Int) -> String {
+    // Each fits a line of 80 columns.
+    switch codes {
+    case 0: "Re-encrypt with a new key, so that old copies are of no use?"
+    case 1: "Re-encrypt with a new key, and replace the recovery code, too?"
+    default: "Re-encrypt with a new key, and replace the \(codes) recovery codes, too?"
+    }
   }
 
   /// After a change that leaves the vault key as it is: says what that means and, where somebody sits, does something about
   /// it.
-  static func offer(_ session: Session, because consequence: String, asks: Bool) throws(Failure) {
+  ///
+  /// - Parameter answers: from the person who gave that change its answers; nil where nobody is to be asked.
+  static func offer(_ session: Session, because consequence: String, _ answers: Answers?) throws(Failure) {
     guard Keyboard.isAttended else { return }
-    guard asks, let keyboard = try? Keyboard(otherwise: "") else {
-      return Output.note("\(consequence), until `vault rekey` gives the vault a new key")
+    guard let answers, let keyboard = try? Keyboard(otherwise: "") else {
+      return Output.note("\(consequence), until \(Hint.vault("rekey")) gives the vault a new key")
     }
+    answers.begin()
+    defer { answers.finish() }
     Output.note(consequence)
-    guard try keyboard.confirm("Re-encrypt with a new key, so that old copies cannot be used against this vault?")
-    else {
-      return Output.note("`vault rekey` does it later")
+    guard try keyboard.confirm(question(codes(session))) else {
+      return Output.note("\(Hint.vault("rekey")) does it later")
     }
     try session.unlockIfLocked()
-    try Rekeying(session, Answers(fromInput: false, json: false), json: false).run(method: nil)
+    try Rekeying(session, answers, json: false).run(method: nil)
   }
 }

@@ -18,6 +18,9 @@ enum Sentence {
     return text.hasPrefix("by ") ? " \(text)" : " (\(text))"
   }
 
+  /// The proofs that an item requires, to stand behind that word.
+  static func required(_ name: String) -> String { name == "password" ? "the password" : Printable.text(name) }
+
   /// A sentence with the advice behind it.
-  static func joined(_ text: String, _ advice: String?) -> String { advice.map { "\(text); \($0)" } ?? text }
+  static func joined(_ text: String, _ advice: String?) -> String { Clauses.joined(text, advice) }
 }

@@ -1,3 +1,4 @@
+internal import CLinux
 internal import Glibc
 internal import VaultClient
 internal import VaultWire
@@ -15,6 +16,8 @@ final class Session {
   var isAttended = Keyboard.isAttended {
     didSet { vault.interactive = isAttended }
   }
+  /// True where there is a terminal to ask that person on.
+  var mayAsk: Bool { isAttended && Keyboard.canAsk }
   private var mayStart: Bool
   /// True for a command that becomes another program, which must not have a daemon for a child that it knows nothing of.
   var leavesNoChild = false
@@ -39,6 +42,9 @@ final class Session {
     if mayStart || !startsDaemon { vault.patience = .zero }
   }
 
+  /// Has it start no daemon from now on: what goes on for long waits for the next one, which somebody else starts.
+  func startNone() { mayStart = false }
+
   /// True for the user's own socket, at the place that nobody named.
   static func isOwn(socket: String?, system: Bool) -> Bool {
     !system && socket == nil && (Environment.variable("VAULT_SOCKET") ?? "").isEmpty
@@ -60,6 +66,24 @@ final class Session {
     do { return try body(vault) } catch { throw failure(error) }
   }
 
+  /// Calls the daemon for what the command can do without: nil where that is refused.
+  ///
+  /// - Throws: the failure where the daemon did not answer in time; the command's next call would wait as long again.
+  func attempt<R>(_ body: (Vault) throws -> R) throws(Failure) -> R? {
+    var isSilent = false
+    do {
+      return try call { vault in
+        do { return try body(vault) } catch ClientError.timedOut {
+          isSilent = true
+          throw ClientError.timedOut
+        }
+      }
+    } catch {
+      if isSilent { throw error }
+      return nil
+    }
+  }
+
   /// Has a process of its own start the daemon and end, so that the daemon is not this one's child. If it fails, the next
   /// attempt here says why.
   private func startApart() {
@@ -78,34 +102,51 @@ final class Session {
     case .fault(.noSuchItem(let name, _)): failure.missing = MissingItem(name: name, location: vault.location)
     case .fault(.locked), .fault(.timedOut), .fault(.rekeyRests):
       // Most callers of the machine's vault may not open it.
-      if isSystem || mayNotOpen { return Failure(failure.exit, failure.event, openers) }
+      if isSystem || mayNotOpen || isAnothers { return Failure(failure.exit, failure.event, openers) }
     default: break
     }
     return failure
   }
 
-  /// The failure of a search where nobody is there to open the vault first.
-  var cold: Failure { failure(ClientError.fault(.locked(state: "cold", cause: ""))) }
+  /// True where the socket is another user's, whose vault that user and root alone open.
+  private var isAnothers: Bool {
+    var status = stat()
+    guard geteuid() != 0, unsafe lstat(vault.location.path, &status) == 0 else { return false }
+    return status.st_uid != geteuid()
+  }
 
   /// Advice that names who can open the vault, for those who may not.
   private var openers: String {
-    isSystem
-      ? "root or a member of \(SystemAccount.administrators) opens it with `vault --system unlock`"
-      : "whoever owns the vault opens it with `vault unlock`"
+    let way = "opens it with `\(Hint.line("unlock", isSystem: isSystem))`"
+    return isSystem ? "root or a member of \(SystemAccount.administrators) \(way)" : "whoever owns the vault \(way)"
   }
 
-  /// True when every item can be searched. Until the first unlock only the names of `always` items can be read, so that
-  /// is what a person is asked for first.
-  func canSearch() throws(Failure) -> Bool {
+  /// The names that a search comes to.
+  enum Sight {
+    case all
+    /// Those alone that can be read before an unlock, and nobody is there to open the vault.
+    case some(Failure, isCold: Bool)
+  }
+
+  /// Asks for the unlock where some names cannot be read before: until the first one, and after each lock where names are
+  /// hidden. What is not found then must not look as if it were not there.
+  func sight() throws(Failure) -> Sight {
     let status = try call { vault in try vault.status() }
-    guard status.state == "cold" else { return true }
-    guard isAttended else { return false }
-    do throws(Failure) { try unlock(because: .locked(state: status.state, cause: status.cause)) } catch {
+    // Daemons before 2026-12 tell the first of the two alone.
+    guard status.namesHidden ?? (status.state == "cold") else { return .all }
+    let (fault, isCold) = (Fault.locked(state: status.state, cause: status.cause), status.state == "cold")
+    guard mayAsk else { return .some(failure(ClientError.fault(fault)), isCold: isCold) }
+    do throws(Failure) { try unlock(because: fault) } catch {
       // As where nobody is there.
       guard mayNotOpen else { throw error }
-      return false
+      return .some(error, isCold: isCold)
     }
-    return true
+    return .all
+  }
+
+  /// Throws where a search would miss items; see ``sight()``.
+  func needAllNames() throws(Failure) {
+    if case .some(let failure, _) = try sight() { throw failure }
   }
 
   /// Asks for the unlock when the vault is locked; somebody has to be there to ask.
@@ -117,6 +158,7 @@ final class Session {
 
   /// Asks for the unlock. A person who may not open the vault is told why that was to be done, and who can.
   private func unlock(because fault: Fault) throws(Failure) {
+    guard Keyboard.canAsk else { throw failure(ClientError.fault(fault)) }
     do throws(Failure) {
       try converse(Answers(fromInput: false, json: false)) { vault, method, answer in
         do { try vault.unlock(method: method, answer: answer) } catch let error as ClientError {
@@ -133,11 +175,13 @@ final class Session {
   ///
   /// - Parameters:
   ///   - takesMethod: whether the call can be told the method that it is to ask for.
+  ///   - isLast: false where another question follows, until which nothing typed shows.
   ///   - body: the call, with that method; nil where the call decides.
   func converse<R: ~Copyable>(
-    _ answers: Answers, takesMethod: Bool = true, _ body: (Vault, String?, Vault.Answer) throws -> R
+    _ answers: Answers, takesMethod: Bool = true, isLast: Bool = true,
+    _ body: (Vault, String?, Vault.Answer) throws -> R
   ) throws(Failure) -> R {
-    defer { answers.finish() }
+    defer { if isLast { answers.finish() } else { answers.rest() } }
     var method: String?
     while true {
       var fault: Fault?
@@ -157,9 +201,16 @@ final class Session {
     }
   }
 
-  /// Calls the daemon, and again after what it asks for, an unlock or a person's presence, when somebody is there.
-  func unlocking<R: ~Copyable>(for reason: String? = nil, _ body: (Vault) throws -> R) throws(Failure) -> R {
+  /// Calls the daemon, and again after what it asks for, an unlock or a person's presence, when somebody is there. Nothing
+  /// that is typed shows from the first question on.
+  ///
+  /// - Parameter isLong: true for a call that may take its time, during which somebody types what comes next.
+  func unlocking<R: ~Copyable>(
+    for reason: String? = nil, isLong: Bool = false, _ body: (Vault) throws -> R
+  ) throws(Failure) -> R {
     let purpose = vault.reason
+    var hush: Hush?
+    defer { hush = nil }
     // An item can need both, the unlock first.
     for _ in 1...2 {
       var fault: Fault?
@@ -171,7 +222,11 @@ final class Session {
           }
         }
       } catch {
-        guard isAttended, let fault else { throw error }
+        guard mayAsk, let fault else { throw error }
+        switch fault {
+        case .locked, .rekeyRests, .presenceRequired: if hush == nil, !isLong { hush = Hush.onTerminal() }
+        default: throw error
+        }
         // What a person is asked for is not what the call is for.
         vault.reason = purpose ?? reason
         defer { vault.reason = purpose }
@@ -183,6 +238,7 @@ final class Session {
         }
       }
     }
+    hush = nil
     return try call(body)
   }
 

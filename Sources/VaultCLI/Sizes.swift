@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import VaultModel
 
 /// Sizes as they are given on the command line.
 enum Sizes {
@@ -20,6 +21,6 @@ enum Sizes {
     where bytes >= 2 * size || bytes == size {
       return "\(bytes / size) \(unit)"
     }
-    return "\(bytes) bytes"
+    return Counted.text(bytes, "byte")
   }
 }

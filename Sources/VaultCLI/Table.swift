@@ -18,7 +18,7 @@ struct Table {
   }
 
   private let heading: [String]
-  private var rows: [[Cell]] = []
+  private var rows: [(cells: [Cell], below: String?)] = []
   private var widths: [Int]
   private var isBegun = false
 
@@ -30,8 +30,9 @@ struct Table {
   /// The number of rows that ``text(withHeading:)`` would give now.
   var count: Int { rows.count }
 
-  mutating func add(_ cells: Cell...) {
-    rows.append(cells)
+  /// - Parameter below: text of one line that is too long for a column: it stands below the row, and is not shortened.
+  mutating func add(_ cells: Cell..., below: String? = nil) {
+    rows.append((cells, below.map { Printable.line($0) }))
     for (column, cell) in cells.enumerated() { widths[column] = max(widths[column], cell.width) }
   }
 
@@ -42,7 +43,12 @@ struct Table {
   mutating func text(withHeading: Bool = true, most: Int? = Output.columns) -> String {
     let widths = most.map { Self.fit(self.widths, into: $0) } ?? self.widths
     var text = withHeading && !isBegun ? Style.bold(Self.line(heading.map { Cell($0) }, widths)) + "\n" : ""
-    for row in rows { text += Self.line(row, widths) + "\n" }
+    for row in rows {
+      text += Self.line(row.cells, widths) + "\n"
+      guard let below = row.below else { continue }
+      text += most.map { Rows.lay(Self.indent + below, columns: $0, indent: Self.indent) } ?? Self.indent + below
+      text += "\n"
+    }
     rows.removeAll(keepingCapacity: true)
     isBegun = true
     return text
@@ -58,6 +64,9 @@ struct Table {
     }
     return widths
   }
+
+  /// The blanks before what stands below a row.
+  private static let indent = "    "
 
   /// The least columns that are left of a long text.
   private static let least = 10

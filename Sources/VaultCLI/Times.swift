@@ -55,6 +55,21 @@ enum Times {
     }
   }
 
+  /// Checks a time that many items are to expire at, of which nobody is asked whether it is meant.
+  static func checkedExpiry(_ time: Int64, allowsPast: Bool) throws(ValueError) -> Int64 {
+    guard time <= Timestamp.last else {
+      throw ValueError(reason: "that is after the year 9999; Unix time is a number of seconds")
+    }
+    guard time > now() else {
+      // 0 would mean never.
+      if allowsPast { return max(1, time) }
+      let text = Timestamp.format(max(time, 0))
+      throw ValueError(
+        reason: "\(text) has passed, so the item would not be served; write a later time or never, or give --expired")
+    }
+    return time
+  }
+
   private static func now() -> Int64 { Int64(time(nil)) }
 
   private static func option(_ body: () throws(ValueError) -> Int64) throws -> Int64 {

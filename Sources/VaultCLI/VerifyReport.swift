@@ -10,7 +10,9 @@ struct VerifyReport {
 
   /// The names of the items that something is wrong with, as far as they can be told.
   private var harmed: [String] {
-    Set(findings.compactMap(\.name)).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+    var seen: Set<[UInt8]> = []
+    return findings.compactMap(\.name).filter { seen.insert(Array($0.utf8)).inserted }
+      .sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
   }
 
   /// One line for each thing that is wrong, and what it comes to.
@@ -40,7 +42,7 @@ struct VerifyReport {
 
   private func list(_ classes: [String]) -> String { classes.map(Printable.text).joined(separator: ", ") }
 
-  private static func items(_ count: Int) -> String { count == 1 ? "1 item" : "\(count) items" }
+  private static func items(_ count: Int) -> String { Counted.text(count, "item") }
 
   /// The reason why the command does not end with 0; nil when all is well.
   var failure: Failure? {
@@ -51,11 +53,12 @@ struct VerifyReport {
         .invalid,
         "\(overflow ? .max : count) \(count == 1 ? "thing is" : "things are") wrong with the store",
         "keep it as it is, "
-          + "and restore a backup in its place, or what `vault salvage` saves")
+          + "and restore a backup in its place, or what \(Hint.vault("salvage")) saves")
     }
     if !result.unchecked.isEmpty {
       return Failure(
-        .retry, "nothing was found wrong, and not everything could be checked", "`vault unlock`, then verify again")
+        .retry, "nothing was found wrong, and not everything could be checked",
+        "\(Hint.vault("unlock")), then verify again")
     }
     return nil
   }

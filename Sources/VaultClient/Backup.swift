@@ -58,16 +58,21 @@ extension Vault {
   /// Makes the vault from a backup, where there is none, and gives the slots that did not come along: they need the machine
   /// that they were made on.
   ///
+  /// With `checks` it makes nothing of it, whether there is a vault or not: all of it is read and authenticated, as before a
+  /// restore.
+  ///
   /// - Parameters:
   ///   - header: the backup's header, as ``VaultModel/BackupPrefix`` tells its size.
   ///   - method: `password` or `recovery`; nil means the first of them that the backup has.
   ///   - read: fills the front of what it gets with the bytes behind the header, and says how many; 0 at the end.
   ///   - answer: gets the prompts. Nil from it cancels: ``Fault/cancelled`` is thrown.
   public func restore(
-    header: [UInt8], method: String? = nil, read: (inout MutableRawSpan) throws -> Int, answer: Answer
+    header: [UInt8], method: String? = nil, checks: Bool = false, read: (inout MutableRawSpan) throws -> Int,
+    answer: Answer
   ) throws -> [Wire.Slot] {
     var replies = try stream(
-      .restore, timeout: keyTimeout, Wire.RestoreParameters(header: Self.base64(header), method: method))
+      .restore, timeout: keyTimeout,
+      Wire.RestoreParameters(header: Self.base64(header), method: method, check: checks ? true : nil))
     var rules = PromptRules(makesCode: false)
     let ready = try converse(&replies, as: Wire.RestoreReply.self, &rules, answer)
     guard ready?.continues == false else { throw ClientError.protocolViolation("a restore that never begins") }

@@ -2,9 +2,14 @@ public import VaultWire
 
 /// The reason why a call has no answer.
 public enum ClientError: Error, Hashable, Sendable {
-  /// `$XDG_RUNTIME_DIR` is not set, or not an absolute path, and `/run/user/UID` is not the user's alone, so there is no
+  /// `$XDG_RUNTIME_DIR` is not set, and `/run/user/UID` is not the user's alone, so there is no
   /// place for the user's socket.
   case noRuntimeDirectory
+  /// `$XDG_RUNTIME_DIR` has this value, which is no absolute path, and `/run/user/UID` is not the user's alone.
+  case relativeRuntimeDirectory(String)
+  /// Nobody listens, and no daemon can: the path is longer than that of a socket can be, or its folder is not there. The
+  /// texts say which, and what to do.
+  case impossibleSocket(String, remedy: String)
   /// A variable that names files is not UTF-8: `$VAULT_SOCKET`, `$XDG_RUNTIME_DIR` or `$PATH`.
   case notUTF8(variable: String)
   /// Somebody else made the socket than should have: it was not spoken to. The text says what is wrong.
@@ -36,6 +41,8 @@ extension ClientError: CustomStringConvertible {
   public var description: String {
     switch self {
     case .noRuntimeDirectory: "XDG_RUNTIME_DIR is not set"
+    case .relativeRuntimeDirectory(let value): "XDG_RUNTIME_DIR is `\(value)`, which is no absolute path"
+    case .impossibleSocket(let reason, _): "no daemon can listen there: \(reason)"
     case .notUTF8(let variable): "\(variable) is not UTF-8, so it is not taken for a path"
     case .unsafeSocket(let reason): reason
     case .noDaemon(let path): "no daemon listens on \(path)"

@@ -57,6 +57,8 @@ public final class Connection {
       case .nobodyThere: busy = false
       case .busy: busy = true
       }
+      // Waiting, or starting one, would not help.
+      if !busy, let problem = location.problem { throw .impossibleSocket(problem, remedy: location.remedy) }
       if deadline.hasPassed { throw busy ? .timedOut : .noDaemon(location.path) }
       retrying()
       try Connection.wait(for: 0, on: nil, until: deadline.orAfter(pause), interrupt)

@@ -54,7 +54,8 @@ struct Listener: Sendable {
   private static func mayPass(_ error: ClientError) -> Bool {
     switch error {
     case .disconnected, .noDaemon, .timedOut, .fault(.tooManyConnections), .fault(.tooManyRequests): true
-    case .fault, .noRuntimeDirectory, .notUTF8, .unsafeSocket, .daemonFailed, .protocolViolation, .tooLarge,
+    case .fault, .noRuntimeDirectory, .relativeRuntimeDirectory, .impossibleSocket, .notUTF8, .unsafeSocket,
+      .daemonFailed, .protocolViolation, .tooLarge,
       .answerTooLarge, .notText, .system:
       false
     }

@@ -53,7 +53,7 @@ struct ServerCheck: ~Copyable {
     case .explicit:
       // Another user's directory is judged with all that lead to it, by ``ClosedWay``.
       guard isForeign(owner) || status.st_mode & 0o002 == 0 else {
-        throw .unsafeSocket("\(path) is writable by everyone")
+        throw .unsafeSocket("\(path), in which it stands, is writable by everyone")
       }
     case .system:
       guard status.st_mode & 0o022 == 0 else { throw .unsafeSocket("\(path) is writable by others than its owner") }

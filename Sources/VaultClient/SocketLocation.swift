@@ -1,4 +1,7 @@
+internal import CLinux
+internal import Glibc
 internal import VaultProcess
+internal import VaultWire
 
 /// The address of a daemon, and whom the client expects there.
 public struct SocketLocation: Hashable, Sendable {
@@ -34,7 +37,8 @@ public struct SocketLocation: Hashable, Sendable {
   /// the user's and closed to all others.
   ///
   /// Throws ``ClientError/noRuntimeDirectory`` when none of them says where. An empty variable counts as unset, and a
-  /// relative `$XDG_RUNTIME_DIR` as invalid (XDG Base Directory Specification 0.8). Throws
+  /// relative `$XDG_RUNTIME_DIR` as invalid (XDG Base Directory Specification 0.8):
+  /// ``ClientError/relativeRuntimeDirectory(_:)`` where nothing takes its place. Throws
   /// ``ClientError/notUTF8(variable:)`` for one that would be needed and is not UTF-8.
   public static func user(explicit: String? = nil) throws(ClientError) -> SocketLocation {
     try user(explicit: explicit, environment: Variable.own, fallback: { RuntimeDirectory.found() })
@@ -49,9 +53,38 @@ public struct SocketLocation: Hashable, Sendable {
       return path == systemPath ? system : SocketLocation(path: path, trust: .explicit)
     }
     var runtime = try Variable.text("XDG_RUNTIME_DIR", environment)
+    let relative = runtime.flatMap { $0.isEmpty || $0.hasPrefix("/") ? nil : $0 }
     if runtime?.hasPrefix("/") != true { runtime = fallback() }
-    guard let directory = runtime else { throw .noRuntimeDirectory }
+    guard let directory = runtime else {
+      throw relative.map { ClientError.relativeRuntimeDirectory($0) } ?? .noRuntimeDirectory
+    }
     return SocketLocation(path: directory + "/vault/socket", trust: .runtimeDirectory)
+  }
+
+  /// The value of `$XDG_RUNTIME_DIR` where it is no absolute path, so that it is passed over.
+  public static var passedOver: String? {
+    guard let runtime = try? Variable.text("XDG_RUNTIME_DIR", Variable.own), !runtime.isEmpty, !runtime.hasPrefix("/")
+    else { return nil }
+    return runtime
+  }
+
+  /// The reason why no daemon can make its sockets there; nil where one can.
+  public var problem: String? {
+    guard trust != .system else { return nil }
+    let tooLong = SocketPath.problem([path] + SocketPath.names.dropFirst().map { "\(parts.directory)/\($0)" })
+    guard tooLong == nil, trust == .runtimeDirectory, let folder = missingFolder else { return tooLong }
+    return "\(folder), the runtime directory, is not there"
+  }
+
+  /// The change that makes a place where a daemon can listen of one where none can.
+  public var remedy: String {
+    trust == .explicit ? "give another one, with a short path, by --socket or VAULT_SOCKET" : SocketPath.remedy
+  }
+
+  /// The runtime directory, where it is not there: a daemon makes its own directory in it, and no more.
+  private var missingFolder: String? {
+    let runtime = SocketLocation(path: parts.directory, trust: trust).parts.directory
+    return unsafe access(runtime, F_OK) != 0 && errno == ENOENT ? runtime : nil
   }
 
   /// The path of the socket at which the same daemon hands credentials to the service manager.

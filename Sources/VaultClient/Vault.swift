@@ -51,6 +51,11 @@ public struct Vault {
     try call(.status, again: true, Wire.Empty()).decode()
   }
 
+  /// Has the daemon read its settings again; ``Fault/misconfigured(reason:)`` says which line it refuses, and why.
+  public func reload() throws(ClientError) -> Wire.ReloadReply {
+    try call(.reload, again: true, Wire.Empty()).decode()
+  }
+
   /// Wipes the keys of `when-unlocked` items from the daemon's memory.
   public func lock() throws(ClientError) {
     _ = try call(.lock, again: true, Wire.Empty()).decode(Wire.Empty.self)

@@ -8,6 +8,8 @@ extension Vault {
     public var until: Int64?
     /// The items, as a grant names them, such as `iothome/*`.
     public var items: String?
+    /// In place of these: the item that has this name now, under any name that it had.
+    public var item: String?
     /// The callers, as a grant names them, such as `unit:iothome.service`.
     public var subject: String?
     /// True for those alone that were refused.
@@ -24,18 +26,25 @@ extension Vault {
 
   /// Hands over the entries of the audit log that are asked for, in their order: all for an administrator; those about
   /// themselves for others. With `following` it goes on with those that are yet to come, and blocks until there are any.
-  public func audit(
+  ///
+  /// - Returns: where an item is asked for, the number of entries of values that were read, used or changed which have a
+  ///   name alone, and another one: the item may have had it then.
+  @discardableResult public func audit(
     _ query: AuditQuery = AuditQuery(), following: Bool = false, _ each: (Wire.AuditEntry) throws -> Void
-  ) throws {
+  ) throws -> Int {
+    var otherNames = 0
     var replies = try stream(
       .audit, timeout: timeout,
       Wire.AuditParameters(
-        since: query.since, until: query.until, items: query.items, subject: query.subject,
+        since: query.since, until: query.until, items: query.items, item: query.item, subject: query.subject,
         denied: query.denied ? true : nil, door: query.door, action: query.action, last: query.last,
         follow: following ? true : nil, interactive: attended))
     while let response = try replies.next(timeout: following ? nil : timeout) {
-      for entry in try response.decode(Wire.AuditReply.self).entries { try each(entry) }
+      let reply = try response.decode(Wire.AuditReply.self)
+      for entry in reply.entries { try each(entry) }
+      otherNames = reply.otherNames ?? otherNames
     }
+    return otherNames
   }
 
   /// Has all of the audit log looked at, also against what was noted of it elsewhere, and hands over how far that is. Gives

@@ -8,6 +8,8 @@ public struct Value: ~Copyable, Sendable {
   public let version: Int
   /// The exact bytes that were stored.
   public let bytes: SecretBuffer
+  /// Everything else about the item, where that was asked for and the caller may find it.
+  public var item: Wire.Item?
 }
 
 extension Vault {
@@ -47,18 +49,29 @@ extension Vault {
 
   /// The value of the item `name` with what is known of it; the parameters are those of
   /// ``get(_:version:wait:expired:ask:)``.
+  ///
+  /// - Parameter describe: also tells ``Value/item``, with one call and one entry in the audit log. A daemon of an earlier
+  ///   version does not know that, and tells the value alone.
   public func read(
-    _ name: String, version: Int? = nil, wait: Duration? = nil, expired: Bool = false, ask: Bool = false
+    _ name: String, version: Int? = nil, wait: Duration? = nil, expired: Bool = false, ask: Bool = false,
+    describe: Bool = false
   ) throws(ClientError) -> Value {
-    let response = try call(
-      .get, again: true, wait: wait ?? (ask ? Self.usualAsking : nil),
-      Wire.GetParameters(
-        name: name, version: version, waitMilliseconds: wait?.milliseconds, reason: reason, interactive: attended,
-        expired: expired ? true : nil, ask: ask ? true : nil))
+    var asked = Wire.GetParameters(
+      name: name, version: version, waitMilliseconds: wait?.milliseconds, reason: reason, interactive: attended,
+      expired: expired ? true : nil, ask: ask ? true : nil, describe: describe ? true : nil)
+    do throws(ClientError) { return try read(asked) } catch .fault(.service(.invalidParameter("describe"))) {
+      asked.describe = nil
+      return try read(asked)
+    }
+  }
+
+  private func read(_ asked: Wire.GetParameters) throws(ClientError) -> Value {
+    let wait = asked.waitMilliseconds.map { Duration.milliseconds($0) }
+    let response = try call(.get, again: true, wait: wait ?? (asked.ask == true ? Self.usualAsking : nil), asked)
     let reply: Wire.GetReply = try response.decode()
     do throws(ParameterError) {
       guard let bytes = try response.frame.content(reply.value, reply.data) else { throw ParameterError("value") }
-      return Value(name: reply.name, version: reply.version, bytes: bytes)
+      return Value(name: reply.name, version: reply.version, bytes: bytes, item: reply.item)
     } catch {
       throw .protocolViolation("parameter \(error.parameter)")
     }

@@ -102,6 +102,16 @@ extension Vault {
     ).decode()
   }
 
+  /// The version of the item `target` where that is such a copy of `source` already as ``copy(_:to:replacing:expired:)``
+  /// makes; ``Fault/alreadyExists(name:failed:)`` where it is another item.
+  public func copied(_ source: String, to target: String, expired: Bool = false) throws(ClientError) -> Int {
+    try call(
+      .copy, again: true,
+      Wire.CopyParameters(
+        from: source, to: target, expired: expired ? true : nil, made: true, interactive: attended)
+    ).decode(Wire.CopyReply.self).version
+  }
+
   /// A new secret, which the daemon draws and stores nowhere.
   public func generate(_ recipe: Wire.Generator) throws(ClientError) -> SecretBuffer {
     let response = try call(.generate, again: true, Wire.GenerateParameters(recipe: recipe))
@@ -120,7 +130,7 @@ extension Vault {
     Wire.SetParameters(
       name: item.name, generate: item.generate, kind: item.kind, use: item.use, attributes: item.attributes,
       accessible: item.accessible, require: item.require, reuse: item.reuse, expires: item.expires, update: item.update,
-      interactive: attended)
+      neverRead: item.neverRead, interactive: attended)
   }
 }
 

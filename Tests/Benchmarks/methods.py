@@ -28,7 +28,7 @@ CALLS = {
     "Revoke": {"subject": "user:5001", "items": "granted/{n}"}, "ConfirmGrants": {},
     "ForgetSubject": {"subject": "unit:none.service"}, "RepairAudit": {}, "RepairClock": {}, "Requests": {}, "Approve": {"number": 1, "lasts": "once"},
     "Deny": {"number": 1}, "ForgetDenial": {"subject": "user:5001", "name": "none"}, "Audit": {}, "Verify": {},
-    "Confirm": {"inquiry": 1}, "Dismiss": {"inquiry": 1}, "Respond": {"conversation": "none"}, "Lock": {},
+    "Reload": {}, "Confirm": {"inquiry": 1}, "Dismiss": {"inquiry": 1}, "Respond": {"conversation": "none"}, "Lock": {},
     "SetMany": "fairness and computing", "Monitor": "fairness", "Attend": "asking", "Authenticate": "requests",
     "Unlock": "store, deposits and computing", "Init": "store", "Backup": "store", "Restore": "store", "Rekey": "store",
     "Salvage": "store",

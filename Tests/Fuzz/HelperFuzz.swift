@@ -27,12 +27,14 @@ func exerciseHelper(_ bytes: [UInt8]) -> Bool {
       precondition(said.name(key)?.contains { $0 == 0 || $0 == 0x0A } != true)
     }
     guard let place = GitPlace(said) else { return true }
-    let name = place.name
-    precondition(name.hasPrefix("git/") && name.hasPrefix(place.folder + "/"))
-    precondition((3...4).contains(name.utf8.count { $0 == UInt8(ascii: "/") }))
-    precondition(place.user(of: name)?.name == said.name(.username) ?? [])
-    precondition(place.user(of: "\(name)/\(GitPlace.refreshToken)") == nil)
-    precondition(name.utf8.count > ItemName.maximumBytes || (try? ItemName(name)) != nil)
+    precondition(place.names.first == place.name && place.names.count == place.folders.count)
+    for (folder, name) in zip(place.folders, place.names) {
+      precondition(name.hasPrefix("git/") && name.hasPrefix(folder + "/"))
+      precondition((3...4).contains(name.utf8.count { $0 == UInt8(ascii: "/") }))
+      precondition(place.user(of: name)?.name == said.name(.username) ?? [])
+      precondition(place.user(of: "\(name)/\(GitPlace.refreshToken)") == nil)
+      precondition(name.utf8.count > ItemName.maximumBytes || (try? ItemName(name)) != nil)
+    }
     return true
   } catch {
     let lines = bytes.split(separator: 0x0A, omittingEmptySubsequences: false).count

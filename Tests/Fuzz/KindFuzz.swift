@@ -60,7 +60,9 @@ private let networks = [
 private func accepts(_ value: RawSpan, _ kind: ItemKind, _ attributes: [String: String]) -> Bool {
   do throws(ValueError) {
     let facts = try kind.validate(value, attributes: attributes)
-    if let expires = facts.expires { precondition(kind == .certificate && (0..<Timestamp.last).contains(expires)) }
+    if let expires = facts.expires {
+      precondition([.certificate, .tlsKey].contains(kind) && (0..<Timestamp.last).contains(expires))
+    }
     return true
   } catch {
     precondition(!error.reason.isEmpty)

@@ -46,6 +46,7 @@ $(FUZZ)/VaultService.o: Tests/Fuzz/fuzz.mk $(patsubst %,Sources/VaultService/%.s
 # What reads the client's files and other programs' words, without the argument parser.
 FUZZ_CLI := Fetching/FetchedItems Fetching/ItemReference Injecting/Escape Injecting/ShellWord Injecting/Template \
   Injecting/TemplateParser Injecting/YAMLScalar Protocols/GitAttributes Protocols/GitPlace Protocols/NameSegment \
+  Protocols/URLSpelling \
   Running/EnvironmentFile Running/VariableName Running/Variables
 $(FUZZ)/VaultCLI.o: Tests/Fuzz/fuzz.mk $(patsubst %,Sources/VaultCLI/%.swift,$(FUZZ_CLI)) \
   $(patsubst %,$(FUZZ)/%.o,VaultWire VaultModel)

@@ -39,7 +39,11 @@ import VaultTesting
     #expect(try agent.sandbox.unlock(agent.password)?.error == nil)
     #expect(try reader.reply().string("value") == "hunter2")
     try agent.terminal.expect("vault: the question was withdrawn\r\n")
-    #expect(agent.terminal.isCooked)
+    #expect(!agent.terminal.echoes)
+    agent.terminal.type("typed on")
+    agent.terminal.signal(SIGTERM)
+    #expect(try agent.terminal.wait() == 0)
+    #expect(agent.terminal.isCooked && agent.terminal.leftBehind == 0 && !agent.terminal.screen.contains("typed on"))
   }
 
   @Test("a daemon that ends takes its question back, and is attended again once it is there") func ended() throws {
@@ -49,13 +53,52 @@ import VaultTesting
     try agent.sandbox.stopDaemon()
     try agent.terminal.expect("vault: the question was withdrawn\r\n")
     withExtendedLifetime(before) {}
-    #expect(agent.terminal.isCooked)
+    #expect(!agent.terminal.echoes)
     try agent.sandbox.startDaemon()
     try agent.attended()
     let reader = try agent.read()
     try agent.terminal.expect(Self.field)
     agent.terminal.type(agent.password)
     #expect(try reader.reply().string("value") == "hunter2")
+  }
+
+  @Test("what is typed while a first try is checked does not show, and is no answer to the next question")
+  func checked() throws {
+    let agent = try AttendingAgent(["--faces", "terminal"])
+    let reader = try agent.read()
+    try agent.terminal.expect(Self.field)
+    try agent.sandbox.signalDaemon(SIGSTOP)
+    agent.terminal.type("a first try")
+    try agent.terminal.expect("\r\n")
+    #expect(!agent.terminal.echoes)
+    agent.terminal.type("typed on")
+    while agent.terminal.unread < 9 {}
+    try agent.sandbox.signalDaemon(SIGCONT)
+    try agent.terminal.expect("that was wrong; attempt 2 of 3")
+    try agent.terminal.expect(Self.field)
+    agent.terminal.type(agent.password)
+    #expect(try reader.reply().string("value") == "hunter2")
+    #expect(!agent.terminal.screen.contains("first try") && !agent.terminal.screen.contains("typed on"))
+  }
+
+  @Test("a stop gives the shell its terminal, and nothing shows again once the agent goes on") func stopped() throws {
+    let agent = try AttendingAgent(
+      ["--faces", "terminal"], shell: "set -m; \"$0\" \"$@\"; echo stopped; cat; fg; echo over")
+    let reader = try agent.read()
+    try agent.terminal.expect(Self.field)
+    agent.terminal.type(agent.password)
+    #expect(try reader.reply().string("value") == "hunter2")
+    #expect(!agent.terminal.echoes)
+    agent.terminal.control("z")
+    try agent.terminal.expect("stopped\r\n")
+    #expect(agent.terminal.isCooked)
+    agent.terminal.type("for cat")
+    try agent.terminal.expect("for cat\r\nfor cat\r\n")
+    agent.terminal.control("d")
+    while agent.terminal.echoes {}
+    agent.terminal.control("c")
+    try agent.terminal.expect("over\r\n")
+    #expect(agent.terminal.isCooked)
   }
 
   @Test("a pinentry that fails leaves the question to the terminal, and what is said of it goes there") func nextFace()

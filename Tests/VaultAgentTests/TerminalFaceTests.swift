@@ -30,7 +30,7 @@ import VaultTesting
     terminal.type(password)
     #expect(asked.end() == password.filter { $0 != "\t" })
     try terminal.expect("\n")
-    #expect(terminal.isCooked && !terminal.screen.contains(password))
+    #expect(!terminal.echoes && !terminal.screen.contains(password))
   }
 
   @Test(
@@ -52,6 +52,16 @@ import VaultTesting
       terminal.type(keys, return: false)
       #expect(asked.end() == "dismissed")
     }
+  }
+
+  @Test("a letter that is no answer is told which ones are") func otherLetters() throws {
+    let offer = "allow once (o), always (a), or deny (d); nothing: not now: "
+    let asked = try ask(.approval(session: false), field: offer)
+    terminal.type("y")
+    try terminal.expect("that is none of them: type o, a or d, or nothing")
+    try terminal.expect(offer)
+    terminal.type("o")
+    #expect(asked.end() == "once")
   }
 
   @Test("a visible line is shown") func visible() throws {
@@ -108,7 +118,7 @@ import VaultTesting
   }
 
   @Test(
-    "a question that is taken back says so and leaves the terminal as it was",
+    "a question that is taken back says so, and what is typed on does not show",
     arguments: [
       Question.Kind.secret, .visible, .approval(session: true),
     ])
@@ -119,7 +129,30 @@ import VaultTesting
     asked.withdrawal.raise()
     #expect(asked.end() == "withdrawn")
     try terminal.expect("\r\nvault: the question was withdrawn\r\n")
+    #expect(!terminal.echoes && terminal.unread == 0)
+    terminal.type("the remainder")
+    let next = try ask(.secret)
+    terminal.type("s3cret")
+    #expect(next.end() == "s3cret" && !terminal.screen.contains("remainder"))
+  }
+
+  @Test("the terminal is as it was once nobody asks there any more") func restored() throws {
+    let hush = TerminalHush(terminal.path)
+    let face = TerminalFace(terminal.path, hush)
+    let asked = try AskedFace(face, .sample(.secret))
+    try terminal.expect(Self.field)
+    terminal.type("s3cret")
+    #expect(asked.end() == "s3cret")
+    // Somebody goes on typing.
+    terminal.type("half", return: false)
+    while terminal.unread < 4 {}
+    hush.pause()
     #expect(terminal.isCooked && terminal.leftBehind == 0)
+    hush.resume()
+    #expect(!terminal.echoes)
+    hush.end()
+    hush.resume()
+    #expect(terminal.echoes && !terminal.screen.contains("half"))
   }
 
   @Test("no text of a caller does anything, nor begins a line") func hostile() throws {
@@ -140,7 +173,7 @@ import VaultTesting
   @Test("a terminal that takes nothing leaves the question to the next face") func stopped() throws {
     terminal.stopOutput()
     #expect(try AskedFace(face, .sample(.secret)).end() == "unavailable: the terminal takes no text")
-    #expect(terminal.isCooked)
+    #expect(!terminal.echoes)
   }
 
   @Test("what is no terminal is an obstacle") func missing() throws {
@@ -157,7 +190,7 @@ import VaultTesting
     var polled = pollfd(fd: dismissed.descriptor, events: Int16(POLLIN), revents: 0)
     #expect(unsafe poll(&polled, 1, 30_000) == 1)
     face.clear()
-    #expect(terminal.isCooked)
+    #expect(!terminal.echoes)
   }
 
   @Test("a question takes the place of what is shown, and has all that is typed") func shownBefore() throws {
@@ -167,7 +200,7 @@ import VaultTesting
       let asked = try ask(.secret)
       terminal.type("s3cret")
       #expect(asked.end() == "s3cret")
-      #expect(!dismissed.isRaised && terminal.isCooked)
+      #expect(!dismissed.isRaised && !terminal.echoes)
     }
   }
 
@@ -175,6 +208,6 @@ import VaultTesting
     let dismissed = try Withdrawal()
     try face.show(.sample(.presence), dismissed: dismissed)
     face.clear()
-    #expect(!dismissed.isRaised && terminal.isCooked)
+    #expect(!dismissed.isRaised && !terminal.echoes)
   }
 }

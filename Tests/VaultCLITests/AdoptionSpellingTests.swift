@@ -86,6 +86,25 @@ func adopt(
     #expect(leak.refusal == "a part of `u` stands at line 3, in the clear")
   }
 
+  @Test(
+    "is found in base64 behind any text and before any, in both alphabets",
+    arguments: ["correct-horse-77-battery", "p\u{FB}\u{FF}ss\u{3FF}?>~wort", "p3?~\u{FF}"])
+  func basic(value: String) throws {
+    let source = #"{"auths":{"r.io":{"password":{{ vault "k" | json }}}}}"#
+    for user in ["", "a:", "an:", "ana:", "anna:"] {
+      for end in ["", "\n", ":x", "@example.org"] {
+        let form = Data((user + value + end).utf8).base64EncodedString()
+        for form in [form, form.replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")] {
+          let result = try adopt(source, ["k": value]) { $0.dropLast(2) + #","auth":"\#(form)"}}"# }
+          #expect(result.refusal?.contains("in the clear") == true, "\(user) \(end) \(result)")
+        }
+      }
+    }
+    // A file with another password is taken.
+    let other = Data("ana:another-one-of-them".utf8).base64EncodedString()
+    #expect(try adopt(source, ["k": value]) { $0.dropLast(2) + #","auth":"\#(other)"}}"# }.adopted != nil)
+  }
+
   @Test("is looked for in time that grows with the text alone", arguments: ["1", "031-45-154"])
   func many(value: String) throws {
     let count = 200_000

@@ -286,7 +286,7 @@ import VaultTesting
       assert converse("Authenticate", inquiry=told["number"]) == "done"
       print(asking.communicate()[0])
       """)
-    #expect(output == "vault: `bank` requires password, and nobody was asked 77\n1234\n", "\(output)")
+    #expect(output == "vault: `bank` requires the password, and nobody was asked 77\n1234\n", "\(output)")
   }
 
   /// `ask` calls from a process and session of its own, `ended` is what came of that; `attend` makes an agent, whose next event is

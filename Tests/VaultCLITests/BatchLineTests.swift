@@ -13,11 +13,14 @@ import VaultWire
     var fault: String?
   }
 
-  private static func read(_ line: String, update: Bool = false) -> Read {
+  private static func read(
+    _ line: String, update: Bool = false, allowsEmpty: Bool = false, allowsExpired: Bool = false
+  ) -> Read {
     var buffer = SecretBuffer()
     buffer.append(utf8: line)
     do throws(BatchFault) {
-      let line = try BatchLine.read(buffer, number: 1, update: update)
+      let line = try BatchLine.read(
+        buffer, number: 1, BatchTerms(update: update, allowsEmpty: allowsEmpty, allowsExpired: allowsExpired))
       return Read(item: line.item, hasValue: line.value != nil)
     } catch { return Read(fault: error.text) }
   }
@@ -48,7 +51,7 @@ import VaultWire
     #expect(item(#""expires":"2030-01-01""#)?.expires == 1_893_456_000)
     #expect(item(#""expires":"@1893456000""#)?.expires == 1_893_456_000)
     #expect(item(#""expires":1893456000"#)?.expires == 1_893_456_000)
-    #expect(item(#""expires":"never""#)?.expires == 0 && item(#""expires":0"#)?.expires == 0)
+    #expect(item(#""expires":"never""#)?.expires == 0)
     #expect(item(#""reuse":"15m""#)?.reuse == 900 && item(#""reuse":90"#)?.reuse == 90)
     #expect(item(#""expires":null,"reuse":null,"kind":null"#)?.expires == nil)
   }
@@ -106,7 +109,13 @@ import VaultWire
       (line(#""value":"v","reuse":"2d""#), ": `reuse` is not valid: a proof counts for a day at most"),
       (line(#""value":"v","expires":"1893456000""#), ": `expires` is not valid: a number alone may be a duration"),
       (line(#""value":"v","expires":"soon""#), ": `expires` is not valid: write a duration such as 12h"),
-      (line(#""value":"v","expires":-1"#), ": `expires` has to be a duration such as 30d, a date"),
+      (line(#""value":"v","expires":-1"#), ": `expires` is not valid: 1970-01-01T00:00:00Z has passed"),
+      (line(#""value":"v","expires":0"#), ": `expires` is not valid: 1970-01-01T00:00:00Z has passed"),
+      (line(#""value":"v","expires":30"#), ": `expires` is not valid: 1970-01-01T00:00:30Z has passed"),
+      (line(#""value":"v","expires":"2020-01-01""#), ": `expires` is not valid: 2020-01-01T00:00:00Z has passed"),
+      (line(#""value":"v","expires":"@1""#), ": `expires` is not valid: 1970-01-01T00:00:01Z has passed"),
+      (line(#""value":"v","expires":1893456000000"#), ": `expires` is not valid: that is after the year 9999"),
+      (line(#""value":"v","expires":253402300800"#), ": `expires` is not valid: that is after the year 9999"),
       (line(#""value":"v","expires":1.5"#), ": `expires` has to be a duration"),
       (line(#""value":"v","update":"yes""#), ": `update` has to be true or false"),
       (line(#""value":"""#), ": `value` is not valid for kind password: a password cannot be empty"),
@@ -121,15 +130,38 @@ import VaultWire
     #expect(read.fault?.hasPrefix(fault) == true, "\(line): \(read)")
   }
 
+  @Test("takes an expiry that has passed where that is meant, and never one after the year 9999")
+  func passed() {
+    func expires(_ time: String) -> Int64? {
+      Self.read(Self.line(#""value":"v","expires":"# + time), allowsExpired: true).item?.expires
+    }
+    #expect(expires("30") == 30 && expires(#""2020-01-01""#) == 1_577_836_800 && expires("253402300799") != nil)
+    // 0 would be never.
+    #expect(expires("0") == 1 && expires(#""@0""#) == 1 && expires(#""never""#) == 0)
+    #expect(expires("253402300800") == nil && expires("9223372036854775807") == nil)
+  }
+
   @Test("leaves to the vault what it alone knows: the kind and the attributes of an item that is there")
   func updates() {
-    #expect(Self.read(Self.line(#""value":"""#), update: true).fault == nil)
+    #expect(Self.read(Self.line(#""value":"""#), update: true, allowsEmpty: true).fault == nil)
     #expect(Self.read(Self.line(#""value":"long enough","kind":"wifi""#), update: true).fault == nil)
     #expect(Self.read(Self.line(#""value":"long enough","kind":"wifi","attributes":{}"#), update: true).fault != nil)
     #expect(Self.read(Self.line(#""generate":"ed25519""#), update: true).fault == nil)
     #expect(Self.read(Self.line(#""expires":"30d""#), update: true).item?.update == true)
     #expect(Self.read(Self.line(#""value":"v","update":false"#), update: true).item?.update == false)
     #expect(Self.read(Self.line(#""value":"v","kind":"totp""#), update: true).fault != nil)
+  }
+
+  @Test("replaces no value by an empty one, unless that is meant", arguments: [#""value":"""#, #""data":"""#])
+  func empty(field: String) {
+    let fields = field + #","kind":"note""#
+    for update in [#","update":true"#, ""] {
+      let line = Self.line(fields + update)
+      #expect(Self.read(line, update: true).fault?.contains("give --allow-empty if that is meant") == true)
+      #expect(Self.read(line, update: true, allowsEmpty: true).hasValue)
+    }
+    #expect(Self.read(Self.line(fields)).hasValue)
+    #expect(Self.read(Self.line(fields + #","update":false"#), update: true).hasValue)
   }
 
   @Test("has a value of a mebibyte at most")

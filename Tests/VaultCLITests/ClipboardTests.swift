@@ -1,6 +1,9 @@
 import Foundation
 import Testing
 import VaultTesting
+import VaultWire
+
+@testable import VaultCLI
 
 /// A stand-in for the desktop's clipboard: a file, and programs of the usual names that read and write it.
 private struct FakeClipboard {
@@ -97,6 +100,22 @@ private struct FakeClipboard {
     #expect(outcome.errors.hasPrefix("vault: xclip failed"))
   }
 
+  @Test("a tool that does not end is killed and told apart from one that fails") func hangs() throws {
+    let value = Array(String(repeating: "x", count: 1 << 20).utf8)
+    for script in ["exec sleep 1000", "cat >/dev/null; exec sleep 1000"] {
+      #expect(unsafe Tool.feed(["/bin/sh", "-c", script], value.span.bytes, patience: 50) == .late)
+    }
+    func captured(_ script: String, limit: Int, patience: Int = Tool.patience) -> Int? {
+      guard let output = Tool.capture(["/bin/sh", "-c", script], limit: limit, patience: patience) else { return nil }
+      return output.count
+    }
+    #expect(captured("echo x; exec sleep 1000", limit: 8, patience: 50) == nil)
+    #expect(captured("echo x", limit: 2) == 2)
+    #expect(captured("echo x", limit: 1) == nil)
+    #expect(unsafe Tool.feed(["/bin/sh", "-c", "cat >/dev/null"], value.span.bytes) == .done)
+    #expect(unsafe Tool.feed(["/bin/sh", "-c", "cat >/dev/null; exit 1"], value.span.bytes) == .failed)
+  }
+
   @Test(
     "on Wayland the tool is told that it is a secret, and one that knows no such option gets it without",
     arguments: [("--sensitive", true), ("", false)])
@@ -181,5 +200,50 @@ private struct FakeClipboard {
     try terminal.expect("it will not be cleared automatically")
     #expect(try terminal.wait() == 0)
     #expect(!terminal.screen.contains("hunter2"))
+  }
+
+  @Test(
+    "what stands between and passes nothing on is named, with what helps",
+    arguments: [
+      (["TMUX": "/tmp/s,1,0", "TERM": "tmux-256color"], "external", "its set-clipboard is external"),
+      (["TMUX": "/tmp/s,1,0", "TERM": "tmux-256color"], "off", "its set-clipboard is off"),
+      (["TMUX": "/tmp/s,1,0", "TERM": "tmux-256color"], "on", nil), (["TMUX": "/tmp/s,1,0"], nil, nil),
+      (["STY": "1.pts-0", "TERM": "screen"], nil, "GNU screen"), (["TERM": "linux"], nil, "the console has none"),
+      (["TERM": "dumb"], nil, "this terminal has none"), ([:], nil, nil),
+      (["TERM": "xterm-256color", "TMUX": "", "STY": ""], "off", nil),
+    ] as [([String: String], String?, String?)])
+  func between(environment: [String: String], tmux: String?, reason: String?) throws {
+    let obstacle = TerminalClipboard.obstacle({ environment[$0] }, passesOn: { tmux })
+    #expect((obstacle == nil) == (reason == nil))
+    if let reason { #expect(obstacle?.reason.contains(reason) == true, "\(obstacle?.reason ?? "")") }
+  }
+
+  @Test("through tmux that passes nothing on, nothing is sent")
+  func tmux() throws {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    let clipboard = try FakeClipboard(sandbox)
+    try clipboard.install("#!/bin/sh\n[ \"$*\" = 'show-options -sv set-clipboard' ] && echo external\n", as: "tmux")
+    let environment: [String: String?] = ["DISPLAY": nil, "TMUX": "/tmp/none,1,0"]
+    let terminal = try Terminal(
+      sandbox, ["get", "web", "--clip"], environment: clipboard.environment.merging(environment) { $1 })
+    try terminal.expect("its set-clipboard is external; `tmux set-option -s set-clipboard on` changes that")
+    #expect(try terminal.wait() == 69)
+    #expect(!terminal.screen.contains("\u{1B}]52"))
+  }
+
+  @Test("no clearing is promised where the clipboard could not be read before it")
+  func noPaste() throws {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    let clipboard = try FakeClipboard(sandbox)
+    var environment = clipboard.environment.merging(["WAYLAND_DISPLAY": "wayland-0"]) { $1 }
+    // Whatever the machine has.
+    environment["PATH"] = sandbox.home + "/bin:/nonexistent"
+    try clipboard.install("#!/bin/sh\n/bin/cat >\(clipboard.path)\n", as: "wl-copy")
+    let outcome = try sandbox.run("get", "web", "--clip", environment: environment)
+    #expect(outcome.status == 0, "\(outcome)")
+    #expect(outcome.errors.contains("it will not be cleared automatically, because wl-paste is not installed"))
+    #expect(clipboard.content == "hunter2")
   }
 }

@@ -75,8 +75,7 @@ import VaultTesting
       ("vault hist", "history\tList an item's versions that are kept, newest first."),
       (
         "vault set --gen",
-        "--generate\tLet the daemon draw the value: `password` (when left out), `phrase` or, with --use, a key: `ed25519`, "
-          + "`p256`, `rsa3072`, `rsa4096` or `hmac256`."
+        "--generate\tLet the daemon draw the value: a password (when left out) or a phrase, or, with --use, a key."
       ),
       ("vault get we", "web"), ("vault get --version 1 we", "web"),
     ] {

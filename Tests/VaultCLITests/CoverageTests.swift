@@ -28,9 +28,10 @@ import VaultTesting
   /// The arguments without which a command asks nothing of the daemon.
   private static func operands(_ command: String, file: String) -> [String] {
     switch command {
-    case "get", "totp", "set", "edit", "find", "show", "history", "rm", "trash restore", "audit item", "deposit",
-      "receipts", "pubkey", "token issue", "token rotate":
+    case "get", "totp", "set", "edit", "find", "show", "history", "rm", "trash restore", "audit item", "receipts",
+      "pubkey", "token issue", "token rotate":
       ["web"]
+    case "deposit": ["web", "--allow-empty"]
     case "sign", "mac", "token verify": ["web", file]
     case "token revoke": ["web", "1"]
     case "restore-version": ["web", "1"]

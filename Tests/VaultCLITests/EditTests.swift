@@ -63,7 +63,7 @@ import VaultWire
     defer { sandbox.close() }
     try sandbox.write("mine", to: "mine")
     let outcome = try sandbox.run(["edit", "web"], environment: editor(sandbox))
-    #expect(outcome.status == 74 && outcome.errors.contains("Too many levels of symbolic links"), "\(outcome)")
+    #expect(outcome.status == 74 && outcome.errors.contains("has put something else than a file"), "\(outcome)")
     #expect(try sandbox.must(["get", "web"]) == "hunter2")
     #expect(try text("mine", sandbox) == "mine")
   }
@@ -72,8 +72,29 @@ import VaultWire
     let sandbox = try sandbox("rm \"$1\"; mkfifo \"$1\"\n")
     defer { sandbox.close() }
     let outcome = try sandbox.run(["edit", "web"], environment: editor(sandbox))
-    #expect(outcome.status == 74 && outcome.errors.contains("is not a regular file any more"), "\(outcome)")
+    #expect(outcome.status == 74 && outcome.errors.contains("has put something else than a file"), "\(outcome)")
     #expect(try sandbox.must(["get", "web"]) == "hunter2")
+  }
+
+  @Test("an editor that removes the file is told of, and nothing is stored") func removed() throws {
+    let sandbox = try sandbox("rm \"$1\"\n")
+    defer { sandbox.close() }
+    let outcome = try sandbox.run(["edit", "web"], environment: editor(sandbox))
+    #expect(outcome.status == 74 && outcome.errors.contains("the editor has removed the file"), "\(outcome)")
+    #expect(try sandbox.must(["get", "web"]) == "hunter2")
+  }
+
+  @Test("what is too large is edited again as it was left") func large() throws {
+    let script =
+      "if grep -q y \"$1\"; then echo less >\"$1\"; else head -c 1048577 /dev/zero | tr '\\0' y >\"$1\"; fi\n"
+    let sandbox = try sandbox(script)
+    defer { sandbox.close() }
+    let terminal = try Terminal(sandbox, ["edit", "web"], environment: editor(sandbox))
+    try terminal.expect("is more than 1 MiB")
+    try terminal.expect("Edit it again? [y/N] ")
+    terminal.type("y")
+    #expect(try terminal.wait() == 0)
+    #expect(try sandbox.must(["get", "web"]) == "less")
   }
 
   @Test("the memory of what is removed is overwritten, so that who still has the file open reads nothing of it")
@@ -264,12 +285,14 @@ import VaultWire
   }
 
   @Test(
-    "a line break that an editor adds is none of the value, and any other is",
+    "a line break or a byte order mark that an editor adds is none of the value, and any other is",
     arguments: [
       ("v", "w\n", ItemKind.password, "w"), ("v", "v\n", .password, "v"), ("v", "w\r\n", .password, "w"),
       ("v", "w\n\n", .password, "w\n"), ("v\n", "w\n", .password, "w\n"), ("v\n", "w", .password, "w"),
       ("a\nb", "a\nc\n", .note, "a\nc"), ("a\nb\n", "a\nc\n", .note, "a\nc\n"), ("", "a\n", .note, "a\n"),
       ("", "a\n", .wifi, "a"), ("v", "", .note, ""), ("v", "\n", .note, ""),
+      ("v", "\u{FEFF}w\n", .password, "w"), ("\u{FEFF}v", "\u{FEFF}w", .password, "\u{FEFF}w"),
+      ("v", "w\u{FEFF}", .password, "w\u{FEFF}"), ("v", "\u{FEFF}", .password, ""),
     ])
   func finalBreak(old: String, text: String, kind: ItemKind, expected: String) {
     func buffer(_ text: String) -> SecretBuffer {

@@ -1,3 +1,4 @@
+import Glibc
 import Testing
 import VaultClient
 import VaultModel
@@ -41,7 +42,8 @@ import VaultWire
   @Test(
     "each failure of the client has its exit code",
     arguments: [
-      (ClientError.noRuntimeDirectory, Exit.configuration), (.notUTF8(variable: "XDG_RUNTIME_DIR"), .configuration),
+      (ClientError.noRuntimeDirectory, Exit.configuration), (.relativeRuntimeDirectory("x"), .configuration),
+      (.impossibleSocket("x", remedy: "y"), .configuration), (.notUTF8(variable: "XDG_RUNTIME_DIR"), .configuration),
       (.unsafeSocket("r"), .denied),
       (.noDaemon("/run/s"), .unavailable), (.daemonFailed(status: 78, message: "vaultd: bad; mend it"), .configuration),
       (.daemonFailed(status: 139, message: ""), .unavailable), (.disconnected, .unavailable),
@@ -52,6 +54,22 @@ import VaultWire
       (.answerTooLarge(limit: 256 << 20), .invalid), (.notText(name: "a"), .invalid),
     ])
   func client(error: ClientError, exit: Exit) { check(Failure(error), exit) }
+
+  @Test("an item that expired by the newest time in the store alone says so, and not that it wants a new value")
+  func expiredAhead() {
+    let ahead = Failure(Fault.expired(name: "a", expires: Int64(time(nil)) + 864_000))
+    #expect(
+      ahead.exit == .invalid && ahead.event.contains("by the newest time in the store, which the clock is behind"))
+    #expect(ahead.advice == "set the clock or, where it is right, run `vault clock repair`")
+    #expect(Failure(Fault.expired(name: "a", expires: 1)).advice?.contains("--update") == true)
+  }
+
+  @Test("a store that cannot be trusted has one advice, unless the daemon has a better one") func damagedStore() {
+    let failure = Failure(Fault.corrupt(reason: "vault.db is not a database", newer: false))
+    #expect(failure.message.contains("move the store's folder aside as it is, and restore a backup; `vault salvage`"))
+    let better = Failure(Fault.corrupt(reason: "r", newer: false, advice: "`vault verify` says what is wrong"))
+    #expect(better.message == "the store cannot be trusted: r; `vault verify` says what is wrong")
+  }
 
   /// Expects a message of the form “what happened; what to do”: one line, lower case, no final stop.
   private func check(_ failure: Failure, _ exit: Exit) {

@@ -75,7 +75,7 @@ import VaultWire
     #expect(!terminal.screen.contains("\nvault: y") && !terminal.screen.contains("\nvault: \\u"))
   }
 
-  @Test("each row of a question and of a message of the daemon begins with vault:")
+  @Test("each question and message of the daemon begins with vault:, and each further row of it with an ellipsis")
   func prompts() throws {
     let sandbox = try Sandbox()
     defer { sandbox.close() }
@@ -87,7 +87,7 @@ import VaultWire
     try terminal.wait()
     #expect(Self.acts(terminal.screen) == [], "\(terminal.screen)")
     let lines = terminal.screen.split(separator: "\r\n")
-    #expect(lines.count > 3 && lines.allSatisfy { $0.hasPrefix("vault: ") }, "\(lines)")
+    #expect(lines.count > 3 && lines.allSatisfy { $0.hasPrefix("vault: ") || $0.hasPrefix("… ") }, "\(lines)")
     // The terminal has a hundred columns, and wraps no line.
     #expect(lines.dropLast().allSatisfy { $0.unicodeScalars.count < 100 }, "\(lines.map(\.unicodeScalars.count))")
   }

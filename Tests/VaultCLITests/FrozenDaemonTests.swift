@@ -94,4 +94,14 @@ import VaultTesting
     #expect(time >= .seconds(9) && time < .seconds(28), "it took \(time)")
     if command[0] == "get" { #expect(outcome.status == 75) }
   }
+
+  @Test("a command that has waited for it once makes no other call") func once() throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    let daemon = try ScriptedDaemon(sandbox, ["ListSlots": [], "ChangePassword": []], otherwise: [])
+    let outcome = try sandbox.run("passwd", "--socket", daemon.socket)
+    #expect(outcome.status == 75 && outcome.errors.contains("did not answer in time"), "\(outcome)")
+    #expect(daemon.heard("ListSlots") == 1 && daemon.heard("ChangePassword") == 0)
+    daemon.close()
+  }
 }

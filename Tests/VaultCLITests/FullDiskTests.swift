@@ -102,6 +102,19 @@ struct FullDiskTests {
     }
   }
 
+  @Test("of a store on a disk that is full to the last byte a backup can be made on another one") func backup() throws {
+    try withSmallDisk { sandbox, remount in
+      try remount("size=24m")
+      try sandbox.must(["lock"])
+      try sandbox.must(["unlock", "--password-stdin"], stdin: password + "\n")
+      #expect(try fill(sandbox, 500_000) > 10)
+      _ = try sandbox.run("-c", Self.pad, sandbox.root + "/data", program: "/bin/sh")
+      try sandbox.must(["backup", sandbox.home + "/copy"])
+      let check = ["backup", "--check", sandbox.home + "/copy", "--password-stdin"]
+      #expect(try sandbox.run(check, stdin: Array((password + "\n").utf8)).status == 0)
+    }
+  }
+
   @Test("a store on a disk without any room is served, also without its lock file", arguments: [false, true])
   func served(hasLockFile: Bool) throws {
     try withSmallDisk { sandbox, _ in

@@ -36,9 +36,10 @@ import VaultTesting
     var last = clock.now
     for _ in 1...150 {
       terminal.type("x", return: false)
+      let echoes = terminal.echoes
       // A pause of half a second is what it waits for, and a machine that is busy makes one.
       if clock.now - last > .milliseconds(400) { break }
-      #expect(!terminal.echoes)
+      #expect(!echoes)
       last = clock.now
       usleep(20_000)
     }
@@ -112,6 +113,40 @@ import VaultTesting
     #expect(!terminal.screen.contains(password))
   }
 
+  @Test("between the unlock and the question of a rekey nothing that is typed shows") func twoQuestions() throws {
+    let sandbox = try Sandbox.withVault(unlocked: false)
+    defer { sandbox.close() }
+    let terminal = try Terminal(sandbox, ["rekey"])
+    for _ in 1...2 {
+      try terminal.expect("ault password")
+      #expect(!terminal.echoes)
+      terminal.type(password)
+      try terminal.expect("\r\n")
+    }
+    try terminal.expect("the vault has a new key")
+    #expect(try terminal.wait() == 0 && terminal.isCooked && !terminal.screen.contains(password))
+  }
+
+  @Test("from the value to what the vault asks for before it is stored, nothing that is typed shows") func setting()
+    throws
+  {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    let terminal = try Terminal(sandbox, ["set", "new"])
+    try terminal.expect("Value of `new`: ")
+    terminal.type("hunter2")
+    try terminal.expect("Again: ")
+    try sandbox.must(["lock"])
+    terminal.type("hunter2")
+    try terminal.expect("\r\n")
+    #expect(!terminal.echoes)
+    try terminal.expect(Self.question)
+    terminal.type(password)
+    try terminal.expect("stored")
+    #expect(try terminal.wait() == 0 && terminal.isCooked)
+    #expect(!terminal.screen.contains("hunter2") && !terminal.screen.contains(password))
+  }
+
   @Test("while an earlier failure has everybody wait, the question comes at once and the wait is behind it")
   func backingOff() throws {
     let sandbox = try Sandbox.withVault(unlocked: false)
@@ -138,7 +173,22 @@ import VaultTesting
     try terminal.expect("mistyped")
     try terminal.expect("Recovery code: ")
     terminal.type(code.trimmingCharacters(in: .newlines))
+    try terminal.expect("Set a new password now")
+    try terminal.expect("[y/N] ")
+    terminal.type("")
     #expect(try terminal.wait() == 0)
+  }
+
+  @Test("who comes too soon waits first, and then the daemon says what the secret is for") func tooSoon() throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    let refusal = #"{"error":"io.vaultd.Vault.BackingOff","parameters":{"method":"password","retry_after_ms":20}}"#
+    let daemon = try ScriptedDaemon(sandbox, ["AddSlot": [refusal]])
+    defer { daemon.close() }
+    let terminal = try Terminal(sandbox, ["slot", "add", "recovery", "--socket", daemon.socket])
+    #expect(try terminal.wait() == 75, "\(terminal.screen)")
+    #expect(terminal.screen.contains("too soon after a wrong attempt") && !terminal.screen.contains("password:"))
+    #expect(daemon.heard("AddSlot") == 4 && terminal.isCooked, "\(terminal.screen)")
   }
 
   @Test("a line of standard input is tried once")

@@ -48,6 +48,36 @@ import VaultTesting
     #expect(unsafe stat(out, &status) == 0 && status.st_mode & 0o7777 == mode_t(mode, radix: 8))
   }
 
+  @Test("rights that the file loses which is replaced are told, unless they were asked for") func lostRights() throws {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    let template = try sandbox.write(#"{{ vault "web" }}"#, to: "t")
+    let out = try sandbox.write("old", to: "out")
+    func inject(_ mode: mode_t, _ more: String...) throws -> String {
+      try #require(unsafe chmod(out, mode) == 0)
+      return try sandbox.run(["inject", "-i", template, "-o", out] + more).errors
+    }
+    #expect(try inject(0o640).contains("had mode 0640 and has 0600 now; --mode sets that"))
+    for (mode, more) in [(0o600, []), (0o400, []), (0o644, ["--mode", "0640"])] as [(mode_t, [String])] {
+      #expect(try more.isEmpty ? inject(mode).isEmpty : inject(mode, more[0], more[1]).isEmpty)
+    }
+    guard Root.isAtHand else { return }
+    try #require(unsafe chown(out, 65534, 65534) == 0)
+    #expect(try inject(0o600).contains("belonged to 65534:65534 and belongs to 0:0 now; --owner sets that"))
+  }
+
+  @Test("a mount point is called one", .enabled(if: Root.isAtHand, "needs root to mount")) func mountPoint() throws {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    for name in ["a", "b"] { try sandbox.write("", to: name) }
+    try sandbox.write(#"{{ vault "web" }}"#, to: "t")
+    let vault = Sandbox.path(of: "vault")
+    let script = "cd && mount --bind a b && exec \(vault) inject -i t -o b"
+    let outcome = try sandbox.run("--mount", "/bin/sh", "-c", script, program: "/usr/bin/unshare")
+    #expect(outcome.status == 74 && outcome.errors.contains("b: it is a mount point"), "\(outcome)")
+    #expect(outcome.errors.contains("mount its folder instead"), "\(outcome)")
+  }
+
   @Test(
     "a signal while the file is written leaves no part of it, and ends vault",
     arguments: ["TERM", "INT", "HUP", "USR1"],
@@ -66,7 +96,8 @@ import VaultTesting
       ] + watch, program: "/usr/bin/strace", environment: ["PATH": "/usr/bin:/bin"])
     let numbers: [String: Int32] = ["TERM": SIGTERM, "INT": SIGINT, "HUP": SIGHUP, "USR1": SIGUSR1]
     #expect(outcome.status == numbers[name].map { 128 + $0 }, "\(outcome)")
-    #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["out"])
+    let own = [".out.vault-mark", ".out.vault-lock"]
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder).filter { !own.contains($0) } == ["out"])
   }
 
   @Test("a hundred values come over one connection") func connection() throws {

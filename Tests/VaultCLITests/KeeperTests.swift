@@ -138,8 +138,8 @@ import VaultTesting
     try replace(sandbox, "out", with: text.replacing("031-45-154", with: "999-99-999"))
     try terminal.expect("pin was changed to another value, line 3\r\n")
     try sandbox.must(["set", "pin", "--update"], stdin: "111-11-111")
-    try terminal.expect("wrote")
-    #expect(try read(sandbox) == Self.template.replacing(#"{{ vault "pin" }}"#, with: "111-11-111"))
+    try terminal.expect("is held, because another program has written it; give --adopt")
+    #expect(try read(sandbox) == text.replacing("031-45-154", with: "999-99-999"))
     #expect(!terminal.screen.contains("031-45-154") && !terminal.screen.contains("999-99-999"))
     try end(terminal)
   }
@@ -171,7 +171,8 @@ import VaultTesting
       try terminal.expect(reason)
       #expect(try read(sandbox, "t") == adopted)
     }
-    // A new value goes into the text that was taken.
+    // A new value goes into the text that was taken, once that stands there again.
+    try replace(sandbox, "out", with: text)
     try sandbox.must(["set", "pin", "--update"], stdin: "111-11-111")
     try terminal.expect("wrote")
     #expect(try read(sandbox) == text.replacing("031-45-154", with: "111-11-111"))
@@ -189,32 +190,6 @@ import VaultTesting
     try terminal.expect("has taken none of it: an earlier value of `pin` stands at line 3, in the clear")
     #expect(try read(sandbox, "t") == Self.template)
     try end(terminal)
-  }
-
-  @Test("an edit of the template while --adopt writes it is not lost") func edited() throws {
-    let sandbox = try sandbox()
-    defer { sandbox.close() }
-    let trace = sandbox.home + "/trace"
-    // The first writing syncs the file and its folder; the template's comes third.
-    let terminal = try Terminal(
-      sandbox,
-      [
-        "-o", trace, "-e", "inject=fsync:signal=SIGSTOP:when=3", Sandbox.path(of: "vault"), "inject", "-i",
-        sandbox.home + "/t", "-o", sandbox.home + "/out", "--watch", "--adopt",
-      ], program: "/usr/bin/strace")
-    try terminal.expect("wrote")
-    try replace(sandbox, "out", with: read(sandbox).replacing("Homebridge", with: "other"))
-    try wait(for: "the stop") { try String(contentsOfFile: trace, encoding: .utf8).contains("stopped by SIGSTOP") }
-    let edit = Self.template.replacing("Homebridge", with: "by hand")
-    try replace(sandbox, "t", with: edit)
-    let children = try String(contentsOfFile: "/proc/\(terminal.pid)/task/\(terminal.pid)/children", encoding: .utf8)
-    let pid = try #require(children.split(separator: " ").first.flatMap { Int32($0) })
-    kill(pid, SIGCONT)
-    try terminal.expect("has taken none of it: it has been changed itself")
-    try terminal.expect("wrote")
-    #expect(try read(sandbox, "t") == edit && read(sandbox).contains("by hand"))
-    kill(pid, SIGTERM)
-    #expect(try terminal.wait() == 143)
   }
 
   @Test("a template that is gone is said, and the next one is taken") func templateGone() throws {
@@ -251,7 +226,8 @@ import VaultTesting
     try #require(unsafe mkfifo(sandbox.home + "/pipe", 0o600) == 0)
     let begun = Begun(
       sandbox,
-      ["-c", "cd; exec 3<>pipe; echo $$ >number; exec vault inject -i t -o out --watch \(way)"], program: "/bin/sh")
+      ["-c", "cd; exec 3<>pipe; echo $$ >number; exec vault inject -i t -o out --watch --overwrite \(way)"],
+      program: "/bin/sh")
     try wait(for: "the file") { (try? read(sandbox).hasPrefix("k0=031")) ?? false }
     // More is said of that than a pipe holds.
     try replace(sandbox, "out", with: read(sandbox) + "# more\n")
@@ -272,6 +248,60 @@ import VaultTesting
     try terminal.expect(#""values":[{"name":"pin","state":"stands","lines":[1]}],"adopted":true}"#)
     try replace(sandbox, "out", with: "{}")
     try terminal.expect(#""state":"gone","lines":[]}],"adopted":false,"obstacle":"not every value"#)
+    try end(terminal)
+  }
+
+  @Test("a mode that another program sets is told and set right, and nobody who goes on is fought") func mode() throws {
+    let sandbox = try sandbox()
+    defer { sandbox.close() }
+    func mode() -> mode_t {
+      var status = stat()
+      return unsafe stat(sandbox.home + "/out", &status) == 0 ? status.st_mode & 0o7777 : 0
+    }
+    let terminal = try begin(sandbox, "--mode", "0640")
+    try terminal.expect("wrote")
+    // From here on it hears of all changes, and writes for no other reason.
+    try sandbox.must(["set", "pin", "--update"], stdin: "222-22-222")
+    try terminal.expect("wrote")
+    for _ in 1...3 {
+      #expect(unsafe chmod(sandbox.home + "/out", 0o666) == 0)
+      try terminal.expect("the mode 0666; it has 0640 again")
+      #expect(mode() == 0o640)
+    }
+    #expect(unsafe chmod(sandbox.home + "/out", 0o666) == 0)
+    try terminal.expect("the mode 0666; that stays until it is written again")
+    try sandbox.must(["set", "pin", "--update"], stdin: "111-11-111")
+    try terminal.expect("wrote")
+    #expect(mode() == 0o640)
+    try end(terminal)
+  }
+
+  @Test("a second keeper of a file is refused, and the first one's end lets another one begin") func second() throws {
+    let sandbox = try sandbox()
+    defer { sandbox.close() }
+    var first = try begin(sandbox)
+    try first.expect("wrote")
+    try sandbox.must(["set", "pin", "--update"], stdin: "111-11-111")
+    try first.expect("wrote")
+    let second = try begin(sandbox)
+    try second.expect("is kept by another process already; end that one first")
+    #expect(try second.wait() == 73)
+    first.signal(SIGKILL)
+    _ = try first.wait()
+    first = try begin(sandbox)
+    try sandbox.must(["set", "pin", "--update"], stdin: "222-22-222")
+    try first.expect("wrote")
+    try end(first)
+    #expect(try !FileManager.default.contentsOfDirectory(atPath: sandbox.home).contains("out.displaced"))
+  }
+
+  @Test("a problem while no file is there does not say that one stays") func noFile() throws {
+    let sandbox = try sandbox()
+    defer { sandbox.close() }
+    let terminal = try begin(sandbox)
+    try terminal.expect("wrote")
+    #expect(unsafe unlink(sandbox.home + "/t") == 0 && unlink(sandbox.home + "/out") == 0)
+    try terminal.expect("out is not written until that is better")
     try end(terminal)
   }
 

@@ -23,7 +23,7 @@ import VaultTesting
       Call(method: "Set", parameters: ["name": "new", "value": "v"], entry: "set ok new"),
       Call(method: "Show", parameters: ["name": "a"], entry: "find ok a"),
       Call(method: "Sign", parameters: ["name": "key", "data": data], entry: "use ok key"),
-      Call(method: "Move", parameters: ["from": "new", "to": "moved"], entry: "move ok new"),
+      Call(method: "Move", parameters: ["from": "new", "to": "moved"], entry: "move ok moved"),
       Call(method: "Delete", parameters: ["names": ["moved"]], entry: "delete ok moved"),
       Call(method: "Undelete", parameters: ["name": "moved"], entry: "set ok moved"),
       Call(method: "Get", parameters: ["name": "a", "version": 9], entry: "get missing a", error: "NoSuchVersion"),

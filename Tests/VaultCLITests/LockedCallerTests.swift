@@ -55,7 +55,8 @@ struct LockedCallerTests {
     let sandbox = try sandbox()
     defer { sandbox.close() }
     let locked = try sandbox.run(Self.words(sandbox, ["get", "a"]), program: "/usr/bin/setpriv")
-    #expect(locked.status == 75 && locked.errors.contains("the vault was locked by `vault lock`"), "\(locked)")
+    let told = "the vault was locked by `vault lock`; whoever owns the vault opens it with"
+    #expect(locked.status == 75 && locked.errors.contains(told), "\(locked)")
     let denied = try sandbox.run(Self.words(sandbox, ["get", "b"]), program: "/usr/bin/setpriv")
     #expect(denied.status == 77 && denied.errors.contains("denied"), "\(denied)")
     let terminal = try Terminal(sandbox, Self.words(sandbox, ["get", "b"]), program: "/usr/bin/setpriv")
@@ -95,10 +96,38 @@ struct LockedCallerTests {
 
   @Test("is told of the machine's vault who opens it, also where nobody is there to be asked")
   func system() throws {
-    let session = try Session(socket: nil, system: true, startsDaemon: false)
-    #expect(session.cold.exit == .retry)
-    #expect(session.cold.advice == "root or a member of vault-admin opens it with `vault --system unlock`")
-    let own = try Session(socket: "/run/s", system: false, startsDaemon: false)
-    #expect(own.cold.advice == "open it with `vault unlock`")
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    let daemon = try ScriptedDaemon(sandbox, Self.replies)
+    defer { daemon.close() }
+    let trash = try sandbox.run("trash", "--socket", daemon.socket)
+    #expect(trash.status == 75 && trash.errors.contains("open it with `vault unlock`"), "\(trash)")
+  }
+}
+
+/// Names that a lock hides, on a terminal.
+@Suite("Where a lock hides names") struct HiddenListTests {
+  @Test(
+    "everything that lists asks for the unlock first",
+    arguments: [
+      ["list"], ["list", "iot"], ["list", "--expiring"], ["list", "--unused", "1h"], ["find", "kind=password"],
+      ["pick"],
+      ["rm", "iot/"], ["rm", "kind=password"], ["mv", "iot/", "home/"], ["cp", "iot/", "home/"], ["trash"],
+      ["trash", "empty"],
+    ])
+  func asks(command: [String]) throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    try sandbox.startDaemon(config: "hide-names = true\n")
+    try sandbox.must(["init", "--password-stdin"] + floorOptions, stdin: password + "\n")
+    for name in ["iot/door", "web"] { try sandbox.must(["set", name], stdin: "v") }
+    try sandbox.must(["set", "always", "--accessible", "always"], stdin: "v")
+    try sandbox.must(["rm", "web"])
+    try sandbox.must(["lock"])
+    let terminal = try Terminal(sandbox, command, environment: ["TERM": "xterm"])
+    try terminal.expect("Vault password")
+    #expect(!terminal.screen.contains("nothing") && !terminal.screen.contains("no items"), "\(terminal.screen)")
+    terminal.control("c")
+    _ = try terminal.wait()
   }
 }

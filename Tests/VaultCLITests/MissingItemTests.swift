@@ -47,6 +47,34 @@ import VaultTesting
     #expect(terminal.screen == "vault: no item `wbe`; see `vault list`\r\n", "\(terminal.screen)")
   }
 
+  @Test("one that lies in the trash is told of, and so is one that looks the same") func lookalikes() throws {
+    let sandbox = try sandbox()
+    defer { sandbox.close() }
+    try sandbox.must(["rm", "webcam"])
+    try sandbox.must(["set", "caf\u{E9}/x"], stdin: "v")
+    for (name, told) in [
+      ("webcam", "but one in the trash; `vault trash restore` brings it back"),
+      ("cafe\u{301}/x", "but one that looks the same, its accents spelled in another way (NFC, NFD); copy its name"),
+    ] {
+      let terminal = try Terminal(sandbox, ["get", name], stdout: sandbox.home + "/output")
+      #expect(try terminal.wait() == 66)
+      #expect(terminal.screen.contains(told), "\(terminal.screen)")
+    }
+  }
+
+  @Test("a name with a field behind it is told how to have the field, where there is such an item") func fields() throws
+  {
+    let sandbox = try sandbox()
+    defer { sandbox.close() }
+    for (name, advice) in [
+      ("webcam#kind", "a field is printed by `vault get webcam --field kind`"), ("nothing#kind", "see `vault list`"),
+    ] {
+      let terminal = try Terminal(sandbox, ["get", name], stdout: sandbox.home + "/output")
+      #expect(try terminal.wait() == 66)
+      #expect(terminal.screen == "vault: no item `\(name)`; \(advice)\r\n")
+    }
+  }
+
   @Test("the nearest name in the trash is told where one is to come back")
   func trash() throws {
     let sandbox = try sandbox()

@@ -45,19 +45,4 @@ import VaultTesting
       #expect(try names(home + "/a").isEmpty && names(home + "/b").isEmpty)
     }
   }
-
-  @Test("the last look before it takes its name can keep it from that") func lastLook() throws {
-    try withFolders { home in
-      let path = home + "/a/out"
-      try Data("old".utf8).write(to: URL(fileURLWithPath: path))
-      var file: NewFile? = try NewFile(path, replaces: true)
-      try file?.write(unsafe Array("new".utf8).span.bytes)
-      #expect(throws: Failure.self) {
-        try file?.finish { () throws(Failure) in throw Failure(.retry, "no") }
-      }
-      file = nil
-      #expect(try names(home + "/a") == ["out"])
-      #expect(try String(contentsOfFile: path, encoding: .utf8) == "old")
-    }
-  }
 }

@@ -135,7 +135,7 @@ extension FuzzyRank {
     let sandbox = try sandbox()
     defer { sandbox.close() }
     let pick = try Terminal(sandbox, ["pick"], environment: ["TERM": "dumb"])
-    #expect(try pick.wait() == 64)
+    #expect(try pick.wait() == 75)
     #expect(pick.screen == "vault: this terminal moves no cursor; name the item, as in `vault get NAME`\r\n")
   }
 

@@ -4,12 +4,13 @@ import VaultTesting
 
 /// The messages of a check of presence while it goes on. The daemon is a script: it tells two things, then asks.
 @Suite("Presence at the prompt") struct PresenceTests {
-  /// A daemon that answers `Unlock` with such a check and takes 483921 for the right answer.
-  private func daemon(in sandbox: Sandbox) throws -> Activation {
+  /// A daemon that answers `Unlock` with such a check and takes 483921 for the right answer. With a gate it asks only once
+  /// somebody has written a line to that FIFO.
+  private func daemon(in sandbox: Sandbox, gate: String? = nil) throws -> Activation {
     let folder = sandbox.runtime + "/vault"
     try sandbox.run("-m", "700", folder, program: "/bin/mkdir")
     let answers = sandbox.root + "/answers"
-    try sandbox.run(answers, program: "/usr/bin/mkfifo")
+    for path in [answers, gate].compactMap(\.self) { try sandbox.run(path, program: "/usr/bin/mkfifo") }
     func prompt(_ style: String, _ text: String) -> String {
       #"{"parameters":{"conversation":"c","prompt":{"style":"\#(style)","method":"pam","text":"\#(text)"}},"continues":true}"#
     }
@@ -22,6 +23,7 @@ import VaultTesting
         case $call in
         *Vault.Unlock*)
           say '\(prompt("info", "Swipe your finger"))' '\(prompt("error", "Failed to match"))'
+          \(gate.map { "read -r <\($0)" } ?? ":")
           say '\(prompt("visible", "One-time code"))'
           read -r answer <\(answers)
           case $answer in
@@ -42,10 +44,13 @@ import VaultTesting
   func terminal() throws {
     let sandbox = try Sandbox()
     defer { sandbox.close() }
-    let daemon = try daemon(in: sandbox)
+    let gate = sandbox.root + "/gate"
+    let daemon = try daemon(in: sandbox, gate: gate)
     let terminal = try Terminal(sandbox, ["unlock", "--method", "pam"])
     try terminal.expect("Swipe your finger\r\n")
     try terminal.expect("Failed to match\r\n")
+    #expect(!terminal.echoes)
+    try sandbox.run("-c", "echo >\(gate)", program: "/bin/sh")
     try terminal.expect("One-time code: ")
     #expect(terminal.echoes)
     terminal.type("483921")

@@ -48,6 +48,20 @@ import VaultTesting
     try expectKept(sandbox, new)
   }
 
+  @Test("the question says that the recovery codes are replaced, where there are any", arguments: [1, 2])
+  func replaced(codes: Int) throws {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    for _ in 0...codes { try sandbox.must(["slot", "add", "recovery", "--password-stdin"], stdin: password + "\n") }
+    let terminal = try Terminal(sandbox, ["slot", "remove", "2"])
+    try terminal.expect("Vault password to remove slot 2: ")
+    terminal.type(password)
+    let what = codes == 1 ? "the recovery code" : "the 2 recovery codes"
+    try terminal.expect("Re-encrypt with a new key, and replace \(what), too? [y/N] ")
+    terminal.type("")
+    #expect(try terminal.wait() == 0)
+  }
+
   @Test("slot remove offers it, too, and takes no for an answer")
   func slotRemove() throws {
     let sandbox = try Sandbox.withVault(unlocked: true)
@@ -57,7 +71,7 @@ import VaultTesting
     try terminal.expect("Vault password to remove slot 2: ")
     terminal.type(password)
     try terminal.expect("older copies of the store still open with it")
-    try terminal.expect("[y/N] ")
+    try terminal.expect("Re-encrypt with a new key, so that old copies are of no use? [y/N] ")
     terminal.type("")
     try terminal.expect("`vault rekey` does it later")
     #expect(try terminal.wait() == 0)

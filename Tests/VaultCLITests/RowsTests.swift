@@ -41,7 +41,8 @@ import VaultTesting
         let text = "vault: \(String(repeating: filler, count: count))\(Self.forged) "
         let laid = Rows.lay(text, columns: columns)
         let rows = Self.rows(laid, columns)
-        #expect(rows.allSatisfy { $0.hasPrefix("vault:") }, "\(columns) \(count)")
+        #expect(rows[0].hasPrefix("vault:"), "\(columns) \(count)")
+        #expect(rows.dropFirst().allSatisfy { $0.hasPrefix("…") }, "\(columns) \(count)")
         #expect(rows.count == laid.split(separator: "\n").count, "the terminal wraps nothing")
       }
     }
@@ -55,7 +56,19 @@ import VaultTesting
   }
 
   @Test("a terminal that is too narrow for anything is no fault")
-  func narrow() { #expect(Rows.lay("vault: abcdef", columns: 1) == "vault: abc\nvault: def") }
+  func narrow() { #expect(Rows.lay("vault: abcdef", columns: 1) == "vault:\n… abcdef") }
+
+  @Test("a question of several rows is one question, and says once whose it is", arguments: [40, 60, 80])
+  func whole(columns: Int) {
+    let question =
+      "Vault password to change grants (asked by: vault grant unit:some-longer-name.service 'iothome/**'): "
+    let rows = Rows.lay(question, columns: columns).split(separator: "\n")
+    #expect(rows.count > 1 && rows.allSatisfy { TextWidth.columns($0) < columns })
+    #expect(!rows.contains { $0.contains("vault:") })
+    #expect(rows.map { $0.hasPrefix("… ") ? $0.dropFirst(2) : $0 }.joined(separator: " ") == question)
+    let below = Rows.lay("    “\(question)”", columns: columns, indent: "    ").split(separator: "\n")
+    #expect(below[0].hasPrefix("    “") && below.dropFirst().allSatisfy { $0.hasPrefix("    … ") })
+  }
 
   @Test("no row of a daemon's question reads as another program's", arguments: [" ", "\u{A0}", "\u{3000}", "\u{2800}"])
   func question(blank: String) throws {

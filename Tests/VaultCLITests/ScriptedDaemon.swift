@@ -12,8 +12,13 @@ final class ScriptedDaemon: Sendable {
 
   private final class Calls: Sendable { let counts = Mutex<[String: Int]>([:]) }
 
-  /// - Parameter replies: the messages that it sends on a call, one after another, by the method's name.
-  init(_ sandbox: Sandbox, _ replies: [String: [String]]) throws {
+  /// - Parameters:
+  ///   - replies: the messages that it sends on a call, one after another, by the method's name.
+  ///   - otherwise: the same for any other method.
+  init(
+    _ sandbox: Sandbox, _ replies: [String: [String]],
+    otherwise: [String] = [#"{"error":"io.vaultd.Vault.NoVault"}"#]
+  ) throws {
     socket = sandbox.home + "/socket"
     listener = Glibc.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     guard unsafe vault_bind_unix(listener, socket) == 0, listen(listener, 8) == 0 else {
@@ -24,7 +29,9 @@ final class ScriptedDaemon: Sendable {
         let peer = accept(listener, nil, nil)
         guard peer >= 0 else { break }
         Thread.detachNewThread {
-          ScriptedDaemon.serve(peer, replies) { method in calls.counts.withLock { $0[method, default: 0] += 1 } }
+          ScriptedDaemon.serve(peer, replies, otherwise) { method in
+            calls.counts.withLock { $0[method, default: 0] += 1 }
+          }
           Glibc.close(peer)
         }
       }
@@ -38,7 +45,9 @@ final class ScriptedDaemon: Sendable {
   /// The number of calls of a method that it has a reply to.
   func heard(_ method: String) -> Int { calls.counts.withLock { $0[method] ?? 0 } }
 
-  private static func serve(_ peer: Int32, _ replies: [String: [String]], _ note: (String) -> Void) {
+  private static func serve(
+    _ peer: Int32, _ replies: [String: [String]], _ otherwise: [String], _ note: (String) -> Void
+  ) {
     var heard: [UInt8] = []
     while true {
       var bytes = [UInt8](repeating: 0, count: 4096)
@@ -50,7 +59,7 @@ final class ScriptedDaemon: Sendable {
         heard.removeSubrange(...end)
         let method = replies.keys.first { call.contains("\"io.vaultd.Vault.\($0)\"") }
         if let method { note(method) }
-        for reply in method.flatMap({ replies[$0] }) ?? [#"{"error":"io.vaultd.Vault.NoVault"}"#] {
+        for reply in method.flatMap({ replies[$0] }) ?? otherwise {
           let message = Array(reply.utf8) + [0]
           _ = unsafe send(peer, message, message.count, Int32(MSG_NOSIGNAL))
         }

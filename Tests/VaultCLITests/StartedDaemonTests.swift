@@ -56,8 +56,10 @@ import VaultTesting
       outcome.output == """
         vault: XDG_RUNTIME_DIR is not set, so there is no place for the socket; log in through a session, or give --socket
         78
-        vault: XDG_RUNTIME_DIR is not set, so there is no place for the socket; log in through a session, or give --socket
-        fail  socket: XDG_RUNTIME_DIR is not set; log in through a session, or give --socket
+        vault: XDG_RUNTIME_DIR is `relative`, which is no absolute path, so there is no place for the socket; set \
+        XDG_RUNTIME_DIR to another folder with a short absolute path, or give --socket
+        fail  socket: XDG_RUNTIME_DIR is not set, so there is no place for the socket; log in through a session, or \
+        give --socket
         /run/user/0/vault/socket
         =web
         /run/user/0/vault

@@ -2,6 +2,7 @@ import Foundation
 import Glibc
 import Testing
 import VaultTesting
+import VaultWire
 
 @testable import VaultCLI
 
@@ -44,6 +45,19 @@ import VaultTesting
     #expect(lines[1].contains("nnnnnn…  ") && lines[2].contains("日…  ") || lines[2].contains("日…   "))
     #expect(lines[3].hasPrefix("short  "))
     for name in names { #expect(whole.text(most: nil).contains(name) || whole.count == 0) }
+  }
+
+  @Test("what stands below a row is whole, however narrow the terminal is", arguments: [60, 80])
+  func below(most: Int) {
+    let words = (1...20).map { "word\($0)" }.joined(separator: " ")
+    let request = Wire.Request(
+      number: 271_828, state: "pending", subject: "user:somebody-with-a-name", right: "get", name: "backup/deep/key",
+      reason: words + " \u{1B}[2J", count: 2, last: 1_893_456_000)
+    var table = RequestReport.table([request])
+    let lines = table.text(most: most).split(separator: "\n")
+    #expect(lines.count > 3 && lines.allSatisfy { TextWidth.columns($0) <= most }, "\(lines)")
+    let below = lines.dropFirst(2).map { $0.drop { " …".contains($0) } }.joined(separator: " ")
+    #expect(below == "“\(words) \\u{1b}[2J”" && lines.dropFirst(2).allSatisfy { $0.hasPrefix("    ") }, "\(lines)")
   }
 
   @Test("several long columns are shortened alike")

@@ -65,6 +65,22 @@ func fetched(_ values: [String: [UInt8]]) throws -> FetchedItems {
     #expect(fault?.position == Template.Position(line: line, column: column), "\(text): \(fault as Any)")
   }
 
+  @Test("text in UTF-16 is refused by name") func utf16() {
+    let text = #"pin: {{ vault "a" }}"#
+    var (little, big): ([UInt8], [UInt8]) = ([], [])
+    for byte in text.utf8 {
+      little += [byte, 0]
+      big += [0, byte]
+    }
+    for bytes in [little, big, [0xFF, 0xFE] + little, [0xFE, 0xFF] + big] as [[UInt8]] {
+      #expect(
+        throws: Template.Fault(position: .init(line: 1, column: 1), reason: "it is text in UTF-16; save it as UTF-8")
+      ) {
+        _ = try Template(unsafe SecretBuffer(copying: bytes.span.bytes))
+      }
+    }
+  }
+
   @Test("the position of each action is its own") func positions() throws {
     let template = try template("{{ vault \"a\" }}\né {{ vault \"b\" }} {{ vault \"c\" }}\n\n {{ vault \"d\" }}")
     let found = template.actions.map { "\($0.position.line):\($0.position.column)" }

@@ -130,6 +130,13 @@ private struct EarlierVault: CustomStringConvertible {
     let before = try vault.said("audit").filter { ($0["number"] as? Int ?? 0) < unlocked }
     #expect(before.count > 60)
     try expect(sandbox.must(["audit", "list", "-n", "10000", "--json"]), holds: before, but: ["user"])
+    // The log tells the items that were read then by their names alone.
+    let uses = try sandbox.run(["audit", "item", "items/after-first-unlock"])
+    #expect(uses.output.contains("\tget\t"), "\(uses)")
+    let note = "of these are known by the name alone, which another item may have had then\n"
+    #expect(uses.errors.contains(note), "\(uses)")
+    let uncertain = try sandbox.must(["audit", "item", "items/after-first-unlock", "--json"])
+    #expect(uncertain.contains(/"by_name":\d+}/), "\(uncertain)")
     // The deposit that waited was taken in by the unlock.
     #expect(try sandbox.must(["get", "drop/new"]) == "left while locked")
     try read(sandbox, vault)

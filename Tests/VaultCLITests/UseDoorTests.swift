@@ -154,7 +154,7 @@ import VaultWire
         return text
     ask("org.varlink.service.GetInfo")
     ask("org.varlink.service.GetInterfaceDescription", interface="io.vaultd.Vault")
-    for method in ["Status", "Lock", "ListSlots", "MarkStale", "ConfirmGrants", "RepairClock", "RepairAudit", "Deposits",
+    for method in ["Status", "Lock", "ListSlots", "MarkStale", "ConfirmGrants", "RepairClock", "RepairAudit", "Reload", "Deposits",
                    "Find", "Attributes", "Audit"]:
         ask(V + method)
     for method in ["Init", "Unlock", "ChangePassword", "Verify", "Salvage", "Rekey", "Requests", "Monitor", "Children", "Grants",

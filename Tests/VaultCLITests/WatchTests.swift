@@ -28,6 +28,38 @@ import VaultTesting
     throw SandboxError("no receipt says \(text)")
   }
 
+  @Test(
+    "what prints as it happens ends once nobody reads that, without another event",
+    arguments: ["watch", "watch --json", "watch 'w*'", "audit --follow"])
+  func readerIsGone(command: String) throws {
+    let sandbox = try sandbox()
+    defer { sandbox.close() }
+    // Of one item nothing is printed before something happens to it.
+    let reader = command.contains("*") ? "true" : "head -n 1"
+    let line = "{ vault \(command); echo $? >&2; } | \(reader)"
+    let outcome = try sandbox.run(["-c", line], program: "/bin/sh")
+    #expect(outcome.errors == "141\n", "\(outcome)")
+    let ignoring = try sandbox.run(["-c", "trap '' PIPE; \(line)"], program: "/bin/sh")
+    #expect(ignoring.errors.hasPrefix("vault: cannot write the output: Broken pipe"), "\(ignoring)")
+    #expect(ignoring.errors.hasSuffix("\n74\n"), "\(ignoring)")
+  }
+
+  @Test("what a watcher has said of an item goes with it to another name, and not to what has its name then")
+  func renamed() throws {
+    let sandbox = try sandbox()
+    defer { sandbox.close() }
+    let client = try sandbox.client()
+    #expect(try client.call("Receipt", ["name": "web", "version": 1, "succeeded": true]).error == nil)
+    #expect(try sandbox.must(["receipts", "web", "--json"]).contains(#""taken":1,"current":true"#))
+    try sandbox.must(["mv", "web", "old"])
+    #expect(try sandbox.must(["receipts", "web"]).isEmpty)
+    try sandbox.must(["mv", "other", "web"])
+    #expect(try sandbox.must(["receipts", "web", "--json"]).isEmpty, "nobody has taken it over")
+    #expect(try sandbox.must(["receipts", "old", "--json"]).contains(#""taken":1,"current":true"#))
+    try sandbox.must(["set", "old", "--update"], stdin: "2")
+    #expect(try sandbox.must(["receipts", "old", "--json"]).contains(#""taken":1,"current":false"#))
+  }
+
   @Test("the command reads what has changed, and what came of it is on the record") func runs() throws {
     let sandbox = try sandbox()
     defer { sandbox.close() }
@@ -35,6 +67,7 @@ import VaultTesting
     try terminal.expect(#""missed":true"#)
     try terminal.expect("done")
     #expect(try receipts(sandbox, until: "\t1\thas it").split(separator: "\n").count == 1)
+    #expect(try sandbox.must(["receipts", "web", "--json"]).contains(#""watches":true"#))
     try set(sandbox, "other")
     try set(sandbox)
     let shown = try terminal.expect("done")
@@ -46,6 +79,10 @@ import VaultTesting
     terminal.control("c")
     #expect(try terminal.wait() == 130)
     #expect(terminal.isCooked)
+    // Nobody takes over what comes now.
+    let last = try receipts(sandbox, until: "gone; ")
+    #expect(last.split(separator: "\n").count == 1, "\(last)")
+    #expect(try sandbox.must(["receipts", "web", "--json"]).contains(#""watches":false"#))
   }
 
   @Test("it never runs twice at once, and what changes meanwhile is one more run") func once() throws {

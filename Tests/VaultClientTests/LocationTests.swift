@@ -27,10 +27,38 @@ import VaultTesting
   @Test(
     "Without a runtime directory there is no place for a socket",
     arguments: [
-      [:], ["XDG_RUNTIME_DIR": ""], ["XDG_RUNTIME_DIR": "run/user/1"],
+      [:], ["XDG_RUNTIME_DIR": ""],
     ])
   func needsRuntimeDirectory(_ environment: [String: String]) {
     #expect(throws: ClientError.noRuntimeDirectory) { try location(nil, environment) }
+  }
+
+  @Test("A relative runtime directory is named as what it is")
+  func namesRelative() {
+    #expect(throws: ClientError.relativeRuntimeDirectory("run/user/1")) {
+      try location(nil, ["XDG_RUNTIME_DIR": "run/user/1"])
+    }
+  }
+
+  @Test(
+    "A place where no daemon can make all its sockets is told by its longest path",
+    arguments: [(84, true), (85, false)])
+  func tellsLongPaths(count: Int, isPossible: Bool) throws {
+    // With `/vault/credentials` behind it the path of the longest one has 18 bytes more.
+    let folder = "/" + String(repeating: "x", count: count + 4)
+    let found = try location(nil, ["XDG_RUNTIME_DIR": folder])
+    #expect((found.problem?.contains("bytes") == true) != isPossible, "\(found.problem ?? "")")
+    #expect(SocketLocation.system.problem == nil)
+  }
+
+  @Test("A runtime directory that is not there is told, and a place that somebody named has advice of its own")
+  func tellsMissing() throws {
+    let missing = try location(nil, ["XDG_RUNTIME_DIR": "/missing/runtime"])
+    #expect(missing.problem == "/missing/runtime, the runtime directory, is not there")
+    #expect(missing.remedy.contains("XDG_RUNTIME_DIR"))
+    #expect(try location(nil, ["XDG_RUNTIME_DIR": "/tmp"]).problem == nil)
+    let named = try location("/missing/socket", [:])
+    #expect(named.problem == nil && named.remedy.contains("VAULT_SOCKET"))
   }
 
   @Test(

@@ -23,7 +23,8 @@ import VaultModel
       isCounted: true)
     for (number, subject) in [Self.other(1), Self.other(2), Self.other(1)].enumerated() {
       block.add(
-        .use, .ok, time: 170, caller: number == 0 ? nil : caller, of: subject, item: number == 0 ? "" : "k/\(number)")
+        .use, .ok, time: 170, caller: number == 0 ? nil : caller, of: subject, item: number == 0 ? "" : "k/\(number)",
+        id: number == 0 ? nil : ItemID(filledWith: 9))
     }
     #expect(block.count == 9)
     return block.withPlaintext(after: position) { bytes in unsafe bytes.withUnsafeBytes { unsafe Array($0) } }
@@ -56,6 +57,7 @@ import VaultModel
     #expect(found[15] == again)
     #expect(found[10]?.subject == nil && (16...18).map { found[$0]?.subject?.first } == [1, 2, 1])
     #expect(found[16]?.caller == nil && found[17]?.caller == caller && found[18]?.item == "k/2")
+    #expect((15...18).map { found[$0]?.id == ItemID(filledWith: 9) } == [false, false, true, true])
   }
 
   @Test("have each text once, and each time, however many entries say it") func once() throws {
@@ -81,6 +83,43 @@ import VaultModel
     block.add(.get, .ok, time: 5, caller: nil, item: texts[0])
     let next = block.withPlaintext(after: Self.position) { bytes in unsafe bytes.withUnsafeBytes { unsafe Array($0) } }
     #expect(try Self.read(next)[10]?.item == texts[0] && Self.read(next)[10]?.time == 5)
+  }
+
+  @Test("say which item had the name, in 17 bytes more, and in 3 where the record has that item already") func items()
+    throws
+  {
+    let (one, other) = (ItemID(filledWith: 1), ItemID(filledWith: 2))
+    var block = AuditBlock()
+    var sizes: [Int] = []
+    for (number, id) in [nil, one, nil, one, other, one].enumerated() {
+      let before = block.size
+      block.add(.get, .ok, time: 5, caller: nil, item: "a", id: id, purpose: number == 0 ? "" : "p")
+      sizes.append(block.size - before)
+    }
+    let plain = sizes[2]
+    #expect(sizes[3] == plain + 3 && sizes[4] == plain + AuditBlock.itemSize && sizes[5] == plain + 3)
+    #expect(AuditBlock.itemSize == 17)
+    // More than it knows at a time, of which each comes back as it was.
+    let many = (0..<300).map { _ in ItemID.random() }
+    for id in many + many { block.add(.use, .ok, time: 5, caller: nil, item: "a", id: id) }
+    let bytes = block.withPlaintext(after: Self.position) { bytes in unsafe bytes.withUnsafeBytes { unsafe Array($0) } }
+    let found = try Self.read(bytes)
+    #expect((10..<16).map { found[$0]?.id } == [nil, one, nil, one, other, one])
+    #expect((16..<616).map { found[$0]?.id } == many + many)
+    // None is the item of an entry in the next record.
+    block.empty()
+    block.add(.get, .ok, time: 5, caller: nil, item: "a", id: one)
+    block.add(.get, .ok, time: 5, caller: nil, item: "a")
+    let next = block.withPlaintext(after: Self.position) { bytes in unsafe bytes.withUnsafeBytes { unsafe Array($0) } }
+    #expect(try Self.read(next).sorted { $0.key < $1.key }.map(\.value.id) == [one, nil])
+    // An item that is not there, one of no entry, and two of one.
+    let entry: [UInt8] = [2, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0]
+    let item: [UInt8] = [5] + [UInt8](repeating: 7, count: 16)
+    let start = Array(next.prefix(41))
+    #expect(try Self.read(start + item + entry)[10]?.id == ItemID(filledWith: 7))
+    for wrong: [UInt8] in [[6, 0, 0] + entry, item, entry + item, item + item + entry, item + [6, 1, 0] + entry] {
+      #expect(throws: CryptoError.self) { try Self.read(start + wrong) }
+    }
   }
 
   @Test("that refer to a text, a time or a subject which is not there are refused") func unknown() {

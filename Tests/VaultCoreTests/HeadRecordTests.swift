@@ -191,9 +191,36 @@ import VaultModel
     #expect(head.encoded().array == kept)
     head.item.modified += 1
     #expect(head.encoded().array.suffix(9) == kept.suffix(9))
-    for fields in [[128, 0, 0], [255, 0, 0], [2, 0, 0, 1, 0, 0], [1, 1, 0], [1]] as [[UInt8]] {
+    for fields in [[128, 0, 0], [129, 0, 0], [255, 0, 0], [2, 0, 0, 1, 0, 0], [1, 1, 0], [1]] as [[UInt8]] {
       #expect(failure { () throws(CryptoError) in _ = try decode(with(fields)) }?.isMalformed == true)
     }
+  }
+
+  @Test("A head says that its key is never read in a field that an earlier program refuses, and in one way alone")
+  func neverRead() throws {
+    var head = try HeadRecord.examples()[0]
+    (head.item.kind, head.item.statedUse, head.item.publicKey) = (.sshKey, nil, nil)
+    let plain = head.encoded().array
+    head.item.policy.isNeverRead = true
+    let bytes = head.encoded().array
+    #expect(bytes == plain.dropLast(2) + [3, 0, 128, 0, 0])
+    let read = try decode(bytes)
+    #expect(read == head && read.item.policy.isNeverRead && read.encoded().array == bytes)
+    // With content, twice, and of what is no key.
+    for fields in [[4, 0, 128, 1, 0, 1], [6, 0, 128, 0, 0, 128, 0, 0]] as [[UInt8]] {
+      #expect(failure { () throws(CryptoError) in _ = try decode(plain.dropLast(2) + fields) }?.isMalformed == true)
+    }
+    // What an earlier program knows: no field from 128 on, of whatever record.
+    let fault = failure { () throws(CryptoError) in
+      try bytes.lend { (bytes: RawSpan) throws(CryptoError) in
+        var reader = ByteReader()
+        _ = try reader.range(bytes.byteCount - 5, bytes)
+        _ = try Extensions(&reader, bytes)
+      }
+    }
+    #expect(fault?.isMalformed == true)
+    head.item.kind = .note
+    #expect(failure { () throws(CryptoError) in try head.validate() } != nil)
   }
 
   @Test("A head says what its key is for where the kind does not, and the key's public half, in one way alone")
@@ -232,6 +259,36 @@ import VaultModel
       let wrong = bytes[..<(bytes.count - 2)] + [UInt8(field.count), 0] + field
       #expect(failure { () throws(CryptoError) in _ = try decode(wrong) }?.isMalformed == true)
     }
+  }
+
+  @Test("A head in the trash has the number of its deletion, which means nothing without the field of the trash")
+  func deletion() throws {
+    var head = try HeadRecord.examples()[0]
+    let bytes = head.encoded().array
+    for number in [1, 0x0102, Int64(HeadRecord.lastNumber)] {
+      head.item.trashed = Trashed(time: 5, age: 6, number: number)
+      #expect(head.encoded().array.count == head.encodedCount)
+      #expect(try decode(head.encoded().array) == head)
+    }
+    for number in [-1, Int64(HeadRecord.lastNumber) + 1] {
+      head.item.trashed = Trashed(time: 5, age: 6, number: number)
+      #expect(throws: CryptoError.self) { try head.validate() }
+    }
+    func with(_ fields: [UInt8]) -> [UInt8] { bytes[..<(bytes.count - 2)] + [UInt8(fields.count), 0] + fields }
+    let trash = [1, 16, 0] + [UInt8](repeating: 0, count: 16)
+    #expect(try decode(with(trash)).item.trashed == Trashed(time: 0, age: 0))
+    for content in [[], [1], [0, 0, 0, 0, 0, 0, 0, 0], [1, 0, 0, 0, 0, 0, 0, 0xFF], [1, 0, 0, 0, 0, 0, 0, 0, 0]]
+      as [[UInt8]]
+    {
+      let wrong = with(trash + [4, UInt8(content.count), 0] + content)
+      #expect(failure { () throws(CryptoError) in _ = try decode(wrong) }?.isMalformed == true, "\(content)")
+    }
+    // An earlier program has taken the item out, and left it; the next deletion has another.
+    let left: [UInt8] = [4, 8, 0, 7, 0, 0, 0, 0, 0, 0, 0]
+    var out = try decode(with(left))
+    #expect(out.item.trashed == nil && out.encoded().array == with(left))
+    out.item.trashed = Trashed(time: 5, age: 6, number: 9)
+    #expect(try decode(out.encoded().array).item.trashed == out.item.trashed)
   }
 
   @Test("A kept version is found by its number") func versions() throws {

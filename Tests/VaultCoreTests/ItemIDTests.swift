@@ -1,5 +1,6 @@
 import Testing
 import VaultCore
+import VaultModel
 
 @Suite struct ItemIDTests {
   @Test("An identity is 16 bytes that come back as they were, and nothing else is one") func bytes() throws {

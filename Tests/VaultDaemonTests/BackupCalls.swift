@@ -38,12 +38,14 @@ extension Sandbox {
 
   /// Restores `backup` over the socket, and answers the last reply; throws when the daemon hangs up.
   func restore(
-    _ backup: [UInt8], secret: String = "correct horse battery", method: String? = nil, sending: [UInt8]? = nil
+    _ backup: [UInt8], secret: String = "correct horse battery", method: String? = nil, sending: [UInt8]? = nil,
+    check: Bool = false
   ) throws -> WireClient.Reply {
     let header = headerCount(backup)
     let client = try client()
     var parameters: WireClient.Message = ["header": Data(backup[..<header]).base64EncodedString()]
     parameters["method"] = method
+    if check { parameters["check"] = true }
     var reply = try client.call("Restore", parameters, more: true, upgrade: true)
     while reply.error == nil, reply.prompt != nil, let conversation = reply.string("conversation") {
       let answered = try self.client().call("Respond", ["conversation": conversation, "answer": secret])

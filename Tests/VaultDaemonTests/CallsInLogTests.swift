@@ -65,7 +65,10 @@ import VaultWire
     case .settleDeposit:
       Row(#"{"number":1,"accept":true}"#, ["deposit missing deposit 1 accepted"], denied: [call(method, "denied")])
     case .generate: Row(#"{"recipe":{"style":"password"}}"#, [call(method, "ok")], denied: [call(method, "ok")])
-    case .copy: Row(#"{"from":"a","to":"b"}"#, ["set ok b: copy of a"])
+    case .copy:
+      Row(
+        #"{"from":"a","to":"b"}"#, ["get ok a: copied to b", "set ok b: copy of a"], denied: ["set denied b: copy of a"]
+      )
     case .show: Row(#"{"name":"a"}"#, ["find ok a"])
     case .find: Row(#"{"query":"kind=wifi"}"#, ["find ok kind=wifi"], denied: ["find ok kind=wifi"])
     case .children: Row(#"{"prefix":"x"}"#, ["find ok names x"], denied: ["find ok names x"])
@@ -75,14 +78,15 @@ import VaultWire
       Row(#"{"name":"a"}"#, ["set missing a: out of the trash"], denied: ["set denied a: out of the trash"])
     case .emptyTrash: Row(["delete ok all of the trash"], denied: [call(method, "denied")])
     case .restoreVersion: Row(#"{"name":"a","version":1}"#, ["set ok a: version 1 again"])
-    case .move: Row(#"{"from":"a","to":"b"}"#, ["move ok a: to b"])
+    case .move:
+      Row(#"{"from":"a","to":"b"}"#, ["move ok a: to b", "move ok b: from a"], denied: ["move denied a: to b"])
     case .history: Row(#"{"name":"a"}"#, ["find ok a"])
     case .listSlots: Row([call(method, "ok")])
-    case .changePassword: Row(["passwd failed"], denied: [call(method, "denied")])
+    case .changePassword: Row(#"{"method":"password"}"#, ["passwd failed"], denied: [call(method, "denied")])
     case .markStale: Row([call(method, "failed")], denied: [call(method, "denied")])
-    case .addSlot: Row(#"{"kind":"recovery"}"#, ["slot failed"], denied: [call(method, "denied")])
+    case .addSlot: Row(#"{"kind":"recovery","method":"password"}"#, ["slot failed"], denied: [call(method, "denied")])
     case .removeSlot: Row(#"{"id":1}"#, ["slot invalid"], denied: [call(method, "denied")])
-    case .rekey: Row(["rekey failed"], denied: [call(method, "denied")])
+    case .rekey: Row(#"{"method":"password"}"#, ["rekey failed"], denied: [call(method, "denied")])
     case .grant:
       Row(
         #"{"subject":"user:4712","items":"a","rights":["get"]}"#, ["grant presence user:4712: a get"],
@@ -105,6 +109,7 @@ import VaultWire
         denied: [call(method, "denied")])
     case .verify: Row([call(method, "ok")])
     case .repairAudit: Row(["audit presence repair"], denied: [call(method, "denied")])
+    case .reload: Row(["settings ok"], denied: [call(method, "denied")])
     case .monitor: Row(["find ok what happens"])
     case .receipt:
       Row(#"{"name":"a","version":1,"succeeded":true}"#, ["receipt ok a: version 1"], denied: ["receipt denied a"])
@@ -125,10 +130,12 @@ import VaultWire
     var told: [String] = []
     while true {
       let (found, isOver) = try reading.page(until: .max) { 0 }
-      for (_, entry) in found where entry.caller?.pid == getpid() && entry.caller?.uid == uid {
-        // What a token has for its name is drawn, and times are the clock's.
+      for entry in found.map(\.entry) where entry.caller?.pid == getpid() && entry.caller?.uid == uid {
+        // What a token has for its name is drawn, and times are the clock's. The settings that Reload finds changed are
+        // those of the stand.
         let detail = entry.detail.map {
           $0.replacing(/token [0-9a-f]{32}/, with: "token ID").replacing(/newest time .+/, with: "TIMES")
+            .replacing(/^audit$/, with: "")
         }
         let about = [entry.item, detail].compactMap { $0 }.joined(separator: ": ")
         told.append(
@@ -198,11 +205,32 @@ import VaultWire
     }
   }
 
+  @Test("is there as locked when a lock comes before it is begun, on the disk before it is refused")
+  func lockedBefore() throws {
+    let stand = try ConnectionStand.unlocked("audit = required")
+    defer { stand.close() }
+    try stand.on { client in
+      // A frame of this length is handled in another turn than it is read in.
+      let value = String(repeating: "x", count: 100 << 10)
+      client.send(Self.frame(.set, #"{"name":"k","value":"\#(value)"}"#))
+      client.vault.lock(because: .asked)
+      #expect(client.messages().isEmpty)
+    }
+    try stand.goRound("the refusal") { client in client.connection.isClosing }
+    try stand.on { client in
+      #expect(client.messages().map { $0.contains("io.vaultd.Vault.Locked") } == [true])
+      #expect(try client.vault.audit.block.count == 0 && !client.vault.keychain().hasUnwrittenAudit)
+      try client.unlock()
+      let told = try Self.told(client)
+      #expect(told.contains("call locked k: io.vaultd.Vault.Set"), "\(told)")
+    }
+  }
+
   /// The calls that are answered where the log is required and cannot be written: an unlock, a lock and what they need,
   /// and, of a store that has failed, what finds out what is left, and saves it.
   private static let exceptions: Set<MethodName> = [
     .getInfo, .getInterfaceDescription, .status, .unlock, .respond, .lock, .attend, .confirm, .dismiss, .audit, .verify,
-    .salvage, .backup, .repairAudit,
+    .salvage, .backup, .repairAudit, .reload,
   ]
 
   @Test("is not answered of a store that has failed where the log is required, but for the exceptions") func failed()

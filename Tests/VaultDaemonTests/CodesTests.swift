@@ -50,13 +50,13 @@ import VaultTesting
     }
   }
 
-  @Test("Show tells how they are made and for whom, where the value can be opened, and nothing of the secret")
+  @Test("Show tells how they are made and for whom, to whoever could have one, and nothing of the secret")
   func terms() throws {
     let sandbox = try unlocked()
     defer { sandbox.close() }
     let client = try sandbox.client()
-    func code() throws -> WireClient.Message? {
-      let reply = try client.call("Show", ["name": "a"])
+    func code(_ name: String = "a") throws -> WireClient.Message? {
+      let reply = try client.call("Show", ["name": name])
       #expect(reply.error == nil && !"\(reply)".contains(Self.seed))
       return (reply.parameters["item"] as? WireClient.Message)?["code"] as? WireClient.Message
     }
@@ -74,6 +74,10 @@ import VaultTesting
     // Searches do not open values.
     let found = try #require(try client.call("Find").parameters["items"] as? [WireClient.Message])
     #expect(found.count == 1 && found[0]["code"] == nil)
+    // Neither of one that has expired, nor without the presence that it asks for, nor after a lock.
+    try set("past", uri, client, ["expires": 1])
+    try set("proven", uri, client, ["require": "biometry"])
+    #expect(try code("past") == nil && code("proven") == nil)
     #expect(try client.call("Lock").error == nil)
     #expect(try code() == nil)
   }

@@ -46,6 +46,32 @@ import VaultTesting
     }
   }
 
+  @Test("a copy is known again by its value and all that is said about it") func known() throws {
+    try withClient { _, client throws in
+      let item: WireClient.Message = [
+        "value": "v", "kind": "api-key", "attributes": ["k": "x"], "expires": 4_000_000_000,
+      ]
+      #expect(try client.call("Set", item.merging(["name": "a"]) { $1 }).error == nil)
+      #expect(try client.call("Copy", ["from": "a", "to": "b", "made": true]).error == "NoSuchItem")
+      #expect(try client.call("Copy", ["from": "a", "to": "b"]).error == nil)
+      #expect(try client.call("Copy", ["from": "a", "to": "b", "made": true]).integer("version") == 1)
+      #expect(try client.call("Copy", ["from": "a", "to": "a", "made": true]).error == "AlreadyExists")
+      let changes: [WireClient.Message] = [
+        ["value": "w"], ["attributes": ["k": "y"]], ["expires": 4_000_000_001], ["require": "password"], ["reuse": 77],
+        ["accessible": "always"],
+      ]
+      for (number, change) in changes.enumerated() {
+        let name = "c/\(number)"
+        let other = item.merging(["name": name]) { $1 }.merging(change) { $1 }
+        #expect(try client.call("Set", other).error == nil)
+        let reply = try client.call("Copy", ["from": "a", "to": name, "made": true])
+        #expect(reply.error == "AlreadyExists", "\(change) \(reply)")
+      }
+      // Nothing was stored.
+      #expect(try (client.call("History", ["name": "b"]).parameters["versions"] as? [Any])?.count == 1)
+    }
+  }
+
   @Test("what is there already is replaced only when that is asked for, and keeps its versions") func replaced() throws
   {
     try withClient { _, client throws in

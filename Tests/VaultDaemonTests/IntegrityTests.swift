@@ -183,10 +183,10 @@ import VaultTesting
       try sandbox.unlock(password)
       let missing = try client.call("Get", ["name": "none"])
       #expect(missing.error == "NoSuchItem")
-      while try state(sandbox) == "checking" {
+      repeat {
         #expect(try client.call("Get", ["name": "folder/item 2999"]).string("value") == "2999")
         #expect(try client.call("Set", ["name": "new", "value": "x", "update": true]).error == nil)
-      }
+      } while try state(sandbox) == "checking"
       #expect(try state(sandbox) == "ok")
     }
     #expect(wasStopped)

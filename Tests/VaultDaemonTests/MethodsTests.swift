@@ -24,7 +24,8 @@ struct MethodsTests {
     #expect(try vault.obstacle(to: "pam") == "there is no vault yet; make one with vault init")
     vault.service.remove()
     #expect(
-      try vault.obstacle(to: "pam") == "/etc/pam.d/\(vault.service.name) is missing; `sudo make install` puts it there")
+      try vault.obstacle(to: "pam")
+        == "/etc/pam.d/\(vault.service.name) is missing; write it, or set pam-service in vaultd.conf to `vault`")
   }
 
   @Test("no slot, no PAM service, no reader, no finger, other fingers, too soon, no key yet: each is told")
@@ -61,6 +62,8 @@ struct MethodsTests {
     try stand.wait("the time to be up") { try vault.obstacle(to: "password") == nil }
     #expect(try vault.unlock(typing: [vault.password]).reply?.error == nil)
     vault.service.remove()
-    try expect(vault, "pam", "/etc/pam.d/\(vault.service.name) is missing; `sudo make install` puts it there")
+    try expect(
+      vault, "pam",
+      "/etc/pam.d/\(vault.service.name) is missing; write it, or set pam-service in vaultd.conf to `vault`")
   }
 }

@@ -73,7 +73,7 @@ import VaultTesting
     let directory = sandbox.home + "/restored"
     let bootKey = NewBootKey(key: RandomBytes.secret(count: 32), file: nil, sealed: nil)
     let incoming = IncomingVault(header, Handover(key), bootKey, in: directory)
-    let receiving = RestoreReceiving(incoming: incoming, socket: socket, now: Hours().next)
+    let receiving = BackupReceiving(incoming, socket: socket, now: Hours().next)
     guard case .broken(.tooSlow) = receiving.run() else {
       Issue.record("it was waited for")
       return

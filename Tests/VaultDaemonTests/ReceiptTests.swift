@@ -1,3 +1,4 @@
+import Glibc
 import Testing
 import VaultTesting
 
@@ -26,15 +27,51 @@ import VaultTesting
     }
     #expect(try receipt("b", 1, true) == "NoSuchItem")
     let log = try client.call("Audit", ["action": "receipt"], more: true)
-    let entries = (log.parameters["entries"] as? [[String: Any]] ?? [])
+    let all = (log.parameters["entries"] as? [[String: Any]] ?? [])
+    let entries = all.filter { $0["count"] == nil }
     let told = entries.map { "\($0["outcome"] ?? "") \($0["item"] ?? "") \($0["detail"] ?? "-")" }
     #expect(told.first == "ok a version 1")
-    // Equal refusals are one entry, and counted.
-    #expect(told.count == 4 && told[1] == "failed a version 2")
+    // Equal refusals are one entry, and counted: of an item, and of what was refused before one was looked for.
+    #expect(told.count == 5 && told[1] == "failed a version 2")
     // The watcher's own words are told apart, on one line.
     let said = entries[1]["purpose"] as? String ?? ""
     #expect(said.hasPrefix("exit 1") && said.count <= 120 && entries[0]["purpose"] == nil)
     #expect(!said.contains { $0.isNewline } && !said.unicodeScalars.contains("\u{1B}"))
     #expect(told[2...].allSatisfy { $0.hasSuffix(" -") })
+  }
+
+  @Test("what a watcher says that a person is to see to stands in the status until it says something else, or ends")
+  func notices() throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    let password = "correct horse battery"
+    _ = try sandbox.makeVault(password: password, config: "idle = off")
+    try sandbox.unlock(password)
+    let client = try sandbox.client()
+    #expect(try client.call("Set", ["name": "a", "value": "v"]).error == nil)
+    func receipt(_ parameters: WireClient.Message) throws -> String? {
+      let common: WireClient.Message = ["name": "a", "version": 1]
+      return try client.call("Receipt", common.merging(parameters) { $1 }).error
+    }
+    func watchers() throws -> [[String: Any]] {
+      try client.call("Status").parameters["watchers"] as? [[String: Any]] ?? []
+    }
+    #expect(try watchers().isEmpty)
+    #expect(try receipt(["succeeded": false, "held": true, "detail": "why", "notice": "see\n\u{1B}[31mto it"]) == nil)
+    let said = try watchers()
+    #expect(said.count == 1 && said[0]["notice"] as? String == "see\\u{a}\\u{1b}[31mto it", "\(said)")
+    #expect(said[0]["pid"] as? Int == Int(getpid()) && said[0]["uid"] as? Int == Int(getuid()))
+    #expect(try receipt(["succeeded": true, "held": true]) == "org.varlink.service.InvalidParameter")
+    // What is refused changes nothing.
+    #expect(try receipt(["version": 7, "succeeded": true]) == "org.varlink.service.InvalidParameter")
+    #expect(try watchers().count == 1)
+    #expect(try receipt(["succeeded": true, "notice": String(repeating: "x", count: 5000)]) == nil)
+    #expect(try (watchers().first?["notice"] as? String)?.count == 1000)
+    #expect(try receipt(["succeeded": true]) == nil)
+    #expect(try watchers().isEmpty)
+    let log = try client.call("Audit", ["action": "receipt"], more: true)
+    let entries = log.parameters["entries"] as? [[String: Any]] ?? []
+    #expect(entries.first?["detail"] as? String == "version 1, held")
+    #expect(entries.first?["outcome"] as? String == "failed")
   }
 }

@@ -45,6 +45,46 @@ private let password = "correct horse battery"
     try expectNew(sandbox)
   }
 
+  @Test("a check reads a backup to its end, whether there is a vault or not, and writes nothing") func checks() throws {
+    let backup = try Self.backup()
+    let new = try empty()
+    defer { new.close() }
+    let reply = try new.restore(backup, check: true)
+    #expect(reply.error == nil && reply.parameters["left_out"] == nil, "\(reply)")
+    try expectNew(new)
+    let other = try Sandbox()
+    defer { other.close() }
+    _ = try other.makeVault(password: "another horse battery", config: "idle = off")
+    func files() throws -> [String] {
+      try FileManager.default.contentsOfDirectory(atPath: other.store).filter { $0 != "backoff" }.sorted()
+    }
+    let before = try files()
+    #expect(try other.restore(backup, check: true).error == nil)
+    #expect(try other.restore(backup, secret: "wrong horse battery", check: true).error == "AuthenticationFailed")
+    #expect(try files() == before)
+    #expect(try other.client().call("Status").string("state") == "cold")
+    #expect(try other.restore(backup).error == "VaultExists")
+  }
+
+  @Test("a check names what is damaged, as a restore does") func checksDamage() throws {
+    let backup = try Self.backup()
+    let sandbox = try empty()
+    defer { sandbox.close() }
+    let body = Array(backup[sandbox.headerCount(backup)...])
+    var flipped = body
+    flipped[70_000] ^= 1
+    for (bytes, reason) in [
+      (flipped, "it is damaged 65536 bytes into the store"), (Array(body.dropLast()), "it is cut short"),
+      (body + [0], "it goes on behind its end"), ([], "it is cut short"),
+    ] {
+      let reply = try sandbox.restore(backup, sending: bytes, check: true)
+      #expect(reply.error == "InvalidBackup" && reply.string("reason") == reason, "\(reply)")
+    }
+    // Another one may follow at once.
+    #expect(try sandbox.restore(backup, check: true).error == nil)
+    try expectNew(sandbox)
+  }
+
   @Test("a damaged, cut, lengthened or foreign backup is refused, and leaves no vault") func damaged() throws {
     let backup = try Self.backup()
     let sandbox = try empty()

@@ -191,7 +191,7 @@ import VaultTesting
       badConfig.errors == "vaultd: \(sandbox.configuration), line 2: unknown setting `idel`; did you mean `idle`?\n")
     let long = "/" + String(repeating: "x", count: 120)
     try sandbox.configure("")
-    #expect(try sandbox.run("--socket", sandbox.root + long + "/socket", program: "vaultd").status == 74)
+    #expect(try sandbox.run("--socket", sandbox.root + long + "/socket", program: "vaultd").status == 78)
     #expect(try sandbox.run("--help", program: "vaultd").output.hasPrefix("usage: vaultd"))
   }
 }

@@ -89,6 +89,39 @@ struct UnreadMemoryTests {
     #expect(try sandbox.client().call("Get", ["name": "230000"]).string("value")?.hasPrefix(words[0]) == true)
   }
 
+  /// Calls whose replies hold what was made of a value, with the name of that in them.
+  static let made: [(method: String, field: String, item: [String: String])] = [
+    ("Mac", "mac", ["use": "mac", "value": String(repeating: "k", count: 32)]),
+    ("Sign", "signature", ["use": "sign"]),
+    ("Show", "account", ["kind": "totp"]),
+  ]
+
+  @Test("what was made of a value, and is not read, goes with the lock", arguments: made.indices)
+  func madeOfValues(_ index: Int) throws {
+    let sandbox = try stand()
+    defer { sandbox.close() }
+    let (method, field, item) = Self.made[index]
+    let account = KeyStage.word()
+    var parameters: WireClient.Message = ["name": "a"]
+    for (key, value) in item { parameters[key] = value }
+    switch method {
+    case "Sign": parameters["generate"] = ["style": "ed25519"]
+    case "Show": parameters["value"] = "otpauth://totp/Example:\(account)?secret=JBSWY3DPEHPK3PXP"
+    default: break
+    }
+    try succeed(sandbox.client().call("Set", parameters))
+    var call: WireClient.Message = ["name": "a"]
+    if method != "Show" { call["value"] = "message" }
+    let text = method == "Show" ? account : try #require(sandbox.client().call(method, call).string(field))
+    let client = try sandbox.client()
+    let frame = try Self.frame(method, call)
+    client.send(Array((0..<3000).map { _ in frame }.joined()))
+    try expectFound([text], sandbox)
+    try succeed(sandbox.client().call("Lock"))
+    #expect(try found([text], sandbox) == [])
+    withExtendedLifetime(client) {}
+  }
+
   @Test("of a value that is being read what the socket has taken is gone, without a lock") func part() throws {
     let sandbox = try stand()
     defer { sandbox.close() }

@@ -35,6 +35,18 @@ struct CertificateTests {
     #expect(try ItemKind.certificate.check(Fixture.text("certificate-generalizedtime.pem")).expires == 2_845_324_798)
   }
 
+  @Test("A key ends with the certificate beside it, be that before or behind it, and by itself does not")
+  func keyWithCertificate() throws {
+    let key = try Fixture.text("tls-ed25519.pem")
+    let certificate = try Fixture.text("certificate-utctime.pem")
+    let issuer = try Fixture.text("certificate-generalizedtime.pem")
+    #expect(try ItemKind.tlsKey.check(key).expires == nil)
+    #expect(try ItemKind.tlsKey.check(key + certificate).expires == 1_803_904_200)
+    #expect(try ItemKind.tlsKey.check(certificate + key + issuer).expires == 1_803_904_200)
+    let endless = try Fixture.text("certificate-without-end.pem")
+    #expect(try ItemKind.tlsKey.check(key + endless + issuer).expires == nil)
+  }
+
   @Test("A certificate that says it never ends has no expiry")
   func noEnd() throws {
     #expect(try ItemKind.certificate.check(Fixture.text("certificate-without-end.pem")) == ValueFacts(expires: nil))

@@ -7,7 +7,7 @@ struct OneTimeSecretTests {
     "A base32 secret may be written in either case, in groups, with or without padding",
     arguments: [
       "JBSWY3DPEHPK3PXP", "jbsw y3dp ehpk 3pxp", "JBSW-Y3DP", " MY", "MY ", "MY-", "M--Y", "\u{FEFF}JBSWY3DP",
-      "JBSW\u{A0}Y3DP",
+      "JBSW\u{A0}Y3DP", "JBSW\u{202F}Y3DP", "\u{2007}JBSW\u{2007}Y3DP\u{202F}", "JBSWY3DP\n", "\tJBSWY3DP\r\n\n",
       "MY======", "MZXQ====", "MZXW6===", "MZXW6YQ=", "MY",
       "MZXW6YTBOI======", "MZXW6YTBOI",
     ])
@@ -16,7 +16,8 @@ struct OneTimeSecretTests {
   @Test(
     "Other symbols, impossible lengths and wrong padding are refused",
     arguments: [
-      "", "A", "AAA", "AAAAAA", "JBSWY3DPEHPK3PX1", "JBSWY3DPEHPK3PX8", "JBSWY3DPEHPK3PX0", "JBSWY3DP\n", " ",
+      "", "A", "AAA", "AAAAAA", "JBSWY3DPEHPK3PX1", "JBSWY3DPEHPK3PX8", "JBSWY3DPEHPK3PX0", "JBSW\nY3DP", " ", "\n",
+      "\u{A0}", "JBSW\u{2009}Y3DP",
       "-", "MY=", "=MY", "MY=====A", "========", "JBSWY3DP========", "JBSWY3DPü", "MY\u{FEFF}", "MY%4", "MY\tMY",
     ])
   func notBase32(secret: String) { #expect(!ItemKind.totp.accepts(secret)) }
@@ -29,7 +30,9 @@ struct OneTimeSecretTests {
       "otpauth://totp/x?issuer=Example%20Ltd&secret=MY%3D%3D%3D%3D%3D%3D",
       "otpauth://totp/x?secret=JBSWY3DPEHPK3PXP&algorithm=SHA512&digits=8&period=60",
       "otpauth://totp/?secret=jbswy3dpehpk3pxp&", "OTPAUTH://TOTP/x?secret=MY", "\u{FEFF}otpauth://totp/x?secret=MY",
-      " otpauth://totp/x?secret=MY  ", "otpauth://totp/Café Köln:ana b?secret=MY&issuer=Café Köln",
+      " otpauth://totp/x?secret=MY  ", "otpauth://totp/x?secret=MY\r\n\r\n",
+      "\u{A0}otpauth://totp/x?secret=MY&period=30\u{A0}", "otpauth://totp/x?secret=JBSW%E2%80%AFY3DP",
+      "otpauth://totp/Café Köln:ana b?secret=MY&issuer=Café Köln",
       "otpauth://totp/x?secret=JBSW Y3DP", "otpauth://totp/x?secret=JBSW-Y3DP",
       "otpauth://totp/x?secret=JBSW%20Y3DP%2dMY",
       "otpauth://totp/x?secret=JBSW+Y3DP", "otpauth://totp/x?secret=JBSW%C2%A0Y3DP", "otpauth://totp/x?secret=%4A%62SW",
@@ -69,6 +72,7 @@ struct OneTimeSecretTests {
       ("MY", "f"), ("MY======", "f"), ("mzxq", "fo"), ("MZXW6===", "foo"), ("MZXW6YQ=", "foob"), ("MZXW-6YTB", "fooba"),
       ("MZXW 6YTB OI", "foobar"), ("otpauth://totp/x?secret=MZXW6YTBOI%3D%3D%3D%3D%3D%3D&period=60", "foobar"),
       ("otpauth://hotp/x?counter=1&secret=mzxw6ytb", "fooba"), (" MZXW\u{A0}6YTB OI ", "foobar"),
+      ("\u{202F}MZXW\u{202F}6YTB\u{2007}OI\n\n", "foobar"),
       ("\u{FEFF}otpauth://totp/ü b?secret=MZXW+6YTB-%4fI%20&issuer=x", "foobar"),
     ])
   func key(value: String, key: String) throws {
@@ -115,7 +119,7 @@ struct OneTimeSecretTests {
       ("otpauth://totp/x?secret=MY&secret=MY", "twice"), ("otpauth://totp/x?digits=6&secret=MY&digits=8", "twice"),
       ("otpauth://totp/x?secret=MY&period=30&period=60", "twice"),
       ("otpauth://totp/x?secret=MY&algorithm=SHA1&algorithm=SHA256", "twice"),
-      ("otpauth://totp/x?secret=MY\n", "line breaks"),
+      ("otpauth://totp/x\n?secret=MY", "line breaks"),
       ("otpauth://totp/x?secret=MY&algorithm=MD5", "SHA1"), ("otpauth://totp/x?secret=MY&algorithm=SHA1024", "SHA1"),
       ("otpauth://totp/x?secret=MY&digits=5", "digits"), ("otpauth://totp/x?secret=MY&digits=66", "digits"),
       ("otpauth://totp/x?secret=MY&period=0", "period"), ("otpauth://totp/x?secret=MY&period=", "period"),
@@ -124,6 +128,19 @@ struct OneTimeSecretTests {
   func badURI(uri: String, reason: String) {
     let error = #expect(throws: ValueError.self) { try ItemKind.totp.check(uri) }
     #expect(error?.reason.contains(reason) == true, "\(error?.reason ?? "")")
+  }
+
+  @Test(
+    "Other programs' forms are refused with what to give instead, and without the secret",
+    arguments: [
+      ("steam://JBSWY3DPEHPK3PXP", "--attr issuer=Steam"), ("STEAM://JBSWY3DPEHPK3PXP", "&issuer=Steam"),
+      ("otpauth-migration://offline?data=CjEKCkhello", "each account's otpauth:// URI"),
+      ("cnOgv/KdpLoP6Nbh0GMkXkPXALQ=", "`base64 -d | base32`"),
+    ])
+  func otherForms(value: String, advice: String) {
+    let error = #expect(throws: ValueError.self) { try ItemKind.totp.check(value) }
+    let reason = error?.reason ?? ""
+    #expect(reason.contains(advice) && !reason.contains("JBSW") && !reason.contains("CjEK"), "\(reason)")
   }
 
   @Test(

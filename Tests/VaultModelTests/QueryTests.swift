@@ -45,6 +45,16 @@ struct QueryTests {
     #expect(try Self.matches(query, Fixture.item()) == expected)
   }
 
+  @Test("attr:NAME is the attribute of that name, whatever else has it") func attributeByName() throws {
+    let item = try Fixture.item(attributes: ["owner": "ana", "uri": "big", "attr:x": "1"])
+    for query in ["attr:owner=ana", "attr:owner~a*", "attr:uri=big", "uri=big", "attr:attr:x=1"] {
+      #expect(try Self.matches(query, item), "\(query)")
+    }
+    #expect(try !Self.matches("attr:x=1", item) && !Self.matches("attr:owner=eva", item))
+    #expect(try Query(parsing: "attr:owner=ana").attributeKeys == ["owner"])
+    #expect(throws: QueryError.self) { try Query(parsing: "attr:kind=note") }
+  }
+
   @Test("All predicates must hold")
   func conjunction() throws {
     let item = try Fixture.item()

@@ -61,7 +61,7 @@ struct AccessCase: CustomTestStringConvertible, Sendable {
     },
     AccessCase("set its class", [.set, .admin], proof: true) { try set($0, $1, $2) { $0.accessible = .always } },
     AccessCase("set attributes", [.set, .admin], proof: false) { try set($0, $1, $2) { $0.attributes = ["a": "b"] } },
-    AccessCase("set the kind", [.set, .admin], proof: false) { try set($0, $1, $2) { $0.kind = .blob } },
+    AccessCase("set the kind", [.set, .admin], proof: true) { try set($0, $1, $2) { $0.kind = .blob } },
     AccessCase("set the expiry", [.set, .admin], proof: false) { try set($0, $1, $2) { $0.expires = .some(9999) } },
     AccessCase("set many", [.set], proof: false) { items, name, caller in
       do throws(BatchRefusal) {

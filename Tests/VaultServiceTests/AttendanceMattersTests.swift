@@ -143,7 +143,7 @@ import VaultModel
     let asker = AttendanceStand.process(50, uid: 990)
     let number = try Self.request(stand, asker)
     stand.turn()
-    #expect(agent.take() == ["attending", "approval a 1"] && agent.numbers == [number])
+    #expect(agent.take() == ["attending", "approval a 0"] && agent.numbers == [number])
     #expect(agent.askers.map(\.pid) == [50])
     let call = stand.askApproval(number, asker)
     #expect(call.joined == "waits")
@@ -155,7 +155,7 @@ import VaultModel
     #expect(late.take() == ["attending"])
     stand.rooms.hands.pass(seconds: 60)
     let later = try stand.attend(AttendanceStand.process(12, uid: 0))
-    #expect(later.take() == ["attending", "approval a 1"])
+    #expect(later.take() == ["attending", "approval a 0"])
     _ = try stand.rooms.access.deny(number, isForGood: false, for: stand.rooms.administrator)
     #expect(later.take() == ["withdrawn answered"])
   }
@@ -174,7 +174,7 @@ import VaultModel
     #expect(stand.askApproval(number, AttendanceStand.process(50, uid: 990)).joined == "nobody")
     _ = try Self.request(stand, AttendanceStand.process(51, uid: 991))
     stand.rooms.hands.pass(seconds: 1)
-    #expect(agent.take() == ["approval a 1"])
+    #expect(agent.take() == ["approval a 0"])
   }
 
   @Test("what nobody was told of yet nobody answers") func untold() throws {
@@ -221,7 +221,7 @@ import VaultModel
     stand.rooms.hands.pass(seconds: 1)
     #expect(agent.take() == [])
     let other = try stand.attend(AttendanceStand.process(11, uid: 0))
-    #expect(other.take() == ["attending", "approval a 1"])
+    #expect(other.take() == ["attending", "approval a 0"])
     #expect(stand.askApproval(number, asker).joined == "waits")
   }
 

@@ -1,8 +1,9 @@
 import Testing
+import VaultCore
 import VaultModel
-import VaultStore
 
 @testable import VaultService
+@testable import VaultStore
 
 @Suite("What the audit log counts") struct AuditCountTests {
   @Test("gets that are equal in all but time are one entry and a count") func coalesced() throws {
@@ -101,6 +102,99 @@ import VaultStore
     #expect(told.filter { $0 == "get denied 1" } == ["get denied 1"] && told.contains("get denied 1 ×1"))
     let beyond = "get denied \(AuditRepeats.most)"
     #expect(told.filter { $0.hasPrefix(beyond) } == [beyond, beyond])
+  }
+
+  /// Fails where a chain has a count of an entry that is in another one.
+  private static func expectWhole(_ stand: RoomStand) throws {
+    stand.vault.audit.write()
+    let keychain = try stand.vault.keychain()
+    let walk = try keychain.auditWalk(noted: [:])
+    var rows: [Int64: Int64] = [:]
+    var counts: [(of: Int64, row: Int64)] = []
+    while try !walk.step(
+      keychain, rows: 1,
+      { number, entry in
+        rows[number] = walk.position.row + 1
+        if let of = entry.repeats?.of { counts.append((of, walk.position.row + 1)) }
+      })
+    {}
+    func chain(_ row: Int64) throws -> Int64? { try keychain.database.auditRow(row)?.chain }
+    #expect(walk.faults.isEmpty)
+    for (of, row) in counts { #expect(try chain(try #require(rows[of])) == chain(row), "a count of entry \(of)") }
+  }
+
+  @Test("an entry and its count are in one chain over an unlock, a long chain, a day and a cut")
+  func whole() throws {
+    let stand = try RoomStand.unlocked()
+    let audit = stand.vault.audit
+    for name in ["a", "b"] { try stand.set(name) }
+    func again() throws { for name in ["a", "b", "a", "b", "a"] { AuditTests.get(stand, name) } }
+    try again()
+    audit.write()
+    try again()
+    stand.vault.lock(because: .asked)
+    try stand.unlock()
+    try again()
+    audit.write()
+    try again()
+    // The tally may begin a chain, too, and so does what a flood of entries is sealed in.
+    for number in 0..<40 {
+      for one in 0..<100 { audit.record(.use, .ok, stand.administrator, item: "\(number)/\(one) \(Self.long)") }
+      try again()
+      audit.write()
+    }
+    stand.hands.wall.value += 2 * 86_400
+    try again()
+    audit.write()
+    stand.hands.wall.value += 30
+    try again()
+    stand.hands.pass(seconds: 61)
+    #expect(try AuditTests.found(stand).contains { $0.repeats?.of != nil })
+    try Self.expectWhole(stand)
+    let keychain = try stand.vault.keychain()
+    var settings = audit.settings
+    for quarters: Int64 in [3, 2, 1] {
+      try again()
+      audit.write(anchored: true)
+      settings.size = keychain.auditFacts.bytes / 4 * quarters
+      audit.configure(settings)
+      audit.cut(keychain)
+      try again()
+      stand.hands.pass(seconds: 61)
+      try Self.expectWhole(stand)
+    }
+  }
+
+  private static let long = String(repeating: "x", count: 400)
+
+  @Test("where an entry was taken out and written again, what is counted after it is told with its item") func cut()
+    throws
+  {
+    let stand = try RoomStand.unlocked(system: true)
+    for name in ["a", "v"] { try stand.set(name) }
+    _ = try stand.access.give(
+      try Subject(parsing: "user:990"), try ItemPattern("v"), try Rights(parsing: "get"), until: nil,
+      for: stand.administrator)
+    let audit = stand.vault.audit
+    let keychain = try stand.vault.keychain()
+    let caller = RoomStand.caller(990)
+    for _ in 0..<50 { AuditTests.get(stand, "v", caller) }
+    audit.write(anchored: true)
+    keychain.endAuditChain()
+    for number in 0..<100 { audit.record(.use, .ok, stand.administrator, item: "\(number) \(Self.long)") }
+    audit.write(anchored: true)
+    keychain.endAuditChain()
+    AuditTests.get(stand, "a")
+    audit.write(anchored: true)
+    var settings = audit.settings
+    settings.size = keychain.auditFacts.bytes / 2
+    audit.configure(settings)
+    audit.cut(keychain)
+    #expect(keychain.auditFacts.cut > 0)
+    for _ in 0..<50 { AuditTests.get(stand, "v", caller) }
+    stand.hands.pass(seconds: 61)
+    let found = try AuditTests.found(stand).filter { $0.caller?.uid == 990 && $0.item == "v" }
+    #expect(found.reduce(0) { $0 + Int($1.repeats?.count ?? 1) } == 100, "\(found)")
   }
 
   @Test("what was counted is written before the store is closed") func closed() throws {

@@ -39,6 +39,42 @@ import VaultStore
     _ = try? stand.items.get(name, for: caller ?? stand.administrator, said) { _, _, _ in }
   }
 
+  @Test("a refused copy or renaming is an entry of the item that it was refused for") func sides() throws {
+    let stand = try RoomStand.unlocked(system: true)
+    for name in ["open", "shut", "taken"] { try stand.set(name, require: name == "shut" ? .password : .none) }
+    for (pattern, rights) in [("shut", "get,admin"), ("own/**", "get,set,admin"), ("taken", "admin")] {
+      _ = try stand.access.give(
+        try Subject(parsing: "user:990"), try ItemPattern(pattern), try Rights(parsing: rights), until: nil,
+        for: stand.administrator)
+    }
+    let caller = RoomStand.caller(990)
+    func copy(_ source: String, _ target: String) throws {
+      _ = try? stand.items.copy(
+        try ItemName(source), to: try ItemName(target), replacing: false, evenExpired: false, for: caller)
+    }
+    func move(_ name: String, _ new: String) throws {
+      try? stand.items.move(try ItemName(name), to: try ItemName(new), for: caller)
+    }
+    try copy("shut", "elsewhere")
+    try copy("open", "own/a")
+    try copy("shut", "own/a")
+    try copy("own/none", "own/a")
+    try move("open", "own/a")
+    try move("taken", "elsewhere")
+    try move("own/none", "own/a")
+    var filter = AuditFilter()
+    filter.isRefused = true
+    let found = try Self.found(stand, filter).map {
+      "\($0.action.name) \($0.outcome.name) \($0.item ?? ""): \($0.detail ?? "")"
+    }
+    #expect(
+      found == [
+        "set denied elsewhere: copy of shut", "get denied open: copied to own/a", "get presence shut: copied to own/a",
+        "get missing own/none: copied to own/a", "move denied open: to own/a", "move denied elsewhere: from taken",
+        "move missing own/none: to own/a",
+      ])
+  }
+
   @Test("has one entry for each thing that is done or refused, by whom and for what") func entries() throws {
     let stand = try RoomStand.unlocked(system: true)
     try stand.set("a")
@@ -56,7 +92,7 @@ import VaultStore
     #expect(
       try Self.told(stand) == [
         "unlock ok by `vault lock`", "set ok a", "get ok a", "get missing b",
-        "get denied a", "move ok a", "delete ok c",
+        "get denied a", "move ok a", "move ok c", "delete ok c",
         "grant ok user:990", "lock ok by `vault lock`", "get missing c", "unlock ok by `vault lock`",
         "audit ok read",
       ])

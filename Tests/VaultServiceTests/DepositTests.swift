@@ -65,7 +65,7 @@ import VaultStore
     try stand.set("own/there")
     try Self.give(stand, "user:990", "own/*", "deposit")
     let caller = RoomStand.caller(990)
-    func entries() throws -> [(number: Int64, entry: AuditEntry)] {
+    func entries() throws -> [AuditReading.Found] {
       let reading = try stand.access.readAudit(AuditFilter(), for: caller)
       defer { reading.end() }
       return try reading.page(until: .max) { 0 }.found

@@ -179,6 +179,30 @@ import VaultStore
     }
   }
 
+  @Test("that let somebody watch are used for as long as it watches, whether anything happens or not") func watched()
+    throws
+  {
+    let stand = try RoomStand.unlocked(system: true)
+    try Self.give(stand, "user:990", "own/*", "watch")
+    try Self.give(stand, "user:990", "other/*", "get")
+    try Self.give(stand, "user:991", "own/*", "watch")
+    func used() -> [String: Int64] {
+      let told = stand.access.book.all.map { stand.access.told($0.id, $0.grant).grant }
+      return Dictionary(
+        told.compactMap { grant in grant.used.map { ("\(grant.subject) \(grant.pattern.text)", $0) } },
+        uniquingKeysWith: { first, _ in first })
+    }
+    #expect(used().isEmpty)
+    let caller = RoomStand.caller(990)
+    try stand.items.watch(for: caller)
+    let began = stand.hands.wall.value
+    #expect(used() == ["user:990 own/*": began])
+    // It is asked again whether it may stay, days later.
+    stand.hands.wall.value += 40 * 86_400
+    #expect(stand.items.mayWatchAnything(caller) == true)
+    #expect(used() == ["user:990 own/*": began + 40 * 86_400])
+  }
+
   @Test("count again after a restart, in each class once its key is there") func states() throws {
     let stand = try RoomStand.unlocked(system: true)
     try stand.set("own/a")

@@ -16,4 +16,25 @@ import VaultStore
     #expect(try !stand.vault.keychain().opensNames(of: .whenUnlocked))
     #expect(stand.vault.state.kind == .locked && stand.vault.state.cause == .asked)
   }
+
+  @Test("are told to be hidden before the first unlock and after a lock, and the trash is emptied whole or not at all")
+  func told() throws {
+    let stand = try RoomStand.unlocked()
+    for name in ["a", "b"] { try stand.set(name, accessible: name == "a" ? .always : .whenUnlocked) }
+    _ = try stand.items.delete([try ItemName("a"), try ItemName("b")], isForGood: false, for: stand.administrator)
+    #expect(stand.vault.hidesNames == false)
+    stand.vault.lock(because: .asked)
+    #expect(stand.vault.hidesNames == false)
+    var settings = VaultSettings()
+    settings.hideNames = true
+    stand.rooms.reconfigure(settings)
+    #expect(stand.vault.hidesNames == true)
+    #expect(throws: Refusal.self) { try stand.items.emptyTrash(after: nil, for: stand.administrator) }
+    try stand.restart()
+    #expect(stand.vault.hidesNames == true)
+    #expect(throws: Refusal.self) { try stand.items.emptyTrash(after: nil, for: stand.administrator) }
+    try stand.unlock()
+    #expect(stand.vault.hidesNames == false)
+    #expect(try stand.items.emptyTrash(after: nil, for: stand.administrator).gone == 2)
+  }
 }

@@ -20,11 +20,12 @@ import Testing
     return Set(lines.compactMap { $0.split(separator: " ").last.map(String.init) })
   }
 
-  @Test("the top level holds the package, its readme, its sources, its tests and its manual") func topLevel() throws {
+  @Test("the top level holds the package, its readme, its license, its sources, its tests and its manual")
+  func topLevel() throws {
     let names = try FileManager.default.contentsOfDirectory(atPath: Self.root.path).filter { !$0.hasPrefix(".") }
     // SwiftPM writes down there what it has resolved.
     let own = Set(names).subtracting(["Package.resolved"])
-    #expect(own == ["Package.swift", "Makefile", "README.md", "Sources", "Tests", "man"])
+    #expect(own == ["Package.swift", "Makefile", "README.md", "LICENSE", "Sources", "Tests", "man"])
   }
 
   @Test("only the store's SQLite folder knows of SQL and of files") func store() throws {
@@ -58,8 +59,9 @@ import Testing
       let names = imports(text)
       #expect(!names.contains("VaultStore") && !text.contains("Keychain("), "\(path)")
       let speaks = ["Varlink/", "Sending/", "Helpers/"].contains { path.hasPrefix($0) }
-      // The account that serves the machine's vault has its name there; settings, the names of PAM services.
-      let mentions = ["Main/Configuration.swift", "Main/UserName.swift"].contains(path)
+      // The account that serves the machine's vault has its name there; settings, the names of PAM services; and the paths of
+      // sockets, their limit.
+      let mentions = ["Main/Configuration.swift", "Main/UserName.swift", "Main/Paths.swift"].contains(path)
       #expect(speaks || mentions || !names.contains("VaultWire"), "\(path)")
     }
   }

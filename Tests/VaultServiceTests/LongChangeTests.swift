@@ -15,7 +15,7 @@ import VaultModel
   }
 
   private func prepare(_ value: NewValue, for caller: Caller) -> Bool {
-    stand.items.prepare(.set(change, value), LongChange(), for: caller)
+    stand.items.prepare(.set([(change, value)]), LongChange(), for: caller)
   }
 
   @Test("is prepared for whoever may make it, and for nobody else") func allowed() {
@@ -87,7 +87,7 @@ import VaultModel
   func newValue() throws {
     let size = 500_000
     var taken = 0
-    let fill = { (bytes: inout MutableRawSpan) -> Bool in
+    let fill = { (_: Int, bytes: inout MutableRawSpan) -> Bool in
       taken += 1
       for offset in 0..<size { bytes.storeBytes(of: 0x61, toByteOffset: offset, as: UInt8.self) }
       return true
@@ -96,13 +96,13 @@ import VaultModel
       let change = ItemChange(name: try ItemName(text), kind: .note, update: true)
       let (value, long) = (NewValue.bytes(count: size), LongChange())
       taken = 0
-      #expect(!stand.items.prepare(.set(change, value), long, for: RoomStand.caller(990), fill: fill) && taken == 0)
-      while stand.items.prepare(.set(change, value), long, for: stand.administrator, fill: fill) {}
+      #expect(!stand.items.prepare(.set([(change, value)]), long, for: RoomStand.caller(990), fill: fill) && taken == 0)
+      while stand.items.prepare(.set([(change, value)]), long, for: stand.administrator, fill: fill) {}
       #expect(taken == 1)
       for _ in 0..<changes {
         try stand.vault.keychain().set(change, value: RoomStand.secret(Array("between".utf8)), now: 1)
       }
-      _ = try stand.items.set(change, value, long, for: stand.administrator, fill: fill)
+      _ = try stand.items.set(change, value, long, for: stand.administrator) { fill(0, &$0) }
       #expect(taken == 1 + changes)
       let stored = try stand.vault.keychain().withValue(of: change.name, now: 1) { $2.array }
       #expect(stored == [UInt8](repeating: 0x61, count: size))
@@ -117,12 +117,131 @@ import VaultModel
   @Test("is made with what was prepared") func made() throws {
     let long = LongChange()
     var parts = 0
-    while stand.items.prepare(.set(change, .same), long, for: stand.administrator) { parts += 1 }
+    while stand.items.prepare(.set([(change, .same)]), long, for: stand.administrator) { parts += 1 }
     #expect(parts == 1 && long.ahead.count == 1)
     let stored = try stand.items.set(change, .same, long, for: stand.administrator) { _ in false }
     #expect(stored.number == 1)
     let item = try stand.vault.keychain().item(named: change.name)
     #expect(item.policy.accessible == .afterFirstUnlock)
     #expect(long.ahead.count == 0)
+  }
+
+  @Test("of the kind is made by whoever shows the presence that the item asks for, and by nobody else")
+  func kind() throws {
+    try stand.set("proven", require: .password, kind: .note, "JBSWY3DPEHPK3PXP")
+    let change = ItemChange(name: try ItemName("proven"), kind: .totp, update: true)
+    #expect(throws: Refusal.presenceRequired("proven", .password)) {
+      try stand.items.set(change, .same, for: stand.administrator) { _ in false }
+    }
+    let kind = try stand.vault.keychain().item(named: change.name).kind
+    #expect(kind == .note)
+  }
+
+  // MARK: Many at once
+
+  /// Fills values with a letter each: `a` for the first.
+  private static func fill(_ index: Int, _ bytes: inout MutableRawSpan) -> Bool {
+    let letter = UInt8(0x61 + index)
+    for offset in 0..<bytes.byteCount { bytes.storeBytes(of: letter, toByteOffset: offset, as: UInt8.self) }
+    return true
+  }
+
+  private func changes(_ values: [(name: String, size: Int)]) throws -> [(change: ItemChange, value: NewValue)] {
+    try values.map { name, size in
+      (ItemChange(name: try ItemName(name), kind: .note, update: true), NewValue.bytes(count: size))
+    }
+  }
+
+  private func value(of name: String) throws -> [UInt8] {
+    try stand.vault.keychain().withValue(of: ItemName(name), now: 1) { $2.array }
+  }
+
+  @Test("of many items has each long value taken once, and what is sealed again in parts") func batch() throws {
+    let changes = try changes([("new", 400_000), ("short", 10), ("long", 500_000)])
+    let long = LongChange()
+    var taken = [0, 0, 0]
+    let fill = { (index: Int, bytes: inout MutableRawSpan) -> Bool in
+      taken[index] += 1
+      return Self.fill(index, &bytes)
+    }
+    #expect(!stand.items.prepare(.set(changes), LongChange(), for: RoomStand.caller(990), fill: fill))
+    var parts = 0
+    while stand.items.prepare(.set(changes), long, for: stand.administrator, fill: fill) { parts += 1 }
+    // The old value of the item that is there, and two new ones.
+    #expect(parts == 3 && long.ahead.count == 1)
+    #expect(taken[0] > 0 && taken[2] > 0)
+    let before = taken
+    let stored = try stand.items.set(changes, long, for: stand.administrator, fill: fill)
+    #expect(stored.map(\.number) == [1, 1, 2] && long.ahead.count == 0)
+    // They are weighed once more, but the long ones are not sealed again.
+    #expect(taken[0] == before[0] && taken[2] == before[2])
+    for (index, (name, size)) in [("new", 400_000), ("short", 10), ("long", 500_000)].enumerated() {
+      let value = try value(of: name)
+      #expect(value == [UInt8](repeating: UInt8(0x61 + index), count: size), "\(name)")
+    }
+  }
+
+  @Test("of many items gives one that is named twice its values in their order", arguments: ["long", "new"])
+  func namedTwice(_ name: String) throws {
+    for sizes in [[10, 300_000], [300_000, 10], [300_000, 300_000]] {
+      let changes = try changes(sizes.map { (name, $0) })
+      let long = LongChange()
+      #expect(!stand.items.prepare(.set(changes), long, for: stand.administrator, fill: Self.fill))
+      _ = try stand.items.set(changes, long, for: stand.administrator, fill: Self.fill)
+      let (last, item) = (try value(of: name), try stand.vault.keychain().item(named: ItemName(name)))
+      #expect(last == [UInt8](repeating: 0x62, count: sizes[1]))
+      #expect(item.versions.suffix(2).map(\.size) == sizes)
+    }
+  }
+
+  @Test("of many items is prepared only where one call may make all of it") func tooMuch() throws {
+    let names = (0..<3).map { "old/\($0)" }
+    for name in names { try stand.set(name, kind: .note, String(repeating: "x", count: 1_000_000)) }
+    let changes = try changes(names.map { ($0, 1) })
+    #expect(!stand.items.prepare(.set(changes), LongChange(), for: stand.administrator, fill: Self.fill))
+    #expect(throws: BatchRefusal.self) {
+      try stand.items.set(changes, LongChange(), for: stand.administrator, fill: Self.fill)
+    }
+  }
+
+  // MARK: A copy
+
+  /// Prepares a copy of `long` to a new item.
+  private func prepareCopy() throws -> LongChange {
+    let long = LongChange()
+    let work = ItemWork.copy(try ItemName("long"), to: try ItemName("copy"), replacing: false)
+    #expect(!stand.items.prepare(work, LongChange(), for: RoomStand.caller(990)))
+    while stand.items.prepare(work, long, for: stand.administrator) {}
+    #expect(long.ahead.hasValue)
+    return long
+  }
+
+  private func copy(_ long: LongChange) throws -> Int {
+    try stand.items.copy(
+      ItemName("long"), to: ItemName("copy"), replacing: false, evenExpired: false, long, for: stand.administrator)
+  }
+
+  @Test("is a copy of what the source is then") func copied() throws {
+    let long = try prepareCopy()
+    #expect(try copy(long) == 1)
+    #expect(try value(of: "copy") == value(of: "long"))
+    _ = try stand.items.delete([ItemName("copy")], isForGood: true, for: stand.administrator)
+    let late = try prepareCopy()
+    try stand.vault.keychain().set(
+      ItemChange(name: ItemName("long"), update: true), value: RoomStand.secret(Array("between".utf8)), now: 1)
+    #expect(try copy(late) == 1)
+    #expect(try value(of: "copy") == Array("between".utf8))
+  }
+
+  @Test("is refused as a copy where its source has expired, or asks for presence by then") func refusedCopy() throws {
+    for change in [
+      ItemChange(name: try ItemName("long"), expires: .some(1), update: true),
+      ItemChange(name: try ItemName("long"), require: .password, expires: .some(nil), update: true),
+    ] {
+      let long = try prepareCopy()
+      try stand.vault.keychain().set(change, now: 1)
+      #expect(throws: Refusal.self) { try copy(long) }
+      #expect(throws: VaultError.self) { try stand.vault.keychain().item(named: ItemName("copy")) }
+    }
   }
 }

@@ -46,6 +46,17 @@ import VaultModel
     #expect(try check(first[2]) == nil && check(first[1]) == [1])
   }
 
+  @Test("is not begun for a key that a lock keeps from being stored") func locked() throws {
+    let change = ItemChange(name: try ItemName("new"), kind: .blob, use: .sign)
+    let caller = stand.administrator
+    func ask() throws -> LargeKey? {
+      try stand.items.largeKey(change, .generated(.key(.rsa(bits: 4096))), for: caller) { _ in false }
+    }
+    #expect(try ask() != nil)
+    stand.vault.lock(because: .asked)
+    #expect(throws: stand.vault.locked) { try ask() }
+  }
+
   @Test("ends with the call, and the next one begins when the process is gone") func left() throws {
     var gone: RSAOrder? = order(1)
     let next = order(2)

@@ -3,6 +3,7 @@ import VaultCore
 import VaultModel
 
 @testable import VaultService
+@testable import VaultStore
 
 @Suite("What ends an unlock that has opened the vault") struct UnlockEndTests {
   /// A person who is asked, and the last word that they got.
@@ -118,5 +119,42 @@ import VaultModel
     conversation.fail(.cancelled)
     #expect(scene.person.told == ["done"] && conversation.isOver)
     #expect(try scene.unlocks() == Self.entries)
+  }
+
+  // MARK: Before it has opened the vault
+
+  @Test(
+    "nothing is opened where the slot goes, or the store is another one, while the grants are read",
+    arguments: [false, true])
+  func whileGrantsAreRead(reopens: Bool) throws {
+    let code = SecretBox(RecoveryCode.random().text())
+    let stand = try RoomStand.unlocked(system: true, code: code)
+    for number in 0..<40 {
+      _ = try stand.access.give(
+        try Subject(parsing: "user:990"), try ItemPattern("own/\(number)"), try Rights(parsing: "get"), until: nil,
+        for: stand.administrator)
+    }
+    try stand.restart(withBootKey: false)
+    let person = Person(stand.administrator)
+    stand.rooms.waysIn.unlock("recovery", for: nil, Said(), person)
+    let conversation = try #require(person.conversation)
+    stand.hands.stride.value = GrantsAhead.part
+    let isTaken = conversation.answer(code.bytes.withBytes { SecureBytes(copying: $0) })
+    try #require(isTaken && !conversation.isOver && stand.runner.isBusy)
+    if reopens {
+      stand.vault.closeStore()
+      stand.vault.openStore(because: .start)
+    } else {
+      let keychain = try stand.vault.keychain()
+      let key = RoomStand.vaultKey()
+      let other = try SlotRecord.make(
+        id: 2, kind: .recovery, label: "", created: 1, secret: RecoveryCode.random().text(), kdf: nil, vaultKey: key,
+        vaultID: keychain.vaultID)
+      try keychain.addSlot(other, given: [], vaultKey: key)
+      try keychain.removeSlot(id: 1, given: [], vaultKey: key)
+    }
+    stand.run()
+    #expect(conversation.isOver && person.told.count == 1 && person.told != ["done"], "\(person.told)")
+    #expect(stand.vault.state.kind == .cold && stand.access.book.all.isEmpty)
   }
 }

@@ -75,6 +75,41 @@ import VaultModel
     #expect(tail.faults == [] && found.last == 2500 && found.contains(2400) && !found.contains(1))
   }
 
+  @Test(
+    "a look since a time finds all that is as late, however often the clock was behind", arguments: [1, 40, 18_000])
+  func since(days: Int64) throws {
+    let fixture = try Fixture.withItems(1)
+    let keychain = try Self.joined(fixture)
+    let (day, now) = (86_400 as Int64, 2_000_000_000 as Int64)
+    var block = AuditBlock()
+    func write(_ times: Int64...) throws {
+      for time in times {
+        block.add(.get, .ok, time: time, caller: nil)
+        try keychain.sealAudit(&block, now: time)
+      }
+      keychain.endAuditChain()
+    }
+    try write(now - 90 * day)
+    try write(now - 60 * day)
+    try write(now - 3600)
+    // Begun with a clock that is five hours behind, as one in local time is, and then set.
+    try write(now - 5 * 3600, now - 1800)
+    try write(now - days * day, now - 900)
+    try write(now - 4 * 3600, now - 600)
+    try keychain.writeAudit(anchored: true)
+    for since in [now - 3600, now - 2700, now - 600, now - 50 * day] {
+      let walk = try keychain.auditWalk(since: since)
+      var times: [Int64] = []
+      while try !walk.step(keychain, rows: 2, { _, entry in times.append(entry.time) }) {}
+      #expect(walk.faults.isEmpty)
+      let late = [now - 3600, now - 1800, now - 900, now - 600].filter { $0 >= since }
+      #expect(times.filter { late.contains($0) } == late, "\(since)")
+      #expect(!times.contains(now - 90 * day) && !times.contains(now - 60 * day), "what is earlier is left out")
+    }
+    let walk = try keychain.auditWalk(since: now - 89 * day)
+    #expect(walk.position.row == 0)
+  }
+
   @Test("a record that was removed, rewritten, put elsewhere, put in or rolled back shows, by number")
   func edited() throws {
     let edits: [(sql: [String], faults: ClosedRange<Int64>?)] = [

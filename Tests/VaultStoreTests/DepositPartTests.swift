@@ -74,6 +74,14 @@ import VaultModel
     #expect(try copy.text("old") == "three" && copy.verify().isOK)
   }
 
+  @Test("follow each other over a rekey of a store that was opened again amid them") func copiedLater() throws {
+    let fixture = try Self.fixture()
+    #expect(try Self.takeInNext(fixture) == [.stored(version: 2)])
+    let copy = try fixture.copy(fixture.unlocked(), bySalvage: false)
+    #expect(try copy.takeInAll() == [3, 4, 1, 2].map { .stored(version: $0) })
+    #expect(try copy.text("old") == "three" && copy.verify().isOK)
+  }
+
   @Test("follow each other over a rekey and a lock after it that leaves no name in memory") func lockedAfterRekey()
     throws
   {

@@ -103,7 +103,7 @@ import VaultModel
     try keychain.unlock(vaultKey: fixture.vaultKey)
     #expect(try keychain.takeInAll().count == 3)
     let accepted = try #require(try keychain.acceptDeposit(other, by: "user:0", now: 2100))
-    #expect(accepted.name == (try name("item")) && accepted.version == 2)
+    #expect(accepted.name == (try name("item")) && accepted.stored.number == 2)
     let item = try keychain.item(named: name("item"))
     #expect(item.kind == .note && item.attributes == ["a": "b"] && item.current.writer == "user:990")
     #expect(try keychain.acceptDeposit(other, by: "user:0", now: 2100) == nil)

@@ -85,15 +85,16 @@ import VaultModel
       guard let value else { return try keychain.set(change, now: now) }
       return try keychain.set(change, value: secret(value), now: now)
     }
-    #expect(try update("two", now: 4999) == StoredVersion(number: 2))
+    let id = try #require(try keychain.item(named: name("a")).id)
+    #expect(try update("two", now: 4999) == StoredVersion(number: 2, of: id))
     #expect(try keychain.item(named: name("a")).expires == 5000)
     // Another property is no new value.
-    #expect(try update(nil, now: 5000) == StoredVersion(number: 2))
+    #expect(try update(nil, now: 5000) == StoredVersion(number: 2, of: id))
     #expect(try keychain.item(named: name("a")).expires == 5000)
-    #expect(try update("three", expires: 7000, now: 5000) == StoredVersion(number: 3))
+    #expect(try update("three", expires: 7000, now: 5000) == StoredVersion(number: 3, of: id))
     // The store's own newest time counts where the clock is behind it.
     try keychain.put("b", now: 7000)
-    #expect(try update("four", now: 100) == StoredVersion(number: 4, pastExpiry: 7000))
+    #expect(try update("four", now: 100) == StoredVersion(number: 4, of: id, pastExpiry: 7000))
     #expect(try keychain.item(named: name("a")).expires == nil)
     #expect(try keychain.text("a") == "four")
   }

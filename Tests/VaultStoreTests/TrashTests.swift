@@ -71,6 +71,74 @@ import VaultModel
     #expect(try trashed(keychain) == [] && keychain.trashCount == 0)
   }
 
+  /// Deletes items that have the name `a` one after the other, at these times and in these classes; of each pair the one
+  /// that was made last is deleted first.
+  private func delete(_ keychain: Keychain, _ moments: [(time: Int64, AccessClass)]) throws {
+    for (index, (_, accessible)) in moments.enumerated().reversed() {
+      try keychain.put("\(index)", "\(index)", accessible: accessible)
+    }
+    for (index, (time, _)) in moments.enumerated() {
+      try keychain.move(from: name("\(index)"), to: name("a"), now: time)
+      try keychain.trash([name("a")], now: time)
+    }
+  }
+
+  /// The values of the items called `a` in the order in which they come back.
+  private func order(_ keychain: Keychain) throws -> [String] {
+    var order: [String] = []
+    while (try? keychain.restore(name("a"), now: 0)) != nil {
+      order.append(try keychain.text("a"))
+      try keychain.delete([name("a")])
+    }
+    return order
+  }
+
+  @Test("deletions have an order of their own: two of one second, and those of a clock that is behind or was set back")
+  func clocks() throws {
+    for times: [Int64] in [[3000, 3000, 3000], [9000, 3000, 4000], [9000, 9000, 1]] {
+      let fixture = try Fixture()
+      let keychain = try fixture.unlocked()
+      try delete(keychain, times.map { ($0, .whenUnlocked) })
+      #expect(try keychain.verify().isOK)
+      #expect(try order(keychain) == ["2", "1", "0"], "\(times)")
+    }
+    // What one class knows of the time, another does not.
+    let fixture = try Fixture()
+    let keychain = try fixture.unlocked()
+    try delete(keychain, [(9000, .whenUnlocked), (3000, .always), (3000, .whenUnlocked), (3500, .always)])
+    #expect(try keychain.verify().isOK)
+    #expect(try order(keychain) == ["3", "2", "1", "0"])
+    try delete(keychain, [(900_000, .always), (900_000, .always)])
+    try keychain.setNewestTime(back: 4000)
+    for time: Int64 in [4000, 4001] {
+      try keychain.put("late", "late \(time)", now: time)
+      try keychain.move(from: name("late"), to: name("a"), now: time)
+      try keychain.trash([name("a")], now: time)
+    }
+    #expect(try order(keychain) == ["late 4001", "late 4000", "1", "0"])
+    #expect(try keychain.verify().isOK)
+  }
+
+  @Test("a deletion in a store that was salvaged, or given a new key, is later than those that it brought along")
+  func later() throws {
+    let fixture = try Fixture()
+    let keychain = try fixture.unlocked()
+    for number in 0..<20 { try keychain.put("other \(number)", "") }
+    try delete(keychain, [(3000, .whenUnlocked), (3000, .whenUnlocked)])
+    func deleteAnother(_ keychain: Keychain, _ value: String) throws {
+      try keychain.put("a", value, now: 3000)
+      try keychain.trash([name("a")], now: 3000)
+    }
+    try fixture.rekey(keychain).complete()
+    try deleteAnother(keychain, "rekeyed")
+    let salvage = try Salvage(keychain, in: fixture.path("salvage"), now: 3000)
+    for _ in 0..<1000 { if try salvage.step(items: 2) { break } }
+    let saved = salvage.target
+    try deleteAnother(saved, "saved")
+    #expect(try order(saved) == ["saved", "rekeyed", "1", "0"])
+    #expect(try saved.verify().isOK)
+  }
+
   @Test("it ages from write to write, by no more than a day each; a clock that jumps or goes back takes nothing out")
   func ages() throws {
     let fixture = try Fixture()
@@ -144,7 +212,7 @@ import VaultModel
     let keychain = try fixture.unlocked()
     try keychain.put("a", "one", expires: 2500)
     try keychain.put("a", "two", expires: 2500, update: true)
-    #expect(try keychain.restoreVersion(1, of: name("a"), now: 3000) == StoredVersion(number: 3))
+    #expect(try keychain.restoreVersion(1, of: name("a"), now: 3000).number == 3)
     #expect(try keychain.text("a", evenExpired: true) == "one")
     #expect(try keychain.item(named: name("a")).expires == 2500)
     #expect(try keychain.text("a", version: 2, evenExpired: true) == "two")

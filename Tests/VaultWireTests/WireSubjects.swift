@@ -64,7 +64,7 @@ struct WireSubject: Sendable, CustomTestStringConvertible {
     name: "owm/appid", kind: "api-key", attributes: ["owner": "ana", "": "\"\n"], accessible: "always",
     require: "none", reuse: 60, version: 3, created: -1, modified: .max, expires: 1_893_456_000, size: 1 << 20,
     deleted: 5, left: 9, creator: "user:1", writer: "user:2,unit:a.service", use: "sign",
-    keyType: "p256", keyBits: 3072, code: codeTerms)
+    keyType: "p256", keyBits: 3072, neverRead: true, code: codeTerms)
   static let codeTerms = Wire.CodeTerms(
     issuer: "Example", account: "ana", digits: 6, algorithm: "SHA1", period: 30, steam: true)
   static let version = Wire.Version(version: 2, created: 1, size: 0, current: true, writer: "user:1")
@@ -77,10 +77,10 @@ struct WireSubject: Sendable, CustomTestStringConvertible {
   static let generator = Wire.Generator(style: "phrase", length: 6, symbols: false)
   static let newItem = Wire.NewItem(
     name: "a", generate: generator, kind: "note", use: "mac", attributes: ["a": "b"], accessible: "always",
-    require: "password", reuse: 30, expires: 7, update: true)
+    require: "password", reuse: 30, expires: 7, update: true, neverRead: true)
   static let set = Wire.SetParameters(
     name: "a", generate: generator, kind: "note", use: "mac", attributes: [:], accessible: "always",
-    require: "password", reuse: 30, expires: 7, update: false, interactive: true)
+    require: "password", reuse: 30, expires: 7, update: false, neverRead: true, interactive: true)
   static let progress = Wire.Progress(done: 1, of: 2)
   static let integrity = Wire.Integrity(state: "checking", done: 1, of: 2)
   static let finding = Wire.Finding(kind: "replayed", item: 7, name: "a", text: "older")
@@ -92,7 +92,8 @@ struct WireSubject: Sendable, CustomTestStringConvertible {
   static let access = Wire.Access(subject: "user:1", rights: ["get"])
   static let auditEntry = Wire.AuditEntry(
     number: 1, time: 2, action: "get", outcome: "ok", door: "socket", uid: 1000, user: "ana", pid: 3, unit: "a.service",
-    executable: "/usr/bin/é", item: "a", detail: "d", purpose: "\"\n", count: 4, of: 1)
+    executable: "/usr/bin/é", item: "a", detail: "d", purpose: "\"\n", count: 4, of: 1,
+    watches: true, now: "b/é", gone: true, byName: true)
   static let auditFault = Wire.AuditFault(first: 1, last: 2, text: "t")
   static let request = Wire.Request(
     number: 123_456, state: "pending", subject: "user:1", right: "get", name: "a", missing: true, reason: "r", uid: 1,
@@ -107,12 +108,17 @@ struct WireSubject: Sendable, CustomTestStringConvertible {
     right: "get", require: "biometry", reuse: 60, idle: 300, age: 3600)
   static let agent = Wire.Agent(
     number: 1, uid: 2, user: "u", pid: 3, unit: "x.service", faces: ["terminal"], since: 4)
+  static let watcher = Wire.Watcher(uid: 2, user: "u", pid: 3, unit: "x.service", notice: "n", since: 4)
+
+  static let sshAgent = Wire.SSHAgent(on: true, socket: "s", keys: 1, added: 2)
 
   static let all: [WireSubject] =
     types + reading + writing + keys + deposits + grants + attending + audit + conversations
 
   private static let attending = [
     WireSubject("Asker", asker), WireSubject("Inquiry", inquiry), WireSubject("Agent", agent),
+    WireSubject("SSHAgent", sshAgent),
+    WireSubject("Watcher", watcher),
     WireSubject("Attend.in", Wire.AttendParameters(faces: ["terminal", "pinentry"])),
     WireSubject(
       "Attend.out",
@@ -149,14 +155,18 @@ struct WireSubject: Sendable, CustomTestStringConvertible {
       "Status.out",
       Wire.StatusReply(
         state: "locked", cause: "idle", since: 1, locksAt: 2, locksBecause: "age", locksOn: ["sleep"], vault: "id",
-        items: 3, integrity: integrity, rekey: progress, problem: "p",
-        methods: [method, method], warnings: [warning, warning], agents: [agent, agent], requests: 5,
-        version: "1", pid: 4)),
+        items: 3, namesHidden: true, integrity: integrity, rekey: progress, problem: "p",
+        methods: [method, method], warnings: [warning, warning], agents: [agent, agent],
+        watchers: [watcher, watcher], requests: 5,
+        backup: 6, sshAgent: sshAgent, audit: "on", version: "1", pid: 4)),
+    WireSubject("Reload.in", empty),
+    WireSubject("Reload.out", Wire.ReloadReply(file: "f", missing: false, changed: ["a", "b"], later: ["c"])),
     WireSubject(
       "Get.in",
       Wire.GetParameters(
-        name: "a", version: 1, waitMilliseconds: 2, reason: "r", interactive: true, expired: false, ask: true)),
-    WireSubject("Get.out", Wire.GetReply(name: "a", version: 1)) { value, writer, secret in
+        name: "a", version: 1, waitMilliseconds: 2, reason: "r", interactive: true, expired: false, ask: true,
+        describe: true)),
+    WireSubject("Get.out", Wire.GetReply(name: "a", version: 1, item: item)) { value, writer, secret in
       value.write(to: &writer, secret: secret)
     } read: { value, frame throws(ParameterError) in
       try frame.content(value.value, value.data)
@@ -192,7 +202,10 @@ struct WireSubject: Sendable, CustomTestStringConvertible {
       Wire.MonitorReply(
         event: "item", time: 1, state: "s", cause: "c", name: "n", change: "moved", to: "t", number: 5, version: 2,
         cursor: "p", missed: true)),
-    WireSubject("Receipt.in", Wire.ReceiptParameters(name: "n", version: 2, succeeded: true, detail: "d")),
+    WireSubject(
+      "Receipt.in",
+      Wire.ReceiptParameters(
+        name: "n", version: 2, succeeded: false, held: true, detail: "d", notice: "o")),
     WireSubject("Receipt.out", empty),
   ]
 
@@ -209,7 +222,7 @@ struct WireSubject: Sendable, CustomTestStringConvertible {
       value.value.flatMap { frame.secret($0) }
     },
     WireSubject(
-      "Copy.in", Wire.CopyParameters(from: "a", to: "b", replace: true, expired: false, interactive: true)),
+      "Copy.in", Wire.CopyParameters(from: "a", to: "b", replace: true, expired: false, made: true, interactive: true)),
     WireSubject("Copy.out", Wire.CopyReply(version: 1, openTo: [access])),
     WireSubject("Set.out", Wire.SetReply(version: 1, pastExpiry: 1, openTo: [access, access])),
     WireSubject("SetMany.in", Wire.SetManyParameters(items: [newItem, newItem], interactive: true)),
@@ -302,13 +315,14 @@ struct WireSubject: Sendable, CustomTestStringConvertible {
     WireSubject(
       "Audit.in",
       Wire.AuditParameters(
-        since: 1, until: 2, items: "a/*", subject: "user:1", denied: true, door: "socket", action: "get", last: 10,
+        since: 1, until: 2, items: "a/*", item: "a", subject: "user:1", denied: true, door: "socket", action: "get",
+        last: 10,
         check: true, noted: [Wire.AuditMark(entry: 1, link: "00ff")], follow: true, interactive: true)),
     WireSubject(
       "Audit.out",
       Wire.AuditReply(
         entries: [auditEntry, auditEntry], progress: progress, faults: [auditFault, auditFault], total: 9, unvouched: 1,
-        cut: 3, link: "00ff")),
+        cut: 3, link: "00ff", otherNames: 2)),
   ]
 
   private static let conversations = [
@@ -333,7 +347,7 @@ struct WireSubject: Sendable, CustomTestStringConvertible {
     WireSubject("Backup.in", Wire.BackupParameters(salvaged: true)),
     WireSubject("Backup.out", Wire.BackupReply(size: 1, unchecked: ["always"])),
     WireSubject("Rekey.in", Wire.RekeyParameters(method: "m", cancel: false)),
-    WireSubject("Restore.in", Wire.RestoreParameters(header: "AAAA", method: "recovery")),
+    WireSubject("Restore.in", Wire.RestoreParameters(header: "AAAA", method: "recovery", check: true)),
     WireSubject("Respond.in", Wire.RespondParameters(conversation: "id")) { value, writer, secret in
       value.write(to: &writer, secret: secret)
     } read: { value, frame throws(ParameterError) in

@@ -27,6 +27,9 @@ final class OpenInquiry: Sendable {
   /// The inquiry as the daemon told of it last.
   var inquiry: Wire.Inquiry { state.withLock { $0.inquiry } }
 
+  /// True while a call waits for the answer. A request stays when the process that made it is gone.
+  var isAwaited: Bool { inquiry.count > 0 }
+
   /// True when the daemon, or the end of the program, has taken it back.
   var isWithdrawn: Bool { state.withLock { $0.isWithdrawn } }
 
@@ -63,7 +66,8 @@ final class OpenInquiry: Sendable {
   }
 }
 
-/// The inquiries that wait for the one thread that asks.
+/// The inquiries that wait for the one thread that asks. Those that a call waits for come before requests for which none does:
+/// also before the one that is being put, which then comes again later.
 final class InquiryQueue: Sendable {
   private struct State {
     var waiting: [OpenInquiry] = []
@@ -81,6 +85,15 @@ final class InquiryQueue: Sendable {
       if state.isClosed { return }
       let known = ([state.current].compactMap(\.self) + state.waiting).first { $0.isSame(as: open) }
       if let known { known.update(open.inquiry) } else { state.waiting.append(open) }
+      if let current = state.current, !current.isAwaited, state.waiting.contains(where: \.isAwaited) {
+        // It is put again in its turn, if there is room for it.
+        guard
+          let later = try? OpenInquiry(current.inquiry, at: current.location, isSystem: current.isSystem)
+        else { return }
+        state.waiting.append(later)
+        state.current = nil
+        current.withdraw()
+      }
     }
     bell.ring()
   }
@@ -100,7 +113,8 @@ final class InquiryQueue: Sendable {
   func take() -> OpenInquiry? {
     while true {
       let (next, isClosed) = state.withLock { state -> (OpenInquiry?, Bool) in
-        state.current = state.isClosed || state.waiting.isEmpty ? nil : state.waiting.removeFirst()
+        let next = state.waiting.firstIndex(where: \.isAwaited) ?? state.waiting.indices.first
+        state.current = state.isClosed ? nil : next.map { state.waiting.remove(at: $0) }
         return (state.current, state.isClosed)
       }
       if isClosed { return nil }

@@ -6,20 +6,25 @@ internal import Glibc
 /// All but `tell` is called on the asking thread alone, and `tell` may be called on any (see ``Face``).
 struct Faces: @unchecked Sendable {
   let all: [any Face]
+  /// The hush of the terminal of this process, which all faces share.
+  let hush: TerminalHush
 
   var names: [String] { all.map(\.name.rawValue) }
 
   /// Those that the settings name, or else those that are here.
   static func make(_ settings: AgentSettings) -> Faces {
     let names = settings.faces ?? usual(settings)
-    return Faces(all: names.compactMap { make($0, settings) })
+    let hush = TerminalHush("/dev/tty")
+    return Faces(all: names.compactMap { make($0, settings, hush) }, hush: hush)
   }
 
   /// The one place where a face is made; nil for a command that no setting names.
-  private static func make(_ name: FaceName, _ settings: AgentSettings) -> (any Face)? {
+  private static func make(
+    _ name: FaceName, _ settings: AgentSettings, _ hush: TerminalHush
+  ) -> (any Face)? {
     switch name {
-    case .terminal: TerminalFace()
-    case .pinentry: PinentryFace(settings.pinentry ?? PinentryFace.usualPath)
+    case .terminal: TerminalFace("/dev/tty", hush)
+    case .pinentry: PinentryFace(settings.pinentry ?? PinentryFace.usualPath, .own, hush)
     case .notification: NotificationFace()
     case .command: settings.command.map { CommandFace(program: $0) }
     }

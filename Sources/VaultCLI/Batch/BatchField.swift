@@ -14,6 +14,7 @@ enum BatchField: String, CaseIterable {
   case reuse
   case expires
   case update
+  case neverRead = "never_read"
 
   /// The drawn values that a line can have: an RSA key takes long to make, and is stored by itself.
   static let styles: [GeneratedStyle] = GeneratedStyle.allCases.filter { $0 != .rsa3072 && $0 != .rsa4096 }
@@ -25,7 +26,7 @@ enum BatchField: String, CaseIterable {
     case .use: KeyUse.allCases.map(\.name)
     case .accessible: AccessClass.allCases.map(\.name)
     case .require: Requirement.allCases.map(\.name)
-    case .name, .value, .data, .generate, .attributes, .reuse, .expires, .update: nil
+    case .name, .value, .data, .generate, .attributes, .reuse, .expires, .update, .neverRead: nil
     }
   }
 
@@ -42,7 +43,7 @@ enum BatchField: String, CaseIterable {
     case .attributes: "an object of texts"
     case .reuse: "a duration such as 15m, or seconds as a number, up to a day"
     case .expires: "a duration such as 30d, a date such as 2030-01-31, Unix time as a number, or never"
-    case .update: "true or false"
+    case .update, .neverRead: "true or false"
     }
   }
 }

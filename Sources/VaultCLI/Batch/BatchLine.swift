@@ -12,18 +12,18 @@ struct BatchLine: ~Copyable {
   let value: SecretBuffer?
 
   /// Reads and checks a line.
-  ///
-  /// - Parameter update: what holds for a line that does not say it.
-  static func read(_ line: borrowing SecretBuffer, number: Int, update: Bool) throws(BatchFault) -> BatchLine {
+  static func read(
+    _ line: borrowing SecretBuffer, number: Int, _ terms: BatchTerms
+  ) throws(BatchFault) -> BatchLine {
     let frame = try frame(line)
     var item = Wire.NewItem(name: "")
     for (key, node) in frame.members(of: frame.root) {
       guard let field = BatchField(rawValue: key) else { throw BatchFault(unknown: key) }
-      if frame.kind(node) != .null { try read(field, frame, node, into: &item) }
+      if frame.kind(node) != .null { try read(field, frame, node, terms, into: &item) }
     }
-    if update, item.update == nil { item.update = true }
+    if terms.update, item.update == nil { item.update = true }
     let name = try name(item, isGiven: frame.member("name", of: frame.root) != nil)
-    let value = try value(frame, item)
+    let value = try value(frame, item, mayBeEmpty: terms.allowsEmpty || item.update != true)
     if let fault = fault(in: value, of: item) { throw fault }
     return BatchLine(number: number, size: line.count, name: name, item: item, value: value)
   }
@@ -44,7 +44,8 @@ struct BatchLine: ~Copyable {
   }
 
   private static func read(
-    _ field: BatchField, _ frame: borrowing Frame, _ node: Frame.Node, into item: inout Wire.NewItem
+    _ field: BatchField, _ frame: borrowing Frame, _ node: Frame.Node, _ terms: BatchTerms,
+    into item: inout Wire.NewItem
   ) throws(BatchFault) {
     switch field {
     case .name: item.name = try text(field, frame, node)
@@ -63,11 +64,16 @@ struct BatchLine: ~Copyable {
       item.reuse = Int(seconds)
     case .expires:
       let time = try time(field, frame, node) { text throws(ValueError) in try Times.expirySeconds(text) }
-      guard time >= 0 else { throw BatchFault(wrong: field) }
-      item.expires = time
+      let isNever = time == 0 && frame.kind(node) == .string
+      do throws(ValueError) {
+        item.expires = isNever ? 0 : try Times.checkedExpiry(time, allowsPast: terms.allowsExpired)
+      } catch { throw BatchFault(field, error) }
     case .update:
       guard let update = frame.bool(node) else { throw BatchFault(wrong: field) }
       item.update = update
+    case .neverRead:
+      guard let neverRead = frame.bool(node) else { throw BatchFault(wrong: field) }
+      item.neverRead = neverRead
     }
   }
 
@@ -100,7 +106,9 @@ struct BatchLine: ~Copyable {
   }
 
   /// The value itself; nil where it is drawn or stays.
-  private static func value(_ frame: borrowing Frame, _ item: Wire.NewItem) throws(BatchFault) -> SecretBuffer? {
+  private static func value(
+    _ frame: borrowing Frame, _ item: Wire.NewItem, mayBeEmpty: Bool
+  ) throws(BatchFault) -> SecretBuffer? {
     let (text, data) = (frame.member("value", of: frame.root), frame.member("data", of: frame.root))
     let sources: [(BatchField, Bool)] = [
       (.value, text != nil), (.data, data != nil), (.generate, item.generate != nil),
@@ -113,12 +121,15 @@ struct BatchLine: ~Copyable {
     if given.isEmpty, item.update != true {
       throw BatchFault(.value, "is missing, or data, or generate")
     }
-    do throws(ParameterError) {
-      guard let count = try frame.contentCount(text, data), count > ValueLimits.bytes else {
-        return try frame.content(text, data)
-      }
-    } catch { throw BatchFault(wrong: .data) }
-    throw BatchFault(given[0], "is longer than the \(Sizes.text(ValueLimits.bytes)) of an item")
+    let count: Int?
+    do throws(ParameterError) { count = try frame.contentCount(text, data) } catch { throw BatchFault(wrong: .data) }
+    if count == 0, !mayBeEmpty {
+      throw BatchFault(given[0], "is empty, and would replace what is there; give --allow-empty if that is meant")
+    }
+    if let count, count > ValueLimits.bytes {
+      throw BatchFault(given[0], "is longer than the \(Sizes.text(ValueLimits.bytes)) of an item")
+    }
+    do throws(ParameterError) { return try frame.content(text, data) } catch { throw BatchFault(wrong: .data) }
   }
 
   /// The fault that the item's kind finds in its value. The vault alone knows the kind of an item that is there.
@@ -126,6 +137,9 @@ struct BatchLine: ~Copyable {
     let use = item.use.flatMap(KeyUse.init(name:))
     if item.generate?.isKey == true, use == nil, item.update != true {
       return BatchFault(.use, "is missing: a key is made for \(BatchField.use.allowed)")
+    }
+    if item.neverRead == true, item.generate?.isKey != true {
+      return BatchFault(.neverRead, "is for a key that is made here: give generate, such as \"ed25519\"")
     }
     let named = item.kind.flatMap(ItemKind.init(rawValue:)) ?? use?.kind
     guard let kind = named ?? (item.update == true || use != nil ? nil : .password) else { return nil }

@@ -9,18 +9,19 @@ struct BatchReader: ~Copyable {
   private var places: [ItemName: Int] = [:]
   /// The number of items so far.
   private(set) var count = 0
-  /// True when lines that do not say so themselves update, too.
-  private let update: Bool
+  private let terms: BatchTerms
 
-  init(update: Bool) { self.update = update }
+  init(_ terms: BatchTerms) { self.terms = terms }
 
   /// The next item; nil at the end. Blank lines are passed over.
   mutating func next() throws(Failure) -> BatchLine? {
-    while let line = try lines.next() {
+    while var line = try lines.next() {
+      // As some editors begin a file.
+      if lines.number == 1, line.withBytes({ $0.hasByteOrderMark }) { line.removeFirst(3) }
       if BatchReader.isBlank(line) { continue }
       let number = lines.number
       do throws(BatchFault) {
-        let next = try BatchLine.read(line, number: number, update: update)
+        let next = try BatchLine.read(line, number: number, terms)
         try note(next)
         count += 1
         return next

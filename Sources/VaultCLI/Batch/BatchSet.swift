@@ -13,21 +13,22 @@ struct BatchSet {
   private static let chunk = 1 << 20
 
   let globals: Globals
-  /// True when lines that do not say so themselves update, too.
-  let update: Bool
+  let terms: BatchTerms
 
   func run() throws(Failure) {
     let session = try Session(globals)
     var stored = 0
     let progress = Progress()
+    // The proofs that lines have required so far.
+    var proofs: Set<String> = []
     do throws(Failure) {
-      var reader = BatchReader(update: update)
+      var reader = BatchReader(terms)
       while true {
-        let calls = try calls(&reader, progress)
+        let calls = try calls(&reader, &proofs, session, progress)
         if calls.isEmpty { break }
         for call in calls {
           try call.send(session, counting: &stored)
-          progress.show("stored \(stored) items so far")
+          progress.show("stored \(Counted.text(stored, "item")) so far")
         }
       }
       progress.clear()
@@ -39,18 +40,23 @@ struct BatchSet {
   }
 
   /// The calls for the lines that are checked next; none at the end.
-  private func calls(_ reader: inout BatchReader, _ progress: Progress) throws(Failure) -> [BatchCall] {
+  private func calls(
+    _ reader: inout BatchReader, _ proofs: inout Set<String>, _ session: Session, _ progress: Progress
+  ) throws(Failure) -> [BatchCall] {
     var calls: [BatchCall] = []
     var size = 0
     while size < BatchSet.checked, let next = try reader.next() {
       size += next.size
+      if let require = next.item.require, proofs.insert(require).inserted {
+        try Proof.warn(require, line: next.number, session)
+      }
       if let call = calls.last, call.byteCount + next.size <= BatchSet.chunk, call.hasRoom(for: next.item) {
         call.add(next)
       } else {
         let call = BatchCall()
         call.add(next)
         calls.append(call)
-        progress.show("checked \(reader.count - 1) items so far")
+        progress.show("checked \(Counted.text(reader.count - 1, "item")) so far")
       }
     }
     return calls
@@ -65,7 +71,7 @@ struct BatchSet {
         writer.endObject()
       }
     } else if Keyboard.isAttended {
-      Output.note("stored \(stored) items")
+      Output.note("stored \(Counted.text(stored, "item"))")
     }
   }
 }

@@ -45,22 +45,34 @@ enum Clipboard {
   static func put(_ value: borrowing SecretBuffer) throws(Failure) -> String {
     for provider in Provider.allCases where provider.hasDisplay {
       guard let command = provider.command(.copy) else { continue }
-      try value.withBytes { bytes throws(Failure) in try copy(provider, command, bytes) }
-      return "copied; the clipboard is cleared in \(lifetime) s unless it has changed by then"
+      return try value.withBytes { bytes throws(Failure) in try copy(provider, command, bytes) }
     }
     return try putThroughTerminal(value)
   }
 
-  private static func copy(_ provider: Provider, _ command: [String], _ value: RawSpan) throws(Failure) {
+  private static func copy(_ provider: Provider, _ command: [String], _ value: RawSpan) throws(Failure) -> String {
     let options = provider == .wlCopy ? Array(command.dropFirst()) : []
     // Only wl-copy 2.3 and later know --sensitive, which keeps clipboard histories from storing the value.
     let plain = Array(command.prefix(1)) + (provider == .wlCopy ? [] : command.dropFirst())
-    guard (!options.isEmpty && Tool.feed(command, value)) || Tool.feed(plain, value) else {
-      throw Failure(.io, "\(provider.rawValue) failed", "print the value instead, without --clip")
+    var outcome = Tool.feed(command, value)
+    if outcome == .failed, !options.isEmpty { outcome = Tool.feed(plain, value) }
+    switch outcome {
+    case .done: break
+    case .failed: throw Failure(.io, "\(provider.rawValue) failed", "print the value instead, without --clip")
+    case .late:
+      throw Failure(
+        .io, "\(provider.rawValue) did not end within \(Tool.patience / 1000) s and was killed",
+        "see to the display, or print the value instead, without --clip")
     }
-    if Tool.detach(["/proc/self/exe", forgetCommand, provider.rawValue, String(lifetime)], value) { return }
+    // A clipboard that cannot be looked at later might be somebody else's by then, so nothing is cleared.
+    guard provider.command(.paste) != nil, provider.command(.clear) != nil else {
+      return "copied; it will not be cleared automatically, because wl-paste is not installed"
+    }
+    if Tool.detach(["/proc/self/exe", forgetCommand, provider.rawValue, String(lifetime)], value) {
+      return "copied; the clipboard is cleared in \(lifetime) s unless it has changed by then"
+    }
     // Nobody would take it off again.
-    let isCleared = provider.command(.clear).map { Tool.feed($0, RawSpan()) } == true
+    let isCleared = provider.command(.clear).map { Tool.feed($0, RawSpan()) } == .done
     throw Failure(
       .io,
       "the clipboard could not be cleared later, so \(isCleared ? "nothing is left on it" : "clear it now yourself")",
@@ -74,6 +86,9 @@ enum Clipboard {
       throw Failure(
         .unavailable, "there is no clipboard: no display with wl-copy, xclip or xsel", "install one of them")
     }
+    if let obstacle = TerminalClipboard.obstacle() {
+      throw Failure(.unavailable, "there is no clipboard: \(obstacle.reason)", obstacle.advice)
+    }
     let keyboard = try Keyboard(otherwise: "install wl-copy, xclip or xsel")
     var sequence = SecretBuffer(capacity: Base64.encodedCount(value.count) + 16)
     sequence.append("\u{1B}]52;c;" as StaticString)
@@ -82,7 +97,8 @@ enum Clipboard {
     }
     sequence.append(0x07)
     try sequence.withBytes { bytes throws(Failure) in try keyboard.show(bytes) }
-    return "sent to the terminal's clipboard; it will not be cleared automatically"
+    return
+      "sent to the terminal, which has it on its clipboard if it takes it (OSC 52); it will not be cleared automatically"
   }
 
   // MARK: Forgetting

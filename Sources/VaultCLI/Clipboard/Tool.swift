@@ -1,3 +1,4 @@
+internal import CLinux
 internal import Glibc
 internal import VaultProcess
 internal import VaultWire
@@ -15,14 +16,27 @@ enum Tool {
     return nil
   }
 
-  /// Runs a program that reads `input` and prints nothing of interest; true when it ends with 0.
-  static func feed(_ command: [String], _ input: RawSpan) -> Bool {
-    feed(command, input, output: nil) == 0
+  /// The milliseconds that a program has which asks nobody and computes nothing.
+  static let patience = 10_000
+
+  /// The outcome of a program.
+  enum Outcome { case done, failed, late }
+
+  /// Runs a program that reads `input` and prints nothing of interest. One that has not ended in time is killed.
+  static func feed(_ command: [String], _ input: RawSpan, patience: Int = patience) -> Outcome {
+    guard let process = Running(command, .input, inItsOwnSession: false) else { return .failed }
+    // A program that does not read is a failure of its own, not our end.
+    let earlier = signal(SIGPIPE, SIG_IGN)
+    defer { signal(SIGPIPE, earlier) }
+    let end = Moment.now() + patience
+    let isWritten = process.write(input, until: end)
+    guard let status = process.finish(until: end) else { return .late }
+    return status == 0 && isWritten ? .done : .failed
   }
 
   /// The exit code of a program that reads `input` and writes to the descriptor `output`, below 3, of this one; nil where it
-  /// did not start, did not read all of it, or was killed.
-  static func feed(_ command: [String], _ input: RawSpan, output: Int32?) -> Int32? {
+  /// did not start, did not read all of it, or was killed. It has all the time that whoever reads its output takes.
+  static func feed(_ command: [String], _ input: RawSpan, output: Int32) -> Int32? {
     guard let process = Running(command, .input, inItsOwnSession: false, output: output) else { return nil }
     // A program that does not read is a failure of its own, not our end.
     let earlier = signal(SIGPIPE, SIG_IGN)
@@ -34,11 +48,12 @@ enum Tool {
     return status >> 8 & 0xFF
   }
 
-  /// The output of a program, up to `limit` bytes; nil when it fails or prints more.
-  static func capture(_ command: [String], limit: Int) -> SecretBuffer? {
+  /// The output of a program, up to `limit` bytes; nil when it fails, prints more or has not ended in time.
+  static func capture(_ command: [String], limit: Int, patience: Int = patience) -> SecretBuffer? {
     guard let process = Running(command, .output, inItsOwnSession: false) else { return nil }
-    let output = try? FileInput.readAll(process.descriptor, limit: limit, name: command[0])
-    guard process.finish() == 0 else { return nil }
+    let end = Moment.now() + patience
+    let output = process.read(limit: limit, until: end)
+    guard process.finish(until: end) == 0 else { return nil }
     return output
   }
 
@@ -74,6 +89,54 @@ enum Tool {
       }
       descriptor = ours
       pid = started.pid
+    }
+
+    /// Writes all of it; false where the program does not read it, or not in time.
+    borrowing func write(_ input: RawSpan, until end: Int) -> Bool {
+      _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
+      var rest = input
+      while rest.byteCount > 0 {
+        guard isReady(POLLOUT, until: end), let count = try? Output.writePart(of: rest, to: descriptor) else {
+          return false
+        }
+        rest = rest.extracting(droppingFirst: count)
+      }
+      return true
+    }
+
+    /// Reads all that the program prints; nil where that is more, or has no end in time.
+    borrowing func read(limit: Int, until end: Int) -> SecretBuffer? {
+      var output = SecretBuffer(capacity: limit + 1)
+      while isReady(POLLIN, until: end) {
+        let count = FileInput.read(descriptor, into: &output, atMost: limit + 1 - output.count)
+        if count == 0 { return output }
+        guard count > 0 ? output.count <= limit : errno == EINTR else { return nil }
+      }
+      return nil
+    }
+
+    private borrowing func isReady(_ events: Int32, until end: Int) -> Bool {
+      Self.isReady(descriptor, events, until: end)
+    }
+
+    private static func isReady(_ descriptor: Int32, _ events: Int32, until end: Int) -> Bool {
+      while true {
+        var polled = pollfd(fd: descriptor, events: Int16(events), revents: 0)
+        let ready = unsafe poll(&polled, 1, Int32(clamping: max(0, end - Moment.now())))
+        if ready >= 0 || errno != EINTR { return ready > 0 }
+      }
+    }
+
+    /// Closes the pipe and waits for the program's end; one that has not come to it in time is killed, and the answer nil.
+    consuming func finish(until end: Int) -> Int32? {
+      let watch = pidfd_open(pid, 0)
+      defer { if watch >= 0 { close(watch) } }
+      close(descriptor)
+      let hasEnded = watch < 0 || Self.isReady(watch, POLLIN, until: end)
+      if !hasEnded { kill(pid, SIGKILL) }
+      var status: Int32 = 0
+      while unsafe waitpid(pid, &status, 0) < 0, errno == EINTR {}
+      return hasEnded ? status : nil
     }
 
     /// Closes the pipe and waits for the program's end.

@@ -27,7 +27,8 @@ struct ApproveCommand: ParsableCommand {
   var always = false
 
   @Option(
-    name: .customLong("for"), help: ArgumentHelp("For that long, such as 15m.", valueName: "duration"),
+    name: .customLong("for"), parsing: .unconditional,
+    help: ArgumentHelp("For that long, such as 15m.", valueName: "duration"),
     transform: Times.duration)
   var seconds: Int64?
 
@@ -73,7 +74,7 @@ struct DenyCommand: ParsableCommand {
 
   func run() throws {
     let session = try Session(globals)
-    let reply = try session.unlocking(for: "to deny a request") { vault in try vault.deny(number, always: always) }
+    let reply = try session.unlocking(for: "vault deny \(number)") { vault in try vault.deny(number, always: always) }
     if globals.json {
       try Output.json { reply.write(to: &$0) }
     } else if Keyboard.isAttended {

@@ -18,11 +18,14 @@ struct AuditCommand: ParsableCommand {
 /// The choice of entries.
 struct AuditOptions: ParsableArguments {
   @Option(
+    parsing: .unconditional,
     help: ArgumentHelp("From this time on: a date, or how long ago, such as 12h.", valueName: "time"),
     transform: Times.past)
   var since: Int64?
 
-  @Option(help: ArgumentHelp("Up to this time, in the same forms.", valueName: "time"), transform: Times.past)
+  @Option(
+    parsing: .unconditional, help: ArgumentHelp("Up to this time, in the same forms.", valueName: "time"),
+    transform: Times.past)
   var until: Int64?
 
   @Option(
@@ -85,17 +88,32 @@ struct AuditListCommand: ParsableCommand {
   func run() throws {
     if verify { return try check() }
     let session = try Session(globals)
+    if follow { try ReaderWatch.begin() }
     var query = options.query()
     (query.items, query.action, query.denied, query.last) = (item, action, denied, last)
     var report = AuditReport(json: globals.json)
-    try session.unlocking(for: "to read the audit log") { vault in
-      try vault.audit(query, following: follow) { entry in
-        try report.add(entry)
-        if follow { try report.flush() }
+    do throws(Failure) {
+      try session.unlocking(for: "vault audit", isLong: follow) { vault in
+        _ = try vault.audit(query, following: follow) { entry in
+          try report.add(entry)
+          if follow { try report.flush() }
+        }
       }
+    } catch {
+      throw explained(error)
     }
     try report.flush()
     if report.count == 0, !globals.json, Keyboard.isAttended { Output.note("no entries") }
+  }
+
+  /// Names the actions where this one is none of them. A daemon of another version may have others.
+  private func explained(_ failure: Failure) -> Failure {
+    guard failure.exit == .usage, let action, AuditAction(name: action) == nil else { return failure }
+    let all = AuditAction.allCases.map(\.name)
+    let near = Nearest.names(to: action, among: all, beginnings: true)
+    let first = near + all.filter { !near.contains($0) }
+    return Failure(
+      .usage, "there is no action \(Printable.quoted(action))", "it is one of \(first.joined(separator: ", "))")
   }
 
   private func check() throws {
@@ -103,7 +121,7 @@ struct AuditListCommand: ParsableCommand {
     let noted = try against.map { try AuditMarks.read($0) } ?? []
     let progress = Progress()
     defer { progress.clear() }
-    let result = try session.unlocking(for: "to check the audit log") { vault in
+    let result = try session.unlocking(for: "vault audit --verify", isLong: true) { vault in
       try vault.checkAudit(noted: noted) { progress.show(ProgressBar.text("checking", $0.done, of: $0.of, "")) }
     }
     progress.clear()

@@ -8,8 +8,10 @@ struct AuditItemCommand: ParsableCommand {
     commandName: "item",
     abstract: "Tell who has read an item, or used it, and when last.",
     discussion: """
-      Of what was only counted in the log the number and the last time are told as well. Where it was counted without the names of \
-      items, it is told apart: it may have been about this item or about others.
+      Copying an item is reading it. What was read under earlier names of the item counts, and what was read under its name of \
+      another item does not. Of what was only counted in the log the number and the last time are told as well. Where it was \
+      counted without the names of items, it is told apart: it may have been about this item or about others. Entries of \
+      earlier versions tell no more than a name.
       """)
 
   @Argument(help: ArgumentHelp("The item.", valueName: "name"), completion: ItemNames.completion)
@@ -29,40 +31,81 @@ struct AuditItemCommand: ParsableCommand {
   private struct Uses {
     var last: Int64
     var count = 0
-    /// The number of these that were only counted.
+    /// The number of these that were only counted, and of those that are known by the item's name alone.
     var counted = 0
+    var byName = 0
+  }
+
+  /// All that is known of an item.
+  private struct Known {
+    var uses: [Reader: Uses] = [:]
+    /// The number of uses of items that had its name, where none has it now, by what they are called now.
+    var others: [ItemName: Int] = [:]
+    /// The number of entries that know another name alone, which this item may have had.
+    var otherNames = 0
+
+    mutating func add(_ entry: Wire.AuditEntry, of name: String) {
+      guard entry.outcome == "ok", entry.action == "get" || entry.action == "use" else { return }
+      let count = entry.count ?? 1
+      if !entry.namesNoItem, let other = entry.itemNow(otherThan: name) {
+        others[other, default: 0] += count
+        return
+      }
+      let who = entry.uid == nil ? entry.item ?? "vaultd" : AuditReport.who(entry, withProcess: false)
+      let reader = Reader(who: who, action: entry.action, isCertain: !entry.namesNoItem)
+      var known = uses[reader] ?? Uses(last: entry.time)
+      known.last = max(known.last, entry.time)
+      known.count += count
+      if entry.isOnlyCounted { known.counted += count }
+      if entry.byName == true { known.byName += count }
+      uses[reader] = known
+    }
+
+    /// The number of those that are certainly of the item, by one of their parts.
+    func sum(_ part: KeyPath<Uses, Int>, isCertain: Bool = true) -> Int {
+      uses.reduce(0) { $0 + ($1.key.isCertain == isCertain ? $1.value[keyPath: part] : 0) }
+    }
   }
 
   func run() throws {
     let session = try Session(globals)
     var query = options.query()
-    query.items = name
-    var uses: [Reader: Uses] = [:]
-    try session.unlocking(for: "to read the audit log") { vault in
-      uses = [:]
-      try vault.audit(query) { entry in
-        guard entry.outcome == "ok", entry.action == "get" || entry.action == "use" else { return }
-        let isCertain = entry.item == name
-        guard isCertain || entry.namesNoItem else { return }
-        let who = entry.uid == nil ? entry.item ?? "vaultd" : AuditReport.who(entry, withProcess: false)
-        let reader = Reader(who: who, action: entry.action, isCertain: isCertain)
-        var known = uses[reader] ?? Uses(last: entry.time)
-        known.last = max(known.last, entry.time)
-        known.count += entry.count ?? 1
-        if entry.isOnlyCounted { known.counted += entry.count ?? 1 }
-        uses[reader] = known
-      }
+    query.item = name
+    let known = try session.unlocking(for: "vault audit item \(name)") { vault in
+      var known = Known()
+      known.otherNames = try vault.audit(query) { known.add($0, of: name) }
+      return known
     }
-    let rows = uses.sorted { $0.value.last > $1.value.last }
+    let gap = globals.json ? nil : try AuditGap.text(since: options.since, session)
+    let rows = known.uses.sorted { $0.value.last > $1.value.last }
+    let others = known.others.sorted { $0.key < $1.key }
     try show(rows.map { ($0.key, $0.value) })
-    guard !globals.json else { return }
+    if globals.json {
+      for (other, count) in others { try Output.json { Self.write(other.text, count, &$0) } }
+      if known.otherNames > 0 { try Output.json { Self.write(otherNames: known.otherNames, &$0) } }
+      return
+    }
     if !rows.contains(where: \.key.isCertain), Keyboard.isAttended {
       Output.note("nobody is known to have read \(Printable.quoted(name))")
     }
-    let counted = rows.reduce(0) { $0 + ($1.key.isCertain ? $1.value.counted : 0) }
+    if let gap { Output.note(gap) }
+    let (counted, byName) = (known.sum(\.counted), known.sum(\.byName))
     if counted > 0 { Output.note("\(counted) of these were only counted in the log") }
-    let others = rows.reduce(0) { $0 + ($1.key.isCertain ? 0 : $1.value.count) }
-    if others > 0 { Output.note("\(others) more were counted without the items' names, and may have been of this one") }
+    if byName > 0 {
+      Output.note("\(byName) of these are known by the name alone, which another item may have had then")
+    }
+    let unknown = known.sum(\.count, isCertain: false)
+    if unknown > 0 {
+      Output.note("\(unknown) more were counted without the items' names, and may have been of this one")
+    }
+    if known.otherNames > 0 {
+      Output.note(
+        "\(known.otherNames) entries of earlier versions know other names alone: what was done under an earlier "
+          + "name of this item is not told")
+    }
+    for (other, count) in others {
+      Output.note("\(count) more were of an item that had this name, and is \(Printable.quoted(other.text)) now")
+    }
   }
 
   private func show(_ rows: [(reader: Reader, uses: Uses)]) throws {
@@ -101,10 +144,31 @@ struct AuditItemCommand: ParsableCommand {
       writer.key("counted")
       writer.integer(Int64(uses.counted))
     }
+    if uses.byName > 0 {
+      writer.key("by_name")
+      writer.integer(Int64(uses.byName))
+    }
     if !reader.isCertain {
       writer.key("uncertain")
       writer.bool(true)
     }
+    writer.endObject()
+  }
+
+  private static func write(otherNames count: Int, _ writer: inout JSONWriter) {
+    writer.beginObject()
+    writer.key("other_names")
+    writer.integer(Int64(count))
+    writer.endObject()
+  }
+
+  /// The reads of an item that had the name.
+  private static func write(_ other: String, _ count: Int, _ writer: inout JSONWriter) {
+    writer.beginObject()
+    writer.key("now")
+    writer.string(other)
+    writer.key("count")
+    writer.integer(Int64(count))
     writer.endObject()
   }
 }
@@ -116,4 +180,13 @@ extension Wire.AuditEntry {
   /// True for a count of things that may have been about any item. Earlier programs named their subject where others
   /// name the item.
   var namesNoItem: Bool { isOnlyCounted && (item == nil || uid == nil) }
+
+  /// The name that its item has now, where that is another one than `name`: then the entry is of an item that had that
+  /// name, and not of the one that has it. Nil where it is of that one, or of one that is gone.
+  func itemNow(otherThan name: String) -> ItemName? {
+    guard gone != true, let present = (now ?? item).flatMap({ try? ItemName($0) }),
+      !present.text.utf8.elementsEqual(name.utf8)
+    else { return nil }
+    return present
+  }
 }

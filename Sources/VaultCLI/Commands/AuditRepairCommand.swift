@@ -18,7 +18,7 @@ struct AuditRepairCommand: ParsableCommand {
 
   func run() throws {
     let session = try Session(globals)
-    let aside = try session.unlocking(for: "to repair the audit log") { vault in try vault.repairAudit() }
+    let aside = try session.unlocking(for: "vault audit repair") { vault in try vault.repairAudit() }
     if globals.json {
       return try Output.json { writer in
         writer.beginObject()
@@ -34,6 +34,6 @@ struct AuditRepairCommand: ParsableCommand {
       let times = "\(LocalTime.text(one.since)) to \(LocalTime.text(one.until))"
       try Output.line("set aside: entries \(one.first) to \(one.last), \(times)")
     }
-    Output.note("the store is being checked again; `vault verify` tells the result")
+    Output.note("the store is being checked again; \(Hint.vault("verify")) tells the result")
   }
 }

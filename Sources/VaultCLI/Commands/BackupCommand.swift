@@ -3,32 +3,56 @@ internal import VaultClient
 internal import VaultModel
 internal import VaultWire
 
-struct BackupCommand: ParsableCommand {
+struct BackupCommand: SecretTaking {
   static let configuration = CommandConfiguration(
     commandName: "backup",
-    abstract: "Copy the whole vault to a file that a password or a recovery code opens.",
+    abstract: "Copy the whole vault to a file that a password or a recovery code opens, or check such a file.",
     discussion: """
       The copy is the vault as it is when the command begins; items are served and stored meanwhile. It is encrypted, and \
       `vault restore` makes a vault from it on any machine. After the first unlock it needs nobody there, so a timer can \
-      make it.
+      make it. With --check nothing is copied: the file is read and authenticated to its end, as a restore would, and \
+      nothing is written. Damage is named, and the exit code is 65 then.
       """)
+
+  @Flag(help: "Check a backup that is there: ask for a password of it, read it to its end, and write nothing.")
+  var check = false
+
+  @Flag(help: "Check with a recovery code instead of a password.")
+  var recovery = false
 
   @Flag(help: "Replace a file that is there already.")
   var force = false
 
   @Argument(
-    help: ArgumentHelp("Where to put it; - is standard output.", valueName: "file"), completion: .file())
+    help: ArgumentHelp(
+      "Where to put it, and - is standard output; or the backup to check, and - is standard input.",
+      valueName: "file"), completion: .file())
   var file: String
 
+  @OptionGroup var secrets: SecretOptions
   @OptionGroup var globals: Globals
 
+  @Argument(help: .hidden) var unexpected: [String] = []
+
   func validate() throws {
+    try Refused.secretArguments(unexpected, of: self)
+    if check {
+      if force { throw ValidationError("--check writes nothing, so there is nothing for --force to replace") }
+      if file == "-" && secrets.passwordStdin {
+        throw ValidationError("standard input cannot give both the backup and the password; name the backup's file")
+      }
+      return
+    }
+    if recovery || secrets.passwordStdin {
+      throw ValidationError("--recovery and --password-stdin are for --check; making a backup needs no secret")
+    }
     if file == "-" && globals.json {
       throw ValidationError("the backup goes to standard output, so --json cannot; give one of them")
     }
   }
 
   func run() throws {
+    if check { return try BackupChecking(file, secrets, recovery: recovery, globals).run() }
     if file == "-" {
       if Output.isTerminal {
         throw Failure(.usage, "a backup is not for a terminal", "redirect standard output, or name a file")
@@ -38,12 +62,13 @@ struct BackupCommand: ParsableCommand {
     }
     let session = try Session(globals)
     var unchecked: [String] = []
-    let size = try session.unlocking(for: "vault backup") { vault in
+    let size = try session.unlocking(for: "vault backup", isLong: true) { vault in
       file == "-" ? try copy(vault, &unchecked) : try write(vault, &unchecked)
     }
     if !unchecked.isEmpty {
       let parts = unchecked.map { Printable.text($0) }.joined(separator: ", ")
-      Output.note("not checked, because their keys are not in memory: \(parts); `vault unlock` has all of it checked")
+      Output.note(
+        "not checked, because their keys are not in memory: \(parts); \(Hint.vault("unlock")) has all of it checked")
     }
     if globals.json {
       try Output.json { writer in
@@ -61,7 +86,7 @@ struct BackupCommand: ParsableCommand {
         writer.endObject()
       }
     } else if Keyboard.isAttended {
-      Output.note("the backup is made, \(Sizes.text(size)); `vault restore` makes a vault from it")
+      Output.note("the backup is made, \(Sizes.text(size)); \(Hint.vault("restore")) makes a vault from it")
     }
   }
 

@@ -24,7 +24,7 @@ struct ClockRepairCommand: ParsableCommand {
 
   func run() throws {
     let session = try Session(globals)
-    let reply = try session.unlocking(for: "to repair the clock") { vault in try vault.repairClock() }
+    let reply = try session.unlocking(for: "vault clock repair") { vault in try vault.repairClock() }
     if globals.json {
       try Output.json { writer in
         writer.beginObject()

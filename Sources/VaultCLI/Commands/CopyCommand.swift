@@ -6,15 +6,24 @@ internal import VaultWire
 struct CopyCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "cp",
-    abstract: "Copy an item: its value, kind, attributes, policies and expiry.",
-    discussion:
-      "The daemon makes the copy, of the current version alone. It needs the proof that reading the item needs.")
+    abstract: "Copy an item, or all items of a folder: values, kinds, attributes, policies and expiry.",
+    discussion: """
+      The daemon makes the copy, of the current version alone. It needs the proof that reading the item needs. Names that \
+      end with a slash are folders. Of one that is copied it says how many items they are and who gets at the copies by \
+      grants, and asks. What was interrupted goes on when it is run again: a copy that is there already is passed over.
+      """)
 
-  @Argument(help: ArgumentHelp("The item.", valueName: "from"), completion: ItemNames.completion)
+  @Argument(
+    help: ArgumentHelp("The item, or a folder with a slash at its end.", valueName: "from"),
+    completion: ItemNames.completion)
   var from: String
 
-  @Argument(help: ArgumentHelp("The name of the copy, which no item has.", valueName: "to"))
+  @Argument(
+    help: ArgumentHelp("The name of the copy, which no item has, or the folder that it goes to.", valueName: "to"))
   var to: String
+
+  @Flag(help: "Copy a folder without asking.")
+  var yes = false
 
   @Flag(help: "Replace an item of that name; its old value stays as an earlier version.")
   var force = false
@@ -25,13 +34,16 @@ struct CopyCommand: ParsableCommand {
   @OptionGroup var globals: Globals
 
   func validate() throws {
-    guard !from.utf8.elementsEqual(to.utf8) else {
+    guard !from.utf8.elementsEqual(Folder.target(of: from, to).utf8) else {
       throw ValidationError("an item cannot be copied onto itself; give another name")
     }
   }
 
   func run() throws {
     let session = try Session(globals)
+    let to = Folder.target(of: from, to)
+    let act = FolderTransfer.Act.copy(force: force, expired: expired)
+    if let folders = try FolderTransfer(act, from, to, yes: yes) { return try folders.run(session, json: globals.json) }
     let copied: Wire.CopyReply
     do throws(Failure) {
       copied = try session.unlocking { vault in try vault.copy(from, to: to, replacing: force, expired: expired) }

@@ -44,6 +44,9 @@ struct DepositCommand: SecretTaking {
   @Flag(help: "Leave standard input byte for byte, also the line break at the end of a single line.")
   var exact = false
 
+  @Flag(help: "Leave also an empty value, which may replace another.")
+  var allowEmpty = false
+
   @Option(help: ArgumentHelp("What it is left for, for the audit log.", valueName: "text"))
   var reason: String?
 
@@ -97,7 +100,8 @@ struct DepositCommand: SecretTaking {
 
   private func validateSealed() throws {
     let others = [
-      name != nil, kind != nil, !attributes.isEmpty, accessible != nil, file != nil, exact, seal, key != nil,
+      name != nil, kind != nil, !attributes.isEmpty, accessible != nil, file != nil, exact, allowEmpty, seal,
+      key != nil,
       output != nil, force,
     ]
     if others.contains(true) {

@@ -21,7 +21,7 @@ struct DepositsListCommand: ParsableCommand {
 
   func run() throws {
     let session = try Session(globals)
-    let deposits = try session.unlocking(for: "to list what was left") { vault in try vault.deposits() }
+    let deposits = try session.unlocking(for: "vault deposits") { vault in try vault.deposits() }
       .sorted { $0.number < $1.number }
     try DepositReport.write(deposits, json: globals.json)
     if deposits.isEmpty, !globals.json, Keyboard.isAttended {
@@ -93,7 +93,9 @@ struct DepositsDropCommand: ParsableCommand {
         writer.endObject()
       }
     } else if Keyboard.isAttended {
-      Output.note(settled.count == 1 ? "dropped deposit \(settled[0].0.number)" : "dropped \(settled.count) deposits")
+      Output.note(
+        settled.count == 1
+          ? "dropped deposit \(settled[0].0.number)" : "dropped \(Counted.text(settled.count, "deposit"))")
     }
   }
 }

@@ -19,6 +19,9 @@ struct EditCommand: ParsableCommand {
     completion: .list(ItemKind.allCases.map(\.rawValue)), transform: Words.kind)
   var kind: String?
 
+  @Flag(help: "Replace the value also by an empty one.")
+  var allowEmpty = false
+
   @Flag(help: "Also edit a value that has expired.")
   var expired = false
 

@@ -8,8 +8,24 @@ struct GenerateCommand: ParsableCommand {
     abstract: "Print a new password or phrase, and store nothing.",
     discussion: "The daemon draws it, as for `vault set --generate`. A newline is added only for a terminal.")
 
-  @Argument(help: ArgumentHelp("`password` (when left out) or `phrase`.", valueName: "style"))
-  var style = GeneratedStyle.password
+  @Argument(
+    help: ArgumentHelp(
+      "One of \(GeneratedStyle.printed.map(\.rawValue).joined(separator: ", ")); the first when left out.",
+      valueName: "style"),
+    completion: .list(GeneratedStyle.printed.map(\.rawValue)), transform: GenerateCommand.style)
+  var chosen: GeneratedStyle?
+
+  private var style: GeneratedStyle { chosen ?? GeneratedStyle.printed[0] }
+
+  private static func style(_ text: String) throws -> GeneratedStyle {
+    guard let style = GeneratedStyle(rawValue: text) else {
+      throw ValidationError("it is one of \(GeneratedStyle.printed.map(\.rawValue).joined(separator: ", "))")
+    }
+    if style.isKey {
+      throw ValidationError("a key stays in the vault: \(Hint.vault("set --generate \(text) --use …"))")
+    }
+    return style
+  }
 
   @OptionGroup var recipe: RecipeOptions
 
@@ -20,7 +36,6 @@ struct GenerateCommand: ParsableCommand {
 
   func validate() throws {
     if clip && globals.json { throw ValidationError("--clip and --json exclude each other; give one of them") }
-    if style.isKey { throw ValidationError("a key stays in the vault: `vault set --generate \(style) --use …`") }
     try recipe.check(style)
   }
 

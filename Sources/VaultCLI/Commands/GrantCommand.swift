@@ -34,6 +34,7 @@ struct GrantCommand: ParsableCommand {
   var credential: String?
 
   @Option(
+    parsing: .unconditional,
     help: ArgumentHelp("Until when: a date, or a duration from now such as 12h, 30d or 1y.", valueName: "time"),
     transform: Times.end)
   var until: Int64?
@@ -53,7 +54,7 @@ struct GrantCommand: ParsableCommand {
   func run() throws {
     let session = try Session(globals)
     let names = try Rights(parsing: rights).names
-    let reply = try session.unlocking(for: "to grant") { vault in
+    let reply = try session.unlocking(for: "vault grant \(subject)") { vault in
       try vault.grant(subject, items, names, as: credential, until: until)
     }
     if globals.json { return try Output.json { reply.write(to: &$0) } }
@@ -67,7 +68,7 @@ struct GrantCommand: ParsableCommand {
         "its unit gets it with LoadCredential=\(credential):\(Printable.text(session.vault.location.credentials))")
     }
     if reply.confined {
-      Output.note("its processes have their grants alone from now on; `vault grants forget` ends that")
+      Output.note("its processes have their grants alone from now on; \(Hint.vault("grants forget")) ends that")
     }
   }
 }
@@ -91,7 +92,7 @@ struct RevokeCommand: ParsableCommand {
 
   func run() throws {
     let session = try Session(globals)
-    let reply = try session.unlocking(for: "to revoke") { vault in try vault.revoke(subject, items) }
+    let reply = try session.unlocking(for: "vault revoke \(subject)") { vault in try vault.revoke(subject, items) }
     if globals.json {
       try Output.json { reply.write(to: &$0) }
     } else if Keyboard.isAttended {
@@ -100,7 +101,8 @@ struct RevokeCommand: ParsableCommand {
     if let unstored = reply.unstored {
       throw Failure(
         .retry, "revoked until vaultd restarts, and not yet in the store: \(Printable.text(unstored))",
-        unstored.hasSuffix("locked") ? "unlock the vault, which stores it" : "save the store with `vault salvage`")
+        unstored.hasSuffix("locked")
+          ? "unlock the vault, which stores it" : "save the store with \(Hint.vault("salvage"))")
     }
   }
 }

@@ -27,6 +27,7 @@ struct GrantsListCommand: ParsableCommand {
   var item: String?
 
   @Option(
+    parsing: .unconditional,
     help: ArgumentHelp("Those that were not needed for this long, such as 90d, or since a date.", valueName: "time"),
     transform: Times.past)
   var unused: Int64?
@@ -52,7 +53,7 @@ struct GrantsListCommand: ParsableCommand {
         table.add(
           .init(grant.subject), .init(grant.items), .init(Self.rights(of: grant)),
           .init(grant.until.map { LocalTime.text($0) } ?? "", isRed: !grant.active),
-          .init(grant.used.map { LocalTime.text($0) } ?? "never"))
+          .init(grant.used.map { LocalTime.day($0) } ?? "never"))
       }
       if table.count > 0 { try Output.text(table.text()) }
     } else {
@@ -66,7 +67,7 @@ struct GrantsListCommand: ParsableCommand {
     if let since = found.unconfirmed {
       Output.note(
         "the vault came from a backup (\(LocalTime.text(since, to: STDERR_FILENO))), so no grant counts; "
-          + "look at them, and run `vault grants confirm`")
+          + "look at them, and run \(Hint.vault("grants confirm"))")
     }
     if subject == nil, item == nil, unused == nil, !found.confined.isEmpty {
       let subjects = found.confined.map { Printable.text($0) }.joined(separator: ", ")
@@ -88,7 +89,7 @@ struct GrantsConfirmCommand: ParsableCommand {
 
   func run() throws {
     let session = try Session(globals)
-    let count = try session.unlocking(for: "to confirm the grants") { vault in try vault.confirmGrants() }
+    let count = try session.unlocking(for: "vault grants confirm") { vault in try vault.confirmGrants() }
     if globals.json {
       try Output.json { writer in
         writer.beginObject()
@@ -97,7 +98,7 @@ struct GrantsConfirmCommand: ParsableCommand {
         writer.endObject()
       }
     } else if Keyboard.isAttended {
-      Output.note(count == 1 ? "1 grant counts" : "\(count) grants count")
+      Output.note("\(Counted.text(count, "grant")) \(count == 1 ? "counts" : "count")")
     }
   }
 }
@@ -117,7 +118,7 @@ struct GrantsForgetCommand: ParsableCommand {
 
   func run() throws {
     let session = try Session(globals)
-    try session.unlocking(for: "to forget a program") { vault in try vault.forgetSubject(subject) }
+    try session.unlocking(for: "vault grants forget \(subject)") { vault in try vault.forgetSubject(subject) }
     if globals.json {
       try Output.json { writer in
         writer.beginObject()

@@ -19,6 +19,7 @@ struct HelperCommand: ParsableCommand {
   var words: [String] = []
 
   @Option(
+    parsing: .unconditional,
     help: ArgumentHelp("Wait that long for an unlock, such as 30s or 5m.", valueName: "duration"),
     transform: Times.wait)
   var wait: Int64?

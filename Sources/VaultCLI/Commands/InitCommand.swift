@@ -57,8 +57,8 @@ struct InitCommand: SecretTaking {
 
   /// The commands that a newcomer wants, each with what it does.
   private static let next = [
-    ("vault set mail/password", "store a first secret"),
-    ("vault get mail/password", "read it"),
-    ("vault lock", "lock the vault; `vault unlock` opens it again"),
+    (Hint.line("set mail/password"), "store a first secret"),
+    (Hint.line("get mail/password"), "read it"),
+    (Hint.line("lock"), "lock the vault; \(Hint.vault("unlock")) opens it again"),
   ]
 }

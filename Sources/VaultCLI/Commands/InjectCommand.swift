@@ -42,6 +42,10 @@ struct InjectCommand: ParsableCommand {
   @Flag(help: "With --watch: take what another program changes in the file, but for values, into the template.")
   var adopt = false
 
+  @Flag(
+    help: "With --watch: write over what another program has written and was not adopted; it stays beside the file.")
+  var overwrite = false
+
   @OptionGroup var fetch: FetchOptions
 
   @OptionGroup var globals: Globals
@@ -49,8 +53,13 @@ struct InjectCommand: ParsableCommand {
   mutating func validate() throws {
     if output == "-" { output = nil }
     if output == nil && mode != nil { throw ValidationError("--mode is for a file; give -o too") }
+    if watch, let mode, mode & 0o400 == 0 {
+      throw ValidationError("with --watch the file's owner has to be able to read it, as with 0400")
+    }
     if watch && (output == nil || input == "-") { throw ValidationError("--watch is for two files; give -i and -o") }
-    if !watch && (exec != nil || adopt) { throw ValidationError("--exec and --adopt go with --watch") }
+    if !watch && (exec != nil || adopt || overwrite) {
+      throw ValidationError("--exec, --adopt and --overwrite go with --watch")
+    }
     if output == nil && owner != nil { throw ValidationError("--owner is for a file; give -o too") }
   }
 
@@ -65,11 +74,13 @@ struct InjectCommand: ParsableCommand {
     // Before anything is opened.
     if let owner { try Owner.become(owner) }
     let request = InjectRequest(
-      input: input, output: output.map { OutputFile(path: $0, mode: mode ?? 0o600) }, fetch: fetch.fetch)
+      input: input, output: output.map { OutputFile(path: $0, mode: mode ?? 0o600, isModeChosen: mode != nil) },
+      fetch: fetch.fetch)
     // Root starts no daemon for somebody else.
     let session = try Session(globals, startsDaemon: owner == nil)
     guard watch, let output = request.output else { return try request.run(session, json: globals.json) }
-    let keeper = try Keeper(request, output, session, command: exec, adopts: adopt, json: globals.json)
+    let ways = Keeper.Ways(adopts: adopt, overwrites: overwrite)
+    let keeper = try Keeper(request, output, session, command: exec, ways, json: globals.json)
     try keeper.work()
   }
 }

@@ -16,6 +16,7 @@ struct ListCommand: ParsableCommand {
   var flat = false
 
   @Option(
+    parsing: .unconditional,
     help: ArgumentHelp(
       "Only what nobody has read or used for this long, such as 90d, or since a date.", valueName: "time"),
     transform: Times.past)
@@ -30,7 +31,8 @@ struct ListCommand: ParsableCommand {
     let session = try Session(globals)
     let query = [try query(), expiring ? "expires<30d" : nil].compactMap { $0 }.joined(separator: " ")
     var listing = Listing(
-      query: query.isEmpty ? nil : query, whenEmpty: { _ in whenEmpty }, isSorted: true, isTree: !flat && !expiring)
+      query: query.isEmpty ? nil : query, whenEmpty: { $0.wayToAsk ?? $0.mayNotSee ?? whenEmpty },
+      isTree: !flat && !expiring)
     listing.isByExpiry = expiring
     let uses = try unused.map { try ItemUses(since: $0, session) }
     if let uses { listing.isShown = uses.isUnused }
@@ -41,18 +43,20 @@ struct ListCommand: ParsableCommand {
   private var whenEmpty: String {
     if expiring { return "nothing expires within 30 days" }
     if unused != nil { return "every item was read or used since then" }
-    guard let folder, folder != "/" else { return "there are no items yet; store one with `vault set`" }
-    return "there is nothing in \(Printable.quoted(folder)); see `vault list`"
+    guard let folder, folder != "/" else { return "there are no items yet; store one with \(Hint.vault("set"))" }
+    return "there is nothing in \(Printable.quoted(folder)); see \(Hint.vault("list"))"
   }
 
   private func query() throws -> String? {
     guard var folder, folder != "/" else { return nil }
     while folder.hasSuffix("/") { folder.removeLast() }
     do throws(NameError) { _ = try ItemName(folder) } catch {
-      throw Failure(.invalid, "\(Printable.quoted(folder)) is not a valid folder: \(error.reason)", "see `vault list`")
+      throw Failure(
+        .invalid, "\(Printable.quoted(folder)) is not a valid folder: \(error.reason)", "see \(Hint.vault("list"))")
     }
     if folder.contains(where: { "*?".contains($0) }) {
-      throw Failure(.invalid, "\(Printable.quoted(folder)) is a pattern and not a folder", "use `vault find 'name~…'`")
+      throw Failure(
+        .invalid, "\(Printable.quoted(folder)) is a pattern and not a folder", "use \(Hint.vault("find 'name~…'"))")
     }
     return "name~\(Predicates.quote(folder + "/**"))"
   }
@@ -85,7 +89,7 @@ struct FindCommand: ParsableCommand {
 
   func run() throws {
     let query = predicates.joined(separator: " ")
-    let listing = Listing(query: query, whenEmpty: { NothingFound.text(query, $0) }, limit: limit)
+    let listing = Listing(query: query, whenEmpty: { $0.wayToAsk ?? NothingFound.text(query, $0) }, limit: limit)
     try listing.run(Session(globals), json: globals.json)
   }
 }

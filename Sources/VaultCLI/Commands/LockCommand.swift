@@ -40,11 +40,12 @@ struct LockCommand: ParsableCommand {
         return true
       } catch let error as ClientError where StandingLock.mayPass(error) {
         guard let standing = standing.take() else {
-          throw Failure(.retry, "the daemon has not confirmed the lock", "see `vault doctor`")
+          throw Failure(.retry, "the daemon has not confirmed the lock", "see \(Hint.vault("doctor"))")
         }
         standing.begin()
         throw Failure(
-          .retry, "the daemon has not confirmed the lock", "it is asked on, and locks when it can; see `vault status`")
+          .retry, "the daemon has not confirmed the lock",
+          "it is asked on, and locks when it can; see \(Hint.vault("status"))")
       } catch {
         standing.take()?.callOff()
         guard case ClientError.noDaemon = error else { throw error }

@@ -28,7 +28,10 @@ struct PasswdCommand: SecretTaking {
   func run() throws {
     let session = try Session(globals)
     let answers = Answers(secrets, json: globals.json)
-    try session.converse(answers) { vault, method, answer in
+    let slots = try session.attempt { vault in try vault.slots() }
+    let kind = (login ? SlotKindArgument.login : .password).rawValue
+    let isFirst = slots?.contains { $0.kind == kind } == false
+    try session.converse(answers, isLast: false) { vault, method, answer in
       try vault.changePassword(
         method: method ?? (recovery ? "recovery" : nil), kind: login ? "login" : nil, kdfMemory: cost.kdfMemory,
         kdfPasses: cost.kdfPasses,
@@ -41,11 +44,14 @@ struct PasswdCommand: SecretTaking {
         writer.bool(true)
         writer.endObject()
       }
+    } else if isFirst {
+      answers.finish()
+      if Keyboard.isAttended { Output.note("the vault has a password again") }
     } else if Keyboard.isAttended {
       let changed = login ? "the login slot takes the new password" : "the password is changed"
       try Rekeying.offer(
         session, because: "\(changed); older copies of the store still open with the old one",
-        asks: !secrets.passwordStdin)
+        secrets.passwordStdin ? nil : answers)
     }
   }
 }

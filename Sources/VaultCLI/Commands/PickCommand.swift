@@ -41,7 +41,7 @@ struct PickCommand: ParsableCommand {
 
   private func choose() throws(Failure) -> String? {
     let session = try Session(globals)
-    guard try session.canSearch() else { throw session.cold }
+    try session.needAllNames()
     var names: [String] = []
     try session.call { vault in
       try vault.find(nil) { page in
@@ -49,7 +49,8 @@ struct PickCommand: ParsableCommand {
         return true
       }
     }
-    if names.isEmpty { throw Failure(.missing, "there are no items yet", "store one with `vault set`") }
+    if names.isEmpty, let way = session.wayToAsk ?? session.mayNotSee { throw Failure(.denied, way) }
+    if names.isEmpty { throw Failure(.missing, "there are no items yet", "store one with \(Hint.vault("set"))") }
     return try Picker().pick(names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) })
   }
 

@@ -35,7 +35,7 @@ struct PubkeyCommand: ParsableCommand {
   func run() throws {
     let session = try Session(globals)
     let format = format ?? .spki
-    let reply = try session.unlocking(for: "to show a public key") { vault in
+    let reply = try session.unlocking(for: "vault pubkey \(name)") { vault in
       try vault.publicKey(of: name, format: format.rawValue)
     }
     if globals.json { return try Output.json { reply.write(to: &$0) } }

@@ -20,9 +20,9 @@ struct ReceiptsCommand: ParsableCommand {
   func run() throws {
     let session = try Session(globals)
     var query = Vault.AuditQuery()
-    (query.items, query.action) = (name, "receipt")
+    (query.item, query.action) = (name, "receipt")
     var report = ReceiptReport(name)
-    try session.unlocking(for: "to read the audit log") { vault in
+    try session.unlocking(for: "vault receipts \(name)") { vault in
       report = ReceiptReport(name)
       try vault.audit(query) { report.add($0) }
       // Who may read the log need not see the item, which may be gone as well.
@@ -31,6 +31,9 @@ struct ReceiptsCommand: ParsableCommand {
     try report.write(json: globals.json)
     if report.isEmpty, !globals.json, Keyboard.isAttended {
       Output.note("no watcher has said anything of \(Printable.quoted(name))")
+      for other in report.others.sorted() {
+        Output.note("watchers spoke of an item that had this name, and is \(Printable.quoted(other.text)) now")
+      }
     }
   }
 }

@@ -44,8 +44,10 @@ struct RekeyCommand: SecretTaking {
   func run() throws {
     let session = try Session(globals)
     if cancel { return try giveUp(session) }
-    if Keyboard.isAttended && !secrets.passwordStdin { try session.unlockIfLocked() }
-    let rekeying = Rekeying(session, Answers(secrets, json: globals.json), json: globals.json)
+    let answers = Answers(secrets, json: globals.json)
+    answers.begin()
+    if Keyboard.canAsk && !secrets.passwordStdin { try session.unlockIfLocked() }
+    let rekeying = Rekeying(session, answers, json: globals.json)
     try rekeying.run(method: recovery ? SlotKindArgument.recovery.rawValue : method?.rawValue)
   }
 

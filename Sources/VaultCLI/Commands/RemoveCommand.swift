@@ -9,14 +9,16 @@ struct RemoveCommand: ParsableCommand {
     abstract: "Delete items with all their versions; the trash keeps them for a while.",
     discussion: """
       Arguments with =, ~, < or > are predicates, as for find, and stand for every item that matches them all; all \
-      others are names, and so is whatever follows --. What predicates match, and more than one item, is deleted only \
-      after a question, or with --yes. Up to \(CallLimits.items) are deleted all or none; more of them, or with very many \
+      others are names, and so is whatever follows --; a name with a slash at its end is a folder, and stands for all \
+      items in it. What predicates match, a folder, and more than one item are deleted only after a question, or with \
+      --yes. Up to \(CallLimits.items) are deleted all or none; more of them, or with very many \
       folders, attributes or versions, in several parts. `vault trash` lists what can be brought back.
       """,
     aliases: ["delete"])
 
   @Argument(
-    help: ArgumentHelp("Names, or predicates.", valueName: "items"), completion: Completes.itemOrPredicate.kind)
+    help: ArgumentHelp("Names, folders, or predicates.", valueName: "items"), completion: Completes.itemOrPredicate.kind
+  )
   var items: [String] = []
 
   /// The names behind `--`, which the parser would not tell from others; see ``Arguments/normalize(_:)``.
@@ -44,11 +46,14 @@ struct RemoveCommand: ParsableCommand {
 
   func run() throws {
     let session = try Session(globals)
-    let names = hasPredicates ? try matches(session) : RemoveCommand.unique(items + names)
+    let folders = (items + names).compactMap(Folder.init)
+    let found = try folders.flatMap { try $0.someItems(session).map(\.name) }
+    let named = (items + names).filter { Folder($0) == nil }
+    let names = hasPredicates ? try matches(session) : RemoveCommand.unique(named + found)
     // A script that takes names for arguments must not delete another item unasked because of what one of them is called.
-    if hasPredicates || names.count > 1, !yes {
-      if !hasPredicates { try checkAll(names, session) }
-      try ask(names)
+    if hasPredicates || !folders.isEmpty || names.count > 1, !yes {
+      if !hasPredicates { try checkAll(named, session) }
+      try ask(names, folders.isEmpty ? [] : FolderAccess.lines(names.map { ($0, nil) }, session))
     }
     let kept = try delete(names, session)
     if globals.json {
@@ -71,9 +76,11 @@ struct RemoveCommand: ParsableCommand {
 
   /// The outcome in words.
   private static func outcome(_ names: [String], _ kept: Int?) -> String {
-    let what = names.count == 1 ? Printable.quoted(names[0]) : "\(names.count) items"
+    let what = names.count == 1 ? Printable.quoted(names[0]) : Counted.text(names.count, "item")
     guard let kept else { return "deleted \(what) for good" }
-    let way = names.count == 1 ? "`vault trash restore` brings it back" : "`vault trash` lists what can be brought back"
+    let way =
+      names.count == 1
+      ? "\(Hint.vault("trash restore")) brings it back" : "\(Hint.vault("trash")) lists what can be brought back"
     return "deleted \(what); \(way) within \(Seconds.format(Int64(kept)))"
   }
 
@@ -83,7 +90,7 @@ struct RemoveCommand: ParsableCommand {
     defer { progress.clear() }
     for (number, name) in names.enumerated() {
       _ = try session.unlocking { vault in try vault.show(name) }
-      progress.show("checked \(number + 1) of \(names.count) names")
+      progress.show("checked \(number + 1) of \(Counted.text(names.count, "name"))")
     }
   }
 
@@ -95,8 +102,9 @@ struct RemoveCommand: ParsableCommand {
       return try delete(&left, session, now: now)
     } catch {
       guard error.exit == .io, !now else { throw error }
-      let failure = Failure(.io, error.event, "`vault rm --now` deletes without the trash, which needs less room")
-      guard Keyboard.isAttended else { throw failure }
+      let failure = Failure(
+        .io, error.event, "\(Hint.vault("rm --now")) deletes without the trash, which needs less room")
+      guard Keyboard.canAsk else { throw failure }
       let keyboard = try Keyboard(otherwise: "add --now")
       guard try keyboard.confirm("\(error.event). Delete for good instead, which needs less room?") else {
         throw failure
@@ -122,7 +130,7 @@ struct RemoveCommand: ParsableCommand {
             continue
           }
           rest = rest.dropFirst(part.count)
-          progress.show("deleted \(count - rest.count) of \(count) items")
+          progress.show("deleted \(count - rest.count) of \(Counted.text(count, "item"))")
           part = rest.prefix(part.count)
         }
       }
@@ -142,7 +150,7 @@ struct RemoveCommand: ParsableCommand {
   /// The names of the items that every predicate holds for.
   private func matches(_ session: Session) throws(Failure) -> [String] {
     // What cannot be searched must not look as if it did not match.
-    guard try session.canSearch() else { throw session.cold }
+    try session.needAllNames()
     for item in items where try isName(item, session) {
       throw Failure(
         .usage,
@@ -152,7 +160,7 @@ struct RemoveCommand: ParsableCommand {
     }
     let query = items.joined(separator: " ")
     let names = try session.call { vault in try vault.find(query) }.map(\.name)
-    if names.isEmpty { throw Failure(.missing, "no item matches", "see `vault find`") }
+    if names.isEmpty { throw Failure(.missing, "no item matches", "see \(Hint.vault("find"))") }
     return names
   }
 
@@ -162,79 +170,16 @@ struct RemoveCommand: ParsableCommand {
     return try !session.call { vault in try vault.find("name=\(Predicates.quote(text))", limit: 1) }.isEmpty
   }
 
-  private func ask(_ names: [String]) throws(Failure) {
-    let what = names.count == 1 ? "1 item" : "\(names.count) items"
-    guard Keyboard.isAttended else {
-      throw Failure(.usage, "this would delete \(what)", "add --yes if that is meant")
-    }
-    let keyboard = try Keyboard(otherwise: "add --yes")
-    for name in names.prefix(20) { try keyboard.show("  \(Printable.text(name))\n") }
-    if names.count > 20 { try keyboard.show("  and \(names.count - 20) more\n") }
+  /// - Parameter access: what others lose by it, a line each.
+  private func ask(_ names: [String], _ access: [String]) throws(Failure) {
+    let what = Counted.text(names.count, "item")
+    let effect = access.isEmpty ? "" : ", and \(access.joined(separator: "; "))"
     let question = names.count == 1 ? "Delete this item" : "Delete these \(what)"
-    guard try keyboard.confirm(question + (now ? " with all versions, for good?" : "?")) else {
-      throw Failure(Fault.cancelled)
-    }
-  }
-}
-
-struct MoveCommand: ParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "mv",
-    abstract: "Rename an item; its versions and attributes stay.",
-    discussion:
-      "Where others have grants for its name now, or for the new one, it shows who gains and loses it, and asks.")
-
-  @Argument(help: ArgumentHelp("Its name now.", valueName: "from"), completion: ItemNames.completion)
-  var from: String
-
-  @Argument(
-    help: ArgumentHelp("Its new name, which no item has.", valueName: "to"), completion: Completes.folder.kind)
-  var to: String
-
-  @Flag(help: "Do not ask.")
-  var yes = false
-
-  @OptionGroup var globals: Globals
-
-  func run() throws {
-    let session = try Session(globals)
-    if !yes { try confirmAccess(session) }
-    do throws(Failure) {
-      try session.unlocking { vault in try vault.move(from, to: to) }
-    } catch {
-      guard error.exit == .exists else { throw error }
-      throw Failure(.exists, "\(Printable.quoted(to)) already exists", "choose another name, or delete it first")
-    }
-    guard globals.json else { return }
-    try Output.json { writer in
-      writer.beginObject()
-      writer.key("from")
-      writer.string(from)
-      writer.key("to")
-      writer.string(to)
-      writer.endObject()
-    }
-  }
-
-  /// Shows who gains or loses the item, and asks. Only an administrator can tell.
-  private func confirmAccess(_ session: Session) throws(Failure) {
-    let (before, after): ([Wire.Access], [Wire.Access])
-    do throws(Failure) {
-      (before, after) = try session.unlocking { vault in (try vault.access(to: from), try vault.access(to: to)) }
-    } catch {
-      // Administrators alone have a say in who else gets an item.
-      guard error.exit == .denied else { throw error }
-      return
-    }
-    let changes = AccessChange.lines(before, after)
-    guard !changes.isEmpty else { return }
-    guard Keyboard.isAttended else {
-      throw Failure(
-        .usage, "others would gain or lose \(Printable.quoted(from)): \(changes.joined(separator: "; "))",
-        "add --yes if that is meant")
-    }
-    for change in changes { Output.note(change) }
-    let keyboard = try Keyboard(otherwise: "add --yes")
-    guard try keyboard.confirm("Rename \(Printable.quoted(from))?") else { throw Failure(Fault.cancelled) }
+    try Confirmation(
+      consequence: "this would delete \(what)\(effect)",
+      question: question + (now ? " with all versions, for good?" : "?"),
+      facts: names.prefix(20).map { Printable.text($0) } + (names.count > 20 ? ["and \(names.count - 20) more"] : [])
+        + access
+    ).ask()
   }
 }

@@ -41,7 +41,7 @@ struct RequestsForgetCommand: ParsableCommand {
 
   func run() throws {
     let session = try Session(globals)
-    try session.unlocking(for: "to forget a denial") { vault in try vault.forgetDenial(of: subject, item) }
+    try session.unlocking(for: "vault requests forget") { vault in try vault.forgetDenial(of: subject, item) }
     if globals.json {
       try Output.json { writer in
         writer.beginObject()
@@ -59,7 +59,7 @@ struct RequestsForgetCommand: ParsableCommand {
 enum RequestNumber {
   static func parse(_ text: String) throws -> Int {
     guard let number = Int(text), number > 0 else {
-      throw ValidationError("'\(Printable.line(text))' is no number of a request; see `vault requests`")
+      throw ValidationError("'\(Printable.line(text))' is no number of a request; see \(Hint.vault("requests"))")
     }
     return number
   }

@@ -37,27 +37,12 @@ struct RestoreCommand: SecretTaking {
     let source = try BackupSource(file)
     let session = try Session(globals)
     let answers = Answers(secrets, json: globals.json)
-    let header = try source.header()
-    var bar = ProgressBar("restoring", of: source.size)
-    let leftOut = try session.converse(answers) { vault, method, answer in
-      var done = header.count
-      return try vault.restore(
-        header: header, method: method ?? (recovery ? "recovery" : nil),
-        read: { bytes in
-          // What follows takes its time, and asks nothing more.
-          answers.finish()
-          let count = try source.read(into: &bytes)
-          done += count
-          bar.show(done)
-          return count
-        }, answer: answer)
-    }
-    _ = consume bar
+    let leftOut = try source.send(source.header(), session, answers, recovery: recovery, checks: false)
     if globals.json { return try write(leftOut) }
     for slot in leftOut {
       Output.note("slot \(slot.id) (\(Printable.text(slot.kind))) needs the machine it was made on and was left out")
     }
-    if Keyboard.isAttended { Output.note("the vault is restored; open it with `vault unlock`") }
+    if Keyboard.isAttended { Output.note("the vault is restored; open it with \(Hint.vault("unlock"))") }
   }
 
   private func write(_ leftOut: [Wire.Slot]) throws(Failure) {

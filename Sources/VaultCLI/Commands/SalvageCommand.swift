@@ -21,11 +21,15 @@ struct SalvageCommand: ParsableCommand {
 
   @OptionGroup var globals: Globals
 
+  func validate() throws {
+    if file == "-" { throw ValidationError("what is lost goes to standard output, so the backup cannot; name a file") }
+  }
+
   func run() throws {
     try NewFile.check(file, replaces: force)
     let session = try Session(globals)
     var losses: [Wire.Finding] = []
-    let (saved, omitted) = try session.unlocking(for: "vault salvage") { vault in
+    let (saved, omitted) = try session.unlocking(for: "vault salvage", isLong: true) { vault in
       losses = []
       let progress = Progress()
       defer { progress.clear() }
@@ -43,11 +47,11 @@ struct SalvageCommand: ParsableCommand {
       try Output.line("\(Printable.text(loss.text))\(name)")
     }
     if omitted > 0 { try Output.line("and \(omitted) more") }
-    try Output.line("saved: \(saved == 1 ? "1 item" : "\(saved) items")")
+    try Output.line("saved: \(Counted.text(saved, "item"))")
     let store = StorePaths(system: globals.system)?.directory ?? "the store's directory"
     Output.note(
       "what was saved is in \(Printable.quoted(file)); to use it, stop the daemon, move \(Printable.text(store)) aside, "
-        + "then `vault restore`")
+        + "then \(Hint.vault("restore"))")
   }
 
   private func write(_ vault: Vault) throws {

@@ -53,19 +53,24 @@ struct SetCommand: SecretTaking {
   var require: String?
 
   @Option(
+    parsing: .unconditional,
     help: ArgumentHelp(
       "For how long one proof counts in your session, up to a day; 60s unless given.", valueName: "duration"),
     transform: Times.reuse)
   var reuse: Int64?
 
   @Option(
+    parsing: .unconditional,
     help: ArgumentHelp(
       """
-      When the value stops being served: a duration from now such as 90d, 6mo or 1y, a date such as 2030-01-31, a Unix \
-      time such as @1893456000, or never.
+      When the value stops being served: a duration from now such as 90d, 6mo or 1y, a date such as 2030-01-31 (its \
+      first second in UTC), a Unix time such as @1893456000, or never.
       """, valueName: "time"),
     transform: Times.expiry)
   var expires: Int64?
+
+  @Flag(help: "Take also an expiry that has passed, as an import of old items may have it, without a question.")
+  var expired = false
 
   @Option(
     help: ArgumentHelp("Read the value from a file, byte for byte; - is standard input.", valueName: "path"),
@@ -77,8 +82,17 @@ struct SetCommand: SecretTaking {
 
   @OptionGroup var generator: GeneratorOptions
 
+  @Flag(
+    help: """
+      With --generate and --use: make a key that is used and never told to anybody, the vault's owner included. That never changes.
+      """)
+  var neverRead = false
+
   @Flag(help: "Replace an item that is there already.")
   var update = false
+
+  @Flag(help: "With --update: replace a value also by an empty one.")
+  var allowEmpty = false
 
   @Flag(help: "With --update: change what is said about the item, not its value.")
   var keepValue = false
@@ -86,7 +100,8 @@ struct SetCommand: SecretTaking {
   @Flag(
     help: """
       Store many: each line of standard input is a JSON object with name, value (or data in base64, or generate, such \
-      as "phrase"), and optionally kind, use, attributes, accessible, require, reuse, expires (such as "30d") and update.
+      as "phrase"), and optionally kind, use, attributes, accessible, require, reuse, expires (such as "30d"), update and \
+      never_read.
       """)
   var batch = false
 
@@ -110,10 +125,19 @@ struct SetCommand: SecretTaking {
     if exact && (generator.generate != nil || keepValue) {
       throw ValidationError("--exact is for a value on standard input")
     }
+    if allowEmpty && (!update || keepValue || generator.generate != nil) {
+      throw ValidationError("--allow-empty is for a value that replaces another; give it with --update")
+    }
     if keepValue && !update { throw ValidationError("--keep-value is for an item that is there; give --update too") }
     if let style = generator.generate {
       try generator.options.check(style)
       if style.isKey && use == nil && !update { throw ValidationError("a key is made for a use; give --use too") }
+    }
+    if expired && expires == nil { throw ValidationError("--expired is for an expiry; give --expires too") }
+    if neverRead, generator.generate?.isKey != true {
+      let styles = GeneratedStyle.allCases.filter(\.isKey).map(\.rawValue).joined(separator: ", ")
+      throw ValidationError(
+        "--never-read is for a key that the vault makes itself; give --generate with one of \(styles)")
     }
   }
 
@@ -123,14 +147,21 @@ struct SetCommand: SecretTaking {
       expires != nil,
       file != nil,
       exact, generator.generate != nil, generator.options.length != nil, generator.options.noSymbols, keepValue,
+      neverRead,
     ]
     if single.contains(true) {
-      throw ValidationError("with --batch everything about an item stands in its line; only --update goes with it")
+      throw ValidationError(
+        "with --batch everything about an item stands in its line; only --update, --allow-empty and --expired go with it"
+      )
     }
   }
 
+  private var batchTerms: BatchTerms {
+    BatchTerms(update: update, allowsEmpty: allowEmpty, allowsExpired: expired)
+  }
+
   func run() throws {
-    if batch { return try BatchSet(globals: globals, update: update).run() }
+    if batch { return try BatchSet(globals: globals, terms: batchTerms).run() }
     var request = SetRequest(self)
     try request.run()
   }
@@ -163,10 +194,8 @@ struct Attribute: Equatable {
 struct GeneratorOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      """
-      Let the daemon draw the value: `password` (when left out), `phrase` or, with --use, a key: `ed25519`, `p256`, `rsa3072`, \
-      `rsa4096` or `hmac256`.
-      """, valueName: "style"))
+      "Let the daemon draw the value: a password (when left out) or a phrase, or, with --use, a key.",
+      valueName: "style"))
   var generate: GeneratedStyle?
 
   @OptionGroup var options: RecipeOptions

@@ -26,13 +26,14 @@ struct ShowCommand: ParsableCommand {
       let type = item.keyType.map { ", \($0)" + (item.keyBits.map { " of \($0) bits" } ?? "") }
       rows.append(("use", use + (type ?? "")))
     }
+    if item.neverRead == true { rows.append(("read", "never, by anybody: it is used alone")) }
     if let code = item.code { rows += self.rows(code) }
     rows += item.attributes.sorted { $0.key < $1.key }.map { ("attr \($0.key)", $0.value) }
     rows += [
       ("accessible", item.accessible),
       ("require", item.require == "none" ? item.require : "\(item.require), for \(Seconds.format(Int64(item.reuse)))"),
       ("version", String(item.version)),
-      ("size", "\(item.size) bytes"), ("created", LocalTime.text(item.created)),
+      ("size", Counted.text(item.size, "byte")), ("created", LocalTime.text(item.created)),
       ("modified", LocalTime.text(item.modified)), ("expires", item.expires.map { LocalTime.text($0) } ?? "never"),
     ]
     if let creator = item.creator { rows.append(("creator", creator)) }
@@ -72,7 +73,8 @@ struct HistoryCommand: ParsableCommand {
         try Output.json { version.write(to: &$0) }
       } else {
         table.add(
-          .init(String(version.version)), .init(LocalTime.text(version.created)), .init("\(version.size) bytes"),
+          .init(String(version.version)), .init(LocalTime.text(version.created)),
+          .init(Counted.text(version.size, "byte")),
           .init(version.writer ?? ""), .init(version.current ? "current" : ""))
       }
     }

@@ -43,6 +43,9 @@ enum SlotKindArgument: String, ExpressibleByArgument, CaseIterable {
   case recovery
   case pam
   case login
+
+  /// Those whose secret is typed as it is; what PAM asks is its own.
+  static let typed: [SlotKindArgument] = [.password, .recovery, .login]
 }
 
 struct SlotAddCommand: SecretTaking {
@@ -134,7 +137,7 @@ struct SlotRemoveCommand: SecretTaking {
   func run() throws {
     let session = try Session(globals)
     let answers = Answers(secrets, json: globals.json)
-    try session.converse(answers) { vault, method, answer in
+    try session.converse(answers, isLast: false) { vault, method, answer in
       try vault.removeSlot(id, method: method ?? (recovery ? "recovery" : nil), answer: answer)
     }
     if globals.json {
@@ -147,7 +150,7 @@ struct SlotRemoveCommand: SecretTaking {
     } else if Keyboard.isAttended {
       try Rekeying.offer(
         session, because: "slot \(id) is removed; older copies of the store still open with it",
-        asks: !secrets.passwordStdin)
+        secrets.passwordStdin ? nil : answers)
     }
   }
 }

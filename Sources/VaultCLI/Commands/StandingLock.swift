@@ -74,7 +74,8 @@ struct StandingLock: ~Copyable {
     switch error {
     // So many wait already that it cannot be connected to yet.
     case .timedOut, .fault(.tooManyConnections), .fault(.tooManyRequests): true
-    case .fault, .noRuntimeDirectory, .notUTF8, .unsafeSocket, .noDaemon, .daemonFailed, .disconnected,
+    case .fault, .noRuntimeDirectory, .relativeRuntimeDirectory, .impossibleSocket, .notUTF8, .unsafeSocket, .noDaemon,
+      .daemonFailed, .disconnected,
       .protocolViolation, .tooLarge, .answerTooLarge, .notText, .system:
       false
     }

@@ -23,14 +23,14 @@ struct StatusCommand: ParsableCommand {
   }
 
   /// The state of the user's vault while no daemon runs: nobody has its keys.
-  private static func absent() -> Failure {
+  static func absent() -> Failure {
     if let problem = Daemon.settingsProblem() {
       return Failure(
         .configuration, "no daemon is running, and none starts: \(Printable.text(Failure.reason(of: problem)))")
     }
     if let store = StorePaths(system: false), !FileState(store.directory + "/vault.db").exists {
       return Failure(
-        .unavailable, "no daemon is running, and there is no vault yet", "make one with `vault init`")
+        .unavailable, "no daemon is running, and there is no vault yet", "make one with \(Hint.vault("init"))")
     }
     return Failure(.unavailable, "locked: no daemon is running", "the next command starts one")
   }
@@ -50,15 +50,19 @@ struct StatusCommand: ParsableCommand {
       lines.append(row("integrity", Integrity.text(integrity, isCopy: Integrity.copyWarning(status) != nil)))
     }
     if let rekey = status.rekey {
-      lines.append(row("rekey", "\(rekey.done) of \(rekey.of) items; `vault rekey` waits for it"))
+      lines.append(row("rekey", "\(rekey.done) of \(rekey.of) items; \(Hint.vault("rekey")) waits for it"))
     }
+    if let backup = status.backup { lines.append(row("backup", BackupAge(backup, now: now).text)) }
     for method in status.methods {
-      let reason = method.obstacle.map { ", \(Printable.text($0))" } ?? ""
+      let reason = method.obstacle.map { ", \(Hint.text($0))" } ?? ""
       lines.append(row("unlock by", Printable.text(method.name) + (method.available ? "" : ": not now\(reason)")))
     }
+    if status.audit == "off" { lines.append(row("audit", Style.yellow("off: what happens is not recorded"))) }
+    if let agent = status.sshAgent { lines.append(row("ssh-agent", text(agent))) }
     for agent in status.agents ?? [] { lines.append(row("agent", text(agent, now: now))) }
+    for watcher in status.watchers ?? [] { lines.append(row("watcher", Style.yellow(text(watcher, now: now)))) }
     if let requests = status.requests, requests > 0 {
-      lines.append(row("requests", "\(requests) \(requests == 1 ? "waits" : "wait"); see `vault requests`"))
+      lines.append(row("requests", "\(requests) \(requests == 1 ? "waits" : "wait"); see \(Hint.vault("requests"))"))
     }
     for warning in status.warnings { lines.append(row("warning", Style.yellow(text(warning, now: now)))) }
     if status.version != ClientVersion.text {
@@ -70,7 +74,15 @@ struct StatusCommand: ParsableCommand {
   }
 
   private static func text(_ warning: Wire.Warning, now: Int64) -> String {
-    (warning.since.map { "since \(moment($0, now: now)): " } ?? "") + Printable.text(warning.sentence)
+    (warning.since.map { "since \(moment($0, now: now)): " } ?? "") + Hint.text(warning.sentence)
+  }
+
+  /// Whether the ssh-agent is on, its socket, and the keys that it offers.
+  static func text(_ agent: Wire.SSHAgent) -> String {
+    guard agent.on else { return "off" }
+    let place = agent.socket.map { "on, at \(Printable.text($0))" } ?? "on, without a socket: the socket unit has none"
+    let keys = agent.keys.map { Counted.text($0, "key") } ?? "keys that are known after an unlock"
+    return place + "; offers \(keys)" + (agent.added > 0 ? " and \(agent.added) of ssh-add" : "")
   }
 
   /// The process of an agent, its faces and since when it attends.
@@ -81,13 +93,21 @@ struct StatusCommand: ParsableCommand {
     return "\(user), process \(agent.pid)\(unit), asks by \(faces), since \(moment(agent.since, now: now))"
   }
 
+  /// The process of a watcher, what it says that a person is to see to, and since when.
+  private static func text(_ watcher: Wire.Watcher, now: Int64) -> String {
+    let user = watcher.user.map { Printable.text($0) } ?? "uid \(watcher.uid)"
+    let unit = watcher.unit.map { " (\(Printable.text($0)))" } ?? ""
+    return "\(user), process \(watcher.pid)\(unit), since \(moment(watcher.since, now: now)): "
+      + Printable.line(watcher.notice)
+  }
+
   private static func row(_ name: String, _ text: String) -> String {
     name + ":" + String(repeating: " ", count: max(1, 11 - name.count)) + text
   }
 
   private static func state(_ name: String) -> String {
     switch name {
-    case "new": "no vault yet; make one with `vault init`"
+    case "new": "no vault yet; make one with \(Hint.vault("init"))"
     case "unlocked": Style.green(name)
     case "unreadable": Style.red(name)
     default: Printable.text(name)
@@ -111,7 +131,7 @@ struct StatusCommand: ParsableCommand {
     }
   }
 
-  private static func moment(_ time: Int64, now: Int64) -> String {
+  static func moment(_ time: Int64, now: Int64) -> String {
     let distance = Seconds.from(now, to: time)
     let text = distance > 0 ? "in \(Seconds.format(distance))" : "\(Seconds.format(Seconds.from(time, to: now))) ago"
     return "\(LocalTime.text(time)) (\(text))"

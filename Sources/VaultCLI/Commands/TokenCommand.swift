@@ -32,6 +32,7 @@ struct TokenIssueCommand: ParsableCommand {
   var subject: String?
 
   @Option(
+    parsing: .unconditional,
     help: ArgumentHelp(
       "How long it is good, such as 15m or 90d; when left out as long as the item's `max-ttl` says, or an hour.",
       valueName: "duration"),

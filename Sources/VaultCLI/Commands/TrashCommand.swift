@@ -24,7 +24,7 @@ struct TrashListCommand: ParsableCommand {
 
   func run() throws {
     let session = try Session(globals)
-    guard try session.canSearch() else { throw session.cold }
+    try session.needAllNames()
     let items = try session.unlocking { vault in try vault.find(inTrash: true) }
     var table = Table("NAME", "KIND", "DELETED", "LEFT")
     for item in items.sorted(by: { ($1.deleted ?? 0, $0.name) < ($0.deleted ?? 0, $1.name) }) {
@@ -56,19 +56,19 @@ struct TrashRestoreCommand: ParsableCommand {
   func run() throws {
     let session = try Session(globals)
     var restored: [String] = []
-    var open: [String: [Wire.Access]] = [:]
+    var open: [(name: String, access: [Wire.Access])] = []
     let progress = Progress()
     defer { progress.clear() }
     for name in names {
       do throws(Failure) {
         let reply = try session.unlocking { vault in try vault.undelete(name) }
-        if let access = reply.openTo { open[name] = access }
+        if let access = reply.openTo { open.append((name, access)) }
       } catch {
         progress.clear()
         throw explain(error, name, restored.count, session)
       }
       restored.append(name)
-      progress.show("\(restored.count) of \(names.count) items came back")
+      progress.show("\(restored.count) of \(Counted.text(names.count, "item")) came back")
     }
     progress.clear()
     if globals.json {
@@ -82,7 +82,7 @@ struct TrashRestoreCommand: ParsableCommand {
       }
     } else if Keyboard.isAttended {
       Output.note("\(names.count == 1 ? Printable.quoted(names[0]) : "\(names.count) items") came back from the trash")
-      for (name, access) in open.sorted(by: { $0.key < $1.key }) {
+      for (name, access) in open {
         Output.note(Printable.quoted(name) + AccessChange.note(access))
       }
     }
@@ -94,7 +94,8 @@ struct TrashRestoreCommand: ParsableCommand {
     return switch error.exit {
     case .missing: Failure(.missing, "\(item) is not in the trash\(before)", advice(name, session))
     case .exists:
-      Failure(.exists, "there is another \(item) by now\(before)", "rename that with `vault mv`, and try again")
+      Failure(
+        .exists, "there is another \(item) by now\(before)", "rename that with \(Hint.vault("mv")), and try again")
     default: Failure(error.exit, error.event + before, error.advice)
     }
   }
@@ -102,7 +103,7 @@ struct TrashRestoreCommand: ParsableCommand {
   private func advice(_ name: String, _ session: Session) -> String {
     let items = Keyboard.isAttended ? try? session.call { vault in try vault.find(inTrash: true) } : nil
     let near = Nearest.names(to: name, among: (items ?? []).map(\.name), beginnings: true)
-    return Suggestion.text(near) ?? "see `vault trash`"
+    return Suggestion.text(near) ?? "see \(Hint.vault("trash"))"
   }
 }
 
@@ -133,18 +134,16 @@ struct TrashEmptyCommand: ParsableCommand {
   }
 
   private func ask(_ session: Session) throws(Failure) {
-    guard try session.canSearch() else { throw session.cold }
+    try session.needAllNames()
     let count = try session.unlocking { vault in try vault.find(inTrash: true) }.count
     guard count > 0 else { return }
     let what = TrashEmptyCommand.items(count)
-    guard Keyboard.isAttended else {
-      throw Failure(.usage, "this would delete \(what) for good", "add --yes if that is meant")
-    }
-    let keyboard = try Keyboard(otherwise: "add --yes")
-    guard try keyboard.confirm("Delete the \(what) in the trash for good?") else { throw Failure(Fault.cancelled) }
+    try Confirmation(
+      consequence: "this would delete \(what) for good", question: "Delete the \(what) in the trash for good?"
+    ).ask()
   }
 
-  private static func items(_ count: Int) -> String { count == 1 ? "1 item" : "\(count) items" }
+  private static func items(_ count: Int) -> String { Counted.text(count, "item") }
 }
 
 struct RestoreVersionCommand: ParsableCommand {

@@ -23,6 +23,7 @@ struct UnlockCommand: SecretTaking {
 
   @Option(
     name: .customLong("for"),
+    parsing: .unconditional,
     help: ArgumentHelp("Keep it open for this time, such as 90s, 15m or 12h, and lock it then.", valueName: "duration"),
     transform: Times.duration)
   var lockAfter: Int64?
@@ -51,11 +52,43 @@ struct UnlockCommand: SecretTaking {
     try session.converse(answers) { vault, method, answer in
       try vault.unlock(method: method ?? chosen, for: lockAfter.map { .seconds($0) }, answer: answer)
     }
-    guard globals.json || Keyboard.isAttended else { return }
+    defer { answers.forgetCode() }
+    guard globals.json || Keyboard.isAttended else { return hint(answers) }
     let status = try session.call { vault in try vault.status() }
     if globals.json { return try Output.json { status.write(to: &$0) } }
     if let warning = Integrity.copyWarning(status) { Output.note(warning) }
     Output.note(UnlockCommand.sentence(status))
+    try offerPassword(session, answers)
+  }
+
+  /// The command that sets a new password by a recovery code.
+  private static let later = "`vault passwd --recovery` sets a new password"
+
+  /// Says how a new password is set, where a recovery code has opened the vault and nobody is asked.
+  private func hint(_ answers: Answers) {
+    if answers.hasGivenCode { Output.note("opened by a recovery code; \(UnlockCommand.later)") }
+  }
+
+  /// Offers to set a new password where a recovery code has just opened the vault: whoever needs one has lost the old one.
+  private func offerPassword(_ session: Session, _ answers: Answers) throws(Failure) {
+    guard answers.hasGivenCode else { return }
+    guard !secrets.passwordStdin, let keyboard = try? Keyboard(otherwise: "") else { return hint(answers) }
+    guard try keyboard.confirm("Set a new password now, in place of the one that is lost?") else {
+      return Output.note("\(UnlockCommand.later) later")
+    }
+    do throws(Failure) {
+      // The code is not asked for again.
+      let next = answers.holdingCode()
+      try session.converse(next) { vault, method, answer in
+        try vault.changePassword(
+          method: method ?? SlotKindArgument.recovery.rawValue, kind: nil, kdfMemory: nil, kdfPasses: nil,
+          answer: answer)
+      }
+    } catch {
+      // The vault is open all the same.
+      return Output.note("\(error.message); the vault is open, and \(UnlockCommand.later) later")
+    }
+    Output.note("the password is changed; the recovery code stays as it is")
   }
 
   /// That it is unlocked, and until when.

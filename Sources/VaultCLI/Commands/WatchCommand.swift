@@ -40,6 +40,7 @@ struct WatchCommand: ParsableCommand {
     if let exec {
       return try Watcher(exec, items, at: session.vault, runsAtOnce: now).work()
     }
+    try ReaderWatch.begin()
     try session.call { vault in
       try vault.monitor(patience: nil) { event in
         if items.areAll || items.concerns(event) { try write(event) }

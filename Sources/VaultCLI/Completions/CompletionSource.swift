@@ -25,7 +25,9 @@ struct CompletionSource {
   /// The names of the items in the trash.
   func trash() -> [Completion.Offer] {
     let names = texts { vault, each in _ = try each(vault.find(inTrash: true).map(\.name)) }
-    return Set(names).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }.map { Completion.Offer(text: $0) }
+    var seen: Set<[UInt8]> = []
+    // In order as they come.
+    return names.filter { seen.insert(Array($0.utf8)).inserted }.map { Completion.Offer(text: $0) }
   }
 
   /// The numbers of the deposits that were kept aside, with the items that they are for.

@@ -20,6 +20,8 @@ struct TypedWords {
   private(set) var path: [String] = []
   /// The first word that is no command, or no option of the command.
   private(set) var unknown: Unknown?
+  /// True where that option has a value in the same word.
+  private(set) var unknownHasValue = false
   private(set) var shape = CommandShape(of: Globals.self)
   /// The option whose value comes next.
   private(set) var pending: CommandShape.Argument?
@@ -66,7 +68,10 @@ struct TypedWords {
     if name == "--system" { isSystem = true }
     if name == "--socket", let equals { socket = String(word[word.index(after: equals)...]) }
     if equals == nil, let option = shape.option(name), option.takesValue { pending = option }
-    if unknown == nil, !isKnown(name) { unknown = .option(name) }
+    if unknown == nil, !isKnown(name) {
+      unknown = .option(name)
+      unknownHasValue = equals != nil
+    }
   }
 
   private func isKnown(_ name: String) -> Bool {

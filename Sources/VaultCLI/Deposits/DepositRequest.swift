@@ -20,8 +20,12 @@ struct DepositRequest {
 
   private func leave() throws(Failure) {
     let session = try session()
-    let value = try value()
+    var input = input
+    let hush = input.isTyped ? Hush.onTerminal() : nil
+    defer { _ = hush }
+    let value = try value(&input)
     let reply = try session.unlocking(for: command.reason) { vault in try vault.deposit(target, value: value) }
+    input.noteCutBreak()
     try report(
       Wire.DepositSealedReply(
         number: reply.number, waiting: reply.waiting, version: reply.version, kept: reply.kept, name: name))
@@ -46,8 +50,10 @@ struct DepositRequest {
     let key = try DepositLine.key(in: file)
     if let output = command.output { try NewFile.check(output, replaces: command.force) }
     let session = try session()
-    let value = try value()
+    var input = input
+    let value = try value(&input)
     let reply = try session.call { vault in try vault.sealDeposit(target, value: value, to: key) }
+    input.noteCutBreak()
     if let output = command.output { try NewFile.write("\(reply.box)\n", to: output, replaces: command.force) }
     if command.globals.json {
       try Output.json { writer in
@@ -77,9 +83,14 @@ struct DepositRequest {
   }
 
   /// What a kind that is not given may be is not asked about: who may leave a value may not know of the item.
-  private func value() throws(Failure) -> SecretBuffer {
-    try ValueInput(name: name, file: command.file, isExact: command.exact).read(
-      kind: { command.kind.flatMap(ItemKind.init(rawValue:)) ?? .password })
+  private func value(_ input: inout ValueInput) throws(Failure) -> SecretBuffer {
+    try input.read(kind: { command.kind.flatMap(ItemKind.init(rawValue:)) ?? .password })
+  }
+
+  private var input: ValueInput {
+    ValueInput(
+      name: name, file: command.file, isExact: command.exact, mayBeEmpty: command.allowEmpty,
+      isKindOpen: command.kind == nil)
   }
 
   private var target: Vault.DepositTarget {
@@ -94,7 +105,7 @@ extension Wire.DepositSealedReply {
   var sentence: String {
     let item = name.map { " for \(Printable.quoted($0))" } ?? ""
     let number = number.map { " (deposit \($0))" } ?? ""
-    if let kept { return "kept aside\(number): \(Printable.text(kept)); `vault deposits` shows it" }
+    if let kept { return "kept aside\(number): \(Printable.text(kept)); \(Hint.vault("deposits")) shows it" }
     if waiting { return "left\(item); the next unlock takes it in\(number)" }
     if let version { return "stored version \(version)\(name.map { " of \(Printable.quoted($0))" } ?? "")" }
     return "left\(item)\(number)"

@@ -24,7 +24,7 @@ struct Settlement: ParsableArguments {
   func settle(accept: Bool) throws(Failure) -> [(Wire.DepositInfo, Wire.SettleDepositReply)] {
     let session = try Session(globals)
     // What a locked vault tells of them is too little to decide by.
-    if Keyboard.isAttended { try session.unlockIfLocked() }
+    if Keyboard.canAsk { try session.unlockIfLocked() }
     let deposits = try find(session)
     if !yes { try ask(deposits, accept: accept) }
     var settled: [(Wire.DepositInfo, Wire.SettleDepositReply)] = []
@@ -50,7 +50,8 @@ struct Settlement: ParsableArguments {
         throw Failure(Fault.noSuchDeposit(number: number))
       }
       guard !deposit.waiting else {
-        throw Failure(.retry, "deposit \(number) waits for the next unlock", "open the vault with `vault unlock`")
+        throw Failure(
+          .retry, "deposit \(number) waits for the next unlock", "open the vault with \(Hint.vault("unlock"))")
       }
       found.append(deposit)
     }
@@ -59,14 +60,11 @@ struct Settlement: ParsableArguments {
 
   private func ask(_ deposits: [Wire.DepositInfo], accept: Bool) throws(Failure) {
     let verb = accept ? "accept" : "drop"
-    let what = deposits.count == 1 ? "1 deposit" : "\(deposits.count) deposits"
-    guard Keyboard.isAttended else {
-      throw Failure(.usage, "this would \(verb) \(what)", "add --yes if that is meant")
-    }
-    let keyboard = try Keyboard(otherwise: "add --yes")
-    for deposit in deposits { try keyboard.show("  \(deposit.sentence)\n") }
+    let what = Counted.text(deposits.count, "deposit")
     let these = deposits.count == 1 ? "it" : "these \(what)"
     let question = accept ? "Store \(these) as if you had set it?" : "Delete \(these) for good?"
-    guard try keyboard.confirm(question) else { throw Failure(Fault.cancelled) }
+    try Confirmation(
+      consequence: "this would \(verb) \(what)", question: question, facts: deposits.map(\.sentence)
+    ).ask()
   }
 }

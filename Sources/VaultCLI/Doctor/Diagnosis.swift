@@ -31,7 +31,7 @@ struct Diagnosis: Equatable {
       case .warn: Style.yellow("warn")
       case .fail: Style.red("fail")
       }
-    return "\(mark)  \(Printable.text(check)): \(Printable.text(text))" + (fix.map { "; \(Printable.text($0))" } ?? "")
+    return "\(mark)  \(Printable.text(check)): \(Printable.text(text))" + (fix.map { "; \(Hint.text($0))" } ?? "")
   }
 
   func write(to writer: inout JSONWriter) {

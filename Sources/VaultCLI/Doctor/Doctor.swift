@@ -15,19 +15,41 @@ struct Doctor {
     do throws(ClientError) {
       location = globals.system ? .system : try .user(explicit: globals.socket)
     } catch {
-      return [.fail("socket", "XDG_RUNTIME_DIR is not set", fix: "log in through a session, or give --socket")]
-        + files(nil)
+      let failure = Failure(error)
+      return [.fail("socket", failure.event, fix: failure.advice ?? "give --socket")] + files(nil)
     }
-    diagnoses += socket(location)
-    let status = daemon(&diagnoses)
+    diagnoses += place(location) + socket(location)
+    // A place where none can listen says enough.
+    let status = location.problem == nil ? daemon(&diagnoses) : nil
     diagnoses += files(status)
     diagnoses += SystemdUnits.diagnoses(system: globals.system)
     if let status { diagnoses += CoreLimit.diagnoses(pid: status.pid) }
+    // A mode that others can use is one thing, though the daemon refuses the store for it as well.
+    if diagnoses.contains(where: { $0.check == "store" && $0.level == .fail && $0.fix != nil }) {
+      diagnoses.removeAll { $0.check == "store" && $0.level == .fail && $0.fix == nil }
+    }
+    // So is a refused settings file, of which the daemon warns.
+    if diagnoses.contains(where: { $0.check == Doctor.settings && $0.level == .fail }) {
+      diagnoses.removeAll { $0.check == Doctor.settings && $0.level == .warn }
+    }
     return diagnoses
   }
 
   /// The user whose files they have to be.
   private var owner: uid_t? { globals.system ? nil : geteuid() }
+
+  /// The fault of the place of the socket itself, whatever stands there.
+  private func place(_ location: SocketLocation) -> [Diagnosis] {
+    var diagnoses: [Diagnosis] = []
+    if Session.isOwn(socket: globals.socket, system: globals.system), let value = SocketLocation.passedOver {
+      diagnoses.append(
+        .warn(
+          "socket", "XDG_RUNTIME_DIR is \(Printable.quoted(value)), which is no absolute path and is passed over",
+          fix: "set it to an absolute path"))
+    }
+    if let problem = location.problem { diagnoses.append(.fail("socket", problem, fix: location.remedy)) }
+    return diagnoses
+  }
 
   private func socket(_ location: SocketLocation) -> [Diagnosis] {
     guard let owner else { return [] }
@@ -44,12 +66,16 @@ struct Doctor {
     let status: Wire.StatusReply
     do throws(Failure) {
       guard let answer = try answer() else {
-        diagnoses.append(.warn("daemon", "none is running", fix: "the next command starts one"))
+        let starts = Daemon.settingsProblem() == nil
+        diagnoses.append(
+          .warn(
+            "daemon", "none is running",
+            fix: starts ? "the next command starts one" : "none starts before the settings are right"))
         return nil
       }
       status = answer
     } catch {
-      diagnoses.append(.fail("daemon", error.event, fix: error.advice ?? "see its log"))
+      diagnoses.append(.fail("daemon", error.event, fix: Self.fix(error)))
       return nil
     }
     diagnoses.append(.ok("daemon", "process \(status.pid) answers; the vault is \(status.state)"))
@@ -62,12 +88,21 @@ struct Doctor {
           fix: "restart the daemon after an update: \(ClientVersion.restart(status, system: globals.system))"))
     }
     if let problem = status.problem {
-      diagnoses.append(.fail("store", problem, fix: "keep the files as they are and see vaultd(8)"))
+      diagnoses.append(store(problem))
     }
     if status.integrity?.state == "failed" {
       diagnoses.append(
-        .fail("integrity", "the check of the store found something wrong", fix: "see `vault verify` for what it is"))
+        .fail(
+          "integrity", "the check of the store found something wrong", fix: "see \(Hint.vault("verify")) for what it is"
+        ))
     }
+    if status.audit == "off" {
+      diagnoses.append(
+        .warn(
+          "audit", "the log is off, so nobody can tell later who read what",
+          fix: "set audit = on in vaultd.conf, then \(Hint.vault("reload"))"))
+    }
+    if let backup = status.backup { diagnoses.append(BackupAge(backup, now: Int64(time(nil))).diagnosis) }
     diagnoses += ways(status)
     diagnoses += HiddenAttributes(globals).diagnoses()
     diagnoses += status.warnings.map(Doctor.warning)
@@ -75,6 +110,25 @@ struct Doctor {
       diagnoses.append(.ok(Doctor.memory, "the daemon's keys stay out of the swap"))
     }
     return status
+  }
+
+  /// The remedy of a failure, which is not this command.
+  private static func fix(_ failure: Failure) -> String {
+    if let advice = failure.advice, advice != Failure.seeDoctor { return advice }
+    return failure.exit == .denied ? "run this as the user whose vault it is" : "see its log"
+  }
+
+  /// A store that cannot be opened. What is wrong with its files as files has its own line, with the remedy.
+  private func store(_ problem: String) -> Diagnosis {
+    do throws(Failure) {
+      _ = try Session(globals, startsDaemon: false).call { vault in try vault.slots() }
+    } catch {
+      // All else that it may say is said already.
+      if error.exit == .invalid {
+        return Diagnosis(check: "store", level: .fail, text: error.event, fix: error.advice)
+      }
+    }
+    return Diagnosis(check: "store", level: .fail, text: problem, fix: nil)
   }
 
   /// The daemon's word; nil where nobody listens and a command would start one.
@@ -98,11 +152,11 @@ struct Doctor {
     }
   }
 
-  private static let memory = "locked memory"
+  private static let (memory, settings) = ("locked memory", "settings")
 
   /// Reports something that the daemon says it cannot do.
   private static func warning(_ warning: Wire.Warning) -> Diagnosis {
-    let check = ["memory": memory, "settings": "settings"][warning.about] ?? "daemon"
+    let check = ["memory": memory, "settings": settings][warning.about] ?? "daemon"
     return .warn(check, warning.text, fix: warning.advice)
   }
 
@@ -139,7 +193,7 @@ struct Doctor {
     }
     guard let directory = Diagnosis.permissions("store", store.directory, is: .directory, owner: owner, mode: 0o700)
     else {
-      return [.ok("store", "\(store.directory) is not there yet; `vault init` makes it")]
+      return [.ok("store", "\(store.directory) is not there yet; \(Hint.vault("init")) makes it")]
     }
     var diagnoses = [directory]
     for name in ["vault.db", "vault.db-wal", "vault.lock", "vault.room"] {

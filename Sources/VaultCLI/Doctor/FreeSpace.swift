@@ -20,7 +20,9 @@ struct FreeSpace {
   var diagnosis: Diagnosis {
     let text = "\(Sizes.text(bytes)) are free where the store is"
     guard bytes < Self.low else { return .ok("space", text) }
-    let rest = isRoomKept ? "`vault rm` still deletes" : "too little was free to keep room aside for `vault rm`"
+    let rest =
+      isRoomKept
+      ? "\(Hint.vault("rm")) still deletes" : "too little was free to keep room aside for \(Hint.vault("rm"))"
     return .warn("space", text, fix: "free some: on a full disk nothing can be stored, and \(rest)")
   }
 }

@@ -32,7 +32,7 @@ struct HiddenAttributes {
   }
 
   private func items(with key: String, _ session: Session) throws(Failure) -> [String] {
-    try session.call { vault in try vault.find("\(key)~**") }.map(\.name).sorted()
+    try session.call { vault in try vault.find("\(Attributes.field(ofKey: key))~**") }.map(\.name).sorted()
   }
 
   static func diagnosis(_ key: String, _ items: [String]) -> Diagnosis? {
@@ -45,6 +45,6 @@ struct HiddenAttributes {
       "attributes",
       "\(names) \(items.count == 1 ? "has" : "have") an attribute named like the field \(Printable.quoted(key))",
       fix: "read it as \(Printable.quoted(field)), or store it under another name with "
-        + "`vault set NAME --update --keep-value --attr \(Printable.line(key))= --attr OTHER=…`")
+        + "\(Hint.vault("set NAME --update --keep-value --attr \(Printable.line(key))= --attr OTHER=…"))")
   }
 }

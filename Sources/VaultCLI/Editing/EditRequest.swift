@@ -18,7 +18,7 @@ struct EditRequest {
     guard old.bytes.withBytes({ Content.isText($0) }) else {
       throw Failure(
         .invalid, "\(Printable.quoted(name)) is not text, and editors change such bytes",
-        "store another value with `vault set --update --file`")
+        "store another value with \(Hint.vault("set --update --file"))")
     }
     let editor = try Editor()
     var text = old.bytes.withBytes { SecretBuffer(copying: $0) }
@@ -34,24 +34,36 @@ struct EditRequest {
         guard new.withBytes({ Content.isText($0) }) else {
           throw Failure(
             .invalid, "what the editor has written is not text (UTF-8 without control characters); nothing was stored",
-            "set its encoding to UTF-8, or store such bytes with `vault set --update --file`")
+            "set its encoding to UTF-8, or store such bytes with \(Hint.vault("set --update --file"))")
+        }
+        guard new.count <= ValueInput.limit else {
+          throw Failure(
+            .invalid, "what the editor has written is more than \(Sizes.text(ValueInput.limit)); nothing was stored",
+            "store less, or store it in parts")
+        }
+        guard new.count > 0 || isSame || command.allowEmpty else {
+          throw Failure(
+            .invalid, "the editor has left nothing, so nothing was stored for \(Printable.quoted(name))",
+            ValueInput.adviceOnEmpty(kind))
         }
         let stored = try store(new, isSame: isSame, insteadOf: old.version, session)
         return try report(version: stored.version, stored)
       } catch {
         // What was typed is not lost for a slip of the hand.
-        guard error.exit == .invalid, Keyboard.isAttended else { throw error }
+        guard error.exit == .invalid, Keyboard.canAsk else { throw error }
         Output.note(error.message)
         guard try Keyboard(otherwise: "run it on a terminal").confirm("Edit it again?") else { throw error }
       }
     }
   }
 
-  /// The value that an edited text stands for: without the line break at its end that editors add to what had none.
+  /// The value that an edited text stands for: without the line break at its end, and the byte order mark at its beginning,
+  /// that editors add to what had none.
   static func value(
     _ text: borrowing SecretBuffer, editedFrom old: borrowing SecretBuffer, kind: ItemKind?
   ) -> SecretBuffer {
-    var value = text.withBytes { SecretBuffer(copying: $0) }
+    let hasNewMark = text.withBytes { $0.hasByteOrderMark } && !old.withBytes { $0.hasByteOrderMark }
+    var value = text.withBytes { SecretBuffer(copying: $0.extracting(droppingFirst: hasNewMark ? 3 : 0)) }
     // An empty text of several lines says nothing about how it ends.
     guard old.count > 0 || kind?.hasOneLine == true, old.finalBreak == 0 else { return value }
     value.truncate(to: value.count - value.finalBreak)
@@ -66,7 +78,7 @@ struct EditRequest {
     let now = try session.unlocking { vault in try vault.show(name) }.version
     if now != version {
       let changed = "\(Printable.quoted(name)) was changed meanwhile and has version \(now)"
-      guard Keyboard.isAttended else { throw Failure(.exists, "\(changed); nothing was stored", "edit it again") }
+      guard Keyboard.canAsk else { throw Failure(.exists, "\(changed); nothing was stored", "edit it again") }
       guard try Keyboard(otherwise: "run it on a terminal").confirm("\(changed); store yours on top of it?") else {
         throw Failure(Fault.cancelled)
       }

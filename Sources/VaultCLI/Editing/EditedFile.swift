@@ -53,13 +53,28 @@ struct EditedFile: ~Copyable {
   /// What it holds now.
   borrowing func read() throws(Failure) -> SecretBuffer {
     let descriptor = unsafe openat(folder, Self.name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
-    guard descriptor >= 0 else { throw Self.failure(path) }
+    guard descriptor >= 0 else {
+      switch errno {
+      case ENOENT:
+        throw Failure(
+          .io, "the editor has removed the file that it was given", "nothing was stored; see $VISUAL and $EDITOR")
+      case ELOOP: throw Self.replaced
+      default: throw Self.failure(path)
+      }
+    }
     defer { close(descriptor) }
     var status = stat()
-    guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-      throw Failure(.io, "\(path) is not a regular file any more", "nothing was stored")
-    }
-    return try FileInput.readAll(descriptor, limit: ValueInput.limit, name: path)
+    guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { throw Self.replaced }
+    // More than a value may have: it can be edited again.
+    return try FileInput.readAll(descriptor, limit: Self.limit, name: "what the editor has written")
+  }
+
+  private static let limit = 64 << 20
+
+  private static var replaced: Failure {
+    Failure(
+      .io, "the editor has put something else than a file in the place of the one that it was given",
+      "nothing was stored; see $VISUAL and $EDITOR")
   }
 
   private static func failure(_ path: String) -> Failure { Failure(.io, "\(path): \(Output.describe(errno))") }

@@ -20,6 +20,8 @@ struct Editor {
       command = ["/bin/sh", "-c", "exec \(words) \"$@\"", words]
       return
     }
+    // Those that are named may have windows of their own. These would read from where the messages go, for ever.
+    if Keyboard.isAttended { _ = try Keyboard(otherwise: "name an editor that needs none in $VISUAL") }
     guard let path = ["editor", "nano", "vi"].lazy.compactMap({ Tool.find($0) }).first else {
       throw Failure(.configuration, "there is no editor", "name one in $VISUAL or $EDITOR")
     }

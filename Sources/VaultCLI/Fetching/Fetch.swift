@@ -55,28 +55,40 @@ struct Fetch: Equatable {
   ) throws(Failure) {
     let name = item.name
     let needsValue = item.fields.contains { $0 == nil || $0 == "uri" }
+    var told: Wire.Item?
     if needsValue {
       let value = try session.reading(wait: wait, for: purpose) { vault, wait in
-        try vault.read(name.text, wait: wait, expired: expired, ask: wait == nil && !Keyboard.isAttended)
+        try vault.read(
+          name.text, wait: wait, expired: expired, ask: wait == nil && !Keyboard.canAsk,
+          describe: item.fields.contains { $0 != nil })
       }
+      told = value.item
       if item.fields.contains(nil) {
         value.bytes.withBytes { fetched.add(ItemReference(name), version: value.version, $0) }
       }
       if item.fields.contains("uri") {
-        let uri = try ItemURI.uri(of: session.call { vault in try vault.show(name.text) }, value.bytes)
+        let shown = try self.told(told, name, wait: nil, for: purpose, session)
+        told = shown
+        let uri = try ItemURI.uri(of: shown, value.bytes)
         uri.withBytes { fetched.add(ItemReference(name, field: "uri"), version: value.version, $0) }
       }
     }
     let fields = item.fields.compactMap { $0 }.filter { $0 != "uri" }
     guard !fields.isEmpty else { return }
     // It waits for nothing once the value was allowed.
-    let shown = try session.reading(wait: needsValue ? nil : wait, for: purpose) { vault, _ in
-      try vault.show(name.text)
-    }
+    let shown = try self.told(told, name, wait: needsValue ? nil : wait, for: purpose, session)
     for field in fields {
       let text = try ItemField.known(field, of: shown)
       fetched.add(ItemReference(name, field: field), version: shown.version, unsafe text.utf8.span.bytes)
     }
+  }
+
+  /// What was told of an item with its value, or else is told now.
+  private func told(
+    _ item: Wire.Item?, _ name: ItemName, wait: Duration?, for purpose: String, _ session: Session
+  ) throws(Failure) -> Wire.Item {
+    if let item { return item }
+    return try session.reading(wait: wait, for: purpose) { vault, _ in try vault.show(name.text) }
   }
 }
 
@@ -86,9 +98,17 @@ extension Session {
   func reading<R: ~Copyable>(
     wait: Duration?, for purpose: String, _ body: (Vault, _ wait: Duration?) throws -> R
   ) throws(Failure) -> R {
-    guard let wait else { return try unlocking(for: purpose) { try body($0, nil) } }
-    guard wait > .zero, WaitingLine.isRead else { return try call { try body($0, wait) } }
-    return try waiting(now: { try body($0, nil) }, call: { try body($0, wait) })
+    do throws(Failure) {
+      guard let wait else { return try unlocking(for: purpose) { try body($0, nil) } }
+      guard wait > .zero, WaitingLine.isRead else { return try call { try body($0, wait) } }
+      return try waiting(now: { try body($0, nil) }, call: { try body($0, wait) })
+    } catch {
+      // Somebody is there; it is the wait that has nobody asked.
+      if wait != nil, mayAsk, error.advice == Failure.askOnTerminal {
+        throw Failure(error.exit, error.event, "leave out --wait, which asks nobody")
+      }
+      throw error.tellingHowToAsk(vault.reason)
+    }
   }
 }
 

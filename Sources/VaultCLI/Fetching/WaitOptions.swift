@@ -3,6 +3,7 @@ internal import ArgumentParser
 /// The options of the commands whose answer may have to wait for a person.
 struct WaitOptions: ParsableArguments {
   @Option(
+    parsing: .unconditional,
     help: ArgumentHelp(
       "Wait that long for an unlock, or with --reason for an approval, such as 30s or 5m.", valueName: "duration"),
     transform: Times.wait)

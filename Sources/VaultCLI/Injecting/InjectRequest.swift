@@ -14,8 +14,11 @@ struct InjectRequest {
   /// The template's name in an error.
   var name: String { input == "-" ? "standard input" : input }
 
-  func template() throws(Failure) -> Template {
-    let source = try FileInput.readFile(input, limit: Template.limit)
+  /// - Parameter isKept: true where it may change any time: then it is a file, to which nobody writes just now.
+  func template(isKept: Bool = false) throws(Failure) -> Template {
+    let source =
+      try isKept
+      ? FileInput.readRegularFile(input, limit: Template.limit) : FileInput.readFile(input, limit: Template.limit)
     do throws(Template.Fault) { return try Template(source) } catch {
       throw Failure(
         .invalid, "\(Printable.text(name)):\(error.position.line):\(error.position.column): \(error.reason)",
@@ -35,7 +38,10 @@ struct InjectRequest {
   /// The whole rendering, or none.
   func render(_ template: borrowing Template, _ session: Session) throws(Failure) -> Rendering {
     let purpose = output.map { "vault inject -o \($0.path)" } ?? "vault inject"
-    let fetched = try fetch.items(template.actions.map(\.item), for: purpose, session)
+    let fetched: FetchedItems
+    do throws(Failure) { fetched = try fetch.items(template.actions.map(\.item), for: purpose, session) } catch {
+      throw error.explainingField
+    }
     return try Rendering(template, fetched, name: name)
   }
 
@@ -81,6 +87,20 @@ struct InjectRequest {
       }
       try Output.write(bytes)
     }
+  }
+}
+
+extension Failure {
+  /// The same, and where an item's name looks like `item#field`, as `run` and `env` take it, the way in which a template
+  /// asks for that.
+  fileprivate var explainingField: Failure {
+    guard let name = missing?.name, let sign = name.lastIndex(of: "#"), sign > name.startIndex else { return self }
+    let field = name[name.index(after: sign)...]
+    guard !field.isEmpty else { return self }
+    return Failure(
+      exit, event,
+      "a template asks for a field by {{ vault \"\(Printable.line(String(name[..<sign])))\" | field \"\(Printable.line(String(field)))\" }}"
+    )
   }
 }
 

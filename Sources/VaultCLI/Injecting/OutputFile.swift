@@ -7,6 +7,8 @@ internal import VaultWire
 struct OutputFile {
   let path: String
   let mode: mode_t
+  /// True where somebody has asked for just that mode.
+  var isModeChosen = false
 
   /// Writes it whole, unless it is already what it should be; true when it was written.
   func write(_ content: borrowing SecretBuffer) throws(Failure) -> Bool {
@@ -14,17 +16,32 @@ struct OutputFile {
     if isAlready(content) { return false }
     let file = try NewFile(path, replaces: true, mode: mode)
     try content.withBytes { bytes throws(Failure) in try file.write(bytes) }
+    var old = stat()
+    let wasThere = unsafe lstat(path, &old) == 0
     try file.finish()
+    if wasThere { noteChange(from: old) }
     return true
   }
 
-  /// Its content; nil where there is no such file, or nothing that could be one of these.
-  func read() -> SecretBuffer? {
-    let descriptor = open()
-    guard descriptor >= 0 else { return nil }
-    defer { close(descriptor) }
-    guard Self.status(descriptor) != nil else { return nil }
-    return try? FileInput.readAll(descriptor, limit: Rendering.limit, name: path)
+  /// Tells of rights that those who had the replaced file lack in this one, where nobody has asked for that.
+  func noteChange(from old: stat) {
+    var new = stat()
+    guard unsafe lstat(path, &new) == 0 else { return }
+    var changes: [String] = []
+    var options: [String] = []
+    if old.st_uid != new.st_uid || old.st_gid != new.st_gid {
+      changes.append("belonged to \(old.st_uid):\(old.st_gid) and belongs to \(new.st_uid):\(new.st_gid) now")
+      options.append("--owner")
+    }
+    let (before, after) = (old.st_mode & 0o7777, new.st_mode & 0o7777)
+    if !isModeChosen, before & ~after != 0 {
+      changes.append("had mode \(FileMode.text(before)) and has \(FileMode.text(after)) now")
+      options.append("--mode")
+    }
+    guard !changes.isEmpty else { return }
+    Output.note(
+      "\(Printable.text(path)) \(changes.joined(separator: ", and ")); \(options.joined(separator: " and ")) "
+        + (options.count == 1 ? "sets that" : "set these"), .none)
   }
 
   private func isAlready(_ content: borrowing SecretBuffer) -> Bool {

@@ -13,6 +13,7 @@ struct TemplateParser {
   private var position = Template.Position(line: 1, column: 1)
 
   mutating func parse(_ text: Span<UInt8>) throws(Template.Fault) -> [Template.Piece] {
+    if Self.isUTF16(text) { throw fault(text, 0, "it is text in UTF-16; save it as UTF-8") }
     var pieces: [Template.Piece] = []
     var start = 0
     while let found = Self.braces(in: text, from: start) {
@@ -23,6 +24,13 @@ struct TemplateParser {
     }
     if start < text.count { pieces.append(.text(start..<text.count)) }
     return pieces
+  }
+
+  /// True for text that begins with a byte order mark of UTF-16, or has two braces in it.
+  private static func isUTF16(_ text: Span<UInt8>) -> Bool {
+    guard text.count >= 2 else { return false }
+    if text[0] == 0xFF && text[1] == 0xFE || text[0] == 0xFE && text[1] == 0xFF { return true }
+    return (0..<text.count - 2).contains { text[$0] == brace && text[$0 + 1] == 0 && text[$0 + 2] == brace }
   }
 
   private static func braces(in text: Span<UInt8>, from start: Int) -> Int? {

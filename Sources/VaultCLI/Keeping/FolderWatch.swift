@@ -5,13 +5,17 @@ internal import Glibc
 /// and the folder stays.
 final class FolderWatch {
   private static let events =
-    UInt32(IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR)
+    UInt32(
+      IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_DELETE_SELF | IN_MOVE_SELF | IN_ATTRIB
+        | IN_ONLYDIR)
 
   /// Readable when there is something (inotify(7)).
   let descriptor: Int32
   private let paths: [String]
   /// The last parts of the paths.
   private let names: Set<String>
+  /// Further names that matter, in any of the folders.
+  var others: Set<String> = []
 
   init(_ paths: [String]) throws(Failure) {
     descriptor = inotify_init1(Int32(IN_CLOEXEC | IN_NONBLOCK))
@@ -46,11 +50,13 @@ final class FolderWatch {
         let length = Int(Self.word(buffer, at + 12))
         let name = buffer[at + 16..<min(count, at + 16 + length)].prefix { $0 != 0 }
         // Without a name it is about a folder, or tells that something was missed.
-        if name.isEmpty || names.contains(String(decoding: name, as: UTF8.self)) { isAny = true }
+        if name.isEmpty || isWatched(String(decoding: name, as: UTF8.self)) { isAny = true }
         at += 16 + length
       }
     }
   }
+
+  private func isWatched(_ name: String) -> Bool { names.contains(name) || others.contains(name) }
 
   /// A number of struct inotify_event, which is the machine's.
   private static func word(_ bytes: [UInt8], _ at: Int) -> UInt32 {

@@ -7,15 +7,17 @@ internal import VaultWire
 final class KeeperReport {
   private let output: String
   private let template: String
+  private let ways: Keeper.Ways
   private let json: Bool
   /// The problem that was told last, so that it is not told again at each attempt.
   private var problem: String?
 
   private var events = LineQueue(to: STDOUT_FILENO)
 
-  init(output: String, template: String, json: Bool) {
+  init(output: String, template: String, _ ways: Keeper.Ways, json: Bool) {
     self.output = output
     self.template = template
+    self.ways = ways
     self.json = json
   }
 
@@ -23,7 +25,9 @@ final class KeeperReport {
   func problem(_ failure: Failure) {
     guard problem != failure.message else { return }
     problem = failure.message
-    Output.note(failure.event + "; \(Printable.text(output)) stays as it is until that is better", .none)
+    let isThere = unsafe access(output, F_OK) == 0
+    let state = isThere ? "stays as it is" : "is not written"
+    Output.note(failure.event + "; \(Printable.text(output)) \(state) until that is better", .none)
   }
 
   func solved() { problem = nil }
@@ -42,14 +46,100 @@ final class KeeperReport {
     }
   }
 
+  /// What stood at the output's path was displaced.
+  ///
+  /// - Parameters:
+  ///   - aside: where it lies now.
+  ///   - isSudden: true when it came at the same moment.
+  func displaced(to aside: String, isSudden: Bool) {
+    if json { return emitDisplaced(to: aside) }
+    let what = isSudden ? "another program wrote it at the same moment; what it wrote" : "what stood there"
+    Output.note("\(Printable.text(output)): \(what) lies in \(Printable.text(aside))", .none)
+  }
+
+  /// The kinds of files that lie under a name that nobody has chosen.
+  enum Leftover: String {
+    /// A program's text, because a writing was taken back or cut off.
+    case foreign = "what another program had written"
+    case template = "what a writing of the template has left"
+    /// The keeper's own text, with values in it, which could not be removed.
+    case own = "what an earlier writing has left"
+  }
+
+  func leftover(_ path: String, _ kind: Leftover) {
+    if json { return emitDisplaced(to: path) }
+    let advice =
+      switch kind {
+      case .foreign, .template: "look at it, and remove it"
+      case .own: "it is removed as soon as that can be done"
+      }
+    Output.note("\(kind.rawValue) lies in \(Printable.text(path)); \(advice)", .none)
+  }
+
+  private func emitDisplaced(to path: String) {
+    emit { writer in
+      writer.key("event")
+      writer.literal("displaced")
+      writer.key("output")
+      writer.string(output)
+      writer.key("path")
+      writer.string(path)
+    }
+  }
+
+  /// Another program has changed the output's mode.
+  func modeChanged(_ mode: mode_t, from own: mode_t, isRestored: Bool) {
+    if json {
+      return emit { writer in
+        writer.key("event")
+        writer.literal("mode")
+        writer.key("output")
+        writer.string(output)
+        writer.key("mode")
+        writer.string(FileMode.text(mode))
+        writer.key("restored")
+        writer.bool(isRestored)
+      }
+    }
+    let then = isRestored ? "it has \(FileMode.text(own)) again" : "that stays until it is written again"
+    Output.note(
+      "another program has given \(Printable.text(output)) the mode \(FileMode.text(mode)); \(then)", .none)
+  }
+
+  /// The output is not written over.
+  ///
+  /// - Parameter aside: what lies beside it from an earlier time.
+  func held(aside: String?) {
+    if json {
+      return emit { writer in
+        writer.key("event")
+        writer.literal("held")
+        writer.key("output")
+        writer.string(output)
+      }
+    }
+    let advice =
+      if ways.overwrites, let aside {
+        "look at \(Printable.text(aside)) and remove it, and what stands there takes its place"
+      } else if ways.adopts {
+        "give --overwrite to put it beside the file"
+      } else {
+        "give --adopt to take it into \(Printable.text(template)), or --overwrite to put it beside the file"
+      }
+    Output.note("\(Printable.text(output)) is held, because another program has written it; \(advice)", .none)
+  }
+
   /// Another program has written the output.
   ///
   /// - Parameters:
-  ///   - adopts: whether the template takes what is not a value.
-  ///   - obstacle: the reason why it did not.
-  func rewritten(_ rewriting: Rewriting, _ actions: [Template.Action], adopts: Bool, obstacle: String?) {
+  ///   - obstacle: the reason why the template did not take what is not a value.
+  ///   - aside: where it lies, if not at the output's path.
+  func rewritten(
+    _ rewriting: Rewriting, _ actions: [Template.Action], obstacle: String?, at aside: String? = nil
+  ) {
+    let adopts = ways.adopts
     if json { return emit { write(rewriting, actions, adopts, obstacle, to: &$0) } }
-    Output.note("another program has written \(Printable.text(output))", .none)
+    Output.note("another program has written \(Printable.text(aside ?? output))", .none)
     Output.note(
       names: actions.indices.map { index in
         let what = Printable.text(actions[index].item.label)
@@ -57,8 +147,8 @@ final class KeeperReport {
       }, .none)
     let template = Printable.text(template)
     if !adopts {
-      Output.note(
-        "that stays until an item or the template changes; --adopt takes such changes into \(template)", .none)
+      let stays = ways.overwrites ? "that stays until an item or the template changes" : "that stays"
+      Output.note("\(stays); --adopt takes such changes into \(template)", .none)
     } else if let obstacle {
       Output.note("\(template) has taken none of it: \(obstacle)", .none)
     } else {

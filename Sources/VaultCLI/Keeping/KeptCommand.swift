@@ -12,16 +12,28 @@ final class KeptCommand {
   private var isWanted = false
   private var pause = RetryPause()
   /// The time of the next attempt after a failure, as ``Moment`` counts.
-  private(set) var retry: Int?
+  private var retry: Int?
   /// The versions in the file, and those that were when the command began that runs.
-  private var written: [String: Int] = [:]
-  private var told: [String: Int] = [:]
+  private var written: [ItemName: Int] = [:]
+  private var told: [ItemName: Int] = [:]
+  /// What a person is to see to, which is said with whatever is said to the daemon.
+  var notice: String?
+  /// The last word on versions that are not in the file, as long as they are not: the command does not run then.
+  private var obstacle: (word: Receipts.Word, versions: [ItemName: Int])?
+  /// What was said last.
+  private var last: (word: Receipts.Word, versions: [ItemName: Int], notice: String?)?
 
   /// - Parameter text: nil where there is no command, and a file that is written is all.
   init(_ text: String?, _ receipts: Receipts) {
     self.text = text
     self.receipts = receipts
   }
+
+  /// True while it is yet to run, or to end well, for what was written.
+  var isOwed: Bool { isWanted || descriptor >= 0 }
+
+  /// The time at which it is to start again, as ``Moment`` counts; nil where it waits for something else.
+  var due: Int? { obstacle == nil && descriptor < 0 ? retry : nil }
 
   /// Readable when the command has ended; -1 while none runs.
   var descriptor: Int32 { run?.descriptor ?? -1 }
@@ -30,20 +42,48 @@ final class KeptCommand {
   ///
   /// - Parameter isWritten: false when it was right before.
   func isWanted(after isWritten: Bool, _ versions: [ItemName: Int]) {
-    written = Dictionary(uniqueKeysWithValues: versions.map { ($0.key.text, $0.value) })
+    written = versions
+    obstacle = nil
     if text != nil, isWritten {
       isWanted = true
       retry = nil
       pause.reset()
-    } else if !isWanted, descriptor < 0 {
-      receipts.add(.exit(0), of: written)
+    } else if !isWanted, descriptor < 0, !isSaid(.ended(.exit(0)), of: written) {
+      say(.ended(.exit(0)), of: written)
     }
+  }
+
+  /// Takes note that versions are not in the file, which is another program's.
+  ///
+  /// - Parameter standing: other versions, which stand in it.
+  func hold(_ reason: String, _ versions: [ItemName: Int], standing: [ItemName: Int] = [:]) {
+    let word = Receipts.Word.held(reason)
+    let new = standing.filter { written[$0.key] != $0.value || obstacle?.versions[$0.key] != nil }
+    written.merge(new) { $1 }
+    if !new.isEmpty, !isOwed { say(.ended(.exit(0)), of: new) }
+    obstacle = (word, versions)
+    if !isSaid(word, of: versions) { say(word, of: versions) }
+  }
+
+  /// True when that was said last, with the notice of now.
+  private func isSaid(_ word: Receipts.Word, of versions: [ItemName: Int]) -> Bool {
+    last.map { $0.word == word && $0.versions == versions && $0.notice == notice } ?? false
+  }
+
+  /// Says again what was said last, with the notice of now.
+  func sayAgain() {
+    if let last { say(last.word, of: last.versions) }
+  }
+
+  private func say(_ word: Receipts.Word, of versions: [ItemName: Int]) {
+    last = (word, versions, notice)
+    receipts.add(word, of: versions, notice)
   }
 
   /// Starts it if that is due.
   func start() {
-    guard let text, isWanted, descriptor < 0, retry.map({ $0 <= Moment.now() }) ?? true else { return }
-    (isWanted, told) = (false, written)
+    guard let text, isWanted, obstacle == nil, descriptor < 0, retry.map({ $0 <= Moment.now() }) ?? true else { return }
+    (isWanted, retry, told) = (false, nil, written)
     do throws(Failure) { run = try WatchRun(text, []) } catch {
       Output.note(error.message, .none)
       end(with: nil)
@@ -70,7 +110,11 @@ final class KeptCommand {
       Output.note("the command ended with \(end?.text ?? "no start"); it runs again \(again)", .none)
       isWanted = true
     }
-    receipts.add(end, of: told)
+    guard let obstacle else { return say(.ended(end), of: told) }
+    // The last word is the one on a version that is not in the file.
+    let said = last
+    say(.ended(end), of: told.filter { obstacle.versions[$0.key] == nil })
+    last = said
   }
 
   /// Says to the daemon what it could not take before.

@@ -18,6 +18,14 @@ struct Rewriting {
     case gone
     /// Of no bytes, and so in no place.
     case empty
+
+    /// True when the program has another value, or none.
+    var isLost: Bool {
+      switch self {
+      case .replaced, .gone: true
+      case .stands, .moved, .empty: false
+      }
+    }
   }
 
   /// The most lines that are told of one value.

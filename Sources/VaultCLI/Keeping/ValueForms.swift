@@ -15,12 +15,34 @@ enum ValueForms {
     for undoesEscapes in [false, true] {
       SqueezedText(value, undoingEscapes: undoesEscapes).bytes.withBytes(body)
     }
-    for count in Set([value.byteCount, MaskedValues.countWithoutEnd(value)]) {
+    // Line breaks at the end, which a program may leave out, only add to these.
+    forEachBase64(within: value.extracting(first: MaskedValues.countWithoutEnd(value)), body)
+  }
+
+  /// The base64 of a value as a part of what a longer text is in base64, such as `user:password` (RFC 7617): without the
+  /// symbols at either end in which other bytes have a part. A group of three bytes can begin at any of the first three.
+  private static func forEachBase64<E: Error>(
+    within value: RawSpan, _ body: (RawSpan) throws(E) -> Void
+  ) throws(E) {
+    guard value.byteCount > 0 else { return }
+    for before in 0..<3 {
+      let count = before + value.byteCount
+      var text = SecretBuffer(capacity: count)
+      text.append(count: before) { _ in }
+      text.append(value)
       var form = SecretBuffer()
-      form.append(count: Base64.encodedCount(count)) { Base64.encode(value.extracting(first: count), into: &$0) }
-      for isForURLs in [false, true] { base64(form, isForURLs: isForURLs).withBytes(body) }
+      form.append(count: Base64.encodedCount(count)) { form in text.withBytes { Base64.encode($0, into: &form) } }
+      let symbols = (8 * before + 5) / 6..<8 * count / 6
+      guard symbols.count >= leastSymbols else { continue }
+      for isForURLs in [false, true] {
+        let form = base64(form, isForURLs: isForURLs)
+        try form.withBytes { form throws(E) in try body(form.extracting(symbols)) }
+      }
     }
   }
+
+  /// The fewest symbols of a part of base64 that is looked for; fewer would be found by chance.
+  private static let leastSymbols = 4
 
   /// The parts of a value that tell something about it: not the lines of PEM that say what stands between them, and not the
   /// scheme of a URI.
@@ -68,6 +90,7 @@ enum ValueForms {
           let form = base64(form, isForURLs: isForURLs)
           try form.withBytes { form throws(E) in try body(form) }
         }
+        try forEachBase64(within: value, body)
       } else {
         try form.withBytes { form throws(E) in try body(form.extracting(1..<form.byteCount - 1)) }
       }

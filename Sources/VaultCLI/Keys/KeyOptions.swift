@@ -20,7 +20,7 @@ struct KeyOptions: ParsableArguments {
 extension WaitOptions {
   /// The way in which the call waits: as long as it says, or for a person whom an agent asks where none is here.
   func keyWait(expired: Bool = false) -> Vault.KeyWait {
-    Vault.KeyWait(wait: wait.map { .seconds($0) }, expired: expired, ask: wait == nil && !Keyboard.isAttended)
+    Vault.KeyWait(wait: wait.map { .seconds($0) }, expired: expired, ask: wait == nil && !Keyboard.canAsk)
   }
 
   /// Has `body` use a key: with `--wait` the daemon waits; otherwise a locked vault is a question, where somebody is there to ask.
@@ -28,7 +28,9 @@ extension WaitOptions {
     _ session: Session, for action: String, _ body: (Vault) throws -> R
   ) throws(Failure) -> R {
     session.vault.reason = reason
-    if wait != nil { return try session.call(body) }
-    return try session.unlocking(for: action, body)
+    do throws(Failure) {
+      if wait != nil { return try session.call(body) }
+      return try session.unlocking(for: action, body)
+    } catch { throw error.tellingHowToAsk(reason) }
   }
 }

@@ -11,9 +11,9 @@ struct Picker: ~Copyable {
 
   /// - Throws: ``Failure`` when there is no terminal that can be drawn on.
   init() throws(Failure) {
-    let otherwise = "name the item, as in `vault get NAME`"
+    let otherwise = "name the item, as in \(Hint.vault("get NAME"))"
     guard let kind = Environment.variable("TERM"), !kind.isEmpty, kind != "dumb" else {
-      throw Failure(.usage, "this terminal moves no cursor", otherwise)
+      throw .unasked("this terminal moves no cursor", advice: otherwise)
     }
     keyboard = try Keyboard(otherwise: otherwise)
   }

@@ -61,7 +61,7 @@ enum AWSHelper: CredentialHelper {
     guard let id = frame.text("AccessKeyId", of: object),
       let secret = frame.member("SecretAccessKey", of: object).flatMap({ frame.secret($0) })
     else { throw unusable }
-    let expires = try expiry(of: frame.text("Expiration", of: object), entry.item)
+    let expires = try expiry(frame.member("Expiration", of: object), in: frame, entry.item)
     writer.key("AccessKeyId")
     writer.string(id)
     writer.key("SecretAccessKey")
@@ -75,18 +75,29 @@ enum AWSHelper: CredentialHelper {
 
   /// The end of the credentials: by what they say themselves or by the item, whichever comes first.
   ///
-  /// - Throws: ``Failure`` when that has passed: the program would be refused with them and not know why.
-  private static func expiry(of stated: String?, _ item: Wire.Item) throws(Failure) -> String? {
+  /// - Parameter stated: a time of RFC 3339, or a Unix time, as `aws` writes it with `cli_timestamp_format = none`.
+  /// - Throws: ``Failure`` when that has passed: the program would be refused with them and not know why. When it cannot be
+  ///   read, too: nobody would know that it has.
+  private static func expiry(
+    _ stated: Frame.Node?, in frame: borrowing Frame, _ item: Wire.Item
+  ) throws(Failure) -> String? {
     guard let stated else { return item.expires.map(Timestamp.format) }
-    // What is written in another way is for the program itself to judge.
-    guard let own = Timestamp.parse(stated) else { return item.expires.map(Timestamp.format) ?? stated }
+    let text = frame.string(stated)
+    let read = text.map(Timestamp.parse) ?? frame.wholePart(stated)
+    guard let own = read, 0...Timestamp.last ~= own else {
+      throw Failure(
+        .invalid, "the time at which the credentials in \(Printable.quoted(item.name)) expire cannot be read",
+        "write their Expiration as 2030-01-31T12:00:00Z or in Unix seconds, or leave it out, and store them with --update"
+      )
+    }
     guard own > Int64(time(nil)) else {
       throw Failure(
         .invalid,
         "the credentials in \(Printable.quoted(item.name)) expired on \(LocalTime.text(own, to: STDERR_FILENO))",
         "store new ones with --update")
     }
-    return item.expires.map { $0 < own ? Timestamp.format($0) : stated } ?? stated
+    let told = text ?? Timestamp.format(own)
+    return item.expires.map { $0 < own ? Timestamp.format($0) : told } ?? told
   }
 
   private static func write(_ expiration: String?, to writer: inout JSONWriter) {

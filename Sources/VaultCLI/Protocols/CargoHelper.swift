@@ -48,13 +48,24 @@ enum CargoHelper: CredentialHelper {
     }
     let options = request.member("args", of: request.root).map { request.elements(of: $0) } ?? []
     let call = try call.adding(options.compactMap { request.string($0) })
-    let items = try HelperItems(call, for: "a token for \(request.text("name", of: registry) ?? url)")
-    let name = "\(name)/\(NameSegment.encode(url))"
+    let items = try HelperItems(call, for: "cargo, a token for \(request.text("name", of: registry) ?? url)")
+    let spelling = URLSpelling(url)
     switch kind {
-    case "login": try items.store(name, token(request, name), HelperItems.About(kind: .apiKey))
-    case "logout": guard try items.erase([name]) else { return failure("not-found") }
+    case "login":
+      // Until the token is stored, for which more may be asked.
+      let hush = Hush.onTerminal()
+      defer { _ = hush }
+      let name = try items.stored(spelling, Self.name) ?? Self.name(of: spelling.usual)
+      try items.store(name, token(request, name), HelperItems.About(kind: .apiKey))
+    case "logout":
+      guard let found = try items.stored(spelling, Self.name), try items.erase([found]) else {
+        return failure("not-found")
+      }
     default:
-      guard let entry = try items.entry(name) else { return failure("not-found") }
+      let names = spelling.all.map(Self.name)
+      guard let entry = try items.first(of: names, { name throws(Failure) in try items.entry(name) }) else {
+        return failure("not-found")
+      }
       return try answer(entry)
     }
     return line { writer in
@@ -68,6 +79,8 @@ enum CargoHelper: CredentialHelper {
     }
   }
 
+  private static func name(of url: String) -> String { "\(name)/\(NameSegment.encode(url))" }
+
   /// The token that cargo has been given, or else a person types.
   private static func token(_ request: borrowing Frame, _ name: String) throws(Failure) -> SecretBuffer {
     if var token = request.member("token", of: request.root).flatMap({ request.secret($0) }) {
@@ -76,7 +89,7 @@ enum CargoHelper: CredentialHelper {
       return token
     }
     let advice = "give it to `cargo login` on standard input"
-    guard Keyboard.isAttended else { throw Failure(.usage, "no token was given", advice) }
+    guard Keyboard.canAsk else { throw .unasked("no token was given", advice: advice) }
     if let url = request.text("login-url") { Output.note("a token is to be had at \(Printable.text(url))") }
     let keyboard = try Keyboard(otherwise: advice)
     guard let typed = try keyboard.ask("Token: ", .hidden) else { throw Failure(Fault.cancelled) }

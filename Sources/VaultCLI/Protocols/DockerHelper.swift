@@ -7,7 +7,7 @@ internal import VaultWire
 /// Docker's credential store, as docker-credential-helpers defines it: JSON in and out; an error is one line on standard output,
 /// and some of these docker knows by their words.
 ///
-/// `docker/ghcr.io` is the secret for that registry, and its attribute `username` whose it is.
+/// `docker/ghcr.io` is the secret for that registry, with `https://` before it or without, and its attribute `username` whose it is.
 enum DockerHelper: CredentialHelper {
   static let name = "docker"
   static let links = ["docker-credential-vault"]
@@ -52,7 +52,10 @@ enum DockerHelper: CredentialHelper {
   private static func get(_ call: HelperCall) throws(Failure) {
     let server = try server()
     let items = try HelperItems(call, for: "docker credentials for \(server)")
-    guard let entry = try items.entry(name(of: server)) else { throw notFound }
+    let names = URLSpelling(server).all.map(name)
+    guard let entry = try items.first(of: names, { name throws(Failure) in try items.entry(name) }) else {
+      throw notFound
+    }
     guard let user = entry.item.attributes[username], !user.isEmpty else { throw noUsername }
     var writer = JSONWriter()
     writer.beginObject()
@@ -71,19 +74,21 @@ enum DockerHelper: CredentialHelper {
     let frame = try HelperInput.object(text)
     guard let server = frame.text("ServerURL"), !server.isEmpty else { throw noURL }
     guard let user = frame.text("Username"), !user.isEmpty else { throw noUsername }
-    // An empty one is a secret, too; without any, the one that is stored must not go.
-    guard let secret = frame.member("Secret", of: frame.root).flatMap({ frame.secret($0) }) else { throw noSecret }
+    // Without any, or with an empty one, the one that is stored must not go.
+    guard let secret = frame.member("Secret", of: frame.root).flatMap({ frame.secret($0) }), secret.count > 0 else {
+      throw noSecret
+    }
     var about = HelperItems.About()
-    about.kind = secret.count == 0 ? .blob : .password
     about.attributes = [username: user]
     let items = try HelperItems(call, for: "docker credentials for \(server)")
-    try items.store(name(of: server), secret, about)
+    let spelling = URLSpelling(server)
+    try items.store(try items.stored(spelling, name) ?? name(of: spelling.usual), secret, about)
   }
 
   private static func erase(_ call: HelperCall) throws(Failure) {
     let server = try server()
     let items = try HelperItems(call, for: "docker credentials for \(server)")
-    guard try items.erase([name(of: server)]) else { throw notFound }
+    guard let found = try items.stored(URLSpelling(server), name), try items.erase([found]) else { throw notFound }
   }
 
   private static func list(_ call: HelperCall) throws(Failure) {

@@ -52,7 +52,7 @@ enum GCPHelper: CredentialHelper {
   private static func answer(_ call: HelperCall) throws(Failure) {
     let name = try NamedItem.name(call)
     let mayAsk = Environment.variable("GOOGLE_EXTERNAL_ACCOUNT_INTERACTIVE") != "0"
-    let items = try HelperItems(call, for: "a token for Google Cloud", mayAsk: mayAsk)
+    let items = try HelperItems(call, for: "vault helper gcp \(call.words[0])", mayAsk: mayAsk)
     guard let entry = try items.entry(name) else { throw NamedItem.missing(name) }
     let type = Environment.variable("GOOGLE_EXTERNAL_ACCOUNT_TOKEN_TYPE") ?? idToken
     var writer = JSONWriter()

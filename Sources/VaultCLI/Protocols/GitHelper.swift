@@ -31,7 +31,7 @@ enum GitHelper: CredentialHelper {
 
   private static func get(_ call: HelperCall) throws(Failure) {
     let request = try Request(call)
-    let found = try request.items.items(in: request.place.folder)
+    let found = try request.found()
     for item in request.candidates(among: found) {
       guard let user = request.place.user(of: item.name) else { continue }
       let entry = try request.items.entry(of: item)
@@ -52,17 +52,19 @@ enum GitHelper: CredentialHelper {
   private static func store(_ call: HelperCall) throws(Failure) {
     let request = try Request(call)
     let kind = request.said.string(.authtype)
-    let expires = request.said.string(.passwordExpiry).flatMap { Int64($0) }
+    let expires = request.said.string(.passwordExpiry).flatMap { Int64($0) }.map { min($0, Timestamp.last) }
     guard !request.isEphemeral, expires.map({ $0 > Int64(time(nil)) }) ?? true, let secret = request.secret,
       request.said.has(.credential) ? kind != nil : request.said.has(.username)
     else { return }
-    let name = request.place.name
+    let name = try request.storedName() ?? request.place.name
+    // Without a user either, git notes a server that knows its callers by other means, such as Kerberos.
+    let isOfNobody = request.said.string(.username)?.isEmpty ?? false
+    guard secret.count > 0 || isOfNobody else { throw request.items.noSecret(for: name) }
     var about = HelperItems.About()
-    // A user's token can come without a password, which would not be empty.
     about.kind = secret.count == 0 ? .blob : .password
     about.attributes = [authtype: request.said.has(.credential) ? kind : nil]
     about.expires = expires
-    let isReplaced = try request.items.store(name, secret, about)
+    let isReplaced = try request.items.store(name, secret, about, lastIn: request.place.folders)
     let token = "\(name)/\(GitPlace.refreshToken)"
     if let refresh = request.said.secret(.refreshToken) {
       try request.items.store(token, refresh, HelperItems.About())
@@ -74,7 +76,7 @@ enum GitHelper: CredentialHelper {
 
   private static func erase(_ call: HelperCall) throws(Failure) {
     let request = try Request(call)
-    let found = try request.items.items(in: request.place.folder)
+    let found = try request.found()
     var names: [String] = []
     for item in found where request.place.user(of: item.name) != nil {
       // A password that git was given before must not take a newer one away.
@@ -114,6 +116,26 @@ enum GitHelper: CredentialHelper {
       } catch {
         throw Failure(.invalid, "line \(error.line) of standard input \(error.reason)", "see git-credential(1)")
       }
+    }
+
+    /// The items of the host.
+    func found() throws(Failure) -> [Wire.Item] {
+      var found: [Wire.Item] = []
+      for folder in place.folders { found += try items.items(in: folder) }
+      return found
+    }
+
+    /// The item of this very user and path that is there already, under whichever spelling of the host.
+    func storedName() throws(Failure) -> String? {
+      for name in place.names {
+        do throws(Failure) {
+          if try items.item(name) != nil { return name }
+        } catch {
+          // A caller that may set it need not be one that may find it.
+          guard error.exit == .denied else { throw error }
+        }
+      }
+      return nil
     }
 
     /// The secret that git has: a password, or a credential of another type.

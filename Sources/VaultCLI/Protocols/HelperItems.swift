@@ -1,3 +1,4 @@
+internal import Glibc
 internal import VaultClient
 internal import VaultModel
 internal import VaultWire
@@ -25,7 +26,7 @@ struct HelperItems {
 
   /// The value of an item; nil when it is not there, or has expired.
   func value(_ name: String) throws(Failure) -> Value? {
-    let asks = wait == nil && !session.isAttended
+    let asks = wait == nil && !session.mayAsk
     return try present { vault in try vault.read(name, wait: wait, ask: asks) }
   }
 
@@ -45,6 +46,42 @@ struct HelperItems {
       if value.version == item.version { return Entry(item: item, value: value) }
     }
     throw Failure(.retry, "\(Printable.quoted(name)) changes all the time", "try again")
+  }
+
+  /// The first of some names for which there is anything. Who may have nothing of a name may have it under another one.
+  ///
+  /// - Throws: the failure of any, or, where there is nothing, that of the first.
+  func first<R: ~Copyable>(
+    of names: [String], _ read: (String) throws(Failure) -> R?
+  ) throws(Failure) -> R? {
+    var denial: Failure?
+    for (index, name) in names.enumerated() {
+      // A spelling that is longer than the one which was asked for may be too long for a name.
+      if index > 0, (try? ItemName(name)) == nil { continue }
+      do throws(Failure) {
+        if let found = try read(name) { return found }
+      } catch {
+        guard error.exit == .denied else { throw error }
+        if index == 0 { denial = error }
+      }
+    }
+    if let denial { throw denial }
+    return nil
+  }
+
+  /// The name of the item that a place has already, in whichever of its spellings.
+  ///
+  /// - Parameter name: the item's name for a spelling.
+  /// - Returns: nil where there is none.
+  func stored(_ spelling: URLSpelling, _ name: (String) -> String) throws(Failure) -> String? {
+    let names = spelling.all.map(name)
+    do throws(Failure) {
+      return try first(of: names) { name throws(Failure) in try item(name) == nil ? nil : name }
+    } catch {
+      // A caller that may set it need not be one that may find it.
+      guard error.exit == .denied else { throw error }
+      return names[0]
+    }
   }
 
   /// The value of an item that was found, with what is said about it; nil when it is gone, or has expired.
@@ -93,9 +130,12 @@ struct HelperItems {
   /// A new item is nobody's but the caller's, unless a grant was made for its name before: who has one is told on standard
   /// error.
   ///
+  /// - Parameter folders: where the item that was stored last has to be told from the others.
   /// - Returns: true when it took another value's place.
   @discardableResult
-  func store(_ name: String, _ value: borrowing SecretBuffer, _ about: About) throws(Failure) -> Bool {
+  func store(
+    _ name: String, _ value: borrowing SecretBuffer, _ about: About, lastIn folders: [String] = []
+  ) throws(Failure) -> Bool {
     do throws(NameError) { _ = try ItemName(name) } catch {
       throw Failure(Fault.invalidName(name: name, reason: error.reason, failed: nil))
     }
@@ -109,11 +149,29 @@ struct HelperItems {
       name: name, kind: old == nil ? about.kind.rawValue : nil,
       attributes: old?.attributes == attributes ? nil : attributes,
       expires: old?.expires == about.expires ? nil : about.expires ?? 0, update: true)
+    try outwait(folders, besides: name)
     let stored = try session.unlocking(for: purpose) { vault in try vault.set(item, value: value) }
     if let others = stored.openTo, !others.isEmpty {
       Output.note("stored \(Printable.quoted(name))\(AccessChange.note(others))")
     }
     return old != nil
+  }
+
+  /// Waits until the second is over in which another item of some folders was stored: items tell the second alone.
+  private func outwait(_ folders: [String], besides name: String) throws(Failure) {
+    for folder in folders {
+      let query = "name~\(Predicates.quote(folder + "/**"))"
+      // A caller that may store need not be one that may find.
+      guard let found = try session.attempt({ vault in try vault.find(query) }) else { continue }
+      let last = found.filter { $0.name != name }.map(\.modified).max() ?? 0
+      // One of a clock that was turned back since is not waited for.
+      while 0...1 ~= last - Int64(time(nil)) { usleep(10_000) }
+    }
+  }
+
+  /// The refusal of an empty secret: what should have given it has failed, and it would take the place of another.
+  func noSecret(for name: String) -> Failure {
+    Failure(.invalid, "the secret is empty, so nothing was stored for \(Printable.quoted(name))")
   }
 
   /// True when an item has this value, as far as that may be known.

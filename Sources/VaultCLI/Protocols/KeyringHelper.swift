@@ -45,7 +45,7 @@ enum KeyringHelper: CredentialHelper {
     }
     guard words.count == 3 || words.count == 2 && words[0] == "get" && mode == .creds else { throw call.unusable }
     let (service, user) = (words[1], words.count > 2 ? words[2] : nil)
-    let items = try HelperItems(call, for: "a password for \(service)")
+    let items = try HelperItems(call, for: "keyring, a password for \(service)")
     switch (words[0], user) {
     case ("get", _): try get(service, user, items, mode, form)
     case ("set", let user?): try set(service, user, items)
@@ -60,12 +60,21 @@ enum KeyringHelper: CredentialHelper {
     "\(folder(of: service))/\(NameSegment.encode(user))"
   }
 
+  private static func names(of service: String, _ user: String) -> [String] {
+    URLSpelling(service).all.map { name(of: $0, user) }
+  }
+
+  /// The item of that user, in whichever spelling of the service it is stored.
+  private static func stored(_ service: String, _ user: String, _ items: HelperItems) throws(Failure) -> String? {
+    try items.stored(URLSpelling(service)) { name(of: $0, user) }
+  }
+
   private static func get(
     _ service: String, _ user: String?, _ items: HelperItems, _ mode: Mode, _ form: Form
   ) throws {
     // Who asks for what is not there is told so by the exit code alone.
     guard let user = try user ?? newestUser(of: service, items),
-      let value = try items.value(name(of: service, user))
+      let value = try items.first(of: names(of: service, user), { name throws(Failure) in try items.value(name) })
     else { throw ExitCode(1) }
     if form == .json {
       var writer = JSONWriter()
@@ -92,7 +101,14 @@ enum KeyringHelper: CredentialHelper {
 
   /// The user whose password was stored last.
   private static func newestUser(of service: String, _ items: HelperItems) throws(Failure) -> String? {
-    let (now, folder) = (Int64(time(nil)), folder(of: service))
+    for spelling in URLSpelling(service).all {
+      if let user = try newestUser(in: folder(of: spelling), items) { return user }
+    }
+    return nil
+  }
+
+  private static func newestUser(in folder: String, _ items: HelperItems) throws(Failure) -> String? {
+    let now = Int64(time(nil))
     let users = try items.items(in: folder).compactMap { item -> (modified: Int64, name: String)? in
       guard item.expires.map({ $0 > now }) ?? true,
         let bytes = NameSegment.decode(item.name.dropFirst(folder.count + 1)),
@@ -104,17 +120,22 @@ enum KeyringHelper: CredentialHelper {
   }
 
   private static func set(_ service: String, _ user: String, _ items: HelperItems) throws(Failure) {
-    let name = name(of: service, user)
-    let value = try ValueInput(name: name, file: nil, isExact: false).read { () in .password }
+    let name = try stored(service, user, items) ?? name(of: URLSpelling(service).usual, user)
+    var input = ValueInput(name: name, file: nil, isExact: false, mayBeEmpty: true)
+    let value = try input.read { () in .password }
+    // The program that should have given it has failed.
+    if value.count == 0 { throw items.noSecret(for: name) }
     var about = HelperItems.About()
-    about.kind = value.count == 0 ? .blob : .password
-    try items.store(name, value, about)
+    about.kind = .password
+    // A caller that names no user gets the one whose password was stored last.
+    try items.store(name, value, about, lastIn: URLSpelling(service).all.map(folder))
+    input.noteCutBreak()
   }
 
   private static func delete(_ service: String, _ user: String, _ items: HelperItems) throws(Failure) {
-    let name = name(of: service, user)
-    guard try items.erase([name]) else {
-      throw Failure(.missing, "no item \(Printable.quoted(name))", "see `vault list keyring`")
+    guard let name = try stored(service, user, items), try items.erase([name]) else {
+      let name = name(of: service, user)
+      throw Failure(.missing, "no item \(Printable.quoted(name))", "see \(Hint.vault("list keyring"))")
     }
   }
 }

@@ -18,6 +18,6 @@ enum NamedItem {
 
   /// The failure for an item that is not there, or has expired.
   static func missing(_ name: String) -> Failure {
-    Failure(.missing, "no item \(Printable.quoted(name)), or it has expired", "store it with `vault set`")
+    Failure(.missing, "no item \(Printable.quoted(name)), or it has expired", "store it with \(Hint.vault("set"))")
   }
 }

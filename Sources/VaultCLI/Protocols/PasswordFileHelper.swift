@@ -25,7 +25,7 @@ enum PasswordFileHelper: CredentialHelper {
 
   static func run(_ call: HelperCall) throws {
     let name = try item(call)
-    let items = try HelperItems(call, for: "the password \(name)")
+    let items = try HelperItems(call, for: "vault helper password-file \(name)")
     guard let value = try items.value(name) else { throw NamedItem.missing(name) }
     try value.bytes.withBytes { bytes throws(Failure) in
       try Output.write(bytes)
@@ -45,7 +45,7 @@ enum PasswordFileHelper: CredentialHelper {
     guard words.count == 1 else { throw call.unusable }
     do throws(NameError) { return try ItemName(words[0]).text } catch {
       throw Failure(
-        .usage, "\(Printable.quoted(words[0])) is not a valid item name: \(error.reason)", "see `vault list`")
+        .usage, "\(Printable.quoted(words[0])) is not a valid item name: \(error.reason)", "see \(Hint.vault("list"))")
     }
   }
 }

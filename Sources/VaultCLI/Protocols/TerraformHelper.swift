@@ -26,24 +26,30 @@ enum TerraformHelper: CredentialHelper {
   static func run(_ call: HelperCall) throws {
     guard call.words.count == 2 else { throw call.unusable }
     let host = call.words[1]
-    let name = "\(name)/\(NameSegment.encode(host))"
-    let items = try HelperItems(call, for: "a token for \(host)")
+    let spelling = URLSpelling(host)
+    let items = try HelperItems(call, for: "terraform, a token for \(host)")
     switch call.words[0] {
-    case "get": try get(name, items)
-    case "store": try items.store(name, token(), HelperItems.About(kind: .apiKey))
-    // What is not there is forgotten.
-    case "forget": try items.erase([name])
+    case "get": try get(spelling, items)
+    case "store":
+      let name = try items.stored(spelling, name) ?? name(of: spelling.usual)
+      try items.store(name, token(), HelperItems.About(kind: .apiKey))
+    case "forget":
+      // What is not there is forgotten.
+      if let found = try items.stored(spelling, name) { try items.erase([found]) }
     default: throw call.unusable
     }
   }
 
-  private static func get(_ name: String, _ items: HelperItems) throws(Failure) {
+  private static func name(of host: String) -> String { "\(name)/\(NameSegment.encode(host))" }
+
+  private static func get(_ spelling: URLSpelling, _ items: HelperItems) throws(Failure) {
     var writer = JSONWriter()
     writer.beginObject()
     // An empty object says that there is none.
-    if let value = try items.value(name) {
+    let names = spelling.all.map(name)
+    if let value = try items.first(of: names, { name throws(Failure) in try items.value(name) }) {
       writer.key("token")
-      try writer.secret(value.bytes, of: name)
+      try writer.secret(value.bytes, of: value.name)
     }
     writer.endObject()
     try Output.json(writer.take())

@@ -13,11 +13,13 @@ struct ApproveRequest {
     let session = try Session(command.globals)
     let request = try find(session)
     if request.missing == true { throw Failure(Fault.noSuchItem(name: request.name, unverified: nil)) }
+    let hush = command.yes ? nil : Hush.onTerminal()
+    defer { _ = hush }
     if !command.yes { try ask(request) }
     let approval = Vault.Approval(
       uses: command.once ? 1 : command.uses, seconds: command.seconds.map { Int(clamping: $0) },
       session: command.session ? request.pid : nil, always: command.always)
-    let reply = try session.unlocking(for: "to approve a request") { vault in
+    let reply = try session.unlocking(for: "vault approve \(command.number)") { vault in
       try vault.approve(command.number, approval)
     }
     if command.globals.json {
@@ -37,15 +39,11 @@ struct ApproveRequest {
   }
 
   private func ask(_ request: Wire.Request) throws(Failure) {
-    guard Keyboard.isAttended else {
-      throw Failure(
-        .usage,
-        "this would let \(Printable.text(request.subject)) \(Printable.text(request.right ?? "")) "
-          + Printable.quoted(request.name), "add --yes if that is meant")
-    }
-    let keyboard = try Keyboard(otherwise: "add --yes")
-    try keyboard.show(request.sentences(STDERR_FILENO).map { "  \($0)\n" }.joined())
-    guard try keyboard.confirm("Approve it, \(terms)?") else { throw Failure(Fault.cancelled) }
+    let what = "\(Printable.text(request.right ?? "")) \(Printable.quoted(request.name))"
+    try Confirmation(
+      consequence: "this would let \(Printable.text(request.subject)) \(what)", question: "Approve it, \(terms)?",
+      facts: request.sentences(STDERR_FILENO)
+    ).ask()
   }
 
   /// For how long and how often, in words.

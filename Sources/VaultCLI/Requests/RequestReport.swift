@@ -20,29 +20,32 @@ enum RequestReport {
     for request in requests {
       table.add(
         .init(request.number.map { "\($0)" } ?? ""), .init(request.state, isRed: request.state == "denied"),
-        .init(request.subject), .init(request.right ?? ""), .init(request.name), .init(about(request, STDOUT_FILENO)))
+        .init(request.subject), .init(request.right ?? ""), .init(request.name),
+        .init(facts(request, STDOUT_FILENO).joined(separator: ", ")), below: reason(request))
     }
     return table
   }
 
   /// All of it, with tabs between. A text from anywhere must not look like another line, or another field.
   private static func line(_ request: Wire.Request) -> String {
+    let about = (facts(request, STDOUT_FILENO) + [reason(request)].compactMap { $0 }).joined(separator: ", ")
     let fields = [
-      request.number.map { "\($0)" }, request.state, request.subject, request.right, request.name,
-      about(request, STDOUT_FILENO),
+      request.number.map { "\($0)" }, request.state, request.subject, request.right, request.name, about,
     ]
     return fields.map { Printable.line($0 ?? "") }.joined(separator: "\t")
   }
 
-  private static func about(_ request: Wire.Request, _ output: Int32) -> String {
+  /// The caller's own words, which a table has on lines of their own: there they are whole.
+  private static func reason(_ request: Wire.Request) -> String? { request.reason.map { "“\($0)”" } }
+
+  private static func facts(_ request: Wire.Request, _ output: Int32) -> [String] {
     var parts: [String] = []
     if request.missing == true { parts.append("no such item") }
     if let last = request.last { parts.append("asked \(request.times), last \(LocalTime.text(last, to: output))") }
     if request.state == "approved", let pid = request.pid { parts.append("process \(pid)") }
     if let uses = request.uses { parts.append(uses == 1 ? "once" : "\(uses) times") }
     if let until = request.until { parts.append("until \(LocalTime.text(until, to: output))") }
-    if let reason = request.reason { parts.append("“\(reason)”") }
-    return parts.joined(separator: ", ")
+    return parts
   }
 }
 

@@ -50,7 +50,7 @@ enum EnvironmentScript {
         guard UTF8Text.isValid(value) else {
           throw Failure(
             .invalid, "the value of \(entry.name) is not UTF-8, so it has no JSON form",
-            "leave --json out, or `vault get --json` gives it in base64")
+            "leave --json out, or \(Hint.vault("get --json")) gives it in base64")
         }
         writer.secret(value)
       }

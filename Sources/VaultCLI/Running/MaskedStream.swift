@@ -32,8 +32,11 @@ struct MaskedStream: ~Copyable {
 
   /// A terminal or pipe once more, so that writing to it never waits: one that has just had room may be stopped by the time of the
   /// write, which would then wait with all signals blocked. For the others who have it nothing changes. Nil for anything else, and
-  /// where it cannot be opened, as another user's terminal.
+  /// where it cannot be opened, as another user's terminal, or is not open for writing, as one that the program was started
+  /// without.
   private static func openAnew(_ target: Int32) -> Int32? {
+    let flags = fcntl(target, F_GETFL)
+    guard flags >= 0, [O_WRONLY, O_RDWR].contains(flags & O_ACCMODE) else { return nil }
     var status = stat()
     guard unsafe fstat(target, &status) == 0, [S_IFCHR, S_IFIFO].contains(status.st_mode & S_IFMT) else { return nil }
     let own = unsafe open("/proc/self/fd/\(target)", O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY)

@@ -56,6 +56,12 @@ struct Hush: ~Copyable {
     close(state.terminal)
   }
 
+  /// Begins where a person can be asked; nil elsewhere.
+  static func onTerminal() -> Hush? {
+    guard Keyboard.isAttended, let keyboard = try? Keyboard(otherwise: "") else { return nil }
+    return try? Hush(of: keyboard.terminal)
+  }
+
   static var isActive: Bool { unsafe hush.pointee.terminal >= 0 }
 
   /// The modes that stand between two questions; nil when that is not so.
@@ -63,6 +69,11 @@ struct Hush: ~Copyable {
 
   /// Puts the modes back that stood before. What was typed and not read is thrown away.
   static func lift() { unsafe set(&hush.pointee.earlier) }
+
+  /// Throws away what was typed and not read: it is no answer to what somebody else asks.
+  static func forget() {
+    if isActive { unsafe tcflush(hush.pointee.terminal, TCIFLUSH) }
+  }
 
   /// Hides again what is typed.
   static func lower() { unsafe set(&hush.pointee.hushed) }

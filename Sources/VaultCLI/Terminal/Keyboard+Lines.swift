@@ -1,4 +1,6 @@
+internal import CLinux
 internal import Glibc
+internal import VaultModel
 internal import VaultWire
 
 // A text of several lines.
@@ -28,6 +30,7 @@ extension Keyboard {
   /// lines up to control-D on an empty one. Nil at end of file (control-D on an empty line).
   ///
   /// - Parameter limit: the most bytes of it.
+  /// - Throws: also where more is pasted than the line: what was meant is not its beginning.
   borrowing func askText(_ question: String, limit: Int) throws(Failure) -> SecretBuffer? {
     let signals = try SignalPipe()
     var text = LinesTyped(limit: limit)
@@ -39,12 +42,17 @@ extension Keyboard {
       try show("\(Self.count(text.lines)).\n", .until(signals.descriptor))
     } else {
       try show("\n", .until(signals.descriptor))
+      if text.isCut {
+        throw Failure(
+          .invalid, "what was pasted has several lines, and one was asked for, so nothing was stored",
+          "give --kind note for a text of several lines, or the file it is in with --file")
+      }
       text.dropBreak()
     }
     return text.finish(orEmpty: text.lines > 0)
   }
 
-  private static func count(_ lines: Int) -> String { lines == 1 ? "1 line" : "\(lines) lines" }
+  private static func count(_ lines: Int) -> String { Counted.text(lines, "line") }
 
   /// Reads until the end of the text, or until a signal, whose number it answers. The terminal is in order again then.
   ///
@@ -83,6 +91,7 @@ extension Keyboard {
       }
       if endsWithLine, text.lines == 1, byte == 0x0A || byte == 0x0D {
         guard text.isPEM else {
+          text.isCut = hasMore(signals)
           _ = consume modes
           return nil
         }
@@ -92,6 +101,29 @@ extension Keyboard {
         throw Failure(.invalid, "line \(text.lines + 1) is too long to be typed", "give it on standard input or --file")
       }
     }
+  }
+
+  /// Reads and throws away what comes behind a line, until nothing has come for a moment: a paste comes at once, and nobody
+  /// types so fast. Nothing of it reaches the next question or the shell.
+  ///
+  /// - Returns: true where that is more than line breaks and blanks.
+  private func hasMore(_ signals: borrowing SignalPipe) -> Bool {
+    // Not for ever: something may hold a key down.
+    let end = Moment.now() + 10_000
+    var isMore = false
+    var polled = [
+      pollfd(fd: signals.descriptor, events: Int16(POLLIN), revents: 0),
+      pollfd(fd: terminal, events: Int16(POLLIN), revents: 0),
+    ]
+    // One byte at a time, so that no more than that lies anywhere.
+    var byte: UInt8 = 0
+    while Moment.now() < end, unsafe poll(&polled, 2, isMore ? 500 : 100) > 0, polled[0].revents == 0,
+      unsafe read(terminal, &byte, 1) == 1
+    {
+      if byte > 0x20 { isMore = true }
+    }
+    byte = 0
+    return isMore
   }
 }
 
@@ -103,6 +135,8 @@ private struct LinesTyped: ~Copyable {
   private(set) var lines = 0
   /// The bytes of the line that is being typed.
   private(set) var part = 0
+  /// True for a line behind which more was pasted.
+  var isCut = false
 
   init(limit: Int) { self.limit = limit }
 

@@ -17,6 +17,9 @@ struct Keyboard: ~Copyable {
   /// True when somebody reads what the program says, so that asking makes sense.
   static let isAttended = isatty(STDERR_FILENO) == 1
 
+  /// True when there also is a terminal to ask on: a program that was started apart from it may still write to it.
+  static let canAsk = isAttended && (try? Keyboard(otherwise: "")) != nil
+
   /// Opens the terminal.
   ///
   /// - Throws: ``Failure`` with `otherwise` as what to do, when the program has no terminal.
@@ -24,7 +27,7 @@ struct Keyboard: ~Copyable {
     // Nonblocking, because control-C throws away what was typed: a read after a poll that saw it would wait for ever. The
     // description is our own, so the shell's stays as it is.
     terminal = unsafe open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
-    guard terminal >= 0 else { throw Failure(.usage, "no terminal to ask on", "\(otherwise)") }
+    guard terminal >= 0 else { throw .unasked(advice: otherwise) }
   }
 
   deinit { close(terminal) }

@@ -4,30 +4,33 @@
 /// in the right places would end in a row that reads as another program's question for a password. So each row is our
 /// own: it begins with what this program writes, and blanks move nothing to the right.
 enum Rows {
-  /// The beginning of a row that goes on with the one before.
-  private static let mark = "vault:"
+  /// The beginning of a row that goes on with the one before. No program's question begins so, and a reader takes it for what
+  /// it is.
+  private static let mark = "…"
   /// The least width of a row, however narrow the terminal is: the mark and something behind it.
   private static let least = 10
 
   /// The text in rows that leave a column free, so that what is typed next stands where the last one ends.
   ///
   /// Of a run of blanks one stays, but for up to four at the beginning of a line.
-  static func lay(_ text: String, columns: Int) -> String {
+  ///
+  /// - Parameter indent: the blanks before the mark of each row that goes on.
+  static func lay(_ text: String, columns: Int, indent: String = "") -> String {
     text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
-      rows(collapse(line), most: max(least, columns - 1)).joined(separator: "\n")
+      rows(collapse(line), most: max(least, columns - 1), indent + mark).joined(separator: "\n")
     }.joined(separator: "\n")
   }
 
-  private static func rows(_ line: String, most: Int) -> [String] {
+  private static func rows(_ line: String, most: Int, _ mark: String) -> [String] {
     var rows = [""]
     var used = 0
     func begin(_ text: String) {
       rows.append(text)
-      used = text.utf8.count
+      used = width(text[...])
     }
     for (index, word) in line.split(separator: " ", omittingEmptySubsequences: false).enumerated() {
       let width = width(word)
-      if index > 0, used + 1 + width > most, mark.utf8.count + 1 + width <= most { begin(mark) }
+      if index > 0, used + 1 + width > most, self.width(mark[...]) + 1 + width <= most { begin(mark) }
       for scalar in ((index > 0 ? " " : "") + word).unicodeScalars {
         if used + columns(scalar) > most { begin(mark + " ") }
         rows[rows.count - 1].unicodeScalars.append(scalar)

@@ -39,7 +39,7 @@ struct TerminalModes: ~Copyable {
       modes.c_cc.6 = 1  // VMIN
       modes.c_cc.5 = 0  // VTIME
     case .shown:
-      modes.c_lflag |= tcflag_t(ECHO | ECHOE | ICANON)
+      modes.c_lflag |= tcflag_t(ECHO | ECHOE | ICANON | IEXTEN)
     }
     return modes
   }

@@ -25,7 +25,8 @@ struct WaitingLine: ~Copyable {
   static func text(for fault: Fault) -> String? {
     switch fault {
     case .locked: "waiting for somebody to unlock the vault"
-    case .presenceRequired(let name, let require): "waiting for a person: \(Printable.quoted(name)) requires \(require)"
+    case .presenceRequired(let name, let require):
+      "waiting for a person: \(Printable.quoted(name)) requires \(Sentence.required(require))"
     case .denied(_, let request?): "waiting for an administrator to approve request \(request)"
     default: nil
     }

@@ -20,6 +20,8 @@ struct ReceiptReport {
   private struct Word {
     let entry: Wire.AuditEntry
     let version: Int
+    /// True when it waits for a person.
+    let isHeld: Bool
     /// The last version that it has taken over.
     var taken: Int?
 
@@ -30,27 +32,37 @@ struct ReceiptReport {
   private var words: [Watcher: Word] = [:]
   /// The version that is served now; nil where it is not known.
   var current: Int?
+  /// The names that items have now of which watchers spoke under this one, where it has become another's or nobody's.
+  private(set) var others: Set<ItemName> = []
 
   init(_ name: String) { self.name = name }
 
   var isEmpty: Bool { words.isEmpty }
 
-  /// Takes an entry of the log, in their order.
+  /// Takes an entry of the log about the item, in their order: one that it had under an earlier name counts, and one of
+  /// another item that had its name does not.
   mutating func add(_ entry: Wire.AuditEntry) {
     // One that was refused is no receipt.
-    guard entry.action == "receipt", entry.item == name, entry.outcome == "ok" || entry.outcome == "failed",
-      let version = Self.version(entry.detail)
+    guard entry.action == "receipt", entry.outcome == "ok" || entry.outcome == "failed",
+      let (version, isHeld) = Self.version(entry.detail)
     else { return }
+    if let other = entry.itemNow(otherThan: name) {
+      others.insert(other)
+      return
+    }
     let watcher = Watcher(entry)
-    var word = Word(entry: entry, version: version, taken: words[watcher]?.taken)
+    // A version that is held after it was taken is not there any more.
+    let taken = words[watcher]?.taken
+    var word = Word(entry: entry, version: version, isHeld: isHeld, taken: isHeld && taken == version ? nil : taken)
     if word.isTaken { word.taken = version }
     words[watcher] = word
   }
 
-  /// The version that the daemon has put before the watcher's own words.
-  private static func version(_ detail: String?) -> Int? {
+  /// The version that the daemon has put before the watcher's own words, and whether it is held.
+  private static func version(_ detail: String?) -> (Int, isHeld: Bool)? {
     guard let detail, detail.hasPrefix("version ") else { return nil }
-    return Int(detail.dropFirst("version ".count))
+    let isHeld = detail.hasSuffix(", held")
+    return Int(detail.dropFirst("version ".count).dropLast(isHeld ? ", held".count : 0)).map { ($0, isHeld) }
   }
 
   /// Writes them, the last word first.
@@ -63,7 +75,7 @@ struct ReceiptReport {
       for word in words {
         table.add(
           .init(LocalTime.text(word.entry.time)), .init(AuditReport.who(word.entry)), .init("\(word.version)"),
-          .init(state(of: word), isRed: !word.isTaken))
+          .init(state(of: word), isRed: !word.isTaken || word.entry.watches == false))
       }
       if table.count > 0 { try Output.text(table.text()) }
     } else {
@@ -78,14 +90,19 @@ struct ReceiptReport {
 
   private func isCurrent(_ word: Word) -> Bool? { current.map { $0 == word.taken } }
 
-  /// Whether a watcher has the version that is served, and what it said of a failure.
+  /// Whether a watcher has the version that is served, what it said of a failure, and whether it is gone: then it takes over
+  /// no version any more.
   private func state(of word: Word) -> String {
+    word.entry.watches == false ? "gone; \(lastState(of: word))" : lastState(of: word)
+  }
+
+  private func lastState(of word: Word) -> String {
     guard word.isTaken else {
       let said = word.entry.purpose.map { ": “\($0)”" } ?? ""
-      return "failed\(said)\(word.taken.map { ", has version \($0)" } ?? "")"
+      return "\(word.isHeld ? "held" : "failed")\(said)\(word.taken.map { ", has version \($0)" } ?? "")"
     }
     switch isCurrent(word) {
-    case true?: return "has it"
+    case true?: return word.entry.watches == false ? "had it" : "has it"
     case false?: return "behind: version \(current ?? 0) is served"
     case nil: return "has had it"
     }
@@ -102,11 +119,19 @@ struct ReceiptReport {
       writer.member("version", word.version)
       writer.key("succeeded")
       writer.bool(word.isTaken)
+      if word.isHeld {
+        writer.key("held")
+        writer.bool(true)
+      }
       if let said = word.entry.purpose { writer.member("detail", said) }
       if let taken = word.taken { writer.member("taken", taken) }
       if let isCurrent = isCurrent(word) {
         writer.key("current")
         writer.bool(isCurrent)
+      }
+      if let watches = word.entry.watches {
+        writer.key("watches")
+        writer.bool(watches)
       }
       writer.endObject()
     }

@@ -1,11 +1,39 @@
 internal import VaultClient
+internal import VaultModel
 internal import VaultWire
 
 /// What a watcher is yet to say to the daemon: of each item, what came of its last version.
 struct Receipts {
+  /// What became of a version.
+  enum Word: Equatable {
+    /// A command was told of it and has ended so; nil where it could not be started.
+    case ended(WatchRun.End?)
+    /// It waits for a person, for that reason.
+    case held(String)
+  }
+
   private struct Receipt {
     let version: Int
-    let end: WatchRun.End?
+    let word: Word
+    /// What a person is to see to.
+    let notice: String?
+
+    var isDone: Bool { word == .ended(.exit(0)) }
+
+    var detail: String? {
+      switch word {
+      case .ended(.exit(0)): nil
+      case .ended(let end): end?.text ?? "not started"
+      case .held(let reason): reason
+      }
+    }
+
+    var isHeld: Bool {
+      switch word {
+      case .ended: false
+      case .held: true
+      }
+    }
   }
 
   /// The most items that are looked up where any may have changed.
@@ -15,7 +43,7 @@ struct Receipts {
 
   private let vault: Vault
   private let items: WatchedItems
-  private var unsent: [String: Receipt] = [:]
+  private var unsent: [ItemName: Receipt] = [:]
 
   init(_ vault: Vault, _ items: WatchedItems) {
     var vault = vault
@@ -25,34 +53,38 @@ struct Receipts {
   }
 
   /// The versions that are served now of the items that changed, as far as the caller may know.
-  func versions(of events: [Vault.Event]) -> [String: Int] {
-    var versions: [String: Int] = [:]
+  func versions(of events: [Vault.Event]) -> [ItemName: Int] {
+    var versions: [ItemName: Int] = [:]
     for event in events {
       if event.isOfAnything {
         versions.merge(found()) { $1 }
-      } else if let name = event.to ?? event.name, event.change != "deleted" {
+      } else if let name = Self.name(event.to ?? event.name), event.change != "deleted" {
         versions[name] = event.version ?? current(name)
       }
     }
     return versions
   }
 
-  private func current(_ name: String) -> Int? { try? vault.show(name).version }
+  private static func name(_ text: String?) -> ItemName? { text.flatMap { try? ItemName($0) } }
 
-  private func found() -> [String: Int] {
-    var found: [String: Int] = [:]
-    for name in items.names { found[name] = current(name) }
+  private func current(_ name: ItemName) -> Int? { try? vault.show(name.text).version }
+
+  private func found() -> [ItemName: Int] {
+    var found: [ItemName: Int] = [:]
+    for name in items.names.compactMap(Self.name) { found[name] = current(name) }
     for query in items.queries where found.count < Self.most {
       let some = try? vault.find(query, limit: Self.most - found.count)
-      for item in some ?? [] { found[item.name] = item.version }
+      for item in some ?? [] { Self.name(item.name).map { found[$0] = item.version } }
     }
     return found
   }
 
-  /// Takes note of the end of a command that was told of versions; nil where it could not be started.
-  mutating func add(_ end: WatchRun.End?, of versions: [String: Int]) {
+  /// Takes note of what became of versions.
+  ///
+  /// - Parameter notice: what a person is to see to.
+  mutating func add(_ word: Word, of versions: [ItemName: Int], _ notice: String? = nil) {
     for (name, version) in versions where unsent.count < WatchQueue.most || unsent[name] != nil {
-      unsent[name] = Receipt(version: version, end: end)
+      unsent[name] = Receipt(version: version, word: word, notice: notice)
     }
     send()
   }
@@ -60,10 +92,10 @@ struct Receipts {
   /// Says all that the daemon takes now. What it cannot take before it is back, or unlocked, is kept for another attempt.
   mutating func send() {
     for (name, receipt) in unsent {
-      let isDone = receipt.end == .exit(0)
       do throws(ClientError) {
         try vault.receipt(
-          receipt.version, of: name, succeeded: isDone, detail: isDone ? nil : receipt.end?.text ?? "not started")
+          receipt.version, of: name.text, succeeded: receipt.isDone, held: receipt.isHeld, detail: receipt.detail,
+          notice: receipt.notice)
       } catch {
         switch error {
         case .fault(.locked), .fault(.busy), .fault(.storageFailed): continue

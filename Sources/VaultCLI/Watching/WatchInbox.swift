@@ -20,6 +20,7 @@ final class WatchInbox: Sendable {
   /// Readable when there is something (eventfd(2)).
   let descriptor: Int32
   private let news = Mutex(News())
+  private let hasBegun = Mutex(false)
 
   /// Begins to listen, and goes on until the program ends.
   init(_ location: SocketLocation, _ items: WatchedItems) throws(Failure) {
@@ -35,6 +36,7 @@ final class WatchInbox: Sendable {
               if event.state == "unlocked" { news.isUnlocked = true }
               if items.concerns(event) { news.changes.add(event) }
             }
+            if isFirst { hasBegun.withLock { $0 = true } }
             isFirst = false
             return true
           }
@@ -47,6 +49,9 @@ final class WatchInbox: Sendable {
       throw Failure(error)
     }
   }
+
+  /// False while a change may happen that it does not hear of: before the first event.
+  var isListening: Bool { hasBegun.withLock { $0 } }
 
   private func put(_ change: (inout News) -> Void) {
     news.withLock { change(&$0) }

@@ -6,18 +6,19 @@ struct WatchQueue {
   /// The most items that are told apart; more of them are a change of anything.
   static let most = 1024
 
-  /// In the order of their coming, by the item's name; of anything, nil.
-  private var changes: [(name: String?, event: Vault.Event)] = []
-  private var places: [String?: Int] = [:]
+  /// In the order of their coming.
+  private var changes: [Vault.Event] = []
+  /// By the bytes of the item's name; of anything, nil.
+  private var places: [[UInt8]?: Int] = [:]
 
   var isEmpty: Bool { changes.isEmpty }
 
   /// Adds a change, in the place of an earlier one of the same item.
   mutating func add(_ event: Vault.Event) {
-    let name = event.isOfAnything ? nil : event.to ?? event.name
+    let name = event.isOfAnything ? nil : (event.to ?? event.name).map { Array($0.utf8) }
     if let place = places[name] {
       // The first that says that something was missed says so for all.
-      if event.missed == true || changes[place].event.missed != true { changes[place].event = event }
+      if event.missed == true || changes[place].missed != true { changes[place] = event }
       return
     }
     guard changes.count < Self.most || name == nil else {
@@ -25,13 +26,13 @@ struct WatchQueue {
       return add(Vault.Event(event: "item", time: event.time, missed: true))
     }
     places[name] = changes.count
-    changes.append((name, event))
+    changes.append(event)
   }
 
   /// All changes; none is left.
   mutating func take() -> [Vault.Event] {
     defer { self = WatchQueue() }
-    return changes.map(\.event)
+    return changes
   }
 
   /// Puts changes back before those that came after they were taken.

@@ -12,7 +12,7 @@ struct WatchedItems {
       do throws(NameError) { patterns.append(try ItemPattern(text)) } catch {
         throw Failure(
           .invalid, "\(Printable.quoted(text)) is neither a name nor a pattern of names: \(error.reason)",
-          "see `vault list`")
+          "see \(Hint.vault("list"))")
       }
     }
     self.patterns = patterns

@@ -1,6 +1,7 @@
 internal import CLinux
 internal import Glibc
 internal import VaultClient
+internal import VaultModel
 internal import VaultWire
 
 /// Runs a command on each change of the items that are watched, until a signal ends it: never twice at once, once more for
@@ -20,7 +21,7 @@ final class Watcher {
   private var run: WatchRun?
   /// The changes that the command was told of which runs, and the versions that they made.
   private var told: [Vault.Event] = []
-  private var versions: [String: Int] = [:]
+  private var versions: [ItemName: Int] = [:]
 
   /// - Parameter runsAtOnce: true when the command also runs once at the start.
   init(_ command: String, _ items: WatchedItems, at vault: Vault, runsAtOnce: Bool) throws(Failure) {
@@ -119,7 +120,7 @@ final class Watcher {
       Output.note("the command ended with \(end?.text ?? "no start"); it runs again \(again)", .none)
     }
     told = []
-    receipts.add(end, of: versions)
+    receipts.add(.ended(end), of: versions)
   }
 
   private func stop() { run.take()?.stop() }

@@ -1,4 +1,4 @@
-import VaultModel
+public import VaultModel
 
 // The part that deposits and sealed boxes have in common, numbers little-endian, texts UTF-8:
 //

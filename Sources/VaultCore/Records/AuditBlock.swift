@@ -13,6 +13,9 @@ public import VaultModel
 ///      the record    2  the subject's    item    detail    purpose    4  count    8  number of the entry
 ///   3  an entry at the time of the one before it: the same without its time
 ///   4  a subject: 16  ``AuditEntry/Subject``; no record of the first programs has one
+///   5  the item of the entry after it: 16  ``ItemID``
+///   6  the same, of an item that the record has in one before: 2  its place among these; like 5 in no record of earlier
+///      programs
 ///
 /// A text of an entry that the record has in one before is not there again: its size is 32768 + its place among these.
 public struct AuditBlock: ~Copyable, Sendable {
@@ -21,15 +24,17 @@ public struct AuditBlock: ~Copyable, Sendable {
   /// The size of the longest plaintext in bytes.
   public static let largest = 16 << 10
 
-  private static let formatVersion: UInt8 = 1
+  static let formatVersion: UInt8 = 1
   private static let prefix = 1 + 8 + Digest.count
-  private enum Kind {
+  enum Kind {
     static let caller: UInt8 = 1
     static let entry: UInt8 = 2
     static let next: UInt8 = 3
     static let subject: UInt8 = 4
+    static let item: UInt8 = 5
+    static let knownItem: UInt8 = 6
   }
-  private enum Field {
+  enum Field {
     static let caller: UInt8 = 1
     static let item: UInt8 = 2
     static let detail: UInt8 = 4
@@ -51,6 +56,7 @@ public struct AuditBlock: ~Copyable, Sendable {
   /// The places of callers that came with their entries, and those of subjects.
   private var places: [AuditEntry.Caller: UInt16] = [:]
   private var subjects: [AuditEntry.Subject: UInt16] = [:]
+  private var items = AuditItems()
   /// Counts the times that it was emptied: a caller's place is one of one filling.
   public private(set) var filling = 0
 
@@ -71,6 +77,9 @@ public struct AuditBlock: ~Copyable, Sendable {
 
   /// The bytes that a subject takes.
   public static let subjectSize = 1 + 2 * 8
+
+  /// The most bytes that the identity of an item takes.
+  public static let itemSize = 1 + ItemID.count
 
   /// The number of bytes that it takes.
   public var size: Int { writer.offset }
@@ -94,12 +103,15 @@ public struct AuditBlock: ~Copyable, Sendable {
   /// - Parameters:
   ///   - caller: the place that ``add(_:)`` gave; nil for the daemon itself.
   ///   - subject: see ``AuditEntry/subject``.
+  ///   - id: see ``AuditEntry/id``.
   ///   - isCounted: see ``AuditEntry/isCounted``.
   public mutating func add(
     _ action: AuditAction, _ outcome: AuditOutcome, time: Int64, caller: UInt16?, of subject: AuditEntry.Subject? = nil,
-    item: RawSpan, detail: RawSpan, purpose: RawSpan, repeats: AuditEntry.Repeats? = nil, isCounted: Bool = false
+    item: RawSpan, id: ItemID? = nil, detail: RawSpan, purpose: RawSpan, repeats: AuditEntry.Repeats? = nil,
+    isCounted: Bool = false
   ) {
     let subject = subject.map { place(of: $0) }
+    if let id { write(id) }
     var fields: UInt8 = caller == nil ? 0 : Field.caller
     if subject != nil { fields |= Field.subject }
     if item.byteCount > 0 { fields |= Field.item }
@@ -131,12 +143,12 @@ public struct AuditBlock: ~Copyable, Sendable {
   /// The same with texts that were not turned into bytes before.
   public mutating func add(
     _ action: AuditAction, _ outcome: AuditOutcome, time: Int64, caller: UInt16?, of subject: AuditEntry.Subject? = nil,
-    item: String = "", detail: String = "", purpose: String = "", repeats: AuditEntry.Repeats? = nil,
-    isCounted: Bool = false
+    item: String = "", id: ItemID? = nil, detail: String = "", purpose: String = "",
+    repeats: AuditEntry.Repeats? = nil, isCounted: Bool = false
   ) {
     // Bytes have no padding: all are initialized.
     unsafe add(
-      action, outcome, time: time, caller: caller, of: subject, item: item.utf8Span.span.bytes,
+      action, outcome, time: time, caller: caller, of: subject, item: item.utf8Span.span.bytes, id: id,
       detail: detail.utf8Span.span.bytes, purpose: purpose.utf8Span.span.bytes, repeats: repeats, isCounted: isCounted)
   }
 
@@ -144,8 +156,8 @@ public struct AuditBlock: ~Copyable, Sendable {
   public mutating func add(_ entry: AuditEntry) {
     add(
       entry.action, entry.outcome, time: entry.time, caller: entry.caller.map { place(of: $0) }, of: entry.subject,
-      item: entry.item ?? "", detail: entry.detail ?? "", purpose: entry.purpose ?? "", repeats: entry.repeats,
-      isCounted: entry.isCounted)
+      item: entry.item ?? "", id: entry.id, detail: entry.detail ?? "", purpose: entry.purpose ?? "",
+      repeats: entry.repeats, isCounted: entry.isCounted)
   }
 
   private mutating func place(of caller: AuditEntry.Caller) -> UInt16 {
@@ -167,6 +179,14 @@ public struct AuditBlock: ~Copyable, Sendable {
     return place
   }
 
+  private mutating func write(_ item: ItemID) {
+    let known = items.place(of: item)
+    memory.withMutableBytes { out in
+      writer.uint8(known == nil ? Kind.item : Kind.knownItem, &out)
+      if let known { writer.uint16(Int(known), &out) } else { item.withBytes { writer.bytes($0, &out) } }
+    }
+  }
+
   /// Lends the plaintext, for the record that comes after what is before that position.
   public mutating func withPlaintext<R, E: Error>(
     after position: AuditPosition, _ body: (RawSpan) throws(E) -> R
@@ -186,95 +206,8 @@ public struct AuditBlock: ~Copyable, Sendable {
     memory.wipe()
     writer = ByteWriter(at: Self.prefix)
     texts.forget()
+    items.forget()
     (count, callers, places, subjects, time) = (0, 0, [:], [:], nil)
     filling += 1
-  }
-
-  // MARK: Reading
-
-  /// Reads a plaintext: calls `body` with each entry and its number.
-  ///
-  /// - Returns: the number of the first entry, how many there are, and the link of the record before it.
-  /// - Throws: ``CryptoError/malformed(_:)`` for anything that is none; what `body` was called with before is true.
-  public static func read(
-    _ input: RawSpan, _ body: (Int64, AuditEntry) -> Void
-  ) throws(CryptoError) -> (first: Int64, count: Int64, previous: Digest) {
-    var reader = ByteReader()
-    guard try reader.uint8(input) == formatVersion else { throw .malformed("unknown version of audit record") }
-    let first = try reader.int64(input)
-    guard first >= 1, first < .max - Int64(largest) else { throw .malformed("number of audit entry") }
-    guard let previous = Digest(input.extracting(try reader.range(Digest.count, input))) else {
-      throw .malformed("audit record")
-    }
-    var before = Before()
-    var number = first
-    while reader.remaining(input) > 0 {
-      let kind = try reader.uint8(input)
-      switch kind {
-      case Kind.caller: before.callers.append(try caller(&reader, input))
-      case Kind.subject:
-        let (first, second) = (try reader.int64(input), try reader.int64(input))
-        before.subjects.append(AuditEntry.Subject(first: first, second: second))
-      case Kind.entry, Kind.next:
-        body(number, try entry(&reader, input, &before, isNext: kind == Kind.next))
-        number += 1
-      default: throw .malformed("kind of audit record")
-      }
-    }
-    return (first, number - first, previous)
-  }
-
-  /// The parts of a plaintext so far that later entries refer to.
-  private struct Before {
-    var callers: [AuditEntry.Caller] = []
-    var subjects: [AuditEntry.Subject] = []
-    /// The texts of entries.
-    var texts: [String] = []
-    var time: Int64?
-  }
-
-  private static func caller(_ reader: inout ByteReader, _ input: RawSpan) throws(CryptoError) -> AuditEntry.Caller {
-    func text() throws(CryptoError) -> String { try reader.text(try reader.uint16(input), input) }
-    let door = try text()
-    let uid = try reader.uint32(input)
-    let pid = Int32(bitPattern: try reader.uint32(input))
-    let (unit, executable) = (try text(), try text())
-    return AuditEntry.Caller(
-      door: door, uid: uid, pid: pid, unit: unit.isEmpty ? nil : unit, executable: executable.isEmpty ? nil : executable
-    )
-  }
-
-  private static func entry(
-    _ reader: inout ByteReader, _ input: RawSpan, _ before: inout Before, isNext: Bool
-  ) throws(CryptoError) -> AuditEntry {
-    guard let action = AuditAction(rawValue: try reader.uint8(input)),
-      let outcome = AuditOutcome(rawValue: try reader.uint8(input))
-    else { throw .malformed("action of audit entry") }
-    guard let time = isNext ? before.time : try reader.int64(input) else { throw .malformed("time of audit entry") }
-    before.time = time
-    var entry = AuditEntry(time: time, action: action, outcome: outcome)
-    let fields = try reader.uint8(input)
-    guard fields & Field.of == 0 || fields & Field.repeats != 0 else {
-      throw .malformed("fields of audit entry")
-    }
-    entry.isCounted = fields & Field.counted != 0
-    if fields & Field.caller != 0 {
-      let place = try reader.uint16(input)
-      guard before.callers.indices.contains(place) else { throw .malformed("caller of audit entry") }
-      entry.caller = before.callers[place]
-    }
-    if fields & Field.subject != 0 {
-      let place = try reader.uint16(input)
-      guard before.subjects.indices.contains(place) else { throw .malformed("subject of audit entry") }
-      entry.subject = before.subjects[place]
-    }
-    if fields & Field.item != 0 { entry.item = try AuditTexts.read(&reader, input, &before.texts) }
-    if fields & Field.detail != 0 { entry.detail = try AuditTexts.read(&reader, input, &before.texts) }
-    if fields & Field.purpose != 0 { entry.purpose = try AuditTexts.read(&reader, input, &before.texts) }
-    if fields & Field.repeats != 0 {
-      let count = try reader.uint32(input)
-      entry.repeats = AuditEntry.Repeats(of: fields & Field.of == 0 ? nil : try reader.int64(input), count: count)
-    }
-    return entry
   }
 }

@@ -2,7 +2,7 @@
 ///
 /// The encoding is its size in bytes (2, little-endian) and then the fields, each a type byte, a size (2) and that many
 /// bytes, in ascending order of their types. A field whose type is 128 or more changes what the rest means, so a program
-/// that does not know it must refuse the record; this one knows none.
+/// that does not know it must refuse the record.
 public struct Extensions: Hashable, Sendable {
   /// The fields as they are encoded, without the size before them.
   let bytes: [UInt8]
@@ -63,7 +63,10 @@ public struct Extensions: Hashable, Sendable {
     unsafe writer.bytes(bytes.span.bytes, &out)  // Bytes have no padding: all are initialized.
   }
 
-  init(_ reader: inout ByteReader, _ input: RawSpan) throws(CryptoError) {
+  /// Reads the fields of a record.
+  ///
+  /// - Parameter decisive: the types from 128 on that this program knows in such a record.
+  init(_ reader: inout ByteReader, _ input: RawSpan, decisive: [UInt8] = []) throws(CryptoError) {
     let count = try reader.uint16(input)
     let end = reader.offset + count
     var fields = reader
@@ -71,7 +74,9 @@ public struct Extensions: Hashable, Sendable {
     while fields.offset < end {
       let type = Int(try fields.uint8(input))
       guard type > last else { throw .malformed("extension fields are out of order") }
-      guard type < 128 else { throw .malformed("extension field \(type) needs a later program") }
+      guard type < 128 || decisive.contains(UInt8(type)) else {
+        throw .malformed("extension field \(type) needs a later program")
+      }
       last = type
       let size = try fields.uint16(input)
       _ = try fields.range(size, input)

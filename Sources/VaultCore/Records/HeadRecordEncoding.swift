@@ -17,7 +17,10 @@ internal import VaultModel
 //
 // The extension field of type 1 is in the head of an item that is in the trash: 8  when it was put there    8  the age of the trash
 // then, in seconds. The one of type 2 says who stored what, where that is known of anything: see HeadAuthors. The one of type 3 is of a
-// key: 1  its use, 0 where the kind tells it    …  its public half in SSH's form, where it is known.
+// key: 1  its use, 0 where the kind tells it    …  its public half in SSH's form, where it is known. The one of
+// type 4 goes with that of the trash: 8  the number of the deletion, from 1. Earlier programs write none, and keep the
+// one that is there, also when they take the item out; without the field of the trash it means nothing. The one of
+// type 128, which has no content, is of a key that is never read: a program that does not know it refuses the record.
 //
 // There is one encoding for each head: what decodes, encodes to the same bytes.
 extension HeadRecord {
@@ -26,6 +29,8 @@ extension HeadRecord {
   private static let trashedField: UInt8 = 1
   private static let authorsField: UInt8 = 2
   private static let keyField: UInt8 = 3
+  private static let deletionField: UInt8 = 4
+  private static let neverReadField: UInt8 = 128
   /// The most bytes of a public key in SSH's form: RSA of 16,384 bits has about 2,100.
   private static let longestPublicKey = 4096
 
@@ -43,16 +48,17 @@ extension HeadRecord {
   private var allExtensions: Extensions {
     var extensions = extensions
     if let trashed = item.trashed {
-      let bytes = [trashed.time, trashed.age].flatMap { number in
-        (0..<8).map { UInt8(truncatingIfNeeded: number >> ($0 * 8)) }
+      extensions = extensions.replacing(Self.trashedField, with: Self.bytes(trashed.time) + Self.bytes(trashed.age))
+      if trashed.number != 0 {
+        extensions = extensions.replacing(Self.deletionField, with: Self.bytes(trashed.number))
       }
-      extensions = extensions.replacing(Self.trashedField, with: bytes)
     }
     if let authors = HeadAuthors.encode(item) { extensions = extensions.replacing(Self.authorsField, with: authors) }
     if item.statedUse != nil || item.publicKey != nil {
       let key = [item.statedUse?.rawValue ?? 0] + (item.publicKey ?? [])
       extensions = extensions.replacing(Self.keyField, with: key)
     }
+    if item.policy.isNeverRead { extensions = extensions.replacing(Self.neverReadField, with: []) }
     return extensions
   }
 
@@ -72,9 +78,22 @@ extension HeadRecord {
   /// Reads the field of an item that is in the trash.
   private static func trashed(_ bytes: [UInt8]) throws(CryptoError) -> Trashed {
     guard bytes.count == 16 else { throw .malformed("trash field") }
-    func number(_ bytes: ArraySlice<UInt8>) -> Int64 { bytes.reversed().reduce(0) { $0 << 8 | Int64($1) } }
     return Trashed(time: number(bytes[..<8]), age: number(bytes[8...]))
   }
+
+  /// Reads the field with the number of a deletion.
+  private static func deletion(_ bytes: [UInt8]) throws(CryptoError) -> Int64 {
+    guard bytes.count == 8, (1...Int64(lastNumber)).contains(number(bytes[...])) else {
+      throw .malformed("field of a deletion")
+    }
+    return number(bytes[...])
+  }
+
+  private static func bytes(_ number: Int64) -> [UInt8] {
+    (0..<8).map { UInt8(truncatingIfNeeded: number >> ($0 * 8)) }
+  }
+
+  private static func number(_ bytes: ArraySlice<UInt8>) -> Int64 { bytes.reversed().reduce(0) { $0 << 8 | Int64($1) } }
 
   /// The plaintext to seal.
   ///
@@ -103,7 +122,7 @@ extension HeadRecord {
   ///
   /// - Throws: ``CryptoError/limits(_:)`` for attributes beyond the limits of `Attributes`, more than ``mostVersions`` versions,
   ///   versions that do not ascend from 1, a next version that is not above them, a size of 4 GiB or more, revisions below 1,
-  ///   numbers above ``lastNumber``.
+  ///   a deletion's number below 0, numbers above ``lastNumber``.
   public func validate() throws(CryptoError) {
     guard policyRevision >= 1, headRevision >= 1 else { throw .limits("a revision is below 1") }
     guard max(policyRevision, headRevision, nextVersion) <= Self.lastNumber else {
@@ -124,10 +143,14 @@ extension HeadRecord {
       last = version.number
     }
     guard nextVersion > last else { throw .limits("next version") }
+    guard (0...Int64(Self.lastNumber)).contains(item.trashed?.number ?? 0) else {
+      throw .limits("number of a deletion")
+    }
     try HeadAuthors.validate(item)
     guard item.publicKey.map({ (1...Self.longestPublicKey).contains($0.count) && item.use != nil }) ?? true,
       item.statedUse == nil || item.kind.use == nil && item.statedUse?.kind == nil
     else { throw .limits("key") }
+    guard !item.policy.isNeverRead || item.use != nil else { throw .limits("what is never read is a key") }
   }
 
   private func write(_ extensions: Extensions, to out: inout MutableRawSpan) {
@@ -189,7 +212,7 @@ extension HeadRecord {
     guard max(policyRevision, headRevision, nextVersion) <= Self.lastNumber else {
       throw .malformed("a number is too high")
     }
-    let extensions = try Extensions(&reader, input)
+    let extensions = try Extensions(&reader, input, decisive: [Self.neverReadField])
     try reader.finish(input)
     var item = ItemInfo(
       name: name, kind: kind, attributes: attributes, policy: policy, created: created, modified: modified,
@@ -199,6 +222,10 @@ extension HeadRecord {
       case Self.trashedField: item.trashed = try Self.trashed(content)
       case Self.authorsField: try HeadAuthors.decode(content, into: &item)
       case Self.keyField: try Self.decodeKey(content, into: &item)
+      case Self.deletionField where item.trashed != nil: item.trashed?.number = try Self.deletion(content)
+      case Self.neverReadField:
+        guard content.isEmpty, item.use != nil else { throw .malformed("field of a key that is never read") }
+        item.policy.isNeverRead = true
       default: return false
       }
       return true

@@ -3,12 +3,19 @@ internal import Glibc
 internal import VaultService
 
 extension PresenceCheck {
+  /// The PAM service that is installed with the daemon.
+  private static let installed = "vault"
+
   /// The obstacle that keeps a check of `uid` through `service` from working here, as far as that can be told without trying. Starts
   /// nothing.
   static func obstacle(to service: String, uid: UInt32, through helper: PresenceHelper) -> Obstacle? {
     // Where Linux-PAM looks, in its order.
     guard ["/etc/pam.d", "/usr/lib/pam.d"].contains(where: { unsafe access("\($0)/\(service)", F_OK) == 0 }) else {
-      return Obstacle("/etc/pam.d/\(service) is missing", "`sudo make install` puts it there")
+      let isOurs = service == Self.installed
+      return Obstacle(
+        "/etc/pam.d/\(service) is missing",
+        isOurs
+          ? "`sudo make install` puts it there" : "write it, or set pam-service in vaultd.conf to `\(Self.installed)`")
     }
     if case .none(let obstacle) = helper.way(to: uid) { return obstacle }
     return nil

@@ -10,6 +10,9 @@ final class Assembly {
   private let ssh: SSHAgentDoor
   private let loop: any EventLoop
   let clients: Clients
+  private let settings: SettingsFile
+  /// True for the machine's vault, which has no ssh-agent.
+  private let isSystem: Bool
   let turns: Turns
   let transferThread: WorkerThread
   private let backlog: Backlog
@@ -40,6 +43,8 @@ final class Assembly {
   init(_ place: Place, _ configuration: Configuration) throws(SystemError) {
     let (loop, clock) = (place.loop, place.clock)
     self.loop = loop
+    isSystem = place.isSystem
+    settings = SettingsFile(place.paths, configuration, place.log, wall: clock.wall)
     ends = HelperEnds()
     worker = WorkerThread(telling: loop)
     transferThread = WorkerThread(telling: loop)
@@ -83,6 +88,9 @@ final class Assembly {
     door.triggers = LockTriggers(
       on: buses, system: place.isSystem, uid: place.owner, onSleep: { [unowned self] in goToSleep(then: $0) },
       onLock: { [vault = rooms.vault] in vault.lock(because: $0) })
+    door.refusedSettings = { [settings] in settings.refused }
+    door.reload = { [unowned self] (caller) throws(Refusal) in try reload(for: caller) }
+    door.sshAgent = { [ssh, isSystem] caller in isSystem ? nil : ssh.state(for: caller) }
   }
 
   /// Accepts connections; done when it does.
@@ -97,6 +105,7 @@ final class Assembly {
         }.map { _ in })
     }
     if let socket = sockets.ssh {
+      ssh.socket = SocketName.path(of: socket.descriptor)
       listening.append(Server.start(socket, loop: loop, backlog) { [ssh] in SSHAgentConnection($0, ssh) }.map { _ in })
     }
     // One that ended meanwhile is none any more.
@@ -107,11 +116,28 @@ final class Assembly {
   }
 
   /// Takes new settings over; the deadlines of a running unlock follow them at once.
-  func reconfigure(_ new: Configuration) {
+  ///
+  /// - Parameters:
+  ///   - changed: the names of those that are others now.
+  ///   - caller: who asked for it; nil for a signal.
+  func reconfigure(_ new: Configuration, changed: [String] = [], for caller: VaultService.Caller? = nil) {
     keystores.configuration = new
     clients.reconfigure(new)
     ssh.isOn = new.sshAgent
-    rooms.reconfigure(new.vault)
+    rooms.reconfigure(new.vault, changed: changed, for: caller)
+  }
+
+  /// Reads the settings again and takes them over; the deadlines of a running unlock follow them at once.
+  ///
+  /// - Parameter caller: who asked for it; nil for a signal.
+  @discardableResult
+  func reload(for caller: VaultService.Caller? = nil) throws(Refusal) -> SettingsFile.Change {
+    do throws(Refusal) {
+      return try settings.readAgain { reconfigure($0, changed: $1, for: caller) }
+    } catch {
+      rooms.refuseSettings(error, for: caller)
+      throw error
+    }
   }
 
   /// The machine goes to sleep: locks, and runs `ready` when no key is left, also none that is being made just now, and none

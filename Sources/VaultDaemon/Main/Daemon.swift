@@ -75,11 +75,14 @@ public enum Daemon {
         sockets = inherited
         directory = nil
       } else {
+        if let problem = paths.socketProblem { throw Failure(code: Exit.configuration, text: problem) }
         let own = try SocketDirectory(path: paths.runtime)
         for path in paths.sockets { try own.clear(socket: path) }
         sockets = try Sockets.bound(paths)
         directory = consume own
       }
+    } catch let error as Failure {
+      throw error
     } catch {
       throw failure(error, paths)
     }
@@ -98,17 +101,20 @@ public enum Daemon {
   }
 
   /// The settings of the file, or the defaults when there is none.
-  static func settings(_ paths: Paths) throws(Failure) -> Configuration {
+  static func settings(_ paths: Paths) throws(Failure) -> Configuration { try readSettings(paths).settings }
+
+  /// The same, and whether there is no file.
+  static func readSettings(_ paths: Paths) throws(Failure) -> (settings: Configuration, isMissing: Bool) {
     let text: String
     do throws(TextFile.Problem) { text = try TextFile.readOwn(paths.config, limit: 64 << 10) } catch {
       switch error {
-      case .missing where !paths.configIsExplicit: return Configuration()
+      case .missing where !paths.configIsExplicit: return (Configuration(), true)
       case .missing:
         throw Failure(code: Exit.configuration, text: "\(SystemError(call: "open \(paths.config)", code: ENOENT))")
       case .refused(let reason): throw Failure(code: Exit.configuration, text: reason)
       }
     }
-    do throws(Configuration.Problem) { return try Configuration(parsing: text) } catch {
+    do throws(Configuration.Problem) { return (try Configuration(parsing: text), false) } catch {
       throw Failure(code: Exit.configuration, text: "\(paths.config), line \(error.line): \(error.reason)")
     }
   }

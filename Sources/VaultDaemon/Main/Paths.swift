@@ -1,4 +1,5 @@
 internal import Glibc
+internal import VaultWire
 
 /// The paths of a vault's files.
 struct Paths: Equatable {
@@ -51,7 +52,11 @@ struct Paths: Equatable {
       } else if let run = environment("XDG_RUNTIME_DIR"), run.hasPrefix("/") {
         socket = run + "/vault/socket"
       } else {
-        throw Missing(reason: "XDG_RUNTIME_DIR is not set; log in through a session, or name a socket with --socket")
+        let named = environment("XDG_RUNTIME_DIR").flatMap { $0.isEmpty ? nil : $0 }
+        let problem = named.map { "XDG_RUNTIME_DIR is `\($0)`, which is no absolute path" }
+        throw Missing(
+          reason: (problem ?? "XDG_RUNTIME_DIR is not set")
+            + "; log in through a session, or name a socket with --socket")
       }
       if let named = options.config {
         config = named
@@ -77,6 +82,9 @@ struct Paths: Equatable {
 
   /// All sockets that the daemon binds: for clients, for credentials, and for SSH.
   var sockets: [String] { [socket, credentialSocket] + (sshSocket.map { [$0] } ?? []) }
+
+  /// The reason why one of the sockets cannot be bound, however its directory is.
+  var socketProblem: String? { SocketPath.problem(sockets).map { "\($0); \(SocketPath.remedy)" } }
 
   static func environment(_ name: String) -> String? {
     // Read at start, before there is another thread.

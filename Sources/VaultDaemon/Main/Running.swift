@@ -93,17 +93,8 @@ final class Running {
   private func handle(_ signal: Int32, _ assembly: Assembly) {
     switch signal {
     case SIGUSR1: assembly.rooms.vault.lock(because: .signal)
-    case SIGHUP:
-      do throws(Daemon.Failure) {
-        assembly.reconfigure(try Daemon.settings(paths))
-        assembly.door.refusedSettings = nil
-        log.info("settings read again")
-      } catch {
-        log.error("settings unchanged: \(error.text)")
-        assembly.door.refusedSettings = VaultWarning(
-          .settings, "the old settings stay, because the file was refused: \(error.text)",
-          since: assembly.rooms.vault.clock.wall())
-      }
+    // Whoever sends a signal is told nothing; the log and Status say it.
+    case SIGHUP: _ = try? assembly.reload()
     default: end(assembly, Daemon.Exit.ok)
     }
   }

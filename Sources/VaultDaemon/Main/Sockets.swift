@@ -50,8 +50,7 @@ struct Sockets {
 
   /// Tells the socket by its name, because all have their unit's.
   private static func isNamed(_ file: String, _ descriptor: Int32) -> Bool {
-    guard let name = unsafe SocketName.bytes({ unsafe getsockname(descriptor, $0, $1) }) else { return false }
-    return String(decoding: name.prefix { $0 != 0 }, as: UTF8.self).hasSuffix("/" + file)
+    SocketName.path(of: descriptor)?.hasSuffix("/" + file) ?? false
   }
 
   /// Binds all in the directory of `paths`.

@@ -3,6 +3,12 @@ internal import Glibc
 
 /// The name of a Unix socket, as one of getsockname(2) and getpeername(2) tells it.
 enum SocketName {
+  /// The path that a socket is bound to; nil for one that has none, or an abstract name.
+  static func path(of descriptor: Int32) -> String? {
+    guard let name = unsafe bytes({ unsafe getsockname(descriptor, $0, $1) }), name.first != 0 else { return nil }
+    return String(decoding: name.prefix { $0 != 0 }, as: UTF8.self)
+  }
+
   /// The bytes behind the address's family, which begin with a NUL where it is an abstract name; nil where there are none.
   static func bytes(
     _ ask: (UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<socklen_t>) -> Int32

@@ -95,13 +95,13 @@ extension SSHAgentConnection {
       guard let self, let caller else { return nil }
       let listing: SSHKeys.Listing
       do throws(Refusal) { listing = try door.keys.keys(for: caller) } catch .noVault {
-        note(.find, "\(own.count) keys for ssh")
+        note(.find, "\(Counted.text(own.count, "key")) for ssh")
         reply(.identities(own))
         return nil
       }
       if !listing.isWhole, door.vault.state.kind != .unlocked { return .unlock }
       let own = own
-      note(.find, "\(listing.keys.count + own.count) keys for ssh")
+      note(.find, "\(Counted.text(listing.keys.count + own.count, "key")) for ssh")
       reply(encoded: door.keys.answer(listing, and: own))
       return nil
     }

@@ -23,6 +23,8 @@ final class SSHAgentDoor {
   let owner: UInt32
   /// The names of hosts, as ssh knows them.
   let knownHosts: KnownHostsFile
+  /// The path of the socket; nil where there is none.
+  var socket: String?
   /// The most connections at once.
   private let most: Int
   /// False where the settings want no ssh-agent: then nobody is answered.

@@ -17,6 +17,7 @@ final class Events: SecretHolder {
   /// One who watches.
   private final class Watcher {
     let id: ObjectIdentifier
+    let caller: VaultService.Caller?
     /// Tells whether it may know what happens to an item; for nil, what is for administrators.
     let mayKnow: (ItemName?) -> Bool
     /// True when it may go on watching; ends its call otherwise.
@@ -28,10 +29,11 @@ final class Events: SecretHolder {
     var isGone = false
 
     init(
-      _ id: ObjectIdentifier, from next: Int, mayKnow: @escaping (ItemName?) -> Bool, mayStay: @escaping () -> Bool,
-      _ send: @escaping (RawSpan) -> Bool
+      _ id: ObjectIdentifier, _ caller: VaultService.Caller?, from next: Int, mayKnow: @escaping (ItemName?) -> Bool,
+      mayStay: @escaping () -> Bool, _ send: @escaping (RawSpan) -> Bool
     ) {
       self.id = id
+      self.caller = caller
       self.mayKnow = mayKnow
       self.mayStay = mayStay
       self.next = next
@@ -89,10 +91,15 @@ final class Events: SecretHolder {
 
   /// Has `send` be called with what comes from now on, for as long as it answers true.
   func add(
-    _ id: ObjectIdentifier, mayKnow: @escaping (ItemName?) -> Bool, mayStay: @escaping () -> Bool = { true },
-    send: @escaping (RawSpan) -> Bool
+    _ id: ObjectIdentifier, for caller: VaultService.Caller? = nil, mayKnow: @escaping (ItemName?) -> Bool,
+    mayStay: @escaping () -> Bool = { true }, send: @escaping (RawSpan) -> Bool
   ) {
-    watchers[id] = Watcher(id, from: end, mayKnow: mayKnow, mayStay: mayStay, send)
+    watchers[id] = Watcher(id, caller, from: end, mayKnow: mayKnow, mayStay: mayStay, send)
+  }
+
+  /// True when one of those who watch is a caller of that kind.
+  func isWatched(by isMeant: (VaultService.Caller) -> Bool) -> Bool {
+    watchers.values.contains { $0.caller.map(isMeant) ?? false }
   }
 
   /// Ends the calls of those who may not watch anything any more.

@@ -27,6 +27,7 @@ extension Fault {
     case .invalidValue(let kind, let reason): self = .invalidValue(kind: kind, reason: reason, failed: failed)
     case .wrongKind(let name, let kind): self = .wrongKind(name: name, kind: kind.rawValue)
     case .wrongUse(let name, let use): self = .wrongUse(name: name, use: use?.name)
+    case .neverRead(let name): self = .neverRead(name: name)
     case .notOnTheseTerms(let name, let reason): self = .notOnTheseTerms(name: name, reason: reason)
     case .invalidQuery(let reason, let position): self = .invalidQuery(reason: reason, position: position)
     case .authenticationFailed(let method, let wait):

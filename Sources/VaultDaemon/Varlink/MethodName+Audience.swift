@@ -22,7 +22,7 @@ extension MethodName {
     case .`init`, .listSlots, .changePassword, .markStale, .addSlot, .removeSlot, .rekey, .verify, .backup, .salvage,
       .restore,
       .emptyTrash, .grant, .revoke, .whoMay, .confirmGrants, .forgetSubject, .repairClock, .deposits, .settleDeposit,
-      .requests, .approve, .deny, .forgetDenial, .repairAudit:
+      .requests, .approve, .deny, .forgetDenial, .repairAudit, .reload:
       .administrators
     }
   }

@@ -8,8 +8,9 @@ extension MethodName {
 
   private var need: CallTerms.Need {
     switch self {
-    // An unlock, a lock, and what they need.
-    case .getInfo, .getInterfaceDescription, .status, .unlock, .respond, .lock, .attend, .confirm, .dismiss: .nothing
+    // An unlock, a lock, and what they need; and the settings, which say whether the log is required.
+    case .getInfo, .getInterfaceDescription, .status, .unlock, .respond, .lock, .attend, .confirm, .dismiss, .reload:
+      .nothing
     // The calls that find out what is left of a store that has failed, and save it.
     case .audit, .verify, .salvage, .backup, .repairAudit: .logUnlessFailed
     case .`init`, .restore, .authenticate, .get, .code, .sign, .mac, .issueToken, .verifyToken, .revokeToken, .set,
@@ -32,8 +33,25 @@ extension MethodName {
       .deposit, .sealDeposit, .depositSealed, .publicKey, .deposits, .settleDeposit, .generate, .copy, .show, .find,
       .children, .attributes, .delete, .undelete, .emptyTrash, .restoreVersion, .move, .history, .listSlots, .markStale,
       .grant, .revoke, .audit, .grants, .can, .whoMay, .confirmGrants, .forgetSubject, .requests, .approve, .deny,
-      .forgetDenial, .verify, .monitor, .receipt, .backup, .salvage, .repairAudit, .repairClock:
+      .forgetDenial, .verify, .monitor, .receipt, .backup, .salvage, .repairAudit, .repairClock, .reload:
       .first
+    }
+  }
+
+  /// The content of its replies, which a lock is to wipe before it is read: that of every class for what comes of a
+  /// value, unless the reply says which one.
+  var content: ReplyContent {
+    switch self {
+    case .get, .code, .sign, .mac, .issueToken, .generate: .whenUnlocked
+    // They tell of a value what a public key, or whoever has the token, tells too.
+    case .publicKey, .verifyToken: []
+    case .getInfo, .getInterfaceDescription, .status, .unlock, .respond, .lock, .attend, .confirm, .dismiss, .audit,
+      .verify, .salvage, .backup, .repairAudit, .`init`, .restore, .authenticate, .revokeToken, .set, .setMany,
+      .deposit, .sealDeposit, .depositSealed, .deposits, .settleDeposit, .copy, .show, .find, .children, .attributes,
+      .delete, .undelete, .emptyTrash, .restoreVersion, .move, .history, .listSlots, .changePassword, .markStale,
+      .addSlot, .removeSlot, .rekey, .repairClock, .grant, .revoke, .grants, .can, .whoMay, .confirmGrants,
+      .forgetSubject, .requests, .approve, .deny, .forgetDenial, .monitor, .receipt, .reload:
+      []
     }
   }
 }

@@ -18,9 +18,16 @@ extension VarlinkConnection {
     if input.isProcessing { input.lockedMeanwhile = refusal } else { refuseWaiting(refusal) }
   }
 
-  /// Refuses what has come and is not handled, and wipes it.
+  /// Refuses what has come and is not handled, and wipes it: where an entry tells of it, once the lock is done, so that
+  /// those of all connections are written together.
   func refuseWaiting(_ refusal: Refusal) {
     guard input.inbound.isWaiting else { return }
-    refuseCalls(refusal)
+    guard let frame = try? input.inbound.next() else { return refuseCalls(refusal) }
+    let isRecorded = door.refuses(frame, with: refusal, from: self)
+    input.inbound.takeBack(frame)
+    guard isRecorded else { return refuseCalls(refusal) }
+    forgetFrames()
+    input.isScheduled = true
+    door.vault.hooks.afterwards { [weak self] in self?.refuseCalls(refusal) }
   }
 }

@@ -115,6 +115,8 @@ extension VarlinkConnection {
     var long: LongChange?
     /// True when it is to be handled again in the user's next turn.
     var comesAgain = false
+    /// The content of its replies that a lock is to wipe, where they say nothing else.
+    var content: ReplyContent = []
     /// True when it wants no reply.
     var isOneway = false
     /// True when it takes a stream of replies.
@@ -150,16 +152,16 @@ extension VarlinkConnection {
 
 extension VarlinkConnection {
   /// Sends a reply; with `continues`, others follow it.
-  func reply(_ value: some WireValue, continues: Bool = false) {
-    reply(continues: continues) { value.write(to: &$0) }
+  ///
+  /// - Parameter content: what a lock is to wipe of it before it is read; nil for what the method says.
+  func reply(_ value: some WireValue, continues: Bool = false, content: ReplyContent? = nil) {
+    reply(continues: continues, content: content) { value.write(to: &$0) }
   }
 
   /// Sends a reply whose parameters `write` writes, as one object.
-  ///
-  /// - Parameter content: what a lock is to wipe of it before it is read.
-  func reply(continues: Bool = false, content: ReplyContent = [], _ write: (inout JSONWriter) -> Void) {
+  func reply(continues: Bool = false, content: ReplyContent? = nil, _ write: (inout JSONWriter) -> Void) {
     guard passes(isLast: !continues) else { return }
-    send(content) { $0.reply(continues: continues, parameters: write) }
+    send(content ?? current.content) { $0.reply(continues: continues, parameters: write) }
     if !continues { release() }
   }
 

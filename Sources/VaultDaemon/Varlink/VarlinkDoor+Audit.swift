@@ -44,7 +44,11 @@ extension VarlinkDoor {
       guard !found.isEmpty else { continue }
       reading.told = now
       guard !isCheck else { continue }
-      let told = found.map { Wire.AuditEntry($0.number, $0.entry, names) }
+      let told = found.map { found in
+        var told = Wire.AuditEntry(found, names)
+        told.watches = watches(found.entry)
+        return told
+      }
       connection.reply(Wire.AuditReply(entries: told), continues: true)
     } while !isOver && vault.clock.monotonic() < end
     if !isOver, isCheck || now - reading.told >= Self.silence {
@@ -71,8 +75,16 @@ extension VarlinkDoor {
     if isOver { reading.follow(goOn) } else { goOn() }
   }
 
+  /// Of a receipt whether who said it still watches; nil for all else.
+  private func watches(_ entry: AuditEntry) -> Bool? {
+    guard entry.action == .receipt, let teller = entry.caller else { return nil }
+    return events.isWatched { access.isProgram(of: teller, $0) }
+  }
+
   private func last(of reading: AuditReading, _ isCheck: Bool) -> Wire.AuditReply {
-    guard isCheck, let result = reading.result else { return Wire.AuditReply(entries: []) }
+    guard isCheck, let result = reading.result else {
+      return Wire.AuditReply(entries: [], otherNames: reading.othersByName > 0 ? reading.othersByName : nil)
+    }
     let faults = result.faults.map { fault in
       Wire.AuditFault(first: fault.first.map { Int($0) }, last: fault.last.map { Int($0) }, text: fault.text)
     }
@@ -101,6 +113,12 @@ extension VarlinkDoor {
         throw .invalidName(text, reason: error.reason)
       }
     }
+    if let text = call.item {
+      if call.items != nil { throw .invalid("item") }
+      do throws(NameError) { filter.item = try ItemName(text) } catch {
+        throw .invalidName(text, reason: error.reason)
+      }
+    }
     if let text = call.subject { filter.subject = try subject(text) }
     if let name = call.action {
       guard let action = AuditAction(name: name) else { throw .invalid("action") }
@@ -115,13 +133,16 @@ extension VarlinkDoor {
 }
 
 extension Wire.AuditEntry {
-  fileprivate init(_ number: Int64, _ entry: AuditEntry, _ names: AccountNames) {
+  fileprivate init(_ found: AuditReading.Found, _ names: AccountNames) {
+    let entry = found.entry
     let caller = entry.caller
     self.init(
-      number: Int(number), time: entry.time, action: entry.action.name, outcome: entry.outcome.name, door: caller?.door,
+      number: Int(found.number), time: entry.time, action: entry.action.name, outcome: entry.outcome.name,
+      door: caller?.door,
       uid: caller.map { Int($0.uid) }, user: caller.flatMap { names.user($0.uid) },
       pid: caller.flatMap { $0.pid > 0 ? Int($0.pid) : nil }, unit: caller?.unit, executable: caller?.executable,
       item: entry.item, detail: entry.detail, purpose: entry.purpose, count: entry.repeats.map { Int($0.count) },
-      of: entry.repeats?.of.map { Int($0) })
+      of: entry.repeats?.of.map { Int($0) }, now: found.now?.text, gone: found.isGone ? true : nil,
+      byName: found.isByName ? true : nil)
   }
 }

@@ -22,19 +22,24 @@ extension VarlinkDoor {
     let action = AuditAction.get
     let asks: Bool
     let end: Int64?
+    /// True when the item is to be told with its value.
+    let describes: Bool
 
     init(_ call: Wire.GetParameters, _ name: ItemName, _ said: Said, _ clock: Clock) {
       (self.name, version, evenExpired) = (name, call.version, call.expired ?? false)
       self.said = said
       asks = call.ask ?? false
+      describes = call.describe ?? false
       end = VarlinkDoor.end(ofWait: call.waitMilliseconds, asks: asks, clock)
     }
 
     func send(_ door: VarlinkDoor, _ connection: VarlinkConnection, upTo longest: Int) throws(Refusal) -> Wait? {
-      try door.items.get(
+      let mayFind = describes ? door.items.mayFind(name, connection.caller) : nil
+      return try door.items.get(
         name, version: version, evenExpired: evenExpired, upTo: longest, for: connection.caller, said
       ) { item, version, value in
-        let reply = Wire.GetReply(name: name.text, version: version)
+        var reply = Wire.GetReply(name: name.text, version: version)
+        if mayFind?(item) == true { reply.item = Wire.Item(item) }
         connection.reply(content: ReplyContent(item.policy.accessible)) { writer in
           reply.write(to: &writer, secret: value)
         }
@@ -47,8 +52,9 @@ extension VarlinkDoor {
     answerFromVault(connection) { () throws(Refusal) in
       let item = try items.item(try Self.itemName(call.name), for: connection.caller)
       var told = Wire.Item(item)
-      told.code = items.codeTerms(of: item).map(Wire.CodeTerms.init)
-      connection.reply(Wire.ShowReply(item: told))
+      told.code = items.codeTerms(of: item, for: connection.caller).map(Wire.CodeTerms.init)
+      connection.reply(
+        Wire.ShowReply(item: told), content: told.code == nil ? [] : ReplyContent(item.policy.accessible))
     }
   }
 

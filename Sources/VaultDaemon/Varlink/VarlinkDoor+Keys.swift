@@ -23,7 +23,8 @@ extension VarlinkDoor {
           connection.reply(
             Wire.SignReply(
               name: name.text, version: made.version, algorithm: made.algorithm, signature: made.bytes.base64,
-              der: made.der?.base64))
+              der: made.der?.base64),
+            content: ReplyContent(made.accessible))
         }
       }
       send(signature, connection)
@@ -45,12 +46,12 @@ extension VarlinkDoor {
           name, message.bytes, call.algorithm, comparing: code, evenExpired: call.expired ?? false,
           for: connection.caller, said
         ) { made in
+          var reply = Wire.MacReply(name: name.text, version: made.version)
           switch made.result {
-          case .code(let code):
-            connection.reply(Wire.MacReply(name: name.text, version: made.version, mac: code.base64))
-          case .isValid(let isValid):
-            connection.reply(Wire.MacReply(name: name.text, version: made.version, valid: isValid))
+          case .code(let code): reply.mac = code.base64
+          case .isValid(let isValid): reply.valid = isValid
           }
+          connection.reply(reply, content: ReplyContent(made.accessible))
         }
       }
       send(mac, connection)

@@ -52,7 +52,7 @@ extension VarlinkDoor {
   private func watch(_ connection: VarlinkConnection) {
     let id = ObjectIdentifier(connection)
     connection.hold { [weak self] in self?.events.remove(id) }
-    events.add(id) { [weak self, weak connection] name in
+    events.add(id, for: connection.caller) { [weak self, weak connection] name in
       guard let self, let caller = connection?.caller else { return false }
       return mayKnow(name, caller)
     } mayStay: { [weak self, weak connection] in
@@ -71,7 +71,7 @@ extension VarlinkDoor {
   }
 
   /// True when a caller may know of what happens to an item or, for nil, of what is for administrators.
-  private func mayKnow(_ name: ItemName?, _ caller: Caller) -> Bool {
+  private func mayKnow(_ name: ItemName?, _ caller: VaultService.Caller) -> Bool {
     name.map { items.mayWatch($0, caller) } ?? access.isAdministrator(caller)
   }
 

@@ -15,8 +15,8 @@ extension VarlinkDoor {
       let value = call.newValue(field)
       let large = try items.largeKey(change, value, for: connection.caller) { field.copy(frame, into: &$0) }
       if let large { return try store(change, large, connection) }
-      try whenPrepared(.set(change, value), connection) {
-        field.copy(frame, into: &$0)
+      try whenPrepared(.set([(change, value)]), connection) { _, bytes in
+        field.copy(frame, into: &bytes)
       } _: { long throws(Refusal) in
         let stored = try items.set(change, value, long, for: connection.caller) { bytes in
           field.copy(frame, into: &bytes)
@@ -30,10 +30,10 @@ extension VarlinkDoor {
 
   /// Does the work of a call once what it needs is prepared: otherwise prepares a part of it, and has the call come
   /// again.
-  func whenPrepared(
-    _ work: ItemWork, _ connection: VarlinkConnection, fill: (inout MutableRawSpan) -> Bool = { _ in false },
-    _ body: (LongChange) throws(Refusal) -> Void
-  ) throws(Refusal) {
+  func whenPrepared<Failure: Error>(
+    _ work: ItemWork, _ connection: VarlinkConnection,
+    fill: (Int, inout MutableRawSpan) -> Bool = { _, _ in false }, _ body: (LongChange) throws(Failure) -> Void
+  ) throws(Failure) {
     let long = connection.current.long ?? LongChange()
     if items.prepare(work, long, for: connection.caller, fill: fill) { return connection.comeAgain(with: long) }
     try body(long)
@@ -92,11 +92,18 @@ extension VarlinkDoor {
           throw BatchRefusal(index: index, refusal: error)
         }
       }
-      let stored = try items.set(changes, for: connection.caller) { index, bytes in
+      vault.audit.isAbout(
+        .set, changes.count == 1 ? changes[0].change.name.text : "", detail: Items.detail(ofUndone: changes.count),
+        for: connection.caller)
+      try whenPrepared(.set(changes), connection) { index, bytes in
         fields[index].copy(frame, into: &bytes)
+      } _: { long throws(BatchRefusal) in
+        let stored = try items.set(changes, long, for: connection.caller) { index, bytes in
+          fields[index].copy(frame, into: &bytes)
+        }
+        let new = zip(changes, stored).filter { $1.number == 1 }.map(\.0.change.name)
+        connection.reply(Wire.SetManyReply(versions: stored.map(\.number), openTo: others(on: new, connection)))
       }
-      let new = zip(changes, stored).filter { $1.number == 1 }.map(\.0.change.name)
-      connection.reply(Wire.SetManyReply(versions: stored.map(\.number), openTo: others(on: new, connection)))
     } catch {
       connection.fail(error.refusal, failed: error.index)
     }
@@ -110,6 +117,11 @@ extension VarlinkDoor {
       let target = try Self.itemName(call.to)
       let source = try Self.itemName(call.from)
       let replacing = call.replace ?? false
+      if call.made == true {
+        let version = try items.copied(
+          source, to: target, evenExpired: call.expired ?? false, for: connection.caller)
+        return connection.reply(Wire.CopyReply(version: version))
+      }
       vault.audit.isAbout(.set, target.text, detail: Items.detail(ofCopyOf: source), for: connection.caller)
       try whenPrepared(.copy(source, to: target, replacing: replacing), connection) { long throws(Refusal) in
         let version = try items.copy(
@@ -169,6 +181,7 @@ private protocol NewItemFields {
   var reuse: Int? { get }
   var expires: Int64? { get }
   var update: Bool? { get }
+  var neverRead: Bool? { get }
 }
 
 extension Wire.SetParameters: NewItemFields {}
@@ -202,6 +215,7 @@ extension NewItemFields {
       change.use = known
     }
     change.attributes = attributes
+    change.neverRead = neverRead
     if let accessible {
       guard let known = AccessClass(name: accessible) else { throw .invalid("accessible") }
       change.accessible = known

@@ -3,7 +3,7 @@ internal import VaultModel
 internal import VaultService
 internal import VaultWire
 
-// Status.
+// Status and Reload.
 extension VarlinkDoor {
   func status(_: Wire.Empty, _: borrowing Frame, _ connection: VarlinkConnection) {
     vault.openStore(because: .repaired)
@@ -13,7 +13,15 @@ extension VarlinkDoor {
       return connection.reply(limitedStatus)
     }
     ways.methods(for: connection.caller.uid) { [unowned self] methods in
-      if isWanted { connection.reply(status(methods)) }
+      if isWanted { connection.reply(status(methods, for: connection.caller)) }
+    }
+  }
+
+  func reload(_: Wire.Empty, _: borrowing Frame, _ connection: VarlinkConnection) {
+    answer(connection) { () throws(Refusal) in
+      let change = try reload(connection.caller)
+      connection.reply(
+        Wire.ReloadReply(file: change.path, missing: change.isMissing, changed: change.changed, later: change.later))
     }
   }
 
@@ -21,23 +29,28 @@ extension VarlinkDoor {
   private var limitedStatus: Wire.StatusReply {
     let state = vault.state
     return Wire.StatusReply(
-      state: state.kind.rawValue, cause: state.cause.text, since: state.since, locksOn: [], methods: [], warnings: [],
-      version: Version.text, pid: Int(getpid()))
+      state: state.kind.rawValue, cause: state.cause.text, since: state.since, locksOn: [],
+      namesHidden: vault.hidesNames,
+      methods: [], warnings: [], version: Version.text, pid: Int(getpid()))
   }
 
-  private func status(_ methods: [WaysIn.Method]) -> Wire.StatusReply {
+  private func status(_ methods: [WaysIn.Method], for caller: VaultService.Caller) -> Wire.StatusReply {
     let status = upkeep.status()
     return Wire.StatusReply(
       state: status.state.kind.rawValue, cause: status.state.cause.text, since: status.state.since,
       locksAt: status.locksAt?.time, locksBecause: status.locksAt?.reason.rawValue, locksOn: triggers?.watched ?? [],
       vault: status.vaultID?.hex, items: status.items,
+      namesHidden: vault.hidesNames,
       integrity: status.integrity.map { Wire.Integrity($0) },
       rekey: status.rekey.map { Wire.Progress(done: $0.done, of: $0.of) }, problem: status.problem,
       methods: methods.map { Wire.Method($0) },
-      warnings: ([refusedSettings].compactMap { $0 } + status.warnings + (triggers?.warnings ?? [])).map {
+      warnings: ([refusedSettings()].compactMap { $0 } + status.warnings + (triggers?.warnings ?? [])).map {
         Wire.Warning($0)
       },
       agents: attendance.agents.map { Wire.Agent($0) },
-      requests: access.pendingRequests, version: Version.text, pid: Int(getpid()))
+      watchers: notices.current.map { Wire.Watcher($0) }, requests: access.pendingRequests,
+      backup: status.vaultID.map { _ in status.lastBackup ?? 0 }, sshAgent: sshAgent(caller),
+      audit: vault.settings.audit.mode.rawValue, version: Version.text,
+      pid: Int(getpid()))
   }
 }

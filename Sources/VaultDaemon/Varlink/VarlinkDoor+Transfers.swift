@@ -14,7 +14,7 @@ extension VarlinkDoor {
           transferThread.run(sending.run) { [unowned self] end in
             then(())
             guard case .whole = end else { return finish(socket, end, transfer.refusal) }
-            transfer.whenChecked { [unowned self] checked in finish(socket, checked) }
+            transfer.whenChecked(isWanted: { socket.isPeerAlive }) { [unowned self] checked in finish(socket, checked) }
           }
         }
       }
@@ -58,29 +58,44 @@ extension VarlinkDoor {
 
   func restore(_ call: Wire.RestoreParameters, _: borrowing Frame, _ connection: VarlinkConnection) {
     guard let header = [UInt8](base64: call.header) else { return connection.fail(Refusal.invalid("header")) }
+    if call.check == true { return check(header, call.method, connection) }
     upkeep.restore(header, method: call.method, prompter(connection) { _ in }) { [unowned self] incoming in
       guard let socket = connection.handOver(Wire.RestoreReply()) else { return nil }
-      let receiving = RestoreReceiving(incoming: incoming, socket: socket, now: vault.clock.monotonic)
-      return TransferWork(stop: socket.callOff) { [unowned self] transfer, then in
-        transferThread.run(receiving.run) { [unowned self] end in
-          then(end.isWhole)
-          finish(socket, end, transfer.refusal)
-        }
+      let receiving = BackupReceiving(incoming, socket: socket, now: vault.clock.monotonic)
+      return receive(receiving.run, socket, "restore") { leftOut in
+        Wire.RestoreReply(leftOut: leftOut.map { Wire.Slot($0, isStale: false) })
       }
     }
   }
 
-  private func finish(_ socket: RawSocket, _ end: RestoreReceiving.End, _ cause: Refusal) {
-    switch end {
-    case .restored(let leftOut):
-      let reply = Wire.RestoreReply(leftOut: leftOut.map { Wire.Slot($0, isStale: false) })
-      conclude(socket) { $0.reply(reply) }
-    case .failed(let refusal):
-      vault.log.error("the restore failed: \(refusal.reason)")
-      conclude(socket) { $0.reply(Fault(refusal)) }
-    case .broken(let problem):
-      vault.log.warning("the restore ended early: \(problem.text)")
-      conclude(socket) { $0.reply(Fault(problem == .calledOff ? cause : .cancelled)) }
+  private func check(_ header: [UInt8], _ method: String?, _ connection: VarlinkConnection) {
+    upkeep.checkBackup(header, method: method, prompter(connection) { _ in }) { [unowned self] backup in
+      // Its outcome is an entry of its own.
+      vault.audit.isAbout(.backup, Upkeep.checkedBackup, detail: "begun", for: connection.caller)
+      guard let socket = connection.handOver(Wire.RestoreReply()) else { return nil }
+      let receiving = BackupReceiving(backup, socket: socket, now: vault.clock.monotonic)
+      return receive(receiving.run, socket, Upkeep.checkedBackup) { Wire.RestoreReply() }
+    }
+  }
+
+  /// The work of a thread that takes a backup in, which tells the room and the client what came of it.
+  private func receive<Value>(
+    _ run: @escaping @Sendable () -> BackupReceiving<Value>.End, _ socket: RawSocket, _ title: String,
+    reply: @escaping (Value) -> Wire.RestoreReply
+  ) -> TransferWork<Result<Value, Refusal>> {
+    TransferWork(stop: socket.callOff) { [unowned self] transfer, then in
+      transferThread.run(run) { [unowned self] end in
+        then(end.result)
+        switch end {
+        case .whole(let value): conclude(socket) { $0.reply(reply(value)) }
+        case .failed(let refusal):
+          vault.log.error("the \(title) failed: \(refusal.reason)")
+          conclude(socket) { $0.reply(Fault(refusal)) }
+        case .broken(let problem):
+          vault.log.warning("the \(title) ended early: \(problem.text)")
+          conclude(socket) { $0.reply(Fault(problem == .calledOff ? transfer.refusal : .cancelled)) }
+        }
+      }
     }
   }
 

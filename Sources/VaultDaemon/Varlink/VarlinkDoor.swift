@@ -30,10 +30,18 @@ final class VarlinkDoor {
   let lastWordThread: any Worker
   /// The conversations that clients may answer, by what they are called on the wire.
   var conversations: [String: Conversation] = [:]
+  /// What watchers have said that a person is to see to.
+  var notices = WatcherNotices()
   /// The events that lock the vault beside its deadlines.
   var triggers: LockTriggers?
   /// What is wrong with the settings that were to be read last, while older ones count.
-  var refusedSettings: VaultWarning?
+  var refusedSettings: () -> VaultWarning? = { nil }
+  /// Has the settings read again for a caller.
+  var reload: (VaultService.Caller) throws(Refusal) -> SettingsFile.Change = { (_) throws(Refusal) in
+    throw .busy("the daemon starts")
+  }
+  /// The state of the ssh-agent, for a caller; nil of the machine's vault.
+  var sshAgent: (VaultService.Caller) -> Wire.SSHAgent? = { _ in nil }
 
   init(
     loop: any EventLoop, _ rooms: Rooms, _ clients: Clients, turns: Turns, timer: Timer, transferThread: any Worker,
@@ -75,9 +83,7 @@ final class VarlinkDoor {
     vault.checkDeadlines()
     defer { upkeep.foldLogLater() }
     do throws(Refusal) { try vault.audit.begin(method.terms, for: connection.caller) } catch {
-      if let name = call.parameters.flatMap({ frame.member("name", of: $0) }).flatMap({ frame.string($0) }) {
-        vault.audit.isAbout(.call, name, detail: "\(method.fullName)", for: connection.caller)
-      }
+      isAbout(method, call, frame, connection)
       return connection.fail(error)
     }
     guard call.more || !method.needsMore else { return connection.fail(Fault.service(.expectedMore)) }
@@ -85,8 +91,26 @@ final class VarlinkDoor {
     do throws(Refusal) { try access.check(method.audience, connection.caller) } catch {
       return connection.fail(error)
     }
-    connection.current.streams = call.more
+    (connection.current.streams, connection.current.content) = (call.more, method.content)
     try handle(method, frame, call.parameters, connection)
+  }
+
+  /// Records a call that is refused before it is handled; false of one that has begun, and of what is no call.
+  func refuses(_ frame: borrowing Frame, with refusal: Refusal, from connection: VarlinkConnection) -> Bool {
+    guard let call = try? Call(frame), let method = MethodName(frame, call.method) else { return false }
+    return vault.audit.refuses(method.terms, with: refusal.outcome, for: connection.caller) {
+      isAbout(method, call, frame, connection)
+    }
+  }
+
+  /// Names the item of a call that is not handled, for its entry.
+  private func isAbout(
+    _ method: MethodName, _ call: Call, _ frame: borrowing Frame, _ connection: VarlinkConnection
+  ) {
+    guard let name = call.parameters.flatMap({ frame.member("name", of: $0) }).flatMap({ frame.string($0) }) else {
+      return
+    }
+    vault.audit.isAbout(.call, name, detail: "\(method.fullName)", for: connection.caller)
   }
 
   /// Does what a call asks for, and refuses it when that is what comes of it.

@@ -12,7 +12,8 @@ extension Wire.Item {
       version: item.current.number,
       created: item.created, modified: item.modified, expires: item.expires, size: item.current.size,
       deleted: item.trashed?.time, creator: item.creator, writer: item.current.writer,
-      use: item.use?.name, keyType: Items.keyType(of: item), keyBits: Items.rsaBits(of: item))
+      use: item.use?.name, keyType: Items.keyType(of: item), keyBits: Items.rsaBits(of: item),
+      neverRead: item.policy.isNeverRead ? true : nil)
   }
 }
 

@@ -43,6 +43,9 @@ public struct AuditEntry: Hashable, Sendable {
   public var caller: Caller?
   /// The name of an item, or what else it was about, such as a subject or a slot.
   public var item: String?
+  /// The item that had this name, where one was found: it keeps its identity under any name. Entries of earlier programs
+  /// have none.
+  public var id: ItemID?
   /// More of what was asked, such as a query or an item's new name.
   public var detail: String?
   /// The caller's own words for what it wanted that for: one line of at most 120 characters.

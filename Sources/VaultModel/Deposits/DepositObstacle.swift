@@ -32,6 +32,8 @@ public enum DepositObstacle: UInt8, CaseIterable, Sendable {
   case unreadable = 15
   /// As many boxes were taken in as are remembered.
   case tooMany = 16
+  /// The item's key is never read, and only a generated one takes its place.
+  case neverRead = 17
 
   /// The reason as a clause for people.
   public var text: String {
@@ -52,6 +54,7 @@ public enum DepositObstacle: UInt8, CaseIterable, Sendable {
     case .invalid: "the value is not valid for its kind"
     case .unreadable: "the item cannot be read"
     case .tooMany: "too many boxes were handed in within 30 days"
+    case .neverRead: "the item's key is never read, and only a generated one takes its place"
     }
   }
 

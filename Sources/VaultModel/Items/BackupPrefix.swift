@@ -37,6 +37,11 @@ public struct BackupPrefix: Hashable, Sendable {
     headerCount = size
   }
 
+  /// True where more bytes behind these can make them the beginning of a backup.
+  public static func isBegun(by bytes: RawSpan) -> Bool {
+    (0..<min(bytes.byteCount, magic.utf8CodeUnitCount)).allSatisfy { bytes.byte($0) == magic.byte($0) }
+  }
+
   /// The bytes.
   public var bytes: [UInt8] {
     (0..<8).map { Self.magic.byte($0) } + [Self.version]

@@ -24,11 +24,15 @@ public struct Trashed: Hashable, Sendable {
   public var time: Int64
   /// The age that its store's trash had then, in seconds.
   public var age: Int64
+  /// A number that its store has given to nothing before: of two deletions the later one has the higher, whatever the
+  /// clock says. 0 where an earlier program deleted the item.
+  public var number: Int64
 
   /// Describes the moment.
-  public init(time: Int64, age: Int64) {
+  public init(time: Int64, age: Int64, number: Int64 = 0) {
     self.time = time
     self.age = age
+    self.number = number
   }
 }
 
@@ -59,6 +63,8 @@ public struct ItemInfo: Hashable, Sendable {
   /// The public half of the key that is its current value, in SSH's form (RFC 4253 section 6.6); nil where it has none, or an
   /// earlier program stored it.
   public var publicKey: [UInt8]?
+  /// The item's identity, which stays when it gets another name; nil before a store has it.
+  public var id: ItemID?
 
   /// The one thing that its key is made for, which never changes; nil for what is no key.
   public var use: KeyUse? { kind.use ?? statedUse }

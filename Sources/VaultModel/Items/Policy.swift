@@ -39,7 +39,7 @@ public enum Requirement: UInt8, Named, Sendable {
   }
 }
 
-/// The two policies of an item, authenticated with it.
+/// The policies of an item, authenticated with it.
 public struct Policy: Hashable, Sendable {
   /// The states of the vault in which the value may be served.
   public var accessible: AccessClass
@@ -47,15 +47,31 @@ public struct Policy: Hashable, Sendable {
   public var require: Requirement
   /// For how many seconds one authentication of a session counts as fresh.
   public var reuseWindow: UInt32
+  /// True for a key that is used and never told, to anybody. It is said when the item is made, and never changes.
+  public var isNeverRead: Bool
 
   /// The windows that can be asked for: a proof counts for one second at least, or no reading could use it, and for a
   /// day at most.
   public static let reuseWindows: ClosedRange<UInt32> = 1...86_400
 
   /// Makes a policy; without arguments, the one a new item gets.
-  public init(accessible: AccessClass = .whenUnlocked, require: Requirement = .none, reuseWindow: UInt32 = 60) {
+  public init(
+    accessible: AccessClass = .whenUnlocked, require: Requirement = .none, reuseWindow: UInt32 = 60,
+    isNeverRead: Bool = false
+  ) {
     self.accessible = accessible
     self.require = require
     self.reuseWindow = reuseWindow
+    self.isNeverRead = isNeverRead
+  }
+
+  /// True for a right that nobody has to such an item: no grant gives it, and no administrator has it.
+  public func withholds(_ right: Right) -> Bool {
+    guard isNeverRead else { return false }
+    return switch right {
+    case .get: true
+    // Of what these do the value is no part that leaves; which new value it may get is the store's to check.
+    case .set, .find, .deposit, .watch, .use, .admin: false
+    }
   }
 }

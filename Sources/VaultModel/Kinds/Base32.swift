@@ -71,16 +71,22 @@ enum Base32 {
       case UInt8(ascii: "2")...UInt8(ascii: "7"): return .symbol(byte - UInt8(ascii: "2") + 26)
       case UInt8(ascii: "="): return .padding
       case UInt8(ascii: " "), UInt8(ascii: "-"), UInt8(ascii: "+"): return .gap
-      case 0xC2: return skipSpace(bytes) ? .gap : .other
+      case 0xC2: return skip([0xA0], bytes) ? .gap : .other
+      case 0xE2: return skip([0x80, 0x87], bytes) || skip([0x80, 0xAF], bytes) ? .gap : .other
       default: return .other
       }
     }
 
-    /// Takes the second byte of a blank that does not break, U+00A0, as pages have it.
-    private mutating func skipSpace(_ bytes: RawSpan) -> Bool {
-      guard let place = rest.first, case (0xA0, let count) = Escape.byte(bytes, at: place, before: rest.upperBound)
-      else { return false }
-      rest = place + count..<rest.upperBound
+    /// Takes the further bytes of a blank that does not break, U+00A0, U+2007 or U+202F, as pages have it.
+    private mutating func skip(_ tail: [UInt8], _ bytes: RawSpan) -> Bool {
+      var left = rest
+      for expected in tail {
+        guard let place = left.first,
+          case (expected, let count) = Escape.byte(bytes, at: place, before: rest.upperBound)
+        else { return false }
+        left = place + count..<rest.upperBound
+      }
+      rest = left
       return true
     }
   }

@@ -8,6 +8,8 @@ public struct LikelyKind: Sendable {
   public init?(of value: RawSpan) {
     if OneTimeSecret.isURI(value) {
       (kind, form) = (.totp, "the secret of one-time codes (otpauth://)")
+    } else if let form = OtherOneTimeForm(of: value) {
+      (kind, self.form) = (.totp, form.text)
     } else if WiFiText.isURI(value) {
       (kind, form) = (.wifi, "the code of a Wi-Fi network (WIFI:)")
     } else if let label = Self.label(in: value) {

@@ -1,8 +1,8 @@
 /// The secret behind one-time codes, by time (RFC 6238) or by a counter (RFC 4226), and how the codes are made of it.
 ///
 /// It is an `otpauth://` URI, or base32 alone, which may be written in groups: then the codes are what nearly everybody
-/// means, six digits by SHA-1, a new one every 30 seconds. It is taken as people paste it: with a byte order mark or blanks
-/// around it. The secret itself stays where it is.
+/// means, six digits by SHA-1, a new one every 30 seconds. It is taken as people paste it: with a byte order mark, blanks or
+/// line ends around it. The secret itself stays where it is.
 ///
 /// The URI's form is Google Authenticator's "Key URI Format"
 /// (https://github.com/google/google-authenticator/wiki/Key-Uri-Format).
@@ -63,7 +63,9 @@ public struct OneTimeSecret: Hashable, Sendable {
       try readURI(value)
       return
     }
+    if let other = OtherOneTimeForm(of: value) { throw ValueError(reason: other.reason) }
     guard let count = Base32.count(value, body) else {
+      if OtherOneTimeForm.isSharedSecret(value) { throw ValueError(reason: OtherOneTimeForm.sharedSecret) }
       throw ValueError(reason: "a one-time-code secret is an otpauth:// URI or base32 (A-Z, 2-7) in one line")
     }
     (symbols, keyCount) = (body, count)
@@ -93,10 +95,26 @@ public struct OneTimeSecret: Hashable, Sendable {
 
   private static func body(of value: RawSpan) -> Range<Int> {
     var (start, end) = (value.hasByteOrderMark ? 3 : 0, value.byteCount)
-    while start < end, value.byte(start) == UInt8(ascii: " ") { start += 1 }
-    while start < end, value.byte(end - 1) == UInt8(ascii: " ") { end -= 1 }
+    while let count = blank(in: value, start..<end, atEnd: false) { start += count }
+    while let count = blank(in: value, start..<end, atEnd: true) { end -= count }
     return start..<end
   }
+
+  /// The size of the blank, or of the character of a line end, at one end of a range; nil for anything else.
+  private static func blank(in value: RawSpan, _ range: Range<Int>, atEnd: Bool) -> Int? {
+    guard let first = range.first, let last = range.last else { return nil }
+    switch value.byte(atEnd ? last : first) {
+    case UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\n"), UInt8(ascii: "\r"): return 1
+    default:
+      return noBreakSpaces.first { word in
+        let count = word.utf8CodeUnitCount
+        return range.count >= count && hasWord(word, value, at: atEnd ? last + 1 - count : first, before: last + 1)
+      }?.utf8CodeUnitCount
+    }
+  }
+
+  /// U+00A0, U+2007 and U+202F, as pages have them.
+  private static let noBreakSpaces: [StaticString] = ["\u{A0}", "\u{2007}", "\u{202F}"]
 
   /// True when `word`, which is in lower case, stands there in any case of its letters.
   static func hasWord(_ word: StaticString, _ bytes: RawSpan, at place: Int, before end: Int) -> Bool {
@@ -112,5 +130,5 @@ public struct OneTimeSecret: Hashable, Sendable {
 
 extension RawSpan {
   /// True for text in UTF-8 that begins with U+FEFF, as some editors write it.
-  var hasByteOrderMark: Bool { byteCount >= 3 && byte(0) == 0xEF && byte(1) == 0xBB && byte(2) == 0xBF }
+  public var hasByteOrderMark: Bool { byteCount >= 3 && byte(0) == 0xEF && byte(1) == 0xBB && byte(2) == 0xBF }
 }

@@ -55,6 +55,7 @@ public enum OneTimeURI {
       let isLetter = (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
       return !(isLetter || isDigit(byte) || byte == UInt8(ascii: "=") || byte == UInt8(ascii: "%"))
         || value.hasBytes("%2", at: offset) || value.hasBytes("%C2", at: offset)
+        || value.hasBytes("%E2", at: offset)
     }
   }
 

@@ -16,7 +16,10 @@ enum PrivateKey {
   }
 
   /// Checks a PEM text with one private key for TLS, with or without certificates.
-  static func checkTLS(_ text: RawSpan) throws(ValueError) {
+  ///
+  /// - Returns: when the validity of the first certificate ends, Unix seconds; nil without one, or where it has no end.
+  static func checkTLS(_ text: RawSpan) throws(ValueError) -> Int64? {
+    var (expires, hasCertificate): (Int64?, Bool) = (nil, false)
     try check(text) { (block) throws(ValueError) in
       if derLabels.contains(where: { block.isLabelled($0, in: text) }) {
         // Programs that serve by it have nobody to ask.
@@ -34,10 +37,13 @@ enum PrivateKey {
       if parameterLabels.contains(where: { block.isLabelled($0, in: text) }) {
         _ = try PEM.decode(block, in: text)
       } else {
-        _ = try Certificate.expiry(of: block, in: text)
+        let end = try Certificate.expiry(of: block, in: text)
+        // Those behind it are of its issuers.
+        if !hasCertificate { (expires, hasCertificate) = (end, true) }
       }
       return false
     }
+    return expires
   }
 
   /// Checks an SSH private key: OpenSSH's own form or PEM.

@@ -20,7 +20,7 @@ extension ItemKind {
     case .pairingCode:
       try PairingCode.check(value, pattern: attributes["pattern"])
     case .tlsKey:
-      try PrivateKey.checkTLS(value)
+      return ValueFacts(expires: try PrivateKey.checkTLS(value))
     case .sshKey:
       try PrivateKey.checkSSH(value)
     case .certificate:
@@ -33,6 +33,14 @@ extension ItemKind {
       break
     }
     return ValueFacts()
+  }
+
+  /// Checks attributes that an item of this kind is to have, where it may have more of them.
+  public func check(attributes: [String: String]) throws(ValueError) {
+    switch self {
+    case .wifi: _ = try WiFiNetwork(["ssid": "any"].merging(attributes) { _, given in given })
+    case .password, .apiKey, .deviceToken, .pairingCode, .tlsKey, .certificate, .sshKey, .totp, .note, .blob: return
+    }
   }
 
   private func checkLine(_ value: RawSpan, _ what: String) throws(ValueError) {

@@ -20,8 +20,9 @@ struct WiFiNetwork {
     guard let ssid = attributes["ssid"] else {
       throw ValueError(reason: "a Wi-Fi item needs the network's name in attribute 'ssid'")
     }
-    // IEEE 802.11 leaves an SSID 32 octets.
-    guard (1...32).contains(ssid.utf8.count) else { throw ValueError(reason: "attribute 'ssid' has 1 to 32 bytes") }
+    guard (1...WiFiText.longestName).contains(ssid.utf8.count) else {
+      throw ValueError(reason: "attribute 'ssid' has 1 to \(WiFiText.longestName) bytes")
+    }
     self.ssid = ssid
     guard let security = Security(rawValue: attributes["security"] ?? Security.wpa.rawValue) else {
       let known = Security.allCases.map(\.rawValue).joined(separator: ", ")

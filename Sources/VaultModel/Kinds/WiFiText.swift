@@ -1,28 +1,37 @@
 /// A network in the text of its QR code, as a phone or a router shows it, taken apart into what an item of kind `wifi` holds:
 /// see ``WiFiURI`` for the form.
 public struct WiFiText: Sendable {
-  /// Those of the item: `ssid`, and `security` and `hidden` where the text says more than is meant without them.
+  /// Those of the item: `ssid`, `security`, and `hidden` where the text says that it is.
   public private(set) var attributes: [String: String] = [:]
   /// The place of the passphrase in the text, where characters may be escaped; empty where there is none.
   private var passphrase = 0..<0
+
+  /// The most bytes of a network's name (IEEE 802.11).
+  public static let longestName = 32
 
   /// True for what begins as such a text does, whatever follows.
   public static func isURI(_ value: RawSpan) -> Bool {
     OneTimeSecret.hasWord("wifi:", value, at: value.hasByteOrderMark ? 3 : 0, before: value.byteCount)
   }
 
-  /// Reads a value; nil for what is no such text, or names no network.
-  public init?(_ value: RawSpan) {
+  /// Reads a value; nil for what is no such text.
+  ///
+  /// - Throws: ``ValueError`` where it is one, of a network that no item of kind `wifi` can describe.
+  public init?(_ value: RawSpan) throws(ValueError) {
     guard Self.isURI(value) else { return nil }
+    var type = ""
     var place = (value.hasByteOrderMark ? 3 : 0) + "WIFI:".utf8.count
     while place < value.byteCount {
       let end = Self.end(value, from: place)
       if place + 1 < end, value.byte(place + 1) == UInt8(ascii: ":") {
-        guard take(value.byte(place), value, place + 2..<end) else { return nil }
+        try take(value.byte(place), value, place + 2..<end, &type)
       }
       place = end + 1
     }
-    guard attributes["ssid"] != nil else { return nil }
+    guard attributes["ssid"]?.isEmpty == false else {
+      throw ValueError(reason: "the QR code's text names no network: it has no 'S:'")
+    }
+    attributes["security"] = try security(type).rawValue
   }
 
   /// Writes the passphrase byte by byte into `sink`.
@@ -32,7 +41,9 @@ public struct WiFiText: Sendable {
     Self.unescape(value, passphrase, sink)
   }
 
-  private mutating func take(_ field: UInt8, _ value: RawSpan, _ range: Range<Int>) -> Bool {
+  private mutating func take(
+    _ field: UInt8, _ value: RawSpan, _ range: Range<Int>, _ type: inout String
+  ) throws(ValueError) {
     func text() -> String? {
       var bytes: [UInt8] = []
       Self.unescape(value, range) { bytes.append($0) }
@@ -40,24 +51,29 @@ public struct WiFiText: Sendable {
     }
     switch field {
     case UInt8(ascii: "S"):
-      attributes["ssid"] = text()
-      return attributes["ssid"] != nil
-    case UInt8(ascii: "T"):
-      switch text()?.uppercased() {
-      case "WPA", "WPA2", "": break
-      case "WPA3", "SAE": attributes["security"] = WiFiNetwork.Security.sae.rawValue
-      case "WEP": attributes["security"] = WiFiNetwork.Security.wep.rawValue
-      case "NOPASS": attributes["security"] = WiFiNetwork.Security.nopass.rawValue
-      default: return false
+      guard let name = text() else { throw ValueError(reason: "the network's name in the QR code's text is not UTF-8") }
+      attributes["ssid"] = name
+    case UInt8(ascii: "T"): type = text()?.uppercased() ?? "?"
+    case UInt8(ascii: "H"): if text()?.lowercased() == "true" { attributes["hidden"] = "true" }
+    case UInt8(ascii: "P"): passphrase = range
+    default: break
+    }
+  }
+
+  /// The security of a type. Without one the network is open, unless it has a passphrase all the same.
+  private func security(_ type: String) throws(ValueError) -> WiFiNetwork.Security {
+    switch type {
+    case "": return passphrase.isEmpty ? .nopass : .wpa
+    // A rule for the older one of several holds for all.
+    case "WPA", "WPA2", "WPA/WPA2", "WPA2/WPA", "WPA2/WPA3", "WPA/WPA2/WPA3", "WPA-PSK", "WPA2-PSK": return .wpa
+    case "WPA3", "SAE": return .sae
+    case "WEP": return .wep
+    case "NOPASS": return .nopass
+    default:
+      guard !type.contains("EAP") else {
+        throw ValueError(reason: "the QR code is of a network with accounts (EAP), which is no single passphrase")
       }
-      return true
-    case UInt8(ascii: "H"):
-      if text()?.lowercased() == "true" { attributes["hidden"] = "true" }
-      return true
-    case UInt8(ascii: "P"):
-      passphrase = range
-      return true
-    default: return true
+      throw ValueError(reason: "the security in the QR code's text ('T:') is none of WPA, WPA2, WPA3, SAE, WEP, nopass")
     }
   }
 

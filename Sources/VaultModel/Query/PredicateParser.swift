@@ -16,10 +16,11 @@ struct PredicateParser {
     default:
       if let subject = TimeSubject(rawValue: key.text) { return try time(subject) }
       if let subject = AuthorSubject(rawValue: key.text) { return try author(subject) }
-      do throws(ValueError) { try Attributes.validate(key: key.text) } catch {
+      let attribute = Attributes.key(ofField: key.text) ?? key.text
+      do throws(ValueError) { try Attributes.validate(key: attribute) } catch {
         throw QueryError(position: key.position, reason: error.reason)
       }
-      return try text(.attribute(key.text))
+      return try text(.attribute(attribute))
     }
   }
 

@@ -28,10 +28,15 @@ public enum TimeText: Hashable, Sendable {
       self = .time(time)
     } else if let seconds = Seconds.parse(text) {
       self = .duration(seconds)
+    } else if Timestamp.parse(String(text.prefix(Self.dateCount))) != nil {
+      throw ValueError(
+        reason: "a time of day has its seconds and its zone: write 2030-01-31T11:30:00Z or 2030-01-31T11:30:00+01:00")
     } else {
       throw ValueError(reason: Self.forms)
     }
   }
+
+  private static let dateCount = "2030-01-31".count
 
   /// The seconds of a duration, at least one.
   public static func duration(_ text: String) throws(ValueError) -> Int64 {

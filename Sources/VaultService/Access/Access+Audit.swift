@@ -1,5 +1,5 @@
 package import VaultCore
-internal import VaultModel
+package import VaultModel
 internal import VaultStore
 
 extension Access {
@@ -13,20 +13,35 @@ extension Access {
     let keychain = try vault.keychain()
     let asked = noted == nil ? "read" : "checked"
     let isAdministrator = isAdministrator(caller)
-    try vault.audit.recording(
+    let place = try vault.audit.recording(
       .audit, caller, asked, detail: filter.asked, needs: isAdministrator ? .logUnlessFailed : .log
     ) {
       () throws(Refusal) in
       _ = try auditScope(of: caller)
       if noted != nil { try checkAdministrator(caller) }
       guard vault.state.kind == .unlocked else { throw vault.locked }
+      return try vault.audit.readers.enter(caller.uid)
     }
     // So that what has happened until now is told.
     vault.audit.write()
     let own = AuditEntry.Caller(caller, isSystem: terms.isSystem)
-    return try AuditReading(vault.audit, keychain, filter, own: own, noted: noted, in: vault.holders) {
-      [unowned self] () throws(Refusal) in try auditScope(of: caller)
+    return try AuditReading(vault.audit, place, keychain, filter, own: own, noted: noted, in: vault.holders) {
+      [unowned self] name, item in
+      let permit = permit(caller, on: name)
+      guard let item else { return permit.mayHave(.find) }
+      return decide(.find, permit, item.policy, for: caller) == .allow
+    } decide: {
+      [unowned self] () throws(Refusal) in
+      try auditScope(of: caller)
     }
+  }
+
+  /// True when a caller is the program that an entry tells of: the same service of the same user, or where it is none the same
+  /// process.
+  package func isProgram(of told: AuditEntry.Caller, _ caller: Caller) -> Bool {
+    guard told.uid == caller.uid else { return false }
+    if let unit = told.unit, unit.hasSuffix(".service") { return caller.grantedUnit(isSystem: terms.isSystem) == unit }
+    return told.pid > 0 && told.pid == caller.pid
   }
 
   /// What a caller may read of the log now.
@@ -46,6 +61,7 @@ extension AuditFilter {
   /// What is asked for, in the words of the command line.
   fileprivate var asked: String? {
     var words: [String] = []
+    if let item { words.append("item \(item.text), now") }
     if let items { words.append("item \(items.text)") }
     if let subject { words.append("caller \(subject)") }
     if let action { words.append("action \(action.name)") }

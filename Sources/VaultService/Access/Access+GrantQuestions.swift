@@ -93,9 +93,11 @@ extension Access {
       if let subject, !parts.isAll(of: subject) { throw .denied("you may ask about yourself alone") }
       permit = self.permit(caller, on: name)
     }
-    if permit.isAdministrator { return true }
     // Nothing is looked up for who cannot have the right: the time that it takes would tell whether there is such an item.
-    if permit.mayHave(right), permit.has(right, (try? keychain.item(named: name))?.policy.accessible) { return true }
+    if permit.mayHave(right) {
+      let policy = (try? keychain.item(named: name))?.policy
+      if permit.has(right, policy?.accessible) { return policy?.withholds(right) != true }
+    }
     if permit.isUndecided { throw vault.locked }
     return false
   }

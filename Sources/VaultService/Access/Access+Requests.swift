@@ -38,6 +38,15 @@ extension Access {
     return number
   }
 
+  /// The refusal of a caller who asks for what was denied a short while ago; nil where that is not so.
+  func denial(of name: ItemName, for caller: Caller, _ said: Said) -> Refusal? {
+    guard said.purpose?.isEmpty == false, let subject = subject(of: caller),
+      let seconds = requests.cooling(RequestTarget(subject, name), now: vault.clock.boot())
+    else { return nil }
+    let minutes = (seconds + 59) / 60
+    return .denied("an administrator has denied this; it may be asked for again in \(Seconds.format(minutes * 60))")
+  }
+
   /// The subject as which a caller asks, such as grants name: its user and the service that it is; in a user's vault, for one of
   /// the user's own programs, the subject that holds it to its grants.
   private func subject(of caller: Caller) -> Subject? {
@@ -92,15 +101,24 @@ extension Access {
     let request = requests.request(number)
     let detail = [request.map { "\($0.target.subject) \($0.right.name)" }, terms.text, "number \(number)"]
       .compactMap { $0 }.joined(separator: ", ")
-    return try vault.audit.recording(.approve, caller, request?.target.name.text, detail: detail) {
-      () throws(Refusal) in
+    guard let request else {
+      return try vault.audit.recording(.approve, caller, nil, detail: detail) {
+        () throws(Refusal) -> PendingRequest in
+        _ = try administer(caller)
+        throw .noSuchRequest(number)
+      }
+    }
+    return try vault.audit.recording(.approve, caller, request.target.name, detail: detail) { id throws(Refusal) in
       let keychain = try administer(caller)
-      guard let request else { throw .noSuchRequest(number) }
+      id = binding(of: request.target.name)?.id
       try checkApprover(of: request, terms, process, caller)
       let item: ItemBinding
       do throws(VaultError) { item = try keychain.binding(of: request.target.name) } catch {
         throw vault.refusal(error, request.target.name.text)
       }
+      id = item.id
+      let policy = (try? keychain.item(named: request.target.name))?.policy
+      if policy?.withholds(request.right) == true { throw .neverRead(request.target.name.text) }
       if terms.isForGood {
         try grant(request, terms, caller)
       } else if !requests.approve(request, item, terms, by: caller.uid, now: vault.clock.boot()) {

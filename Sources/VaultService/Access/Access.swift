@@ -56,13 +56,25 @@ package final class Access: SecretHolder {
 
   /// Decides whether a caller may do that to an item, which it must have a permit on.
   ///
+  /// Nobody has the right to read a key that is never read (``Policy/withholds(_:)``): this is the one place that says so, and the
+  /// store itself lends such a key only for what is ``Decision/allowWithin``.
+  ///
   /// - Parameter policy: the item's; nil where there is no such item.
   package func decide(_ right: Right, _ permit: Permit, _ policy: Policy?, for caller: Caller) -> Decision {
-    guard permit.has(right, policy?.accessible) else { return .refuse }
+    guard permit.has(right, policy?.accessible), policy?.withholds(right) != true else { return .refuse }
     switch right {
-    case .get, .use: return policy.map { isShown($0, by: caller) ? .allow : .ask } ?? .allow
+    case .get: return policy.map { isShown($0, by: caller) ? .allow : .ask } ?? .allow
+    case .use: return policy.map { isShown($0, by: caller) ? .allowWithin : .ask } ?? .allowWithin
     case .set, .find, .watch, .deposit, .admin: return .allow
     }
+  }
+
+  /// Decides whether a caller may have a copy made of an item, which keeps the item's policies: that is as good as reading it, and
+  /// of what nobody reads an administrator's to have.
+  package func decide(copyOf policy: Policy, _ permit: Permit, for caller: Caller) -> Decision {
+    guard policy.isNeverRead else { return decide(.get, permit, policy, for: caller) }
+    guard decide(.admin, permit, policy, for: caller) == .allow else { return .refuse }
+    return isShown(policy, by: caller) ? .allowWithin : .ask
   }
 
   /// The same for one item among many.
@@ -77,11 +89,14 @@ package final class Access: SecretHolder {
     return (standing.areas(right, now: vault.newestTime), standing.isUndecided)
   }
 
-  /// True when a caller may be told of anything that happens; nil where that cannot be told before the vault is unlocked.
+  /// True when a caller may be told of anything that happens; nil where that cannot be told before the vault is unlocked. Who
+  /// asks that watches, or begins to: what lets it is used from now on, also while nothing happens.
   func mayWatchAnything(_ caller: Caller) -> Bool? {
     let standing = standing(of: caller)
-    if standing.has(.watch, now: vault.newestTime) { return true }
-    return standing.isUndecided ? nil : false
+    let now = vault.newestTime
+    guard standing.has(.watch, now: now) else { return standing.isUndecided ? nil : false }
+    standing.noteWatch(now: now)
+    return true
   }
 
   /// True when a caller may deal with the vault itself: its ways in, its backups, its grants.

@@ -35,6 +35,8 @@ package enum Refusal: Error, Equatable {
   case wrongKind(String, kind: ItemKind)
   /// What was asked for is done with keys that are made for it; `use` is what this one is made for, nil where it is no key.
   case wrongUse(String, use: KeyUse?)
+  /// The item's key is never read, and takes no value but a generated one.
+  case neverRead(String)
   /// What was asked for is not what the item's attributes allow.
   case notOnTheseTerms(String, reason: String)
   /// `position` is the byte offset in the query.
@@ -100,6 +102,7 @@ package enum Refusal: Error, Equatable {
     case .corrupt(let reason): self = .corrupt(reason, isNewer: false, advice: nil)
     case .distrusted(let reason, let advice): self = .corrupt(reason, isNewer: false, advice: advice)
     case .permissions, .inUse: self = .misconfigured(error.text)
+    case .neverRead: self = .denied(error.text)
     default: self = .storageFailed(error.text)
     }
   }
@@ -116,7 +119,7 @@ package enum Refusal: Error, Equatable {
 
   /// Its reason for the journal, with its advice.
   var sentence: String {
-    if case .corrupt(_, _, let advice?) = self { "\(reason); \(advice)" } else { reason }
+    if case .corrupt(_, _, let advice?) = self { Clauses.joined(reason, advice) } else { reason }
   }
 
   init(_ error: CryptoError) {
@@ -155,6 +158,7 @@ extension Vault {
     case .alreadyExists: .alreadyExists(name)
     case .expired(let time): .expired(name, time)
     case .invalidValue(let reason): .invalidValue(kind: kind?.rawValue ?? "", reason: reason)
+    case .neverRead: .neverRead(name)
     default: Refusal(error)
     }
   }
@@ -178,6 +182,7 @@ extension VaultError {
     case .alreadyExists: "there is an item of this name already"
     case .expired: "the item has expired"
     case .notAllowed: "the item asks for a person"
+    case .neverRead: "its key is never read, and only a generated one takes its place"
     case .corrupt(let reason): reason
     case .distrusted(let reason, let advice): Obstacle(reason, advice).sentence
     case .secondStore(let reason): "the second store, which the rekey fills, is not what was written: \(reason)"

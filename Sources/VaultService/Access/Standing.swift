@@ -36,6 +36,11 @@ final class Standing {
       }
   }
 
+  /// Takes note that the caller makes use, for as long as it watches, of each grant that lets it.
+  func noteWatch(now: Int64) {
+    for index in grants.values { index?.noteUse(of: .watch, now: now) }
+  }
+
   /// The areas in which the caller may have a right. They are looked up once, and again when a grant among them has ended.
   func areas(_ right: Right, now: Int64) -> [SearchArea] {
     if let known = known[right], known.from <= now, now < known.until { return known.areas }
@@ -108,10 +113,20 @@ final class GrantIndex {
   private func collect(_ entries: [Entry], _ name: ItemName, _ now: Int64, _ rights: inout Rights) {
     for entry in entries where entry.grant.counts(at: now) && entry.grant.pattern.matches(name) {
       rights.formUnion(entry.grant.rights)
-      if entry.used.map({ now - $0 >= Self.usePrecision }) ?? true {
-        entry.used = now
-        noteUse(entry.id, now)
-      }
+      noteUse(of: entry, now)
     }
+  }
+
+  /// Takes note that all grants of a right that count were needed now, whichever items there are.
+  func noteUse(of right: Right, now: Int64) {
+    for entry in entries where entry.grant.rights.contains(right) && entry.grant.counts(at: now) {
+      noteUse(of: entry, now)
+    }
+  }
+
+  private func noteUse(of entry: Entry, _ now: Int64) {
+    guard entry.used.map({ now - $0 >= Self.usePrecision }) ?? true else { return }
+    entry.used = now
+    noteUse(entry.id, now)
   }
 }

@@ -101,7 +101,6 @@ extension Attendance {
       guard let request = access.requests.request(number) else { return nil }
       (told.subject, told.right) = (request.target.subject, request.right)
       told.askers = [ToldAsker(asker: request.asker, words: request.words)]
-      told.count = max(1, inquiry.count)
       told.isMissing = (try? vault.keychain().item(named: request.target.name)) == nil
     }
     return told

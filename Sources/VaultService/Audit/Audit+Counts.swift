@@ -10,8 +10,9 @@ extension Audit {
     fileprivate static let spans: ClosedRange<Int64> = 60 * 1_000_000_000...3600 * 1_000_000_000
     /// The time since which what is equal is counted, Unix seconds; nil while there is nothing to be equal to.
     fileprivate var began: Int64?
-    /// The number of entries after which it is counted.
+    /// The number of entries after which it is counted, and that of the first of them.
     fileprivate var entries = 0
+    fileprivate var first: Int64 = 0
     fileprivate var end: Timer.Cancel?
     fileprivate var endBeyond: Timer.Cancel?
     /// The time for which the present counts are counted.
@@ -28,6 +29,9 @@ extension Audit {
 
     /// True when what is equal to one more entry can be counted.
     var hasRoom: Bool { entries < AuditRepeats.mostOfAll }
+
+    /// True while what is equal to an entry before that one is counted.
+    func isOfEntry(before number: Int64) -> Bool { began != nil && first < number }
   }
 
   /// The number of events of late that were only counted, and their times.
@@ -58,7 +62,7 @@ extension Audit {
     _ key: UInt, _ action: AuditAction, _ outcome: AuditOutcome, of subject: AuditSubject, as entry: Int64,
     at time: Int64
   ) {
-    if counting.began == nil { counting.began = time }
+    if counting.began == nil { (counting.began, counting.first) = (time, entry) }
     counting.entries += 1
     subject.repeats.begin(key, action, outcome, as: entry, at: time)
   }
@@ -69,14 +73,15 @@ extension Audit {
   /// - Parameter caller: nil for the daemon itself.
   func count(
     beyond part: AuditPart, of subject: AuditSubject, _ action: AuditAction, _ outcome: AuditOutcome,
-    by caller: Caller?, _ item: String, detail: String, at time: Int64
+    by caller: Caller?, _ item: String, _ id: ItemID?, detail: String, at time: Int64
   ) {
     counting.isBeyond = true
     // While names must not be in memory, none waits there.
     let item = item.isEmpty || sealsAtOnce ? nil : item
     let detail = part != .rights || detail.isEmpty || sealsAtOnce ? nil : detail
     let kind = AuditCounts.Kind(
-      action: action, outcome: outcome, door: caller?.door.rawValue, uid: caller?.uid ?? 0, item: item, detail: detail)
+      action: action, outcome: outcome, door: caller?.door.rawValue, uid: caller?.uid ?? 0, item: item,
+      id: item == nil ? nil : id, detail: detail)
     let isFirst = subjects.isFirst(subject, action, outcome, at: time)
     let isTold = isFirst && tell(kind, AuditCounts.Count(count: 1, last: time), of: subject, part, for: .count)
     if !isTold {
@@ -117,14 +122,29 @@ extension Audit {
     _ = tellCounts(for: .lastCount)
   }
 
-  /// Ends the minute: writes down how often there was what is equal to an entry.
-  private func countRepeats() {
+  /// Ends the minute: adds entries of how often there was what is equal to an entry.
+  ///
+  /// They are sealed in the chain of the entries that they tell more of, so that a cut, which takes out whole chains,
+  /// takes both or none: the minute ends before another chain is begun, and before entries get other numbers.
+  func countRepeats() {
     counting.end?()
     (counting.began, counting.entries, counting.end) = (nil, 0, nil)
     let seen = subjects.takeRepeats()
     for one in seen {
+      // Of what is in the block itself the next chain may be too. A block that is full is sealed before that.
+      if one.entry < writing.first { writing.staysInChain = true }
+      guard hasRoom() else { return }
+      if one.entry < writing.first { writing.staysInChain = true }
       add(one.action, one.outcome, one.last, repeats: AuditEntry.Repeats(of: one.entry, count: one.count))
     }
+  }
+
+  /// Ends the minute where the next record begins another chain.
+  ///
+  /// - Parameter first: the number of the first entry that this record will have.
+  func countRepeats(beforeChainOf keychain: Keychain, at first: Int64) {
+    guard counting.isOfEntry(before: first), keychain.beginsAuditChain(now: clock.wall()) else { return }
+    countRepeats()
   }
 
   /// Writes down what was counted beyond subjects' parts, as far as there is room for it: what has none waits, and so
@@ -192,6 +212,7 @@ extension AuditCounts.Kind {
       time: count.last, action: action, outcome: outcome, caller: caller, item: item, detail: detail,
       repeats: AuditEntry.Repeats(of: nil, count: count.count))
     entry.subject = subject.told(besideCaller: caller != nil)
+    entry.id = id
     return entry
   }
 

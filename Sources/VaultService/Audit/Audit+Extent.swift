@@ -11,6 +11,7 @@ extension Audit {
 
   /// Looks at what was written before the unlock, and vouches for it when it is whole.
   func join(_ keychain: Keychain) {
+    endMinute(keychain)
     do throws(VaultError) {
       guard let faults = try keychain.joinAudit(rows: Self.joinedAtOnce, charge) else {
         _ = timer.after(1_000_000) { [weak self, weak keychain] in
@@ -29,9 +30,16 @@ extension Audit {
     } catch { if error != .locked { log.error("the audit log could not be looked at: \(error.text)") } }
   }
 
+  /// Ends the minute before the next record begins another chain in any case.
+  func endMinute(_ keychain: Keychain) {
+    countRepeats()
+    if writing.staysInChain { seal(keychain) }
+  }
+
   /// Takes the oldest entries out, where that is due.
   func cut(_ keychain: Keychain) {
-    // What stays of them is written behind what is in the block.
+    // What stays of them is written behind what is in the block, and has other numbers there.
+    countRepeats()
     guard seal(keychain) else { return }
     var carried = writing.carried
     do throws(VaultError) {

@@ -12,6 +12,21 @@ extension Audit {
     if terms.need != .nothing { try settle(terms.need) }
   }
 
+  /// Records a call that is refused before it is begun; ``pass(_:isLast:for:)`` lets the refusal out. Those that are
+  /// recorded before the first of them passes are written together. False where the caller's call has begun: its entry
+  /// says what came of it.
+  ///
+  /// - Parameter content: says by ``isAbout(_:_:detail:_:for:)`` what the call is about.
+  package func refuses(
+    _ terms: CallTerms, with outcome: AuditOutcome, for caller: Caller, content: () -> Void
+  ) -> Bool {
+    guard caller.memory.passage.terms == nil else { return false }
+    caller.memory.passage = Passage(terms: terms)
+    content()
+    if caller.memory.passage.wantsEntry(outcome, isLast: true) { recordPassage(outcome, terms, caller) }
+    return true
+  }
+
   /// Takes note of what the call that is under way is about, for the case that the gate has to record it.
   package func isAbout(
     _ action: AuditAction, _ item: String = "", detail: String = "", _ said: Said = Said(), for caller: Caller

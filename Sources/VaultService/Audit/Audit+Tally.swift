@@ -24,6 +24,8 @@ extension Audit {
       return true
     }
     if !counting.hasNews, keychain.hasAuditTally { return true }
+    countRepeats(beforeChainOf: keychain, at: .max)
+    guard seal(keychain) else { return false }
     // Before the first unlock it is bounded as everything is: without names it is small.
     let hasNames = writing.mayTake(.values, for: .lastCount, settings, 0)
     guard fill(subjects.shortCounts(hasNames: hasNames)) else {

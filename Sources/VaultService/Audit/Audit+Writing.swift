@@ -17,6 +17,8 @@ extension Audit {
     fileprivate(set) var began: Int64 = 0
     /// The number of the first entry in the block.
     var first: Int64 = 1
+    /// True when the block has a count of what is equal to an entry before it, in whose chain it belongs.
+    var staysInChain = false
     /// True when there is something on the disk that followers were not told of.
     fileprivate var hasNews = false
     /// The time of the last anchor, and of the last word to the journal, `CLOCK_BOOTTIME` nanoseconds.
@@ -91,9 +93,11 @@ extension Audit {
   @discardableResult
   func seal(_ keychain: Keychain) -> Bool {
     guard block.count > 0 else { return true }
-    let count = block.count
+    if !writing.staysInChain { countRepeats(beforeChainOf: keychain, at: writing.first) }
+    let (count, staysInChain) = (block.count, writing.staysInChain)
+    writing.staysInChain = false
     do throws(VaultError) {
-      try keychain.sealAudit(&block, now: clock.wall())
+      try keychain.sealAudit(&block, now: clock.wall(), staysInChain: staysInChain)
       return true
     } catch {
       writing.lost += count + forgetCounts(from: writing.first)

@@ -31,6 +31,9 @@ package final class Audit: SecretHolder {
   var writing = Writing()
   var counting = Counting()
   var subjects = AuditSubjects()
+  let readers: AuditReaders
+  /// True once the log says that it is off since the daemon's start.
+  private var hasToldOff = false
   /// True once it is known what was used of the log before this process.
   var hasJoined = false
   /// The number of entries that are lost, because they could not be kept until they could be written.
@@ -42,6 +45,7 @@ package final class Audit: SecretHolder {
     self.clock = clock
     self.log = log
     self.timer = timer
+    readers = AuditReaders(in: holders)
     super.init(in: holders)
   }
 
@@ -51,14 +55,17 @@ package final class Audit: SecretHolder {
   ///
   /// - Parameters:
   ///   - item: the name of an item, or what else it was about.
+  ///   - id: the item that has this name, where one was found.
   ///   - detail: more of what was asked.
   ///   - version: of a get, the version that was asked for.
   func record(
-    _ action: AuditAction, _ outcome: AuditOutcome, _ caller: Caller?, item: String? = nil, detail: String? = nil,
-    version: Int? = nil, _ said: Said? = nil
+    _ action: AuditAction, _ outcome: AuditOutcome, _ caller: Caller?, item: String? = nil, id: ItemID? = nil,
+    detail: String? = nil, version: Int? = nil, _ said: Said? = nil
   ) {
-    if let caller { return record(action, outcome, caller, item: item, detail: detail, version: version, said) }
-    record(action, outcome, of: subjects.daemon, item: item, detail: detail, isDaemon: true)
+    if let caller {
+      return record(action, outcome, caller, item: item, id: id, detail: detail, version: version, said)
+    }
+    record(action, outcome, of: subjects.daemon, item: item, id: id, detail: detail, isDaemon: true)
   }
 
   /// The same, of somebody who asked.
@@ -66,13 +73,14 @@ package final class Audit: SecretHolder {
   /// - Parameter time: Unix seconds; nil for now.
   func record(
     _ action: AuditAction, _ outcome: AuditOutcome, _ caller: Caller, at time: Int64? = nil, item: String? = nil,
-    detail: String? = nil, version: Int? = nil, _ said: Said? = nil
+    id: ItemID? = nil, detail: String? = nil, version: Int? = nil, _ said: Said? = nil
   ) {
     // A request to an administrator is not yet an outcome.
     if action != .request { caller.memory.passage.isRecorded = true }
     caller.memory.passage.isSettled = false
     guard settings.mode != .off, isReady else { return }
     let item = Self.cut(item ?? "")
+    let id = outcome.tellsItem ? id : nil
     let given = detail
     let detail = Self.cut(Self.detail(given, version))
     let purpose = Self.line(said?.purpose ?? "")
@@ -82,8 +90,10 @@ package final class Audit: SecretHolder {
     let part = AuditPart(of: action, outcome, isDaemon: false)
     let time = time ?? clock.wall()
     var key: UInt?
-    if action == .get || part == .calls, settings.mode == .on {
-      let one = AuditRepeats.key(action, outcome, caller, itemBytes, version, purposeBytes, detail: given)
+    // Of a watcher's words the last one counts, so their order tells something.
+    let isReceipt = action == .receipt && (outcome == .ok || outcome == .failed)
+    if action == .get || part == .calls && !isReceipt, settings.mode == .on {
+      let one = AuditRepeats.key(action, outcome, caller, itemBytes, id, version, purposeBytes, detail: given)
       if count(one, of: subject, at: time) { return }
       key = one
     }
@@ -94,11 +104,11 @@ package final class Audit: SecretHolder {
     guard
       writing.mayTake(part, for: .entry, settings, block.size),
       subject.take(size + sizeBefore(caller), of: part, settings, now: writing.began)
-    else { return count(beyond: part, of: subject, action, outcome, by: caller, item, detail: detail, at: time) }
+    else { return count(beyond: part, of: subject, action, outcome, by: caller, item, id, detail: detail, at: time) }
     let isCounted = key != nil && counting.hasRoom && subject.repeats.hasRoom
     block.add(
       action, outcome, time: time, caller: place(of: caller), of: subject.told(besideCaller: true), item: itemBytes,
-      detail: unsafe detail.utf8Span.span.bytes, purpose: purposeBytes, isCounted: isCounted)
+      id: id, detail: unsafe detail.utf8Span.span.bytes, purpose: purposeBytes, isCounted: isCounted)
     let number = writing.first + Int64(block.count) - 1
     if isCounted, let key { begin(key, action, outcome, of: subject, as: number, at: time) }
     if sealsAtOnce { endBlock() }
@@ -106,16 +116,18 @@ package final class Audit: SecretHolder {
 
   /// Records something that the daemon does for a subject that has asked for it before, of whose part it takes.
   func record(
-    _ action: AuditAction, _ outcome: AuditOutcome, for name: AuditSubject.Name, item: String?, detail: String
+    _ action: AuditAction, _ outcome: AuditOutcome, for name: AuditSubject.Name, item: String?, id: ItemID? = nil,
+    detail: String
   ) {
-    record(action, outcome, of: subjects.subject(name), item: item, detail: detail)
+    record(action, outcome, of: subjects.subject(name), item: item, id: id, detail: detail)
   }
 
   private func record(
-    _ action: AuditAction, _ outcome: AuditOutcome, of subject: AuditSubject, item: String?, detail: String?,
-    isDaemon: Bool = false
+    _ action: AuditAction, _ outcome: AuditOutcome, of subject: AuditSubject, item: String?, id: ItemID?,
+    detail: String?, isDaemon: Bool = false
   ) {
     guard settings.mode != .off, isReady else { return }
+    let id = outcome.tellsItem ? id : nil
     let part = AuditPart(of: action, outcome, isDaemon: isDaemon)
     commitLater()
     guard hasRoom() else { return }
@@ -125,10 +137,10 @@ package final class Audit: SecretHolder {
       subject.take(size + sizeBefore(nil), of: part, settings, now: writing.began)
     else {
       return count(
-        beyond: part, of: subject, action, outcome, by: nil, Self.cut(item ?? ""), detail: Self.cut(detail ?? ""),
+        beyond: part, of: subject, action, outcome, by: nil, Self.cut(item ?? ""), id, detail: Self.cut(detail ?? ""),
         at: clock.wall())
     }
-    add(action, outcome, of: subject.told(besideCaller: false), item: item, detail: detail)
+    add(action, outcome, of: subject.told(besideCaller: false), item: item, id: id, detail: detail)
   }
 
   /// Adds an entry of the daemon itself without asking whether there is a part for it.
@@ -138,12 +150,12 @@ package final class Audit: SecretHolder {
   ///   - subject: see ``AuditEntry/subject``.
   func add(
     _ action: AuditAction, _ outcome: AuditOutcome, _ time: Int64? = nil, of subject: AuditEntry.Subject? = nil,
-    item: String? = nil, detail: String? = nil, repeats: AuditEntry.Repeats? = nil
+    item: String? = nil, id: ItemID? = nil, detail: String? = nil, repeats: AuditEntry.Repeats? = nil
   ) {
     var entry = AuditEntry(
       time: time ?? clock.wall(), action: action, outcome: outcome, item: item.map { Self.cut($0) },
       detail: detail.map { Self.cut($0) }, repeats: repeats)
-    entry.subject = subject
+    (entry.subject, entry.id) = (subject, id)
     add(entry)
   }
 
@@ -244,9 +256,22 @@ package final class Audit: SecretHolder {
   /// Takes note of an unlock: what was written before it is looked at, and vouched for when it is whole.
   func unlocked(_ keychain: Keychain) {
     sealsAtOnce = false
+    endMinute(keychain)
     keychain.endAuditChain()
     guard settings.mode != .off || keychain.auditFacts.entries > 0 else { return }
     join(keychain)
+    tellThatOff()
+  }
+
+  /// Records once that nothing is recorded, where the daemon was started so: what the log lacks from here on is to be seen in it.
+  private func tellThatOff() {
+    guard settings.mode == .off, !hasToldOff else { return }
+    hasToldOff = true
+    let text = settings.text
+    settings.mode = .on
+    record(.audit, .ok, nil, item: text, detail: "since the daemon's start")
+    write(anchored: true)
+    settings.mode = .off
   }
 
   package override func letGo(for lock: Lock) {

@@ -116,7 +116,7 @@ enum AuditCarry {
       // What it tells of was taken out before.
       guard let first = counted[of] else { return nil }
       (entry.caller, entry.item, entry.detail, entry.purpose) = (first.caller, first.item, first.detail, first.purpose)
-      entry.subject = first.subject
+      (entry.subject, entry.id) = (first.subject, first.id)
       entry.caller?.pid = 0
       entry.repeats = AuditEntry.Repeats(of: nil, count: repeats.count)
       return entry

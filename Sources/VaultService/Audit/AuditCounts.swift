@@ -29,6 +29,8 @@ struct AuditCounts {
     var uid: UInt32
     /// Nil for the items that are not told apart.
     var item: String?
+    /// The item that had this name; see ``AuditEntry/id``. Another one that gets the name is counted apart.
+    var id: ItemID?
     /// More of what was asked, of a change of rights alone: the item has whose rights these are.
     var detail: String?
 
@@ -36,7 +38,13 @@ struct AuditCounts {
     var isNamed: Bool { item != nil || detail != nil }
 
     /// The bytes that an entry of it takes beside its caller.
-    var size: Int { AuditCounts.entrySize + (item?.utf8.count ?? 0) + (detail?.utf8.count ?? 0) }
+    var size: Int {
+      AuditCounts.entrySize + (item?.utf8.count ?? 0) + (detail?.utf8.count ?? 0)
+        + (id == nil ? 0 : AuditBlock.itemSize)
+    }
+
+    /// Leaves out what it names.
+    mutating func forgetNames() { (item, id, detail) = (nil, nil, nil) }
   }
 
   struct Count {
@@ -85,7 +93,7 @@ struct AuditCounts {
     if kind.isNamed, kinds[part.rawValue][kind] == nil,
       names[part.rawValue] >= (hasRoom ? Self.most(part) : Self.reserved)
     {
-      (kind.item, kind.detail) = (nil, nil)
+      kind.forgetNames()
     }
     return (kind, add(one, to: kind, part))
   }
@@ -154,7 +162,7 @@ struct AuditCounts {
       names[part.rawValue] -= 1
       left -= kind.size
       var unnamed = kind
-      (unnamed.item, unnamed.detail) = (nil, nil)
+      unnamed.forgetNames()
       if add(count, to: unnamed, part) { left += unnamed.size }
     }
   }

@@ -2,68 +2,25 @@ internal import VaultCore
 package import VaultModel
 internal import VaultStore
 
-/// A choice among the entries of the audit log.
-package struct AuditFilter: Sendable {
-  /// The time of the first and of the last ones, Unix seconds.
-  package var since: Int64?
-  package var until: Int64?
-  /// The items, as a grant names them.
-  package var items: ItemPattern?
-  /// The callers, as a grant names them.
-  package var subject: Subject?
-  /// True for those alone that were refused.
-  package var isRefused = false
-  package var door: String?
-  package var action: AuditAction?
-  /// The number of the first one.
-  package var from: Int64?
-  /// The most of them, the last ones.
-  package var last: Int?
-
-  package init() {}
-
-  func matches(_ entry: AuditEntry) -> Bool {
-    if let since, entry.time < since { return false }
-    if let until, entry.time > until { return false }
-    if let items, !entry.mayBeOfAny, !(entry.item.flatMap { try? ItemName($0) }.map(items.matches) ?? false) {
-      return false
-    }
-    if let subject, !(entry.caller?.isAll(of: subject) ?? false) { return false }
-    if isRefused, entry.outcome == .ok { return false }
-    if let door, entry.caller?.door != door { return false }
-    return action == nil || entry.action == action
-  }
-}
-
-extension AuditEntry {
-  /// True when it counts what may have been about any item: who asks about one has to be told that there is more than
-  /// what names it. Counts of nobody are those of earlier programs, which named their subject where others name an
-  /// item.
-  fileprivate var mayBeOfAny: Bool {
-    guard let repeats, repeats.of == nil, item == nil || caller == nil else { return false }
-    return AuditPart(of: action, outcome, isDaemon: false) == .values
-  }
-}
-
-extension AuditEntry.Caller {
-  /// True when a subject's parts hold for it, as far as the log tells them.
-  fileprivate func isAll(of subject: Subject) -> Bool {
-    subject.parts.allSatisfy { part in
-      switch part {
-      case .user(let uid): self.uid == uid
-      case .unit(let name): unit == name
-      case .executable(let path): executable == path
-      case .group, .digest: false
-      }
-    }
-  }
-}
-
 /// Somebody who reads the audit log, in pages.
 ///
 /// It holds keys of the log until it is at the end, and lets go of them at a lock.
 package final class AuditReading: SecretHolder {
-  package typealias Found = (number: Int64, entry: AuditEntry)
+  /// An entry that was found.
+  package struct Found {
+    package let number: Int64
+    package let entry: AuditEntry
+    /// The name that its item has now, where that is another one.
+    package var now: ItemName?
+    /// True where its item is not there any more, as far as its reader may know.
+    package var isGone = false
+    /// True where the log has the name of its item alone.
+    package let isByName: Bool
+
+    init(_ number: Int64, _ entry: AuditEntry) {
+      (self.number, self.entry, isByName) = (number, entry, entry.isByName)
+    }
+  }
 
   /// The part of the log that somebody may read.
   enum Scope {
@@ -113,18 +70,27 @@ package final class AuditReading: SecretHolder {
   private var scope: Scope
   /// Decides that anew: grants come and go while somebody follows.
   private let decide: () throws(Refusal) -> Scope
+  /// True when its reader may find an item, or with nil whether there is one of a name.
+  private let mayFind: (ItemName, ItemInfo?) -> Bool
+  /// The item that ``AuditFilter/item`` means.
+  private var asked: ItemID?
+  /// Its place among all readers, until its end.
+  private var place: AuditReaders.Place?
   /// True when nobody reads on.
   package private(set) var hasEnded = false
   private var walk: AuditWalk?
   private let isCheck: Bool
   /// True where it is told of what comes, and so of counts when they are written down, and not before.
   package var isFollowing = false
-  /// The entries that others may tell more of, by their numbers, and those that were met before these: of a minute there are
-  /// no more than either has.
-  private var known: [Int64: AuditEntry] = [:]
-  private var earlier: [Int64: AuditEntry] = [:]
-  /// The last ones that were found, where a number of the last ones is asked for.
-  private var kept: [Found] = []
+  private var firsts = AuditFirsts()
+  /// The search for the last entries, where a number of them is asked for, until it is known where they begin.
+  private var search: LastEntries?
+  /// The entries that are passed over before the last ones are told.
+  private var skip = 0
+  /// The number of the first entry that was not there when the search ended.
+  private var lastEnd: Int64?
+  /// The number of uses of items whose entries have a name alone, and another one than is asked for.
+  package private(set) var othersByName = 0
   /// Those that were found and are still to be told.
   private var ready: ArraySlice<Found> = []
   /// The number of the next entry.
@@ -138,13 +104,16 @@ package final class AuditReading: SecretHolder {
   package var told: Int64
 
   init(
-    _ audit: Audit, _ keychain: Keychain, _ filter: AuditFilter, own: AuditEntry.Caller, noted: [Int64: Digest]?,
-    in holders: SecretHolders, decide: @escaping () throws(Refusal) -> Scope
+    _ audit: Audit, _ place: AuditReaders.Place, _ keychain: Keychain, _ filter: AuditFilter, own: AuditEntry.Caller,
+    noted: [Int64: Digest]?, in holders: SecretHolders, mayFind: @escaping (ItemName, ItemInfo?) -> Bool,
+    decide: @escaping () throws(Refusal) -> Scope
   ) throws(Refusal) {
     self.audit = audit
+    self.place = place
     self.filter = filter
     self.own = own
-    self.decide = decide
+    search = filter.last.map { LastEntries($0) }
+    (self.decide, self.mayFind) = (decide, mayFind)
     isCheck = noted != nil
     scope = try decide()
     told = audit.clock.monotonic()
@@ -166,6 +135,15 @@ package final class AuditReading: SecretHolder {
       }
     } catch { throw Refusal(error) }
     super.init(in: holders)
+    asked = filter.item.flatMap { itemAsked($0, keychain) }
+  }
+
+  /// The item that has a name now or, in the trash, had it last, as far as the reader may know of it: nothing is looked
+  /// at for one who may not.
+  private func itemAsked(_ name: ItemName, _ keychain: Keychain) -> ItemID? {
+    guard scope == .all || mayFind(name, nil) else { return nil }
+    if let item = try? keychain.item(named: name) { return scope == .all || mayFind(name, item) ? item.id : nil }
+    return scope == .all ? (try? keychain.trashedItem(named: name))?.id : nil
   }
 
   /// The next entries, a page at most of those that are found until that time, `CLOCK_MONOTONIC` nanoseconds, and whether there
@@ -175,10 +153,37 @@ package final class AuditReading: SecretHolder {
   package func page(until end: Int64, now: () -> Int64) throws(Refusal) -> (found: [Found], isOver: Bool) {
     try decideAnew()
     if ready.isEmpty { ready = try look(until: end, now: now)[...] }
-    let page = Array(ready.prefix(Self.mostOfPage))
+    var page = Array(ready.prefix(Self.mostOfPage))
+    // Of a check nothing is told but its result.
+    if !isCheck, try !tell(&page, until: end, now: now) { return ([], false) }
     ready = ready.dropFirst(Self.mostOfPage)
     return (page, walk == nil && ready.isEmpty)
   }
+
+  /// Tells of entries what their items are called now; false where that takes longer.
+  private func tell(_ page: inout [Found], until end: Int64, now: () -> Int64) throws(Refusal) -> Bool {
+    guard let keychain = audit.keychain(), keychain.knowsAllNames else { return true }
+    let names = audit.readers.names
+    for index in page.indices {
+      guard let id = page[index].entry.id, let name = page[index].entry.item, scope == .all || mayAsk(name) else {
+        continue
+      }
+      let item: AuditNames.Item?
+      do throws(VaultError) {
+        item = try names.item(id, named: name, keychain) { now() >= end }
+      } catch { throw Refusal(error) }
+      switch item {
+      case .renamed(let item) where scope == .all || mayFind(item.name, item): page[index].now = item.name
+      case .renamed, .gone: page[index].isGone = true
+      case .same: break
+      case nil: return false
+      }
+    }
+    return true
+  }
+
+  /// True when the reader may know whether there is an item of that name.
+  private func mayAsk(_ name: String) -> Bool { (try? ItemName(name)).map { mayFind($0, nil) } ?? false }
 
   /// Goes on with the log until that time: what is found, which may be nothing.
   private func look(until end: Int64, now: () -> Int64) throws(Refusal) -> [Found] {
@@ -191,23 +196,34 @@ package final class AuditReading: SecretHolder {
       } while !isOver && now() < end && found.count < Self.mostFound
     } catch { throw Refusal(error) }
     progress = walk.progress
-    if isOver {
-      result = Result(walk, cut: keychain.auditFacts.cut)
-      self.walk = nil
-      if !isCheck, !isFollowing { found += counted(after: keychain.nextAuditEntry) }
-    }
-    guard let last = filter.last else { return found }
-    kept += found
-    // Moved to the front now and then, and not for each that was found.
-    if isOver || kept.count >= 2 * last + Self.mostFound { kept.removeFirst(max(0, kept.count - last)) }
-    guard isOver else { return [] }
-    defer { kept = [] }
-    return kept
+    guard isOver else { return found }
+    if result == nil { result = Result(walk, cut: keychain.auditFacts.cut) }
+    self.walk = nil
+    if isCheck { return found }
+    let counted = isFollowing ? [] : counted(after: keychain.nextAuditEntry)
+    guard let search else { return found + counted }
+    let tail = try beginLast(search, keychain, counted)
+    return self.walk == nil || now() >= end ? tail : try look(until: end, now: now)
   }
 
-  /// The entries of what is counted and not written down yet, with the numbers that the tally's entries have.
+  /// Begins to tell the last entries, where all are found; those that are only counted where there are no others.
+  private func beginLast(_ search: LastEntries, _ keychain: Keychain, _ counted: [Found]) throws(Refusal) -> [Found] {
+    self.search = nil
+    lastEnd = next
+    guard let start = search.start(before: counted.count) else { return counted.suffix(filter.last ?? counted.count) }
+    do throws(VaultError) { walk = try keychain.auditWalk(from: start.entry) } catch { throw Refusal(error) }
+    // Nobody tells more of an entry in another chain, and the walk begins with one.
+    firsts = AuditFirsts()
+    (next, skip) = (start.entry, start.skip)
+    return []
+  }
+
+  /// The entries of what is counted and not written down yet, with the numbers that they have until then: what was
+  /// counted after entries, and what is beyond subjects' parts.
   private func counted(after next: Int64) -> [Found] {
-    audit.untold.enumerated().map { (next + Int64($0), $1) }.filter { isShown($0.1) && filter.matches($0.1) }
+    let repeats = audit.subjects.repeated.compactMap { firsts.entry(of: $0) }
+    return (repeats + audit.untold).enumerated().filter { isShown($0.element) && filter.matches($0.element, of: asked) }
+      .map { Found(next + Int64($0.offset), $0.element) }
   }
 
   private func decideAnew() throws(Refusal) {
@@ -222,20 +238,28 @@ package final class AuditReading: SecretHolder {
 
   private func meet(_ number: Int64, _ entry: AuditEntry, _ found: inout [Found]) {
     var entry = entry
-    if let of = entry.repeats?.of {
-      // What it tells more of says who asked and for what, unless that was taken out.
-      if let first = known[of] ?? earlier[of] {
-        (entry.caller, entry.item, entry.detail) = (first.caller, first.item, first.detail)
-        entry.purpose = first.purpose
-      }
-    } else if entry.isCounted {
-      if known.count >= AuditRepeats.mostOfAll { (earlier, known) = (known, [:]) }
-      known[number] = entry
-    }
+    firsts.begin(number)
+    // The entry that it tells more of says who asked and for what, unless that was taken out.
+    let isOfOther = entry.repeats?.of.map { !firsts.fill(&entry, of: $0) } ?? false
+    let isMine = !isOfOther && isShown(entry) && filter.matchesAtAnyTime(entry, of: asked)
+    if isMine, entry.isCounted { firsts.add(entry, number) }
     guard number >= next else { return }
+    // The entry to begin at was taken out meanwhile.
+    if number > next { skip = 0 }
     next = number + 1
-    guard isShown(entry) else { return }
-    if filter.matches(entry) { found.append((number, entry)) }
+    if let lastEnd, number >= lastEnd, !isFollowing { return }
+    guard !isOfOther, filter.isOfItsTime(entry) else { return }
+    guard isMine else {
+      if filter.item != nil, lastEnd == nil, entry.isByName, isShown(entry) { othersByName += 1 }
+      return
+    }
+    if search != nil {
+      search?.add(number)
+    } else if skip > 0 {
+      skip -= 1
+    } else {
+      found.append(Found(number, entry))
+    }
   }
 
   /// True when an entry is of the part that is to be read.
@@ -266,17 +290,17 @@ package final class AuditReading: SecretHolder {
   package func end() {
     hasEnded = true
     audit.unfollow(ObjectIdentifier(self))
-    walk = nil
-    (known, earlier, ready) = ([:], [:], [])
+    (walk, place) = (nil, nil)
+    (firsts, ready) = (AuditFirsts(), [])
   }
 
   package override func letGo(for lock: Lock) {
     walk = nil
     // They name items.
-    (known, earlier, kept, ready) = ([:], [:], [], [])
+    (firsts, ready) = (AuditFirsts(), [])
   }
 
   package override func outlives(_ lock: Lock) -> Bool {
-    walk != nil || !known.isEmpty || !earlier.isEmpty || !kept.isEmpty || !ready.isEmpty
+    walk != nil || !firsts.isEmpty || !ready.isEmpty
   }
 }

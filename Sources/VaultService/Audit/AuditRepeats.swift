@@ -36,15 +36,20 @@ struct AuditRepeats {
 
   /// What stands for all that is equal: Swift's hash, whose key is drawn at the start of the process.
   static func key(
-    _ action: AuditAction, _ outcome: AuditOutcome, _ caller: Caller, _ item: RawSpan, _ version: Int?,
-    _ purpose: RawSpan,
-    detail: String?
+    _ action: AuditAction, _ outcome: AuditOutcome, _ caller: Caller, _ item: RawSpan, _ id: ItemID?, _ version: Int?,
+    _ purpose: RawSpan, detail: String?
   ) -> UInt {
     var hasher = caller.memory.hasher(caller)
     // Two names that look the same can be two items': their bytes count. The sizes say which are whose.
     hasher.combine(
-      Int(action.rawValue) << 41 | Int(outcome.rawValue) << 33 | (version == nil ? 0 : 1 << 32) | item.byteCount << 16
-        | purpose.byteCount)
+      Int(action.rawValue) << 41 | Int(outcome.rawValue) << 33 | (version == nil ? 0 : 1 << 32)
+        | (id == nil ? 0 : 1 << 50)
+        | item.byteCount << 16 | purpose.byteCount)
+    // Another item that has the name by now is not equal.
+    if let id {
+      hasher.combine(id.words.0)
+      hasher.combine(id.words.1)
+    }
     if let version { hasher.combine(version) }
     if let detail { hasher.combine(detail) }
     hasher.combine(words: item)
@@ -76,10 +81,13 @@ struct AuditRepeats {
     }
   }
 
-  /// Those of which more than the entry was met, and nothing is counted any more.
+  /// Those of which more than the entry was met.
+  var repeated: [Seen] { seen.filter { $0.count > 0 && $0.entry > 0 } }
+
+  /// The same, of which nothing is counted any more.
   mutating func take() -> [Seen] {
     defer { self = AuditRepeats() }
-    return seen.filter { $0.count > 0 && $0.entry > 0 }
+    return repeated
   }
 
   /// Forgets entries that were lost, from that number on.

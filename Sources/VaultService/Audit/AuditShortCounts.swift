@@ -29,7 +29,7 @@ struct AuditShortCounts {
       var kind = kind
       // A kind that went without its name, or its user, goes on so.
       if !isNew, !counts.has(kind, part) {
-        (kind.item, kind.detail) = (nil, nil)
+        kind.forgetNames()
         if !counts.has(kind, part), kind.door != nil { kind.uid = AuditEntry.Caller.others }
       }
       if counts.add(AuditCounts.Count(count: 1, last: time), to: kind, part) { take(kind) }
@@ -122,7 +122,7 @@ struct AuditShortCounts {
     _ kind: AuditCounts.Kind, isNew: Bool, of subject: AuditSubject, beyond part: AuditPart, at time: Int64
   ) {
     var kind = kind
-    if !hasNames { (kind.item, kind.detail) = (nil, nil) }
+    if !hasNames { kind.forgetNames() }
     let isMerged = merged.contains(ObjectIdentifier(subject))
     let index = place(of: isMerged ? strangers : subject)
     size -= ones[index].size

@@ -106,7 +106,10 @@ struct AuditSubjects {
     for subject in countedSubjects { changeCounts(of: subject) { $0.haveToldAll() } }
   }
 
-  /// The gets that were counted after an entry, in the order of these, which are counted no more.
+  /// The counts of what repeated entries, in the order of these.
+  var repeated: [AuditRepeats.Seen] { all.flatMap(\.repeats.repeated).sorted { $0.entry < $1.entry } }
+
+  /// The same, which is counted no more.
   func takeRepeats() -> [AuditRepeats.Seen] { all.flatMap { $0.repeats.take() }.sorted { $0.entry < $1.entry } }
 
   /// Forgets what was counted after entries that were lost, from that number on.

@@ -1,8 +1,8 @@
 internal import CLinux
 internal import Glibc
 
-/// Room on the store's file system that is kept for deletions: a deletion writes, too, and on a full disk nothing else
-/// makes room.
+/// Room on the store's file system that is kept for deletions and backups. Both write to the store, too; on a full disk,
+/// deletions make room, and a backup onto another disk saves what there is.
 struct SpareRoom {
   static let fileName = "vault.room"
   /// In bytes: more than the log has before it is folded in between two commits. So it can be folded in on a full disk, too,

@@ -11,7 +11,8 @@ package struct CallWeight {
   private var items = 0
   private var tags = 0
   private var text = 0
-  private var bytes = 0
+  /// The bytes of values that are deleted, or sealed anew.
+  private(set) var bytes = 0
   private var computing = 0
 
   /// Counts an item that is made, or what an item is given.

@@ -6,7 +6,7 @@ extension Items {
   /// The most items of the trash that one call looks at.
   private static let mostAtOnce = 128
 
-  /// Deletes items, all or none.
+  /// Deletes items, all or none. A name that is given twice counts once.
   ///
   /// - Parameters:
   ///   - isForGood: true when they skip the trash.
@@ -15,20 +15,25 @@ extension Items {
   package func delete(
     _ names: [ItemName], isForGood: Bool, _ long: LongChange? = nil, for caller: Caller
   ) throws(Refusal) -> Int64? {
+    // One that is named twice is deleted once, and told once.
+    var once: Set<ItemName> = []
+    let names = names.filter { once.insert($0).inserted }
     var refused: ItemName?
+    var ids: [ItemName: ItemID] = [:]
     let kept: Int64?
     do throws(Refusal) {
       try vault.audit.settle()
-      kept = try remove(names, isForGood, long, caller, refused: &refused)
+      kept = try remove(names, isForGood, long, caller, &ids, refused: &refused)
     } catch {
       if names.count == 1 { refused = names[0] }
       let detail = Self.detail(ofUndone: names, isForGood, isAboutOne: refused != nil)
-      vault.audit.record(.delete, error.outcome, caller, item: refused?.text, detail: detail)
+      let id = refused.flatMap { ids[$0] }
+      vault.audit.record(.delete, error.outcome, caller, item: refused?.text, id: id, detail: detail)
       try vault.audit.settle()
       throw error
     }
     let detail = isForGood ? Self.forGood : nil
-    for name in names { vault.audit.record(.delete, .ok, caller, item: name.text, detail: detail) }
+    for name in names { vault.audit.record(.delete, .ok, caller, item: name.text, id: ids[name], detail: detail) }
     try vault.audit.settle()
     return kept
   }
@@ -43,12 +48,15 @@ extension Items {
     return [isForGood ? forGood : nil, batch].compactMap { $0 }.joined(separator: ", ")
   }
 
-  /// - Parameter refused: the one that stands in the way, where one does.
+  /// - Parameters:
+  ///   - ids: the items that were found.
+  ///   - refused: the one that stands in the way, where one does.
   private func remove(
-    _ names: [ItemName], _ isForGood: Bool, _ long: LongChange?, _ caller: Caller, refused: inout ItemName?
+    _ names: [ItemName], _ isForGood: Bool, _ long: LongChange?, _ caller: Caller, _ ids: inout [ItemName: ItemID],
+    refused: inout ItemName?
   ) throws(Refusal) -> Int64? {
     let keychain = try vault.keychain()
-    try checkDeletion(names, keychain, for: caller, refused: &refused)
+    try checkDeletion(names, keychain, for: caller, &ids, refused: &refused)
     let kept = isForGood ? nil : vault.settings.trash
     do throws(VaultError) {
       try vault.makingRoom(keychain) { () throws(VaultError) in
@@ -67,9 +75,12 @@ extension Items {
     return kept
   }
 
-  /// - Parameter refused: the one that stands in the way, where one does.
+  /// - Parameters:
+  ///   - ids: the items that were found.
+  ///   - refused: the one that stands in the way, where one does.
   func checkDeletion(
-    _ names: [ItemName], _ keychain: Keychain, for caller: Caller, refused: inout ItemName?
+    _ names: [ItemName], _ keychain: Keychain, for caller: Caller, _ ids: inout [ItemName: ItemID],
+    refused: inout ItemName?
   ) throws(Refusal) {
     try CallWeight.check(count: names.count)
     var weight = CallWeight()
@@ -77,6 +88,7 @@ extension Items {
       refused = name
       let permit = try permit(.admin, on: name, for: caller)
       let item = try? keychain.item(named: name)
+      ids[name] = item?.id
       try check(.admin, permit, name, item?.policy, for: caller)
       weight.add(deleted: item)
     }
@@ -88,16 +100,16 @@ extension Items {
   ///
   /// - Parameter long: what was prepared for it; see ``prepare(_:_:for:)``.
   package func undelete(_ name: ItemName, _ long: LongChange? = nil, for caller: Caller) throws(Refusal) {
-    try vault.audit.recording(.set, caller, name.text, detail: Self.undeleting) { () throws(Refusal) in
-      try takeOut(name, long, caller)
+    try vault.audit.recording(.set, caller, name, detail: Self.undeleting) { id throws(Refusal) in
+      try takeOut(name, long, caller, &id)
     }
   }
 
   package static let undeleting = "out of the trash"
 
-  private func takeOut(_ name: ItemName, _ long: LongChange?, _ caller: Caller) throws(Refusal) {
+  private func takeOut(_ name: ItemName, _ long: LongChange?, _ caller: Caller, _ id: inout ItemID?) throws(Refusal) {
     let keychain = try vault.keychain()
-    let item = try trashedItem(name, keychain, for: caller)
+    let item = try checkUndeletion(name, keychain, for: caller, &id)
     do throws(VaultError) { try keychain.restore(name, now: vault.clock.wall(), ahead: long?.ahead) } catch {
       throw vault.refusal(error, name.text)
     }
@@ -105,12 +117,18 @@ extension Items {
   }
 
   /// The item of this name that was deleted last, for whoever may take it out.
-  func trashedItem(_ name: ItemName, _ keychain: Keychain, for caller: Caller) throws(Refusal) -> ItemInfo {
+  ///
+  /// - Parameter id: which it is, once it is found.
+  @discardableResult
+  func checkUndeletion(
+    _ name: ItemName, _ keychain: Keychain, for caller: Caller, _ id: inout ItemID?
+  ) throws(Refusal) -> ItemInfo {
     let permit = try permit(.admin, on: name, for: caller)
     let item: ItemInfo
     do throws(VaultError) { item = try keychain.trashedItem(named: name) } catch {
       throw vault.refusal(error, name.text)
     }
+    id = item.id
     try check(.admin, permit, name, item.policy, for: caller)
     return item
   }
@@ -127,6 +145,8 @@ extension Items {
 
   private func emptyTrash(_ after: Int64?, _ caller: Caller) throws(Refusal) -> (gone: Int, next: Int64?) {
     let keychain = try vault.keychain()
+    // Hidden items would stay, and the caller be told that all are gone.
+    guard keychain.knowsAllNames else { throw vault.locked }
     do throws(VaultError) {
       do throws(VaultError) {
         return try emptyTrash(keychain, after: after, examining: Self.mostAtOnce, for: caller)
@@ -167,18 +187,18 @@ extension Items {
   package func restoreVersion(
     _ number: Int, of name: ItemName, _ long: LongChange? = nil, for caller: Caller
   ) throws(Refusal) -> StoredVersion {
-    try vault.audit.recording(.set, caller, name.text, detail: Self.detail(ofRestoring: number)) {
-      () throws(Refusal) in try bringBack(number, of: name, long, caller)
+    try vault.audit.recording(.set, caller, name, detail: Self.detail(ofRestoring: number)) { id throws(Refusal) in
+      try bringBack(number, of: name, long, caller, &id)
     }
   }
 
   package static func detail(ofRestoring number: Int) -> String { "version \(number) again" }
 
   private func bringBack(
-    _ number: Int, of name: ItemName, _ long: LongChange?, _ caller: Caller
+    _ number: Int, of name: ItemName, _ long: LongChange?, _ caller: Caller, _ id: inout ItemID?
   ) throws(Refusal) -> StoredVersion {
     let keychain = try vault.keychain()
-    try checkRestoring(name, for: caller)
+    try checkRestoring(name, for: caller, &id)
     let stored: StoredVersion
     do throws(VaultError) {
       stored = try keychain.restoreVersion(
@@ -190,9 +210,11 @@ extension Items {
     return stored
   }
 
-  func checkRestoring(_ name: ItemName, for caller: Caller) throws(Refusal) {
+  /// - Parameter id: the item, once it is found.
+  func checkRestoring(_ name: ItemName, for caller: Caller, _ id: inout ItemID?) throws(Refusal) {
     let permit = try permit(.admin, on: name, for: caller)
-    let policy = try item(name).policy
-    for right in [Right.admin, .get] { try check(right, permit, name, policy, for: caller) }
+    let item = try item(name)
+    id = item.id
+    for right in [Right.admin, .get] { try check(right, permit, name, item.policy, for: caller) }
   }
 }

@@ -28,13 +28,14 @@ extension Items {
     _ name: ItemName, kind: ItemKind?, attributes: [String: String]?, accessible: AccessClass?, count: Int?,
     for caller: Caller, _ said: Said, fill: (inout MutableRawSpan) -> Bool
   ) throws(Refusal) -> DepositAnswer {
-    try recordingDeposit(for: name.text, nil, caller, said) { () throws(Refusal) in
+    try recordingDeposit(for: name.text, nil, caller, said) { id throws(Refusal) in
       let keychain = try vault.keychain()
       let permit = try permit(.deposit, on: name, for: caller)
       try checkRekey(keychain)
       // Nothing is looked up for who may not know of it: what is there already is not set by such a caller in any case.
       let (there, base) = mayKnow(permit, nil) ? try known(name, keychain) : (nil, nil)
       let maySee = mayKnow(permit, there?.policy.accessible)
+      if maySee { id = there?.id }
       let accessible = accessible ?? (maySee ? there?.policy.accessible : nil) ?? .whenUnlocked
       try check(.deposit, permit, name, Policy(accessible: accessible), for: caller)
       let item = DepositedItem(name: name, accessible: accessible, kind: kind, attributes: attributes)
@@ -51,7 +52,7 @@ extension Items {
   ///
   /// - Parameter text: what ``seal(for:_:count:fill:)`` made there.
   package func deposit(box text: String, for caller: Caller, _ said: Said) throws(Refusal) -> DepositAnswer {
-    try recordingDeposit(for: nil, "a sealed box", caller, said) { () throws(Refusal) in
+    try recordingDeposit(for: nil, "a sealed box", caller, said) { _ throws(Refusal) in
       let keychain = try vault.keychain()
       try access.checkDepositor(caller)
       try checkRekey(keychain)
@@ -121,24 +122,29 @@ extension Items {
   /// A caller that may know the outcome has it in its own entry. For any other there are two, whatever comes of it, so
   /// that how they are numbered tells nothing: one that something was left, and one of the daemon's that says what came
   /// of it.
+  ///
+  /// - Parameter body: says by its argument which item is there, where the caller may know that.
   private func recordingDeposit(
-    for name: String?, _ detail: String?, _ caller: Caller, _ said: Said, _ body: () throws(Refusal) -> Left
+    for name: String?, _ detail: String?, _ caller: Caller, _ said: Said,
+    _ body: (inout ItemID?) throws(Refusal) -> Left
   ) throws(Refusal) -> DepositAnswer {
+    var id: ItemID?
     let left: Left
     do throws(Refusal) {
       try vault.audit.settle()
-      left = try body()
+      left = try body(&id)
     } catch {
-      vault.audit.record(.deposit, error.outcome, caller, item: name, detail: detail, said)
+      vault.audit.record(.deposit, error.outcome, caller, item: name, id: id, detail: detail, said)
       try vault.audit.settle()
       throw error
     }
     if let taken = left.taken, left.isKnowing {
       let words = [detail, taken.words].compactMap { $0 }.joined(separator: ", ")
-      vault.audit.record(.deposit, taken.outcome, caller, item: taken.name?.text ?? name, detail: words, said)
+      vault.audit.record(
+        .deposit, taken.outcome, caller, item: taken.name?.text ?? name, id: taken.item, detail: words, said)
     } else {
       let words = [detail, left.taken == nil ? "waits for an unlock" : "left"].compactMap { $0 }.joined(separator: ", ")
-      vault.audit.record(.deposit, .ok, caller, item: name, detail: words, said)
+      vault.audit.record(.deposit, .ok, caller, item: name, id: id, detail: words, said)
       if let taken = left.taken { record(taken) }
     }
     try vault.audit.settle()

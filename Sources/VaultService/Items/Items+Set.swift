@@ -46,62 +46,73 @@ extension Items {
     _ change: ItemChange, _ value: NewValue, _ long: LongChange? = nil, for caller: Caller,
     fill: (inout MutableRawSpan) -> Bool
   ) throws(Refusal) -> StoredVersion {
-    try vault.audit.recording(.set, caller, change.name.text) { () throws(Refusal) in
-      try store(change, value, long, caller, fill)
+    try vault.audit.recording(.set, caller, change.name) { id throws(Refusal) in
+      try store(change, value, long, caller, &id, fill)
     }
   }
 
   private func store(
-    _ change: ItemChange, _ value: NewValue, _ long: LongChange?, _ caller: Caller,
+    _ change: ItemChange, _ value: NewValue, _ long: LongChange?, _ caller: Caller, _ id: inout ItemID?,
     _ fill: (inout MutableRawSpan) -> Bool
   ) throws(Refusal) -> StoredVersion {
     let keychain = try vault.keychain()
-    try check(change, keychain, for: caller)
+    try check(change, keychain, for: caller, &id)
     var change = change
     change.author = author(caller)
     let stored: StoredVersion
     do throws(VaultError) { stored = try store(change, value, long, keychain, fill) } catch {
-      throw vault.refusal(error, change.name.text, kind: change.kind)
+      throw refusal(error, change.name, kind: change.kind, &id)
     }
+    id = stored.item
     announce(change, stored)
     return stored
   }
 
   /// Stores many items, all or none, and tells the versions made, in their order.
   ///
-  /// - Parameter fill: puts the bytes of the value at a place among them in place. It is called within the transaction, so
-  ///   that one at a time is in the clear.
+  /// - Parameters:
+  ///   - long: what was prepared for them; see ``prepare(_:_:for:)``.
+  ///   - fill: puts the bytes of the value at a place among them in place. It is called within the transaction, so that
+  ///     one at a time is in the clear.
   package func set(
-    _ changes: [(change: ItemChange, value: NewValue)], for caller: Caller,
+    _ changes: [(change: ItemChange, value: NewValue)], _ long: LongChange? = nil, for caller: Caller,
     fill: (Int, inout MutableRawSpan) -> Bool
   ) throws(BatchRefusal) -> [StoredVersion] {
     let versions: [StoredVersion]
-    var refused: Int?
+    var (refused, id): (Int?, ItemID?)
     do throws(BatchRefusal) {
       do throws(Refusal) { try vault.audit.settle() } catch { throw BatchRefusal(index: nil, refusal: error) }
-      versions = try store(changes, caller, refused: &refused, fill)
+      versions = try store(changes, long, caller, refused: &refused, &id, fill)
     } catch {
       let name = (error.index ?? refused).map { changes[$0].change.name.text }
       let detail = Self.detail(ofBatch: changes.count, isAboutOne: name != nil)
-      vault.audit.record(.set, error.refusal.outcome, caller, item: name, detail: detail)
+      vault.audit.record(.set, error.refusal.outcome, caller, item: name, id: id, detail: detail)
       do throws(Refusal) { try vault.audit.settle() } catch { throw BatchRefusal(index: nil, refusal: error) }
       throw error
     }
-    for (change, _) in changes { vault.audit.record(.set, .ok, caller, item: change.name.text) }
+    for (new, version) in zip(changes, versions) {
+      vault.audit.record(.set, .ok, caller, item: new.change.name.text, id: version.item)
+    }
     do throws(Refusal) { try vault.audit.settle() } catch { throw BatchRefusal(index: nil, refusal: error) }
     return versions
   }
 
   /// The detail of a refused call for many items, whose entry names the refused item where it is about one.
   package static func detail(ofBatch count: Int, isAboutOne: Bool) -> String {
-    isAboutOne ? "one of \(count) items, none of which was changed" : "\(count) items, none of which was changed"
+    "\(isAboutOne ? "one of " : "")\(Counted.text(count, "item")), none of which was changed"
   }
 
-  /// - Parameter refused: the place of the one that stands in the way, where one does, also where the caller is not
-  ///   told.
+  /// The detail of a call for so many items that has not come to its end.
+  package static func detail(ofUndone count: Int) -> String {
+    count == 1 ? "" : detail(ofBatch: count, isAboutOne: false)
+  }
+
+  /// - Parameters:
+  ///   - refused: the place of the one that stands in the way, where one does, also where the caller is not told.
+  ///   - id: the item that was found there.
   private func store(
-    _ changes: [(change: ItemChange, value: NewValue)], _ caller: Caller, refused: inout Int?,
-    _ fill: (Int, inout MutableRawSpan) -> Bool
+    _ changes: [(change: ItemChange, value: NewValue)], _ long: LongChange?, _ caller: Caller, refused: inout Int?,
+    _ id: inout ItemID?, _ fill: (Int, inout MutableRawSpan) -> Bool
   ) throws(BatchRefusal) -> [StoredVersion] {
     var versions: [StoredVersion] = []
     var changes = changes
@@ -112,10 +123,10 @@ extension Items {
       try CallWeight.check(count: changes.count)
       // Before anything is weighed: the weight of an item that is there would tell that it is.
       for (index, new) in changes.enumerated() {
-        refused = index
-        try check(new.change, keychain, for: caller)
+        (refused, id) = (index, nil)
+        try check(new.change, keychain, for: caller, &id)
       }
-      refused = nil
+      (refused, id) = (nil, nil)
       try weigh(changes, keychain, fill).check()
     } catch {
       throw BatchRefusal(index: nil, refusal: error)
@@ -123,14 +134,14 @@ extension Items {
     do throws(VaultError) {
       try keychain.transaction { () throws(VaultError) in
         for (index, new) in changes.enumerated() {
-          versions.append(try store(new.change, new.value, nil, keychain) { bytes in fill(index, &bytes) })
+          versions.append(try store(new.change, new.value, long, keychain) { bytes in fill(index, &bytes) })
         }
       }
     } catch {
       let failed = min(versions.count, changes.count - 1)
       guard failed >= 0 else { throw BatchRefusal(index: nil, refusal: Refusal(error)) }
       let change = changes[failed].change
-      throw BatchRefusal(index: failed, refusal: vault.refusal(error, change.name.text, kind: change.kind))
+      throw BatchRefusal(index: failed, refusal: refusal(error, change.name, kind: change.kind, &id))
     }
     for (new, version) in zip(changes, versions) { announce(new.change, version) }
     return versions
@@ -140,9 +151,13 @@ extension Items {
 
   /// Decides about a change. Who may set an item may give it another value, and make one: of an item that is there only an
   /// administrator changes anything else, and what it asks for is changed by those alone who have shown that it is there.
-  func check(_ change: ItemChange, _ keychain: Keychain, for caller: Caller) throws(Refusal) {
+  ///
+  /// - Parameter id: the item that is there, where that decides.
+  func check(
+    _ change: ItemChange, _ keychain: Keychain, for caller: Caller, _ id: inout ItemID?
+  ) throws(Refusal) {
     let permit = try permit(.set, on: change.name, for: caller)
-    if permit.isAdministrator, !change.update || !change.changesPolicy { return }
+    if permit.isAdministrator, !change.update || !change.changesPolicy && change.kind == nil { return }
     // One that cannot be read may ask for anything: it is no reason to let a change through.
     let old: ItemInfo?
     do throws(VaultError) { old = try keychain.item(named: change.name) } catch .noSuchItem { old = nil } catch {
@@ -152,10 +167,13 @@ extension Items {
       let policy = Policy(accessible: change.accessible ?? Policy().accessible)
       return try check(.set, permit, change.name, policy, for: caller)
     }
+    id = old.id
     try check(.set, permit, old.name, old.policy, for: caller)
     guard change.update else { return }
     if change.changesPolicy { try checkPolicyChange(permit, old.name, old.policy, for: caller) }
     if change.changesMoreThanValue { try check(.admin, permit, old.name, old.policy, for: caller) }
+    // Another kind tells of the value whether it is one of these.
+    if let kind = change.kind, kind != old.kind { try checkPolicyChange(permit, old.name, old.policy, for: caller) }
     if let accessible = change.accessible, !permit.has(.admin, accessible) { throw denied }
     // A new value would take a passed expiry away.
     if let expires = old.expires, expires <= vault.newestTime, !permit.has(.admin, old.policy.accessible) {
@@ -163,7 +181,7 @@ extension Items {
     }
   }
 
-  private func weigh(
+  func weigh(
     _ changes: [(change: ItemChange, value: NewValue)], _ keychain: Keychain,
     _ fill: (Int, inout MutableRawSpan) -> Bool
   ) -> CallWeight {
@@ -211,6 +229,8 @@ extension Items {
     _ fill: (inout MutableRawSpan) -> Bool
   ) throws(VaultError) -> StoredVersion {
     let (now, ahead) = (vault.clock.wall(), long?.ahead)
+    var change = change
+    if case .generated = value { change.origin = .generated }
     switch value {
     case .same: return try keychain.set(change, now: now, ahead: ahead)
     case .wrong(let reason): throw .invalidValue(reason)
@@ -240,12 +260,19 @@ extension Items {
 
   /// The use of the key that a change wants made, where it may be stored.
   ///
+  /// - Parameter id: the item that is there, once the caller may set it.
   /// - Throws: the refusal that storing it would meet.
-  package func useOfNewKey(_ change: ItemChange, for caller: Caller) throws(Refusal) -> KeyUse {
+  func useOfNewKey(_ change: ItemChange, for caller: Caller, _ id: inout ItemID?) throws(Refusal) -> KeyUse {
     let keychain = try vault.keychain()
-    try check(change, keychain, for: caller)
+    try check(change, keychain, for: caller, &id)
+    // Nothing long is begun for what a lock would keep from being stored.
+    let old = try? keychain.item(named: change.name)
+    id = old?.id
+    guard old != nil || keychain.knowsAllNames,
+      keychain.opensValues(of: change.accessible ?? old?.policy.accessible ?? Policy().accessible)
+    else { throw vault.locked }
     do throws(VaultError) { return try use(of: change, keychain) } catch {
-      throw vault.refusal(error, change.name.text, kind: change.kind)
+      throw refusal(error, change.name, kind: change.kind, &id)
     }
   }
 

@@ -54,10 +54,10 @@ extension Items {
   func record(_ taken: TakenDeposit) {
     let item = taken.name?.text
     guard let depositor = taken.depositor else {
-      return vault.audit.record(.deposit, taken.outcome, nil, item: item, detail: taken.words)
+      return vault.audit.record(.deposit, taken.outcome, nil, item: item, id: taken.item, detail: taken.words)
     }
     vault.audit.record(
-      .deposit, taken.outcome, for: access.auditName(of: depositor), item: item,
+      .deposit, taken.outcome, for: access.auditName(of: depositor), item: item, id: taken.item,
       detail: "\(taken.words), left by \(depositor.author)")
   }
 
@@ -82,24 +82,38 @@ extension Items {
   ) throws(Refusal) -> (name: ItemName?, version: Int?) {
     let text = "deposit \(number)"
     let told = try? vault.keychain().toldDeposits(after: Int64(max(1, number)) - 1, limit: 1).first
-    let name = told.flatMap { $0.number == Int64(number) ? $0.item?.name.text : nil }
+    let name = told.flatMap { $0.number == Int64(number) ? $0.item?.name : nil }
     let detail = "\(text) \(isAccepted ? "accepted" : "dropped")"
-    return try vault.audit.recording(.deposit, caller, name, detail: detail) { () throws(Refusal) in
-      let keychain = try vault.keychain()
-      guard vault.state.kind == .unlocked else { throw vault.locked }
-      let now = vault.clock.wall()
-      do throws(VaultError) {
-        guard isAccepted else {
-          guard let name = try keychain.dropDeposit(Int64(number), now: now) else { throw VaultError.noSuchItem }
-          return (name, nil)
-        }
-        guard let (name, version) = try keychain.acceptDeposit(Int64(number), by: author(caller), now: now) else {
-          throw VaultError.noSuchItem
-        }
-        vault.hooks.announce(.item(name, stored: version))
-        return (name, version)
-      } catch .noSuchItem { throw .noSuchDeposit(number) } catch { throw vault.refusal(error, text) }
+    guard let name else {
+      return try vault.audit.recording(.deposit, caller, nil, detail: detail) { () throws(Refusal) in
+        try settle(number, text, isAccepted, caller).answer
+      }
     }
+    return try vault.audit.recording(.deposit, caller, name, detail: detail) { id throws(Refusal) in
+      id = identity(of: name)
+      let (answer, item) = try settle(number, text, isAccepted, caller)
+      if let item { id = item }
+      return answer
+    }
+  }
+
+  private func settle(
+    _ number: Int, _ text: String, _ isAccepted: Bool, _ caller: Caller
+  ) throws(Refusal) -> (answer: (name: ItemName?, version: Int?), item: ItemID?) {
+    let keychain = try vault.keychain()
+    guard vault.state.kind == .unlocked else { throw vault.locked }
+    let now = vault.clock.wall()
+    do throws(VaultError) {
+      guard isAccepted else {
+        guard let name = try keychain.dropDeposit(Int64(number), now: now) else { throw VaultError.noSuchItem }
+        return ((name, nil), nil)
+      }
+      guard let (name, stored) = try keychain.acceptDeposit(Int64(number), by: author(caller), now: now) else {
+        throw VaultError.noSuchItem
+      }
+      vault.hooks.announce(.item(name, stored: stored.number))
+      return ((name, stored.number), stored.item)
+    } catch .noSuchItem { throw .noSuchDeposit(number) } catch { throw vault.refusal(error, text) }
   }
 }
 

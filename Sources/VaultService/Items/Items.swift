@@ -54,34 +54,37 @@ package final class Items {
   ) throws(Refusal) -> Wait? {
     let now = vault.clock.wall()
     var approval: Int?
+    var id: ItemID?
     do throws(Refusal) {
       if vault.audit.isRequired {
         // Read once for nobody, so that what is on the disk before the answer is what comes of it.
-        let wait = try read(name, version, evenExpired, longest, credential, caller, said, now, &approval) { _, _, _ in
+        let wait = try read(name, version, evenExpired, longest, credential, caller, said, now, &approval, &id) {
+          _, _, _ in
         }
         if let wait { return wait }
-        record(name, version, approval, credential, caller, now, said)
+        record(name, id, version, approval, credential, caller, now, said)
         try vault.audit.settle()
       }
-      let wait = try read(name, version, evenExpired, longest, credential, caller, said, now, &approval, answer)
+      let wait = try read(name, version, evenExpired, longest, credential, caller, said, now, &approval, &id, answer)
       guard wait == nil else { return wait }
       if let approval { access.requests.use(approval) }
-      if !vault.audit.isRequired { record(name, version, approval, credential, caller, now, said) }
+      if !vault.audit.isRequired { record(name, id, version, approval, credential, caller, now, said) }
       return nil
     } catch {
       let detail = Self.detail(nil, credential)
-      vault.audit.record(.get, error.outcome, caller, at: now, item: name.text, detail: detail, version: version, said)
+      vault.audit.record(
+        .get, error.outcome, caller, at: now, item: name.text, id: id, detail: detail, version: version, said)
       try vault.audit.settle()
       throw error
     }
   }
 
   private func record(
-    _ name: ItemName, _ version: Int?, _ approval: Int?, _ credential: UnitCredential?, _ caller: Caller, _ now: Int64,
-    _ said: Said
+    _ name: ItemName, _ id: ItemID?, _ version: Int?, _ approval: Int?, _ credential: UnitCredential?,
+    _ caller: Caller, _ now: Int64, _ said: Said
   ) {
     let detail = Self.detail(approval, credential)
-    vault.audit.record(.get, .ok, caller, at: now, item: name.text, detail: detail, version: version, said)
+    vault.audit.record(.get, .ok, caller, at: now, item: name.text, id: id, detail: detail, version: version, said)
   }
 
   private static func detail(_ approval: Int?, _ credential: UnitCredential?) -> String? {
@@ -95,7 +98,8 @@ package final class Items {
 
   private func read(
     _ name: ItemName, _ version: Int?, _ evenExpired: Bool, _ longest: Int, _ credential: UnitCredential?,
-    _ caller: Caller, _ said: Said, _ now: Int64, _ approval: inout Int?, _ answer: (ItemInfo, Int, RawSpan) -> Void
+    _ caller: Caller, _ said: Said, _ now: Int64, _ approval: inout Int?, _ id: inout ItemID?,
+    _ answer: (ItemInfo, Int, RawSpan) -> Void
   ) throws(Refusal) -> Wait? {
     let keychain = try vault.keychain()
     if let version, version < 1 { throw .invalid("version") }
@@ -109,9 +113,10 @@ package final class Items {
     var requirement = Requirement.none
     var isLong = false
     var isTooLong = false
+    var policy: Policy?
     do throws(VaultError) {
       try keychain.withValue(of: name, version: version, now: now, evenExpired: evenExpired) { item in
-        requirement = item.policy.require
+        (requirement, policy, id) = (item.policy.require, item.policy, item.id)
         let decision = access.decide(.get, permit, item.policy, for: caller)
         isLong = decision == .allow && item.versions.contains { $0.size > longest }
         if let credential { isTooLong = decision == .allow && item.current.size > credential.most }
@@ -125,17 +130,25 @@ package final class Items {
     } catch .notAllowed(let decision) {
       if isLong { return .room }
       if isTooLong, let credential { throw .tooLarge(limit: credential.most) }
-      throw decision == .ask ? .presenceRequired(name.text, requirement) : denied
+      throw decision == .ask ? .presenceRequired(name.text, requirement) : refused(.get, permit, name, policy)
     } catch {
-      throw vault.refusal(error, name.text)
+      throw refusal(error, name, &id)
     }
+  }
+
+  /// Tells of the item of that name, once it was read, whether a caller may know what it is beside its value. It is decided
+  /// from memory, before the store is asked.
+  package func mayFind(_ name: ItemName, _ caller: Caller) -> (ItemInfo) -> Bool {
+    let permit = access.permit(caller, on: name)
+    return { [access] in access.decide(.find, permit, $0.policy, for: caller) == .allow }
   }
 
   /// Everything about one item but its value.
   package func item(_ name: ItemName, for caller: Caller) throws(Refusal) -> ItemInfo {
-    try vault.audit.recording(.find, caller, name.text) { () throws(Refusal) in
+    try vault.audit.recording(.find, caller, name) { id throws(Refusal) in
       let permit = try permit(.find, on: name, for: caller)
       let item = try item(name)
+      id = item.id
       try check(.find, permit, item.name, item.policy, for: caller)
       return item
     }
@@ -243,33 +256,48 @@ package final class Items {
   package func move(
     _ name: ItemName, to new: ItemName, _ long: LongChange? = nil, for caller: Caller
   ) throws(Refusal) {
-    try vault.audit.recording(.move, caller, name.text, detail: Self.detail(ofMoveTo: new)) { () throws(Refusal) in
-      try rename(name, to: new, long, for: caller)
-    }
+    try vault.audit.recording(
+      Audit.Deed(action: .move, item: name, detail: Self.detail(ofMoveTo: new)),
+      Audit.Deed(action: .move, item: new, detail: "from \(name.text)"), caller
+    ) { course throws(Refusal) in try rename(name, to: new, long, for: caller, &course) }
   }
 
   package static func detail(ofMoveTo new: ItemName) -> String { "to \(new.text)" }
 
   private func rename(
-    _ name: ItemName, to new: ItemName, _ long: LongChange?, for caller: Caller
+    _ name: ItemName, to new: ItemName, _ long: LongChange?, for caller: Caller, _ course: inout Audit.Course
   ) throws(Refusal) {
+    course.side = .source
     let keychain = try vault.keychain()
-    try checkMove(name, to: new, for: caller)
+    try checkMove(name, to: new, for: caller, &course)
     do throws(VaultError) {
-      try keychain.move(from: name, to: new, now: vault.clock.wall(), ahead: long?.ahead)
+      let id = try keychain.move(from: name, to: new, now: vault.clock.wall(), ahead: long?.ahead)
+      (course.source, course.target) = (id, id)
     } catch {
-      throw vault.refusal(error, error == .alreadyExists ? new.text : name.text)
+      guard error == .alreadyExists else {
+        course.side = .source
+        throw refusal(error, name, &course.source)
+      }
+      course.side = .target
+      throw refusal(error, new, &course.target)
     }
     vault.hooks.announce(.item(name, .moved, to: new))
   }
 
-  func checkMove(_ name: ItemName, to new: ItemName, for caller: Caller) throws(Refusal) {
+  func checkMove(
+    _ name: ItemName, to new: ItemName, for caller: Caller, _ course: inout Audit.Course
+  ) throws(Refusal) {
+    course.side = .source
     let permit = try permit(.admin, on: name, for: caller)
+    course.side = .target
     let target = try self.permit(.admin, on: new, for: caller)
     if !permit.isAdministrator {
-      let policy = try item(name).policy
-      try check(.admin, permit, name, policy, for: caller)
-      try check(.admin, target, new, policy, for: caller)
+      course.side = .source
+      let item = try item(name)
+      course.source = item.id
+      try check(.admin, permit, name, item.policy, for: caller)
+      course.side = .target
+      try check(.admin, target, new, item.policy, for: caller)
     }
   }
 
@@ -290,10 +318,16 @@ package final class Items {
     _ right: Right, _ permit: Permit, _ name: ItemName, _ policy: Policy?, for caller: Caller
   ) throws(Refusal) {
     switch access.decide(right, permit, policy, for: caller) {
-    case .allow: return
+    case .allow, .allowWithin: return
     case .ask: throw .presenceRequired(name.text, policy?.require ?? .none)
-    case .refuse: throw permit.isUndecided ? vault.locked : denied
+    case .refuse: throw permit.isUndecided ? vault.locked : refused(right, permit, name, policy)
     }
+  }
+
+  /// The refusal of who lacks a right to an item; whoever would have it, were it not withheld from all, is told that it is.
+  func refused(_ right: Right, _ permit: Permit, _ name: ItemName, _ policy: Policy?) -> Refusal {
+    guard let policy, policy.withholds(right), permit.has(right, policy.accessible) else { return denied }
+    return .neverRead(name.text)
   }
 
   /// Decides about a change of what an item asks for, which needs more than the right: whoever makes it has to have shown what the item
@@ -310,11 +344,26 @@ package final class Items {
     _ right: Right, _ name: ItemName, _ permit: Permit, _ caller: Caller, _ said: Said
   ) throws(Refusal) -> Wait {
     guard permit.isUndecided else {
-      guard let number = try access.ask(right, name, for: caller, said) else { throw denied }
+      guard let number = try access.ask(right, name, for: caller, said) else {
+        throw access.denial(of: name, for: caller, said) ?? denied
+      }
       return .approval(number)
     }
     return vault.store.isAwaitingBootKey ? .bootKey : .unlock
   }
+
+  /// The refusal of a call about an item whose caller may do what it asked for, as far as rights decide.
+  ///
+  /// - Parameter id: the item of that name, for the entry of the call: looked for where the store has refused the call
+  ///   before it said which item that is.
+  func refusal(_ error: VaultError, _ name: ItemName, kind: ItemKind? = nil, _ id: inout ItemID?) -> Refusal {
+    let refusal = vault.refusal(error, name.text, kind: kind)
+    if id == nil, refusal.outcome.tellsItem, error != .noSuchItem { id = identity(of: name) }
+    return refusal
+  }
+
+  /// The item that has a name now; nil where there is none, or it cannot be read.
+  func identity(of name: ItemName) -> ItemID? { (try? vault.openKeychain?.item(named: name))?.id }
 
   /// The caller as what it stores is recorded to be its.
   func author(_ caller: Caller) -> String { caller.author(isSystem: access.terms.isSystem) }

@@ -6,7 +6,7 @@ internal import VaultStore
 /// attempt to make it, so that others have their turn in between.
 ///
 /// It is kept for as long as the call is not answered. It holds nothing in the clear, and at most what one call may
-/// seal anew.
+/// bring and seal anew.
 package final class LongChange {
   let ahead = SealedAhead()
 
@@ -15,7 +15,7 @@ package final class LongChange {
 
 /// A call that changes items, as far as something can be prepared for it.
 package enum ItemWork {
-  case set(ItemChange, NewValue)
+  case set([(change: ItemChange, value: NewValue)])
   case copy(ItemName, to: ItemName, replacing: Bool)
   case move(ItemName, to: ItemName)
   case restoreVersion(Int, of: ItemName)
@@ -26,56 +26,103 @@ package enum ItemWork {
 extension Items {
   /// Seals a part of what a call will need; false when it is to be done now, or is refused.
   ///
-  /// - Parameter fill: puts the bytes of a new value in place; false when they are not what they should be.
+  /// - Parameter fill: puts the bytes of the new value at a place among several in place; false when they are not what
+  ///   they should be.
   package func prepare(
-    _ work: ItemWork, _ long: LongChange, for caller: Caller, fill: (inout MutableRawSpan) -> Bool = { _ in false }
+    _ work: ItemWork, _ long: LongChange, for caller: Caller,
+    fill: (Int, inout MutableRawSpan) -> Bool = { _, _ in false }
   ) -> Bool {
     guard let keychain = vault.openKeychain else { return false }
     do throws(Refusal) {
-      if keychain.sealAhead(try revisions(work, keychain, for: caller), long.ahead) { return true }
+      let revisions = try revisions(work, keychain, for: caller, fill)
+      if keychain.sealAhead(revisions, long.ahead) { return true }
+      switch work {
+      case .set(let changes): return sealValue(of: changes, keychain, long.ahead, fill)
+      case .copy(let source, _, _):
+        guard case .set(let change, _) = revisions.first else { return false }
+        return keychain.sealAhead(valueOf: source, for: change, long.ahead)
+      case .move, .restoreVersion, .delete, .undelete: return false
+      }
     } catch {
       // The call itself is refused again, and with its reason.
       return false
     }
-    guard case .set(let change, .bytes(let count)) = work,
-      keychain.wantsAhead(valueOf: count, for: change, long.ahead)
-    else { return false }
-    defer { valueInHand.empty() }
-    guard valueInHand.fill(count: count, fill) else { return false }
-    return valueInHand.withBytes { keychain.sealAhead($0, of: change, long.ahead) }
   }
 
-  /// The change that a call makes, where its caller may do what it asks for.
+  /// Seals the first long value that is not sealed yet; false where there is none.
+  private func sealValue(
+    of changes: [(change: ItemChange, value: NewValue)], _ keychain: Keychain, _ ahead: SealedAhead,
+    _ fill: (Int, inout MutableRawSpan) -> Bool
+  ) -> Bool {
+    let once = Self.namedOnce(changes)
+    for (index, (change, value)) in changes.enumerated() where once.contains(change.name) {
+      guard case .bytes(let count) = value, keychain.wantsAhead(valueOf: count, for: change, ahead) else { continue }
+      defer { valueInHand.empty() }
+      guard valueInHand.fill(count: count, { fill(index, &$0) }) else { return false }
+      return valueInHand.withBytes { keychain.sealAhead($0, of: change, ahead) }
+    }
+    return false
+  }
+
+  /// The names that are given once: of others it is not known before what they will be.
+  private static func namedOnce(_ changes: [(change: ItemChange, value: NewValue)]) -> Set<ItemName> {
+    var (once, again): (Set<ItemName>, Set<ItemName>) = ([], [])
+    for (change, _) in changes where !once.insert(change.name).inserted { again.insert(change.name) }
+    return once.subtracting(again)
+  }
+
+  /// The changes that a call makes, where its caller may do what it asks for.
   private func revisions(
-    _ work: ItemWork, _ keychain: Keychain, for caller: Caller
+    _ work: ItemWork, _ keychain: Keychain, for caller: Caller, _ fill: (Int, inout MutableRawSpan) -> Bool
   ) throws(Refusal) -> [Revision] {
     switch work {
-    case .set(let change, let value):
-      let hasNewValue: Bool
-      switch value {
-      case .same: hasNewValue = false
-      case .bytes, .generated: hasNewValue = true
-      case .wrong: return []
+    case .set(let changes):
+      guard try areLong(changes, keychain, for: caller, fill) else { return [] }
+      let once = Self.namedOnce(changes)
+      return changes.compactMap { change, value in
+        guard once.contains(change.name) else { return nil }
+        switch value {
+        case .same: return .set(change, hasNewValue: false)
+        case .bytes, .generated: return .set(change, hasNewValue: true)
+        case .wrong: return nil
+        }
       }
-      try check(change, keychain, for: caller)
-      return [.set(change, hasNewValue: hasNewValue)]
     case .copy(let source, let target, let replacing):
       guard let change = try copyChange(source, target, replacing, keychain, for: caller) else { return [] }
       return [.set(change, hasNewValue: true)]
     case .move(let name, let new):
-      try checkMove(name, to: new, for: caller)
+      var course = Audit.Course()
+      try checkMove(name, to: new, for: caller, &course)
       return [.move(name, to: new)]
     case .restoreVersion(let number, let name):
-      try checkRestoring(name, for: caller)
+      var id: ItemID?
+      try checkRestoring(name, for: caller, &id)
       return [.restoreVersion(number, of: name)]
     case .delete(let names, let isForGood):
       guard !isForGood, vault.settings.trash != nil else { return [] }
-      var refused: ItemName?
-      try checkDeletion(names, keychain, for: caller, refused: &refused)
+      var (refused, ids): (ItemName?, [ItemName: ItemID]) = (nil, [:])
+      try checkDeletion(names, keychain, for: caller, &ids, refused: &refused)
       return Set(names).map { .trash($0) }
     case .undelete(let name):
-      _ = try trashedItem(name, keychain, for: caller)
+      var id: ItemID?
+      try checkUndeletion(name, keychain, for: caller, &id)
       return [.restore(name)]
     }
+  }
+
+  /// True where changes that their caller may make bring, or seal again, more than a change does by itself.
+  private func areLong(
+    _ changes: [(change: ItemChange, value: NewValue)], _ keychain: Keychain, for caller: Caller,
+    _ fill: (Int, inout MutableRawSpan) -> Bool
+  ) throws(Refusal) -> Bool {
+    let new = changes.reduce(0) { sum, new in if case .bytes(let count) = new.value { sum + count } else { sum } }
+    // What is new and little is not looked at twice.
+    guard new > SealedAhead.little || changes.contains(where: { $0.change.update }) else { return false }
+    var id: ItemID?
+    for (change, _) in changes { try check(change, keychain, for: caller, &id) }
+    guard changes.count > 1 else { return true }
+    let weight = weigh(changes, keychain, fill)
+    try weight.check()
+    return max(new, weight.bytes) > SealedAhead.little
   }
 }

@@ -79,11 +79,14 @@ package struct CodeTerms {
 }
 
 extension Items {
-  /// The terms of the codes that the value of an item tells; nil for another kind, and where the value cannot be opened now. Whoever
-  /// may find the item may know it, as it may its attributes.
-  package func codeTerms(of item: ItemInfo) -> CodeTerms? {
+  /// The terms of the codes that the value of an item tells; nil for another kind, and where the caller could have no
+  /// code now: because of its rights, an expiry, a lock, or a presence that is not shown.
+  package func codeTerms(of item: ItemInfo, for caller: Caller) -> CodeTerms? {
     guard item.kind == .totp, let keychain = vault.openKeychain else { return nil }
-    return try? keychain.withValue(of: item.name, now: vault.clock.wall(), evenExpired: true) { item, _, value in
+    let permit = access.permit(caller, on: item.name)
+    return try? keychain.withValue(of: item.name, now: vault.clock.wall()) { item in
+      access.decide(.use, permit, item.policy, for: caller)
+    } _: { item, _, value in
       (try? OneTimeSecret(value, issuer: item.attributes["issuer"])).map { CodeTerms($0, value) }
     }
   }

@@ -11,6 +11,7 @@ package struct MadeMAC: Sendable {
   }
 
   package let version: Int
+  package let accessible: AccessClass
   package let result: Result
 }
 
@@ -35,8 +36,8 @@ extension Items {
     return try message.withBytes { (message: RawSpan) throws(Refusal) in
       try use(name, for: .mac, detail, for: caller, said) { (keychain, decide) throws(VaultError) in
         try keychain.withValue(of: name, now: vault.clock.wall(), evenExpired: evenExpired, if: decide) {
-          _, version, value in
-          Self.mac(message, hash, code, version, SecureBytes(copying: value))
+          item, version, value in
+          Self.mac(message, hash, code, item, version, SecureBytes(copying: value))
         }
       } _: { made in
         answer(made)
@@ -45,16 +46,18 @@ extension Items {
   }
 
   private static func mac(
-    _ message: RawSpan, _ hash: HMAC.Hash, _ code: [UInt8]?, _ version: Int, _ key: borrowing SecureBytes
+    _ message: RawSpan, _ hash: HMAC.Hash, _ code: [UInt8]?, _ item: ItemInfo, _ version: Int,
+    _ key: borrowing SecureBytes
   ) -> Made<MadeMAC> {
+    let accessible = item.policy.accessible
     do throws(SigningError) {
       guard let code else {
         let made = try HMAC.withCode(of: message, key: key, hash) { $0.array }
-        return .made(MadeMAC(version: version, result: .code(made)))
+        return .made(MadeMAC(version: version, accessible: accessible, result: .code(made)))
       }
       // Bytes have no padding.
       let isValid = try unsafe HMAC.verifies(code.span.bytes, of: message, key: key, hash)
-      return .made(MadeMAC(version: version, result: .isValid(isValid)))
+      return .made(MadeMAC(version: version, accessible: accessible, result: .isValid(isValid)))
     } catch {
       return .refused(.misconfigured(error.reason))
     }

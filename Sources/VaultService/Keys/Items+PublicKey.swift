@@ -22,10 +22,11 @@ extension Items {
   package func publicKey(
     _ name: ItemName, _ format: ToldPublicKey.Format, for caller: Caller
   ) throws(Refusal) -> ToldPublicKey {
-    try vault.audit.recording(.find, caller, name.text, detail: "public key") { () throws(Refusal) in
+    try vault.audit.recording(.find, caller, name, detail: "public key") { id throws(Refusal) in
       let permit = access.permit(caller, on: name)
       guard permit.mayHave(.find) || permit.mayHave(.use) else { throw permit.isUndecided ? vault.locked : denied }
       let item = try item(name)
+      id = item.id
       let rights = permit[item.policy.accessible]
       guard rights.contains(.find) || rights.contains(.use) else { throw denied }
       guard let use = item.use, ![.mac, .totp].contains(use) else { throw .wrongUse(name.text, use: item.use) }
@@ -65,13 +66,15 @@ extension Items {
   /// The public half of one version of a key, which is opened for it the first time; nil where that is plain bytes.
   func publicKey(ofVersion version: Int, of item: ItemInfo) throws(Refusal) -> PublicKey? {
     let keychain = try vault.keychain()
+    // The private half does not leave the call.
+    let isComputed: (ItemInfo) -> Decision = { _ in .allowWithin }
     let read: Result<PublicKey?, KeyError>
     let digest: Digest
     do throws(VaultError) {
       digest = try keychain.digest(ofValue: item.name, version: version)
       if let key = known.key(digest) { return key }
       read = try keychain.withValue(
-        of: item.name, version: version, now: vault.clock.wall(), evenExpired: true
+        of: item.name, version: version, now: vault.clock.wall(), evenExpired: true, if: isComputed
       ) { _, _, value in
         guard KeyCheck.isPEM(value) else { return .success(nil) }
         do throws(KeyError) { return .success(try PrivateKey(value).publicKey) } catch { return .failure(error) }

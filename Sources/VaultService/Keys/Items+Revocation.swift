@@ -44,11 +44,12 @@ extension Items {
     // It may be a whole token by mistake, which is not to be read in the log.
     do throws(RevocationProblem) { try tokens.check() } catch { throw .invalidValue(kind: "", reason: error.reason) }
     let listName = try Self.revocationList(of: name)
-    return try vault.audit.recording(.use, caller, name.text, detail: "revokes \(tokens.text)") { () throws(Refusal) in
+    return try vault.audit.recording(.use, caller, name, detail: "revokes \(tokens.text)") { id throws(Refusal) in
       let permit = access.permit(caller, on: name)
       guard !permit.anywhere.isEmpty else { throw permit.isUndecided ? vault.locked : denied }
       _ = try self.permit(.set, on: listName, for: caller)
       let item = try item(name)
+      id = item.id
       guard !permit[item.policy.accessible].isEmpty else { throw permit.isUndecided ? vault.locked : denied }
       guard item.use == .jwt else { throw .wrongUse(name.text, use: item.use) }
       let (list, text) = try listed(tokens, item)

@@ -6,6 +6,7 @@ internal import VaultStore
 /// A signature, and what made it.
 package struct MadeSignature: Sendable {
   package let version: Int
+  package let accessible: AccessClass
   /// The name of the algorithm (RFC 7518 section 3.1, RFC 8037 section 3.1).
   package let algorithm: String
   /// As JSON Web Signatures have it.
@@ -55,7 +56,8 @@ extension Items {
     do throws(SigningError) {
       let bytes = try order.sign(message, by: key, scheme, of: item.policy.accessible)
       return MadeSignature(
-        version: version, algorithm: scheme.joseName, bytes: bytes, der: ECDSASignature(bytes, key.type)?.der)
+        version: version, accessible: item.policy.accessible, algorithm: scheme.joseName, bytes: bytes,
+        der: ECDSASignature(bytes, key.type)?.der)
     } catch {
       throw .misconfigured(error.reason)
     }

@@ -30,6 +30,7 @@ extension Items {
     defer { Stack.wipe(Stack.exchange) }
     order?.begin()
     defer { order?.end() }
+    var id: ItemID?
     do throws(Refusal) {
       try vault.audit.settle()
       let keychain = try vault.keychain()
@@ -42,7 +43,7 @@ extension Items {
         (permit, approval) = approved
       }
       let made: Made<Value>
-      do throws(Unmade) { made = try read(name, use, permit, keychain, caller, make) } catch {
+      do throws(Unmade) { made = try read(name, use, permit, keychain, caller, &id, make) } catch {
         switch error {
         case .waits(let wait): return wait
         case .refused(let refusal): throw refusal
@@ -56,14 +57,15 @@ extension Items {
         // Where its entry has to be on the disk before, that is written between the making and the answer.
         let text = detail()
         vault.audit.record(
-          .use, .ok, caller, item: name.text, detail: approval.map { "\(text), by approval \($0)" } ?? text, said)
+          .use, .ok, caller, item: name.text, id: id, detail: approval.map { "\(text), by approval \($0)" } ?? text,
+          said)
         try vault.audit.settle()
         if let approval { access.requests.use(approval) }
         answer(value)
         return nil
       }
     } catch {
-      vault.audit.record(.use, error.outcome, caller, item: name.text, detail: detail(), said)
+      vault.audit.record(.use, error.outcome, caller, item: name.text, id: id, detail: detail(), said)
       try vault.audit.settle()
       throw error
     }
@@ -75,16 +77,16 @@ extension Items {
   }
 
   private func read<Value: ~Copyable>(
-    _ name: ItemName, _ use: KeyUse, _ permit: Permit, _ keychain: Keychain, _ caller: Caller,
+    _ name: ItemName, _ use: KeyUse, _ permit: Permit, _ keychain: Keychain, _ caller: Caller, _ id: inout ItemID?,
     _ make: (Keychain, _ decide: (ItemInfo) -> Decision) throws(VaultError) -> Made<Value>
   ) throws(Unmade) -> Made<Value> {
     var requirement = Requirement.none
     var other: ItemInfo?
     do throws(VaultError) {
       return try make(keychain) { item in
-        requirement = item.policy.require
+        (requirement, id) = (item.policy.require, item.id)
         let decision = access.decide(.use, permit, item.policy, for: caller)
-        guard decision == .allow, item.use != use else { return decision }
+        guard decision == .allowWithin, item.use != use else { return decision }
         other = item
         return .refuse
       }
@@ -97,7 +99,7 @@ extension Items {
       }
       throw .refused(decision == .ask ? .presenceRequired(name.text, requirement) : denied)
     } catch {
-      throw .refused(vault.refusal(error, name.text))
+      throw .refused(refusal(error, name, &id))
     }
   }
 }

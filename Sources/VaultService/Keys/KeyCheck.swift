@@ -46,10 +46,10 @@ enum KeyCheck {
     case .tlsKey: break
     case .password, .apiKey, .deviceToken, .wifi, .pairingCode, .certificate, .sshKey, .totp, .note, .blob: return
     }
-    do throws(KeyError) { _ = try PrivateKey(value) } catch {
+    do throws(KeyError) { try PrivateKey(value).publicKey.leads(certificatesOf: value) } catch {
       switch error {
       case .unsupported, .size: return
-      case .noKey, .encrypted, .damaged, .mismatched, .otherCertificate, .library:
+      case .noKey, .encrypted, .damaged, .mismatched, .otherCertificate, .certificateOrder, .library:
         throw ValueError(reason: error.reason)
       }
     }
@@ -76,6 +76,7 @@ enum KeyCheck {
   private static func read(_ value: RawSpan) throws(ValueError) -> PrivateKey {
     do throws(KeyError) {
       let key = try PrivateKey(value)
+      try key.publicKey.leads(certificatesOf: value)
       // A large one's takes so long that it is made elsewhere; see ``LargeKey``. Of many that are stored at once it is
       // made by none: libgcrypt gives out no wrong signature, whatever the numbers are.
       if !key.publicKey.isLarge { try key.checkPrimes() }
@@ -90,7 +91,7 @@ enum KeyCheck {
       let slip: PEMSlip? =
         switch error {
         case .noKey, .damaged: PEMSlip(of: value)
-        case .encrypted, .unsupported, .size, .mismatched, .otherCertificate, .library: nil
+        case .encrypted, .unsupported, .size, .mismatched, .otherCertificate, .certificateOrder, .library: nil
         }
       throw ValueError(reason: slip?.reason ?? error.reason)
     }

@@ -20,14 +20,15 @@ extension Items {
   package func largeKey(
     _ change: ItemChange, _ value: NewValue, for caller: Caller, fill: (inout MutableRawSpan) -> Bool
   ) throws(Refusal) -> LargeKey? {
+    var id: ItemID?
     switch value {
     case .generated(.key(let recipe)):
       guard recipe.takesLong else { return nil }
-      let use = try useOfNewKey(change, for: caller)
+      let use = try useOfNewKey(change, for: caller, &id)
       return recipe.question(for: use, change.name).map { LargeKey(question: $0, given: nil) }
     case .bytes(let count) where count >= Self.shortestLargeKey:
       // What is refused here is refused again, and with its reason, where it is stored.
-      guard let use = try? useOfNewKey(change, for: caller), [.ssh, .sign, .jwt].contains(use) else { return nil }
+      guard let use = try? useOfNewKey(change, for: caller, &id), [.ssh, .sign, .jwt].contains(use) else { return nil }
       var isFilled = false
       let value = SecureBytes(count: count) { isFilled = fill(&$0) }
       guard isFilled, value.withBytes({ KeyCheck.isPEM($0) }) else { return nil }
@@ -51,18 +52,21 @@ extension Items {
     order.begin()
     defer { order.end() }
     let made: SecretBox?
+    var id: ItemID?
     do throws(Refusal) {
-      _ = try useOfNewKey(change, for: caller)
+      _ = try useOfNewKey(change, for: caller, &id)
       made = try order.ask(key.question) { key.given?.key }
     } catch {
       var error = error
       if case .invalidValue("", let reason) = error {
         error = .invalidValue(kind: change.newKind.rawValue, reason: reason)
       }
-      vault.audit.record(.set, error.outcome, caller, item: change.name.text)
+      vault.audit.record(.set, error.outcome, caller, item: change.name.text, id: id)
       throw error
     }
     guard let value = key.given?.value ?? made, made != nil else { return nil }
+    var change = change
+    if key.given == nil { change.origin = .generated }
     return try set(change, .bytes(count: value.bytes.count), for: caller) { bytes in
       value.bytes.withBytes { bytes.copy($0) }
       return true

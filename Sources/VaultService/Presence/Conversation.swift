@@ -23,7 +23,7 @@ package final class Conversation: SecretHolder {
   let cancellation = Cancellation()
   /// True when it is over as soon as the vault is unlocked, by whomever.
   var endsWhenUnlocked = false
-  /// Records what comes of it.
+  /// Records what comes of it: the outcome, and in words what was done, or what was tried.
   var record: (AuditOutcome, String?) -> Void = { _, _ in }
   /// What was done, in words for the audit log.
   var said: String?
@@ -135,7 +135,7 @@ package final class Conversation: SecretHolder {
   private func fail(_ refusal: Refusal, dismissed: Bool) {
     guard !isOver else { return }
     if done != nil { return finish() }
-    record(refusal.outcome, nil)
+    record(refusal.outcome, refusal.tried)
     end(dismissed: dismissed)
     prompter.refuse(refusal)
   }

@@ -1,3 +1,5 @@
+internal import VaultModel
+
 /// Something that stands in the way of what is asked for, in words for a person.
 package struct Obstacle: Equatable, Sendable {
   package var reason: String
@@ -10,5 +12,5 @@ package struct Obstacle: Equatable, Sendable {
   }
 
   /// Both in one.
-  package var sentence: String { advice.map { "\(reason); \($0)" } ?? reason }
+  package var sentence: String { Clauses.joined(reason, advice) }
 }

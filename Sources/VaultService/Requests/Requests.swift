@@ -60,6 +60,11 @@ final class Requests: SecretHolder {
     return (request.number, true)
   }
 
+  /// The seconds for which nobody is asked for that because an administrator has denied it; nil where somebody would be.
+  func cooling(_ target: RequestTarget, now: Int64) -> Int64? {
+    denials.first { $0.target == target && now < $0.end }.map { ($0.end - now + 999_999_999) / 1_000_000_000 }
+  }
+
   /// Pushes out the oldest request of a subject that has as many as one may have or, where there are as many as there may be,
   /// of the one that has most.
   private func makeRoom(for subject: Subject) {

@@ -134,7 +134,7 @@ package final class Check: Runner.Work {
 
   private func tellFailure(_ result: Verification) {
     let count = result.findings.count + result.omitted
-    let cause = "the check of the store found \(count) \(count == 1 ? "thing" : "things") wrong"
+    let cause = "the check of the store found \(Counted.text(count, "thing")) wrong"
     vault.log.error("\(cause), so nothing is written to it; `vault verify` names all of it")
     for finding in result.findings.prefix(10) { vault.log.error("\(finding.kind.rawValue): \(finding.text)") }
     vault.hooks.announce(.integrityFailed(cause))

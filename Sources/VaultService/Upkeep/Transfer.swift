@@ -15,10 +15,10 @@ package struct TransferWork<Outcome> {
   }
 }
 
-/// A backup or a restore while its bytes are on their way, on a thread of its own.
+/// A backup, a restore or the check of a backup while its bytes are on their way, on a thread of its own.
 package final class Transfer: SecretHolder {
   package enum Kind {
-    case backup, restore
+    case backup, restore, check
   }
 
   package let kind: Kind
@@ -27,6 +27,8 @@ package final class Transfer: SecretHolder {
   /// The check of what a backup copies; nil for what was salvaged, all of which was read just before, and for a
   /// restore.
   var check: BackupCheck?
+  /// Runs once a backup was handed over whole and found to be as it was written.
+  var whenMade: () -> Void = {}
   /// Has the thread wipe the keys it holds, and end.
   private let stop: () -> Void
   private var isCalledOff = false
@@ -50,17 +52,26 @@ package final class Transfer: SecretHolder {
   }
 
   /// Tells, once that is known, which parts of what was copied could not be checked for want of keys, or why the copy
-  /// counts for nothing.
-  package func whenChecked(_ then: @escaping (Result<[String], Refusal>) -> Void) {
+  /// counts for nothing. It is for a copy that was handed over whole.
+  ///
+  /// - Parameter isWanted: tells whether the one who got it is still there.
+  package func whenChecked(
+    isWanted: @escaping () -> Bool, _ then: @escaping (Result<[String], Refusal>) -> Void
+  ) {
     guard let check else { return then(.success([])) }
-    check.whenOver(then)
+    check.whenOver { [self] checked in
+      // First, so that the caller finds its time once it is told.
+      if case .success = checked, isWanted() { whenMade() }
+      then(checked)
+    }
   }
 
-  // What a backup holds opens copies alone, and not the live vault; a restore has the key of a vault that nobody can lock yet.
+  // What a backup holds opens copies alone, and not the live vault; a restore has the key of a vault that nobody can lock yet,
+  // and a check that of a copy, which may be the live vault's.
   public override func letGo(for lock: Lock) {
     guard outlives(lock) else { return }
     let state = LockState(kind: .locked, cause: lock.cause, since: vault.clock.wall())
-    callOff(because: kind == .backup && lock.cause != .stop ? .locked(state) : .cancelled)
+    callOff(because: kind != .restore && lock.cause != .stop ? .locked(state) : .cancelled)
   }
 
   // A sleep waits for the thread.
@@ -73,9 +84,20 @@ extension Upkeep {
   /// - Throws: that a transfer is under way, so that no other can begin.
   func checkNoTransfer() throws(Refusal) {
     guard let transfer else { return }
-    throw .busy(transfer.kind == .backup ? "another backup is being made" : "a backup is being restored")
+    throw .busy(transfer.kind.text)
   }
 
   /// The refusal of another vault while one is coming in.
-  var incoming: Refusal? { transfer?.kind == .restore ? .busy("a backup is being restored") : nil }
+  var incoming: Refusal? { transfer?.kind == .restore ? .busy(Transfer.Kind.restore.text) : nil }
+}
+
+extension Transfer.Kind {
+  /// What is under way, for somebody who wants another one.
+  fileprivate var text: String {
+    switch self {
+    case .backup: "another backup is being made"
+    case .restore: "a backup is being restored"
+    case .check: "a backup is being checked"
+    }
+  }
 }

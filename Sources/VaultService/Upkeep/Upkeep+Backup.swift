@@ -85,7 +85,10 @@ extension Upkeep {
         "make a new vault and copy the items into it")
     }
     do throws(VaultError) {
-      return Begun(keychain: keychain, stream: try keychain.beginBackup(now: vault.clock.wall()))
+      let now = vault.clock.wall()
+      // The log is folded in for it, which takes room; and whoever meets a full disk needs a copy on another one.
+      let stream = try vault.makingRoom(keychain) { () throws(VaultError) in try keychain.beginBackup(now: now) }
+      return Begun(keychain: keychain, stream: stream)
     } catch .locked {
       throw .locked(vault.state)
     } catch {
@@ -97,7 +100,11 @@ extension Upkeep {
     let (keychain, stream) = (begun.keychain, begun.stream)
     let new = Transfer(.backup, vault, isOfSalvage: isOfSalvage, stop: work.stop)
     transfer = new
-    if !isOfSalvage { new.check = BackupCheck(self, keychain) }
+    if !isOfSalvage {
+      new.check = BackupCheck(self, keychain)
+      let (created, vaultID) = (stream.created, keychain.vaultID)
+      new.whenMade = { [unowned self] in noteBackup(created, of: vaultID) }
+    }
     vault.log.info("a backup of \(stream.count) bytes begins")
     watchLog(of: new, keychain)
     work.run(new) { [unowned self, unowned keychain] in

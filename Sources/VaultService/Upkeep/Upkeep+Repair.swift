@@ -44,7 +44,7 @@ extension Upkeep {
     } catch { throw Refusal(error) }
     for one in remains {
       vault.log.warning(
-        "\(one.count) entries of the audit log, from \(one.entries.lowerBound) on, were set aside: a rekey of an earlier "
+        "\(Counted.text(one.count, "entry")) of the audit log, from \(one.entries.lowerBound) on, were set aside: a rekey of an earlier "
           + "version left them sealed to the old keys")
     }
     return remains.map {

@@ -20,6 +20,8 @@ package final class IncomingVault: @unchecked Sendable {
 
   /// The bytes of all pieces together.
   package var size: Int { header.size }
+  /// The time at which it was made, Unix seconds, and the vault that it is of.
+  var origin: (created: Int64, vaultID: [UInt8]) { (header.created, header.vaultID.bytes) }
 
   /// Takes it all in, and makes it the vault.
   ///
@@ -33,27 +35,13 @@ package final class IncomingVault: @unchecked Sendable {
     receive: (inout MutableRawSpan) throws -> Void, isAtEnd: () throws -> Bool, isWanted: () -> Bool
   ) throws -> [SlotRecord] {
     guard let key = vaultKey.take() else { throw Refusal.cancelled }
-    do {
+    return try BackupIntake.turningErrors {
       var restoration = try Restoration(of: header, in: directory, vaultKey: key)
-      var buffer = [UInt8](repeating: 0, count: BackupHeader.pieceCount + StreamSealer.overhead)
-      while let expected = restoration.expected {
-        var span = buffer.mutableSpan
-        var bytes = unsafe span.mutableBytes  // Bytes have no padding: all are initialized.
-        var piece = bytes._mutatingExtracting(first: expected)
-        try receive(&piece)
-        try restoration.take(piece.bytes)
-      }
-      guard try isAtEnd() else { throw VaultError.corrupt("it goes on behind its end") }
+      try BackupIntake.read(into: &restoration, receive: receive, isAtEnd: isAtEnd)
       return try restoration.finish(vaultKey: key, bootKey: bootKey.key) { () throws(VaultError) in
         guard isWanted() else { throw .storage("the process that connected has ended") }
         do throws(SystemError) { try bootKey.write() } catch { throw .storage("\(error)") }
       }
-    } catch VaultError.corrupt(let reason) {
-      throw Refusal.invalidBackup(reason)
-    } catch VaultError.distrusted(let reason, _) {
-      throw Refusal.invalidBackup(reason)
-    } catch let error as VaultError {
-      throw Refusal(error)
     }
   }
 }
@@ -65,10 +53,11 @@ extension Upkeep {
   /// - Parameters:
   ///   - bytes: the backup's header.
   ///   - method: `password` or `recovery`; nil for the first of them that the backup has.
-  ///   - receive: how it is taken in, with whether it was in the end; nil when the caller is gone.
+  ///   - receive: gives the work of taking it in, which ends with the slots that were left out; nil when the caller is
+  ///     gone.
   package func restore(
     _ bytes: [UInt8], method: String?, _ prompter: any Prompter,
-    _ receive: @escaping (IncomingVault) -> TransferWork<Bool>?
+    _ receive: @escaping (IncomingVault) -> TransferWork<Result<[SlotRecord], Refusal>>?
   ) {
     let header: BackupHeader
     let slots: [SlotRecord]
@@ -77,27 +66,45 @@ extension Upkeep {
       try ways.checkNoVault()
       try checkNoTransfer()
       if let obstacle = ways.bootKeyObstacle() { throw .misconfigured(obstacle.reason) }
-      do throws(CryptoError) { header = try BackupHeader(decoding: unsafe bytes.span.bytes) } catch {
-        throw .invalidBackup(error.reason)
-      }
-      slots = try Self.slots(of: header, method: method)
-      caller = Backoff.Source(uid: prompter.caller.uid, method: slots[0].kind.name)
-      if let wait = ways.attempts.wait(for: caller) { throw wait }
-      // Failed attempts are kept in it, before there is a vault.
-      do throws(SystemError) { try StorePath.make(vault.directory) } catch { throw .storageFailed("\(error)") }
+      (header, slots, caller) = try admit(bytes, method, prompter)
     } catch { return ways.refuse(prompter, error, .restore) }
     let conversation = ways.converse(prompter, .restore)
     conversation.makesVault = true
+    ask(conversation, slots, header, by: caller) { [unowned self] vaultKey in
+      makeBootKey(header, vaultKey, conversation, receive)
+    }
+  }
+
+  /// Admits a try at a backup's slots: its header, the slots to try, and the one who tries them.
+  func admit(
+    _ bytes: [UInt8], _ method: String?, _ prompter: any Prompter
+  ) throws(Refusal) -> (BackupHeader, [SlotRecord], Backoff.Source) {
+    let header: BackupHeader
+    do throws(CryptoError) { header = try BackupHeader(decoding: unsafe bytes.span.bytes) } catch {
+      throw .invalidBackup(error.reason)
+    }
+    let slots = try Self.slots(of: header, method: method)
+    let caller = Backoff.Source(uid: prompter.caller.uid, method: slots[0].kind.name)
+    if let wait = ways.attempts.wait(for: caller) { throw wait }
+    // Failed attempts are kept in it, also where there is no vault.
+    do throws(SystemError) { try StorePath.make(vault.directory) } catch { throw .storageFailed("\(error)") }
+    return (header, slots, caller)
+  }
+
+  /// Asks for the secret that opens a backup; `then` gets the vault key, which the conversation wipes at its end.
+  func ask(
+    _ conversation: Conversation, _ slots: [SlotRecord], _ header: BackupHeader, by caller: Backoff.Source,
+    then: @escaping (Handover) -> Void
+  ) {
     let kind = slots[0].kind
     let question = kind == .password ? "Password of the backup" : "Recovery code of the backup"
     conversation.ask(.secret, method: kind.name, text: question) { [unowned self] secret in
-      ways.open(slots, vaultID: header.vaultID.bytes, with: secret, by: caller, for: conversation) {
-        [unowned self] opened in
+      ways.open(slots, vaultID: header.vaultID.bytes, with: secret, by: caller, for: conversation) { opened in
         guard !conversation.isOver else { return }
         switch opened {
         case .success(let opened):
           conversation.willWipe(opened.vaultKey)
-          makeBootKey(header, opened.vaultKey, conversation, receive)
+          then(opened.vaultKey)
         case .failure(let refusal): conversation.fail(refusal)
         }
       }
@@ -116,13 +123,14 @@ extension Upkeep {
       return slots
     }
     let method = method ?? SlotKind.password.name
-    throw .unavailable(method, "the backup has no \(method) slot")
+    let other = header.slots.contains { $0.kind == .recovery } ? "its recovery code" : "its password"
+    throw .unavailable(method, "the backup has no \(method) slot", "it opens with \(other)")
   }
 
   /// The right to it is proven: makes the boot key, and has the caller send the backup.
   private func makeBootKey(
     _ header: BackupHeader, _ vaultKey: Handover, _ conversation: Conversation,
-    _ receive: @escaping (IncomingVault) -> TransferWork<Bool>?
+    _ receive: @escaping (IncomingVault) -> TransferWork<Result<[SlotRecord], Refusal>>?
   ) {
     let giveUp = ways.newBootKey(vault: header.vaultID.bytes) { [unowned self] made in
       guard !conversation.isOver else { return }
@@ -144,16 +152,19 @@ extension Upkeep {
   }
 
   private func begin(
-    _ incoming: IncomingVault, for caller: Caller, _ receive: (IncomingVault) -> TransferWork<Bool>?
+    _ incoming: IncomingVault, for caller: Caller,
+    _ receive: (IncomingVault) -> TransferWork<Result<[SlotRecord], Refusal>>?
   ) {
     guard let work = receive(incoming) else { return }
     let new = Transfer(.restore, vault, stop: work.stop)
     transfer = new
     vault.log.info("a backup of \(incoming.size) bytes is being restored")
-    work.run(new) { [unowned self] isRestored in
+    work.run(new) { [unowned self] result in
       transfer = nil
       // First, so that the caller finds a vault once it is told.
-      if isRestored {
+      if case .success = result {
+        // There is this backup of it.
+        noteBackup(incoming.origin.created, of: incoming.origin.vaultID)
         vault.openStore(because: .restored)
         vault.audit.record(.restore, .ok, caller, item: "a backup of \(incoming.size) bytes")
         // There is nothing to take back where this fails: the vault is there.

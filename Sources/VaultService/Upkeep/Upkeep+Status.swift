@@ -13,6 +13,7 @@ extension Upkeep {
     status.items = try? keychain.itemCount()
     status.integrity = keychain.integrity
     status.rekey = rekeyProgress
+    status.lastBackup = lastBackup
     status.warnings += warnings(keychain)
     return status
   }
@@ -47,7 +48,7 @@ extension Upkeep {
       warnings.append(VaultWarning(.audit, "the audit log cannot be written: \(problem)", effect))
     }
     if let counted = vault.audit.counted {
-      let calls = counted.count == 1 ? "1 call was" : "\(counted.count) calls were"
+      let calls = "\(Counted.text(counted.count, "call")) \(counted.count == 1 ? "was" : "were")"
       warnings.append(
         VaultWarning(
           .audit, "\(calls) only counted in the audit log", "`vault audit` has them with a count",

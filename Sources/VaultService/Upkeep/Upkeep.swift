@@ -15,7 +15,11 @@ package final class Upkeep {
   var givenUpRekey: (reason: String, time: Int64)?
   /// The second store with what is left of a damaged one: while it is filled, and until its backup is made.
   var salvage: SalvageWork?
-  /// The backup or the restore that is under way.
+  /// The time of the last backup that was handed over whole and checked, or that the vault was restored from, Unix
+  /// seconds; nil where none is known.
+  private(set) var lastBackup: Int64?
+  private let backupMark: BackupMark
+  /// The backup, the restore or the check of a backup that is under way.
   var transfer: Transfer?
   /// Calls off the next look into the trash.
   private var trashTimer: (() -> Void)?
@@ -27,6 +31,7 @@ package final class Upkeep {
     self.ways = ways
     self.runner = runner
     check = Check(vault, runner)
+    backupMark = BackupMark(directory: vault.directory)
     uses = GrantUses(ways.access, runner)
     vault.hooks.opened = { [unowned self] in opened($0) }
     vault.hooks.unlocked = { [unowned self] in unlocked($0) }
@@ -47,6 +52,7 @@ package final class Upkeep {
   private func opened(_ keychain: Keychain) {
     removeSalvage()
     givenUpRekey = nil
+    lastBackup = backupMark.time(of: keychain.vaultID)
     ways.access.reset()
     ways.earlierKeys = FileKeystore(directory: vault.directory).stored()
     ways.openAlways(keychain)
@@ -57,6 +63,14 @@ package final class Upkeep {
     vault.hooks.whenTakenIn { [ways] in ways.conversations.each { if $0.endsWhenUnlocked { $0.finish() } } }
     clearTrashLater()
     uses.begin()
+  }
+
+  /// Takes note of a backup as of `time`, Unix seconds, of the vault with that id.
+  func noteBackup(_ time: Int64, of vaultID: [UInt8]) {
+    if vault.openKeychain?.vaultID == vaultID { lastBackup = time }
+    do throws(SystemError) { try backupMark.put(time, of: vaultID) } catch {
+      vault.log.warning("the time of the backup cannot be kept: \(error)")
+    }
   }
 
   /// The number of items in the trash that one turn looks at.

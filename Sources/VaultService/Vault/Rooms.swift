@@ -78,11 +78,16 @@ package final class Rooms {
     vault.openStore(because: .start)
   }
 
-  /// Takes new settings over.
-  package func reconfigure(_ settings: VaultSettings) {
+  /// Takes new settings over; see ``Vault/reconfigure(_:changed:for:)``.
+  package func reconfigure(_ settings: VaultSettings, changed: [String] = [], for caller: Caller? = nil) {
     let earlier = waysIn.bootKey
-    vault.reconfigure(settings)
+    vault.reconfigure(settings, changed: changed, for: caller)
     if waysIn.bootKey != earlier { waysIn.giveUpNewVaults() }
+  }
+
+  /// Records that new settings were refused, and the old ones stay.
+  package func refuseSettings(_ refusal: Refusal, for caller: Caller? = nil) {
+    vault.audit.record(.settings, refusal.outcome, caller)
   }
 
   /// Ends what is asked of people, without a word, and wipes every key, at the daemon's end.

@@ -114,6 +114,10 @@ package final class Vault {
   /// The same for what is asked without wanting to know why.
   var openKeychain: Keychain? { if case .open(let keychain) = store.content { keychain } else { nil } }
 
+  /// True while the names of some class cannot be read, so that a search may miss items; nil without a store. It is so until
+  /// the first unlock, and after each lock where names are hidden.
+  package var hidesNames: Bool? { openKeychain.map { !$0.knowsAllNames } }
+
   /// Opens the store if it is not open, and says what came of it.
   package func openStore(because cause: LockState.Cause) {
     if case .open = store.content { return }
@@ -294,10 +298,14 @@ package final class Vault {
   }
 
   /// Takes new settings over; the deadlines of a running unlock follow them at once.
-  package func reconfigure(_ new: VaultSettings) {
+  ///
+  /// - Parameters:
+  ///   - changed: the names of the settings that are others now, of all of the daemon's.
+  ///   - caller: who asked for it; nil for a signal.
+  package func reconfigure(_ new: VaultSettings, changed: [String] = [], for caller: Caller? = nil) {
     let hidesNow = new.hideNames && !settings.hideNames
     settings = new
-    audit.record(.settings, .ok, nil)
+    audit.record(.settings, .ok, caller, detail: changed.isEmpty ? nil : changed.joined(separator: ", "))
     audit.reconfigure(new.audit)
     if hidesNow, state.kind == .locked { lock(because: state.cause) }
     policy.idleAfter = new.idle

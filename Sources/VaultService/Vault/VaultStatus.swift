@@ -15,6 +15,8 @@ package struct VaultStatus {
   package var integrity: IntegrityState?
   /// The items that a rekey that is under way has looked at, and all of them.
   package var rekey: (done: Int, of: Int)?
+  /// The time of the last backup that is known of, Unix seconds; nil for none.
+  package var lastBackup: Int64?
   package var warnings: [VaultWarning] = []
 }
 

@@ -1,4 +1,5 @@
 internal import VaultCore
+internal import VaultModel
 internal import VaultStore
 
 /// One person's proof of the right to the vault, held over a conversation.
@@ -84,7 +85,7 @@ extension Obstacle {
   func sentence(otherwise next: SlotKind) -> String {
     // Some advise that already.
     let advice = "use your \(next.secretName)"
-    return self.advice == advice ? "\(reason); \(advice)" : "\(sentence). Try your \(next.secretName)."
+    return self.advice == advice ? "\(reason); \(advice)" : "\(Clauses.ended(sentence)) Try your \(next.secretName)."
   }
 }
 

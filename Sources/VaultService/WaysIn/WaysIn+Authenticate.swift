@@ -4,8 +4,11 @@ internal import VaultStore
 
 /// Proving the right to open the vault. Every method that needs it goes through here, so that every attempt is counted.
 extension WaysIn {
-  /// The methods that are tried when none is named.
-  private static let usual: [SlotKind] = [.pam, .password]
+  /// The secret that is asked for where no method is named: the password, or the recovery code of a vault without one.
+  private static func usualSecret(_ keychain: Keychain) -> SlotKind {
+    let kinds = keychain.slots.map(\.kind)
+    return !kinds.contains(.password) && kinds.contains(.recovery) ? .recovery : .password
+  }
   /// The methods that may change the ways in: a finger laid on a reader is not enough for that.
   private static let strong: [SlotKind] = [.password, .recovery]
 
@@ -17,7 +20,8 @@ extension WaysIn {
   ) {
     let keychain: Keychain
     do throws(Refusal) { keychain = try vault.keychain() } catch { return conversation.fail(error) }
-    var kinds = Self.usual.filter { kind in kind == .password || keychain.slots.contains { $0.kind == kind } }
+    var kinds = keychain.slots.contains { $0.kind == .pam } ? [SlotKind.pam] : []
+    kinds.append(Self.usualSecret(keychain))
     if let method {
       guard let kind = SlotKind(name: method) else {
         let known = SlotKind.allCases.map(\.name).joined(separator: ", ")
@@ -35,7 +39,7 @@ extension WaysIn {
     evenRekeying: Bool = false,
     then: @escaping (_ vaultKey: Handover, _ slot: SlotRecord) -> Void
   ) {
-    let method = method ?? SlotKind.password.name
+    let method = method ?? (vault.openKeychain.map(Self.usualSecret) ?? .password).name
     let kind = SlotKind(name: method)
     guard kind != .pam, alsoLogin || kind != .login else {
       let known = Self.strong.map(\.name).joined(separator: " or ")
@@ -63,7 +67,10 @@ extension WaysIn {
       return isStale
         ? .unavailable(
           kind.name, "the login password was changed without the vault", "`vault passwd --login` takes the new one")
-        : .unavailable(kind.name, "the vault has no \(kind.name) slot")
+        : .unavailable(
+          kind.name, "the vault has no \(kind.name) slot",
+          kind == .password && keychain.slots.contains { $0.kind == .recovery }
+            ? "`vault slot add password` makes one with the recovery code" : nil)
     }
     let caller = Backoff.Source(uid: uid, method: kind.name)
     guard kind == .pam else { return attempts.wait(for: caller) }

@@ -19,7 +19,9 @@ extension WaysIn {
 
   /// Has a person show what a change of grants asks for in a user's vault.
   package func proveForGrants(_ said: Said, _ prompter: any Prompter) {
-    prove(Access.administration, of: nil, Purpose(.other("to change what programs may do"), said), said, prompter)
+    prove(
+      Access.administration, of: nil, Purpose(.other("to change what programs may do, or to repair the vault"), said),
+      said, prompter)
   }
 
   private func prove(

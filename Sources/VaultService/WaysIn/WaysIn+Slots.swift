@@ -161,6 +161,9 @@ extension WaysIn {
       id = found
     } catch { return refuse(prompter, error, .slot) }
     let conversation = converse(prompter, .slot)
+    if let loss = Self.loss(of: id, keychain.slots) {
+      conversation.tell(.info, method: SlotKind.password.name, text: loss)
+    }
     authenticateOwner(conversation, method: method, purpose: Purpose(.other("to remove slot \(id)"))) {
       [unowned self] vaultKey, opened in
       // As it is now: its password may have been changed since the prompt, and its number is nobody else's.
@@ -174,6 +177,17 @@ extension WaysIn {
         dropPresenceKey(of: slot, vaultID: keychain.vaultID)
       }
     }
+  }
+
+  /// The consequence of removing the last password, for the person who is about to; nil for any other slot.
+  private static func loss(of id: UInt32, _ slots: [SlotRecord]) -> String? {
+    let left = slots.filter { $0.id != id }.map(\.kind)
+    guard slots.contains(where: { $0.id == id && $0.kind == .password }), !left.contains(.password) else { return nil }
+    let ways = [
+      left.contains(.recovery) ? "the recovery code" : nil, left.contains(.login) ? "the login password" : nil,
+      left.contains(.pam) ? "a pam slot" : nil,
+    ]
+    return "no password opens the vault any more then, only \(ways.compactMap { $0 }.joined(separator: " or "))"
   }
 
   // MARK: Parts

@@ -65,7 +65,9 @@ package final class WaysIn {
   ) -> Conversation {
     let conversation = Conversation(prompter, conversations, vault.holders, timer)
     conversation.record = { [unowned vault, caller = prompter.caller] outcome, done in
-      vault.audit.record(action, outcome, caller, item: done ?? item, said)
+      // What was done says itself what it was done to; what was refused is told beside that.
+      let (about, more) = outcome == .ok || item == nil ? (done ?? item, nil) : (item, done)
+      vault.audit.record(action, outcome, caller, item: about, detail: more, said)
     }
     prompter.begin(conversation)
     return conversation

@@ -15,6 +15,8 @@ public enum KeyError: Error, Hashable, Sendable {
   case mismatched
   /// The certificate beside the key is another key's.
   case otherCertificate
+  /// The key's own certificate stands behind another one.
+  case certificateOrder
   /// The library refused.
   case library(SigningError)
 
@@ -28,6 +30,8 @@ public enum KeyError: Error, Hashable, Sendable {
     case .damaged(let what): "the key is damaged: \(what)"
     case .mismatched: "the private and the public part of the key do not belong together"
     case .otherCertificate: "the certificate belongs to another key; give the key with its own, or alone"
+    case .certificateOrder:
+      "the first certificate belongs to another key; put the key's own before those of its issuers"
     case .library(let error): error.reason
     }
   }

@@ -31,6 +31,23 @@ extension PublicKey {
     guard certificates == 0 || own > 0 else { throw .otherCertificate }
   }
 
+  /// Throws where the first certificate of several in the text is not the key's own: that is the one which servers show
+  /// (RFC 8446, section 4.4.2), and no connection comes about with another's.
+  ///
+  /// A key that was stored with them in another order can still be read.
+  public func leads(certificatesOf text: RawSpan) throws(KeyError) {
+    var position = 0
+    while true {
+      let next: PEMBlock?
+      do { next = try PEM.block(in: text, from: position) } catch { throw .damaged(error.reason) }
+      guard let block = next else { return }
+      position = block.end
+      guard block.isLabelled("CERTIFICATE", in: text) else { continue }
+      guard try isOf(certificate: block, in: text) else { throw .certificateOrder }
+      return
+    }
+  }
+
   /// True for a certificate that is, or may be, for this key.
   private func isOf(certificate block: PEMBlock, in text: RawSpan) throws(KeyError) -> Bool {
     try Self.reading(block, text) { der in

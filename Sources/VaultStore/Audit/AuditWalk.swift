@@ -106,22 +106,42 @@ public final class AuditWalk {
     }
   }
 
-  /// Begins a walk for a reader at the last chain that is early enough, of those that are there, or else at the oldest
-  /// entry, also where many would have to be looked at for that.
-  convenience init(_ keychain: Keychain, isEarly: (AuditChain) -> Bool) throws(VaultError) {
+  /// The part of the log that a reader needs of a chain and of those before it.
+  enum Reach {
+    /// All from this chain on, and none before it.
+    case fromHere
+    /// All from this chain on at least.
+    case here
+    /// Perhaps some of those before it.
+    case before
+  }
+
+  /// Begins a walk for a reader at the oldest chain that it needs, or at the oldest entry where none tells, also where
+  /// many would have to be looked at for that.
+  ///
+  /// - Parameter reach: what is needed, by a chain's beginning; asked from the last one back, until there is none before.
+  convenience init(_ keychain: Keychain, reach: (AuditChain) -> Reach) throws(VaultError) {
     try self.init(keychain, isTail: false, readsUnwritten: true)
     let written = keychain.writtenAuditEnd ?? end
     var row = try keychain.database.lastAuditRow(upTo: isEndLost ? .max : written.row)
-    for _ in 0..<Self.mostSteps {
-      guard row > position.row, let found = try? keychain.database.auditRow(row), found.chain > position.row,
+    var oldest: AuditPosition?
+    var steps = 0
+    while row > position.row {
+      steps += 1
+      guard steps <= Self.mostSteps, let found = try? keychain.database.auditRow(row), found.chain > position.row,
         let beginning = try? keychain.database.auditRow(found.chain), let chain = try? Keychain.chain(beginning)
       else { return }
-      if isEarly(chain) {
-        if found.chain - 1 > position.row { position = AuditPosition(before: chain, in: found.chain) }
+      let place = found.chain - 1 > position.row ? AuditPosition(before: chain, in: found.chain) : position
+      switch reach(chain) {
+      case .fromHere:
+        position = place
         return
+      case .here: oldest = place
+      case .before: break
       }
       row = found.chain - 1
     }
+    if let oldest { position = oldest }
   }
 
   /// The end by the store behind the tally that this process has left there; nil where there is none, and where the

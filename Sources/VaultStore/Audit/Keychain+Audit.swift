@@ -43,12 +43,16 @@ extension Keychain {
 
   /// Seals what is in a block, for ``writeAudit(now:)``, and empties it.
   ///
-  /// - Parameter now: Unix seconds.
+  /// - Parameters:
+  ///   - now: Unix seconds.
+  ///   - staysInChain: true to go on with the chain that is there, however long it is: for what tells more of its
+  ///     entries.
   /// - Throws: ``VaultError/corrupt(_:)``, ``VaultError/storage(_:)`` when no chain can be begun;
   ///   ``VaultError/diskFull`` when too much waits already. The block is as it was then.
-  public func sealAudit(_ block: inout AuditBlock, now: Int64) throws(VaultError) {
+  public func sealAudit(_ block: inout AuditBlock, now: Int64, staysInChain: Bool = false) throws(VaultError) {
     if unwrittenAuditBytes > Self.mostUnwrittenAudit, block.count > 0 { throw .diskFull }
-    try sealAuditAnyway(&block, now: now)
+    guard staysInChain, hasAuditChain else { return try sealAuditAnyway(&block, now: now) }
+    bound.audit?.seal(&block, vault)
   }
 
   /// The same however much waits already.
@@ -77,12 +81,15 @@ extension Keychain {
   }
 
   private func beginChainIfNeeded(now: Int64) throws(VaultError) {
-    let needsChain =
-      switch bound.audit {
-      case .some(let writing): writing.isLong(at: now)
-      case .none: true
-      }
-    if needsChain { try beginChain(now: now) }
+    if beginsAuditChain(now: now) { try beginChain(now: now) }
+  }
+
+  /// True when a record that is sealed now, Unix seconds, begins another chain.
+  public func beginsAuditChain(now: Int64) -> Bool {
+    switch bound.audit {
+    case .some(let writing): writing.isLong(at: now)
+    case .none: true
+    }
   }
 
   /// True when a record goes on with a chain that is there, for which no other key is needed.

@@ -56,12 +56,22 @@ extension Keychain {
 
   /// A walk over the end of the log, from a chain on that has the entry of that number, or begins before it.
   public func auditWalk(from entry: Int64) throws(VaultError) -> AuditWalk {
-    try noticing { () throws(VaultError) in try AuditWalk(self) { chain in chain.first <= entry } }
+    try noticing { () throws(VaultError) in
+      try AuditWalk(self) { chain in chain.first <= entry ? .fromHere : .before }
+    }
   }
 
-  /// A walk over the end of the log, from the last chain on that was begun before a time, Unix seconds.
+  /// A walk over the end of the log, from the oldest chain on that may have an entry of a time, Unix seconds, or of a
+  /// later one.
+  ///
+  /// The clock may have been set back and forth since, so that the chains do not lie in the order of their times; but a
+  /// record more than ``AuditChain/longestStep`` away from its chain's beginning begins another one. Twice that is for
+  /// what was in memory when the clock was set.
   public func auditWalk(since time: Int64) throws(VaultError) -> AuditWalk {
-    try noticing { () throws(VaultError) in try AuditWalk(self) { chain in chain.time < time } }
+    let earliest = Seconds.after(-2 * AuditChain.longestStep, time)
+    return try noticing { () throws(VaultError) in
+      try AuditWalk(self) { chain in chain.time >= earliest ? .here : .before }
+    }
   }
 
   /// True when the MAC of a beginning in a row is the one that a key of the vault gives it.

@@ -36,8 +36,11 @@ struct DepositIntake {
     var taken = TakenDeposit(
       name: read?.item?.name, accessible: read?.item?.accessible, depositor: read?.record.depositor, result: judged)
     switch judged {
-    case .stored: try keychain.forget(row, of: read?.record.depositor.author, stored: item)
+    case .stored:
+      taken.item = item
+      try keychain.forget(row, of: read?.record.depositor.author, stored: item)
     case .kept(_, let obstacle):
+      taken.item = Self.found(read, keychain)
       taken.result = .kept(number: try keychain.keep(row, obstacle), obstacle)
     }
     return taken
@@ -55,7 +58,10 @@ struct DepositIntake {
     let judged = try store(read, nil, id, accessible, keychain, outer: plaintext)
     var taken = TakenDeposit(
       name: read.item?.name, accessible: read.item?.accessible, depositor: read.record.depositor, result: judged)
-    if case .kept(_, let obstacle) = judged {
+    switch judged {
+    case .stored: taken.item = item
+    case .kept(_, let obstacle):
+      taken.item = Self.found(read, keychain)
       var row = try seal()
       row.state = .kept
       row.sealed = [obstacle.rawValue] + row.sealed
@@ -63,6 +69,12 @@ struct DepositIntake {
       taken.result = .kept(number: row.row, obstacle)
     }
     return taken
+  }
+
+  /// The item that has the name that a deposit is for; nil where there is none, or it cannot be read.
+  private static func found(_ read: ReadDeposit?, _ keychain: Keychain) -> ItemID? {
+    guard let name = read?.item?.name else { return nil }
+    return (try? keychain.find(name))?.columns.item
   }
 
   /// Makes a deposit the value of its item; otherwise tells what keeps it from that.
@@ -158,6 +170,7 @@ struct DepositIntake {
       }
     }
     guard let old = old?.head.item else { return nil }
+    if old.policy.isNeverRead { return .neverRead }
     if old.policy.accessible != item.accessible { return .otherClass }
     if let kind = item.kind, kind != old.kind { return .otherItem }
     if let attributes = item.attributes, attributes != old.attributes { return .otherItem }

@@ -11,20 +11,27 @@ extension Keychain {
     try clearDeposits()
     // Those whose numbers nothing vouches for get others, behind all that have theirs.
     var unnumbered: [Int64] = []
+    // Those that became values: what they tell of items counts for what waits, which is read before.
+    var remembered: [DepositRow] = []
+    var names: Set<ItemName> = []
     var found = RecordSet()
+    func place(_ row: DepositRow) throws(VaultError) {
+      let copy = try copied(row, of: source, names: &names)
+      let isNumbered = copy.state == row.state && DepositRow.numbers.contains(row.row)
+      if isNumbered { try add(copy) } else { unnumbered.append(row.row) }
+    }
     try source.database.eachDeposit { (read: Result<DepositRow, VaultError>) throws(VaultError) in
       let row = try read.get()
       if row.isCounted { found.insert(try source.mark(row)) }
-      let copy = try copied(row, of: source)
-      let isNumbered = copy.state == row.state && DepositRow.numbers.contains(row.row)
-      if isNumbered { try add(copy) } else { unnumbered.append(row.row) }
+      if row.state == .seen { remembered.append(row) } else { try place(row) }
       return true
     }
     guard try source.classRecord(.whenUnlocked).sets[Self.depositsPlace] == found else { throw Self.otherDeposits }
+    for row in remembered { try place(row) }
     bound.depositTable = nil
     for number in unnumbered {
       guard let row = try source.database.deposit(number) else { throw .corrupt("a deposit is not where it was") }
-      var copy = try copied(row, of: source)
+      var copy = try copied(row, of: source, names: &names)
       copy.row = try nextDeposit()
       try add(copy)
     }
@@ -32,52 +39,68 @@ extension Keychain {
   }
 
   /// A row as this store has it: one that waits and is not authentic is kept aside.
-  private func copied(_ row: DepositRow, of source: Keychain) throws(VaultError) -> DepositRow {
+  ///
+  /// - Parameter names: those that deposits wait for.
+  private func copied(
+    _ row: DepositRow, of source: Keychain, names: inout Set<ItemName>
+  ) throws(VaultError) -> DepositRow {
     var copy = row
     switch row.state {
     case .seen:
       if let note = DepositNote(row.sealed) {
-        copy.sealed = DepositNote(until: note.until, taken: try remade(note.taken, of: source)).bytes
+        copy.sealed = DepositNote(until: note.until, taken: try remade(note.taken, of: source, names)).bytes
       }
     case .kept:
-      if let sealed = try sealAnew(row, of: source) {
+      if let (_, sealed) = try sealAnew(row, of: source) {
         (copy.depositor, copy.sealed) = (sealed.depositor, [row.sealed[0]] + sealed.sealed)
       }
     case .waiting:
-      if try row.isAuthentic(source), let sealed = try sealAnew(row, of: source) { return sealed }
+      if try row.isAuthentic(source), let (name, sealed) = try sealAnew(row, of: source) {
+        names.insert(name)
+        return sealed
+      }
       (copy.state, copy.sealed) = (.kept, [DepositObstacle.forged.rawValue] + row.sealed)
     }
     return copy
   }
 
-  /// The change that a deposit made to its item, with the marks of this store: those of the other are of a key that ends. Nil where
-  /// it is not known which item it is, or another deposit came after it.
-  private func remade(_ taken: DepositNote.Taken?, of source: Keychain) throws(VaultError) -> DepositNote.Taken? {
+  /// The change that a deposit made to its item, with the marks of this store: those of the other are of a key that
+  /// ends. Nil where nothing waits for that item.
+  private func remade(
+    _ taken: DepositNote.Taken?, of source: Keychain, _ names: Set<ItemName>
+  ) throws(VaultError) -> DepositNote.Taken? {
     guard let taken else { return nil }
-    for (item, known) in source.takenBases where known.base.version == taken.version {
-      guard try source.depositMark(of: item) == taken.item else { continue }
+    for name in names {
+      guard let item = try source.find(name)?.columns.item, try source.depositMark(of: item) == taken.item else {
+        continue
+      }
+      // The deposit was for another name where the item has been moved since: none that is waited for.
+      let isForName = try source.depositMark(of: name) == taken.name
       return DepositNote.Taken(
-        item: try depositMark(of: item), name: try depositMark(of: known.name), base: taken.base,
-        version: taken.version)
+        item: try depositMark(of: item),
+        name: isForName ? try depositMark(of: name) : [UInt8](repeating: 0, count: DepositNote.markCount),
+        base: taken.base, version: taken.version)
     }
     return nil
   }
 
   /// What a row has, sealed to the key of this store as one that waits; nil when it cannot be read. A box is opened: nobody could
   /// open it with the key of this store.
-  private func sealAnew(_ row: DepositRow, of source: Keychain) throws(VaultError) -> DepositRow? {
+  private func sealAnew(
+    _ row: DepositRow, of source: Keychain
+  ) throws(VaultError) -> (name: ItemName, row: DepositRow)? {
     let (outer, inner) = (Scratch(), Scratch())
     guard let read = source.open(row, outer, inner), let item = read.item, let value = read.value else { return nil }
     let record = read.record
     guard read.boxID != nil else {
-      return try sealDeposit(outer, row.id, row.accessible, record.depositor.author, row: row.row)
+      return (item.name, try sealDeposit(outer, row.id, row.accessible, record.depositor.author, row: row.row))
     }
     let stamp = DepositStamp(vault: vault, id: row.id, time: read.time)
     inner.withBytes { bytes in
       DepositRecord.encode(
         stamp, record.depositor, item, base: nil, value: bytes.extracting(value), into: outer)
     }
-    return try sealDeposit(outer, row.id, row.accessible, record.depositor.author, row: row.row)
+    return (item.name, try sealDeposit(outer, row.id, row.accessible, record.depositor.author, row: row.row))
   }
 
   /// Has this store, which has the same keys, have the deposits of a damaged one that are those that were stored last.

@@ -16,6 +16,8 @@ public struct TakenDeposit: Hashable, Sendable {
   /// Nil where nothing vouches for who it was.
   public var depositor: Depositor?
   public var result: Result
+  /// The item that it is a version of now or, where it was kept aside, that has its name.
+  public var item: ItemID?
 }
 
 // Taking deposits in, all keys being in memory.
@@ -186,7 +188,7 @@ extension Keychain {
   ///   ``VaultError/locked``, ``VaultError/corrupt(_:)``, ``VaultError/storage(_:)``. Then it is kept as before.
   public func acceptDeposit(
     _ number: Int64, by author: String, now: Int64
-  ) throws(VaultError) -> (name: ItemName, version: Int)? {
+  ) throws(VaultError) -> (name: ItemName, stored: StoredVersion)? {
     try settle(number, now: now) { (row: DepositRow) throws(VaultError) in
       let (outer, inner) = (Scratch(), Scratch())
       guard let opened = open(row, outer, inner), let item = opened.item, let value = opened.value else {
@@ -202,7 +204,7 @@ extension Keychain {
         try set(change, value: bytes.extracting(value), now: now)
       }
       if let id = opened.boxID { try remember(id, of: seenTag(of: writer).bytes) }
-      return (item.name, stored.number)
+      return (item.name, stored)
     }
   }
 

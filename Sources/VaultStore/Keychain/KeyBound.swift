@@ -26,6 +26,8 @@ struct KeyBound: ~Copyable {
   /// The numbers and identities of what was left since the store was opened, and was not taken in yet.
   var leftDeposits: [Int64: ItemID] = [:]
   var recent = RecentItems()
+  /// The places of items in the store: the rows are this store's own.
+  var places = ItemPlaces()
 
   /// True when nothing of it waits to be written.
   var isSettled: Bool {

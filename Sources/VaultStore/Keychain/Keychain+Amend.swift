@@ -20,6 +20,7 @@ extension Keychain {
   }
 
   private func amend(_ old: FoundItem, _ value: RawSpan, _ now: Int64) throws(VaultError) {
+    guard !old.head.item.policy.isNeverRead else { throw .neverRead }
     var (columns, head) = (old.columns, old.head)
     head.item.publicKey = try validate(value, head.item).publicKey
     try head.countRevision(row: columns.row)

@@ -4,7 +4,7 @@ public import VaultModel
 /// The item that something was decided about, whatever its name is later: the identity to which its records are bound,
 /// and the number of the policy that it had then.
 public struct ItemBinding: Hashable, Sendable {
-  let id: ItemID
+  public let id: ItemID
   let policyRevision: Int
 }
 

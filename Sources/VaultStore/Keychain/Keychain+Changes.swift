@@ -36,11 +36,15 @@ extension Keychain {
     try store(change, nil, now, ahead)
   }
 
-  /// Stores the value that was sealed for the change by ``sealAhead(_:of:_:)``; see ``set(_:value:now:ahead:)``.
+  /// Stores the value that was sealed for the change by ``sealAhead(_:of:_:)``, or by ``sealAhead(valueOf:for:_:)``; see
+  /// ``set(_:value:now:ahead:)``.
   ///
+  /// - Parameter source: the digest of the value that it is a copy of; nil for one that came with the call.
   /// - Returns: nil where none is sealed for what the item is now: then nothing has changed.
-  public func set(_ change: ItemChange, valueOf ahead: SealedAhead, now: Int64) throws(VaultError) -> StoredVersion? {
-    guard let sealed = sealedValue(of: change, ahead) else { return nil }
+  public func set(
+    _ change: ItemChange, valueOf ahead: SealedAhead, from source: Digest? = nil, now: Int64
+  ) throws(VaultError) -> StoredVersion? {
+    guard let sealed = sealedValue(of: change, from: source, ahead) else { return nil }
     return try store(change, nil, now, ahead, sealed)
   }
 
@@ -55,14 +59,19 @@ extension Keychain {
       if let old = try find(change.name, marking: true) {
         guard opensValues(of: old.columns.accessible) else { throw .locked }
         guard change.update else { throw .alreadyExists }
-        do throws(ValueError) { try change.checkUse(of: old.head.item) } catch { throw .invalidValue(error.reason) }
+        do throws(ValueError) {
+          try change.checkUse(of: old.head.item)
+          try change.checkReading(of: old.head.item)
+        } catch { throw .invalidValue(error.reason) }
         return try revise(
           old, to: change.applied(to: old.head.item), expires: change.expires, value, by: change.author, now,
-          sealed: sealed, ahead: ahead)
+          sealed: sealed, ahead: ahead, isGenerated: change.origin == .generated)
       }
       guard knowsAllNames else { throw .locked }
       if let ahead, let sealed {
-        return try insert(change, sealed.size, sealed.facts, now, as: ahead.newItem) { _ in sealed.sealed }
+        return try insert(change, sealed.size, sealed.facts, now, as: ahead.newItem(named: change.name)) { _ in
+          sealed.sealed
+        }
       }
       guard let value else { throw .invalidValue("a new item needs a value") }
       return try insert(change, value, now)
@@ -89,9 +98,10 @@ extension Keychain {
   ) throws(VaultError) -> StoredVersion {
     let (kind, attributes) = (change.newKind, change.attributes ?? [:])
     let use = try Self.use(change, kind)
+    do throws(ValueError) { try change.checkNeverRead(use) } catch { throw .invalidValue(error.reason) }
     let policy = Policy(
       accessible: change.accessible ?? .whenUnlocked, require: change.require ?? .none,
-      reuseWindow: change.reuseWindow ?? Policy().reuseWindow)
+      reuseWindow: change.reuseWindow ?? Policy().reuseWindow, isNeverRead: change.neverRead ?? false)
     guard opensValues(of: policy.accessible) else { throw .locked }
     let time = effective(now, policy.accessible)
     let item = ItemInfo(
@@ -108,7 +118,7 @@ extension Keychain {
     for tag in try tags(of: item) { try put(tag, columns) }
     try takeRow(columns.row, for: policy.accessible)
     touch(policy.accessible, now: now)
-    return StoredVersion(number: 1)
+    return StoredVersion(number: 1, of: identity)
   }
 
   /// The use of a new item, which has to go with its kind.
@@ -125,18 +135,20 @@ extension Keychain {
 
   /// Renames an item; its versions and attributes stay.
   ///
+  /// - Returns: the item.
   /// - Throws: ``VaultError/noSuchItem``, ``VaultError/alreadyExists`` (also for the same name), ``VaultError/locked``,
   ///   ``VaultError/corrupt(_:)``, ``VaultError/storage(_:)``. Then nothing has changed.
+  @discardableResult
   public func move(
     from: ItemName, to: ItemName, now: Int64, ahead: SealedAhead? = nil
-  ) throws(VaultError) {
+  ) throws(VaultError) -> ItemID {
     try write { () throws(VaultError) in
       guard let old = try find(from, marking: true) else { throw unknownName }
       guard opensValues(of: old.columns.accessible), knowsAllNames else { throw .locked }
       if try find(to) != nil { throw .alreadyExists }
       var item = old.head.item
       item.name = to
-      _ = try revise(old, to: item, expires: .none, nil, now, ahead: ahead)
+      return try revise(old, to: item, expires: .none, nil, now, ahead: ahead).item
     }
   }
 
@@ -228,7 +240,10 @@ extension Keychain {
     } else {
       try database.insertHead(columns, sealed: sealed, value: value.bytes)
     }
-    if head.item.trashed != nil { facts[columns.accessible]?.trashed += 1 }
+    if let trashed = head.item.trashed {
+      facts[columns.accessible]?.trashed += 1
+      takeNumber(of: trashed, for: columns.accessible)
+    }
     try note(.insert, columns, head: sealed)
     try note(inserted: columns, version: value.version, value.digest)
   }

@@ -55,7 +55,7 @@ extension Keychain {
   /// Opens the head of a row and checks that it belongs there.
   func openHead(_ row: Row, _ scratch: Scratch) throws(VaultError) -> HeadRecord {
     let columns = row.columns
-    let head = try row.withSealedHead { (sealed: RawSpan) throws(VaultError) in
+    var head = try row.withSealedHead { (sealed: RawSpan) throws(VaultError) in
       try withHeadKey(columns.accessible) { (key: borrowing SecureBytes) throws(VaultError) in
         do throws(CryptoError) {
           try scratch.open(sealed, key: key, associatedData: columns.associatedData(vault))
@@ -69,6 +69,7 @@ extension Keychain {
       head.item.policy.accessible == columns.accessible && head.headRevision == columns.revision
       && head.policyRevision == columns.policyRevision && head.item.current.number == columns.current
     guard isInPlace else { throw .corrupt("the head of item \(columns.row) does not fit its row") }
+    head.item.id = columns.item
     return head
   }
 

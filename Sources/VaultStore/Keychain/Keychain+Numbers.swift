@@ -1,9 +1,9 @@
 import VaultCore
 import VaultModel
 
-// The numbers for what is new: the rows of items, and the ids of slots.
+// The numbers for what is new: the rows of items, deletions, which take one of these, and the ids of slots.
 //
-// Both belong to this store alone, because items are known by their random identity; a number only has to be one that
+// They belong to this store alone, because items are known by their random identity; a number only has to be one that
 // was not given before. Each class answers for the rows of its own items, and the strongest for the ids of slots, so
 // that nobody who has another class's key, or none, can use up the numbers of a stronger one.
 extension Keychain {
@@ -40,6 +40,15 @@ extension Keychain {
     guard let own = facts[accessible]?.nextRow else { throw Self.unreadableRecord(accessible) }
     guard row < min(own + Self.rowsApart, ClassRecord.lastRow) else { throw .corrupt(Self.impossible(row)) }
     facts[accessible]?.nextRow = max(own, row + 1)
+  }
+
+  /// Notes that the number of a deletion is taken, as ``takeRow(_:for:)`` does of a row: the next deletion has a higher one,
+  /// also in a store that an item was copied into. One that cannot have come about takes none.
+  func takeNumber(of trashed: Trashed, for accessible: AccessClass) {
+    guard let own = facts[accessible]?.nextRow, trashed.number < min(own + Self.rowsApart, ClassRecord.lastRow) else {
+      return
+    }
+    facts[accessible]?.nextRow = max(own, trashed.number + 1)
   }
 
   private static func impossible(_ row: Int64) -> String { "item \(row) has a number that was never given" }

@@ -14,10 +14,17 @@ extension Keychain {
   ///   - checked: what a check of the value has found already, which takes long for a key; nil for none.
   ///   - sealed: the new value where it was sealed before this, for the place that it gets now; `value` is nil then.
   ///   - ahead: versions that were sealed before this; they are not sealed again where nothing has changed since.
+  ///   - isGenerated: true where the vault has made the new value.
+  /// - Throws: ``VaultError/neverRead`` for another new value of such an item, and what its change throws.
   func revise(
     _ old: FoundItem, to item: ItemInfo, expires: Int64??, _ value: RawSpan?, by author: String? = nil, _ now: Int64,
-    checked: ValueFacts? = nil, sealed new: SealedAhead.Value? = nil, ahead: SealedAhead? = nil
+    checked: ValueFacts? = nil, sealed new: SealedAhead.Value? = nil, ahead: SealedAhead? = nil,
+    isGenerated: Bool = false
   ) throws(VaultError) -> StoredVersion {
+    let isNeverRead = old.head.item.policy.isNeverRead
+    guard item.policy.isNeverRead == isNeverRead, !isNeverRead || isGenerated || value == nil && new == nil else {
+      throw .neverRead
+    }
     // The time that another class knows, which the item may come from, does not count in this one.
     let time = effective(now, item.policy.accessible)
     guard opensValues(of: item.policy.accessible) else { throw .locked }
@@ -77,7 +84,7 @@ extension Keychain {
       head.digests.append(sealed.digest)
       current = sealed
     }
-    var stored = StoredVersion(number: columns.current)
+    var stored = StoredVersion(number: columns.current, of: columns.item)
     if fresh != nil, let past = old.head.item.expires, past <= effective(now, old.columns.accessible) {
       head.item.expires = expires ?? facts.expires
       if head.item.expires == nil { stored.pastExpiry = past }

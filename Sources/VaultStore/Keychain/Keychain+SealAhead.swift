@@ -14,7 +14,8 @@ public enum Revision {
 
 // Sealing before a change what it needs.
 extension Keychain {
-  /// Seals a part of what changes of items, which are made in one transaction, will need. An item is named once.
+  /// Seals a part of what changes of items, which are made in one transaction, will need. An item is named once; new
+  /// ones need nothing.
   ///
   /// - Returns: false where nothing was sealed: what is left is little, and the changes themselves seal it; or they
   ///   will be refused, with the reason.
@@ -22,14 +23,14 @@ extension Keychain {
     guard ahead.partsLeft > 0, !hasFailed, case .none = transaction.state else { return false }
     do throws(VaultError) {
       var revisions: [NextRevision] = []
-      for change in changes {
-        guard let next = try next(change) else { return false }
-        revisions.append(next)
-      }
+      for change in changes { if let next = try next(change) { revisions.append(next) } }
+      guard !revisions.isEmpty else { return false }
       ahead.begin(revisions, bound.identity)
       if try sealPart(of: revisions, ahead) { return true }
-      guard changes.count == 1, case .restoreVersion(let number, _) = changes[0] else { return false }
-      return try sealValue(number, of: revisions[0], ahead)
+      guard changes.count == 1, let next = revisions.first, case .restoreVersion(let number, _) = changes[0] else {
+        return false
+      }
+      return try sealValue(number, of: next.old, as: next.columns, ValuePlace(next), ahead)
     } catch {
       // The change meets it again.
       return false
@@ -53,10 +54,24 @@ extension Keychain {
     } catch { return false }
   }
 
+  /// Seals the current value of another item as that of a change; false where nothing was sealed: it is little, or
+  /// sealed already, or the change will be refused, with the reason.
+  public func sealAhead(valueOf source: ItemName, for change: ItemChange, _ ahead: SealedAhead) -> Bool {
+    guard ahead.partsLeft > 0, !hasFailed, case .none = transaction.state else { return false }
+    do throws(VaultError) {
+      guard let source = try find(source), opensValues(of: source.columns.accessible),
+        let (columns, place) = try place(ofValueOf: change, ahead)
+      else { return false }
+      return try sealValue(source.columns.current, of: source, as: columns, place, ahead)
+    } catch { return false }
+  }
+
   /// The new value of a change that is sealed for what the item is now; nil where there is none.
-  func sealedValue(of change: ItemChange, _ ahead: SealedAhead) -> SealedAhead.Value? {
+  ///
+  /// - Parameter source: the record that the value was read from; nil where it came with the call.
+  func sealedValue(of change: ItemChange, from source: Digest? = nil, _ ahead: SealedAhead) -> SealedAhead.Value? {
     guard let (_, place) = try? place(ofValueOf: change, ahead) else { return nil }
-    return ahead.value(for: place, from: nil, bound.identity)
+    return ahead.value(for: place, from: source, bound.identity)
   }
 
   private func place(
@@ -70,23 +85,23 @@ extension Keychain {
     let kind = change.newKind
     // The row is given when the item is made; no value is bound to it.
     let columns = HeadColumns(
-      row: 0, item: ahead.newItem, accessible: accessible, revision: 1, policyRevision: 1, current: 1)
+      row: 0, item: ahead.newItem(named: change.name), accessible: accessible, revision: 1, policyRevision: 1,
+      current: 1)
     return (columns, ValuePlace(columns, kind, try Self.use(change, kind), change.attributes ?? [:]))
   }
 
-  /// Seals an older version as the new value.
+  /// Seals a version of an item as a new value, of the same item or another one.
   private func sealValue(
-    _ number: Int, of next: NextRevision, _ ahead: SealedAhead
+    _ number: Int, of old: FoundItem, as columns: HeadColumns, _ place: ValuePlace, _ ahead: SealedAhead
   ) throws(VaultError) -> Bool {
-    let place = ValuePlace(next)
-    guard let (info, digest) = next.old.head.version(number), info.size > SealedAhead.little,
+    guard let (info, digest) = old.head.version(number), info.size > SealedAhead.little,
       ahead.value(for: place, from: digest, bound.identity) == nil
     else { return false }
     let scratch = takeScratch()
     defer { giveBack(scratch) }
-    try openVersion(info, digest, next.old.columns, scratch)
+    try openVersion(info, digest, old.columns, scratch)
     try scratch.withBytes { (value: RawSpan) throws(VaultError) in
-      try sealValue(value, next.columns, place, from: digest, ahead)
+      try sealValue(value, columns, place, from: digest, ahead)
     }
     return true
   }

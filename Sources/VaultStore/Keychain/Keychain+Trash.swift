@@ -4,7 +4,8 @@ public import VaultModel
 // Items that were deleted and can be put back: they keep their rows, values and versions, but no tag by which anybody finds
 // an item leads to them, only those of the trash.
 //
-// What is in the trash ages with the writes of its class, see ClassRecord.Facts/age.
+// What is in the trash ages with the writes of its class, see ClassRecord.Facts/age. Times alone do not order deletions:
+// two may be of one second, and a clock may be behind. So each has a number out of those of the items' rows.
 extension Keychain {
   /// Puts items into the trash. A name that is given twice counts once.
   ///
@@ -17,7 +18,8 @@ extension Keychain {
         let accessible = old.columns.accessible
         touch(accessible, now: now)
         var item = old.head.item
-        item.trashed = Trashed(time: effective(now, accessible), age: facts[accessible]?.age ?? 0)
+        let number = try nextRow(for: accessible)
+        item.trashed = Trashed(time: effective(now, accessible), age: facts[accessible]?.age ?? 0, number: number)
         _ = try revise(old, to: item, expires: .some(item.expires), nil, now, ahead: ahead)
       }
     }
@@ -112,12 +114,14 @@ extension Keychain {
   }
 
   func findTrashed(_ name: ItemName, marking: Bool = false) throws(VaultError) -> FoundItem? {
-    var newest: FoundItem?
+    var newest: (item: FoundItem, trashed: Trashed)?
     try eachTrashed(.trashedName(name), after: 0, marking: marking) { found in
-      if found.head.item.trashed?.time ?? 0 >= newest?.head.item.trashed?.time ?? .min { newest = found }
+      guard let trashed = found.head.item.trashed else { return true }
+      if let newest, (trashed.number, trashed.time) < (newest.trashed.number, newest.trashed.time) { return true }
+      newest = (found, trashed)
       return true
     }
-    return newest
+    return newest?.item
   }
 
   /// Calls `body` with the items that a fact about the trash leads to, in the order of their rows, until it returns false.

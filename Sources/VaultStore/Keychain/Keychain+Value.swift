@@ -1,4 +1,4 @@
-import VaultCore
+public import VaultCore
 public import VaultModel
 
 // Reading a value: the operation that a request waits for.
@@ -36,6 +36,23 @@ extension Keychain {
     return scratch.withBytes { (value: RawSpan) in body(item, number, value) }
   }
 
+  /// Decides what ``withValue(of:version:now:evenExpired:if:_:)`` decides about the current value, and opens nothing.
+  ///
+  /// - Returns: the item, and the digest of the record that is its value.
+  public func checkReading(
+    of name: ItemName, now: Int64, evenExpired: Bool, if decide: (ItemInfo) -> Decision
+  ) throws(VaultError) -> (ItemInfo, Digest) {
+    try noticing { () throws(VaultError) in
+      guard let found = try find(name) else { throw unknownName }
+      guard opensValues(of: found.columns.accessible) else { throw .locked }
+      let number = found.columns.current
+      try checkExpiry(found.head.item, now, evenExpired)
+      try check(decide(found.head.item), found.head.item)
+      guard let (_, digest) = found.head.version(number) else { throw .noSuchVersion(number) }
+      return (found.head.item, digest)
+    }
+  }
+
   private func openValue(
     of name: ItemName, _ version: Int?, _ now: Int64, _ evenExpired: Bool, _ decide: (ItemInfo) -> Decision,
     _ scratch: Scratch
@@ -61,7 +78,7 @@ extension Keychain {
   ) throws(VaultError) -> Int {
     guard opensValues(of: entry.accessible) else { throw .locked }
     try checkExpiry(entry.item, now, evenExpired)
-    try check(decide(entry.item))
+    try check(decide(entry.item), entry.item)
     let number = entry.item.current.number
     try withValueKey(entry.accessible) { (key: borrowing SecureBytes) throws(VaultError) in
       do throws(CryptoError) {
@@ -87,8 +104,14 @@ extension Keychain {
     return RecentItems.Entry(head.item, sealed: sealed, associatedData: context)
   }
 
-  private func check(_ decision: Decision) throws(VaultError) {
-    if decision != .allow { throw .notAllowed(decision) }
+  /// Refuses what was not allowed, and, whatever somebody forgot to decide, a key that is never read where it was not said that
+  /// it stays here.
+  private func check(_ decision: Decision, _ item: ItemInfo) throws(VaultError) {
+    switch decision {
+    case .allow: if item.policy.isNeverRead { throw .notAllowed(.refuse) }
+    case .allowWithin: break
+    case .ask, .refuse: throw .notAllowed(decision)
+    }
   }
 
   private func checkExpiry(_ item: ItemInfo, _ now: Int64, _ evenExpired: Bool) throws(VaultError) {
@@ -103,7 +126,7 @@ extension Keychain {
   ) throws(VaultError) -> Int {
     guard opensValues(of: row.columns.accessible) else { throw .locked }
     try checkExpiry(head.item, now, evenExpired)
-    try check(decide(head.item))
+    try check(decide(head.item), head.item)
     let number = version ?? row.columns.current
     guard let (info, digest) = head.version(number) else { throw .noSuchVersion(number) }
     guard try row.valueVersion() == number else { throw Self.missingValue(number, row.columns.row) }

@@ -1,8 +1,8 @@
 import VaultCore
 import VaultModel
 
-/// The versions that a change seals again, and its new value, sealed before the change, in parts: so that it takes less
-/// long itself, and others have their turn between the parts.
+/// The versions that changes seal again, and their new values, sealed before the changes, in parts: so that these take
+/// less long themselves, and others have their turn between the parts.
 ///
 /// It holds nothing in the clear, and counts for one revision of each item under the keys that it was made with. Where
 /// an item was changed meanwhile, or the keys were, the change seals everything itself.
@@ -10,7 +10,7 @@ public final class SealedAhead {
   /// The most bytes that are sealed in one part, but for one version that is longer.
   static let part = 1 << 20
   /// The bytes that a change seals by itself.
-  static let little = 256 << 10
+  public static let little = 256 << 10
   /// The most parts that are sealed for one change: twice as many as a change can have, so that it is made one day
   /// however often others change the item.
   static let mostParts = 2 * (Keychain.keptVersions + 1)
@@ -32,10 +32,11 @@ public final class SealedAhead {
     let sealed: SealedValue
   }
 
-  /// The identity of the item, where the change makes a new one.
-  private(set) lazy var newItem = ItemID.random()
+  /// The identities of items that the changes make.
+  private var newItems: [ItemName: ItemID] = [:]
   private var items: [ItemID: Item] = [:]
-  private var value: (value: Value, keys: KeyIdentity)?
+  /// The new values, one for each item at most.
+  private var values: [(value: Value, keys: KeyIdentity)] = []
   private var keys: KeyIdentity?
   private(set) var partsLeft = SealedAhead.mostParts
 
@@ -62,13 +63,27 @@ public final class SealedAhead {
   /// Counts a part that is about to be sealed.
   func beginPart() { partsLeft -= 1 }
 
-  func add(_ value: Value, _ keys: KeyIdentity) { self.value = (value, keys) }
+  /// The identity of an item that a change makes.
+  func newItem(named name: ItemName) -> ItemID {
+    if let identity = newItems[name] { return identity }
+    let identity = ItemID.random()
+    newItems[name] = identity
+    return identity
+  }
+
+  /// Keeps a new value, in place of another one of the same item.
+  func add(_ value: Value, _ keys: KeyIdentity) {
+    values.removeAll { $0.keys !== keys || $0.value.place.item == value.place.item }
+    values.append((value, keys))
+  }
 
   /// The new value that was sealed for a place under these keys; nil where none was.
   func value(for place: ValuePlace, from source: Digest?, _ keys: KeyIdentity) -> Value? {
-    guard let value, value.keys === keys, value.value.place == place, value.value.source == source else { return nil }
-    return value.value
+    values.first { $0.keys === keys && $0.value.place == place && $0.value.source == source }?.value
   }
+
+  /// True when a new value is sealed, for whatever place.
+  public var hasValue: Bool { !values.isEmpty }
 
   func has(_ version: VersionInfo, of next: NextRevision) -> Bool {
     items[next.columns.item]?.versions[version.number] != nil
@@ -89,6 +104,7 @@ public final class SealedAhead {
 /// All that a new value is sealed for, and checked against.
 struct ValuePlace: Equatable {
   private let columns: HeadColumns
+  var item: ItemID { columns.item }
   let kind: ItemKind
   let use: KeyUse?
   let attributes: [String: String]

@@ -20,6 +20,8 @@ public enum VaultError: Error, Hashable {
   case expired(Int64)
   /// The caller may not have the value, which was not opened.
   case notAllowed(Decision)
+  /// The item's key is never read, and takes the place of no value but a generated one.
+  case neverRead
   /// A file or a record is not what this program wrote; the text says which.
   case corrupt(String)
   /// The store as a whole can no longer be relied on, and nothing is written to it; the advice says what to do.

@@ -11,6 +11,8 @@ public final class BackupStream: @unchecked Sendable {
 
   /// The number of bytes that it gives in all.
   public let count: Int
+  /// The time as of which it is made, Unix seconds.
+  public var created: Int64 { header.created }
   private let header: BackupHeader
   private let snapshot: Snapshot
   private var sealer: StreamSealer?

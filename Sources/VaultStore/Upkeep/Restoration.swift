@@ -6,14 +6,12 @@ import VaultModel
 /// The pieces go to a file of another name. Only when each of them has been authenticated, and the whole of it is a
 /// vault that the given key opens, does that file become the vault. So until then there is none, and after it there is
 /// all of it, whenever the power goes. Given up earlier, it leaves nothing.
-public struct Restoration: ~Copyable {
-  /// The number of bytes that ``take(_:)`` wants next; nil when it has all.
-  public private(set) var expected: Int?
+public struct Restoration: BackupTaking, ~Copyable {
   private let header: BackupHeader
   private var database: IncomingDatabase
-  private var opener: StreamOpener
-  private var plaintext: [UInt8]
-  private var index = 0
+  private var reader: BackupReader
+
+  public var expected: Int? { reader.expected }
 
   /// Begins a restoration into `directory`.
   ///
@@ -22,54 +20,19 @@ public struct Restoration: ~Copyable {
   ///   ``VaultError/inUse(pid:)``, ``VaultError/permissions(_:)``, ``VaultError/storage(_:)``.
   public init(of header: BackupHeader, in directory: String, vaultKey: borrowing SecureBytes) throws(VaultError) {
     let database = try IncomingDatabase(in: directory)
-    let opener = try Self.open(header, vaultKey)
-    self.init(header, opener, database)
+    let reader = try BackupReader(header, vaultKey: vaultKey)
+    self.init(header, reader, database)
   }
 
   // Apart from the steps that can fail: a noncopyable value is initialized as a whole or not at all.
-  private init(_ header: BackupHeader, _ opener: consuming StreamOpener, _ database: consuming IncomingDatabase) {
+  private init(_ header: BackupHeader, _ reader: consuming BackupReader, _ database: consuming IncomingDatabase) {
     self.header = header
-    self.opener = opener
+    self.reader = reader
     self.database = database
-    plaintext = [UInt8](repeating: 0, count: header.pieceSize(0))
-    expected = header.pieceSize(0) + StreamSealer.overhead
   }
 
-  private static func open(
-    _ header: BackupHeader, _ vaultKey: borrowing SecureBytes
-  ) throws(VaultError) -> StreamOpener {
-    do throws(CryptoError) { return try header.open(vaultKey: vaultKey) } catch {
-      throw .corrupt("its header is damaged")
-    }
-  }
-
-  /// Takes the next ``expected`` bytes.
-  ///
-  /// - Throws: ``VaultError/corrupt(_:)`` unless they are what the backup has there; ``VaultError/storage(_:)``.
   public mutating func take(_ sealed: RawSpan) throws(VaultError) {
-    guard let expected, sealed.byteCount == expected else { throw .corrupt("it does not end where it should") }
-    let isLast = index == header.pieces - 1
-    let first = index == 0 ? header.encoded() : []
-    let count: Int
-    do throws(CryptoError) { count = try open(sealed, first, isLast: isLast) } catch {
-      throw .corrupt(
-        index == 0
-          ? "it is damaged at its beginning" : "it is damaged \(index * BackupHeader.pieceCount) bytes into the store")
-    }
-    try database.write(plaintext, count)
-    index += 1
-    self.expected = isLast ? nil : header.pieceSize(index) + StreamSealer.overhead
-  }
-
-  private mutating func open(_ sealed: RawSpan, _ first: [UInt8], isLast: Bool) throws(CryptoError) -> Int {
-    // Taken out, because the opener is accessed at the same time.
-    var buffer: [UInt8] = []
-    swap(&buffer, &plaintext)
-    defer { swap(&buffer, &plaintext) }
-    var span = buffer.mutableSpan
-    var bytes = unsafe span.mutableBytes  // Bytes have no padding: all are initialized.
-    // Nor have these bytes any padding.
-    return try opener.open(sealed, isLast: isLast, associatedData: unsafe first.span.bytes, into: &bytes)
+    try reader.take(sealed) { (plaintext, count) throws(VaultError) in try database.write(plaintext, count) }
   }
 
   /// Checks what came in, fits it to this machine, and makes it the vault: closed, as after

@@ -67,7 +67,7 @@ extension Finding {
     let reason: String
     switch error {
     case .corrupt(let text): reason = text
-    case .distrusted(let text, let advice): reason = "\(text); \(advice)"
+    case .distrusted(let text, let advice): reason = Clauses.joined(text, advice)
     default: return nil
     }
     self.init(.damaged, reason)

@@ -14,6 +14,18 @@ extension Frame {
     return withText { Frame.exactInteger($0.extracting(Int(number.start)..<Int(number.end))) }
   }
 
+  /// The value of a number without its fraction, rounded down; nil when it does not fit, or is another kind.
+  public borrowing func wholePart(_ node: Node) -> Int64? {
+    let number = record(node)
+    guard number.kind == .number else { return nil }
+    return withText { text in
+      let text = text.extracting(Int(number.start)..<Int(number.end))
+      if let integer = Frame.exactInteger(text) { return integer }
+      return Double(String(decoding: text.indices.map { text[$0] }, as: UTF8.self))
+        .flatMap { Int64(exactly: $0.rounded(.down)) }
+    }
+  }
+
   /// The value of a JSON number that is integral and fits into 64 bits, without rounding on the way.
   static func exactInteger(_ text: Span<UInt8>) -> Int64? {
     var at = 0

@@ -46,7 +46,7 @@ import VaultTesting
     defer { stand.close() }
     try stand.sandbox.must(["set", "docker/nobody"], stdin: "1")
     try stand.sandbox.must(
-      ["set", "--batch"],
+      ["set", "--batch", "--expired"],
       stdin: #"{"name":"docker/old","value":"1","attributes":{"username":"a"},"expires":1000000000}"# + "\n")
     for (action, stdin, said) in [
       ("get", "none", "credentials not found in native keychain"),
@@ -57,6 +57,7 @@ import VaultTesting
       ("store", #"{"ServerURL":"","Username":"a","Secret":"s"}"#, "no credentials server URL"),
       ("store", #"{"ServerURL":"nobody","Username":"a"}"#, "no credentials secret"),
       ("store", #"{"ServerURL":"nobody","Username":"a","Secret":null}"#, "no credentials secret"),
+      ("store", #"{"ServerURL":"nobody","Username":"a","Secret":""}"#, "no credentials secret"),
       ("store", #"{"ServerURL":"nobody","Username":"a","Secret":12}"#, "no credentials secret"),
       ("store", #"{"ServerURL":"nobody","Username":"a","Secret":["s"]}"#, "no credentials secret"),
       ("store", #"{"ServerURL":"r","Secret":"s"}"#, "no credentials username"),

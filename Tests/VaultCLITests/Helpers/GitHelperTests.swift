@@ -95,8 +95,44 @@ import VaultTesting
     try wait(for: "the next second") { time(nil) > first }
     try stand.sandbox.must(["set", "git/https/example.org/carol", "--expires", "1d"], stdin: "1")
     try stand.sandbox.must(
-      ["set", "--batch"], stdin: #"{"name":"git/https/example.org/bob","value":"2","expires":1000000000}"# + "\n")
+      ["set", "--batch", "--expired"],
+      stdin: #"{"name":"git/https/example.org/bob","value":"2","expires":1000000000}"# + "\n")
     #expect(try stand.helper("git", "get", stdin: Self.place).output.hasPrefix("username=carol\npassword=1\n"))
+  }
+
+  @Test("of users that git stores at once the last one is found, whatever their names are") func newestOfSecond() throws
+  {
+    let stand = try stand()
+    defer { stand.close() }
+    for user in ["carol", "bob", "ana", "dora"] {
+      #expect(try stand.helper("git", "store", stdin: Self.place + "username=\(user)\npassword=\(user)\n").status == 0)
+      #expect(
+        try stand.helper("git", "get", stdin: Self.place).output.hasPrefix("username=\(user)\npassword=\(user)\n"))
+    }
+  }
+
+  @Test("git's note of a server that asks for neither a user nor a password is kept") func nobody() throws {
+    let stand = try stand()
+    defer { stand.close() }
+    let place = "protocol=https\nhost=sso.example.org\n"
+    #expect(try stand.helper("git", "store", stdin: place + "username=\npassword=\n").status == 0)
+    #expect(try stand.helper("git", "get", stdin: place).output.contains("username=\npassword=\n"))
+  }
+
+  @Test("an empty password replaces none, and makes no item") func empty() throws {
+    let stand = try stand()
+    defer { stand.close() }
+    try stand.sandbox.must(["set", "git/https/example.org/ana"], stdin: "good")
+    for user in ["ana", "bob"] {
+      let outcome = try stand.helper("git", "store", stdin: Self.place + "username=\(user)\npassword=\n")
+      #expect(
+        outcome.status == 65
+          && outcome.errors
+            == "vault: the secret is empty, so nothing was stored for `git/https/example.org/\(user)`\n",
+        "\(outcome)")
+    }
+    #expect(try stand.names("git") == ["git/https/example.org/ana"])
+    #expect(try stand.sandbox.must(["get", "git/https/example.org/ana"]) == "good")
   }
 
   @Test("an older password erases no newer one, and one that is not given all") func erases() throws {
@@ -158,7 +194,7 @@ import VaultTesting
       try stand.helper("git", "get", stdin: Self.place).output == "username=ana\npassword=1\noauth_refresh_token=r1\n")
     // The wall clock of the daemon is the machine's: an expiry that has passed is set for what is there.
     try stand.sandbox.must(
-      ["set", "--batch"],
+      ["set", "--batch", "--expired"],
       stdin: #"{"name":"git/https/example.org/ana","value":"1","expires":1000000000,"update":true}"# + "\n")
     #expect(try stand.helper("git", "get", stdin: Self.place).output == "username=ana\noauth_refresh_token=r1\n")
     // Another password without one has none.
@@ -224,7 +260,7 @@ import VaultTesting
         "git/https/%C3%BC/%7F", "git/https/..%2F..%2Fweb/a%2Fb",
       ])
     #expect(try stand.sandbox.must(["get", "web"]) == "hunter2")
-    let long = String(repeating: "/", count: 200)
+    let long = String(repeating: "/", count: 199) + "x"
     let outcome = try stand.helper(
       "git", "store", stdin: "protocol=https\nhost=a\npath=\(long)\nusername=ana\npassword=p\n")
     #expect(outcome.status == 65 && outcome.errors.contains("more than 512"), "\(outcome)")

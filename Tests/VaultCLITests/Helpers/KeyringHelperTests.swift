@@ -23,6 +23,20 @@ import VaultTesting
     #expect(try stand.names("keyring") == [])
   }
 
+  @Test("an empty password replaces none, and makes no item") func empty() throws {
+    let stand = try HelperStand()
+    defer { stand.close() }
+    try stand.must("keyring", ["set", "s", "ana"], stdin: "good")
+    for user in ["ana", "bob"] {
+      for given in ["", "\n"] {
+        let outcome = try stand.run("keyring", ["set", "s", user], stdin: given)
+        #expect(outcome.status == 65 && outcome.errors.contains("nothing was stored for `keyring/s/\(user)`"))
+      }
+    }
+    #expect(try stand.names("keyring") == ["keyring/s/ana"])
+    #expect(try stand.must("keyring", ["get", "s", "ana"]) == "good\n")
+  }
+
   @Test("with --mode creds it also tells the user, also one that was not named") func creds() throws {
     let stand = try HelperStand()
     defer { stand.close() }
@@ -39,6 +53,15 @@ import VaultTesting
     try stand.must("keyring", ["set", "t", "ana\nx"], stdin: "1")
     let lines = try stand.run("keyring", ["--mode", "creds", "get", "t"])
     #expect(lines.status == 65 && lines.output.isEmpty)
+  }
+
+  @Test("of several users that are stored at once the last one is told") func newest() throws {
+    let stand = try HelperStand()
+    defer { stand.close() }
+    for user in ["bob", "ana", "carol"] {
+      try stand.must("keyring", ["set", "s", user], stdin: "1")
+      #expect(try stand.must("keyring", ["--mode", "creds", "get", "s"]) == "\(user)\n1\n")
+    }
   }
 
   @Test(

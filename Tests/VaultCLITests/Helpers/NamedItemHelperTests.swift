@@ -80,6 +80,29 @@ import VaultTesting
     }
   }
 
+  @Test(
+    "aws takes Unix seconds for a time, and gets no credentials with one that nobody can read",
+    arguments: [
+      ("4102444800", "2100-01-01T00:00:00Z"), ("4102444800.75", "2100-01-01T00:00:00Z"), ("null", ""),
+      ("1000", "expired on"), ("1548157689.5", "expired on"), ("1548157689000", "cannot be read"),
+      ("-1", "cannot be read"), ("1e300", "cannot be read"), ("true", "cannot be read"), ("{}", "cannot be read"),
+      (#""""#, "cannot be read"), (#""1000""#, "cannot be read"), (#""2099-01-22T11:48:09""#, "cannot be read"),
+      (#""20990122T114809Z""#, "cannot be read"), (#""2099-01-22 11:48:09 UTC""#, "cannot be read"),
+    ])
+  func awsNumbers(expiration: String, told: String) throws {
+    let stand = try HelperStand()
+    defer { stand.close() }
+    let text = #"{"AccessKeyId":"A","SecretAccessKey":"s","Expiration":\#(expiration)}"#
+    try stand.sandbox.must(["set", "aws/sts", "--kind", "note"], stdin: text)
+    let outcome = try stand.helper("aws", "sts")
+    if told.isEmpty || told.hasSuffix("Z") {
+      let end = told.isEmpty ? "" : #","Expiration":"\#(told)""#
+      #expect(outcome.output == #"{"Version":1,"AccessKeyId":"A","SecretAccessKey":"s"\#(end)}"# + "\n", "\(outcome)")
+    } else {
+      #expect(outcome.status == 65 && outcome.output.isEmpty && outcome.errors.contains(told), "\(outcome)")
+    }
+  }
+
   @Test("the aws command line signs with it", .enabled(if: OtherProgram.path("aws") != nil, OtherProgram.why("aws")))
   func awsProgram() throws {
     let stand = try HelperStand()

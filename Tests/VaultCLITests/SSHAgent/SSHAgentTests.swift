@@ -28,8 +28,14 @@ import VaultTesting
     try wait(for: "the agent") { try sandbox.listed() == "The agent has no identities.\n" }
     #expect(try sandbox.ssh("ssh-add", [sandbox.makeKey("own")]).status == 0)
     #expect(try sandbox.listed().contains(" own (ED25519)"))
+    try sandbox.must(["set", "ssh/key", "--generate=ed25519", "--use", "ssh"])
+    let line = "ssh-agent:  on, at \(sandbox.sshSocket); offers 1 key and 1 of ssh-add\n"
+    #expect(try sandbox.must(["status"]).contains(line))
+    #expect(try sandbox.must(["status", "--json"]).contains(#""keys":1,"added":1}"#))
+    try sandbox.must(["rm", "ssh/key"])
     try reload(sandbox, "ssh-agent = off\n")
     try wait(for: "its end") { try isUnanswered(sandbox) }
+    #expect(try sandbox.must(["status"]).contains("ssh-agent:  off\n"))
     try reload(sandbox, "ssh-agent = on\n")
     // The keys of the session have gone with it.
     try wait(for: "the agent") { try sandbox.listed() == "The agent has no identities.\n" }

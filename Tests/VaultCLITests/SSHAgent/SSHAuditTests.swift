@@ -35,7 +35,7 @@ import VaultTesting
     let audit = try sandbox.sshAudit()
     #expect(
       audit == [
-        "find ok 1 keys for ssh",
+        "find ok 1 key for ssh",
         "use denied ssh signature with \(host)",
         "use denied ssh signature with \(own)",
         "use missing ssh-add -d of \(host)",
@@ -98,7 +98,7 @@ import VaultTesting
     let audit = try sandbox.sshAudit()
     #expect(
       audit == [
-        "find ok 1 keys for ssh", "use presence ssh/a \(login)", "use cancelled ssh/a \(login), by \(own)",
+        "find ok 1 key for ssh", "use presence ssh/a \(login)", "use cancelled ssh/a \(login), by \(own)",
         "use cancelled ssh signature with \(own)", "find cancelled keys for ssh",
       ], "\(audit)")
   }
@@ -113,7 +113,7 @@ import VaultTesting
     try sandbox.stopDaemon(signal: 9)
     try sandbox.startDaemon()
     try sandbox.must(["unlock", "--password-stdin"], stdin: password + "\n")
-    #expect(try sandbox.sshAudit() == ["find ok 1 keys for ssh"])
+    #expect(try sandbox.sshAudit() == ["find ok 1 key for ssh"])
     #expect(try sandbox.ssh("ssh-add", ["-q", key]).status == 0)
     try sandbox.stopDaemon(signal: 9)
     try sandbox.startDaemon()

@@ -119,6 +119,16 @@ import VaultSigning
       let text = try names.map { try workshop.text($0) }.joined()
       #expect(VaultSigningTests.refusal(text) == nil, "\(names)")
     }
+    func order(_ names: String...) throws -> KeyError? {
+      let text = try names.map { try workshop.text($0) }.joined()
+      let key = try privateKey(text).publicKey
+      do throws(KeyError) { try unsafe key.leads(certificatesOf: Array(text.utf8).span.bytes) } catch { return error }
+      return nil
+    }
+    // Servers show the first, so another's there makes no connection; whoever has stored it can still read the key.
+    #expect(try order("b.crt", "a.key", "a.crt") == .certificateOrder)
+    #expect(try order("a.key", "b.crt", "a.crt") == .certificateOrder)
+    #expect(try order("a.crt", "a.key", "b.crt") == nil && order("a.key", "a.pub") == nil)
     #expect(try refusal("a.key", "b.crt") == .otherCertificate && refusal("b.crt", "a.key") == .otherCertificate)
     #expect(try refusal("a.key", "b.pub") == .mismatched)
     // Of a type that nothing here computes with.

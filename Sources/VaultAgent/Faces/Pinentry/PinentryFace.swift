@@ -20,6 +20,8 @@ final class PinentryFace: Face {
 
   private let path: String
   private let surroundings: Surroundings
+  /// The hush of the terminal; between two questions pinentry is not there to hide what is typed.
+  private let hush: TerminalHush?
   private let patience: Int32
   private var shown: (thread: WorkThread, stop: Withdrawal)?
 
@@ -35,9 +37,13 @@ final class PinentryFace: Face {
   }
 
   /// - Parameter patience: the milliseconds that an answer may take for which it waits for no person.
-  init(_ path: String = usualPath, _ surroundings: Surroundings = .own, patience: Int32 = 10_000) {
+  init(
+    _ path: String = usualPath, _ surroundings: Surroundings = .own, _ hush: TerminalHush? = nil,
+    patience: Int32 = 10_000
+  ) {
     self.path = path
     self.surroundings = surroundings
+    self.hush = hush
     self.patience = patience
   }
 
@@ -96,6 +102,8 @@ final class PinentryFace: Face {
 
   private func begin(_ question: Question, until withdrawal: Withdrawal) throws(FaceError) -> PinentryProcess {
     let terminal = surroundings.terminal.flatMap { OwnTerminal.isOurs($0) ? $0 : nil }
+    // Before it looks at the modes that it is to leave there.
+    if terminal != nil { hush?.begin() }
     let process = try PinentryProcess(path, terminal: terminal, patience: patience, until: withdrawal)
     try process.greet()
     // Where it took the language from a terminal without UTF-8, it would refuse the text and the password.

@@ -1,12 +1,14 @@
 internal import VaultModel
 internal import VaultWire
 
-/// Questions on the terminal that the program runs on.
+/// Questions on the terminal that the program runs on. From the first one on nothing shows there that is typed, but for the
+/// answers that are no secrets.
 final class TerminalFace: Face {
   var name: FaceName { .terminal }
   var takesSecrets: Bool { true }
 
   private let path: String
+  private let hush: TerminalHush
   private var shown: (thread: WorkThread, stop: Withdrawal)?
   /// The question that was shown last.
   private var onScreen: (matter: Matter?, lines: [String]) = (nil, [])
@@ -16,13 +18,18 @@ final class TerminalFace: Face {
     let isSystem: Bool
   }
 
-  init(_ path: String = "/dev/tty") { self.path = path }
+  /// - Parameter hush: that of the terminal; one of its own where none is given.
+  init(_ path: String = "/dev/tty", _ hush: TerminalHush? = nil) {
+    self.path = path
+    self.hush = hush ?? TerminalHush(path)
+  }
 
   deinit { clear() }
 
   func ask(_ question: Question, until withdrawal: Withdrawal) throws(FaceError) -> Answer {
     clear()
     let line = try TerminalLine(path)
+    hush.begin()
     try put(question, on: line)
     do throws(FaceError) { return try Self.answer(question, line, until: withdrawal) } catch {
       if error == .withdrawn { line.write("\nvault: the question was withdrawn\n") }
@@ -68,6 +75,8 @@ final class TerminalFace: Face {
       if typed.count == 0 { return nil }
       let first = typed.withBytes { Character(Unicode.Scalar(Span<UInt8>(_bytes: $0)[0])) }
       if typed.count == 1, letters.contains(first) { return first }
+      let awaited = letters.dropLast().map(String.init).joined(separator: ", ") + " or \(letters.suffix(1))"
+      line.write("that is none of them: type \(awaited), or nothing\n")
     }
   }
 
@@ -77,6 +86,7 @@ final class TerminalFace: Face {
     do throws(Withdrawal.Errno) { stop = try Withdrawal() } catch { throw .unavailable("eventfd: error \(error.code)") }
     // Opened here, so that the next face is tried where it cannot be.
     let line = try TerminalLine(path)
+    hush.begin()
     try put(question, on: line)
     let thread = WorkThread {
       do throws(FaceError) {

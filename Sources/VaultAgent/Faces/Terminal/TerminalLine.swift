@@ -50,11 +50,9 @@ final class TerminalLine {
     // VSUSP, which 0 turns off: a program that stopped here would leave these modes to the shell.
     modes.c_cc.10 = 0
     if hidden {
-      modes.c_lflag &= ~tcflag_t(ECHO | ECHONL | ICANON | IEXTEN)
-      modes.c_cc.6 = 1  // VMIN
-      modes.c_cc.5 = 0  // VTIME
+      modes = Self.hidden(modes)
     } else {
-      modes.c_lflag |= tcflag_t(ECHO | ECHOE | ICANON)
+      modes.c_lflag |= tcflag_t(ECHO | ECHOE | ICANON | IEXTEN)
     }
     // Before the prompt is there: whoever sees it may type.
     set(&modes)
@@ -63,6 +61,15 @@ final class TerminalLine {
     let line = try collect(until: withdrawal)
     if hidden { write("\n") }
     return line
+  }
+
+  /// The modes in which nothing shows that is typed, and each byte comes as it is typed.
+  static func hidden(_ modes: termios) -> termios {
+    var modes = modes
+    modes.c_lflag &= ~tcflag_t(ECHO | ECHONL | ICANON | IEXTEN)
+    modes.c_cc.6 = 1  // VMIN
+    modes.c_cc.5 = 0  // VTIME
+    return modes
   }
 
   /// Changes the modes and drops what was typed and not read, which is no answer to what is asked now. TCSAFLUSH would

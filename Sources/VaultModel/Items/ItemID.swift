@@ -6,9 +6,9 @@ public struct ItemID: Hashable, Sendable {
   /// The size in bytes.
   public static let count = 16
   // Two words and no array: an identity comes with each request.
-  private let words: (UInt64, UInt64)
+  package let words: (UInt64, UInt64)
 
-  private init(words: (UInt64, UInt64)) { self.words = words }
+  package init(words: (UInt64, UInt64)) { self.words = words }
 
   /// Takes the bytes that a store holds; nil for another size.
   public init?(_ bytes: RawSpan) {
@@ -17,20 +17,14 @@ public struct ItemID: Hashable, Sendable {
     words = unsafe bytes.unsafeLoadUnaligned(as: (UInt64, UInt64).self)
   }
 
-  /// A new identity.
-  public static func random() -> ItemID {
-    var words: (UInt64, UInt64) = (0, 0)
-    unsafe withUnsafeMutableBytes(of: &words) { bytes in
-      // Unique for the call.
-      var out = unsafe MutableRawSpan(_unsafeBytes: bytes)
-      RandomBytes.fill(&out)
-    }
-    return ItemID(words: words)
+  /// The two little-endian numbers that are the same 16 bytes.
+  package var numbers: (Int64, Int64) {
+    (Int64(bitPattern: UInt64(littleEndian: words.0)), Int64(bitPattern: UInt64(littleEndian: words.1)))
   }
 
-  /// The two little-endian numbers that are the same 16 bytes.
-  var numbers: (Int64, Int64) {
-    (Int64(bitPattern: UInt64(littleEndian: words.0)), Int64(bitPattern: UInt64(littleEndian: words.1)))
+  /// The identity of two such numbers.
+  package init(numbers: (Int64, Int64)) {
+    words = (UInt64(bitPattern: numbers.0).littleEndian, UInt64(bitPattern: numbers.1).littleEndian)
   }
 
   /// Lends the 16 bytes.

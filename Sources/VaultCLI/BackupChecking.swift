@@ -1,0 +1,73 @@
+internal import Glibc
+internal import VaultClient
+internal import VaultModel
+internal import VaultWire
+
+/// `vault backup --check`: reads a backup to its end, as a restore would, and writes nothing.
+struct BackupChecking {
+  private let file: String
+  private let secrets: SecretOptions
+  private let recovery: Bool
+  private let globals: Globals
+
+  init(_ file: String, _ secrets: SecretOptions, recovery: Bool, _ globals: Globals) {
+    (self.file, self.secrets, self.recovery, self.globals) = (file, secrets, recovery, globals)
+  }
+
+  func run() throws {
+    let source = try BackupSource(file)
+    let header = try source.header()
+    guard let outline = BackupOutline(header) else { throw source.damaged("its header is damaged") }
+    if secrets.passwordStdin || Keyboard.isAttended {
+      try read(source, header)
+      try report(outline, unchecked: nil)
+    } else {
+      try measure(source, outline)
+      try report(outline, unchecked: Self.content)
+    }
+  }
+
+  /// The part of a backup that nothing vouches for without a secret.
+  private static let content = "whether the rest is as it was written"
+
+  /// Has the daemon authenticate every byte of it.
+  private func read(_ source: BackupSource, _ header: [UInt8]) throws {
+    let answers = Answers(secrets, json: globals.json)
+    _ = try source.send(header, Session(globals), answers, recovery: recovery, checks: true)
+  }
+
+  /// Compares its length with the one that its header tells.
+  private func measure(_ source: BackupSource, _ outline: BackupOutline) throws(Failure) {
+    var buffer = SecretBuffer()
+    buffer.append(count: 256 << 10) { _ in }
+    var count = outline.headerCount
+    while true {
+      let read = try buffer.withMutableBytes { bytes throws(Failure) in try source.read(into: &bytes) }
+      if read == 0 { break }
+      count += read
+    }
+    if count < outline.count { throw source.damaged("it is cut short") }
+    if count > outline.count { throw source.damaged("it goes on behind its end") }
+  }
+
+  private func report(_ outline: BackupOutline, unchecked: String?) throws(Failure) {
+    if globals.json {
+      return try Output.json { writer in
+        writer.beginObject()
+        writer.key("file")
+        writer.string(file)
+        writer.key("created")
+        writer.integer(outline.created)
+        writer.key("size")
+        writer.integer(Int64(outline.count))
+        writer.key("checked")
+        writer.string(unchecked == nil ? "all" : "length")
+        writer.endObject()
+      }
+    }
+    let made = "made \(StatusCommand.moment(outline.created, now: Int64(time(nil)))), \(Sizes.text(outline.count))"
+    guard let unchecked else { return try Output.line("whole and as it was written; \(made)") }
+    try Output.line("its header and its length are those of a backup; \(made)")
+    Output.note("not checked, for want of a password: \(unchecked); give --password-stdin, or run it on a terminal")
+  }
+}

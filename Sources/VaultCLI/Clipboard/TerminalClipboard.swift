@@ -1,0 +1,43 @@
+internal import VaultModel
+internal import VaultWire
+
+/// The clipboard of the terminal itself (OSC 52), as far as the programs between it and this one pass it on.
+enum TerminalClipboard {
+  /// The reason why what is sent to the terminal would not reach its clipboard, and what helps; nil where it may.
+  static func obstacle() -> (reason: String, advice: String)? {
+    obstacle(Environment.variable, passesOn: { tmuxSetting() })
+  }
+
+  /// - Parameters:
+  ///   - variable: reads the environment.
+  ///   - passesOn: asks tmux for its option `set-clipboard`; nil where it does not say.
+  static func obstacle(
+    _ variable: (String) -> String?, passesOn: () -> String?
+  ) -> (reason: String, advice: String)? {
+    func isSet(_ name: String) -> Bool { !(variable(name) ?? "").isEmpty }
+    let instead = "install wl-copy, xclip or xsel where there is a display, or print the value without --clip"
+    if isSet("TMUX") {
+      // `external`, its default, is for tmux' own copying alone.
+      guard let setting = passesOn(), setting != "on" else { return nil }
+      return (
+        "tmux does not pass a program's text on to it, because its set-clipboard is \(Printable.line(setting))",
+        "`tmux set-option -s set-clipboard on` changes that, or print the value without --clip"
+      )
+    }
+    if isSet("STY") { return ("GNU screen does not pass a program's text on to it", instead) }
+    switch variable("TERM") ?? "" {
+    case "linux": return ("the console has none", instead)
+    case "dumb": return ("this terminal has none", instead)
+    default: return nil
+    }
+  }
+
+  private static func tmuxSetting() -> String? {
+    guard let tmux = Tool.find("tmux") else { return nil }
+    guard let answer = Tool.capture([tmux, "show-options", "-sv", "set-clipboard"], limit: 64) else { return nil }
+    // It is one of three words, and no secret.
+    let text = answer.withBytes { bytes in unsafe bytes.withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) } }
+    let word = text.split(whereSeparator: \.isWhitespace).first.map(String.init)
+    return word.flatMap { ["on", "off", "external"].contains($0) ? $0 : nil }
+  }
+}

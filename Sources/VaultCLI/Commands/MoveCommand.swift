@@ -1,0 +1,81 @@
+internal import ArgumentParser
+internal import VaultClient
+internal import VaultModel
+internal import VaultWire
+
+struct MoveCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "mv",
+    abstract: "Rename an item, or all items of a folder; their versions and attributes stay.",
+    discussion: """
+      Where others have grants for its name now, or for the new one, it shows who gains and loses it, and asks. Names \
+      that end with a slash are folders. Of one that is moved it says how many items they are and asks, and moves nothing \
+      where one of the new names is taken. What was interrupted goes on when it is run again.
+      """)
+
+  @Argument(
+    help: ArgumentHelp("Its name now, or a folder with a slash at its end.", valueName: "from"),
+    completion: ItemNames.completion)
+  var from: String
+
+  @Argument(
+    help: ArgumentHelp("Its new name, which no item has, or the folder that it goes to.", valueName: "to"),
+    completion: Completes.folder.kind)
+  var to: String
+
+  @Flag(help: "Do not ask.")
+  var yes = false
+
+  @OptionGroup var globals: Globals
+
+  func validate() throws {
+    guard !from.utf8.elementsEqual(Folder.target(of: from, to).utf8) else {
+      throw ValidationError("an item cannot be moved onto itself; give another name")
+    }
+  }
+
+  func run() throws {
+    let session = try Session(globals)
+    let to = Folder.target(of: from, to)
+    if let folders = try FolderTransfer(.move, from, to, yes: yes) {
+      return try folders.run(session, json: globals.json)
+    }
+    if !yes { try confirmAccess(to, session) }
+    do throws(Failure) {
+      try session.unlocking { vault in try vault.move(from, to: to) }
+    } catch {
+      guard error.exit == .exists else { throw error }
+      throw Failure(.exists, "\(Printable.quoted(to)) already exists", "choose another name, or delete it first")
+    }
+    guard globals.json else {
+      if Keyboard.isAttended { Output.note("moved \(Printable.quoted(from)) to \(Printable.quoted(to))") }
+      return
+    }
+    try Output.json { writer in
+      writer.beginObject()
+      writer.key("from")
+      writer.string(from)
+      writer.key("to")
+      writer.string(to)
+      writer.endObject()
+    }
+  }
+
+  /// Shows who gains or loses the item, and asks. Only an administrator can tell.
+  private func confirmAccess(_ to: String, _ session: Session) throws(Failure) {
+    let (before, after): ([Wire.Access], [Wire.Access])
+    do throws(Failure) {
+      (before, after) = try session.unlocking { vault in (try vault.access(to: from), try vault.access(to: to)) }
+    } catch {
+      // Administrators alone have a say in who else gets an item.
+      guard error.exit == .denied else { throw error }
+      return
+    }
+    let changes = AccessChange.lines(before, after)
+    guard !changes.isEmpty else { return }
+    try Confirmation(
+      consequence: "others would gain or lose \(Printable.quoted(from)): \(changes.joined(separator: "; "))",
+      question: "Rename \(Printable.quoted(from))?", facts: changes
+    ).ask()
+  }
+}

@@ -1,0 +1,51 @@
+internal import ArgumentParser
+internal import VaultClient
+internal import VaultModel
+internal import VaultWire
+
+struct ReloadCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "reload",
+    abstract: "Have the daemon read its settings again, and say what has changed.",
+    discussion: """
+      It is what SIGHUP does, with an answer: a file that is refused is named with the line and the reason, the old \
+      settings stay, and the exit code is 78. Never starts a daemon: one that starts reads the settings anyway.
+      """)
+
+  @OptionGroup var globals: Globals
+
+  func run() throws {
+    let session = try Session(globals, startsDaemon: false)
+    let change = try session.call { vault in
+      do { return try vault.reload() } catch ClientError.noDaemon where session.isOwn {
+        throw ReloadCommand.absent()
+      } catch ClientError.fault(.misconfigured(let reason)) {
+        throw Failure(.configuration, Printable.text(reason), "correct it, and run this again")
+      }
+    }
+    if globals.json { return try Output.json { change.write(to: &$0) } }
+    for line in ReloadCommand.lines(change) { try Output.line(line) }
+  }
+
+  /// The outcome where no daemon runs: the next one does not start with a file that it refuses.
+  private static func absent() -> Failure {
+    if let problem = Daemon.settingsProblem() {
+      return Failure(
+        .configuration, "no daemon is running, and none starts: \(Printable.text(Failure.reason(of: problem)))")
+    }
+    return Failure(.unavailable, "no daemon is running", "one that starts reads the settings")
+  }
+
+  static func lines(_ change: Wire.ReloadReply) -> [String] {
+    let file = Printable.text(change.file)
+    var lines = [change.missing ? "there is no \(file); every setting has its default" : "\(file) was read"]
+    if !change.changed.isEmpty { lines.append("in force now: \(names(change.changed))") }
+    if !change.later.isEmpty { lines.append("from the daemon's next start on: \(names(change.later))") }
+    if change.changed.isEmpty && change.later.isEmpty { lines.append("no setting has changed") }
+    return lines
+  }
+
+  private static func names(_ names: [String]) -> String {
+    names.map { Printable.text($0) }.joined(separator: ", ")
+  }
+}

@@ -1,0 +1,75 @@
+internal import VaultClient
+internal import VaultModel
+internal import VaultWire
+
+/// What becomes of the rights that others have by grants when many items get other names, new copies, or go.
+struct FolderAccess {
+  /// A name that goes, and one that comes; nil for none.
+  typealias Change = (from: String?, to: String?)
+
+  /// Who gains and who loses what on how many items, a line each; none for a caller that may not know.
+  static func lines(_ changes: [Change], _ session: Session) throws(Failure) -> [String] {
+    guard let first = changes.first?.from ?? changes.first?.to else { return [] }
+    do throws(Failure) {
+      // Administrators alone are told of all grants, and have a say in who else gets an item.
+      _ = try session.unlocking { vault in try vault.access(to: first) }
+    } catch {
+      guard error.exit == .denied else { throw error }
+      return []
+    }
+    return lines(changes, try session.unlocking { vault in try vault.grants() }.grants)
+  }
+
+  static func lines(_ changes: [Change], _ grants: [Wire.Permission]) -> [String] {
+    let rules = grants.filter(\.active).compactMap(Rule.init)
+    guard !rules.isEmpty else { return [] }
+    var counts: [Count: Int] = [:]
+    for change in changes {
+      let (before, after) = (rights(change.from, rules), rights(change.to, rules))
+      for gained in after.subtracting(before) { counts[Count(gained, isGain: true), default: 0] += 1 }
+      for lost in before.subtracting(after) { counts[Count(lost, isGain: false), default: 0] += 1 }
+    }
+    return counts.sorted { $0.key < $1.key }.map { count, number in
+      "\(Printable.text(count.right.subject)) \(count.isGain ? "gains" : "loses") \(Printable.text(count.right.name)) on "
+        + Folder.count(number)
+    }
+  }
+
+  /// A grant, ready to be asked about many names.
+  private struct Rule {
+    let subject: String
+    let pattern: ItemPattern
+    let rights: [String]
+
+    init?(_ grant: Wire.Permission) {
+      guard let pattern = try? ItemPattern(grant.items) else { return nil }
+      (subject, self.pattern, rights) = (grant.subject, pattern, grant.rights)
+    }
+  }
+
+  private struct HeldRight: Hashable {
+    let subject: String
+    let name: String
+  }
+
+  private struct Count: Hashable, Comparable {
+    let right: HeldRight
+    let isGain: Bool
+
+    init(_ right: HeldRight, isGain: Bool) { (self.right, self.isGain) = (right, isGain) }
+
+    static func < (left: Count, right: Count) -> Bool {
+      (left.right.subject, left.isGain ? 0 : 1, left.right.name)
+        < (right.right.subject, right.isGain ? 0 : 1, right.right.name)
+    }
+  }
+
+  private static func rights(_ name: String?, _ rules: [Rule]) -> Set<HeldRight> {
+    guard let name, let name = try? ItemName(name) else { return [] }
+    var held: Set<HeldRight> = []
+    for rule in rules where rule.pattern.matches(name) {
+      for right in rule.rights { held.insert(HeldRight(subject: rule.subject, name: right)) }
+    }
+    return held
+  }
+}

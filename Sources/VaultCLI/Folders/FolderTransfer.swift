@@ -1,0 +1,209 @@
+internal import Glibc
+internal import VaultClient
+internal import VaultModel
+internal import VaultWire
+
+/// A folder that is moved or copied to another one, item by item. Each item is moved or copied whole or not at all, so a
+/// transfer that was interrupted leaves none in between, and the same command goes on with the rest.
+struct FolderTransfer {
+  enum Act {
+    case move
+    case copy(force: Bool, expired: Bool)
+  }
+
+  /// The most names that are shown.
+  private static let shown = 20
+
+  let act: Act
+  let from: Folder
+  let to: Folder
+  let yes: Bool
+
+  /// The folders that two arguments name; nil where both name items.
+  init?(_ act: Act, _ from: String, _ to: String, yes: Bool) throws(Failure) {
+    switch (Folder(from), Folder(to)) {
+    case (nil, nil): return nil
+    case (let source?, let target?): (self.from, self.to) = (source, target)
+    default:
+      throw Failure(
+        .usage, "a folder goes to a folder", "end both names with a slash")
+    }
+    (self.act, self.yes) = (act, yes)
+    guard !self.from.overlaps(self.to) else {
+      throw Failure(.usage, "one of the two folders is the other, or within it", "give another folder")
+    }
+  }
+
+  private struct Step {
+    let from: String
+    let to: String
+  }
+
+  func run(_ session: Session, json: Bool) throws(Failure) {
+    let items = try from.someItems(session)
+    let steps = items.map { Step(from: $0.name, to: from.name(of: $0.name, in: to)) }
+    try checkNames(steps)
+    try checkExpiry(items)
+    let (left, done) = try pending(steps, session)
+    if !left.isEmpty, !yes { try ask(left, done: done, session) }
+    let progress = Progress()
+    defer { progress.clear() }
+    var count = 0
+    do throws(Failure) {
+      for step in left {
+        try carry(step, session)
+        count += 1
+        progress.show("\(verb.done) \(count) of \(Folder.count(left.count))")
+      }
+    } catch {
+      throw Failure(
+        error.exit, "\(error.message) (\(count) of \(Folder.count(left.count)) \(verb.done) before that)",
+        "the same command goes on with the rest")
+    }
+    progress.clear()
+    try report(count, done: done, json: json)
+  }
+
+  private var verb: (asked: String, done: String) {
+    switch act {
+    case .move: ("Move", "moved")
+    case .copy: ("Copy", "copied")
+    }
+  }
+
+  // MARK: Before anything is done
+
+  /// Refuses names that no item can have, such as one that has become too long.
+  private func checkNames(_ steps: [Step]) throws(Failure) {
+    for step in steps {
+      do throws(NameError) { _ = try ItemName(step.to) } catch {
+        throw Failure(
+          .usage, "\(Printable.quoted(step.from)) cannot be called \(Printable.quoted(step.to)): \(error.reason)",
+          "nothing was \(verb.done); choose another folder")
+      }
+    }
+  }
+
+  private func checkExpiry(_ items: [Wire.Item]) throws(Failure) {
+    guard case .copy(force: _, expired: false) = act else { return }
+    let now = Int64(time(nil))
+    let past = items.filter { $0.expires.map { $0 <= now } ?? false }
+    guard !past.isEmpty else { return }
+    throw refusal(
+      .invalid, "\(Folder.count(past.count)) of it \(past.count == 1 ? "has" : "have") expired, and nothing was copied",
+      "add --expired to copy what has expired, too:", past.map(\.name))
+  }
+
+  /// The steps that are left, and the number of those that were done before; refuses names that other items have.
+  private func pending(_ steps: [Step], _ session: Session) throws(Failure) -> (left: [Step], done: Int) {
+    let there = Set(try to.items(session).map { Array($0.name.utf8) })
+    let taken = steps.filter { there.contains(Array($0.to.utf8)) }
+    guard !taken.isEmpty else { return (steps, 0) }
+    switch act {
+    case .move: throw clash(taken)
+    case .copy(let force, let expired):
+      var made: Set<[UInt8]> = []
+      let progress = Progress()
+      defer { progress.clear() }
+      for (number, step) in taken.enumerated() {
+        if try isCopied(step, expired: expired, session) { made.insert(Array(step.to.utf8)) }
+        progress.show("compared \(number + 1) of \(Folder.count(taken.count))")
+      }
+      let others = taken.filter { !made.contains(Array($0.to.utf8)) }
+      if !others.isEmpty, !force { throw clash(others) }
+      return (steps.filter { !made.contains(Array($0.to.utf8)) }, made.count)
+    }
+  }
+
+  /// True when the target is such a copy already: an earlier run has made it.
+  private func isCopied(_ step: Step, expired: Bool, _ session: Session) throws(Failure) -> Bool {
+    do throws(Failure) {
+      _ = try session.unlocking { vault in try vault.copied(step.from, to: step.to, expired: expired) }
+      return true
+    } catch {
+      guard error.exit == .exists else { throw error }
+      return false
+    }
+  }
+
+  private func clash(_ taken: [Step]) -> Failure {
+    let advice =
+      switch act {
+      case .move: "choose another folder, or delete these first:"
+      case .copy: "choose another folder, or replace these with --force:"
+      }
+    let verb = taken.count == 1 ? "is" : "are"
+    return refusal(
+      .exists, "\(Folder.count(taken.count)) \(verb) there already, and nothing was \(self.verb.done)", advice,
+      taken.map(\.to))
+  }
+
+  private func refusal(_ exit: Exit, _ event: String, _ advice: String, _ names: [String]) -> Failure {
+    var failure = Failure(exit, event, advice)
+    failure.names = Self.listed(names)
+    return failure
+  }
+
+  /// The first of these names, and how many there are beside them.
+  static func listed(_ names: [String]) -> [String] {
+    let rest = names.count - shown
+    return Array(names.prefix(shown)) + (rest > 0 ? ["and \(rest) more"] : [])
+  }
+
+  private func ask(_ left: [Step], done: Int, _ session: Session) throws(Failure) {
+    let what = Folder.count(left.count)
+    let changes: [FolderAccess.Change] = left.map { step in
+      switch act {
+      case .move: (step.from, step.to)
+      case .copy: (nil, step.to)
+      }
+    }
+    let access = try FolderAccess.lines(changes, session)
+    let effect = access.isEmpty ? "" : ", and \(access.joined(separator: "; "))"
+    let there = done > 0 ? ["\(Folder.count(done)) \(done == 1 ? "is" : "are") copied already"] : []
+    try Confirmation(
+      consequence: "\(what) would be \(verb.done)\(effect)",
+      question: "\(verb.asked) \(what) from \(Printable.quoted(from.prefix)) to \(Printable.quoted(to.prefix))?",
+      facts: Self.listed(left.map(\.from)).map { Printable.text($0) } + access + there
+    ).ask()
+  }
+
+  // MARK: Doing it
+
+  private func carry(_ step: Step, _ session: Session) throws(Failure) {
+    try session.unlocking { vault in
+      switch act {
+      case .move: try vault.move(step.from, to: step.to)
+      case .copy(let force, let expired):
+        _ = try vault.copy(step.from, to: step.to, replacing: force, expired: expired)
+      }
+    }
+  }
+
+  private func report(_ count: Int, done: Int, json: Bool) throws(Failure) {
+    if json {
+      return try Output.json { writer in
+        writer.beginObject()
+        writer.key("from")
+        writer.string(from.prefix)
+        writer.key("to")
+        writer.string(to.prefix)
+        switch act {
+        case .move: writer.key("moved")
+        case .copy: writer.key("copied")
+        }
+        writer.integer(Int64(count))
+        if done > 0 {
+          writer.key("there")
+          writer.integer(Int64(done))
+        }
+        writer.endObject()
+      }
+    }
+    guard Keyboard.isAttended else { return }
+    let there = done > 0 ? "; \(Folder.count(done)) \(done == 1 ? "was" : "were") there already" : ""
+    Output.note(
+      "\(verb.done) \(Folder.count(count)) from \(Printable.quoted(from.prefix)) to \(Printable.quoted(to.prefix))\(there)"
+    )
+  }
+}

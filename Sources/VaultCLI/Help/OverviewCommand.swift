@@ -1,0 +1,106 @@
+internal import ArgumentParser
+internal import VaultClient
+internal import VaultModel
+internal import VaultWire
+
+/// `vault` without a command: the state of the vault, and the commands of every day.
+struct OverviewCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(commandName: "vault", abstract: "", shouldDisplay: false)
+
+  @OptionGroup var globals: Globals
+
+  /// True for a command line of options that every command has, and of nothing else.
+  static func isMeant(_ words: [String]) -> Bool {
+    var rest = words[...]
+    while let word = rest.popFirst() {
+      switch word {
+      case "--json", "--system": continue
+      case "--socket": guard rest.popFirst() != nil else { return false }
+      default: guard word.hasPrefix("--socket=") else { return false }
+      }
+    }
+    return true
+  }
+
+  func run() throws {
+    if globals.json {
+      var status = StatusCommand()
+      status.globals = globals
+      return try status.run()
+    }
+    for line in state() { try Output.line(line) }
+    try Output.line("")
+    let width = (HelpGroup.everyday.map { $0._commandName.count }.max() ?? 0) + 4
+    for command in HelpGroup.everyday {
+      let name = "  \(command._commandName)"
+      let rows = Self.rows(command.configuration.abstract, columns: (Output.columns ?? 80) - width)
+      for (number, row) in rows.enumerated() {
+        let start = number == 0 ? name : ""
+        try Output.line(start + String(repeating: " ", count: width - start.count) + row)
+      }
+    }
+    try Output.line("")
+    try Output.line("`vault help COMMAND` explains one, and `vault --help` lists all of them.")
+  }
+
+  /// The state and what comes next. It is told however bad it is: whoever types no more than this wants to know.
+  private func state() -> [String] {
+    do throws(Failure) {
+      let session = try Session(globals, startsDaemon: false)
+      let status = try session.call { vault in
+        do { return try vault.status() } catch ClientError.noDaemon where session.isOwn { throw StatusCommand.absent() }
+      }
+      return Self.lines(status, isSystem: session.vault.location == .system)
+    } catch {
+      return [Clauses.ended(error.message.prefix(1).uppercased() + error.message.dropFirst())]
+    }
+  }
+
+  /// A text in rows of at most so many columns, broken between words.
+  private static func rows(_ text: String, columns: Int) -> [String] {
+    var rows: [String] = []
+    for word in text.split(separator: " ") {
+      if let last = rows.last, last.count + 1 + word.count <= columns {
+        rows[rows.count - 1] = "\(last) \(word)"
+      } else {
+        rows.append(String(word))
+      }
+    }
+    return rows
+  }
+
+  static func lines(_ status: Wire.StatusReply, isSystem: Bool) -> [String] {
+    let vault = isSystem ? "vault --system" : "vault"
+    let name = isSystem ? "The machine's vault" : "The vault"
+    // Who may not open it is not told of ways to do that.
+    let mayOpen = !status.methods.isEmpty
+    let opening = mayOpen ? "open it with `\(vault) unlock`" : "whoever owns it opens it"
+    let state =
+      switch status.state {
+      case "new": "There is no vault yet; make one with `\(vault) init`"
+      case "unlocked":
+        "\(name) is \(Style.green("unlocked"))\(until(status))" + (mayOpen ? "; `\(vault) lock` locks it" : "")
+      case "cold": "\(name) is locked (not unlocked since the daemon started); \(opening)"
+      case "locked":
+        "\(name) \(status.cause.hasPrefix("by ") ? "was" : "is") locked\(Sentence.cause(status.cause)); \(opening)"
+      default: "\(name) is \(Printable.text(status.state)); see `\(vault) status`"
+      }
+    var lines = [Clauses.ended(state)]
+    var more: [String] = []
+    if let problem = status.problem { more.append(Printable.text(problem)) }
+    if let items = status.items { more.append(Counted.text(items, "item")) }
+    if let requests = status.requests, requests > 0 {
+      more.append("\(requests) \(requests == 1 ? "request waits" : "requests wait") (`\(vault) requests`)")
+    }
+    if !status.warnings.isEmpty {
+      let count = status.warnings.count
+      more.append(Style.yellow(Counted.text(count, "warning")) + " (`\(vault) status`)")
+    }
+    if !more.isEmpty { lines.append(Clauses.ended(more.joined(separator: ", "))) }
+    return lines
+  }
+
+  private static func until(_ status: Wire.StatusReply) -> String {
+    status.locksAt.map { " until \(LocalTime.text($0))" } ?? ""
+  }
+}

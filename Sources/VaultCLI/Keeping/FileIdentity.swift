@@ -1,0 +1,45 @@
+internal import CLinux
+internal import Glibc
+
+/// A file as it was when it was written last: its number in its file system, its size and the time of that writing.
+struct FileIdentity: Equatable {
+  let inode: UInt64
+  let size: Int64
+  let seconds: Int
+  let nanoseconds: Int
+
+  init(_ status: stat) {
+    (inode, size) = (UInt64(status.st_ino), Int64(status.st_size))
+    (seconds, nanoseconds) = (status.st_mtim.tv_sec, status.st_mtim.tv_nsec)
+  }
+
+  /// Reads what ``text`` gives.
+  init?(_ text: some StringProtocol) {
+    let parts = text.split(separator: " ", omittingEmptySubsequences: false)
+    guard parts.count == 4, let inode = UInt64(parts[0]), let size = Int64(parts[1]), let seconds = Int(parts[2]),
+      let nanoseconds = Int(parts[3])
+    else { return nil }
+    (self.inode, self.size, self.seconds, self.nanoseconds) = (inode, size, seconds, nanoseconds)
+  }
+
+  var text: String { "\(inode) \(size) \(seconds) \(nanoseconds)" }
+
+  /// Gives a file a time of writing that no other program's writing has: the second of now, and a random part of it. The
+  /// clock's own ticks are so long that two writings may have the same.
+  ///
+  /// - Returns: nil where the file is not the caller's, or its file system keeps no such times.
+  static func stamp(_ descriptor: Int32) -> FileIdentity? {
+    var now = timespec()
+    guard unsafe clock_gettime(CLOCK_REALTIME, &now) == 0 else { return nil }
+    // Some file systems count in units of 100.
+    let part = Int.random(in: 0..<10_000_000) * 100
+    let times = [timespec(tv_sec: 0, tv_nsec: omitted), timespec(tv_sec: now.tv_sec, tv_nsec: part)]
+    var status = stat()
+    guard unsafe futimens(descriptor, times) == 0, unsafe fstat(descriptor, &status) == 0 else { return nil }
+    let identity = FileIdentity(status)
+    return identity.seconds == now.tv_sec && identity.nanoseconds == part ? identity : nil
+  }
+
+  /// UTIME_OMIT: the time of the last reading stays.
+  private static let omitted = (1 << 30) - 2
+}

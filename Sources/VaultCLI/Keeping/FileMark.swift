@@ -1,0 +1,110 @@
+internal import CLinux
+internal import Glibc
+internal import VaultWire
+
+/// A note beside a kept file that tells the keeper's own last writing from another program's, also after a restart.
+///
+/// It holds nothing that comes from the content: nobody who lacks the file can confirm a guess of it.
+struct FileMark {
+  private static let first = "vault-mark 1"
+
+  /// True when there is one, whatever it says, and the keeper has written the file once.
+  let exists: Bool
+  /// The file that the keeper was about to write, and the own one that it was to displace.
+  var files: [FileIdentity]
+  /// The files that the keeper made, as they were named until they exchanged their names with what they displaced.
+  var parts: [Part]
+  /// The paths beside the template that a writing of it may have left.
+  var others: [String]
+  /// True when the command is yet to run for what was written.
+  var isOwed: Bool
+  /// True until the first writing is over.
+  var isFirst: Bool
+
+  private let path: String
+
+  /// A name in the folder.
+  struct Part: Equatable {
+    let name: String
+    /// The number of the keeper's own file that has it, while that is not whole and had no other name.
+    var begun: UInt64?
+  }
+
+  /// Reads that of a file. One that is no mark is of no file, and one that others can have written is none.
+  init(of file: String) {
+    path = Self.path(of: file)
+    let text = Self.text(path)
+    let lines = text?.split(separator: "\n") ?? []
+    isFirst = lines.contains("first") || text == nil
+    exists = text == nil ? Self.isTaken(path) : !isFirst
+    guard lines.first?.elementsEqual(Self.first) == true else {
+      (files, parts, others, isOwed) = ([], [], [], false)
+      return
+    }
+    files = lines.compactMap { $0.hasPrefix("file ") ? FileIdentity($0.dropFirst(5)) : nil }
+    let begun = lines.compactMap { $0.hasPrefix("begun ") ? $0.dropFirst(6).split(separator: " ") : nil }
+    parts = lines.compactMap { line in
+      guard line.hasPrefix("part "), let name = Part.name(line.dropFirst(5)) else { return nil }
+      return Part(name: name, begun: begun.first { $0.count == 2 && $0[0] == name }.flatMap { UInt64($0[1]) })
+    }
+    others = lines.filter { $0.hasPrefix("other ") }.map { String($0.dropFirst(6)) }
+    isOwed = lines.contains("owed")
+  }
+
+  /// True where something else than a file of another user's has the name, which nothing of the keeper's can take.
+  private static func isTaken(_ path: String) -> Bool {
+    var status = stat()
+    guard unsafe lstat(path, &status) == 0 else { return false }
+    return status.st_mode & S_IFMT != S_IFREG || status.st_uid == geteuid() && status.st_mode & 0o022 == 0
+  }
+
+  private static func text(_ path: String) -> String? {
+    let descriptor = unsafe open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY)
+    guard descriptor >= 0 else { return nil }
+    defer { close(descriptor) }
+    var status = stat()
+    guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_uid == geteuid(),
+      status.st_mode & 0o022 == 0, let read = try? FileInput.readAll(descriptor, limit: 4096, name: path)
+    else { return nil }
+    // Bytes have no padding.
+    return read.withBytes { bytes in unsafe bytes.withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) } }
+  }
+
+  /// True for a file that the keeper wrote.
+  func holds(_ file: FileIdentity) -> Bool { files.contains(file) }
+
+  /// Writes it in the place of the one that is there.
+  func write() throws(Failure) {
+    var text = Self.first + "\n"
+    for file in files { text += "file \(file.text)\n" }
+    for part in parts {
+      text += "part \(part.name)\n"
+      if let begun = part.begun { text += "begun \(part.name) \(begun)\n" }
+    }
+    for other in others where !other.contains("\n") { text += "other \(other)\n" }
+    if isOwed { text += "owed\n" }
+    if isFirst { text += "first\n" }
+    let file = try NewFile(path, replaces: true)
+    try file.write(unsafe text.utf8.span.bytes)
+    try file.finish()
+  }
+
+  /// The path of a small file of the keeper's beside the kept one.
+  static func path(of file: String, ending: String = "vault-mark") -> String {
+    let start = file.lastIndex(of: "/").map { file.index(after: $0) } ?? file.startIndex
+    return "\(file[..<start]).\(file[start...]).\(ending)"
+  }
+}
+
+extension FileMark.Part {
+  /// The name, if it is one that the keeper makes.
+  fileprivate static func name(_ text: Substring) -> String? {
+    text.hasPrefix(NewFile.partPrefix) && !text.contains("/") ? String(text) : nil
+  }
+
+  /// The name and the number of a file to which nothing was written yet.
+  init(begun file: NewFile) {
+    var status = stat()
+    (name, begun) = (file.part, unsafe fstat(file.descriptor, &status) == 0 ? UInt64(status.st_ino) : nil)
+  }
+}

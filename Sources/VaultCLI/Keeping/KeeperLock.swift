@@ -1,0 +1,58 @@
+internal import CLinux
+internal import Glibc
+internal import VaultModel
+
+/// The lock by which one keeper alone keeps a file. It is on an empty file beside the kept one, which nothing replaces, and
+/// is held from before the first writing on. The kernel releases it when the process ends.
+final class KeeperLock {
+  private static let attempts = 8
+
+  private let file: String
+  private let path: String
+  /// -1 while it is not taken.
+  private var descriptor: Int32 = -1
+
+  /// - Parameter file: the path of the kept file.
+  init(of file: String) {
+    self.file = file
+    path = FileMark.path(of: file, ending: "vault-lock")
+  }
+
+  deinit { if descriptor >= 0 { close(descriptor) } }
+
+  /// Takes it; nothing is to do where it is taken already, unless somebody has removed the file since.
+  ///
+  /// - Throws: ``Failure`` where another process has it, or the folder or its file system lets nobody have one.
+  func take() throws(Failure) {
+    for _ in 0..<Self.attempts {
+      if descriptor >= 0, isNamed(descriptor) { return }
+      let opened = unsafe open(
+        path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY, 0o600 as mode_t)
+      guard opened >= 0 else { throw failure(errno) }
+      guard flock(opened, LOCK_EX | LOCK_NB) == 0 else {
+        let code = errno
+        close(opened)
+        throw failure(code)
+      }
+      if descriptor >= 0 { close(descriptor) }
+      descriptor = opened
+    }
+    throw failure(ESTALE)
+  }
+
+  /// True while the file has its name, by which others find it.
+  private func isNamed(_ descriptor: Int32) -> Bool {
+    var (mine, there) = (stat(), stat())
+    return unsafe fstat(descriptor, &mine) == 0 && lstat(path, &there) == 0 && mine.st_ino == there.st_ino
+      && mine.st_dev == there.st_dev
+  }
+
+  private func failure(_ code: Int32) -> Failure {
+    guard code != EWOULDBLOCK else {
+      return Failure(.exists, "\(Printable.quoted(file)) is kept by another process already", "end that one first")
+    }
+    return Failure(
+      .io, "\(Printable.quoted(path)) cannot be locked: \(Output.describe(code))",
+      "see to the folder, and remove that file unless it is another user's keeper's")
+  }
+}

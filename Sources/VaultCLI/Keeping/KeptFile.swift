@@ -1,0 +1,361 @@
+internal import CLinux
+internal import Glibc
+internal import VaultModel
+internal import VaultWire
+
+/// The file that a keeper writes, and other programs may write as well: whatever was there and is not the keeper's own
+/// stays, at its place or beside it.
+struct KeptFile {
+  /// What came of a writing.
+  enum Outcome {
+    /// It is what it should be, and was before.
+    case right
+    /// It was written. What is there is what it displaced and what lies beside it now.
+    case written(Displaced?)
+    /// It was not written over what another program has put there.
+    case held(PresentFile)
+
+    var isHeld: Bool {
+      switch self {
+      case .right, .written: false
+      case .held: true
+      }
+    }
+  }
+
+  /// A file that was displaced and lies beside the kept one.
+  struct Displaced {
+    let file: PresentFile
+    /// True when it came between the look and the writing.
+    let isSudden: Bool
+    /// True when nothing more will be written to it, as far as can be told.
+    let isQuiet: Bool
+  }
+
+  /// The way in which what stands there may be written over.
+  private enum Claim {
+    /// It is the keeper's own, and goes.
+    case own
+    /// It is not, and stays beside.
+    case aside
+  }
+
+  private static let attempts = 8
+  /// The milliseconds in which a program that has it open for writing is waited for.
+  private static let patience = 1000
+
+  let output: OutputFile
+  /// True when a command runs after each writing.
+  private let runs: Bool
+  private let lock: KeeperLock
+  /// The time since which a program has it open for writing, as ``Moment`` counts.
+  private var writing: Int?
+  /// True when the command is yet to run for what was written.
+  private(set) var isOwed = false
+  /// The files of the keeper's to which a program has written while they were taken back.
+  private var leftParts: [FileMark.Part] = []
+  /// The keeper's own files that could not be removed.
+  private var ownParts: [FileMark.Part] = []
+  /// The paths that a writing of the template may have left, see ``FileMark/others``.
+  private var others: [String] = []
+
+  init(_ output: OutputFile, runs: Bool) {
+    (self.output, self.runs, lock) = (output, runs, KeeperLock(of: output.path))
+  }
+
+  /// The path of what was displaced.
+  var asidePath: String { output.path + ".displaced" }
+  /// Its name in the folder.
+  private var asideName: String { String(output.path[nameStart...]) + ".displaced" }
+  private var nameStart: String.Index {
+    output.path.lastIndex(of: "/").map { output.path.index(after: $0) } ?? output.path.startIndex
+  }
+
+  /// True when something that was displaced lies there.
+  var hasAside: Bool {
+    Self.exists(asidePath)
+  }
+
+  /// The paths of what programs have written that nobody has chosen, because a writing was taken back.
+  var leftovers: [String] { leftParts.map { path(of: $0.name) }.filter(Self.exists) }
+  /// The paths of the keeper's own files that could not be removed so far.
+  var ownLeftovers: [String] { ownParts.map { path(of: $0.name) }.filter(Self.exists) }
+  /// The paths that a writing of the template has left, which was cut off.
+  var templateLeftovers: [String] { others.filter(Self.exists) }
+
+  private static func exists(_ path: String) -> Bool {
+    var status = stat()
+    return unsafe lstat(path, &status) == 0
+  }
+
+  private func path(of name: String) -> String { output.path[..<nameStart] + name }
+
+  /// The file as it stands there; nil where there is none.
+  func present() -> PresentFile? { PresentFile(output.path) }
+
+  /// True when it is not empty, or was not when the keeper wrote it last.
+  var hasHeldText: Bool {
+    present().map { $0.status.st_size > 0 } ?? false || FileMark(of: output.path).files.contains { $0.size > 0 }
+  }
+
+  /// Finds out whether it can be kept, and takes care of what a keeper left that was killed.
+  mutating func begin() throws(Failure) {
+    try lock.take()
+    try NewFile.checkExchange(beside: output.path)
+    let mark = FileMark(of: output.path)
+    (isOwed, others) = (mark.isOwed && runs, mark.others.filter(Self.exists))
+    for part in mark.parts {
+      let path = path(of: part.name)
+      guard let left = PresentFile(path) else { continue }
+      if Self.isOwn(left, part, mark) {
+        if unsafe unlink(path) != 0 { ownParts.append(FileMark.Part(name: part.name, begun: left.identity.inode)) }
+        continue
+      }
+      NewFile.leaveToOwner(path, in: AT_FDCWD)
+      guard unsafe vault_rename_new(AT_FDCWD, path, asidePath) != 0, errno == EEXIST else { continue }
+      throw Failure(
+        .exists,
+        "what another program had written lies in \(Printable.quoted(path)), and in \(Printable.quoted(asidePath)) from before",
+        "look at both, and remove one")
+    }
+  }
+
+  /// True for a file that the keeper wrote, which nobody has written to since, and nobody writes to now.
+  private static func isOwn(_ left: PresentFile, _ part: FileMark.Part, _ mark: FileMark) -> Bool {
+    if left.mayHaveWriter { return false }
+    return mark.holds(left.identity) || left.identity.inode == part.begun
+  }
+
+  // MARK: Writing
+
+  /// Writes it whole, unless it is already what it should be or another program's text stands there.
+  ///
+  /// - Parameters:
+  ///   - isFirst: true until the keeper knows what it wrote: then a file without a mark is displaced.
+  ///   - overwrites: true when another program's text is displaced.
+  ///   - isKnown: tells whether a text is the one that the keeper wrote last.
+  mutating func write(
+    _ content: borrowing SecretBuffer, isFirst: Bool, overwrites: Bool, isKnown: (PresentFile) -> Bool
+  ) throws(Failure) -> Outcome {
+    removeOwnParts()
+    for _ in 0..<Self.attempts {
+      try NewFile.check(output.path, replaces: true)
+      let present = present()
+      if let present {
+        if isRight(present, content) {
+          confirm(present)
+          return .right
+        }
+        try waitForWriter(of: present)
+      }
+      var claim: Claim?
+      if let present {
+        claim = self.claim(on: present, content, isFirst: isFirst, overwrites: overwrites, isKnown: isKnown)
+        if claim == nil { return .held(present) }
+      }
+      if let outcome = try place(content, over: present, claim) { return outcome }
+    }
+    throw Failure(.retry, "other programs write \(Printable.text(output.path)) all the time")
+  }
+
+  private func isRight(_ present: PresentFile, _ content: borrowing SecretBuffer) -> Bool {
+    present.status.st_mode & 0o7777 == output.mode && present.status.st_uid == geteuid() && present.holds(content)
+  }
+
+  private mutating func waitForWriter(of present: PresentFile) throws(Failure) {
+    guard present.hasWriter else {
+      writing = nil
+      return
+    }
+    let since = writing ?? Moment.now()
+    writing = since
+    guard Moment.now() - since < Self.patience else { return }
+    throw Failure(.retry, "another program is writing \(Printable.text(output.path))")
+  }
+
+  private func claim(
+    on present: PresentFile, _ content: borrowing SecretBuffer, isFirst: Bool, overwrites: Bool,
+    isKnown: (PresentFile) -> Bool
+  ) -> Claim? {
+    let mark = FileMark(of: output.path)
+    // A later writing to it would go with it, and there is no room beside the file.
+    if present.hasWriter, hasAside { return nil }
+    if present.holds(content) || isKnown(present) { return .own }
+    // Once the keeper knows what it wrote, another text is another program's, whatever its times say.
+    if isFirst, !present.hasWriter, mark.holds(present.identity) { return .own }
+    guard overwrites || isFirst && !mark.exists else { return nil }
+    return !hasAside || isAside(present) ? .aside : nil
+  }
+
+  /// True when what lies beside is just this.
+  private func isAside(_ file: PresentFile) -> Bool {
+    guard let aside = PresentFile(asidePath), aside.isReadable else { return false }
+    return file.isSame(as: aside)
+  }
+
+  /// - Returns: nil where what stands there is another file by now.
+  private mutating func place(
+    _ content: borrowing SecretBuffer, over present: PresentFile?, _ claim: Claim?
+  ) throws(Failure) -> Outcome? {
+    let file = try NewFile(output.path, replaces: true, mode: output.mode)
+    let begun = FileMark.Part(begun: file)
+    defer {
+      // Given up, it must not stay with a value in it.
+      if !file.isDone { drop(file, begun) }
+    }
+    // Before anything is in it: if the keeper is killed, its next start knows the file.
+    let before = FileMark(of: output.path)
+    try mark(before.files, begun, isFirst: !before.exists)
+    try content.withBytes { bytes throws(Failure) in try file.write(bytes) }
+    let own = claim == .own ? present.flatMap { $0.hasWriter ? nil : [$0.identity] } ?? [] : []
+    // Before it has its name: both files are known.
+    let stamp = FileIdentity.stamp(file.descriptor)
+    try file.sync()
+    isOwed = runs
+    let part = FileMark.Part(name: file.part)
+    try mark((stamp.map { [$0] } ?? []) + own, part, isFirst: !before.exists)
+    var outcome: Outcome?
+    if let present {
+      switch try file.exchange() {
+      case .done: outcome = try settle(file, content, over: present, claim)
+      case .isGone: return nil
+      case .isImpossible: throw NewFile.cannotExchange(beside: output.path, EINVAL)
+      }
+    } else if try file.takeFreeName() {
+      outcome = .written(nil)
+    }
+    // Until it was written once, what stands there makes room at the next start as at the first one.
+    if !before.exists, let outcome, !outcome.isHeld { try? mark(stamp.map { [$0] } ?? [], part, isFirst: false) }
+    return outcome
+  }
+
+  /// Finds out what was displaced, and what becomes of it.
+  private mutating func settle(
+    _ file: NewFile, _ content: borrowing SecretBuffer, over present: PresentFile, _ claim: Claim?
+  ) throws(Failure) -> Outcome {
+    guard let (displaced, isQuiet) = Self.displaced(by: file) else {
+      takeBack(file, content, nil)
+      throw Failure(.exists, "\(Printable.quoted(output.path)) is not a regular file any more, so it stays")
+    }
+    let isSame = displaced.isSame(as: present)
+    let part = FileMark.Part(name: file.part, begun: displaced.identity.inode)
+    if claim == .own, isSame, isQuiet {
+      drop(file, part)
+      return .written(nil)
+    }
+    let isMoved: Bool
+    do throws(Failure) { isMoved = try file.moveAside(to: asideName) } catch {
+      takeBack(file, content, displaced)
+      throw error
+    }
+    if isMoved { return .written(Displaced(file: displaced, isSudden: !isSame, isQuiet: isQuiet)) }
+    if isQuiet, isAside(displaced) {
+      drop(file, part)
+      return .written(nil)
+    }
+    takeBack(file, content, displaced)
+    return .held(displaced)
+  }
+
+  /// Removes what has the other name; what cannot be removed stays in the mark, and is tried again.
+  private mutating func drop(_ file: NewFile, _ part: FileMark.Part) {
+    if !file.drop() { ownParts.append(part) }
+  }
+
+  private mutating func removeOwnParts() {
+    let left = ownParts.filter { part in
+      let path = path(of: part.name)
+      guard let left = PresentFile(path), left.identity.inode == part.begun else { return false }
+      if left.mayHaveWriter { return true }
+      return unsafe unlink(path) != 0
+    }
+    ownParts = left
+  }
+
+  /// Gives the name back. What a program has written to the keeper's file meanwhile stays, and is named.
+  private mutating func takeBack(_ file: NewFile, _ content: borrowing SecretBuffer, _ displaced: PresentFile?) {
+    if !file.undo(of: content, for: displaced) { leftParts.append(FileMark.Part(name: file.part)) }
+  }
+
+  /// The displaced file, and whether nobody will write to it any more. A program that does so just now gets a while for
+  /// that; where the kernel does not tell, one has that while to be seen.
+  private static func displaced(by file: NewFile) -> (PresentFile, isQuiet: Bool)? {
+    let end = Moment.now() + patience
+    guard let first = PresentFile(file.part, in: file.folder) else { return nil }
+    var displaced = first
+    while displaced.mayHaveWriter, Moment.now() <= end {
+      usleep(5000)
+      guard let next = PresentFile(file.part, in: file.folder) else { return nil }
+      displaced = next
+    }
+    return (displaced, !displaced.hasWriter && (!displaced.mayHaveWriter || displaced.isUnchanged(since: first)))
+  }
+
+  /// Removes what lies beside, if it is still that.
+  func removeAside(_ displaced: Displaced) {
+    guard displaced.isQuiet, let aside = PresentFile(asidePath), aside.isSame(as: displaced.file) else { return }
+    unsafe unlink(asidePath)
+  }
+
+  // MARK: The mode
+
+  /// True for a file of another mode than the keeper made it with.
+  func hasOtherMode(_ present: PresentFile) -> Bool { present.status.st_mode & 0o7777 != output.mode }
+
+  /// Gives it its mode again; false where the keeper may not.
+  func restoreMode(of present: PresentFile) -> Bool {
+    let descriptor = unsafe open(output.path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY)
+    guard descriptor >= 0 else { return false }
+    defer { close(descriptor) }
+    var status = stat()
+    guard unsafe fstat(descriptor, &status) == 0, FileIdentity(status) == present.identity else { return false }
+    return fchmod(descriptor, output.mode) == 0
+  }
+
+  // MARK: The mark
+
+  /// Takes note that the file is what the keeper would have written, whoever wrote it.
+  func confirm(_ present: PresentFile) {
+    let mark = FileMark(of: output.path)
+    if mark.holds(present.identity) { return }
+    let descriptor = unsafe open(output.path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY)
+    guard descriptor >= 0 else { return }
+    defer { close(descriptor) }
+    var status = stat()
+    guard unsafe fstat(descriptor, &status) == 0, status.st_ino == present.status.st_ino,
+      let stamp = FileIdentity.stamp(descriptor)
+    else { return }
+    // A writing before the stamp shows in the text, and a later one in the time.
+    guard let now = self.present(), now.identity == stamp, now.isSame(as: present) else { return }
+    try? self.mark([stamp], isFirst: false)
+  }
+
+  /// Takes note whether the command is yet to run for what was written.
+  mutating func owes(_ isOwed: Bool) {
+    let before = self.isOwed
+    guard isOwed != before else { return }
+    self.isOwed = isOwed
+    // It is tried again until it is on the disk.
+    do { try mark(FileMark(of: output.path).files) } catch { self.isOwed = before }
+  }
+
+  /// Takes note of a new template that is to exchange its name with the one that is there.
+  mutating func willExchange(template part: String) throws(Failure) {
+    others = others.filter(Self.exists) + [part]
+    try mark(FileMark(of: output.path).files)
+  }
+
+  /// Writes the mark.
+  ///
+  /// - Parameter isFirst: nil where that stays as it is.
+  private func mark(_ files: [FileIdentity], _ part: FileMark.Part? = nil, isFirst: Bool? = nil) throws(Failure) {
+    // Somebody may have removed its file, and another keeper begun since.
+    try lock.take()
+    var mark = FileMark(of: output.path)
+    mark.files = files
+    if let isFirst { mark.isFirst = isFirst }
+    mark.parts = (leftParts + ownParts).filter { Self.exists(path(of: $0.name)) } + (part.map { [$0] } ?? [])
+    (mark.others, mark.isOwed) = (others, isOwed)
+    try mark.write()
+  }
+}

@@ -1,0 +1,69 @@
+internal import VaultModel
+internal import VaultWire
+
+// The network of an item of kind `wifi`: its name, and the text of its QR code.
+extension SetRequest {
+  private static let ssid = "ssid"
+
+  private var givenSSID: String? { attributes.last { $0.key == Self.ssid }?.value }
+
+  /// Takes the text of a QR code apart, where that is the value.
+  ///
+  /// - Throws: also where the text is of another network than the one that is named, unless a person says that it is meant.
+  mutating func takeApart(_ value: inout SecretBuffer) throws(Failure) {
+    let read: WiFiText?
+    do throws(ValueError) {
+      read = try value.withBytes { bytes throws(ValueError) in try WiFiText(bytes) }
+    } catch {
+      throw Failure(Fault.invalidValue(kind: ItemKind.wifi.rawValue, reason: error.reason, failed: nil))
+    }
+    guard let text = read else { return }
+    // Those of another text, which was refused.
+    attributes.removeAll { codedKeys.contains($0.key) }
+    if let given = givenSSID, let coded = text.attributes[Self.ssid], given != coded {
+      let differs = "the QR code is of the network \(Printable.quoted(coded)), and not of \(Printable.quoted(given))"
+      try Confirmation(
+        consequence: differs, question: "\(differs). Store what the QR code says?",
+        advice: "leave --attr ssid out to store what the QR code says"
+      ).ask()
+      attributes.removeAll { $0.key == Self.ssid }
+    }
+    var passphrase = SecretBuffer(capacity: value.count)
+    value.withBytes { bytes in text.writePassphrase(from: bytes) { passphrase.append($0) } }
+    value = passphrase
+    let given = Set(attributes.map(\.key))
+    for (key, value) in text.attributes.sorted(by: { $0.key < $1.key }) where !given.contains(key) {
+      attributes.append(Attribute(key: key, value: value))
+      codedKeys.insert(key)
+    }
+  }
+
+  /// Asks for the network's name, which an item of kind `wifi` cannot be without, where nobody has given it, until there is
+  /// one.
+  ///
+  /// - Parameter mayFollow: whether it may also come with the value, which is the text of a QR code then.
+  mutating func askForNetwork(_ session: Session, mayFollow: Bool) throws(Failure) {
+    guard kind == ItemKind.wifi.rawValue, givenSSID == nil, Keyboard.canAsk else { return }
+    try checkBeforeAsking(session)
+    if command.update, try attributesThere(session)[Self.ssid] != nil { return }
+    let keyboard = try Keyboard(otherwise: "give it with --attr ssid=NAME")
+    while true {
+      guard let typed = try keyboard.ask("Name of the network (ssid): ", .shown) else { throw Failure(Fault.cancelled) }
+      if typed.withBytes({ WiFiText.isURI($0) }) {
+        let use = mayFollow ? "give it as the value, which does not show" : "give the network's name alone"
+        try keyboard.show("vault: that is the text of a QR code; \(use)\n")
+        if mayFollow { return }
+        continue
+      }
+      if mayFollow, typed.count == 0 { return }
+      let name = typed.withBytes { bytes in
+        let bytes = Span<UInt8>(_bytes: bytes)
+        return String(validating: bytes.indices.map { bytes[$0] }, as: UTF8.self)
+      }
+      if let name, (1...WiFiText.longestName).contains(name.utf8.count) {
+        return attributes.append(Attribute(key: Self.ssid, value: name))
+      }
+      try keyboard.show("vault: a network's name has 1 to \(WiFiText.longestName) bytes of text\n")
+    }
+  }
+}

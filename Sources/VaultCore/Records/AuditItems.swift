@@ -1,0 +1,27 @@
+internal import VaultModel
+
+/// The items of the entries in an ``AuditBlock``, of which each is written once as a rule. Beyond some, one that has
+/// the place of another here is written again.
+struct AuditItems {
+  private static let places = 64
+
+  private var known = [(item: ItemID, place: UInt16)?](repeating: nil, count: places)
+  private var count: UInt16 = 0
+
+  /// The place of an item among those that were written; nil where it is to be written now.
+  mutating func place(of item: ItemID) -> UInt16? {
+    // Identities are random.
+    let slot = Int(truncatingIfNeeded: item.words.0) & (Self.places - 1)
+    if let one = known[slot], one.item == item { return one.place }
+    known[slot] = (item, count)
+    count += 1
+    return nil
+  }
+
+  /// Forgets them, for another record.
+  mutating func forget() {
+    guard count > 0 else { return }
+    for slot in known.indices { known[slot] = nil }
+    count = 0
+  }
+}

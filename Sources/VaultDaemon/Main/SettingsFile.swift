@@ -1,0 +1,87 @@
+internal import Logging
+internal import VaultModel
+internal import VaultService
+
+/// The settings of a daemon that runs, which SIGHUP and Reload have read again.
+final class SettingsFile {
+  /// What came of reading them.
+  struct Change: Equatable {
+    let path: String
+    /// True where there is no file, so that every setting has its default.
+    let isMissing: Bool
+    /// The settings that are others now.
+    let changed: [String]
+    /// Those of them that wait for the daemon's next start.
+    let later: [String]
+  }
+
+  private let paths: Paths
+  private let log: Logger
+  private let wall: () -> Int64
+  private var current: Configuration
+  /// What is wrong with the file that was to be read last, while older settings count.
+  private(set) var refused: VaultWarning?
+
+  init(_ paths: Paths, _ configuration: Configuration, _ log: Logger, wall: @escaping () -> Int64) {
+    (self.paths, self.log, self.wall) = (paths, log, wall)
+    current = configuration
+  }
+
+  /// Reads the file and hands the settings to `apply`, with the names of those that have changed.
+  ///
+  /// - Throws: why the file was refused, with the line that it is about; the settings stay as they are then.
+  func readAgain(_ apply: (Configuration, [String]) -> Void) throws(Refusal) -> Change {
+    let new: (settings: Configuration, isMissing: Bool)
+    do throws(Daemon.Failure) { new = try Daemon.readSettings(paths) } catch {
+      log.error("settings unchanged: \(error.text)")
+      let text = "the old settings stay, because the file was refused: \(error.text)"
+      refused = VaultWarning(.settings, text, since: wall())
+      throw .misconfigured(text)
+    }
+    let names = new.settings.names(changedFrom: current)
+    let isLater = Set(Configuration.readAtStart)
+    // What is read at the start alone is as it was then, however often the file changes.
+    let started = current
+    current = new.settings
+    current.keepStarted(from: started)
+    refused = nil
+    apply(new.settings, names.filter { !isLater.contains($0) })
+    log.info("settings read again")
+    return Change(
+      path: paths.config, isMissing: new.isMissing, changed: names.filter { !isLater.contains($0) },
+      later: names.filter(isLater.contains))
+  }
+}
+
+extension Configuration {
+  /// The settings that only the daemon's start reads.
+  static let readAtStart = ["log-level"]
+
+  fileprivate mutating func keepStarted(from started: Configuration) { logLevel = started.logLevel }
+
+  /// The names of the settings that differ, in the order of ``keys``.
+  func names(changedFrom old: Configuration) -> [String] { Self.keys.filter { !isSame($0, in: old) } }
+
+  private func isSame(_ key: String, in other: Configuration) -> Bool {
+    switch key {
+    case "idle": vault.idle == other.vault.idle
+    case "maximum-age": vault.maximumAge == other.vault.maximumAge
+    case "trash": vault.trash == other.vault.trash
+    case "audit": vault.audit.mode == other.vault.audit.mode
+    case "audit-size": vault.audit.size == other.vault.audit.size
+    case "audit-age": vault.audit.age == other.vault.audit.age
+    case "hide-names": vault.hideNames == other.vault.hideNames
+    case "keep-across-sleep": vault.keepAcrossSleep == other.vault.keepAcrossSleep
+    case "boot-key": vault.bootKey == other.vault.bootKey
+    case "tpm2-device": tpm2Device == other.tpm2Device
+    case "keyring-bus-name": keyringBusName == other.keyringBusName
+    case "pam-service": vault.pamService == other.vault.pamService
+    case "max-connections": maxConnections == other.maxConnections
+    case "max-requests-per-second": maxRequestsPerSecond == other.maxRequestsPerSecond
+    case "ssh-agent": sshAgent == other.sshAgent
+    case "log-level": logLevel == other.logLevel
+    // One that is missing here would look changed each time, which a test sees.
+    default: false
+    }
+  }
+}

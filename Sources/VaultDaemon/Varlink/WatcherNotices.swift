@@ -1,0 +1,59 @@
+internal import VaultModel
+internal import VaultService
+internal import VaultWire
+
+/// What watchers have said that a person is to see to: one thing of each process, for as long as that runs.
+struct WatcherNotices {
+  struct Notice {
+    let uid: UInt32
+    let pid: Int32
+    /// The unit that grants know it by.
+    let unit: String?
+    /// The process; it has ended once it is not alive.
+    let process: PeerProcess
+    let text: String
+    /// The time from which on it says that, Unix seconds.
+    let since: Int64
+  }
+
+  /// The most of one uid, and of all.
+  private static let mostOfUser = 16
+  private static let most = 128
+  /// The most characters of a text.
+  private static let longest = 1000
+
+  private var notices: [Notice] = []
+
+  /// Those of processes that run.
+  var current: [Notice] { notices.filter(\.process.isAlive) }
+
+  /// Takes what a process says in the place of what it said before.
+  ///
+  /// - Parameters:
+  ///   - words: in its own words; nil where there is nothing to see to.
+  ///   - process: nil where the process has ended.
+  mutating func set(_ words: String?, of caller: Caller, isSystem: Bool, _ process: PeerProcess?, at time: Int64) {
+    if notices.isEmpty, words == nil { return }
+    notices.removeAll { !$0.process.isAlive }
+    let place = notices.firstIndex { $0.pid == caller.pid && $0.uid == caller.uid }
+    let before = place.map { notices.remove(at: $0) }
+    guard let words, let process else { return }
+    let text = String(Printable.line(String(words.unicodeScalars.prefix(Self.longest))).prefix(Self.longest))
+    let since = before?.text == text ? before?.since ?? time : time
+    let ofUser = notices.count { $0.uid == caller.uid }
+    guard !text.isEmpty, notices.count < Self.most, ofUser < Self.mostOfUser else { return }
+    // Not the caller itself: what is kept of it may name items, and goes with a lock.
+    notices.append(
+      Notice(
+        uid: caller.uid, pid: caller.pid, unit: isSystem ? caller.unit : caller.userUnit, process: process, text: text,
+        since: since))
+  }
+}
+
+extension Wire.Watcher {
+  init(_ notice: WatcherNotices.Notice) {
+    self.init(
+      uid: Int(notice.uid), user: UserName.of(notice.uid), pid: Int(notice.pid), unit: notice.unit,
+      notice: notice.text, since: notice.since)
+  }
+}

@@ -1,0 +1,53 @@
+/// A form in which other programs hand over the secrets of one-time codes, and that is not taken: it is told what to give.
+enum OtherOneTimeForm {
+  /// `steam://` and base32, as some password managers have it.
+  case steam
+  /// `otpauth-migration://`: several accounts in one text, in Protocol Buffers.
+  case migration
+
+  /// Looks at a value; nil for any other.
+  init?(of value: RawSpan) {
+    let start = value.hasByteOrderMark ? 3 : 0
+    if OneTimeSecret.hasWord("steam://", value, at: start, before: value.byteCount) {
+      self = .steam
+    } else if OneTimeSecret.hasWord("otpauth-migration://", value, at: start, before: value.byteCount) {
+      self = .migration
+    } else {
+      return nil
+    }
+  }
+
+  /// Its name, to stand behind "it looks like".
+  var text: String {
+    switch self {
+    case .steam: "the secret of Steam's codes (steam://)"
+    case .migration: "an export of several one-time secrets (otpauth-migration://)"
+    }
+  }
+
+  /// The reason for its refusal.
+  var reason: String {
+    switch self {
+    case .steam:
+      "steam:// is no form of a one-time-code secret here: give what follows it, the base32, with --attr issuer=Steam, "
+        + "or otpauth://totp/Steam?secret=BASE32&issuer=Steam"
+    case .migration:
+      "otpauth-migration:// holds several secrets in a form of its own: export each account's otpauth:// URI, "
+        + "as the QR code for one account has it"
+    }
+  }
+
+  /// True for what Steam's `shared_secret` looks like: 20 bytes in base64.
+  static func isSharedSecret(_ value: RawSpan) -> Bool {
+    guard value.byteCount == 28, value.byte(27) == UInt8(ascii: "=") else { return false }
+    return (0..<27).allSatisfy { place in
+      let byte = value.byte(place)
+      let isLetter = (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
+      return isLetter || isDigit(byte) || byte == UInt8(ascii: "+") || byte == UInt8(ascii: "/")
+    }
+  }
+
+  static let sharedSecret =
+    "a one-time-code secret is base32 or an otpauth:// URI, and this looks like base64, as Steam's shared_secret is: "
+    + "give it in base32 (`base64 -d | base32`), with --attr issuer=Steam for Steam's codes"
+}

@@ -1,0 +1,82 @@
+internal import VaultCore
+internal import VaultModel
+internal import VaultStore
+
+/// A backup that is only read, piece by piece. It is for one thread, which takes it over.
+///
+/// It has the key of the backup's stream, which opens that copy alone. `@unchecked` holds because the loop gives it away and
+/// does not look at it again.
+package final class ReadBackup: @unchecked Sendable {
+  private var reader: BackupReader?
+
+  init(_ reader: consuming BackupReader) { self.reader = consume reader }
+
+  /// Reads all of it.
+  ///
+  /// - Parameters:
+  ///   - receive: fills what it gets with the next bytes.
+  ///   - isAtEnd: tells whether nothing more comes.
+  /// - Throws: a ``Refusal``, which names what is damaged, or what the closures throw.
+  package func read(receive: (inout MutableRawSpan) throws -> Void, isAtEnd: () throws -> Bool) throws {
+    guard var reader = reader.take() else { throw Refusal.cancelled }
+    try BackupIntake.turningErrors { try BackupIntake.read(into: &reader, receive: receive, isAtEnd: isAtEnd) }
+  }
+}
+
+// The check of a backup: all that a restore reads, and nothing that it writes. It does not matter whether there is a vault.
+extension Upkeep {
+  /// The name that the audit log has for it.
+  package static let checkedBackup = "check of a backup"
+
+  /// Begins to check a backup. The parameters are those of ``restore(_:method:_:_:)``; `receive` gives whether it was whole.
+  package func checkBackup(
+    _ bytes: [UInt8], method: String?, _ prompter: any Prompter,
+    _ receive: @escaping (ReadBackup) -> TransferWork<Result<Void, Refusal>>?
+  ) {
+    let header: BackupHeader
+    let slots: [SlotRecord]
+    let caller: Backoff.Source
+    do throws(Refusal) {
+      try checkNoTransfer()
+      (header, slots, caller) = try admit(bytes, method, prompter)
+    } catch { return ways.refuse(prompter, error, .backup, Self.checkedBackup) }
+    let conversation = ways.converse(prompter, .backup, Self.checkedBackup)
+    ask(conversation, slots, header, by: caller) { [unowned self] vaultKey in
+      let reader: ReadBackup
+      do throws(Refusal) {
+        try checkNoTransfer()
+        reader = try Self.reader(header, vaultKey)
+      } catch { return conversation.fail(error) }
+      let caller = conversation.caller
+      // The vault key goes with it.
+      conversation.end()
+      guard let work = receive(reader) else {
+        return vault.audit.record(.backup, .cancelled, caller, item: Self.checkedBackup)
+      }
+      let new = Transfer(.check, vault, stop: work.stop)
+      transfer = new
+      vault.log.info("a backup of \(header.size) bytes is being checked")
+      work.run(new) { [unowned self] result in
+        transfer = nil
+        let outcome: AuditOutcome
+        switch result {
+        case .success: outcome = .ok
+        case .failure(let refusal): outcome = refusal.outcome
+        }
+        vault.audit.record(.backup, outcome, caller, item: Self.checkedBackup)
+      }
+    }
+  }
+
+  private static func reader(_ header: BackupHeader, _ vaultKey: Handover) throws(Refusal) -> ReadBackup {
+    do throws(VaultError) {
+      let reader = try vaultKey.withSecret { (key: borrowing SecureBytes) throws(VaultError) in
+        ReadBackup(try BackupReader(header, vaultKey: key))
+      }
+      if let reader { return reader }
+    } catch .corrupt(let reason) {
+      throw .invalidBackup(reason)
+    } catch { throw Refusal(error) }
+    throw .cancelled
+  }
+}

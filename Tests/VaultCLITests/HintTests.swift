@@ -1,0 +1,30 @@
+import Testing
+
+@testable import VaultCLI
+
+@Suite("The commands that messages advise") struct HintTests {
+  @Test("name the machine's vault where that was asked, and otherwise not") func line() {
+    #expect(Hint.line("unlock", isSystem: true) == "vault --system unlock")
+    #expect(Hint.line("unlock", isSystem: false) == "vault unlock")
+    #expect(Hint.vault("unlock") == "`vault unlock`")
+  }
+
+  @Test("are the machine's vault's by an option of this program alone") func option() {
+    for (arguments, isSystem) in [
+      (["vault", "--system", "get", "a"], true), (["vault", "get", "a", "--system"], true),
+      (["git-credential-vault", "--system", "get"], true), (["vault", "get", "a"], false),
+      (["vault", "run", "--", "systemctl", "--system"], false), (["--system", "get"], false), ([], false),
+    ] {
+      #expect(Hint.isSystem(arguments) == isSystem, "\(arguments)")
+    }
+  }
+
+  @Test("are put so into the daemon's own advice, once, and nothing else of it is changed") func text() {
+    let advice = "`vault verify` says what is wrong, `vault --system salvage` saves `vault` and vault\u{1B}[31m"
+    #expect(
+      Hint.text(advice, isSystem: true).hasPrefix(
+        "`vault --system verify` says what is wrong, `vault --system salvage` saves `vault` and vault"))
+    #expect(Hint.text(advice, isSystem: false).hasPrefix("`vault verify` says what is wrong, `vault --system salvage`"))
+    #expect(!Hint.text(advice, isSystem: true).contains("\u{1B}"))
+  }
+}

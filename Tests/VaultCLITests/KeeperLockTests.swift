@@ -1,0 +1,99 @@
+import Foundation
+import Glibc
+import Testing
+import VaultTesting
+
+@Suite("The one keeper of a file") struct KeeperLockTests {
+  private static let refusal = "is kept by another process already; end that one first"
+
+  @Test("a second keeper is refused before the first one has written anything") func first() throws {
+    let stand = try KeptStand()
+    defer { stand.close() }
+    try stand.sandbox.must(["lock"])
+    try #require(unsafe mkfifo(stand.path("end"), 0o600) == 0)
+    // Without a terminal, nobody is asked for the password.
+    let begun = Begun(
+      stand.sandbox, ["-c", "cd; vault inject -i t -o out --watch & pid=$!; read x <end; kill $pid; wait $pid"],
+      program: "/bin/sh")
+    try wait(for: "the first one") { stand.has(".out.vault-lock") }
+    let second = try stand.begin()
+    try second.expect(Self.refusal)
+    #expect(try second.wait() == 73)
+    try stand.sandbox.must(["unlock", "--password-stdin"], stdin: password + "\n")
+    try wait(for: "the file") { stand.has("out") }
+    #expect(try stand.mode(".out.vault-lock") == 0o600)
+    try Data("\n".utf8).write(to: URL(fileURLWithPath: stand.path("end")))
+    let outcome = try begun.outcome()
+    #expect(outcome.errors.contains("wrote out"), "\(outcome)")
+  }
+
+  @Test("a second keeper is refused whatever has become of the mark", arguments: ["nothing", "a folder", "a link"])
+  func mark(_ kind: String) throws {
+    let stand = try KeptStand()
+    defer { stand.close() }
+    let terminal = try stand.begin()
+    try terminal.expect("wrote")
+    stand.remove(".out.vault-mark")
+    switch kind {
+    case "a folder": #expect(unsafe mkdir(stand.path(".out.vault-mark"), 0o700) == 0)
+    case "a link": #expect(unsafe symlink(stand.path("t"), stand.path(".out.vault-mark")) == 0)
+    default: break
+    }
+    let second = try stand.begin()
+    try second.expect(Self.refusal)
+    #expect(try second.wait() == 73)
+    try stand.end(terminal)
+  }
+
+  @Test("a second keeper is refused while the first one gives its mark the name") func moment() throws {
+    let stand = try KeptStand()
+    defer { stand.close() }
+    let terminal = try stand.traced(by: ["-P", ".out.vault-mark", "-e", "inject=renameat:signal=SIGSTOP:when=4"], [])
+    try terminal.expect("wrote")
+    try stand.set("111-11-111")
+    let pid = try stand.stopped(terminal) {
+      let second = try stand.begin()
+      try second.expect(Self.refusal)
+      #expect(try second.wait() == 73)
+    }
+    try terminal.expect("wrote")
+    try stand.end(terminal, traced: pid)
+  }
+
+  @Test("a keeper whose lock was removed writes nothing while another one has it") func removed() throws {
+    let stand = try KeptStand()
+    defer { stand.close() }
+    let terminal = try stand.begin()
+    try terminal.expect("wrote")
+    stand.remove(".out.vault-lock")
+    let second = try stand.begin()
+    try wait(for: "the second one") {
+      try String(contentsOfFile: "/proc/locks", encoding: .utf8).contains(" \(second.pid) ")
+    }
+    // So that it is the first one that finds something to write.
+    second.signal(SIGSTOP)
+    try stand.set("111-11-111")
+    try terminal.expect("is kept by another process already")
+    second.signal(SIGCONT)
+    try second.expect("wrote")
+    #expect(try stand.read() == stand.text("111-11-111") && !stand.has("out.displaced"))
+    try stand.end(second)
+    // What that one wrote is another program's to the first.
+    try stand.set("222-22-222")
+    try terminal.expect("is held")
+    #expect(try stand.read() == stand.text("111-11-111") && !stand.has("out.displaced"))
+    try stand.end(terminal)
+  }
+
+  @Test("no keeper begins where there can be no lock", arguments: ["a folder", "a link"])
+  func none(_ kind: String) throws {
+    let stand = try KeptStand()
+    defer { stand.close() }
+    let lock = stand.path(".out.vault-lock")
+    #expect(unsafe (kind == "a folder" ? mkdir(lock, 0o700) : symlink(stand.path("t"), lock)) == 0)
+    let terminal = try stand.begin()
+    try terminal.expect("cannot be locked")
+    #expect(try terminal.wait() == 74)
+    #expect(!stand.has("out"))
+  }
+}

@@ -1,0 +1,108 @@
+import Foundation
+import Glibc
+import Testing
+import VaultTesting
+
+@Suite("The template of vault inject --watch") struct KeptTemplateTests {
+  @Test("a template that is emptied makes no empty file and runs nothing") func emptied() throws {
+    let stand = try KeptStand()
+    defer { stand.close() }
+    let terminal = try stand.begin("--exec", "echo ran with $(wc -c <\(stand.path("out")))")
+    try terminal.expect("ran with")
+    try stand.overwrite("t", with: "")
+    try terminal.expect("\(stand.path("t")) is empty; \(stand.path("out")) stays as it is")
+    // A new value is no reason either.
+    try stand.set("111-11-111")
+    try stand.overwrite("t", with: KeptStand.template)
+    try terminal.expect("ran with")
+    #expect(try stand.read() == stand.text("111-11-111"))
+    #expect(!terminal.screen.contains("ran with 0"))
+    try stand.end(terminal)
+    // Nor does one that is empty at the start.
+    try stand.overwrite("t", with: "")
+    let next = try stand.begin()
+    try next.expect("is empty")
+    #expect(try stand.read() == stand.text("111-11-111"))
+    try stand.end(next)
+    // Not even where the file is gone: the mark knows that it was not empty.
+    stand.remove("out")
+    let last = try stand.begin("--exec", "echo ran with nothing")
+    try last.expect("\(stand.path("t")) is empty; \(stand.path("out")) is not written")
+    #expect(!stand.has("out") && !last.screen.contains("ran with nothing"))
+    try stand.end(last)
+  }
+
+  @Test("an edit of the template is not lost where --adopt has not begun to write it") func editedEarly() throws {
+    let stand = try KeptStand()
+    defer { stand.close() }
+    // The first writing syncs the file, three times the mark and four times the folder; the template's comes ninth.
+    let terminal = try stand.traced(by: ["-e", "inject=fsync:signal=SIGSTOP:when=9"], ["--adopt"])
+    try terminal.expect("wrote")
+    try stand.replace(with: stand.text("031-45-154", name: "other"))
+    let pid = try stand.stopped(terminal) { try stand.replace("t", with: Self.edit) }
+    try Self.expectEdit(stand, terminal)
+    try stand.end(terminal, traced: pid)
+  }
+
+  @Test("nor where it has written it, and only the name is missing") func editedLate() throws {
+    let stand = try KeptStand()
+    defer { stand.close() }
+    // It stops whenever it has read the template: how often it looks depends on what it is told when.
+    let stop = ["-P", stand.path("t"), "-e", "inject=close:signal=SIGSTOP"]
+    let terminal = try stand.traced(by: stop, ["--adopt"])
+    var (stops, isReplaced, isEdited) = (0, false, false)
+    try wait(for: "the new template") {
+      guard (try? stand.read("trace").components(separatedBy: "stopped by SIGSTOP").count) ?? 0 > stops + 1 else {
+        return false
+      }
+      stops += 1
+      if !isReplaced, stand.has("out") {
+        try stand.replace(with: stand.text("031-45-154", name: "other"))
+        isReplaced = true
+      } else if try isReplaced && stand.leftovers.contains(where: { try stand.read($0).contains("{{ vault") }) {
+        try stand.replace("t", with: Self.edit)
+        isEdited = true
+      }
+      kill(try stand.keeper(of: terminal), SIGCONT)
+      return isEdited
+    }
+    let pid = try stand.keeper(of: terminal)
+    // Until it has ended.
+    Thread.detachNewThread { while kill(pid, SIGCONT) == 0 { usleep(5_000) } }
+    try Self.expectEdit(stand, terminal)
+    try stand.end(terminal, traced: pid)
+  }
+
+  @Test("nor where the template's file system can exchange nothing") func noExchange() throws {
+    let stand = try KeptStand()
+    defer { stand.close() }
+    let failing = ["-P", stand.path("t"), "-P", "t", "-e", "inject=renameat2:error=EINVAL:signal=SIGSTOP:when=1"]
+    let terminal = try stand.traced(by: failing, ["--adopt"])
+    try terminal.expect("wrote")
+    try stand.replace(with: stand.text("031-45-154", name: "other"))
+    let pid = try stand.stopped(terminal) { try stand.overwrite("t", with: Self.edit) }
+    try terminal.expect("has taken none of it")
+    try terminal.expect("is held")
+    #expect(try stand.read("t") == Self.edit && stand.leftovers.isEmpty)
+    try stand.end(terminal, traced: pid)
+  }
+
+  @Test("--adopt refuses such a file system at its start") func noExchangeAtStart() throws {
+    let stand = try KeptStand()
+    defer { stand.close() }
+    let terminal = try stand.traced(by: ["-e", "inject=renameat2:error=EINVAL:when=2"], ["--adopt"])
+    try terminal.expect("its file system cannot exchange two files")
+    #expect(try terminal.wait() == 78)
+    #expect(try stand.leftovers.isEmpty && !stand.has("out"))
+  }
+
+  private static let edit = KeptStand.template.replacing("Homebridge", with: "by hand")
+
+  private static func expectEdit(_ stand: KeptStand, _ terminal: Terminal) throws {
+    try terminal.expect("has taken none of it: it has been changed itself")
+    try terminal.expect("is held")
+    #expect(try stand.read("t") == edit)
+    #expect(try stand.read() == stand.text("031-45-154", name: "other"))
+    #expect(try stand.leftovers.isEmpty)
+  }
+}

@@ -1,0 +1,104 @@
+import Foundation
+import Testing
+import VaultTesting
+
+@Suite("The network of an item of kind wifi, on a terminal") struct SetNetworkTests {
+  private static let name = "Name of the network (ssid): "
+  private static let value = "Value of `x`: "
+  private static let text = "WIFI:T:WPA;S:net;P:long enough;;"
+
+  private func fields(_ sandbox: Sandbox) throws -> [String] {
+    try ["ssid", "security", "value"].map { try sandbox.must(["get", "x", "--field", $0]) }
+  }
+
+  @Test("a name that cannot be one is asked for again, and not the value") func name() throws {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    let terminal = try Terminal(sandbox, ["set", "x", "--kind", "wifi"])
+    try terminal.expect(Self.name)
+    terminal.type(String(repeating: "x", count: 33))
+    try terminal.expect("vault: a network's name has 1 to 32 bytes of text")
+    try terminal.expect(Self.name)
+    terminal.type("net")
+    for question in [Self.value, "Again: "] {
+      try terminal.expect(question)
+      terminal.type("long enough")
+    }
+    #expect(try terminal.wait() == 0)
+    #expect(try sandbox.must(["get", "x", "--field", "ssid"]) == "net")
+    // The options are checked before anything is typed.
+    let given = try Terminal(
+      sandbox, ["set", "y", "--kind", "wifi", "--attr", "ssid=\(String(repeating: "x", count: 33))"])
+    #expect(try given.wait() == 65)
+    #expect(given.screen.contains("attribute 'ssid' has 1 to 32 bytes") && !given.screen.contains("Value"))
+  }
+
+  @Test("the name may come with the text of the QR code", arguments: ["", text]) func follows(answer: String) throws {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    let terminal = try Terminal(sandbox, ["set", "x", "--kind", "wifi"])
+    try terminal.expect(Self.name)
+    terminal.type(answer)
+    if !answer.isEmpty { try terminal.expect("vault: that is the text of a QR code; give it as the value") }
+    try terminal.expect(Self.value)
+    terminal.type(Self.text)
+    #expect(try terminal.wait() == 0)
+    #expect(try fields(sandbox) == ["net", "WPA", "long enough"])
+  }
+
+  @Test("where it did not come it is asked for after the value") func late() throws {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    let terminal = try Terminal(sandbox, ["set", "x", "--kind", "wifi"])
+    try terminal.expect(Self.name)
+    terminal.type("")
+    for question in [Self.value, "Again: "] {
+      try terminal.expect(question)
+      terminal.type("long enough")
+    }
+    for answer in ["", Self.text, "net"] {
+      try terminal.expect(Self.name)
+      terminal.type(answer)
+    }
+    #expect(try terminal.wait() == 0)
+    #expect(try sandbox.must(["get", "x", "--field", "ssid"]) == "net" && sandbox.must(["get", "x"]) == "long enough")
+  }
+
+  @Test("a QR code of another network than the one that was named is asked about, and refused elsewhere")
+  func differs() throws {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    let refused = try sandbox.run("set", "x", "--kind", "wifi", "--attr", "ssid=other", stdin: Self.text)
+    #expect(refused.status == 75 && refused.errors.contains("the QR code is of the network `net`, and not of `other`"))
+    for (answer, status) in [("n", Int32(77)), ("y", 0)] {
+      let terminal = try Terminal(sandbox, ["set", "x", "--kind", "wifi", "--attr", "ssid=other"])
+      try terminal.expect(Self.value)
+      terminal.type(Self.text)
+      try terminal.expect("Store what the QR code says? [y/N] ")
+      terminal.type(answer)
+      #expect(try terminal.wait() == status)
+    }
+    #expect(try fields(sandbox) == ["net", "WPA", "long enough"])
+    // The same network may be named.
+    try sandbox.must(["set", "z", "--kind", "wifi", "--attr", "ssid=net"], stdin: Self.text)
+    #expect(try sandbox.must(["get", "z"]) == "long enough")
+  }
+
+  @Test("a text that is refused says what is wrong with it, and another can be given") func refused() throws {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    let terminal = try Terminal(sandbox, ["set", "x", "--kind", "wifi"])
+    try terminal.expect(Self.name)
+    terminal.type("")
+    try terminal.expect(Self.value)
+    terminal.type("WIFI:T:WPA2-EAP;S:net;P:x;;")
+    try terminal.expect("the QR code is of a network with accounts (EAP)")
+    try terminal.expect("(Enter to give it again, control-D to give up): ")
+    terminal.type("")
+    // The name may follow again.
+    try terminal.expect(Self.value)
+    terminal.type("WIFI:S:Open;;")
+    #expect(try terminal.wait() == 0)
+    #expect(try fields(sandbox) == ["Open", "nopass", ""])
+  }
+}

@@ -1,0 +1,152 @@
+import Testing
+import VaultCore
+import VaultModel
+
+@testable import VaultService
+@testable import VaultStore
+
+@Suite("Readers of the audit log") struct AuditReadersTests {
+  private static func stand() throws -> RoomStand {
+    let stand = try RoomStand.unlocked(system: true)
+    for (uid, pattern) in [(990, "a/**"), (991, "b/**")] {
+      _ = try stand.access.give(
+        try Subject(parsing: "user:\(uid)"), try ItemPattern(pattern), try Rights(parsing: "get,find"), until: nil,
+        for: stand.administrator)
+    }
+    return stand
+  }
+
+  private static func read(
+    _ stand: RoomStand, by caller: Caller? = nil, _ change: (inout AuditFilter) throws -> Void = { _ in }
+  ) throws -> (found: [AuditReading.Found], othersByName: Int) {
+    var filter = AuditFilter()
+    try change(&filter)
+    let reading = try stand.access.readAudit(filter, for: caller ?? stand.administrator)
+    defer { reading.end() }
+    var found: [AuditReading.Found] = []
+    while true {
+      let (page, isOver) = try reading.page(until: 0) { 1 }
+      found += page
+      if isOver { return (found, reading.othersByName) }
+    }
+  }
+
+  @Test("of one uid there are eight at a time, and one that ends makes room") func bound() throws {
+    let stand = try Self.stand()
+    let caller = RoomStand.caller(990)
+    var readings = try (0..<AuditReaders.most).map { _ in try stand.access.readAudit(AuditFilter(), for: caller) }
+    #expect(throws: Refusal.busy("8 programs of this user are reading the audit log")) {
+      try stand.access.readAudit(AuditFilter(), for: caller)
+    }
+    _ = try stand.access.readAudit(AuditFilter(), for: RoomStand.caller(991))
+    readings[0].end()
+    readings[0] = try stand.access.readAudit(AuditFilter(), for: caller)
+    readings = []
+    let told = try Self.read(stand) { $0.action = .audit }.found.filter { $0.entry.caller?.uid == 990 }
+    #expect(told.contains { $0.entry.outcome == .failed })
+    for _ in 0..<20 { try stand.access.readAudit(AuditFilter(), for: caller).end() }
+  }
+
+  @Test(
+    "the last entries are those that were found last, however many are asked for", arguments: [1, 63, 64, 300, 999])
+  func last(count: Int) throws {
+    let stand = try Self.stand()
+    for number in 0..<500 { stand.vault.audit.record(.use, .ok, RoomStand.caller(990), item: "a/\(number)") }
+    stand.vault.audit.record(.set, .ok, RoomStand.caller(990), item: "a/other")
+    let (found, _) = try Self.read(stand) { ($0.action, $0.last) = (.use, count) }
+    #expect(found.map(\.entry.item) == (0..<500).suffix(count).map { "a/\($0)" })
+    #expect(zip(found, found.dropFirst()).allSatisfy { $0.number < $1.number })
+  }
+
+  @Test("the last entries have what tells more of them, and what is only counted is the last") func lastCounts() throws
+  {
+    let stand = try Self.stand()
+    try stand.set("a/one")
+    let caller = RoomStand.caller(990)
+    for _ in 0..<3 { AuditTests.get(stand, "a/one", caller) }
+    stand.hands.pass(seconds: 61)
+    for _ in 0..<5 { AuditTests.get(stand, "a/one", caller) }
+    func told(_ last: Int?) throws -> [String] {
+      try Self.read(stand) { ($0.action, $0.last) = (.get, last) }.found.map { one in
+        "\(one.entry.item ?? "") \(one.entry.caller?.uid ?? 0)" + (one.entry.repeats.map { " ×\($0.count)" } ?? "")
+      }
+    }
+    let all = ["a/one 990", "a/one 990 ×2", "a/one 990", "a/one 990 ×4"]
+    #expect(try told(nil) == all, "also what was counted since the last entry of it")
+    for last in 1...5 { #expect(try told(last) == Array(all.suffix(last)), "the last \(last)") }
+    stand.hands.pass(seconds: 61)
+    #expect(try told(nil) == all, "once each")
+  }
+
+  @Test("equal receipts are entries of their own: what was said last counts") func receipts() throws {
+    let stand = try Self.stand()
+    let caller = RoomStand.caller(990)
+    for outcome in [AuditOutcome.ok, .failed, .ok, .ok] {
+      stand.vault.audit.record(.receipt, outcome, caller, item: "a/one", detail: "version 1")
+    }
+    #expect(try Self.read(stand) { $0.action = .receipt }.found.map(\.entry.outcome) == [.ok, .failed, .ok, .ok])
+  }
+
+  @Test("entries of others, and what tells more of them, are not kept for one who may not read them") func others()
+    throws
+  {
+    let stand = try Self.stand()
+    for name in ["a/one", "b/one"] { try stand.set(name) }
+    for _ in 0..<3 { AuditTests.get(stand, "a/one", RoomStand.caller(990)) }
+    for _ in 0..<4 { AuditTests.get(stand, "b/one", RoomStand.caller(991)) }
+    func told() throws -> [String] {
+      try Self.read(stand, by: RoomStand.caller(991)) { $0.action = .get }.found.map { one in
+        "\(one.entry.item ?? "?")" + (one.entry.repeats.map { " ×\($0.count)" } ?? "")
+      }
+    }
+    #expect(try told() == ["b/one", "b/one ×3"])
+    stand.hands.pass(seconds: 61)
+    #expect(try told() == ["b/one", "b/one ×3"])
+  }
+
+  @Test("nothing is told of an item by its present name to one who may not find its old one") func oldName() throws {
+    let stand = try Self.stand()
+    try stand.set("b/one")
+    AuditTests.get(stand, "b/one", RoomStand.caller(991))
+    try stand.items.move(ItemName("b/one"), to: ItemName("b/two"), for: stand.administrator)
+    let reader = RoomStand.caller(991)
+    #expect(try Self.read(stand, by: reader) { $0.action = .get }.found.map(\.now?.text) == ["b/two"])
+    _ = try stand.access.revoke(
+      try Subject(parsing: "user:991"), try ItemPattern("b/**"), for: stand.administrator)
+    _ = try stand.access.give(
+      try Subject(parsing: "user:991"), try ItemPattern("b/two"), try Rights(parsing: "get,find"), until: nil,
+      for: stand.administrator)
+    let told = try Self.read(stand, by: reader) { $0.action = .get }.found
+    #expect(told.map(\.now) == [nil] && told.map(\.isGone) == [false])
+  }
+
+  @Test("entries that know an item by another name alone are counted where an item is asked for") func names() throws {
+    let stand = try Self.stand()
+    try stand.set("a/new")
+    let caller = AuditEntry.Caller(RoomStand.caller(990), isSystem: true)
+    for name in ["a/old", "a/old", "a/new"] {
+      stand.vault.audit.add(AuditEntry(time: 1, action: .get, outcome: .ok, caller: caller, item: name))
+    }
+    let (found, others) = try Self.read(stand) { $0.item = try ItemName("a/new") }
+    #expect(found.count { $0.isByName } == 1 && others == 2)
+    #expect(try Self.read(stand).othersByName == 0)
+  }
+
+  @Test("the places of items are found once for all readers, and again where items are made, deleted and renamed")
+  func places() throws {
+    let stand = try Self.stand()
+    for number in 0..<40 { try stand.set("a/\(number)") }
+    let keychain = try stand.vault.keychain()
+    while try !keychain.findPlaces(rows: 7) {}
+    #expect(keychain.knowsAllPlaces)
+    try stand.set("a/later")
+    let later = try keychain.item(named: ItemName("a/later"))
+    let id = try #require(later.id)
+    #expect(try !keychain.knowsAllPlaces && keychain.item(id) == nil)
+    #expect(try keychain.findPlaces(rows: 2) && keychain.item(id)?.name == later.name)
+    try stand.items.move(later.name, to: ItemName("a/latest"), for: stand.administrator)
+    #expect(try keychain.item(id)?.name.text == "a/latest")
+    _ = try stand.items.delete([ItemName("a/latest")], isForGood: true, for: stand.administrator)
+    #expect(try keychain.item(id) == nil)
+  }
+}
