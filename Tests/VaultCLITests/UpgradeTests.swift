@@ -63,8 +63,13 @@ private struct EarlierVault: CustomStringConvertible {
     }
   }
 
+  /// Unlocks the vault, once the wrong attempt that its store knows of is a second ago.
   private func unlock(_ sandbox: Sandbox) throws {
-    try sandbox.must(["unlock", "--password-stdin"], stdin: password + "\n")
+    try wait(for: "the next attempt") {
+      let outcome = try sandbox.run("unlock", "--password-stdin", stdin: password + "\n")
+      try #require(outcome.status == 0 || outcome.errors.contains("too soon after a wrong attempt"), "\(outcome)")
+      return outcome.status == 0
+    }
   }
 
   /// Expects the store to be as it was written, and the log with it.
