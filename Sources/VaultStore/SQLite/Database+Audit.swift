@@ -1,10 +1,11 @@
 import VaultCore
 import VaultModel
 
-/// A row of the audit log: the beginning of a chain, or a sealed record of one.
+/// A row of the audit log: the first row of a chain (its beginning), or a sealed record of a chain.
 struct AuditRow {
   let row: Int64
-  /// The row of the beginning of its chain; its own where it is one, and 0 where the file names none that can be.
+  /// The row of the beginning of this row's chain. A beginning has its own row here. 0 if the file names a row that
+  /// cannot be that beginning.
   let chain: Int64
   let bytes: [UInt8]
 
@@ -25,7 +26,7 @@ extension Database {
     try runOnOneRow(insert, "an audit record")
   }
 
-  /// A row; nil when there is none of that number.
+  /// The row of that number; nil when there is none.
   func auditRow(_ number: Int64) throws(VaultError) -> AuditRow? {
     try statements.audit.one.bind(1, number)
     return try statements.audit.one.first { (row: Statement) throws(VaultError) in try Self.auditRow(row) }
@@ -33,7 +34,8 @@ extension Database {
 
   /// Walks the rows above `after`, until `body` returns false.
   ///
-  /// - Throws: what `body` throws; ``VaultError/corrupt(_:)`` when a row is longer than can be, or they are out of order.
+  /// - Throws: what `body` throws; ``VaultError/corrupt(_:)`` when a row is longer than a record can be, or the rows
+  ///   are out of order.
   func eachAuditRow(
     after: Int64, _ body: (AuditRow) throws(VaultError) -> Bool
   ) throws(VaultError) {

@@ -5,47 +5,50 @@ import VaultModel
 struct DepositRow {
   /// Raw values are stored and never change.
   enum State: Int64 {
-    /// It waits for an unlock: `sealed` is a MAC (``DepositMAC``, 32 bytes) and what was sealed to the vault's public
-    /// key.
+    /// The deposit waits for an unlock. `sealed` is a MAC (``DepositMAC``, 32 bytes), followed by the box that was
+    /// sealed to the vault's public key.
     case waiting = 1
-    /// It was kept aside: the same after one byte, which is a ``DepositObstacle``.
+    /// The deposit was kept aside. `sealed` is one byte, which is a ``DepositObstacle``, followed by the same content
+    /// as in a waiting row.
     case kept = 2
-    /// It was taken in or dropped: `sealed` is a ``DepositNote``.
+    /// The deposit was taken in or dropped. `sealed` is a ``DepositNote``.
     case seen = 3
   }
 
-  /// Its number in this store.
+  /// The row's number in this store.
   var row: Int64
   let id: ItemID
-  /// The class that it enters.
+  /// The class that the deposit enters.
   let accessible: AccessClass
   var state: State
-  /// The tag of who left it, or handed in a box. What is only remembered has that of the strongest class.
+  /// The tag of the depositor, or of the caller who handed in a box. A row that is only remembered (``State/seen``) has
+  /// a tag under the key of the strongest class.
   var depositor: [UInt8]
   var sealed: [UInt8]
 
-  /// True when it counts in the hash over deposits, and not by a MAC of its own.
+  /// True when the row counts in the hash over deposits, and does not rely on a MAC of its own.
   var isCounted: Bool { state != .waiting }
 
-  /// The numbers that a store gives. Somebody who has the disk can write any other number into a row.
+  /// The range of row numbers that a store gives out. Somebody who has the disk can write any other number into a row.
   static let numbers: Range<Int64> = 1..<1 << 53
 }
 
 // The table of deposits.
 extension Database {
-  /// The longest record in bytes: one byte, a MAC, and a box of a value of 1 MiB within a box, with what is said of
-  /// both.
+  /// The longest record in bytes: one byte, a MAC, and a box around another box with a value of 1 MiB, with the facts
+  /// about both boxes.
   static let longestDeposit = DepositBox.longest + (512 << 10)
   static let longestNote = 64
-  /// More rows than a vault has, so that what somebody puts in keeps no walk from its end.
+  /// An upper bound above the number of rows that any vault has, so that rows which somebody inserts cannot make a walk
+  /// endless.
   private static let mostRows = Keychain.mostDeposits * 2 + Keychain.mostSeen * 2
 
   /// Walks all rows from the number `first` on, until `body` returns false.
   ///
-  /// - Parameter body: gets each row, or the error in reading it: one that is none of ours, which is about this row
-  ///   alone.
-  /// - Throws: what `body` throws; ``VaultError/corrupt(_:)`` when there are more than there can be, or they are out of
-  ///   order.
+  /// - Parameter body: gets each row, or the error in reading it. An error means that this one row is not ours, and
+  ///   says nothing about the others.
+  /// - Throws: what `body` throws; ``VaultError/corrupt(_:)`` when there are more rows than a vault can have, or the
+  ///   rows are out of order.
   func eachDeposit(
     from first: Int64 = .min, _ body: (Result<DepositRow, VaultError>) throws(VaultError) -> Bool
   ) throws(VaultError) {
@@ -53,7 +56,7 @@ extension Database {
     try Self.each(statements.deposits.from, from: first, body)
   }
 
-  /// Walks all rows that count in the hash over deposits and can be read. Throws as ``eachDeposit(from:_:)`` does.
+  /// Walks all readable rows that count in the hash over deposits. Throws as ``eachDeposit(from:_:)`` does.
   func eachCountedDeposit(_ body: (DepositRow) throws(VaultError) -> Void) throws(VaultError) {
     try Self.each(statements.deposits.counted, from: .min) { (row: Result<DepositRow, VaultError>) throws(VaultError) in
       if let row = try? row.get(), row.isCounted { try body(row) }
@@ -96,7 +99,7 @@ extension Database {
   private static func longest(_ state: DepositRow.State) -> Int {
     switch state {
     case .waiting: longestDeposit
-    // The reason comes before a deposit that is kept aside.
+    // The obstacle takes one byte before the deposit.
     case .kept: longestDeposit + 1
     case .seen: longestNote
     }
@@ -110,8 +113,8 @@ extension Database {
     UInt8(exactly: try row.integer(2)).flatMap(AccessClass.init(rawValue:))
   }
 
-  /// A row that waits and is none of ours, as a deposit of the strongest class that nobody vouches for: as much of it
-  /// as can be read. Nil when there is none of that number.
+  /// A waiting row that cannot be read as ours, returned as a deposit of the strongest class without a valid MAC. It
+  /// holds as much of the row as can be read. Nil when there is no row of that number.
   func foreignDeposit(_ number: Int64) throws(VaultError) -> DepositRow? {
     try statements.deposits.one.bind(1, number)
     return try statements.deposits.one.first { (row: Statement) throws(VaultError) in
@@ -123,7 +126,7 @@ extension Database {
     }
   }
 
-  /// What can be told of a row without reading all of it.
+  /// An outline of a row: the facts that can be read without reading all of the row.
   struct DepositOutline {
     let row: Int64
     let id: ItemID
@@ -131,14 +134,14 @@ extension Database {
     let depositor: [UInt8]
     /// The size of the record in bytes.
     let size: Int
-    /// The record, where it is only remembered; the reason, where it is kept aside.
+    /// The record of a row that is only remembered; the obstacle of a row that is kept aside; otherwise empty.
     let note: [UInt8]
   }
 
-  /// The outlines of all rows, in their order.
+  /// The outlines of all rows, in the order of their numbers.
   ///
-  /// - Parameter foreign: called with the number of each row that is none of ours, and its size in bytes where it
-  ///   waits.
+  /// - Parameter foreign: called for each row that is not ours with the row's number, and with its size in bytes if the
+  ///   row waits.
   func depositOutlines(
     foreign: (_ number: Int64, _ waiting: Int?) -> Void = { _, _ in }
   ) throws(VaultError) -> [DepositOutline] {
@@ -178,7 +181,7 @@ extension Database {
     try runOnOneRow(insert, "a deposit")
   }
 
-  /// Changes the state of a row, and what comes with it.
+  /// Changes the state of a row, together with its depositor and its content.
   func updateDeposit(_ deposit: DepositRow) throws(VaultError) {
     let update = statements.deposits.update
     try update.bind(1, deposit.row)

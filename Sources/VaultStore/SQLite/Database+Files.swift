@@ -1,4 +1,4 @@
-// The operations on a database's files that a keychain needs beside those on its records.
+// The operations on a database's files that a keychain needs in addition to those on its records.
 extension Database {
   /// True for a stand-in for a database whose files are closed.
   var isClosed: Bool { lock == nil }
@@ -9,31 +9,31 @@ extension Database {
     set { connection.takesUnreadableForDamage = newValue }
   }
 
-  /// Keeps fewer pages in memory: for a store that is written from one end to the other, beside a live one.
+  /// Keeps fewer pages in memory. This is for a store that is written from one end to the other beside a live store.
   func shrinkCache() throws(VaultError) { try connection.shrinkCache() }
 
-  /// Stops waiting for the disk: for a store that need not outlive a crash.
+  /// Stops waiting for the disk. This is for a store that need not outlive a crash.
   func forgoDurability() throws(VaultError) { try connection.execute("PRAGMA synchronous = OFF") }
 
-  /// Folds the log into the main file, and empties it.
+  /// Folds the log into the main file and empties the log.
   ///
   /// - Throws: ``VaultError/inUse(pid:)`` while a statement is being run.
   func checkpoint() throws(VaultError) { try connection.checkpoint() }
 
-  /// True when the log is long enough to be folded in between two commits.
+  /// True when the log is long enough to be folded into the main file between two commits.
   var hasLongLog: Bool { connection.hasLongLog }
 
-  /// Folds the log into the main file, unless somebody needs that as it is. Where it fails, the log stays, and the next
-  /// commit tries again.
+  /// Folds the log into the main file, unless somebody needs the main file as it is. If this fails, the log stays, and
+  /// the next commit tries again.
   func foldLongLog() { if connection.foldsLog, connection.isTrusted { connection.foldLog() } }
 
-  /// The error when an open file's name belongs to another file now, or to none; nil otherwise.
+  /// The error when the name of an open file now belongs to another file or to none; nil otherwise.
   var lostFile: VaultError? { connection.lostFile }
 
-  /// The error when the only fault is that the log lost its name.
+  /// The error when the only fault is that no file has the log's name any more.
   static var lostLog: VaultError { SQLiteConnection.lostLog }
 
-  /// Puts back a log that was removed. See ``Connection/putBackLog()``.
+  /// Puts back a log that was removed. See ``SQLiteConnection/putBackLog()``.
   func putBackLog() throws(VaultError) { try connection.putBackLog() }
 
   /// Freezes the main file for a backup.
@@ -57,10 +57,11 @@ extension Database {
     return directory.contains(fileName)
   }
 
-  /// Removes the database in the directory `path`, and the directory with it, if there is one. Nothing may use it any
-  /// more: the last connection to close removes the file that has the log's name, even if it is another database's.
+  /// Removes the database in the directory `path`, if there is one, and then the directory. Nothing may use the
+  /// database any more: the last connection to close removes the file that has the log's name, even if that file
+  /// belongs to another database.
   ///
-  /// - Returns: false when there is none.
+  /// - Returns: false when there is no such directory.
   @discardableResult
   static func remove(_ path: String) throws(VaultError) -> Bool {
     guard let directory = try StoreDirectory.open(path) else { return false }
@@ -69,8 +70,8 @@ extension Database {
     return true
   }
 
-  /// Removes the database in the directory `name` within this one's, if there is one, and waits until that
-  /// is on the disk.
+  /// Removes the database in the directory `name` within this database's directory, if there is one, and waits until
+  /// the removal is on the disk.
   func removeNested(_ name: String) throws(VaultError) {
     guard let directory = try StoreDirectory.open(path) else { return }
     if try Self.remove(directory.path(of: name)) { try directory.sync() }
@@ -79,23 +80,23 @@ extension Database {
 
 // MARK: Replacing one database by another
 
-/// The step that was just done when one database takes another's place.
+/// The step just completed while one database takes another's place.
 enum ReplacementStep: CaseIterable {
   case begun, secondFolded, liveFolded, secondClosed, liveClosed, renamed, synced, opened
 }
 
 extension Database {
-  /// Puts `second`, which lies in a directory within that of `live`, in the place of `live`. Afterwards, `live` is the
-  /// database that `second` was, opened again, and `second` is closed.
+  /// Puts `second`, which lies in a directory within the directory of `live`, in the place of `live`. Afterwards `live`
+  /// is the database that `second` was, opened again, and `second` is closed.
   ///
-  /// Both logs are folded in and gone before the rename: SQLite would take a log that lies beside another database for
-  /// that database's own. No connection is open during the rename, because one that closes removes the file that has
-  /// its log's name. The lock stays.
+  /// Both logs are folded in and empty before the rename: SQLite would take a log that lies beside another database for
+  /// that database's own. No connection is open during the rename, because a connection that closes removes the file
+  /// that has its log's name. The store's lock is held throughout.
   ///
-  /// - Parameter reached: called after each step but the last one; an error that it throws ends the replacement there.
-  /// - Throws: ``VaultError/storage(_:)`` and what `reached` throws. `live` then is what it was, opened again if it was
-  ///   closed meanwhile; or it is closed (``isClosed``), because it cannot be opened, or because a power cut may now
-  ///   leave either of the two. `second` may be closed.
+  /// - Parameter reached: called after each step but the last; an error that it throws ends the replacement there.
+  /// - Throws: ``VaultError/storage(_:)`` and what `reached` throws. Either `live` is then the old database, opened
+  ///   again if it was closed meanwhile. Or `live` is closed (``isClosed``), because it cannot be opened, or because a
+  ///   power cut may now leave either of the two databases. `second` may be closed.
   static func replace(
     _ live: inout Database, by second: inout Database, _ reached: (ReplacementStep) throws(VaultError) -> Void
   ) throws(VaultError) {
@@ -120,8 +121,8 @@ extension Database {
     weak let connection = live.connection
     live = stand
     if let connection {
-      // Somebody reads it. When closed later, it removes the file that has its log's name: no other store
-      // may have that.
+      // Somebody still reads the old database. When its connection closes later, it removes the file that has its log's
+      // name, so no other store may have that name.
       live = try Database(connection, path: path, lock: lock)
       throw .storage("the store is still being read")
     }

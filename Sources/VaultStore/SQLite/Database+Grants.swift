@@ -13,18 +13,18 @@ struct GrantRow {
 extension Database {
   /// The most rows, more than a vault has.
   static let mostGrantRows = AccessClass.allCases.count * Keychain.mostGrantRecords
-  /// The error where there are more: then none of them is looked at any further.
+  /// The error for a table with more rows than that. No row of such a table is examined further.
   static let tooManyGrants = VaultError.corrupt(
     "vault.db has more than \(mostGrantRows) rows of grants, and no vault has as many")
-  /// The longest record in bytes, with room for what later programs add.
+  /// The longest record in bytes, with room for what later versions of the program add.
   static let longestGrant = 16 << 10
 
-  /// Walks all rows, ordered by their numbers, or those from a number on.
+  /// Walks the rows in the order of their numbers: all of them, or those from the number `first` on.
   ///
-  /// - Parameter body: gets each row, or the error in reading it: one of no class, say, which is about this row alone.
-  ///   It ends the walk by returning false.
-  /// - Throws: what `body` throws; ``VaultError/corrupt(_:)`` when there are more than there can be, or they are out of
-  ///   order.
+  /// - Parameter body: gets each row, or the error in reading it, such as a row of no known class. An error is about
+  ///   that row alone. `body` ends the walk by returning false.
+  /// - Throws: what `body` throws; ``VaultError/corrupt(_:)`` when there are more rows than a vault can have, or the
+  ///   rows are out of order.
   func eachGrant(
     from first: Int64 = .min, _ body: (Result<GrantRow, VaultError>) throws(VaultError) -> Bool
   ) throws(VaultError) {
@@ -64,8 +64,8 @@ extension Database {
     return (id, accessible)
   }
 
-  /// All rows that are grants, ordered by their numbers. Whatever else is there is for a check to report: it counts
-  /// towards no hash, and one that did makes the rest differ from that.
+  /// All rows that are grants, ordered by their numbers. Any other row is left for a check to report: it counts towards
+  /// no hash, and if it was a grant before, the remaining rows no longer match the hash.
   func grants() throws(VaultError) -> [GrantRow] {
     var found: [GrantRow] = []
     try eachGrant { row in
@@ -75,8 +75,8 @@ extension Database {
     return found
   }
 
-  /// Those of them whose records have these ids, and the number of the others for each class: nothing else is copied,
-  /// so that a change of one grant costs little more than a look at the place of each.
+  /// The grants whose records have these ids, and the number of the other grants of each class. No other record is
+  /// copied, so a change of one grant costs little more than reading the id and the class of each.
   func grants(with ids: Set<ItemID>) throws(VaultError) -> (rows: [GrantRow], others: ByClass<Int>) {
     var (numbers, others): ([Int64], ByClass<Int>) = ([], ByClass(repeating: 0))
     try Self.each(statements.grants.places) { (row: Statement, number: Int64) throws(VaultError) in
@@ -104,7 +104,7 @@ extension Database {
 
   /// Removes a row.
   ///
-  /// - Throws: ``VaultError/corrupt(_:)`` when there is none of that number.
+  /// - Throws: ``VaultError/corrupt(_:)`` when there is no row of that number.
   func deleteGrant(_ row: Int64) throws(VaultError) {
     try statements.grants.delete.bind(1, row)
     try runOnOneRow(statements.grants.delete, "a grant")

@@ -4,12 +4,12 @@ import VaultModel
 extension Database {
   /// The most slots that a vault can have.
   static let maximumSlots = 255
-  /// The most wrapped keys that are read, more than any vault has.
+  /// The most wrapped keys that are read: more than any vault has.
   private static let maximumKeys = 16
   /// The longest of these records in bytes, with room to spare.
   static let longestRecord = 128 << 10
 
-  /// A fact about the whole vault.
+  /// Reads a fact about the whole vault; nil when the store does not have it.
   func meta(_ name: String) throws(VaultError) -> [UInt8]? { try record(name, statements.meta.get, Schema.meta) }
 
   /// Stores a fact about the whole vault.
@@ -25,12 +25,12 @@ extension Database {
     try statements.meta.delete.run()
   }
 
-  /// A wrapped key.
+  /// Reads a wrapped key; nil when there is none of that name.
   func key(_ name: String) throws(VaultError) -> [UInt8]? { try record(name, statements.keys.get, Schema.keys) }
 
-  /// All wrapped keys, or the error in reading each, with their names and ordered by them.
+  /// All wrapped keys with their names, ordered by name. A key that cannot be read comes as the error in reading it.
   ///
-  /// - Throws: ``VaultError/corrupt(_:)`` when there are more than there can be, or they are out of order.
+  /// - Throws: ``VaultError/corrupt(_:)`` when there are more keys than a vault can have, or they are out of order.
   func keys() throws(VaultError) -> [NamedRows.Row] {
     let found = try rows(statements.keys.all, Schema.keys, limit: Self.maximumKeys + 1)
     guard found.count <= Self.maximumKeys else { throw .corrupt("vault.db: there are too many keys") }
@@ -39,8 +39,8 @@ extension Database {
 
   // MARK: Tables that go by names
 
-  /// The record of that name; nil when there is none. Where SQLite does not come to it, because of another row, it is
-  /// read from the pages.
+  /// The record of that name; nil when there is none. If a damaged row keeps SQLite from the record, the record is read
+  /// directly from the file's pages.
   private func record(
     _ name: String, _ statement: Statement, _ tree: Schema.Tree
   ) throws(VaultError) -> [UInt8]? {
@@ -57,8 +57,8 @@ extension Database {
     }
   }
 
-  /// The first rows of such a table in the order of their names, up to a limit, or the error in reading each: from the
-  /// pages where SQLite does not come to all of them.
+  /// The first rows of a table that goes by names, in the order of their names, up to `limit`. A row that cannot be
+  /// read comes as an error. If SQLite cannot reach all of the rows, they are read directly from the file's pages.
   private func rows(_ all: Statement, _ tree: Schema.Tree, limit: Int) throws(VaultError) -> [NamedRows.Row] {
     do throws(VaultError) {
       var found: [NamedRows.Row] = []
@@ -77,8 +77,8 @@ extension Database {
     }
   }
 
-  /// The second column of a row in a table with few rows; an error that is about this row alone is no reason not to
-  /// read the next one.
+  /// The second column of a row in a table with few rows. An error in reading this row is returned, not thrown, so that
+  /// the next row can still be read.
   private static func record(_ row: Statement) throws(VaultError) -> Result<[UInt8], VaultError> {
     do throws(VaultError) { return .success(try row.bytes(1, atMost: longestRecord)) } catch .corrupt(let reason) {
       return .failure(.corrupt(reason))
@@ -100,11 +100,11 @@ extension Database {
     try statements.hashes.put.run()
   }
 
-  /// Finds rows that are not ours in the tables of facts and of class records, whose rows nothing counts. Each of the
-  /// two tables yields one finding for these, however many they are, and one for each fact that cannot be read.
+  /// Finds rows that are not ours in the tables of facts and of class records, which no hash covers. Each of the two
+  /// tables yields one finding for all of its foreign rows, and one finding for each fact that cannot be read.
   func foreignRows() throws(VaultError) -> [Finding] {
     var findings: [Finding] = []
-    // Each of ours is met once, so that a walk over pages that lead in a circle ends, too.
+    // Each of our names is accepted once, so that the walk ends even if the pages lead in a circle.
     var names = Set(MetaName.all)
     for (name, record) in try rows(statements.meta.all, Schema.meta, limit: MetaName.all.count + 1) {
       guard names.remove(name) != nil else {
@@ -131,9 +131,9 @@ extension Database {
     try statements.keys.put.run()
   }
 
-  /// The ids of all slots, ordered, and the record of each or the error in reading that.
+  /// The ids of all slots in ascending order, each with its record or the error in reading it.
   ///
-  /// - Throws: ``VaultError/corrupt(_:)`` when there are more than there can be, or they are out of order.
+  /// - Throws: ``VaultError/corrupt(_:)`` when there are more slots than a vault can have, or they are out of order.
   func slots() throws(VaultError) -> [(id: Int64, record: Result<[UInt8], VaultError>)] {
     var found: [(id: Int64, record: Result<[UInt8], VaultError>)] = []
     try statements.slots.all.each { (row: Statement) throws(VaultError) in
@@ -148,7 +148,7 @@ extension Database {
 
   /// Stores a new slot's record.
   ///
-  /// - Throws: ``VaultError/corrupt(_:)`` when a slot has that id.
+  /// - Throws: ``VaultError/corrupt(_:)`` when a slot has that id already.
   func insertSlot(_ id: Int64, _ record: [UInt8]) throws(VaultError) {
     try write(statements.slots.insert, id, record)
   }

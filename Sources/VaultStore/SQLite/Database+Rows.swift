@@ -1,15 +1,15 @@
 import VaultCore
 import VaultModel
 
-// Reading and writing heads, values and tags.
+// The reading and writing of heads, values and tags.
 extension Database {
   /// Finds the one item that has one of the tags, together with the value of `version` (nil: the current one), in one
-  /// run of one statement; nil when there is none.
+  /// run of one statement. Nil when there is no such item.
   ///
-  /// Where an item of a weaker class has such a tag as well, the item of the strongest class is the answer, and
-  /// `notice` is called with an error about the other one, as it is about ``StrayTags``.
-  /// - Throws: what `body` throws; ``VaultError/corrupt(_:)`` when a second item of the class has such a tag, or there
-  ///   are tags and none of them leads to its item.
+  /// If an item of a weaker class has such a tag as well, the item of the strongest class is the answer, and `notice`
+  /// is called with an error about the other item. `notice` is also called about ``StrayTags``.
+  /// - Throws: what `body` throws; ``VaultError/corrupt(_:)`` when a second item of the same class has such a tag, or
+  ///   when there are tags and none of them leads to its item.
   func read<R: ~Copyable>(
     _ tags: ClassTags, version: Int?, notice: (VaultError) -> Void, _ body: (Row) throws(VaultError) -> R
   ) throws(VaultError) -> R? {
@@ -41,14 +41,14 @@ extension Database {
         continue
       }
       guard let found = first else {
-        // Checked here too, so that nothing is opened in vain.
+        // This check also comes before the item is opened, so that no item is opened in vain.
         try strays.check(rank: rank)
         let row = try Row(statement)
         first = (row.columns.row, rank)
         result = try body(row)
         continue
       }
-      // The classes come in their order, the strongest first; a row out of that order is not believed.
+      // The classes come in their order, the strongest first; a row out of that order is damage.
       guard found.rank < rank else { throw .corrupt("item \(found.item) shares its name with another") }
       notice(.corrupt(RecordWalk.namesake(try statement.integer(0))))
       break
@@ -61,15 +61,15 @@ extension Database {
     return result
   }
 
-  /// Walks the items that have one of the tags and a row above `after`, by row, until `body` returns false.
+  /// Walks the items that have one of the tags and a row above `after`, ordered by row, until `body` returns false.
   ///
   /// - Parameters:
   ///   - notice: called with an error for ``StrayTags``, which are skipped.
-  ///   - passing: called with the row that such a tag leads to; false ends the walk before it. Rows come in ascending
-  ///     order, and one may come more than once.
-  ///   - body: gets the item's number, and its head or the error in reading that.
-  /// - Throws: what `body` throws; ``VaultError/corrupt(_:)`` when there are too many stray tags, or one counts towards
-  ///   the strongest class.
+  /// - passing: called with the row that a stray tag leads to; false ends the walk before that row. Rows come in
+  ///   ascending order, and a row may come more than once.
+  /// - body: gets the item's number, and its head or the error in reading the head.
+  /// - Throws: what `body` throws; ``VaultError/corrupt(_:)`` when there are too many stray tags, or a stray tag counts
+  ///   towards the strongest class.
   func each(
     tagged tags: ClassTags, after: Int64, notice: (VaultError) -> Void, passing: (Int64) -> Bool,
     _ body: (Int64, Result<Row, VaultError>) throws(VaultError) -> Bool
@@ -94,9 +94,9 @@ extension Database {
     }
   }
 
-  /// Walks all items in a row above `after`, by row, until `body` returns false.
+  /// Walks all items in rows above `after`, ordered by row, until `body` returns false.
   ///
-  /// - Parameter body: gets the item's number, and its head or the error in reading that.
+  /// - Parameter body: gets the item's number, and its head or the error in reading the head.
   func each(
     after: Int64, _ body: (Int64, Result<Row, VaultError>) throws(VaultError) -> Bool
   ) throws(VaultError) {
@@ -114,16 +114,18 @@ extension Database {
     do throws(VaultError) { return .success(try Row(found)) } catch { return .failure(error) }
   }
 
-  /// The error for a table whose keys do not ascend: its pages form no tree, and a walk over it might have no end.
+  /// The error for a table whose keys do not ascend. The pages of such a table form no tree, and a walk over it might
+  /// never end.
   static func outOfOrder(_ table: String) -> VaultError { .corrupt("vault.db: the table \(table) is out of order") }
 
-  /// Lends the head in a row; nil when there is none.
+  /// Lends the head in a row; nil when that row has none.
   func withHead<R>(_ row: Int64, _ body: (Row) throws(VaultError) -> R) throws(VaultError) -> R? {
     try statements.heads.one.bind(1, row)
     return try statements.heads.one.first { (row: Statement) throws(VaultError) in try body(Row(row)) }
   }
 
-  /// The rows above `after` that one of the tags leads to, in their order, `limit` at most. The heads are not looked at.
+  /// The rows above `after` that one of the tags leads to, in ascending order, at most `limit` of them. The heads are
+  /// not read.
   func rows(tagged tags: ClassTags, after: Int64, limit: Int) throws(VaultError) -> [Int64] {
     try statements.tags.rows.bind(tags)
     let statement = statements.tags.rows.statement
@@ -137,7 +139,7 @@ extension Database {
     return rows
   }
 
-  /// The number of entries that have one of the tags, counted up to `limit`.
+  /// The number of rows in the table of tags that have one of the tags, counted up to `limit`.
   func count(tagged tags: ClassTags, limit: Int) throws(VaultError) -> Int {
     try statements.tags.count.bind(tags)
     let statement = statements.tags.count.statement
@@ -145,7 +147,7 @@ extension Database {
     return try statement.first { (row: Statement) throws(VaultError) in Int(try row.integer(0)) } ?? 0
   }
 
-  /// The highest row up to `end` that an item has; 0 when there is none.
+  /// The highest row, up to `end`, that an item has; 0 when there is none.
   func lastRow(upTo end: Int64 = .max) throws(VaultError) -> Int64 {
     if highestRow == nil { highestRow = try readLastRow(upTo: .max) }
     if let highestRow, highestRow <= end { return highestRow }
@@ -159,9 +161,10 @@ extension Database {
     } ?? 0
   }
 
-  /// A row that no item has, near the start of `range` unless the rows there are taken; nil when none was found.
+  /// A row that no item has, near the start of `range` unless the rows there are taken; nil when the search found none.
   ///
-  /// It guesses, because a walk over the taken rows could take as long as the maker of the file wants.
+  /// The search draws rows at random, because a walk over the taken rows could take as long as the maker of the file
+  /// wants.
   func freeRow(in range: Range<Int64>) throws(VaultError) -> Int64? {
     for bits in 16...32 {
       let width = UInt32(clamping: min(range.upperBound - range.lowerBound, 1 << bits))
@@ -182,7 +185,7 @@ extension Database {
 
   /// Replaces the head of an item and the current value beside it.
   ///
-  /// - Throws: ``VaultError/corrupt(_:)`` when the item is not in that row.
+  /// - Throws: ``VaultError/corrupt(_:)`` when that row does not hold this item.
   func updateHead(_ columns: HeadColumns, sealed: [UInt8], value: [UInt8]) throws(VaultError) {
     try write(statements.heads.update, columns, sealed, value)
   }
@@ -201,13 +204,13 @@ extension Database {
     try runOnOneRow(statement, "the head of item \(columns.row)")
   }
 
-  /// Runs a statement that has to change exactly one row.
+  /// Runs a statement that must change exactly one row.
   func runOnOneRow(_ statement: Statement, _ subject: @autoclosure () -> String) throws(VaultError) {
     try run(statement, onRows: 1, subject())
   }
 
-  /// Runs a statement that has to change exactly `count` rows. Fewer mean that a row which was found by another way is
-  /// not where this statement looks, and the transaction must not continue as if it were gone.
+  /// Runs a statement that must change exactly `count` rows. If it changes fewer, then a row that another statement
+  /// found is not where this statement looks. The transaction must not continue as if that row were gone.
   private func run(
     _ statement: Statement, onRows count: Int, _ subject: @autoclosure () -> String
   ) throws(VaultError) {
@@ -226,14 +229,14 @@ extension Database {
 
   /// Stores the sealed value of a version that is no longer the current one.
   ///
-  /// - Throws: ``VaultError/corrupt(_:)`` when there is a record of that version.
+  /// - Throws: ``VaultError/corrupt(_:)`` when the store already has a record of that version.
   func insertValue(row: Int64, version: Int, sealed: [UInt8]) throws(VaultError) {
     try write(statements.values.insert, row, version, sealed)
   }
 
   /// Replaces the sealed value of an older version.
   ///
-  /// - Throws: ``VaultError/corrupt(_:)`` when none is there.
+  /// - Throws: ``VaultError/corrupt(_:)`` when there is no such value.
   func updateValue(row: Int64, version: Int, sealed: [UInt8]) throws(VaultError) {
     try write(statements.values.update, row, version, sealed)
   }
@@ -249,17 +252,17 @@ extension Database {
 
   /// Removes the value of an older version.
   ///
-  /// - Throws: ``VaultError/corrupt(_:)`` when none is there.
+  /// - Throws: ``VaultError/corrupt(_:)`` when there is no such value.
   func deleteValue(row: Int64, version: Int) throws(VaultError) {
     try statements.values.delete.bind(1, row)
     try statements.values.delete.bind(2, Int64(version))
     try runOnOneRow(statements.values.delete, "version \(version) of item \(row)")
   }
 
-  /// Removes an item's head and all its values. Its tags are left to the caller.
+  /// Removes an item's head and all its values. The caller removes the tags.
   ///
-  /// - Parameter olderValues: the number of versions that it has beside the current one.
-  /// - Throws: ``VaultError/corrupt(_:)`` when the head is not there, or there are fewer or more older values.
+  /// - Parameter olderValues: the number of versions that the item has beside the current one.
+  /// - Throws: ``VaultError/corrupt(_:)`` when the head is missing, or the number of older values is another one.
   func delete(row: Int64, olderValues: Int) throws(VaultError) {
     highestRow = nil
     try statements.heads.delete.bind(1, row)
@@ -270,13 +273,13 @@ extension Database {
 
   /// Makes a tag lead to the item in a row, which is of the class `accessible`.
   ///
-  /// - Throws: ``VaultError/corrupt(_:)`` when it leads there already.
+  /// - Throws: ``VaultError/corrupt(_:)`` when the tag leads there already.
   func insert(_ tag: Tag, row: Int64, _ accessible: AccessClass) throws(VaultError) {
     try statements.tags.insert.bind(3, Int64(accessible.rawValue))
     try change(statements.tags.insert, tag, row)
   }
 
-  /// The class that a tag of an item is stored with; nil when the tag does not lead to that item.
+  /// The class with which a tag of an item is stored; nil when the tag does not lead to that item.
   func tagClass(_ tag: Tag, row: Int64) throws(VaultError) -> Int64? {
     let statement = statements.tags.classOf
     try tag.withBytes { (bytes: RawSpan) throws(VaultError) in try statement.bind(1, bytes) }
@@ -284,7 +287,7 @@ extension Database {
     return try statement.first { (row: Statement) throws(VaultError) in try row.integer(0) }
   }
 
-  /// The class of an item; nil when it has no head, or one of an unknown class.
+  /// The class of an item; nil when the item has no head, or its head has an unknown class.
   func headClass(_ row: Int64) throws(VaultError) -> AccessClass? {
     try statements.heads.classOf.bind(1, row)
     let number = try statements.heads.classOf.first { (row: Statement) throws(VaultError) in try row.integer(0) }
@@ -293,7 +296,7 @@ extension Database {
 
   /// Removes a tag from an item of the class `accessible`.
   ///
-  /// - Throws: ``VaultError/corrupt(_:)`` when it does not lead there, or is stored with another class.
+  /// - Throws: ``VaultError/corrupt(_:)`` when the tag does not lead there, or is stored with another class.
   func delete(_ tag: Tag, row: Int64, _ accessible: AccessClass) throws(VaultError) {
     try statements.tags.delete.bind(3, Int64(accessible.rawValue))
     try change(statements.tags.delete, tag, row)

@@ -1,8 +1,8 @@
 import VaultCore
 import VaultModel
 
-// Walks over whole tables, in their order, for checks and copies. A walk may end anywhere; the next one begins after
-// the last row that was met.
+// Walks over whole tables, in their order, for checks and copies. A walk may end anywhere; the next walk begins after
+// the last row that this one reached.
 extension Database {
   /// A row of the table of heads.
   struct WalkedHead {
@@ -10,29 +10,29 @@ extension Database {
     /// The item's number.
     let item: Int64
 
-    /// The number of records that it counts as in a walk, so that a long row takes as much of a step as
-    /// several short ones.
+    /// The number of records that the row counts as in a walk, so that a long row uses up as much of a step as several
+    /// short ones.
     var weight: Int { statement.weight }
-    /// The bytes of it that were read.
+    /// The number of bytes of the row that were read.
     var size: Int { statement.size }
 
-    /// The head, with the current value if the walk is one of both.
+    /// The head, with the current value if the walk reads values too.
     ///
-    /// - Throws: ``VaultError/corrupt(_:)`` when it is not a head.
+    /// - Throws: ``VaultError/corrupt(_:)`` when the row is not a head.
     func row() throws(VaultError) -> Row { try Row(statement) }
   }
 
   enum Heads {
     /// Heads alone.
     case bare
-    /// Heads with the current values that lie beside them.
+    /// Heads together with the current values that lie beside them.
     case valued
   }
 
   /// Walks the heads in rows above `after` until `body` returns false.
   ///
-  /// - Returns: true when the last one was met.
-  /// - Throws: ``VaultError/corrupt(_:)`` when the rows do not ascend, before `body` gets the one that is out of order;
+  /// - Returns: true when the walk reached the end of the table.
+  /// - Throws: ``VaultError/corrupt(_:)`` when the rows do not ascend, before `body` gets the row that is out of order;
   ///   what `body` throws.
   func walkHeads(
     _ heads: Heads = .bare, after: Int64, _ body: (WalkedHead) throws(VaultError) -> Bool
@@ -54,8 +54,7 @@ extension Database {
     return true
   }
 
-  /// Walks the heads in rows below `before`, the highest first, until `body` returns false or a row is not below the
-  /// one before it.
+  /// Walks the heads in rows below `before`, the highest first, until `body` returns false or the rows stop descending.
   func walkHeadsBackwards(
     before: Int64, _ body: (WalkedHead) throws(VaultError) -> Bool
   ) throws(VaultError) {
@@ -74,21 +73,21 @@ extension Database {
   /// A version of a value that is no longer the current one.
   struct OlderValue {
     fileprivate let statement: Statement
-    /// The row of the head that it belongs to.
+    /// The row of the head that the version belongs to.
     let item: Int64
     let version: Int64
 
-    /// The same as ``WalkedHead/weight``.
+    /// The number of records that the version counts as, as in ``WalkedHead/weight``.
     var weight: Int { statement.weight }
     /// True when the item has a head.
     var hasHead: Bool { !statement.isNull(3) }
 
-    /// The class of its item; nil when the head is of an unknown class.
+    /// The class of the version's item; nil when the head has an unknown class.
     func accessible() throws(VaultError) -> AccessClass? {
       AccessClass(rawValue: UInt8(clamping: try statement.integer(3)))
     }
 
-    /// The columns that it is bound to as a value of that class; nil when the head has no identity.
+    /// The columns that the version is bound to as a value of that class; nil when the head has no identity.
     func columns(_ accessible: AccessClass) throws(VaultError) -> HeadColumns? {
       guard let identity = try statement.withBlob(5, { (bytes: RawSpan) throws(VaultError) in ItemID(bytes) }) else {
         return nil
@@ -104,9 +103,9 @@ extension Database {
     }
   }
 
-  /// Walks the older values of all items after the version and item in `place`, until `body` returns false.
+  /// Walks the older values of all items, beginning after the item and version in `place`, until `body` returns false.
   ///
-  /// - Throws: ``VaultError/corrupt(_:)`` when they do not ascend; what `body` throws.
+  /// - Throws: ``VaultError/corrupt(_:)`` when the values do not ascend; what `body` throws.
   func walkOlderValues(
     after place: (item: Int64, version: Int64), _ body: (OlderValue) throws(VaultError) -> Bool
   ) throws(VaultError) {
@@ -124,9 +123,9 @@ extension Database {
     }
   }
 
-  /// Walks the numbers of the older versions of an item above `after`, until `body` returns false.
+  /// Walks the numbers of an item's older versions above `after`, until `body` returns false.
   ///
-  /// - Returns: true when the last one was met.
+  /// - Returns: true when the walk reached the last version.
   func walkOlderVersions(
     of item: Int64, after: Int64, _ body: (Int64) -> Bool
   ) throws(VaultError) -> Bool {
@@ -144,31 +143,31 @@ extension Database {
     return true
   }
 
-  /// An entry of the table of tags.
+  /// A row of the table of tags.
   struct WalkedTag {
     fileprivate let statement: Statement
-    /// The item that it leads to.
+    /// The item that the tag leads to.
     let item: Int64
-    /// True when the entry before it has the same tag.
+    /// True when the row before this one has the same tag.
     let isSameTag: Bool
 
-    /// The same as ``WalkedHead/weight``.
+    /// The number of records that the row counts as, as in ``WalkedHead/weight``.
     var weight: Int { statement.weight }
 
-    /// The tag; nil when it does not have the size of tags.
+    /// The tag; nil when the bytes do not have the size of a tag.
     func tag() throws(VaultError) -> Tag? {
       try statement.withBlob(0) { (bytes: RawSpan) throws(VaultError) in Tag(bytes) }
     }
 
-    /// The class that it counts towards; nil when that is unknown.
+    /// The class that the row counts towards; nil when the class is unknown.
     func accessible() throws(VaultError) -> AccessClass? {
       AccessClass(rawValue: UInt8(clamping: try statement.integer(2)))
     }
   }
 
-  /// Walks the tags after `place`, which moves along, until `body` returns false.
+  /// Walks the rows of tags after `place`, until `body` returns false. `place` moves along.
   ///
-  /// - Throws: ``VaultError/corrupt(_:)`` when they do not ascend; what `body` throws.
+  /// - Throws: ``VaultError/corrupt(_:)`` when the rows do not ascend; what `body` throws.
   func walkTags(
     from place: inout TagPlace, _ body: (WalkedTag) throws(VaultError) -> Bool
   ) throws(VaultError) {
@@ -185,7 +184,7 @@ extension Database {
     }
   }
 
-  /// Lends the head of an item as a walk does; nil when there is none.
+  /// Lends the head of an item as a walk does; nil when the item has none.
   func withWalkedHead<R>(
     _ item: Int64, _ body: (WalkedHead) throws(VaultError) -> R
   ) throws(VaultError) -> R? {

@@ -1,7 +1,8 @@
-/// The storage engine: sealed records, blind tags and nothing that could be read without a key.
+/// The storage engine, which holds sealed records and blind tags, and nothing that could be read without a key.
 ///
-/// Another engine can take its place by offering the same operations. It has one owner, and one process: it holds
-/// ``StoreLock`` from opening to deinit. A failed commit or a full disk leaves the last committed state.
+/// Another engine can take its place by offering the same operations. The database has one owner in one process: it
+/// holds ``StoreLock`` from opening to deinit. After a failed commit or on a full disk, the store is in the last
+/// committed state.
 final class Database {
   static let fileName = "vault.db"
   static let logName = "vault.db-wal"
@@ -16,21 +17,21 @@ final class Database {
   let lock: StoreLock?
   let connection: SQLiteConnection
   let statements: Statements
-  /// The highest row that an item has; nil until somebody asks, and once it may be another one.
+  /// The highest row that an item has; nil until it is first needed, and again after a change that may have lowered it.
   var highestRow: Int64?
-  /// The rows of tables that SQLite does not come to, by the table's name, until anything is committed.
+  /// The rows of tables that SQLite cannot reach, by the table's name. They are kept until the next commit.
   var rowsByPages: [String: NamedRows] = [:]
 
   /// Opens the database in the directory `path`.
   ///
-  /// - Parameter held: the lock, if it is held already.
+  /// - Parameter held: the store's lock, if the caller already holds it.
   /// - Throws: ``VaultError/noVault``; ``VaultError/inUse(pid:)``; ``VaultError/permissions(_:)``;
   ///   ``VaultError/corrupt(_:)`` and ``VaultError/newer(_:)``, after which every file is as it was;
   ///   ``VaultError/storage(_:)``.
   init(opening path: String, lock held: StoreLock? = nil) throws(VaultError) {
     guard let directory = try StoreDirectory.open(path), directory.contains(Self.fileName) else { throw .noVault }
-    // Where there is a lock file, the lock comes before the first look: closing a second descriptor of the database
-    // would drop SQLite's own locks if we had it open already.
+    // If a lock file exists, the lock is taken before the first look at the database. If this process had the database
+    // open already, closing a second descriptor of it would drop SQLite's own locks.
     var lock = held
     if lock == nil { lock = try StoreLock.take(in: directory, creating: false) }
     guard try DatabaseHeader.check(Self.fileName, log: Self.logName, in: directory) else { throw .noVault }
@@ -47,7 +48,7 @@ final class Database {
     try Self.removeUnfinished(in: directory)
   }
 
-  /// A stand-in for a database whose files are closed: it has no records and takes none.
+  /// Makes a stand-in for a database whose files are closed. It has no records and takes none.
   static func closed(_ path: String) throws(VaultError) -> Database {
     let connection = try SQLiteConnection(path: ":memory:", lock: nil)
     connection.trust()
@@ -56,10 +57,10 @@ final class Database {
     return try Database(connection, path: path, lock: nil)
   }
 
-  /// Declares the records to be ours too, so that closing may fold the log into the file.
+  /// Declares that the records are ours, too, so that closing may fold the log into the file.
   func trust() { connection.trust() }
 
-  /// Declares that the records are not what they should be: the files stay as they are, even when they are closed.
+  /// Declares that the records are damaged: the files stay as they are, even after closing.
   func distrust() { connection.distrust() }
 
   private static func connect(
@@ -69,7 +70,7 @@ final class Database {
     let connection = try SQLiteConnection(path: directory.path(of: name), lock: lock)
     guard try connection.text("PRAGMA journal_mode") == "wal" else { throw .corrupt("vault.db has no log mode") }
     connection.guardLog()
-    // The log may have a newer header than the file.
+    // The log may have a newer header than the main file.
     let version = Int(try connection.integer("PRAGMA user_version"))
     if version > Schema.version { throw .newer(version) }
     guard version == Schema.version else { throw .corrupt("vault.db has a schema that no release wrote") }
@@ -83,11 +84,11 @@ final class Database {
     return connection
   }
 
-  /// Makes a new database whose first content `fill` writes, in one step that a crash cannot halve: it is built under
-  /// another name, and linked into place when all of it is on the disk.
+  /// Makes a new database whose first content `fill` writes. A crash cannot leave half of it: the database is built
+  /// under another name, and linked into place when all of it is on the disk.
   ///
   /// - Throws: ``VaultError/vaultExists`` when anything has the database's name, even a dangling link; what `fill`
-  ///   throws. Nothing is left of the attempt.
+  ///   throws. An attempt that fails leaves nothing behind.
   static func create(in path: String, fill: (Database) throws(VaultError) -> Void) throws(VaultError) {
     let directory = try StoreDirectory.openOrMake(path)
     let lock = try lockForNew(in: directory)
@@ -100,7 +101,7 @@ final class Database {
     }
   }
 
-  /// Takes the lock of a directory in which a database is to be made, at first under another name.
+  /// Takes the lock of a directory for a new database, which is at first built under another name.
   static func lockForNew(in directory: borrowing StoreDirectory) throws(VaultError) -> StoreLock {
     if directory.contains(fileName) { throw .vaultExists }
     guard let lock = try StoreLock.take(in: directory, creating: true) else { throw .storage("vault.lock disappears") }
@@ -108,7 +109,7 @@ final class Database {
     return lock
   }
 
-  /// Checks that the new database is whole and all of it in its main file, and waits until that is on the disk.
+  /// Checks that the new database is whole and lies in its main file alone, and waits until that file is on the disk.
   static func settle(in directory: borrowing StoreDirectory) throws(VaultError) {
     guard try DatabaseHeader.check(newName, log: newName + "-wal", in: directory),
       try directory.size(of: newName + "-wal") == nil
@@ -116,7 +117,7 @@ final class Database {
     try directory.syncFile(newName)
   }
 
-  /// Gives the new database its final name, unless something has that name.
+  /// Gives the new database its final name, unless that name is taken.
   static func putInPlace(in directory: borrowing StoreDirectory) throws(VaultError) {
     guard try directory.link(newName, as: fileName) else { throw .vaultExists }
     try directory.sync()
@@ -128,7 +129,8 @@ final class Database {
     in directory: borrowing StoreDirectory, _ lock: StoreLock, _ fill: (Database) throws(VaultError) -> Void
   ) throws(VaultError) {
     try directory.makeFile(newName)
-    // Its own scope: SQLite folds the log in and removes it when the last reference goes.
+    // The connection has a scope of its own: SQLite folds the log in and removes it when the last reference is
+    // released.
     do {
       let connection = try SQLiteConnection(path: directory.path(of: newName), lock: lock)
       try connection.execute("PRAGMA page_size = \(DatabaseHeader.pageSize)")
@@ -145,12 +147,12 @@ final class Database {
       try connection.checkpoint()
     }
     do throws(VaultError) { try settle(in: directory) } catch .corrupt(let reason) {
-      // Nobody else has written it.
+      // Nobody else has written this file, so the error is one of storage.
       throw .storage("vault.db could not be written whole: \(reason)")
     }
   }
 
-  /// Opens a new database that was not filled here but copied as a whole from another one.
+  /// Opens a new database that was copied as a whole from another one.
   static func openCopy(in directory: borrowing StoreDirectory, _ lock: StoreLock) throws(VaultError) -> Database {
     guard try DatabaseHeader.check(newName, log: newName + "-wal", in: directory) else {
       throw .storage("vault.db.new disappears")
@@ -161,7 +163,7 @@ final class Database {
     return database
   }
 
-  /// Uses a connection that is open.
+  /// Makes a database on an open connection.
   init(_ connection: SQLiteConnection, path: String, lock: StoreLock?) throws(VaultError) {
     self.path = path
     self.lock = lock
@@ -169,32 +171,32 @@ final class Database {
     statements = try Statements(connection)
   }
 
-  /// Removes what an interrupted creation left behind. Call it only under the lock.
+  /// Removes the files of an interrupted creation. Call this only under the lock.
   static func removeUnfinished(in directory: borrowing StoreDirectory) throws(VaultError) {
     for suffix in ["", "-wal", "-journal"] { try directory.remove(newName + suffix) }
   }
 
-  /// Folds all of the log into the main file and leaves it empty; both are on the disk then.
+  /// Folds all of the log into the main file and leaves the log empty. Both are on the disk when this returns.
   ///
-  /// - Throws: ``VaultError/storage(_:)``, also while a statement is being run.
+  /// - Throws: ``VaultError/storage(_:)``, including while a statement is being run.
   func fold() throws(VaultError) {
     guard try connection.integer("PRAGMA wal_checkpoint(TRUNCATE)") == 0 else {
       throw .storage("vault.db: the log cannot be folded in")
     }
   }
 
-  /// The size of the main file once the log is folded in, in bytes.
+  /// The size of the main file after the log is folded in, in bytes.
   func size() throws(VaultError) -> Int {
     Int(try connection.integer("PRAGMA page_count")) * DatabaseHeader.pageSize
   }
 
-  /// Begins a transaction, of which either everything is written or nothing.
+  /// Begins a transaction. Either all of a transaction is written, or nothing.
   func begin() throws(VaultError) { try statements.transaction.begin.run() }
 
   /// Ends the transaction and waits until it is on the disk.
   ///
-  /// - Throws: the system's error, or ``VaultError/distrusted(_:advice:)`` when the files have lost their names;
-  ///   nothing of the transaction is kept then.
+  /// - Throws: the system's error, or ``VaultError/distrusted(_:advice:)`` when the files have lost their names.
+  ///   Nothing of the transaction is kept then.
   func commit() throws(VaultError) {
     do throws(VaultError) {
       if let error = connection.lostFile { throw error }
@@ -208,7 +210,7 @@ final class Database {
     }
   }
 
-  /// True while ``commit()`` does not wait for the disk, which ``syncLog()`` does later.
+  /// True while ``commit()`` does not wait for the disk; ``syncLog()`` waits later.
   var defersSyncs: Bool {
     get { connection.defersSyncs }
     set { connection.defersSyncs = newValue }
@@ -217,11 +219,11 @@ final class Database {
   /// Waits until everything that was committed is on the disk.
   func syncLog() throws(VaultError) { try connection.syncLog() }
 
-  /// Undoes everything since ``begin()``. An error may have done so already.
+  /// Undoes all changes since ``begin()``. An error may have undone them already.
   func rollback() {
     highestRow = nil
     guard connection.isInTransaction else { return }
-    // If even this fails, the transaction was never committed and the next opening drops it.
+    // If even the rollback fails, the transaction was never committed, and the next opening drops it.
     try? statements.transaction.rollback.run()
   }
 }

@@ -2,18 +2,18 @@ import Glibc
 
 /// The first 100 bytes of the database file (sqlite.org/fileformat.html §1.3), read before SQLite sees the file.
 ///
-/// SQLite would take an empty file for a new database, delete its log, and write to a foreign one. So a file that is
-/// recognisably not a whole database of ours is refused here, and stays as it is.
+/// SQLite would take an empty file for a new database and delete its log, and would write to a file that is not ours.
+/// So this check refuses a file that is recognizably not a whole database of ours, and leaves it as it is.
 struct DatabaseHeader {
   static let pageSize = 4096
   static let length = 100
   private static let magic = Array("SQLite format 3\0".utf8)
   private let bytes: [UInt8]
 
-  /// Checks the file `name`; false when it is not there.
+  /// Checks the file `name`; false when there is no such file.
   ///
-  /// - Throws: ``VaultError/corrupt(_:)``, ``VaultError/newer(_:)`` or, for its owner, mode and type,
-  ///   ``VaultError/permissions(_:)``.
+  /// - Throws: ``VaultError/corrupt(_:)``, ``VaultError/newer(_:)``, or ``VaultError/permissions(_:)`` about the file's
+  ///   owner, mode or type.
   static func check(_ name: String, log: String, in directory: borrowing StoreDirectory) throws(VaultError) -> Bool {
     guard let size = try directory.size(of: name) else { return false }
     guard let file = try directory.openFile(name, O_RDONLY) else { return false }
@@ -27,8 +27,8 @@ struct DatabaseHeader {
     return true
   }
 
-  /// Checks the claims of page 1 as it is with the log folded in: the number of pages, and that SQLite uses each of
-  /// them whole and none as a map of other pages.
+  /// Checks what page 1 says, with the log folded in: the number of pages, that SQLite uses each page whole, and that
+  /// no page is a map of other pages.
   static func check(_ page: Page, pages: Int) throws(VaultError) {
     let header = DatabaseHeader(bytes: Array(page.bytes.prefix(length)))
     guard header.number(at: 28) == pages else { throw .corrupt("page 1 tells of another number of pages") }
@@ -49,7 +49,7 @@ struct DatabaseHeader {
     else {
       throw .corrupt("vault.db has another file format")
     }
-    // While a log waits to be folded in, the file may rightly be shorter than its header says.
+    // While a log waits to be folded in, the file may be shorter than its header says.
     let whole = size % Self.pageSize == 0 && size / Self.pageSize >= number(at: 28)
     guard size >= Self.pageSize, whole || hasLog else { throw .corrupt("vault.db is cut short") }
   }

@@ -1,13 +1,13 @@
 import Glibc
 
-// The names of the open files, which somebody may take away or give to others.
+// The names of the open files. Somebody may remove a name or give it to another file.
 extension SQLiteConnection {
-  /// Notes which file the log is. Call it after SQLite has read from the database, which makes a log where
-  /// there is none.
+  /// Notes which file is the log. Call this after SQLite has read from the database, because that read creates a
+  /// missing log.
   func noteLog() { openLog = FileNumber(of: log) }
 
-  /// The error, with advice, when an open file's name belongs to another file now, or to none; nil otherwise. Whatever
-  /// is written then goes into a file that nobody finds again.
+  /// The error, with advice, when the name of an open file now belongs to another file or to none; nil otherwise. In
+  /// such a case, everything written goes into a file that nobody finds again.
   var lostFile: VaultError? {
     // A stand-in for a closed database has no file.
     guard lock != nil else { return nil }
@@ -17,14 +17,14 @@ extension SQLiteConnection {
     return nil
   }
 
-  /// The error when no file has the log's name. SQLite has the log open nonetheless, and folds it into the main file
-  /// when the connection closes.
+  /// The error when no file has the log's name. SQLite still has the log open, and folds it into the main file when the
+  /// connection closes.
   static let lostLog = VaultError.distrusted(
     "vault.db-wal was removed while vaultd has it open",
     advice: "stop vaultd, which puts what it still has of it into vault.db, and start it again")
 
-  /// True when another file has the log's name now, which SQLite cannot tell. No file can have the number of
-  /// one that is open.
+  /// True when another file now has the log's name, which SQLite does not notice. The comparison is safe because no
+  /// other file can have the number of a file that is open.
   var hasOtherLog: Bool {
     guard let openLog, let found = FileNumber(of: log) else { return false }
     return found != openLog
@@ -38,10 +38,10 @@ extension SQLiteConnection {
 
   // MARK: A log that was removed
 
-  /// Copies the committed part of a log that was removed to a new file of its name. The next opening needs that file
-  /// when folding the log into the main file ends midway, on a full disk or with the process.
+  /// Copies the committed part of a removed log to a new file of the log's name. The next opening needs that file if
+  /// folding the log into the main file stops midway because the disk is full or the process ends.
   ///
-  /// - Throws: ``VaultError/storage(_:)``, after which no file has the name, and nothing may be folded in.
+  /// - Throws: ``VaultError/storage(_:)``. Then no file has the log's name, and nothing may be folded in.
   func putBackLog() throws(VaultError) {
     guard isTrusted, lostFile == Self.lostLog, committed.frames > 0 else { return }
     do throws(VaultError) {
@@ -80,7 +80,7 @@ extension SQLiteConnection {
   }
 }
 
-/// The numbers by which the system tells a file from all others.
+/// The numbers by which the system distinguishes one file from all others.
 struct FileNumber: Equatable {
   let device: dev_t
   let inode: ino_t

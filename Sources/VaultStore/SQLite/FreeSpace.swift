@@ -1,8 +1,8 @@
 import Glibc
 
-/// The room that is left on a file system.
+/// The free space on a file system.
 enum FreeSpace {
-  /// The number of bytes that this process may still write where `path` is.
+  /// The number of bytes that this process may still write to the file system of `path`.
   static func bytes(at path: String) throws(VaultError) -> Int {
     var status = statvfs()
     guard unsafe statvfs(path, &status) == 0 else { throw SystemCall.error("statvfs", path, errno) }

@@ -1,14 +1,14 @@
 import Glibc
 
-/// A database that comes in as the bytes of its file. It has another name until all of it is there and was checked;
-/// given up earlier, it leaves nothing.
+/// A database that arrives as the bytes of its file. It has another name until all of it is there and was checked. If
+/// it is abandoned earlier, nothing of it stays.
 struct IncomingDatabase: ~Copyable {
   private let directory: StoreDirectory
-  // Keeps others from making a database here meanwhile.
+  // Keeps other processes from making a database here meanwhile.
   private let lock: StoreLock
   private var file: Int32
 
-  /// Begins one in the directory `path`, which is made if it is missing.
+  /// Begins an incoming database in the directory `path`, which is made if it is missing.
   ///
   /// - Throws: ``VaultError/vaultExists`` when anything has the database's name; ``VaultError/inUse(pid:)``,
   ///   ``VaultError/permissions(_:)``, ``VaultError/storage(_:)``.
@@ -19,7 +19,8 @@ struct IncomingDatabase: ~Copyable {
     self.init(directory, lock, file)
   }
 
-  // Apart from the steps that can fail: a noncopyable value is initialized as a whole or not at all.
+  // A separate initializer without the steps that can fail: a noncopyable value is initialized as a whole or not at
+  // all.
   private init(_ directory: consuming StoreDirectory, _ lock: StoreLock, _ file: Int32) {
     self.directory = directory
     self.lock = lock
@@ -36,7 +37,7 @@ struct IncomingDatabase: ~Copyable {
 
   deinit {
     if file >= 0 { close(file) }
-    // Once the file has its final name, nothing is left to remove; before that, it is of no use.
+    // If the file has its final name, there is nothing left to remove; if not, the file is of no use.
     try? Database.removeUnfinished(in: directory)
   }
 
@@ -54,9 +55,9 @@ struct IncomingDatabase: ~Copyable {
     }
   }
 
-  /// Opens the database that came in; no more bytes can be added to it here.
+  /// Opens the database that came in. No more bytes can be added here afterwards.
   ///
-  /// - Throws: as ``Database/init(opening:lock:)``, also when an earlier write turns out to have failed.
+  /// - Throws: as ``Database/init(opening:lock:)``, and also when an earlier write turns out to have failed.
   mutating func open() throws(VaultError) -> Database {
     if fsync(file) != 0 { throw SystemCall.error("fsync", directory.path(of: Database.newName), errno) }
     close(file)
@@ -64,9 +65,9 @@ struct IncomingDatabase: ~Copyable {
     return try Database.openCopy(in: directory, lock)
   }
 
-  /// Gives the database its final name, once it is closed.
+  /// Gives the database its final name, after it was closed.
   ///
-  /// - Parameter ready: called when nothing but the name is missing.
+  /// - Parameter ready: called when the database lacks nothing but its name.
   /// - Throws: ``VaultError/vaultExists``; ``VaultError/storage(_:)``; what `ready` throws.
   func putInPlace(_ ready: () throws(VaultError) -> Void) throws(VaultError) {
     try Database.settle(in: directory)

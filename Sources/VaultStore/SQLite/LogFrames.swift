@@ -1,9 +1,9 @@
 import VaultCore
 
-/// The header of the log beside the database, with the running check of the frames that follow it
+/// The header of the log beside the database, with the running checksum of the frames that follow the header
 /// (sqlite.org/walformat.html).
 ///
-/// A frame belongs to the log when it has the header's salts, and when its checksum continues from those before it.
+/// A frame belongs to the log when it has the header's salts, and its checksum continues from the frames before it.
 struct LogFrames {
   static let headerSize = 32
   static let headSize = 24
@@ -11,14 +11,14 @@ struct LogFrames {
   static let frameSize = headSize + DatabaseHeader.pageSize
   /// The only version of the format.
   private static let version: UInt32 = 3_007_000
-  /// The place of the salts in the header.
+  /// The range of the salts in the header, in bytes.
   static let salts = 16..<24
 
   private let salts: [UInt8]
   private var sums: (UInt32, UInt32) = (0, 0)
   private let isBigEndian: Bool
 
-  /// Reads a header; nil unless it is whole, and of a log of ours.
+  /// Reads a header; nil unless the header is whole and belongs to a log of ours.
   init?(header: [UInt8]) {
     guard Self.number(header, at: 4) == Self.version, Self.number(header, at: 8) == DatabaseHeader.pageSize else {
       return nil
@@ -36,26 +36,27 @@ struct LogFrames {
     guard sums == (Self.number(header, at: 24), Self.number(header, at: 28)) else { return nil }
   }
 
-  /// True when a header is whole, but of a log in another version of the format: no crash leaves that.
+  /// True when a header is whole, but belongs to a log in another version of the format. No crash leaves such a header.
   static func isOfAnotherVersion(header: [UInt8]) -> Bool {
     number(header, at: 4) != version && LogFrames(summing: header) != nil
   }
 
-  /// Adds the next frame to the checksum; true when the frame has a page and the checksum matches. After a mismatch
-  /// nothing can continue: SQLite takes that frame for the end of the log.
+  /// Adds the next frame to the checksum; true when the frame holds a page and the checksum matches. No frame after a
+  /// mismatch belongs to the log: SQLite takes the first frame that does not match for the end of the log.
   mutating func goesOn(with frame: [UInt8]) -> Bool {
     add(frame, 0..<8)
     add(frame, Self.headSize..<frame.count)
     return Self.page(frame) != 0 && sums == (Self.number(frame, at: 16), Self.number(frame, at: 20))
   }
 
-  /// True when a frame has the header's salts. A frame of an earlier use of the log has others.
+  /// True when a frame has the header's salts. A frame from an earlier use of the log has other salts.
   func isOurs(_ frame: [UInt8]) -> Bool { frame[8..<16] == salts[...] }
 
-  /// The number of the page that a frame has.
+  /// The number of the page that a frame holds.
   static func page(_ frame: [UInt8]) -> Int { Int(number(frame, at: 0)) }
 
-  /// The number of pages that the database has after the transaction that ends with this frame; nil when none does.
+  /// The number of pages that the database has after the transaction that ends with this frame; nil when no transaction
+  /// ends with it.
   static func pageCount(_ frame: [UInt8]) -> Int? {
     let count = Int(number(frame, at: 4))
     return count == 0 ? nil : count
@@ -74,7 +75,7 @@ struct LogFrames {
   }
 
   private static func word(_ bytes: RawSpan, _ offset: Int, _ isBigEndian: Bool) -> UInt32 {
-    // Every bit pattern is a number, and the span checks the place.
+    // Every bit pattern is a number, and the span checks the offset.
     let word = unsafe bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt32.self)
     return isBigEndian ? UInt32(bigEndian: word) : UInt32(littleEndian: word)
   }

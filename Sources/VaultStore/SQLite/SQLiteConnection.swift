@@ -1,8 +1,8 @@
 internal import CSQLite
 import Glibc
 
-/// The one connection to the database file: opened so that nothing in a hostile file can act, in write-ahead logging
-/// with a sync on every commit, and locked against every other process for as long as it lives.
+/// The one connection to the database file. It is opened so that nothing in a hostile file can act, uses write-ahead
+/// logging with a sync on every commit, and is locked against every other process as long as it lives.
 @safe final class SQLiteConnection {
   private let handle: OpaquePointer
   // Released after the handle is closed, because closing still writes.
@@ -13,26 +13,26 @@ import Glibc
   let log: String
   let hadLog: Bool
   private(set) var isTrusted = false
-  /// A descriptor of the main file beside SQLite's own. Closing one drops all locks that this process has on the file,
-  /// so it stays open until SQLite has closed its own.
+  /// A descriptor of the main file beside SQLite's own. Closing any descriptor of the file drops all locks that this
+  /// process has on it, so this one stays open until SQLite has closed its own.
   private var reading: Int32 = -1
   private let budget = StepBudget()
-  /// The part of the log that belongs to committed transactions, as SQLite reported it at the last commit or, before
-  /// any, as it was found at opening.
+  /// The part of the log that belongs to committed transactions, as SQLite reported it at the last commit. Before the
+  /// first commit, it is the part found at opening.
   var committed = CommittedLog()
-  /// The number of frames from which on a commit folds the log into the main file. Only tests change it.
+  /// The number of frames at which a commit folds the log into the main file. Only tests change it.
   var longLog = 4000
-  // True when nothing was committed since the log was folded in, or since that was tried.
+  // True when nothing was committed since the log was last folded in, or since the last attempt to fold it in.
   private var isFolded = true
-  // The number of those who rely on the main file to stay as it is.
+  // The number of users that rely on the main file to stay as it is.
   private var holders = 0
   // The file that SQLite has open as the log; nil until noteLog().
   var openLog: FileNumber?
   /// The mark in the main file that a log belongs to it; nil for a store that has none.
   var mark: LogMark?
-  // One for the main file and one for the log.
+  // One guard for the main file and one for the log.
   private let guards: UnsafeMutablePointer<vault_guard>
-  // Where what is written to the log is put together.
+  // A buffer that collects frames for one write to the log.
   private let gathered: UnsafeMutableBufferPointer<UInt8>
 
   /// Opens the existing file at `path`, of any length.
@@ -45,7 +45,7 @@ import Glibc
     hadLog = unsafe access(log, F_OK) == 0
     _ = Self.configured
     var opened: OpaquePointer?
-    // One owner, so no mutex. The directory was checked, and nobody else can write to it.
+    // The connection has one owner, so it needs no mutex. The directory was checked, and nobody else can write to it.
     let code = unsafe sqlite3_open_v2(
       path, &opened, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE | SQLITE_OPEN_EXRESCODE, nil
     )
@@ -61,22 +61,24 @@ import Glibc
     unsafe budget.watch(handle)
     for (limit, value) in Self.limitsOfSchema { unsafe sqlite3_limit(handle, limit, value) }
     for (option, on) in Self.switches { unsafe vault_db_switch(handle, option, on) }
-    // The lock mode comes first: it decides that the log's index lives in our memory and not in a shared file.
+    // The lock mode comes first: it makes SQLite keep the log's index in our memory and not in a shared file.
     try execute("PRAGMA locking_mode = EXCLUSIVE")
     try execute("PRAGMA synchronous = FULL")
     try execute("PRAGMA temp_store = MEMORY")
     try execute("PRAGMA cell_size_check = ON")
     try execute("PRAGMA secure_delete = ON")
-    // In KiB. The cache fills as a store is read; all but the leaves of a million items fit.
+    // The cache size is in KiB. The cache fills as a store is read; it has room for all pages of a million items except
+    // the leaves.
     try execute("PRAGMA cache_size = -65536")
     try execute("PRAGMA journal_size_limit = 4194304")
     watchCommits()
-    // Opened now, because nobody knows where the file is later. A stand-in for a closed database has no file.
+    // The descriptor is opened now, because nobody knows where the file will be later. A stand-in for a closed database
+    // has no file.
     reading = unsafe Glibc.open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
   }
 
-  /// True once the tables are known to be ours. Until then it is the file's fault when SQLite cannot make sense of a
-  /// statement, because all of ours make sense.
+  /// True once the tables are known to be ours. Until then, a statement that SQLite cannot understand is the file's
+  /// fault, because all of our statements are valid.
   var hasOurTables = false {
     didSet {
       budget.isOfStore = hasOurTables
@@ -86,44 +88,44 @@ import Glibc
     }
   }
 
-  /// True when data that the disk cannot read counts as damage like any other, after which reading continues, and not
-  /// as a momentary failure.
+  /// True when data that the disk cannot read counts as damage, after which reading continues, and not as a momentary
+  /// failure.
   var takesUnreadableForDamage = false
 
-  /// Keeps fewer pages in memory: for a store that is written from one end to the other, beside a live one that has its
-  /// cache already.
+  /// Keeps fewer pages in memory. This is for a store that is written from one end to the other beside a live store,
+  /// which has its cache already.
   func shrinkCache() throws(VaultError) { try execute("PRAGMA cache_size = -16384") }
 
   deinit {
-    // SQLite would remove the log by its name, which another file has by now, unless another has the main
-    // file's name, too.
+    // SQLite would remove the log by its name, which another file has by now, unless the main file's name belongs to
+    // another file, too.
     if hasOtherLog { distrust() }
-    // A log that was only removed is folded in from its open file: nothing is lost then.
+    // A log whose name was only removed is folded in from its open file, so nothing is lost.
     do throws(VaultError) { try putBackLog() } catch { distrust() }
     unmark()
     unsafe sqlite3_close_v2(handle)
     unsafe guards.deallocate()
     unsafe gathered.deallocate()
     if reading >= 0 { close(reading) }
-    // SQLite makes an empty log when it first reads; a file that is not ours is left without one, as it was found.
+    // SQLite makes an empty log when it first reads. A file that is not ours is left without a log, as it was found.
     var status = stat()
     if !isTrusted, !hadLog, unsafe stat(log, &status) == 0, status.st_size == 0 { unsafe unlink(log) }
   }
 
-  // SQLite refuses this, without harm, when something in this process used it before.
+  // SQLite harmlessly refuses this call if anything in this process has used SQLite before.
   private static let configured: Bool = vault_sqlite_configure() == SQLITE_OK
 
   /// The longest text or blob that is ever read or written, in bytes: the largest sealed value, with room to spare.
   private static let longestColumn: Int32 = 2 << 20
 
-  /// The limits until the tables are known to be ours: SQLite parses the whole schema of a file before we see any of
-  /// it, and parsing counts as no step. The longest statement of our schema has 214 bytes.
+  /// The limits that apply until the tables are known to be ours. SQLite parses the whole schema of a file before we
+  /// see any of it, and parsing does not count as a step. The longest statement of our schema has 214 bytes.
   private static let limitsOfSchema: [(Int32, Int32)] = [
     (SQLITE_LIMIT_LENGTH, 1024), (SQLITE_LIMIT_SQL_LENGTH, 1024), (SQLITE_LIMIT_COLUMN, 8),
     (SQLITE_LIMIT_EXPR_DEPTH, 8),
     (SQLITE_LIMIT_ATTACHED, 0),
   ]
-  /// The limits after that, for rows and for our statements.
+  /// The limits that apply after that, for rows and for our statements.
   private static let limits: [(Int32, Int32)] = [
     (SQLITE_LIMIT_LENGTH, longestColumn), (SQLITE_LIMIT_SQL_LENGTH, 8192), (SQLITE_LIMIT_COLUMN, 16),
     (SQLITE_LIMIT_EXPR_DEPTH, 16),
@@ -141,7 +143,7 @@ import Glibc
     unsafe vault_db_switch(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0)
   }
 
-  /// Declares that the file is to stay as it is from now on, with its log: closing folds nothing in.
+  /// Declares that the file and its log are to stay as they are from now on: closing folds nothing in.
   func distrust() {
     isTrusted = false
     unsafe vault_db_switch(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
@@ -149,7 +151,8 @@ import Glibc
 
   /// Begins one step of a statement, or one call, and bounds its cost.
   ///
-  /// A step that costs more ends as corrupt: only a tree of pages that has no end makes it do so.
+  /// A step that costs more throws ``VaultError/corrupt(_:)``: only pages that lead in a circle make a step cost so
+  /// much.
   func beginStep() { budget.refill() }
 
   /// Runs statements and ignores their rows, if any.
@@ -184,7 +187,7 @@ import Glibc
     return found
   }
 
-  /// Folds the log into the main file and empties it.
+  /// Folds the log into the main file and empties the log.
   func checkpoint() throws(VaultError) {
     if try integer("PRAGMA wal_checkpoint(TRUNCATE)") != 0 { throw .inUse(pid: nil) }
   }
@@ -195,7 +198,7 @@ import Glibc
   private static let mostGathered = 16 * LogFrames.frameSize
 
   /// Makes the log refuse keys that claim to be too long, as the main file does, and write frames in larger pieces than
-  /// SQLite does. Call it once, after SQLite has read from the database and before it reads an index.
+  /// SQLite does. Call this once, after SQLite has read from the database and before it reads an index.
   func guardLog() {
     let log = unsafe vault_log(handle)
     unsafe limitKeys(of: log, with: guards + 1)
@@ -210,12 +213,12 @@ import Glibc
 
   /// Makes SQLite report each commit instead of folding the log into the main file in its own way.
   private func watchCommits() {
-    // The connection closes the handle before it goes.
+    // The connection closes the handle before it is deallocated, so the pointer stays valid.
     let context = unsafe Unmanaged.passUnretained(self).toOpaque()
     _ = unsafe sqlite3_wal_hook(
       handle,
       { context, _, _, frames in
-        // The pointer that was registered with it.
+        // The pointer is the one that was registered with the hook.
         if let context = unsafe context {
           unsafe Unmanaged<SQLiteConnection>.fromOpaque(context).takeUnretainedValue().noteCommit(frames: Int(frames))
         }
@@ -223,7 +226,7 @@ import Glibc
       }, context)
   }
 
-  /// Stops the reports of commits: nobody may refer to the connection while it ends.
+  /// Stops the reports of commits: nothing may refer to the connection while it is being deallocated.
   func forgetCommits() { _ = unsafe sqlite3_wal_hook(handle, nil, nil) }
 
   private func noteCommit(frames: Int) {
@@ -232,21 +235,21 @@ import Glibc
     if foldsLog, frames >= longLog { foldLog() }
   }
 
-  /// True when the log is long enough to be folded in between two commits, so that neither has to wait for it.
+  /// True when the log is long enough to be folded in between two commits, so that neither commit has to wait for that.
   var hasLongLog: Bool { !isFolded && isTrusted && foldsLog && committed.frames >= longLog / 4 }
 
-  /// Folds the log into the main file. Where that fails, the log stays, and the next commit tries again.
+  /// Folds the log into the main file. If that fails, the log stays, and the next commit tries again.
   func foldLog() {
     isFolded = true
-    // A file that took the log's name would be folded over the main file at the next opening; and without a log, a fold
-    // that ends midway would leave the main file neither old nor new.
+    // If another file has taken the log's name, the next opening would fold that file over the main file. And if no
+    // file has the name, a fold that stops midway would leave the main file neither old nor new.
     if lostFile != nil { return }
     _ = unsafe sqlite3_wal_checkpoint_v2(handle, nil, SQLITE_CHECKPOINT_PASSIVE, nil, nil)
   }
 
-  /// True while a commit is handed to the system and not waited for: a loss of power may undo it, and nothing else. The
-  /// next write waits for it first, so that no log has a part of one transaction before another. Whoever sets this
-  /// calls ``syncLog()`` later.
+  /// True while a commit is handed to the system without waiting for the disk: only a loss of power may undo it. The
+  /// next write waits for the commit first, so that the log never has a part of a later transaction before all of an
+  /// earlier one. Whoever sets this must call ``syncLog()`` later.
   var defersSyncs = false {
     didSet { unsafe guards[1].defers = defersSyncs ? 1 : 0 }
   }
@@ -257,16 +260,16 @@ import Glibc
     if code != SQLITE_OK { throw error(code) }
   }
 
-  /// True when a commit that makes the log long folds it into the main file.
+  /// True when a commit that makes the log long may fold it into the main file.
   var foldsLog: Bool { holders == 0 && !defersSyncs }
 
-  /// Keeps the main file as it is, until ``releaseMainFile()`` was called as often as this.
+  /// Keeps the main file as it is until ``releaseMainFile()`` was called as often as this method.
   func holdMainFile() { holders += 1 }
 
-  /// Lets commits fold the log into the main file again, unless somebody else holds it.
+  /// Lets commits fold the log into the main file again, unless another user holds the file.
   func releaseMainFile() { holders -= 1 }
 
-  /// Fills `bytes` with the log's content from `offset` on; false when the log ends before that.
+  /// Fills `bytes` with the log's content from `offset` on; false when the log ends earlier.
   func readLog(at offset: Int, into bytes: inout [UInt8]) throws(VaultError) -> Bool {
     var isWhole: Int32 = 0
     let code = unsafe vault_log_read(handle, &bytes, Int32(bytes.count), Int64(offset), &isWhole)
@@ -274,7 +277,7 @@ import Glibc
     return isWhole != 0
   }
 
-  /// The salts in the log's header, which change when the log starts over; nil when it has no header.
+  /// The salts in the log's header, which change when the log starts over; nil when the log has no header.
   func logSalts() throws(VaultError) -> [UInt8]? {
     var salts = [UInt8](repeating: 0, count: LogFrames.salts.count)
     return try readLog(at: LogFrames.salts.lowerBound, into: &salts) ? salts : nil
@@ -294,14 +297,14 @@ import Glibc
     return reading
   }
 
-  /// True when the main file's name belongs to another file now, or to none.
+  /// True when the main file's name now belongs to another file or to none.
   var hasMoved: Bool {
     var moved: Int32 = 0
     // SQLite stores a number of that type.
     return unsafe sqlite3_file_control(handle, "main", SQLITE_FCNTL_HAS_MOVED, &moved) != SQLITE_OK || moved != 0
   }
 
-  /// True while a transaction is open. An error can end one, so ask before rolling back.
+  /// True while a transaction is open. An error can end a transaction, so check this before rolling back.
   var isInTransaction: Bool { unsafe sqlite3_get_autocommit(handle) == 0 }
 
   /// The number of rows that the last statement changed.
@@ -320,9 +323,9 @@ import Glibc
 
 /// The part of the log that belongs to committed transactions.
 struct CommittedLog {
-  /// The number of its frames.
+  /// The number of these frames.
   var frames = 0
-  /// The salts in the log's header at the time; nil when there was no header. When the header has other salts now, the
-  /// log has started over since, because all of it was folded in.
+  /// The salts in the log's header at that time; nil when there was no header. If the header has other salts now, the
+  /// log was folded in completely and has started over since.
   var salts: [UInt8]?
 }

@@ -4,15 +4,15 @@ import VaultModel
 
 /// The one place where SQLite's result codes (sqlite.org/rescode.html) turn into errors.
 enum SQLiteFailure {
-  /// The error for an extended result code that is none of OK, ROW and DONE.
+  /// The error for an extended result code other than OK, ROW and DONE.
   ///
-  /// - Parameter takesUnreadableForDamage: see ``Connection/takesUnreadableForDamage``.
+  /// - Parameter takesUnreadableForDamage: see ``SQLiteConnection/takesUnreadableForDamage``.
   static func error(_ code: Int32, system: Int32 = 0, takesUnreadableForDamage: Bool = false) -> VaultError {
     switch code & 0xFF {
     case SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_FORMAT, SQLITE_SCHEMA, SQLITE_MISMATCH, SQLITE_CONSTRAINT, SQLITE_TOOBIG:
       return .corrupt("vault.db: \(text(code))")
     case SQLITE_INTERRUPT:
-      // Nothing else interrupts: see StepBudget.
+      // Only StepBudget interrupts a statement.
       return .corrupt("vault.db: a table has no end")
     case SQLITE_IOERR where code == SQLITE_IOERR | (33 << 8):  // SQLITE_IOERR_CORRUPTFS, a macro Swift cannot import.
       return .corrupt("vault.db: the file system found it damaged")
@@ -31,18 +31,18 @@ enum SQLiteFailure {
     }
   }
 
-  /// True when the code says that a part of a file could not be read: SQLITE_IOERR_READ and SQLITE_IOERR_SHORT_READ,
-  /// macros that Swift cannot import.
+  /// True when the code says that a part of a file could not be read. The codes are SQLITE_IOERR_READ and
+  /// SQLITE_IOERR_SHORT_READ, macros that Swift cannot import.
   private static func isOfReading(_ code: Int32) -> Bool { [1, 2].map { SQLITE_IOERR | ($0 << 8) }.contains(code) }
 
   private static func text(_ code: Int32) -> String {
-    // SQLite's own constant strings.
+    // The strings are SQLite's own constants.
     unsafe String(cString: sqlite3_errstr(code)) + " (\(code))"
   }
 }
 
 extension VaultError {
-  /// There is no room for a change, of which nothing was kept.
+  /// The error for a change that found no room on the disk. Nothing of the change was kept.
   public static let diskFull = VaultError.storage(StoreProblem.diskFull)
 }
 
@@ -50,7 +50,7 @@ extension VaultError {
 enum SystemCall {
   /// The text of an error number.
   static func text(_ number: Int32) -> String {
-    // glibc's result is never null; it is copied before any other call.
+    // glibc's result is never null, and it is copied before any other call.
     unsafe String(cString: strerror(number))
   }
 

@@ -1,39 +1,39 @@
 /// The tables of the one schema that this program reads and writes.
 ///
-/// ``Authenticity`` says for each of them how changes to it are noticed.
+/// ``Authenticity`` says for each table how changes to it are noticed.
 enum Schema {
-  /// The text "vaul" in the header's application id (sqlite.org/fileformat.html §1.3.16), by which `file` and
-  /// we recognise it.
+  /// The text "vaul" in the header's application id (sqlite.org/fileformat.html §1.3.16), by which `file` and this
+  /// program recognize a vault.
   static let applicationID = 0x7661_756C
-  /// The database's `user_version`. A file with another one is refused and stays as it is.
+  /// The database's `user_version`. A file with another version is refused and stays as it is.
   static let version = 6
 
-  /// A tree of pages that a table, or the index of one, is stored in.
+  /// A tree of pages that holds a table or the index of a table.
   struct Tree {
     /// The name in `sqlite_schema`.
     let name: String
-    /// The table that it belongs to.
+    /// The table that the tree belongs to.
     let table: String
-    /// The statement that makes it; nil for an index that SQLite makes for a key.
+    /// The statement that makes the table; nil for an index, which SQLite makes for a key.
     var sql: String?
-    /// True when it is ordered by row numbers; otherwise it is ordered by its first columns.
+    /// True when the tree is ordered by row numbers; otherwise it is ordered by its first columns.
     var isTable = true
-    /// The columns of each row or entry, in their order. The one that stands for the row number is NULL.
+    /// The columns of each row or entry, in their order. The column that stands for the row number is NULL.
     let columns: [StoredRecord.Column]
-    /// The number of columns that are the key of a tree without row numbers.
+    /// The number of columns that form the key of a tree without row numbers.
     var keys = 0
   }
 
-  /// The tree whose root is page 1, which describes all others (sqlite.org/fileformat2.html §2.6).
+  /// The tree that describes all others. Its root is page 1 (sqlite.org/fileformat2.html §2.6).
   static let schema = Tree(
     name: "sqlite_schema", table: "sqlite_schema", columns: [.text, .text, .text, .integer, .textOrNull])
 
-  /// The table that has an index beside it.
+  /// The one table that has an index beside it.
   static let vals = "vals"
 
   static let tables = trees.compactMap(\.sql)
 
-  // The tables that go by names.
+  // The tables whose rows are found by a name.
   static let meta = Tree(
     name: "meta", table: "meta",
     sql: "CREATE TABLE meta(name TEXT PRIMARY KEY NOT NULL, value BLOB NOT NULL) STRICT, WITHOUT ROWID",
@@ -45,8 +45,8 @@ enum Schema {
 
   static let trees = [
     // Facts about the whole vault: `vault-id` (16 bytes), `stale-slots` (4 bytes each, little-endian), `rekeying` (the
-    // next vault key, sealed under the present one), `log` (no bytes; see ``LogMark``), `audit-end` and `audit-anchor` (see
-    // ``AuditEnd`` and ``AuditAnchor``).
+    // next vault key, sealed under the present one), `log` (no bytes; see ``LogMark``), `audit-end` and `audit-anchor`
+    // (see ``AuditEnd`` and ``AuditAnchor``).
     meta,
     // Wrapped class keys by name.
     keys,
@@ -54,7 +54,7 @@ enum Schema {
       name: "slots", table: "slots", sql: "CREATE TABLE slots(id INTEGER PRIMARY KEY, record BLOB NOT NULL) STRICT",
       columns: [.null, .blob]),
     // One row per item: its number in this store, the identity that its records are bound to (16 bytes), its head, and
-    // the record of its current value beside it, so that reading both takes one page.
+    // the record of its current value beside the head, so that reading both takes one page.
     Tree(
       name: "heads", table: "heads",
       sql: """
@@ -62,7 +62,7 @@ enum Schema {
         policy INTEGER NOT NULL, current INTEGER NOT NULL, sealed BLOB NOT NULL, value BLOB NOT NULL) STRICT
         """,
       columns: [.null, .blob, .integer, .integer, .integer, .integer, .blob, .blob]),
-    // One row per kept version of a value that is no longer the current one; `item` is the row of its head.
+    // One row per kept version of a value that is no longer current; `item` is the row of its head.
     Tree(
       name: "vals", table: "vals",
       sql: """
@@ -73,8 +73,8 @@ enum Schema {
     // The key of `vals`, and the number of the row that has it.
     Tree(
       name: "sqlite_autoindex_vals_1", table: "vals", isTable: false, columns: [.integer, .integer, .integer], keys: 2),
-    // The rows of `heads` that a blind tag (16 bytes) leads to, with their class, so that the hash over a class's tags
-    // needs no look at the heads.
+    // The rows of `heads` that a blind tag (16 bytes) leads to, with their class, so that the hash over the tags of a
+    // class can be computed without reading the heads.
     Tree(
       name: "tags", table: "tags",
       sql: """
@@ -82,19 +82,20 @@ enum Schema {
         STRICT, WITHOUT ROWID
         """,
       isTable: false, columns: [.blob, .integer, .integer], keys: 2),
-    // Grants, and what decides how they count: the identity that each is bound to (16 bytes), and the class that it counts for.
+    // Grants, with the identity that each is bound to (16 bytes) and the class that each counts for.
     Tree(
       name: "grants", table: "grants",
       sql:
         "CREATE TABLE grants(id INTEGER PRIMARY KEY, item BLOB NOT NULL, class INTEGER NOT NULL, sealed BLOB NOT NULL) STRICT",
       columns: [.null, .blob, .integer, .blob]),
-    // The audit log: beginnings of chains, and the records of each, whose `chain` is the row of its beginning.
+    // The audit log: the beginnings of chains, and the records of each chain. In a record, `chain` is the row of the
+    // chain's beginning.
     Tree(
       name: "audit", table: "audit",
       sql: "CREATE TABLE audit(id INTEGER PRIMARY KEY, chain INTEGER NOT NULL, sealed BLOB NOT NULL) STRICT",
       columns: [.null, .integer, .blob]),
-    // What was left while the vault was locked: the identity that each is bound to (16 bytes), the class that it enters, its
-    // state and the blind tag of who left it (see ``DepositRow``).
+    // The deposits left while the vault was locked: the identity that each is bound to (16 bytes), the class that it
+    // enters, its state, and the blind tag of the depositor (see ``DepositRow``).
     Tree(
       name: "deposits", table: "deposits",
       sql: """
@@ -118,8 +119,8 @@ enum Schema {
     connection.hasOurTables = true
   }
 
-  /// Checks that the database has exactly our tables, to the letter: nothing more that could act, nothing less. Nothing
-  /// else of the file is read before that.
+  /// Checks that the database has exactly our tables, to the letter: nothing more, which could act, and nothing less.
+  /// No other part of the file is read before this check.
   static func check(_ connection: SQLiteConnection) throws(VaultError) {
     var expected = trees
     let statement = try connection.prepare("SELECT type, name, tbl_name, sql FROM sqlite_schema")

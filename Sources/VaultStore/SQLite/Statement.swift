@@ -3,11 +3,11 @@ import Glibc
 
 /// One SQL statement, prepared once and run many times.
 ///
-/// The columns of a row may be read between the step that produced it and the next step or reset; blobs are lent where
-/// SQLite keeps them, without a copy.
+/// The columns of a row may be read between the step that produced the row and the next step or reset. Blobs are lent
+/// where SQLite keeps them, without a copy.
 @safe final class Statement {
   private let handle: OpaquePointer
-  // Keeps the connection open until the statement is finalised.
+  // Keeps the connection open until the statement is finalized.
   private let connection: SQLiteConnection
 
   init(_ connection: SQLiteConnection, _ handle: OpaquePointer) {
@@ -17,7 +17,7 @@ import Glibc
 
   deinit { unsafe sqlite3_finalize(handle) }
 
-  /// Sets parameter `index`, counted from 1.
+  /// Sets parameter `index`, counted from 1, to an integer.
   func bind(_ index: Int32, _ value: Int64) throws(VaultError) {
     try check(unsafe sqlite3_bind_int64(handle, index, value))
   }
@@ -29,7 +29,7 @@ import Glibc
 
   /// Sets parameter `index` to a copy of `bytes`.
   func bind(_ index: Int32, _ bytes: RawSpan) throws(VaultError) {
-    // SQLite copies the bytes before the call returns; the size limits keep counts far below Int32.max.
+    // SQLite copies the bytes before the call returns. The size limits keep counts far below Int32.max.
     let code = unsafe bytes.withUnsafeBytes {
       unsafe vault_bind_blob_copy(handle, index, $0.baseAddress, Int32($0.count))
     }
@@ -50,8 +50,8 @@ import Glibc
     try check(code)
   }
 
-  /// Sets parameter `index` to memory that must stay where it is for the statement's life; its content may
-  /// change between runs.
+  /// Sets parameter `index` to memory that must stay in place for the statement's life. Its content may change between
+  /// runs.
   @unsafe func bind(_ index: Int32, borrowing bytes: UnsafeRawBufferPointer) throws(VaultError) {
     try check(unsafe vault_bind_blob_borrowed(handle, index, bytes.baseAddress, Int32(bytes.count)))
   }
@@ -67,13 +67,13 @@ import Glibc
     }
   }
 
-  /// Ends the run. The parameters stay as they are.
+  /// Ends the run. The parameters keep their values.
   func reset() {
-    // Returns the error of the last step again, which was thrown then.
+    // The call returns the error of the last step again, which was already thrown.
     unsafe sqlite3_reset(handle)
   }
 
-  /// Runs a statement that gives no rows.
+  /// Runs a statement that returns no rows.
   func run() throws(VaultError) {
     defer { reset() }
     while try step() {}
@@ -95,7 +95,7 @@ import Glibc
   func isNull(_ column: Int32) -> Bool { unsafe sqlite3_column_type(handle, column) == SQLITE_NULL }
 
   /// The number of bytes in the blobs and texts of the present row. SQLite has read all of them, whether or not
-  /// anybody uses them.
+  /// anything uses them.
   var size: Int {
     var size = 0
     for column in 0..<(unsafe sqlite3_column_count(handle)) {
@@ -107,17 +107,17 @@ import Glibc
     return size
   }
 
-  /// The number of records that the present row counts as in a walk, so that a long row takes as much of a step as
+  /// The number of records that the present row counts as in a walk, so that a long row uses up as much of a step as
   /// several short ones.
   var weight: Int { 1 + size / 4096 }
 
-  /// An integer column.
+  /// The value of an integer column.
   func integer(_ column: Int32) throws(VaultError) -> Int64 {
     guard unsafe sqlite3_column_type(handle, column) == SQLITE_INTEGER else { throw Self.wrongType }
     return unsafe sqlite3_column_int64(handle, column)
   }
 
-  /// A text column.
+  /// The value of a text column.
   func text(_ column: Int32) throws(VaultError) -> String {
     guard unsafe sqlite3_column_type(handle, column) == SQLITE_TEXT,
       let start = unsafe sqlite3_column_text(handle, column)
@@ -132,7 +132,7 @@ import Glibc
     guard unsafe sqlite3_column_type(handle, column) == SQLITE_BLOB else { throw Self.wrongType }
     let start = unsafe sqlite3_column_blob(handle, column)
     let count = Int(unsafe sqlite3_column_bytes(handle, column))
-    // SQLite keeps the bytes in place until the next step or reset, which only happens after `body`.
+    // SQLite keeps the bytes in place until the next step or reset, which happens only after `body`.
     return try body(unsafe RawSpan(_unsafeBytes: UnsafeRawBufferPointer(start: start, count: count)))
   }
 
@@ -141,7 +141,7 @@ import Glibc
     try withBlob(column) { (span: RawSpan) throws(VaultError) in [UInt8](copying: span) }
   }
 
-  /// A copy of a blob column of at most `limit` bytes. NULL counts as a longer one: see ``Statements/bounded(_:_:)``.
+  /// A copy of a blob column of at most `limit` bytes. NULL counts as too long: see ``Statements/bounded(_:_:)``.
   func bytes(_ column: Int32, atMost limit: Int) throws(VaultError) -> [UInt8] {
     if isNull(column) { throw Self.tooLong }
     return try withBlob(column) { (span: RawSpan) throws(VaultError) in

@@ -1,7 +1,7 @@
 import VaultCore
 import VaultModel
 
-/// Every statement the store runs, compiled once: a group for each table.
+/// All statements that the store runs, each compiled once, in one group for each table.
 struct Statements {
   let transaction: Transaction
   let meta: Meta
@@ -18,8 +18,8 @@ struct Statements {
   /// The columns of a head that ``Row`` reads.
   static let headColumns = "id, item, class, revision, policy, current, sealed"
 
-  /// A blob column as a result that is NULL where it has more than `limit` bytes. SQLite reads no such blob, so a row
-  /// that somebody made too long for it keeps a walk from no other row.
+  /// An expression for a blob column that yields NULL if the blob has more than `limit` bytes. SQLite then does not
+  /// read the blob, so a row that somebody made too long cannot keep a walk from the other rows.
   fileprivate static func bounded(_ column: String, _ limit: Int) -> String {
     "iif(length(\(column)) <= \(limit), \(column), NULL)"
   }
@@ -156,13 +156,13 @@ struct Statements {
     fileprivate init(_ c: SQLiteConnection) throws(VaultError) {
       all = try c.prepare("SELECT \(headColumns) FROM heads WHERE id > ?1 ORDER BY id")
       backwards = try c.prepare("SELECT \(headColumns) FROM heads WHERE id < ?1 ORDER BY id DESC")
-      // NULL stands where ``Tags/read`` has the tag and its class.
+      // NULL stands in the places where ``Tags/read`` has the tag and its class.
       withValues = try c.prepare(
         "SELECT \(headColumns), NULL, NULL, current, value FROM heads WHERE id > ?1 ORDER BY id")
       one = try c.prepare("SELECT \(headColumns) FROM heads WHERE id = ?1")
       classOf = try c.prepare("SELECT class FROM heads WHERE id = ?1")
       lastRow = try c.prepare("SELECT max(id) FROM heads WHERE id <= ?1")
-      // A new head, value or tag never replaces one that is there: the statement fails instead.
+      // A new head, value or tag never replaces an existing one: the statement fails instead.
       insert = try c.prepare(
         """
         INSERT INTO heads(id, item, class, revision, policy, current, sealed, value)
@@ -177,7 +177,7 @@ struct Statements {
     }
   }
 
-  /// The current values beside their heads, and the older ones in a table of their own.
+  /// The current values, which lie beside their heads, and the older values in a table of their own.
   struct Values {
     let one, insert, update, delete, deleteAll: Statement
     let olderVersions: Statement
@@ -206,22 +206,23 @@ struct Statements {
   struct Tags {
     /// The lookup from tags to heads in one run, for a request for a value.
     let read: TagStatement
-    /// The same with the value of a given version.
+    /// The same lookup, with the value of a given version.
     let readVersion: TagStatement
     let locate, tagged, rows, count: TagStatement
     let classOf, insert, delete: Statement
     /// A walk over the whole table, for the check of its hashes.
     let all: Statement
 
-    // Left joins: a tag that leads nowhere must show up, and not look like no item.
+    // The joins are left joins: a tag that leads nowhere must show up, and not look like a missing item.
     private static let foundColumns = "t.item, h.item, h.class, h.revision, h.policy, h.current, h.sealed"
 
     fileprivate init(_ c: SQLiteConnection) throws(VaultError) {
       let found = Self.foundColumns
-      // A head comes along only where the tag and the head are of the class under whose key the tag was made. Any other
-      // head may be as long as a record can be, and SQLite would read all of it.
-      // The lookup equals `tag IN (?1, ?2, ?3)`, for which SQLite would build and drop a temporary index in each run:
-      // this takes half the time. CROSS JOIN keeps the order of the loops.
+      // A head is read only if the tag and the head are of the class under whose key the tag was made. Any other head
+      // may be as long as a record can be, and SQLite would read all of it.
+      //
+      // The lookup equals `tag IN (?1, ?2, ?3)`, for which SQLite would build and drop a temporary index in each run;
+      // this form takes half the time. CROSS JOIN keeps the order of the loops.
       let lookup = """
         (SELECT ?1 AS wanted, \(AccessClass.whenUnlocked.rawValue) AS own
         UNION ALL SELECT ?2, \(AccessClass.afterFirstUnlock.rawValue)
@@ -237,7 +238,7 @@ struct Statements {
           FROM \(lookup) LEFT JOIN vals v ON v.item = h.id AND v.version = ?4
           """))
       locate = TagStatement(try c.prepare("SELECT \(found), t.tag, t.class FROM \(lookup)"))
-      // Three ordered walks that SQLite merges, so that the first row comes at once, however many there are.
+      // Three ordered walks, which SQLite merges, so that the first row comes at once however many rows there are.
       let walks = [AccessClass.whenUnlocked, .afterFirstUnlock, .always].enumerated().map { index, own in
         """
         SELECT \(found), t.tag, t.class FROM tags t

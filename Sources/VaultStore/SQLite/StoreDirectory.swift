@@ -1,14 +1,15 @@
 import Glibc
 
-/// The directory that holds the store, open and checked: ours, mode 0700, and no symbolic link.
+/// The directory that holds the store, open and checked: it is ours, has mode 0700, and is not a symbolic link.
 @safe struct StoreDirectory: ~Copyable {
-  /// The directory's path, without a slash at the end, where the kernel would follow a link.
+  /// The directory's path, without a slash at the end: with such a slash the kernel would follow a link.
   let path: String
   private let descriptor: Int32
 
-  /// Opens the directory; nil when it is not there.
+  /// Opens the directory; nil when it does not exist.
   ///
-  /// - Throws: ``VaultError/permissions(_:)`` when it is another user's, open to others, a link or no directory.
+  /// - Throws: ``VaultError/permissions(_:)`` when it belongs to another user, is open to others, is a link, or is not
+  ///   a directory.
   static func open(_ path: String) throws(VaultError) -> StoreDirectory? {
     let path = trimmed(path)
     guard !path.isEmpty, !path.utf8.contains(0) else { throw .storage("the store's directory has no usable name") }
@@ -27,7 +28,7 @@ import Glibc
     return directory
   }
 
-  /// Opens the directory, after making it (and the ones above it, where missing) with mode 0700.
+  /// Opens the directory, after making it and any missing directories above it with mode 0700.
   static func openOrMake(_ path: String) throws(VaultError) -> StoreDirectory {
     try make(trimmed(path))
     guard let directory = try open(path) else { throw SystemCall.error("open", path, ENOENT) }
@@ -36,14 +37,14 @@ import Glibc
 
   deinit { close(descriptor) }
 
-  /// The full path of a file in it.
+  /// The full path of a file in the directory.
   func path(of name: String) -> String { "\(path)/\(name)" }
 
-  /// Opens a file in it, never through a link; nil when it is not there. A new file gets mode 0600.
+  /// Opens a file in the directory, never through a link; nil when there is no such file. A new file gets mode 0600.
   ///
-  /// - Throws: ``VaultError/permissions(_:)`` unless it is a regular file of ours with mode 0600.
+  /// - Throws: ``VaultError/permissions(_:)`` unless the file is a regular file of ours with mode 0600.
   func openFile(_ name: String, _ flags: Int32) throws(VaultError) -> Int32? {
-    // Without O_NONBLOCK, opening a pipe that somebody put there would wait for its other end.
+    // Without O_NONBLOCK, opening a pipe that somebody put there would wait for the pipe's other end.
     let file = unsafe openat(descriptor, name, flags | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0o600)
     if file < 0 {
       switch errno {
@@ -77,7 +78,7 @@ import Glibc
     if fsync(file) != 0 { throw SystemCall.error("fsync", path(of: name), errno) }
   }
 
-  /// Checks a file without opening it; nil when it is not there, otherwise its size in bytes.
+  /// Checks a file without opening it, and returns its size in bytes; nil when there is no such file.
   func size(of name: String) throws(VaultError) -> Int? {
     var status = stat()
     guard unsafe fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else {
@@ -88,13 +89,13 @@ import Glibc
     return Int(status.st_size)
   }
 
-  /// True when anything at all has that name, even a link that leads nowhere.
+  /// True when anything has that name, even a link that leads nowhere.
   func contains(_ name: String) -> Bool {
     var status = stat()
     return unsafe fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0
   }
 
-  /// Gives the file `name` the second name `other`; false when something has that name already.
+  /// Gives the file `name` the second name `other`; false when `other` is taken already.
   func link(_ name: String, as other: String) throws(VaultError) -> Bool {
     if unsafe linkat(descriptor, name, descriptor, other, 0) == 0 { return true }
     if errno == EEXIST { return false }
@@ -108,14 +109,14 @@ import Glibc
     }
   }
 
-  /// Moves a file here from another directory, in place of the one that has its name here.
+  /// Moves a file here from another directory. It replaces the file of the same name here.
   func take(_ name: String, from other: borrowing StoreDirectory) throws(VaultError) {
     if unsafe renameat(other.descriptor, name, descriptor, name) != 0 {
       throw SystemCall.error("rename", path(of: name), errno)
     }
   }
 
-  /// Removes the directory, which has to be empty.
+  /// Removes the directory, which must be empty.
   func removeItself() throws(VaultError) {
     if unsafe rmdir(path) != 0 { throw SystemCall.error("rmdir", path, errno) }
   }
@@ -166,7 +167,7 @@ import Glibc
     case let slash?: parent = slash == path.startIndex ? "/" : String(path[..<slash])
     }
     let descriptor = unsafe Glibc.open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    // A parent that may be entered but not read cannot be synced; the directory is made nonetheless.
+    // A parent directory that may be entered but not read cannot be synced; the directory is made nonetheless.
     guard descriptor >= 0 else { return }
     defer { close(descriptor) }
     if fsync(descriptor) != 0 { throw SystemCall.error("fsync", parent, errno) }

@@ -2,16 +2,16 @@ import Glibc
 
 /// The right to be the one process that has the store open: an exclusive `flock` on `vault.lock` beside the database.
 ///
-/// The file holds the holder's process id as decimal text, so that a process that is refused can say which one has the
-/// store. It is never removed: removing a lock file lets two processes each hold a lock on a different file. The kernel
-/// releases the lock when the process ends, so a killed one leaves nothing behind.
+/// The file contains the holder's process id as decimal text, so that a process that is refused can say which process
+/// has the store. The file is never removed, because removing a lock file lets two processes each hold a lock on a
+/// different file. The kernel releases the lock when the process ends, so a killed process leaves nothing behind.
 final class StoreLock {
   static let fileName = "vault.lock"
   private let descriptor: Int32
 
-  /// Takes the lock. Without `creating`, nil when there is no lock file yet.
+  /// Takes the lock. Without `creating`, the result is nil when there is no lock file yet.
   ///
-  /// - Throws: ``VaultError/inUse(pid:)`` when another process has it.
+  /// - Throws: ``VaultError/inUse(pid:)`` when another process has the lock.
   static func take(in directory: borrowing StoreDirectory, creating: Bool) throws(VaultError) -> StoreLock? {
     let flags = O_RDWR | O_NOFOLLOW | O_CLOEXEC | (creating ? O_CREAT : 0)
     guard let descriptor = try directory.openFile(fileName, flags) else { return nil }
@@ -28,16 +28,16 @@ final class StoreLock {
   private init(_ descriptor: Int32) { self.descriptor = descriptor }
 
   deinit {
-    // A child that is between fork and exec shares the open file, and would keep the lock for that moment.
+    // A child process between fork and exec shares the open file, and would keep the lock for that moment.
     flock(descriptor, LOCK_UN)
     close(descriptor)
   }
 
-  /// Writes this process's id to the file. Where there is no room for it, a process that is refused is not told by
-  /// whom; the store can be read all the same.
+  /// Writes this process's id to the file. If there is no room for it, a process that is refused does not learn the
+  /// holder; the store can be read all the same.
   private func writeID() {
     let text = [UInt8]("\(getpid())\n".utf8)
-    // In this order, so that the block of an earlier holder is not given back to a full disk.
+    // The write comes before the truncation, so that the block of an earlier holder is not given back to a full disk.
     let written = unsafe pwrite(descriptor, text, text.count, 0)
     _ = ftruncate(descriptor, max(0, written))
   }

@@ -1,30 +1,30 @@
 import VaultModel
 
-/// The rows of a lookup that are skipped because they count towards another class than that under whose key their tag
-/// was made, or lead to no item of that class.
+/// The rows that a lookup skips because they count towards another class than the one under whose key their tag was
+/// made, or because they lead to no item of that class.
 ///
-/// Whoever has the key of a class can insert any row that counts towards it, and must not thereby keep an item of a
-/// stronger class from being read. Any other stray row is damage that this key does not explain, and what it hides may
-/// be the item that was asked for.
+/// Whoever has the key of a class can insert any row that counts towards that class, and must not thereby keep anyone
+/// from reading an item of a stronger class. Any other stray row is damage that such a key does not explain, and the
+/// row may hide the requested item.
 struct StrayTags {
-  /// The most rows that a lookup skips: each costs it some time.
+  /// The most rows that a lookup skips. Each skipped row takes time.
   private static let limit = 1000
 
   /// The error for the first skipped row; nil when none was skipped.
   private(set) var error: VaultError?
   private var count = 0
-  // The strongest class that a skipped row counts towards, as an index of `AccessClass.strongestFirst`; -1, which is
-  // stronger than all, when one of the rows counts towards no class.
+  // The strongest class that a skipped row counts towards, as an index of `AccessClass.strongestFirst`; -1, which ranks
+  // above every class, when a skipped row counts towards no known class.
   private var strongest = Int.max
 
-  /// True when a skipped row counts towards the strongest class: a search that continued might leave out
-  /// one of its items.
+  /// True when a skipped row counts towards the strongest class. A search that continued might then miss an item of
+  /// that class.
   private(set) var hideStrongest = false
 
-  /// True when so many rows were skipped that the lookup ends.
+  /// True when so many rows were skipped that the lookup must end.
   var areTooMany: Bool { count > Self.limit }
 
-  /// Skips the present row.
+  /// Skips the lookup's present row.
   ///
   /// - Parameter notice: called with the error for the first skipped row, and for no other.
   mutating func passOver(_ row: Statement, notice: (VaultError) -> Void) throws(VaultError) {
@@ -39,7 +39,7 @@ struct StrayTags {
     notice(error)
   }
 
-  /// Checks that an item of the class at `rank` is stronger than all that was skipped.
+  /// Checks that the class at `rank` is stronger than the class of every skipped row.
   func check(rank: Int) throws(VaultError) {
     if let error, strongest <= rank { throw error }
   }

@@ -5,15 +5,15 @@ struct TagPlace {
   private(set) var tag: [UInt8] = []
   private(set) var row = Int64.min
 
-  /// Advances to that tag and row; true when the tag is the same as before.
+  /// Advances to a tag and a row; true when the tag is the same as before.
   ///
-  /// - Throws: ``VaultError/corrupt(_:)`` unless they come after the present ones.
+  /// - Throws: ``VaultError/corrupt(_:)`` unless the new tag and row come after the present ones.
   mutating func advance(to bytes: RawSpan, _ next: Int64) throws(VaultError) -> Bool {
     let order = Self.compare(tag, bytes)
     guard order < 0 || order == 0 && row < next else { throw Database.outOfOrder("tags") }
     row = next
     guard order < 0 else { return true }
-    // In place, because it is done for each tag.
+    // The bytes are replaced in place, because this happens for each tag.
     guard tag.count == bytes.byteCount else {
       tag = [UInt8](copying: bytes)
       return false
@@ -22,13 +22,13 @@ struct TagPlace {
     return false
   }
 
-  /// True when this place is at a tag and row or after them.
+  /// True when this place is at the given tag and row, or after them.
   func isAtOrAfter(_ other: Tag, _ row: Int64) -> Bool {
     let order = other.withBytes { Self.compare(tag, $0) }
     return order > 0 || order == 0 && row <= self.row
   }
 
-  /// Below, above or at 0 when `bytes` come after `tag` in the table, come before it, or are the same.
+  /// Below 0 when `bytes` come after `tag` in the table, above 0 when they come before it, and 0 when both are equal.
   private static func compare(_ tag: [UInt8], _ bytes: RawSpan) -> Int {
     for index in 0..<min(tag.count, bytes.byteCount) {
       let (mine, other) = (tag[index], bytes.byte(index))
@@ -39,6 +39,6 @@ struct TagPlace {
 }
 
 extension Tag {
-  /// True when it is the tag of a name, which no two items share.
+  /// True when the tag is made from an item's name, which no two items share.
   var isOfName: Bool { order >> 63 == 0 }
 }

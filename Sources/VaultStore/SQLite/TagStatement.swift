@@ -2,7 +2,8 @@ import VaultCore
 
 /// A statement whose parameters 1 to 3 are the tags of one fact in the three classes.
 ///
-/// It keeps the tags in memory of its own, which SQLite reads in place: a run allocates nothing for its parameters.
+/// The tags are kept in memory that this object owns and that SQLite reads in place, so a run allocates nothing for its
+/// parameters.
 @safe final class TagStatement {
   let statement: Statement
   private let memory: UnsafeMutableRawBufferPointer
@@ -12,10 +13,10 @@ import VaultCore
     unsafe memory = .allocate(byteCount: 3 * Tag.count, alignment: 16)
   }
 
-  // The statement goes too, and no longer reads its parameters.
+  // The statement is released too, and no longer reads its parameters.
   deinit { unsafe memory.deallocate() }
 
-  /// Sets the tags; only between runs.
+  /// Sets the tags. Call this only between runs.
   func bind(_ tags: ClassTags) throws(VaultError) {
     try bind(tags.whenUnlocked, 0)
     try bind(tags.afterFirstUnlock, 1)
@@ -28,10 +29,10 @@ import VaultCore
     guard let tag else { return try statement.bindNull(index) }
     let slot = unsafe UnsafeMutableRawBufferPointer(rebasing: memory[(place * Tag.count)...].prefix(Tag.count))
     tag.withBytes { bytes in
-      // Both have the size of a tag.
+      // Both sides have the size of a tag.
       unsafe bytes.withUnsafeBytes { unsafe slot.copyMemory(from: $0) }
     }
-    // The memory lives as long as the statement is run.
+    // The memory lives as long as the statement.
     try unsafe statement.bind(index, borrowing: UnsafeRawBufferPointer(slot))
   }
 }

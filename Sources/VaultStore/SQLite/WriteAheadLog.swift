@@ -1,39 +1,40 @@
 import Glibc
 
-/// The log beside the database (sqlite.org/walformat.html), read to answer two questions that SQLite does not ask: is
-/// the main file cut short, and is the log damaged?
+/// The log beside the database (sqlite.org/walformat.html). It is read to answer two questions that SQLite does not
+/// ask: is the main file cut short, and is the log damaged?
 ///
-/// A crash while the log is folded in leaves the main file shorter than its pages, which is right as long as the log
-/// still has the missing ones. SQLite itself would read a page that is nowhere as zeros. And SQLite takes a damaged
-/// part of the log for its end, as if the power had gone there: all later transactions would be gone without a word.
-/// But a transaction only begins when the one before it has reached the disk. So a damaged frame that is followed by a
-/// transaction's end and by more after that was not left by a crash; nor was a damaged header with frames.
+/// A crash while the log is folded in leaves the main file shorter than its page count says. That is no damage as long
+/// as the log still has the missing pages. SQLite itself would read a page that is nowhere as zeros. SQLite also takes
+/// a damaged part of the log for its end, as if the power had gone at that point: all later transactions would be lost
+/// without a word. But a transaction begins only when the transaction before it has reached the disk. So a crash does
+/// not leave a damaged frame that is followed by the end of a transaction and by more frames after that; nor does it
+/// leave a damaged header with frames.
 ///
-/// Holes are skipped, because a file may claim any length at no cost: zeros are no frame, because no page has the
-/// number 0. A file system may have written what came later first, and leave a few of them.
+/// Holes are skipped, because a file may claim any length at no cost. Zeros are not a frame, because no page has the
+/// number 0. A file system may have written later parts first, and so leave a few holes.
 struct WriteAheadLog {
   /// Linux's SEEK_DATA (lseek(2)), which glibc declares only for GNU sources.
   private static let seekData: Int32 = 3
 
   private static let mostHoles = 1000
 
-  /// The pages that the log holds, from whole frames before the first damaged one.
+  /// The pages that the log holds in the whole frames before the first damaged one.
   private(set) var pages: Set<Int> = []
-  /// The part of the log that belongs to committed transactions, which is what SQLite reads.
+  /// The part of the log that belongs to committed transactions, which is the part that SQLite reads.
   private(set) var committed = CommittedLog()
 
   /// Checks that each of the database's `pageCount` pages is in the main file or in the log.
   ///
-  /// - Throws: ``VaultError/corrupt(_:)`` otherwise.
+  /// - Throws: ``VaultError/corrupt(_:)`` if a page is missing.
   func check(_ name: String, pageCount: Int, in directory: borrowing StoreDirectory) throws(VaultError) {
     let held = (try directory.size(of: name) ?? 0) / DatabaseHeader.pageSize
     guard held < pageCount else { return }
     for page in (held + 1)...pageCount where !pages.contains(page) { throw .corrupt("vault.db is cut short") }
   }
 
-  /// Reads the log of the database `name`, before SQLite sees it.
+  /// Reads the log of the database `name` before SQLite sees it.
   ///
-  /// - Throws: ``VaultError/corrupt(_:)`` unless it is whole.
+  /// - Throws: ``VaultError/corrupt(_:)`` if the log is damaged.
   init(of name: String, in directory: borrowing StoreDirectory) throws(VaultError) {
     guard let file = try directory.openFile(name + "-wal", O_RDONLY) else { return }
     defer { close(file) }
@@ -43,7 +44,7 @@ struct WriteAheadLog {
     var count = 0
     guard unsafe pread(file, &header, header.count, 0) == header.count else { return }
     committed.salts = Array(header[LogFrames.salts])
-    // SQLite would not open the store, and would blame the system for it.
+    // SQLite would not open such a store, and would blame the system for it.
     if LogFrames.isOfAnotherVersion(header: header) { throw .corrupt("vault.db-wal has another file format") }
     guard unsafe pread(file, &frame, frame.count, offset) == frame.count else { return }
     guard var frames = LogFrames(header: header) else { throw .corrupt("vault.db-wal is damaged") }
@@ -60,7 +61,7 @@ struct WriteAheadLog {
         offset = last
         continue
       }
-      // Frames of an earlier use of the log have other salts, and do not continue the checksum.
+      // Frames from an earlier use of the log have other salts, and do not continue the checksum.
       let isOurs = frames.isOurs(frame)
       if isIntact { isIntact = frames.goesOn(with: frame) }
       if isIntact ? !isOurs : isOurs && endsTransaction { throw .corrupt("vault.db-wal is damaged") }
@@ -73,17 +74,16 @@ struct WriteAheadLog {
     } while Self.read(&frame, file, behind: &offset)
   }
 
-  /// Reads the frame after the one at `offset`, and advances `offset` to it; false when there is none.
+  /// Reads the frame after the one at `offset`, and advances `offset` to the frame read; false when there is none.
   private static func read(_ frame: inout [UInt8], _ file: Int32, behind offset: inout Int) -> Bool {
     offset += frame.count
     return unsafe pread(file, &frame, frame.count, offset) == frame.count
   }
 
-  /// The offset of the frame, at `offset` or after it, whose next frame has anything that was written; nil when only
-  /// a hole follows.
+  /// The offset of the last frame, at `offset` or later, before the next written data; nil when only a hole follows.
   private static func lastFrame(in file: Int32, beforeDataBehind offset: Int) -> Int? {
     let size = LogFrames.frameSize
-    // A file system that does not know holes says that all of the file is written.
+    // A file system without support for holes reports that the whole file is written.
     let data = lseek(file, offset + size, seekData)
     guard data >= 0 else { return errno == ENXIO ? nil : offset }
     return offset + ((data - offset) / size - 1) * size

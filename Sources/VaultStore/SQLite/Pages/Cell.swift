@@ -2,15 +2,15 @@
 struct Cell {
   /// The size of the smallest cell and of the smallest free block, in bytes.
   static let smallest = 4
-  /// The most bytes of a record that a table's leaf holds, and that an index's page holds. A longer record is split; at
-  /// least `shortest` bytes of it stay in the page.
+  /// The most bytes of a record that a leaf of a table holds, and that a page of an index holds. A longer record is
+  /// split; at least `shortest` bytes of it stay in the page.
   private static let (longestInTable, longestInIndex) = (Page.size - 35, (Page.size - 12) * 64 / 255 - 23)
   private static let shortest = (Page.size - 12) * 32 / 255 - 23
   /// The bytes of a record that one overflow page holds.
   private static let inPage = Page.size - 4
 
   let start: Int
-  /// Its end in the page.
+  /// The end of the cell in the page.
   let end: Int
   /// A table's row number; 0 in an index.
   let row: Int64
@@ -50,7 +50,7 @@ struct Cell {
     guard end <= Page.size else { throw page.damaged("a cell that leaves it") }
   }
 
-  /// The bytes of a record of `size` bytes that lie in the page.
+  /// The number of bytes, of a record of `size` bytes, that lie in the page.
   private static func local(_ size: Int, _ longest: Int) -> Int {
     if size <= longest { return size }
     let count = shortest + (size - shortest) % inPage

@@ -1,32 +1,32 @@
 import VaultCore
 import VaultModel
 
-/// The first stage of a check: proves that the file consists of trees of pages as SQLite writes them, and that no page
-/// serves two purposes.
+/// The first stage of a check. It proves that the file consists of trees of pages as SQLite writes them, and that no
+/// page serves two purposes.
 ///
-/// A walk over a table resumes, after each pause, after the last key that it met, while a request looks its row up.
-/// Pages can be arranged so that the two find different rows, and no hash over the rows of a walk shows that. In intact
-/// trees both find the same row, and whatever is written after this check is written by SQLite, which keeps the trees
-/// intact. So the pages are read one by one, as they were at one moment before the walk begins (``FrozenPages``), and
-/// SQLite is not asked.
+/// A walk over a table pauses and then resumes after the last key that it reached, whereas a request looks up its row
+/// directly. Pages can be arranged so that a walk and a lookup find different rows, and no hash over the rows of a walk
+/// shows that. In intact trees both find the same row, and whatever is written after this check is written by SQLite,
+/// which keeps the trees intact. So this check reads the pages one by one, as they were at one moment before the walk
+/// begins (``FrozenPages``), without SQLite.
 ///
-/// It demands what `PRAGMA integrity_check` demands, but in steps and without recursion, and also that each row has
-/// exactly the columns of its table.
+/// This check demands what `PRAGMA integrity_check` demands, but works in steps and without recursion. It also demands
+/// that each row has exactly the columns of its table.
 struct FileShape {
   private enum Stage { case log, header, trees, freePages, end }
 
-  /// The cost of a tree's page, in records: it holds some dozens of cells, each of which is examined and none hashed. A
-  /// frame of the log, which is hashed, costs about as much.
+  /// The cost of a page of a tree, in records. Such a page holds some dozens of cells; each cell is examined, and none
+  /// is hashed. A frame of the log, which is hashed, costs about as much.
   private static let pageCost = 6
-  /// The bytes that the log may grow by before commits have to do a part of this check.
+  /// The number of bytes that the log may grow by before commits must do a part of this check.
   static let room = 4 << 20
   /// The number of pages to examine for each page that the log grows by beyond ``room``.
   static let pace = 2
-  /// The most pages and frames that one commit examines: some milliseconds of work.
+  /// The most pages and frames that one commit examines: a few milliseconds of work.
   static let mostAtOnce = 2000
-  /// The log's size in bytes, beside a store of `pages` pages, above which commits take part in a check from the first
-  /// one on, and examine more the longer the log is: a log that crashes have made this long must not become much longer
-  /// with the next crash.
+  /// The size of the log in bytes, beside a store of `pages` pages, above which every commit takes part in a check. The
+  /// longer the log, the more pages each commit examines: a log that crashes have made this long must not become much
+  /// longer with the next crash.
   static func longLog(pages: Int) -> Int { 2 * room + pages * DatabaseHeader.pageSize }
 
   private var stage = Stage.log
@@ -34,26 +34,26 @@ struct FileShape {
   /// The number of pages and frames examined so far.
   private var work = 0
   private var pages = PageMap(count: 0)
-  /// The tree that is being examined, and those that follow it.
+  /// The tree that is being examined. The trees that follow are in `others`.
   private var tree = TreeShape(Schema.schema, root: 1)
   private var others: [TreeShape] = []
   private var free = FreeShape()
-  /// The hashes over the rows of the table of older values and over the entries of its index.
+  /// The hash over the rows of the table of older values, and the hash over the entries of its index.
   private var versions: [RecordSet] = []
   private var isWhole = true
 
   /// The number of pages accounted for so far.
   var done: Int { pages.used }
 
-  /// Continues for up to `left` records, which it subtracts from `left`; true at the end.
+  /// Continues for up to `left` records, which it subtracts from `left`; true at the end of the check.
   ///
-  /// - Throws: ``VaultError/storage(_:)``. Anything wrong with the file is a finding.
+  /// - Throws: ``VaultError/storage(_:)``. A fault of the file is not thrown: it becomes a finding.
   mutating func step(
     _ keychain: Keychain, _ left: inout Int, _ verification: inout Verification
   ) throws(VaultError) -> Bool {
     try frozen?.lookAtLog()
     while left > 0, stage != .end {
-      // Of an overflow page only the number of the next one is read.
+      // On an overflow page only the number of the next page is read.
       left -= stage == .trees && tree.isAtLongRow ? 1 : Self.pageCost
       try goOn(keychain, &verification)
     }
@@ -61,20 +61,20 @@ struct FileShape {
     return stage == .end
   }
 
-  /// Releases the pages, so that the log is folded in again. A check that is not at its end starts over with
-  /// the next step.
+  /// Releases the pages, so that the log can be folded in again. A check that is not at its end starts over with the
+  /// next step.
   mutating func release() {
     frozen?.end()
     frozen = nil
     if stage != .end { self = FileShape() }
   }
 
-  /// Continues after a commit, when the log has grown faster than the pages were examined: it cannot be folded in
-  /// before all of them were.
+  /// Continues the check after a commit, if the log has grown faster than the pages were examined. The log cannot be
+  /// folded in before all pages were examined.
   ///
   /// So the log grows by ``room`` and a part of the store's size at most, however much is written, and the check ends
-  /// even if nobody continues it. It costs a transaction about as much as its own writing, and more where crashes
-  /// during checks have left a long log; see ``due(_:growth:)``.
+  /// even if nobody else continues it. To a transaction it adds about as much time as the writing itself takes, and
+  /// more if crashes during checks have left a long log; see ``due(_:growth:)``.
   mutating func keepUp(_ keychain: Keychain, _ verification: inout Verification) {
     guard let frozen else { return }
     do throws(VaultError) {
@@ -89,12 +89,12 @@ struct FileShape {
     }
   }
 
-  /// The number of pages and frames that have to be examined once the log has grown by `growth` bytes.
+  /// The number of pages and frames that must be examined by the time the log has grown by `growth` bytes.
   ///
   /// The log is not folded in before a check, because that would change a store that may yet prove faulty. So each
-  /// crash during a check leaves a longer log for the next check to hold, unless the growth that is allowed goes to
-  /// nothing as the log comes to ``longLog(pages:)`` and four times ``room``. No commit does more than ``mostAtOnce``
-  /// of it, so a long log takes several commits.
+  /// crash during a check leaves a longer log, which the next check must hold. To bound this, the allowed growth
+  /// shrinks to nothing as the log grows from ``longLog(pages:)`` to four times ``room`` beyond that. No commit
+  /// examines more than ``mostAtOnce``, so a long log takes several commits.
   private static func due(_ frozen: FrozenPages, growth: Int) -> Int {
     let excess = frozen.heldFrames * LogFrames.frameSize - longLog(pages: frozen.count)
     guard excess > 0 else { return pace * (growth - room) / LogFrames.frameSize }
@@ -103,7 +103,7 @@ struct FileShape {
   }
 
   /// The text of an error about the store itself; nil for any other error. During a salvage, a page that the disk
-  /// cannot read is damage like any other.
+  /// cannot read counts as damage, too.
   private static func damage(_ error: VaultError, _ keychain: Keychain) -> String? {
     switch error {
     case .corrupt(let reason): reason
@@ -112,7 +112,7 @@ struct FileShape {
     }
   }
 
-  /// The part of the file that is being examined, in words.
+  /// The name of the part of the file that is being examined, for a finding.
   private var subject: String {
     switch stage {
     case .log: "the log"
@@ -130,7 +130,7 @@ struct FileShape {
       guard let reason = Self.damage(error, keychain) else { throw error }
       isWhole = false
       verification.add(Finding(.damaged, "\(subject): \(reason)"))
-      // Nothing can follow a damaged log or file header, nor a damaged page of the free list.
+      // Nothing can be read after a damaged log, a damaged file header or a damaged page of the free list.
       if stage != .trees { stage = .end }
     }
   }
@@ -179,7 +179,7 @@ struct FileShape {
 
   private mutating func conclude() throws(VaultError) {
     stage = .end
-    // Pages that were skipped cannot have been counted.
+    // The pages below a damaged page were skipped and not counted, so the totals below mean nothing.
     guard isWhole else { return }
     guard versions.count == 2, versions[0] == versions[1] else {
       throw .corrupt("the index of \(Schema.vals) has other rows than the table")

@@ -1,5 +1,5 @@
-/// The check of the list of free pages (sqlite.org/fileformat2.html §1.5): it has as many pages as the header says, and
-/// none of them serves another purpose.
+/// The check of the list of free pages (sqlite.org/fileformat2.html §1.5): the list has as many pages as the header
+/// says, and none of these pages serves another purpose.
 struct FreeShape {
   private var next = 0
   private var left = 0

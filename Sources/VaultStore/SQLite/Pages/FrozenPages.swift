@@ -1,25 +1,25 @@
-/// The pages of the database as they are at one moment, read from the log where it holds them and otherwise from
-/// the main file.
+/// The pages of the database as they are at one moment. A page is read from the log if the log holds it, and otherwise
+/// from the main file.
 ///
-/// Nothing is written for this: a damaged store stays as it is, and one on a full disk can be read. The main file and
-/// the frames in the log stay as they are until ``end()``, and new frames go after those. There is one exception: when
+/// Freezing writes nothing: a damaged store stays as it is, and a store on a full disk can be read. The main file and
+/// the frames in the log stay as they are until ``end()``, and new frames go after those. There is one exception: if
 /// the whole log had been folded in before, the next write starts the log over and overwrites the frames. The main file
-/// has everything then, and the log's frames are no longer read.
+/// holds everything then, and the frames of the log are no longer read.
 ///
-/// The owner of the database makes it, reads it and ends it, on the thread that writes to the database.
+/// The owner of the database makes, reads and ends the frozen pages on the thread that writes to the database.
 final class FrozenPages {
   /// The number of pages.
   let count: Int
   private let connection: SQLiteConnection
   private let file: MainFile
-  /// The committed part of the log at that moment.
+  /// The committed part of the log at the moment of freezing.
   private let committed: CommittedLog
-  /// The size of the log at that moment, in bytes.
+  /// The size of the log at the moment of freezing, in bytes.
   private let logSize: Int
   private var index: LogIndex?
   private var frame = [UInt8](repeating: 0, count: LogFrames.frameSize)
 
-  /// Freezes the pages as they are now. ``readLog()`` has to come to its end before any page is read.
+  /// Freezes the pages as they are now. Call ``readLog()`` until it returns false before reading any page.
   init(_ connection: SQLiteConnection) throws(VaultError) {
     self.connection = connection
     file = try MainFile(connection)
@@ -36,18 +36,19 @@ final class FrozenPages {
   /// Allows the log to be folded in again.
   func end() { connection.releaseMainFile() }
 
-  /// The number of the log's frames that hold pages of that moment.
+  /// The number of the log's frames that hold pages of the frozen moment.
   var heldFrames: Int { index == nil ? 0 : committed.frames }
 
-  /// The bytes that the log has grown by since that moment.
+  /// The number of bytes that the log has grown by since the moment of freezing.
   func growth() throws(VaultError) -> Int { max(0, try connection.logSize() - logSize) }
 
-  /// Checks whether the log has started over. Call it before pages are read, once after anything may have been written.
+  /// Checks whether the log has started over. Call this before reading pages, once after each moment at which anything
+  /// may have been written.
   func lookAtLog() throws(VaultError) {
     if index != nil, try connection.logSalts() != committed.salts { index = nil }
   }
 
-  /// Reads the next frame of the log as it was at that moment; false when none is left.
+  /// Reads the next frame of the log as it was at the moment of freezing; false when no frame is left.
   ///
   /// - Throws: ``VaultError/corrupt(_:)`` when the frame is not what was committed.
   func readLog() throws(VaultError) -> Bool {
@@ -56,7 +57,7 @@ final class FrozenPages {
     return true
   }
 
-  /// Checks that the number of pages is the one that SQLite assumes.
+  /// Checks that the number of pages is the one that SQLite reports.
   func checkSize() throws(VaultError) {
     if let index {
       if index.pageCount != count { throw LogIndex.damaged }
@@ -65,14 +66,14 @@ final class FrozenPages {
     }
   }
 
-  /// The page of that number, which has to exist.
+  /// The page of that number, which must exist.
   func page(_ number: Int) throws(VaultError) -> Page {
     var bytes = [UInt8](repeating: 0, count: DatabaseHeader.pageSize)
     try read(number, into: &bytes)
     return Page(number: number, bytes: bytes)
   }
 
-  /// The first four bytes of the page of that number, which has to exist.
+  /// The first four bytes, as a number, of the page of that number, which must exist.
   func firstNumber(ofPage number: Int) throws(VaultError) -> Int {
     var bytes: [UInt8] = [0, 0, 0, 0]
     try read(number, into: &bytes)
@@ -87,11 +88,11 @@ final class FrozenPages {
   }
 }
 
-/// The places in the log of the last committed content of each page that it holds.
+/// The places in the log that hold the last committed content of each page.
 struct LogIndex {
   static let damaged = VaultError.corrupt("vault.db-wal is damaged")
 
-  /// The number of frames that were read.
+  /// The number of frames read so far.
   private(set) var count = 0
   /// The number of pages that the database has after the last frame read; nil when that frame does not end
   /// a transaction.
@@ -107,7 +108,7 @@ struct LogIndex {
 
   private static func offset(_ frame: Int) -> Int { LogFrames.headerSize + frame * LogFrames.frameSize }
 
-  /// Reads the next frame, which has to exist.
+  /// Reads the next frame, which must exist.
   ///
   /// - Parameter frame: a buffer of the size of a frame.
   /// - Throws: ``VaultError/corrupt(_:)`` unless the frame is whole.

@@ -1,20 +1,20 @@
-/// The rows of a small table that goes by names, read from its pages.
+/// The rows of a small table that goes by names, read directly from its pages.
 ///
-/// To find a name in such a table SQLite reads whole rows, one that somebody made megabytes long among them, so the page
-/// that has such a row is kept from SQLite (`vault_guard_file`). Here each row is read by itself, and of a long one
-/// nothing but its name.
+/// To find a name in such a table, SQLite reads whole rows, even a row that somebody made megabytes long. So a page
+/// with such a row is kept from SQLite (`vault_guard_file`). Here each row is read by itself, and of a row that is too
+/// long only the name is read.
 struct NamedRows {
-  /// More pages than such a table has, so that nobody makes this take long.
+  /// An upper bound above the number of pages that such a table has, so that nobody can make the reading take long.
   private static let mostPages = 64
 
   typealias Row = (name: String, record: Result<[UInt8], VaultError>)
 
-  /// The rows that were met, in their order. The name of one whose name cannot be read is empty.
+  /// The rows that were read, in their order. A row whose name cannot be read has an empty name here.
   private(set) var rows: [Row] = []
-  /// True when every page could be read, so that there is no other row.
+  /// True when every page could be read, so that no other row exists.
   private(set) var isWhole = true
 
-  /// Reads the tree whose root has that number.
+  /// Reads the tree whose root is the page of number `root`.
   init(_ tree: Schema.Tree, root: Int, _ file: FrozenPages) {
     var pages = PageMap(count: file.count)
     walk(root, tree, file, &pages)
@@ -23,7 +23,7 @@ struct NamedRows {
   private mutating func walk(_ number: Int, _ tree: Schema.Tree, _ file: FrozenPages, _ pages: inout PageMap) {
     do throws(VaultError) {
       guard pages.used < Self.mostPages else { throw .corrupt("\(tree.subject) has too many pages") }
-      // Each page once: so there is no circle.
+      // Each page is accepted once, so that the walk cannot go in a circle.
       try pages.take(number)
       let page = try TreePage(file.page(number), ofTable: false)
       for index in 0..<page.count {
@@ -61,7 +61,7 @@ struct NamedRows {
 }
 
 extension Database {
-  /// The rows of a table that goes by names, from its pages: read once until anything is committed.
+  /// The rows of a table that goes by names, read from its pages. They are read once and kept until the next commit.
   func namedRows(_ tree: Schema.Tree) throws(VaultError) -> NamedRows {
     if let known = rowsByPages[tree.name] { return known }
     let file = try frozenPages()

@@ -6,16 +6,16 @@ struct Page {
   let number: Int
   let bytes: [UInt8]
 
-  /// The two bytes at `offset`, the most significant first.
+  /// The two bytes at `offset` as a number, the most significant byte first.
   func number16(at offset: Int) -> Int { Int(bytes[offset]) << 8 | Int(bytes[offset + 1]) }
 
-  /// The four bytes at `offset`, the most significant first.
+  /// The four bytes at `offset` as a number, the most significant byte first.
   func number32(at offset: Int) -> Int { number16(at: offset) << 16 | number16(at: offset + 2) }
 
   /// The variable-length number at `offset`, and its end.
   ///
-  /// - Throws: ``VaultError/corrupt(_:)`` when it reaches beyond `end`, or is longer than SQLite would write it: there
-  ///   has to be only one way to write it.
+  /// - Throws: ``VaultError/corrupt(_:)`` when the number reaches beyond `end`, or is longer than SQLite would write
+  ///   it: each number must have exactly one encoding.
   func varint(at offset: Int, before end: Int) throws(VaultError) -> (value: UInt64, end: Int) {
     // Most numbers take one byte.
     if offset < end, bytes[offset] < 0x80 { return (UInt64(bytes[offset]), offset + 1) }

@@ -1,7 +1,8 @@
-/// A map of the used pages of the file, one bit for each, which shows when a page would serve two purposes.
+/// A map of the used pages of the file, with one bit for each page. It shows when a page would serve two purposes.
 ///
-/// The bits are in blocks. A block without a used page takes no memory, and all others together cover 2 TiB at most: a
-/// file with holes can claim any number of pages at no cost, and a list of free pages can name pages anywhere.
+/// The bits are in blocks. A block without a used page takes no memory, and all blocks with used pages together cover 2
+/// TiB at most. The bound is needed because a file with holes can claim any number of pages at no cost, and a list of
+/// free pages can name pages anywhere.
 struct PageMap {
   /// The number of pages that a block has bits for.
   private static let blockSize = 1 << 15
@@ -28,7 +29,7 @@ struct PageMap {
 
   /// Marks a page as used.
   ///
-  /// - Throws: ``VaultError/corrupt(_:)`` when there is no such page, or it is used already.
+  /// - Throws: ``VaultError/corrupt(_:)`` when there is no such page, or the page is used already.
   mutating func take(_ page: Int) throws(VaultError) {
     guard page > 0, page <= count, page != Self.lockPage else { throw .corrupt("page \(page) cannot be there") }
     let (block, place) = (page / Self.blockSize, page % Self.blockSize)

@@ -1,9 +1,9 @@
-/// A map of the used bytes of one page, which shows when a byte would serve two purposes.
+/// A map of the used bytes of one page. It shows when a byte would serve two purposes.
 struct PageSpace {
   private var words = [UInt64](repeating: 0, count: Page.size / 64)
   private(set) var taken = 0
 
-  /// Marks `range`, which lies within the page, as used; false when a byte of it was used before.
+  /// Marks `range`, which must lie within the page, as used; false when a byte of it was used before.
   mutating func take(_ range: Range<Int>) -> Bool {
     var from = range.lowerBound
     while from < range.upperBound {

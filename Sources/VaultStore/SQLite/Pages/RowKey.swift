@@ -1,5 +1,6 @@
-/// The key that a tree is ordered by: in a table the row number; in an index of ours the bytes of a blob or a text, if
-/// it has one, and then numbers. A text is compared by its bytes, as SQLite does without another collation.
+/// The key that a tree is ordered by. In a table it is the row number. In one of our indexes it is the bytes of a blob
+/// or a text, if the index has one, followed by numbers. Texts are compared by their bytes, as SQLite does without
+/// another collation.
 struct RowKey {
   var bytes: ArraySlice<UInt8> = []
   var numbers: (Int64, Int64) = (0, 0)

@@ -1,6 +1,6 @@
 /// The columns of a row as they are encoded in the file (sqlite.org/fileformat2.html §2.1).
 struct StoredRecord {
-  /// The kind of content that a column has. Our tables have no other.
+  /// The kinds of content that a column of our tables can have.
   enum Column { case null, integer, blob, text, textOrNull }
 
   private struct Place {
@@ -12,9 +12,9 @@ struct StoredRecord {
   private var local = 0..<0
   private var places: [Place] = []
 
-  /// Reads the record of a cell, which has to have exactly `columns`.
+  /// Reads the record of a cell, which must have exactly these columns.
   ///
-  /// - Throws: ``VaultError/corrupt(_:)`` unless it has these, to the last byte.
+  /// - Throws: ``VaultError/corrupt(_:)`` unless the record consists of these columns, to the last byte.
   mutating func read(_ cell: Cell, _ page: Page, _ columns: [Column]) throws(VaultError) {
     self.page = page
     local = cell.local
@@ -34,7 +34,7 @@ struct StoredRecord {
     guard place == end, content == local.lowerBound + cell.size else { throw page.damaged("a row of another length") }
   }
 
-  /// The bytes that a value of serial type `type` takes; nil when `column` cannot have that type.
+  /// The number of bytes that a value of serial type `type` takes; nil when `column` cannot have that type.
   private static func count(of type: UInt64, _ column: Column) -> Int? {
     switch column {
     case .null: type == 0 ? 0 : nil
@@ -45,8 +45,8 @@ struct StoredRecord {
     }
   }
 
-  /// The bytes that an integer of each type takes. Type 0 is NULL and type 7 a floating-point number; 8 and
-  /// 9 are 0 and 1.
+  /// The number of bytes that an integer of each serial type takes. Type 0 is NULL, type 7 is a floating-point number,
+  /// and types 8 and 9 are the constants 0 and 1.
   private static let integerSizes = [nil, 1, 2, 3, 4, 6, 8, nil, 0, 0]
 
   /// True when a column is NULL.
@@ -57,7 +57,7 @@ struct StoredRecord {
 
   /// The bytes of a blob or a text.
   ///
-  /// - Throws: ``VaultError/corrupt(_:)`` when they do not all lie in the page.
+  /// - Throws: ``VaultError/corrupt(_:)`` when the bytes do not all lie in the page.
   func bytes(_ column: Int) throws(VaultError) -> ArraySlice<UInt8> {
     let range = places[column].range
     guard range.upperBound <= local.upperBound else { throw page.damaged("a key that is too long") }
@@ -66,7 +66,7 @@ struct StoredRecord {
 
   /// The value of an integer column.
   ///
-  /// - Throws: ``VaultError/corrupt(_:)`` when it does not lie in the page.
+  /// - Throws: ``VaultError/corrupt(_:)`` when the bytes of the integer do not all lie in the page.
   func integer(_ column: Int) throws(VaultError) -> Int64 {
     let type = places[column].type
     if type >= 8 { return Int64(type) - 8 }

@@ -1,4 +1,4 @@
-/// A page of a tree, with its cells (sqlite.org/fileformat2.html §1.6).
+/// A page of a tree with its cells (sqlite.org/fileformat2.html §1.6).
 struct TreePage {
   private enum Kind: UInt8 {
     case interiorIndex = 2
@@ -12,7 +12,7 @@ struct TreePage {
   /// The number of cells.
   let count: Int
   private let isTable: Bool
-  /// The offset of its header: page 1 has the file's own before it.
+  /// The offset of the page's header. On page 1, the header of the file comes before it.
   private let header: Int
 
   /// Reads a page of a table's tree or of an index.
@@ -32,7 +32,7 @@ struct TreePage {
   /// The offset at which the addresses of the cells begin.
   private var pointers: Int { header + (isLeaf ? 8 : 12) }
 
-  /// The child at `index`: one for each cell, and one more after these.
+  /// The number of the child page at `index`: there is one child for each cell, and one more after these.
   func child(_ index: Int) throws(VaultError) -> Int {
     try index == count ? page.number32(at: header + 8) : page.number32(at: address(index))
   }
@@ -50,9 +50,9 @@ struct TreePage {
     return address
   }
 
-  /// Checks that each byte after the addresses of the cells has one use: a free area in the middle, then cells, free
-  /// blocks in their order, and as many single bytes between them as the header says. Whatever is written into such a
-  /// page later then overwrites nothing and exposes nothing.
+  /// Checks that each byte after the addresses of the cells has one use. A free area comes in the middle, then cells,
+  /// free blocks in their order, and as many single bytes between them as the header says. Whatever is written into
+  /// such a page later then overwrites nothing and exposes nothing.
   func checkSpace(_ space: inout PageSpace) throws(VaultError) {
     space.clear()
     let content = page.number16(at: header + 5)
@@ -64,7 +64,7 @@ struct TreePage {
     var block = page.number16(at: header + 1)
     var last = content - Cell.smallest
     while block != 0 {
-      // SQLite merges blocks that lie closer together.
+      // SQLite merges free blocks that lie closer together.
       guard block >= last + Cell.smallest, block <= Page.size - Cell.smallest else {
         throw page.damaged("free blocks out of order")
       }

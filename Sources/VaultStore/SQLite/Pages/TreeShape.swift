@@ -1,10 +1,10 @@
 import VaultCore
 
-/// The check of one tree of pages, page by page: that it is a tree, and that a lookup of a row finds the one
-/// that a walk meets.
+/// The check of one tree, page by page. It proves that the pages form a tree, and that a lookup of a row finds the same
+/// row that a walk reaches.
 ///
 /// Both hold when each page is used once, all leaves are equally deep, and the keys ascend from the first to the last,
-/// including those in the pointers to children.
+/// including the keys in the pointers to children.
 struct TreeShape {
   private struct Level {
     let page: TreePage
@@ -12,18 +12,18 @@ struct TreeShape {
     var next = 0
   }
 
-  /// The depth that no tree of SQLite's exceeds: BTCURSOR_MAX_DEPTH.
+  /// The depth that no tree of SQLite exceeds: BTCURSOR_MAX_DEPTH.
   private static let deepest = 20
 
   let tree: Schema.Tree
   private let root: Int
   private var isBegun = false
-  /// The pages that lead to the next one.
+  /// The pages from the root to the next page.
   private var path: [Level] = []
   private var leafDepth: Int?
   private var last: RowKey?
-  /// The unread parts of rows that are longer than a page: the next overflow page of each, and the number
-  /// of those left.
+  /// The unread parts of rows that are longer than a page: for each row, the number of the next overflow page and the
+  /// number of overflow pages left.
   private var rests: [(page: Int, count: Int)] = []
   private var space = PageSpace()
   private var record = StoredRecord()
@@ -44,8 +44,8 @@ struct TreeShape {
 
   /// Continues by one page; false when none is left.
   ///
-  /// - Throws: ``VaultError/corrupt(_:)`` when a page is not as it should be. The pages below it are skipped, and the
-  ///   next step continues after it.
+  /// - Throws: ``VaultError/corrupt(_:)`` when a page is damaged. The pages below it are skipped, and the next step
+  ///   continues after it.
   mutating func step(
     _ file: FrozenPages, _ pages: inout PageMap
   ) throws(VaultError) -> Bool {
@@ -90,8 +90,8 @@ struct TreeShape {
     for index in 0..<page.count { try pass(page, index) }
   }
 
-  /// Passes a cell, after checking that it comes after all cells before it. The key in a table's pointer to a child is
-  /// a number that no row before it exceeds.
+  /// Passes a cell after checking that it comes after all cells before it. In a table, the key in a pointer to a child
+  /// is a number that no row before it exceeds.
   private mutating func pass(_ page: TreePage, _ index: Int) throws(VaultError) {
     let cell = try page.cell(index)
     if tree.isTable, !page.isLeaf {
@@ -104,8 +104,8 @@ struct TreeShape {
     let key = try tree.key(record, cell.row)
     if let last, !last.precedes(key) { throw page.page.damaged("rows out of order") }
     last = key
-    // None of our numbers is negative, and a walk over rows, which begins after the lowest possible number, would
-    // miss that row.
+    // None of our numbers is negative. A walk over rows begins after the lowest possible number and would miss the row
+    // of that number.
     guard key.numbers.0 >= 0, key.numbers.1 >= 0 else { throw page.page.damaged("a row below zero") }
     if let rest = cell.rest { rests.append(rest) }
     if tree.table == Schema.schema.table { rows.append(try Schema.Row(record)) }

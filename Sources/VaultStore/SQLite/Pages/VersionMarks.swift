@@ -1,8 +1,8 @@
 import VaultCore
 
-/// Marks a row of the table of older values and its entry in the index by the content that both share, so that the
-/// hashes over the marks show whether table and index list the same rows. The key is drawn anew for each check, so that
-/// nobody can have made rows that fit it.
+/// Marks for the rows of the table of older values and for the entries of its index. A mark is made from the content
+/// that a row and its entry share, so that the hashes over the marks show whether the table and the index list the same
+/// rows. The key is drawn anew for each check, so that nobody can have prepared rows that fit it.
 final class VersionMarks {
   private let key = RandomBytes.secret(count: 32)
 
