@@ -1,13 +1,13 @@
 import VaultCore
 import VaultModel
 
-/// One taking in of deposits, within a transaction.
+/// The processing of deposits within one transaction: each is taken in or kept aside.
 struct DepositIntake {
   private let now: Int64
   private let decide: Keychain.DepositDecision
   private let outer = Scratch()
   private let inner = Scratch()
-  /// The item that the deposit became a version of; nil where it did not.
+  /// The item of which the deposit became a version; nil when it became none.
   private var item: ItemID?
 
   init(_ keychain: Keychain, now: Int64, _ decide: @escaping Keychain.DepositDecision) {
@@ -17,12 +17,12 @@ struct DepositIntake {
 
   // MARK: One deposit
 
-  /// Takes in what waits in a row, or has it kept aside.
+  /// Takes in the deposit that waits in a row, or keeps it aside.
   mutating func take(_ row: DepositRow, _ keychain: Keychain) throws(VaultError) -> TakenDeposit {
     item = nil
     var read: ReadDeposit?
     let judged: TakenDeposit.Result
-    // Before anything of it is opened.
+    // The MAC is checked before anything of the row is opened.
     if try row.isAuthentic(keychain) {
       var fault: DepositObstacle?
       do throws(DepositFault) {
@@ -46,7 +46,7 @@ struct DepositIntake {
     return taken
   }
 
-  /// Takes in what never waited; otherwise the row that `seal` makes of it is kept aside.
+  /// Takes in a deposit that never waited. If it cannot be taken in, the row that `seal` makes of it is kept aside.
   mutating func take(
     _ plaintext: Scratch, _ id: ItemID, _ accessible: AccessClass, _ keychain: Keychain,
     _ seal: () throws(VaultError) -> DepositRow
@@ -71,17 +71,18 @@ struct DepositIntake {
     return taken
   }
 
-  /// The item that has the name that a deposit is for; nil where there is none, or it cannot be read.
+  /// The item that has the name for which a deposit was left; nil when there is none, or the deposit or the item cannot
+  /// be read.
   private static func found(_ read: ReadDeposit?, _ keychain: Keychain) -> ItemID? {
     guard let name = read?.item?.name else { return nil }
     return (try? keychain.find(name))?.columns.item
   }
 
-  /// Makes a deposit the value of its item; otherwise tells what keeps it from that.
+  /// Makes a deposit the value of its item; otherwise returns the obstacle that prevents it.
   ///
   /// - Parameters:
-  ///   - number: that under which it waited; nil for what never did.
-  ///   - outer: the plaintext of what never waited.
+  /// - number: the number under which the deposit waited; nil for a deposit that never waited.
+  /// - outer: the plaintext of a deposit that never waited.
   private mutating func store(
     _ read: ReadDeposit?, _ fault: DepositObstacle?, _ id: ItemID, _ accessible: AccessClass, _ keychain: Keychain,
     number: Int64? = nil, outer: Scratch? = nil
@@ -118,12 +119,12 @@ struct DepositIntake {
     }
     guard let stored else { return .kept(number: 0, .invalid) }
     self.item = identity
-    // One that is taken in at once precedes none: what waits for its item was left before it.
+    // A deposit that is taken in at once comes before no waiting deposit: those for its item were left earlier.
     if let number {
       let current = old?.head.item.current.number ?? 0
       let before = try keychain.takenBase(of: identity, item.name)?.base
       let earlier = before.flatMap { $0.version == current ? $0.base : nil }
-      // What was left with the current version in view follows nothing that was taken in earlier.
+      // A deposit that was left with the current version in view does not follow deposits that were taken in earlier.
       let base = read.base?.version == current ? current : earlier ?? current
       keychain.takenBases[identity] = (TakenBase(base: base, version: stored, number: number), item.name)
     }
@@ -131,20 +132,21 @@ struct DepositIntake {
     return .stored(version: stored)
   }
 
-  /// What keeps a deposit from being taken in, whatever the item is.
+  /// The obstacle that prevents a deposit from being taken in, whatever the state of the item; nil when there is none.
   private func obstacle(
     to read: ReadDeposit, _ id: ItemID, _ item: DepositedItem, _ accessible: AccessClass, isRow: Bool,
     _ keychain: Keychain
   ) throws(VaultError) -> DepositObstacle? {
     let table = try keychain.knownDeposits()
     if table.hasSeen(id) || read.boxID.map(table.hasSeen) == true { return .seen }
-    // What waited, and a box, can be put back or handed in again, so they are remembered.
+    // A deposit that waited, and a box, can be put back or handed in again, so both are remembered.
     let new = (isRow ? 1 : 0) + (read.boxID == nil ? 0 : 1)
     if new > 0 {
       let ofOne = try table.remembered(of: keychain.seenTag(of: read.record.depositor.author).bytes)
       if table.remembered.count + new > Keychain.mostSeen || ofOne + new > Keychain.mostSeenOfOne { return .tooMany }
     }
-    // What a box is for is not known when it is handed in: the strongest class vouches for it then.
+    // The item that a box is for is not known when the box is handed in, so the key of the strongest class
+    // authenticates it.
     let isVouchedFor = accessible == item.accessible || read.boxID != nil && accessible == .whenUnlocked
     if !isVouchedFor { return .otherClass }
     for time in [read.record.stamp.time, read.time] {
@@ -154,7 +156,8 @@ struct DepositIntake {
     return nil
   }
 
-  /// What keeps a deposit from being taken in because of the item that is there, or is not there any more.
+  /// The obstacle that the present state of the item, or its absence, puts in the way of a deposit; nil when there is
+  /// none.
   private func obstacle(
     to read: ReadDeposit, _ item: DepositedItem, _ old: FoundItem?, _ number: Int64?, _ keychain: Keychain
   ) throws(VaultError) -> DepositObstacle? {
@@ -164,7 +167,8 @@ struct DepositIntake {
       if base.version != current {
         guard let old, let number, let taken = try keychain.takenBase(of: old.columns.item, item.name),
           taken.base.precedes(base.version, number: number, current: current),
-          // Without its identity an item is known by its name, which it may have got later.
+          // If the base does not state the item's identity, the item is known by its name alone, which it may have got
+          // later.
           base.item != nil || taken.isForName
         else { return .changed }
       }

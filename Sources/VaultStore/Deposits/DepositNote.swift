@@ -1,46 +1,47 @@
 import VaultCore
 import VaultModel
 
-/// Versions of an item that deposits made, one after the other: nobody else has changed it between the first and the
-/// last of them.
+/// A series of versions of an item that deposits made, one after the other, with no other change of the item between
+/// the first version and the last.
 struct TakenBase: Hashable {
-  /// The version that it had before.
+  /// The version that the item had before the series.
   var base: Int
-  /// The version that the last of them made.
+  /// The version that the last deposit of the series made.
   var version: Int
-  /// The number under which the last of them waited.
+  /// The number under which the last deposit of the series waited.
   var number: Int64
 
-  /// True when a deposit that waited behind those, with one of their versions or the one before in view, may follow
-  /// them. What waits is taken in in the order of its numbers: one with a lower number was put back.
+  /// True when a deposit may follow the series: it waited behind the series, and was left with one of the series'
+  /// versions, or the version before them, in view. Waiting deposits are taken in in the order of their numbers, so a
+  /// deposit with a lower number was put back.
   func precedes(_ base: Int, number: Int64, current: Int) -> Bool {
     version == current && (self.base..<version).contains(base) && number > self.number
   }
 }
 
-/// The record of a deposit that is only remembered: 8 bytes, and 48 more for one that became a version of its item.
-/// Numbers are little-endian.
+/// The record of a deposit that is only remembered: 8 bytes, and 48 more for a deposit that became a version of its
+/// item. Numbers are little-endian.
 struct DepositNote {
-  /// The size of the blind mark of an item, and of a name.
+  /// The size in bytes of the blind mark of an item, and of a name.
   static let markCount = 16
 
   /// The change that a deposit made to its item.
   struct Taken {
-    /// The blind marks of the item, and of the name that the deposit was for (``Keychain/depositMark(of:)``).
+    /// The blind marks of the item and of the name for which the deposit was left (``Keychain/depositMark(of:)``).
     let item: [UInt8]
     let name: [UInt8]
     let base: Int
     let version: Int
   }
 
-  /// The age of the strongest class up to which the deposit is remembered.
+  /// The age of the strongest class until which the deposit is remembered.
   let until: Int64
   let taken: Taken?
 
   init(until: Int64, taken: Taken? = nil) { (self.until, self.taken) = (until, taken) }
 
-  /// Reads what a store holds; nil for what no program writes. What another version tells behind the age is not known,
-  /// and no reason to forget the deposit.
+  /// Reads a stored note; nil when no program can have written it. Another version of the program may have written
+  /// other data after the age. Such data is ignored, and is no reason to forget the deposit.
   init?(_ bytes: [UInt8]) {
     guard bytes.count >= 8 else { return nil }
     func number(_ offset: Int) -> Int64 {
@@ -65,13 +66,14 @@ struct DepositNote {
 }
 
 extension Keychain {
-  /// The mark of an item by which a deposit that was taken in is known to be for the same one as another: of its identity,
-  /// since another item may have the name later, under a key that a lock wipes, and of a place that no record has.
+  /// The blind mark of an item, which shows whether two deposits were for the same item. It is made of the item's
+  /// identity, because another item may get the name later, under a key that a lock wipes, and with a place that no
+  /// record has.
   func depositMark(of item: ItemID) throws(VaultError) -> [UInt8] {
     try item.withBytes { (bytes: RawSpan) throws(VaultError) in try depositMark(bytes, number: 0) }
   }
 
-  /// The mark of the name that a deposit was for.
+  /// The blind mark of the name for which a deposit was left.
   func depositMark(of name: ItemName) throws(VaultError) -> [UInt8] {
     try Array(name.text.utf8).withSpan { (bytes: RawSpan) throws(VaultError) in try depositMark(bytes, number: 1) }
   }
@@ -83,9 +85,9 @@ extension Keychain {
     }
   }
 
-  /// The versions of an item for which deposits were taken in, and whether the last of them was for that name: from
-  /// memory for as long as what waited with them is taken in, which a rekey may come between, and otherwise as a daemon
-  /// that ended since has written it down.
+  /// The series of versions that deposits made of an item, and whether the last of these deposits was left for that
+  /// name. The series comes from memory while the deposits that waited together are being taken in, even if a rekey
+  /// comes in between. Otherwise it comes from the notes that an earlier daemon, which has ended since, has written.
   func takenBase(of item: ItemID, _ name: ItemName) throws(VaultError) -> (base: TakenBase, isForName: Bool)? {
     if let taken = takenBases[item] { return (taken.base, taken.name == name) }
     guard let taken = try knownDeposits().taken[depositMark(of: item)] else { return nil }

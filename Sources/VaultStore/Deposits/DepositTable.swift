@@ -1,44 +1,44 @@
 import VaultCore
 import VaultModel
 
-/// What is known of the table of deposits without reading it again: read once, and kept up to date with each change.
+/// The known content of the table of deposits. The table is read once, and this copy is updated with each change.
 struct DepositTable {
   typealias Sizes = (count: Int, bytes: Int)
 
-  /// What waits or is kept aside, by the tag of who left it, and in all.
+  /// The deposits that wait or are kept aside: counted for each depositor's tag, and in total.
   private var byTag: [[UInt8]: Sizes] = [:]
   private(set) var all: Sizes = (0, 0)
-  /// The rows that wait, and their sizes in bytes.
+  /// The rows that wait, with their sizes in bytes.
   private(set) var waiting: [Int64: Int] = [:]
-  /// The same of those that are none of ours, which nobody's count.
+  /// The rows that are not ours, with their sizes in bytes if they wait. They do not count for any depositor.
   private(set) var foreign: [Int64: Int] = [:]
-  /// The number of those that are kept aside.
+  /// The number of rows that are kept aside.
   private(set) var kept = 0
-  /// The rows that are only remembered, and the age of the class at which they need not be; nil for one that tells
-  /// none.
+  /// The rows that are only remembered, each with the age of the strongest class after which it can be forgotten; nil
+  /// for a row that does not state an age.
   private(set) var remembered: [Int64: Int64?] = [:]
   private var rememberedByTag: [[UInt8]: Int] = [:]
-  /// The versions that deposits have made of their items, by the marks of these.
+  /// The versions that deposits have made of their items, by the blind marks of the items.
   private(set) var taken: [[UInt8]: (base: TakenBase, name: [UInt8])] = [:]
-  /// The numbers of all rows, none of which another row gets, whoever wrote them.
+  /// The numbers of all rows, whoever wrote them. No new row gets any of these numbers.
   private(set) var numbers: Set<Int64> = []
-  /// The rows that are kept aside under numbers that a store does not give.
+  /// The rows that are kept aside under numbers that no store gives.
   private(set) var misnumbered: Set<Int64> = []
-  /// The highest number of a row that was settled, or kept aside though it was authentic.
+  /// The highest number of a row that was settled, or that was kept aside although it was authentic.
   private(set) var lastSettled: Int64 = 0
   /// The highest number that counts as given: see ``Keychain/nextDeposit()``. Nil until a number is needed.
   var lastGiven: Int64?
-  /// How many rows of an identity are kept or remembered.
+  /// The number of rows with each identity that are kept aside or remembered.
   private var seen: [ItemID: Int] = [:]
-  /// True once the rows that are kept or remembered are known to be those that were stored last.
+  /// True once the rows that are kept aside or remembered are known to be those that were stored last.
   var isVerified = false
 
-  /// True when a deposit of that identity is kept or remembered.
+  /// True when a deposit with that identity is kept aside or remembered.
   func hasSeen(_ id: ItemID) -> Bool { seen[id] != nil }
 
   func sizes(of tag: [UInt8]) -> Sizes { byTag[tag] ?? (0, 0) }
 
-  /// The number of deposits of a caller that are remembered.
+  /// The number of remembered deposits of the caller with that tag.
   func remembered(of tag: [UInt8]) -> Int { rememberedByTag[tag] ?? 0 }
 
   mutating func add(_ row: Database.DepositOutline) {
@@ -49,10 +49,10 @@ struct DepositTable {
     count(row, 1)
   }
 
-  /// Adds a row that is none of ours.
+  /// Adds a row that is not ours.
   mutating func add(foreign number: Int64, waiting size: Int?) {
     numbers.insert(number)
-    // No more of it is read, however long somebody made it.
+    // At most this much of the row is read, however long somebody made it.
     foreign[number] = size.map { min($0, Database.longestDeposit) }
   }
 
@@ -99,7 +99,7 @@ struct DepositTable {
 }
 
 extension DepositRow {
-  /// What ``DepositTable`` knows of it.
+  /// The outline of the row, as ``DepositTable`` counts it.
   var outline: Database.DepositOutline {
     Database.DepositOutline(
       row: row, id: id, state: state, depositor: depositor, size: sealed.count,
@@ -108,7 +108,8 @@ extension DepositRow {
 }
 
 extension Database.DepositOutline {
-  /// True when its identity was seen: not of what nothing vouches for, which may have that of another one.
+  /// True when the row's identity counts as seen. A row that is not authentic does not count, because it may have the
+  /// identity of another deposit.
   fileprivate var isSeen: Bool {
     switch state {
     case .waiting: false
@@ -118,12 +119,13 @@ extension Database.DepositOutline {
   }
 }
 
-// What is known of the table.
+// The known content of the table of deposits, and changes to the table.
 extension Keychain {
-  /// What is known of the table of deposits.
+  /// Returns the known content of the table of deposits, after reading the table if necessary.
   ///
-  /// - Parameter verified: true where what is kept or remembered has to be what was stored last.
-  /// - Throws: ``VaultError/corrupt(_:)``, also when it is not; ``VaultError/storage(_:)``.
+  /// - Parameter verified: true to check that the rows that are kept aside or remembered are those that were stored
+  ///   last.
+  /// - Throws: ``VaultError/corrupt(_:)``, also when that check fails; ``VaultError/storage(_:)``.
   @discardableResult
   func knownDeposits(verified: Bool = false) throws(VaultError) -> DepositTable {
     if bound.depositTable == nil {
@@ -134,8 +136,8 @@ extension Keychain {
     }
     if verified, bound.depositTable?.isVerified != true {
       var found = RecordSet()
-      // Deposits that wait have been counted above, and can be large. One that cannot be read and did count is missing
-      // from these.
+      // Waiting deposits were counted above, and can be large, so they are not read here. A row that counted and cannot
+      // be read is missing from this set, which then differs.
       try database.eachCountedDeposit { (row: DepositRow) throws(VaultError) in found.insert(try mark(row)) }
       guard try classRecord(.whenUnlocked).sets[Self.depositsPlace] == found else {
         throw Self.otherDeposits
@@ -152,7 +154,7 @@ extension Keychain {
     bound.depositTable?.add(row.outline)
   }
 
-  /// Has a row take the place of another one of its number; a transaction must be open.
+  /// Replaces a row by another one of the same number; a transaction must be open.
   func replace(_ old: DepositRow, by new: DepositRow) throws(VaultError) {
     if old.isCounted { try noteDeposit(.remove, old) }
     try database.updateDeposit(new)
@@ -168,7 +170,7 @@ extension Keychain {
     bound.depositTable?.remove(row.outline)
   }
 
-  /// Removes all rows, whatever they have become; a transaction must be open.
+  /// Removes all rows, in whatever condition they are; a transaction must be open.
   func clearDeposits() throws(VaultError) {
     let stored = try classRecord(.whenUnlocked).sets[Self.depositsPlace]
     try database.deleteDeposits()
@@ -195,7 +197,7 @@ extension Keychain {
     let place = AssociatedData(
       vault: vault, table: .deposits, item: row.id, version: Int(row.state.rawValue), accessible: row.accessible,
       policyRevision: row.depositor.isEmpty ? 0 : 1)
-    // The tag has a fixed size, or none, which the place says.
+    // The tag has a fixed size or is empty, and the place says which.
     let record = row.depositor + row.sealed
     return try withIntegrityKey(.whenUnlocked) { (key: borrowing SecureBytes) in
       record.withSpan { RecordMark(place, row: row.row, $0, key: key) }

@@ -1,17 +1,19 @@
 import VaultCore
 import VaultModel
 
-// Deposits in other stores: what a rekey and a salvage bring along.
+// The copying of deposits into other stores, for a rekey and for a salvage.
 extension Keychain {
-  /// Has this store have the deposits of another one of the same vault, whose keys are in memory as well, and no
-  /// others, sealed anew to the key of this one. A transaction must be open.
+  /// Gives this store exactly the deposits of another store of the same vault, sealed anew to the key of this store.
+  /// The keys of the other store must be in memory as well. A transaction must be open.
   ///
-  /// - Throws: ``VaultError/corrupt(_:)`` also when those that were settled or kept aside are not what was stored last.
+  /// - Throws: ``VaultError/corrupt(_:)``, also when the rows that were settled or kept aside are not those that were
+  ///   stored last.
   func copyDeposits(of source: Keychain) throws(VaultError) {
     try clearDeposits()
-    // Those whose numbers nothing vouches for get others, behind all that have theirs.
+    // Rows whose numbers are not authenticated get new numbers, after all rows that keep theirs.
     var unnumbered: [Int64] = []
-    // Those that became values: what they tell of items counts for what waits, which is read before.
+    // The remembered rows, which became values. They come after the waiting rows, because the names that those wait for
+    // decide what is kept of the notes here.
     var remembered: [DepositRow] = []
     var names: Set<ItemName> = []
     var found = RecordSet()
@@ -38,9 +40,9 @@ extension Keychain {
     bound.depositTable = nil
   }
 
-  /// A row as this store has it: one that waits and is not authentic is kept aside.
+  /// A row as this store must have it. A waiting row that is not authentic is kept aside.
   ///
-  /// - Parameter names: those that deposits wait for.
+  /// - Parameter names: the names for which deposits wait; a waiting row adds its own.
   private func copied(
     _ row: DepositRow, of source: Keychain, names: inout Set<ItemName>
   ) throws(VaultError) -> DepositRow {
@@ -64,8 +66,8 @@ extension Keychain {
     return copy
   }
 
-  /// The change that a deposit made to its item, with the marks of this store: those of the other are of a key that
-  /// ends. Nil where nothing waits for that item.
+  /// The change that a deposit made to its item, with the blind marks of this store, because the marks of the other
+  /// store were made with a key that is being replaced. Nil when no deposit waits for that item.
   private func remade(
     _ taken: DepositNote.Taken?, of source: Keychain, _ names: Set<ItemName>
   ) throws(VaultError) -> DepositNote.Taken? {
@@ -74,7 +76,7 @@ extension Keychain {
       guard let item = try source.find(name)?.columns.item, try source.depositMark(of: item) == taken.item else {
         continue
       }
-      // The deposit was for another name where the item has been moved since: none that is waited for.
+      // If the item has been moved since, the deposit was for another name, for which nothing waits.
       let isForName = try source.depositMark(of: name) == taken.name
       return DepositNote.Taken(
         item: try depositMark(of: item),
@@ -84,8 +86,8 @@ extension Keychain {
     return nil
   }
 
-  /// What a row has, sealed to the key of this store as one that waits; nil when it cannot be read. A box is opened: nobody could
-  /// open it with the key of this store.
+  /// The content of a row, sealed to the key of this store as a waiting deposit; nil when it cannot be read. A box is
+  /// opened for this, because nobody could open it with the key of this store.
   private func sealAnew(
     _ row: DepositRow, of source: Keychain
   ) throws(VaultError) -> (name: ItemName, row: DepositRow)? {
@@ -103,7 +105,7 @@ extension Keychain {
     return (item.name, try sealDeposit(outer, row.id, row.accessible, record.depositor.author, row: row.row))
   }
 
-  /// Has this store, which has the same keys, have the deposits of a damaged one that are those that were stored last.
+  /// Gives this store, which has the same keys, those deposits of a damaged store that are the ones stored last.
   ///
   /// - Parameter lose: called with each loss.
   func saveDeposits(of source: Keychain, lose: (Finding) -> Void) throws(VaultError) {
@@ -127,7 +129,7 @@ extension Keychain {
       }
     } catch .corrupt(let reason) { lose(Finding(.damaged, "deposits cannot be read on: \(reason)")) }
     let stored = try? source.classRecord(.whenUnlocked).sets[Self.depositsPlace]
-    // Where nothing is, and nothing is known to be missing, nothing is lost.
+    // If there are no rows and the class record names none, nothing is lost.
     if stored.map({ $0 != found }) ?? (found != RecordSet()) {
       counted = []
       lose(Finding(.damaged, "the deposits that were kept aside are lost: they are not those that were stored last"))

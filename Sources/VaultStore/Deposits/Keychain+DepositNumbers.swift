@@ -1,14 +1,14 @@
 import VaultCore
 import VaultModel
 
-// The numbers of deposits. A row that waits vouches for its number by its MAC, so that one which somebody put in or
-// moved decides on no number: none of those that others get, and not the one under which it is kept aside.
+// The numbers of deposits. The MAC of a waiting row covers the row's number. So a row that somebody inserted or moved
+// does not influence any number: not the numbers that other rows get, and not the number under which it is kept aside.
 extension Keychain {
-  /// The number for a new row: the first free one above those of all rows that are authentic, so that deposits are
-  /// taken in as they were left.
+  /// The number for a new row: the first free number above those of all authentic rows, so that deposits are taken in
+  /// in the order in which they were left.
   ///
-  /// Before the first unlock some rows cannot be judged. They count as far as such numbers can have come about
-  /// (``rowsApart``).
+  /// Before the first unlock, some rows cannot be checked. Such a row counts only if its number can have come about
+  /// regularly (``rowsApart``).
   ///
   /// - Throws: ``VaultError/corrupt(_:)`` when no number is left, which only authentic rows can cause.
   func nextDeposit() throws(VaultError) -> Int64 {
@@ -25,7 +25,8 @@ extension Keychain {
     var last = table.isVerified ? table.lastSettled : 0
     var unjudged: [Int64] = []
     let publicKey = try? checkedPublicKey()
-    // What somebody puts in keeps nobody here for long: less than all that can be left is read.
+    // Rows that somebody inserted must not make this take long, so no more bytes are read than deposits can have in
+    // total.
     var bytes = 0
     for number in table.waiting.keys.filter(DepositRow.numbers.contains).sorted(by: >) where number > last {
       bytes += table.waiting[number] ?? 0
@@ -41,15 +42,15 @@ extension Keychain {
     return max(last, unjudged.first { $0 < end - 1 } ?? 0)
   }
 
-  /// True when a row that waits is what was left here; nil where no key tells.
+  /// True when a waiting row is authentic; nil when there is no key to check it with.
   private func isAuthentic(_ row: DepositRow, _ publicKey: [UInt8]?) throws(VaultError) -> Bool? {
     guard let publicKey, withKeys(row.accessible, { $0.deposits != nil }) else { return nil }
     return try row.isAuthentic(self, publicKey: publicKey)
   }
 
-  /// Moves a row to a number of this store's own; a transaction must be open.
+  /// Moves a row to a number that this store gives; a transaction must be open.
   ///
-  /// - Returns: the row as it is there.
+  /// - Returns: the row with its new number.
   func renumber(_ old: DepositRow, as new: DepositRow) throws(VaultError) -> DepositRow {
     var moved = new
     moved.row = try nextDeposit()

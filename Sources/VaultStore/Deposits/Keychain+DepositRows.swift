@@ -1,10 +1,10 @@
 import VaultCore
 import VaultModel
 
-// The ways of a deposit's row once it was looked at: kept aside, remembered, or removed.
+// The ends of a deposit's row after it was examined: kept aside, remembered, or removed.
 extension Keychain {
-  /// Has a row that waits be kept aside; its number then. One that is not authentic gets another number: its own is
-  /// somebody else's word.
+  /// Keeps a waiting row aside, and returns its number from then on. A row that is not authentic gets another number,
+  /// because somebody else chose its own.
   func keep(_ row: DepositRow, _ obstacle: DepositObstacle) throws(VaultError) -> Int64 {
     var kept = row
     kept.state = .kept
@@ -14,8 +14,8 @@ extension Keychain {
     return row.row
   }
 
-  /// Has a row that waits and is none of ours be kept aside like any other that nobody vouches for: one byte of it may
-  /// have changed, and it is to keep no other deposit waiting. A transaction must be open.
+  /// Keeps aside a waiting row that is not ours, like any other row that is not authentic: one byte of it may have
+  /// changed, and it must not keep other deposits waiting. A transaction must be open.
   func keepForeign(_ number: Int64) throws(VaultError) -> TakenDeposit {
     guard var row = try database.foreignDeposit(number) else { throw .corrupt("a deposit is not where it was") }
     try database.deleteDeposit(number)
@@ -27,13 +27,13 @@ extension Keychain {
     return TakenDeposit(result: .kept(number: row.row, .forged))
   }
 
-  /// Has a row only be remembered, so that what it held is not taken in again; one that is not authentic is removed: it would keep
-  /// what has its identity from being taken in.
+  /// Turns a row into one that is only remembered, so that its content is not taken in again. A row that is not
+  /// authentic is removed instead: it would prevent the deposit that really has its identity from being taken in.
   ///
   /// - Parameters:
-  ///   - author: whoever left it; nil where it cannot be read.
-  ///   - item: the one that it became a version of, so that others that were left with the same version in view follow it
-  ///     even after a daemon that ended in between; nil where it did not.
+  /// - author: the caller who left the deposit; nil when that cannot be read.
+  /// - item: the item of which the deposit became a version; nil when it became none. It is noted so that other
+  ///   deposits, which were left with the same version in view, can follow this one even if the daemon ends in between.
   func forget(_ row: DepositRow, of author: String?, stored item: ItemID? = nil) throws(VaultError) {
     let isForged = row.obstacle.map { [.forged, .seen].contains($0) } ?? false
     guard !isForged else { return try remove(row) }
@@ -51,12 +51,12 @@ extension Keychain {
     try replace(row, by: seen)
   }
 
-  /// The tag by which what is remembered of a caller is counted, whatever class it was for.
+  /// The tag by which the remembered deposits of a caller are counted, whatever class they were for.
   func seenTag(of author: String) throws(VaultError) -> DepositorTag {
     try withDepositKey(.whenUnlocked) { (key: borrowing SecureBytes) in DepositorTag(of: author, key: key) }
   }
 
-  /// Has the identity of a box be remembered, which a caller with that tag has handed in.
+  /// Remembers the identity of a box that the caller with that tag has handed in.
   func remember(_ id: ItemID, of tag: [UInt8]) throws(VaultError) {
     try add(
       DepositRow(
@@ -64,19 +64,20 @@ extension Keychain {
         sealed: DepositNote(until: rememberedUntil).bytes))
   }
 
-  /// The age of the strongest class up to which what is settled now is remembered: what is not ahead by more than can be is
-  /// too old then. A clock that jumps makes nobody forget (``ClassRecord/Facts/age``).
+  /// The age of the strongest class until which a deposit that is settled now is remembered. A deposit that is not
+  /// further ahead than allowed is too old by then. A clock that jumps does not make a deposit forgotten
+  /// (``ClassRecord/Facts/age``).
   private var rememberedUntil: Int64 {
     Seconds.after(Self.depositAge + Self.depositLead, facts[.whenUnlocked]?.age ?? 0)
   }
 }
 
 extension DepositRow {
-  /// The reason why it is kept aside; nil where it is not, or the reason is not one of this program.
+  /// The reason why the deposit is kept aside; nil when it is not, or when this program does not know the reason.
   var obstacle: DepositObstacle? {
     state == .kept ? sealed.first.flatMap(DepositObstacle.init(rawValue:)) : nil
   }
 
-  /// The MAC and what was sealed.
+  /// The MAC and the sealed box.
   var envelope: ArraySlice<UInt8> { state == .kept ? sealed.dropFirst() : sealed[...] }
 }

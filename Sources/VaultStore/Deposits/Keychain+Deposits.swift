@@ -1,21 +1,22 @@
 public import VaultCore
 public import VaultModel
 
-// What is left for items while they are locked. It is sealed to the vault's public key, and vouched for with the deposit key of
-// the class that it enters, which opens nothing and stays in memory over a lock.
+// The deposits, which are left for items while these are locked. A deposit is sealed to the vault's public key and
+// authenticated with the deposit key of the class that it enters. That key opens nothing and stays in memory during a
+// lock.
 extension Keychain {
-  /// The most deposits that wait or are kept aside, and their bytes together.
+  /// The most deposits that wait or are kept aside, and the most bytes that they have together.
   public static let (mostDeposits, mostDepositBytes) = (8192, 64 << 20)
-  /// The same for what one caller left for items of one class.
+  /// The same limits for the deposits of one caller for items of one class.
   public static let (mostDepositsOfOne, mostDepositBytesOfOne) = (1024, 8 << 20)
   /// The most deposits that are remembered, so that none is taken in twice, and the most of one caller among them.
   static let (mostSeen, mostSeenOfOne) = (32_768, 8192)
-  /// The seconds after which a deposit is not taken in any more, and is not remembered.
+  /// The number of seconds after which a deposit is not taken in any more, and not remembered.
   public static let depositAge: Int64 = 30 * 86_400
-  /// The seconds by which a deposit may be ahead.
+  /// The number of seconds by which a deposit's time may lie in the future.
   static let depositLead: Int64 = 86_400
 
-  /// True when something can be left for items of a class now.
+  /// True when a deposit can be left for items of this class now.
   public func takesDeposits(for accessible: AccessClass) -> Bool {
     withKeys(accessible) { $0.deposits != nil } && (try? depositKey(accessible)) != nil
   }
@@ -23,11 +24,12 @@ extension Keychain {
   /// Leaves a deposit for the next unlock.
   ///
   /// - Parameters:
-  ///   - plaintext: what ``DepositRecord`` encoded, with that stamp.
-  ///   - author: the caller by which deposits are bounded.
-  /// - Returns: its number.
-  /// - Throws: ``VaultError/locked`` when nothing can be left for items of that class now; ``VaultError/invalidValue(_:)`` when
-  ///   as much was left as can be; ``VaultError/corrupt(_:)``, ``VaultError/storage(_:)``.
+  /// - plaintext: the deposit as ``DepositRecord`` encoded it, with that stamp.
+  /// - author: the caller whose deposits are counted and bounded.
+  /// - Returns: the number of the deposit.
+  /// - Throws: ``VaultError/locked`` when nothing can be left for items of that class now;
+  ///   ``VaultError/invalidValue(_:)`` when the waiting deposits have reached a limit; ``VaultError/corrupt(_:)``,
+  ///   ``VaultError/storage(_:)``.
   public func leaveDeposit(
     _ plaintext: Scratch, _ stamp: DepositStamp, for accessible: AccessClass, by author: String
   ) throws(VaultError) -> Int64 {
@@ -43,7 +45,7 @@ extension Keychain {
     }
   }
 
-  /// A deposit in the row of that number.
+  /// Seals a deposit as the row of that number.
   func sealDeposit(
     _ plaintext: Scratch, _ id: ItemID, _ accessible: AccessClass, _ author: String, row: Int64
   ) throws(VaultError) -> DepositRow {
@@ -62,10 +64,10 @@ extension Keychain {
     }
   }
 
-  /// The bytes that what ``DepositRecord`` encoded takes where it is kept aside.
+  /// The number of bytes that a deposit whose encoded record has `plaintext` bytes takes when it is kept aside.
   public static func depositSize(_ plaintext: Int) -> Int { 1 + RecordMark.count + plaintext + SealedBox.overhead }
 
-  /// - Throws: ``VaultError/invalidValue(_:)`` when as much was left as can be.
+  /// - Throws: ``VaultError/invalidValue(_:)`` when the deposits have reached a limit.
   func checkRoom(for tag: [UInt8], size: Int) throws(VaultError) {
     let table = try knownDeposits()
     let (own, all) = (table.sizes(of: tag), table.all)
@@ -81,8 +83,8 @@ extension Keychain {
 
   /// The public key that a deposit is sealed to.
   ///
-  /// - Throws: ``VaultError/locked`` before the first unlock, unless it is for `always` items: the key of that class vouches for
-  ///   the one in the store, and who has that key may read those items anyway.
+  /// - Throws: ``VaultError/locked`` before the first unlock, unless the deposit is for `always` items: the key of that
+  ///   class authenticates the public key in the store, and whoever has that key may read those items anyway.
   private func depositKey(_ accessible: AccessClass) throws(VaultError) -> [UInt8] {
     guard publicKey != nil || accessible == .always && holdsIntegrityKey(.always) else { throw .locked }
     return try checkedPublicKey()

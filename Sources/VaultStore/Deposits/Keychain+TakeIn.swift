@@ -1,44 +1,44 @@
 public import VaultCore
 public import VaultModel
 
-/// What came of a deposit.
+/// The outcome of a deposit.
 public struct TakenDeposit: Hashable, Sendable {
   public enum Result: Hashable, Sendable {
-    /// It is a version of its item now.
+    /// The deposit is now this version of its item.
     case stored(version: Int)
     case kept(number: Int64, DepositObstacle)
   }
 
-  /// The name that it is for; nil where that cannot be read.
+  /// The name that the deposit is for; nil when that cannot be read.
   public var name: ItemName?
-  /// The class that it says that it enters; nil where that cannot be read.
+  /// The class that the deposit says it enters; nil when that cannot be read.
   public var accessible: AccessClass?
-  /// Nil where nothing vouches for who it was.
+  /// The depositor; nil when nothing authenticates who it was.
   public var depositor: Depositor?
   public var result: Result
-  /// The item that it is a version of now or, where it was kept aside, that has its name.
+  /// The item of which the deposit is now a version, or, if it was kept aside, the item that has its name.
   public var item: ItemID?
 }
 
-// Taking deposits in, all keys being in memory.
+// The taking in of deposits, which needs all keys in memory.
 extension Keychain {
-  /// The decision of the store's owner on a deposit, beside what follows from the item itself: nil when it may be taken
-  /// in.
+  /// The decision of the store's owner on a deposit, in addition to the obstacles that follow from the item itself; nil
+  /// when the deposit may be taken in.
   ///
-  /// Its last parameter is the item, where there is one.
+  /// The last parameter is the item, if it exists.
   public typealias DepositDecision = (Depositor, DepositedItem, ItemInfo?) -> DepositObstacle?
 
-  /// Takes in what waits, in the order in which it was left, until the time is up: one transaction, after which the
-  /// rest waits as before. What is not taken in is kept aside, for its reason.
+  /// Takes in waiting deposits, in the order in which they were left, until the time is up. This is one transaction,
+  /// after which the rest waits as before. A deposit that is not taken in is kept aside with its reason.
   ///
   /// - Parameters:
-  ///   - waiting: what an unlock has found; nothing is left of it at the end.
+  /// - waiting: the deposits that an unlock has found; empty at the end.
   ///   - now: Unix seconds.
-  ///   - isTimeUp: asked after each deposit, or some rows that are done with.
-  ///   - told: called with each deposit that was taken in or kept aside, when that is on the disk.
-  /// - Returns: the numbers of those that were left since the store was opened, and are gone.
-  /// - Throws: ``VaultError/locked``; ``VaultError/corrupt(_:)``, ``VaultError/storage(_:)``: then all of them that
-  ///   were not told wait as before.
+  /// - isTimeUp: called after each deposit, and after some rows that were cleared; true ends this call.
+  /// - told: called with each deposit that was taken in or kept aside, when that is on the disk.
+  /// - Returns: the numbers of the deposits that were left since the store was opened and are missing.
+  /// - Throws: ``VaultError/locked``; ``VaultError/corrupt(_:)``, ``VaultError/storage(_:)``. Then all deposits for
+  ///   which `told` was not called wait as before.
   public func takeInDeposits(
     _ waiting: inout WaitingDeposits, now: Int64, _ decide: @escaping DepositDecision, isTimeUp: () -> Bool,
     told: (TakenDeposit) -> Void
@@ -64,7 +64,7 @@ extension Keychain {
               taken.append((number, try keepForeign(number)))
               continue
             }
-            // A rekey that has ended meanwhile has kept aside what nobody vouches for.
+            // A rekey that has ended meanwhile has kept aside the rows that are not authentic.
             guard try knownDeposits().waiting[number] != nil else { continue }
             guard let row = try database.deposit(number) else { throw .corrupt("a deposit is not where it was") }
             taken.append((number, try intake.take(row, self)))
@@ -82,8 +82,8 @@ extension Keychain {
     }
   }
 
-  /// Forgets what need not be remembered any more, and gives numbers of this store to what earlier programs kept aside
-  /// under those that it was found with. A transaction must be open.
+  /// Forgets deposits that need not be remembered any more, and gives numbers of this store to rows that earlier
+  /// programs kept aside under the numbers with which they were found. A transaction must be open.
   private func clear(_ waiting: inout WaitingDeposits, _ isTimeUp: () -> Bool) throws(VaultError) {
     while let (number, isOver) = waiting.nextToClear(isTimeUp) {
       guard try isToClear(number, isOver) else { continue }
@@ -97,9 +97,9 @@ extension Keychain {
     return isOver ? table.remembered[number] != nil : table.misnumbered.contains(number)
   }
 
-  /// Takes in one deposit that never waited: what ``DepositRecord`` encoded, with that stamp.
+  /// Takes in one deposit that never waited: its record as ``DepositRecord`` encoded it, with that stamp.
   ///
-  /// - Throws: as ``leaveDeposit(_:_:for:by:)``, whether or not it would be kept aside.
+  /// - Throws: as ``leaveDeposit(_:_:for:by:)``, whether or not the deposit would be kept aside.
   public func takeInDeposit(
     _ plaintext: Scratch, _ stamp: DepositStamp, for accessible: AccessClass, by author: String, now: Int64,
     _ decide: @escaping DepositDecision
@@ -118,26 +118,26 @@ extension Keychain {
     }
   }
 
-  // MARK: What was kept aside
+  // MARK: Deposits that were kept aside
 
-  /// A deposit that was kept aside or waits, as it is told.
+  /// A deposit that was kept aside or waits, as it is shown to a caller.
   public struct ToldDeposit: Sendable {
     public var number: Int64
     public var isWaiting = true
-    /// Nil while it waits, and where a later program kept it aside.
+    /// The reason why it was kept aside; nil while it waits, and when a later program kept it aside.
     public var obstacle: DepositObstacle?
-    /// Nil where it cannot be read, or waits.
+    /// The item that it is for; nil while it waits, and when it cannot be read.
     public var item: DepositedItem?
-    /// The size of its value in bytes.
+    /// The size of the deposited value in bytes.
     public var size: Int?
-    /// Unix seconds.
+    /// The time at which the deposit was left, or its box was sealed, in Unix seconds.
     public var time: Int64?
-    /// Nil where nothing vouches for who it was.
+    /// The depositor; nil when nothing authenticates who it was.
     public var depositor: Depositor?
     public var isBox = false
   }
 
-  /// The next deposits above a number, up to a limit.
+  /// The next deposits with numbers above `number`, at most `limit` of them.
   ///
   /// - Throws: ``VaultError/corrupt(_:)``, ``VaultError/storage(_:)``.
   public func toldDeposits(after number: Int64, limit: Int) throws(VaultError) -> [ToldDeposit] {
@@ -146,7 +146,7 @@ extension Keychain {
       var found: [ToldDeposit] = []
       guard number < .max else { return [] }
       try database.eachDeposit(from: number + 1) { (row: Result<DepositRow, VaultError>) throws(VaultError) in
-        // One that cannot be read is a check's to report.
+        // A row that cannot be read is reported by a check.
         if let row = try? row.get(), row.state != .seen { found.append(tell(row)) }
         return found.count < limit
       }
@@ -169,7 +169,7 @@ extension Keychain {
     return told
   }
 
-  /// Reads a row; nil where that cannot be.
+  /// Opens and reads a row; nil when it cannot be read.
   func open(_ row: DepositRow, _ outer: Scratch, _ inner: Scratch) -> ReadDeposit? {
     do throws(DepositFault) {
       try ReadDeposit.open(row, self, outer)
@@ -180,11 +180,11 @@ extension Keychain {
   /// The number of deposits that are kept aside.
   public var keptDepositCount: Int { (try? knownDeposits().kept) ?? 0 }
 
-  /// Makes what was kept aside the value of its item, whatever kept it aside.
+  /// Makes a deposit that was kept aside the value of its item, whatever the reason for keeping it aside.
   ///
-  /// - Parameter author: the writer of the version, where nothing vouches for who left it.
-  /// - Returns: the name and the version; nil when nothing of that number is kept.
-  /// - Throws: ``VaultError/invalidValue(_:)`` when it cannot be read, or is no value of its kind;
+  /// - Parameter author: the writer of the version, if nothing authenticates who left the deposit.
+  /// - Returns: the name and the version; nil when no deposit of that number is kept aside.
+  /// - Throws: ``VaultError/invalidValue(_:)`` when the deposit cannot be read, or its value does not fit its kind;
   ///   ``VaultError/locked``, ``VaultError/corrupt(_:)``, ``VaultError/storage(_:)``. Then it is kept as before.
   public func acceptDeposit(
     _ number: Int64, by author: String, now: Int64
@@ -208,7 +208,8 @@ extension Keychain {
     }
   }
 
-  /// Drops what was kept aside; its name, where that can be read. Nil when nothing of that number is kept.
+  /// Drops a deposit that was kept aside, and returns its name, if that can be read. Nil when no deposit of that number
+  /// is kept aside.
   ///
   /// - Throws: ``VaultError/locked``, ``VaultError/corrupt(_:)``, ``VaultError/storage(_:)``.
   public func dropDeposit(_ number: Int64, now: Int64) throws(VaultError) -> ItemName?? {
@@ -222,7 +223,7 @@ extension Keychain {
       guard holdsAllKeys else { throw .locked }
       try knownDeposits(verified: true)
       guard let row = try database.deposit(number), row.state == .kept else { return nil }
-      // A box takes two places.
+      // A box takes two places, one for the deposit and one for the box's own identity.
       guard try knownDeposits().remembered.count + 2 <= Self.mostSeen + Self.mostDeposits else {
         throw .invalidValue("more was settled within 30 days than the vault remembers")
       }

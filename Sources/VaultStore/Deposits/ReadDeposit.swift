@@ -6,22 +6,22 @@ struct DepositFault: Error {
   let obstacle: DepositObstacle
 }
 
-/// A deposit that was opened: what it says, and where its value is.
+/// A deposit that was opened: its record, and the place of its value.
 struct ReadDeposit {
   let record: DepositRecord
-  /// The time at which it was left, or at which the box was sealed that was handed in; Unix seconds.
+  /// The time at which the deposit was left, or at which the box was sealed that was handed in, in Unix seconds.
   private(set) var time: Int64
-  /// What is said of the item; nil for a box that cannot be read, for which ``fault`` is the reason.
+  /// The item as the deposit describes it; nil for a box that cannot be read, for which ``fault`` is the reason.
   private(set) var item: DepositedItem?
   private(set) var fault: DepositObstacle?
-  /// The item as it was when the value was left; nil where that is not known.
+  /// The item's state when the value was left; nil when that is not known.
   private(set) var base: DepositRecord.Base?
-  /// The place of the value: in the inner plaintext for a box, otherwise in the outer one.
+  /// The place of the value: in the inner plaintext for a box, otherwise in the outer plaintext.
   private(set) var value: Range<Int>?
-  /// The identity of the box that was handed in; nil for what was left here.
+  /// The identity of the box that was handed in; nil for a deposit that was left here directly.
   private(set) var boxID: ItemID?
 
-  /// Opens what is sealed in a row into `outer`.
+  /// Opens the sealed part of a row into `outer`.
   static func open(_ row: DepositRow, _ keychain: Keychain, _ outer: Scratch) throws(DepositFault) {
     let box = Array(row.envelope.dropFirst(RecordMark.count))
     guard let publicKey = keychain.publicKey else { throw DepositFault(obstacle: .sealedToAnother) }
@@ -35,7 +35,7 @@ struct ReadDeposit {
     if isOpen == nil { throw DepositFault(obstacle: .sealedToAnother) }
   }
 
-  /// Reads the plaintext of the deposit with that identity, and opens the box in it into `inner`, if it is one.
+  /// Reads the plaintext of the deposit with that identity. If the deposit is a box, opens the box into `inner`.
   init(_ id: ItemID, _ keychain: Keychain, _ outer: Scratch, _ inner: Scratch) throws(DepositFault) {
     do throws(CryptoError) {
       record = try outer.withBytes { (bytes: RawSpan) throws(CryptoError) in try DepositRecord(decoding: bytes) }
@@ -71,20 +71,20 @@ struct ReadDeposit {
       }
     }
     guard let box else { throw DepositFault(obstacle: obstacle) }
-    // Sealed to this key, for another vault.
+    // A box with another vault's identity was sealed to this key.
     guard box.stamp.vault == keychain.vault else { throw DepositFault(obstacle: .malformed) }
     return box
   }
 }
 
 extension DepositRow {
-  /// True when a row that waits is what was left here.
+  /// True when a waiting row is authentic: its MAC shows that it was left here.
   func isAuthentic(_ keychain: Keychain) throws(VaultError) -> Bool {
     guard let publicKey = keychain.publicKey else { return false }
     return try isAuthentic(keychain, publicKey: publicKey)
   }
 
-  /// The same by a public key that the caller has found to be the vault's.
+  /// Checks the same with a public key that the caller knows to be the vault's.
   func isAuthentic(_ keychain: Keychain, publicKey: [UInt8]) throws(VaultError) -> Bool {
     guard let tag = DepositorTag(depositor), envelope.count > RecordMark.count else { return false }
     let mac = Array(envelope.prefix(RecordMark.count)).withSpan { RecordMark($0) }

@@ -1,50 +1,51 @@
 import VaultCore
 public import VaultModel
 
-/// A walk over what stands directly in a folder: its items, and the folders within it, each of those once.
+/// A walk over the direct children of a folder: its items and its subfolders, each subfolder once.
 ///
-/// Once a folder within is known, its items are not opened any more: its tags lead to their rows, which are passed over.
-/// So a walk over ten thousand items in a hundred folders opens a hundred of them. Where the tags are wrong, a walk may
-/// miss a name, as a search by that folder would; the check of the store finds that.
+/// After the walk has found a subfolder, it opens no more items in it: the tags of the subfolder lead to the rows of
+/// these items, and the walk skips the rows. So a walk over ten thousand items in a hundred folders opens a hundred of
+/// them. If the tags are wrong, a walk may miss a name, as a search in that folder would; the check of the store finds
+/// such a fault.
 public final class ChildWalk {
-  /// The most names and folders that one walk is for.
+  /// The most names and folders that one walk is meant for.
   public static let most = 4096
-  /// The most folders whose items are passed over; beyond these each item is opened.
+  /// The most subfolders whose items are skipped. If there are more, each item in the others is opened.
   private static let mostBranches = 256
-  /// The rows of a branch that are read at a time.
+  /// The number of rows of a branch that are read at a time.
   private static let ahead = 256
 
-  /// The rows of a folder within, read some way ahead.
+  /// The rows of a subfolder, read some way ahead.
   private struct Branch {
     let tags: ClassTags
     var rows: ArraySlice<Int64> = []
   }
 
-  /// The text with which each name begins; up to its last slash it is the folder.
+  /// The text with which each name must begin. The part up to its last slash is the folder.
   let prefix: String
-  /// The folder; nil at the top.
+  /// The folder; nil at the top of the vault.
   public let folder: String?
-  /// The row of the last item that was looked at.
+  /// The row of the last item that the walk reached.
   fileprivate(set) var place: Int64 = 0
   private var known: Set<ItemName> = []
   private var branches: [Branch] = []
-  /// The branch that each row to come belongs to.
+  /// The branch that each of the next rows belongs to, by row.
   private var next: [Int64: Int] = [:]
 
-  /// - Parameter prefix: what the names begin with; text that no name begins with finds none.
+  /// - Parameter prefix: the text with which names must begin. If no name begins with it, the walk finds nothing.
   public init(prefix: String) {
     self.prefix = prefix
     folder = prefix.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(prefix[..<$0]) }
   }
 
-  /// Begins with the first item again, for another area, and remembers what was told.
+  /// Restarts the walk at the first item, for another area, and remembers the folders that were reported already.
   public func restart() {
     (place, next) = (0, [:])
     branches = []
   }
 
-  /// The name of a child that an item is, or is in: that of a folder ends in a slash. Nil when it does not begin with the
-  /// prefix, or is a folder that was told already.
+  /// The name of the child that an item is, or lies in; the name of a folder ends in a slash. Nil when the name does
+  /// not begin with the prefix, or the folder was reported already.
   fileprivate func child(of item: ItemName) -> (name: String, folder: ItemName?)? {
     let bytes = item.text.utf8
     guard bytes.starts(with: prefix.utf8) else { return nil }
@@ -54,7 +55,7 @@ public final class ChildWalk {
     return (folder.text + "/", folder)
   }
 
-  /// True when the item in that row is in a folder that is known.
+  /// True when the item in that row lies in a folder that is known already.
   fileprivate func passes(_ row: Int64, _ rows: (ClassTags, Int64) -> [Int64]) -> Bool {
     place = row
     guard let index = next.removeValue(forKey: row) else { return false }
@@ -62,7 +63,7 @@ public final class ChildWalk {
     return true
   }
 
-  /// Has the items of a folder passed over from here on.
+  /// Skips the items of a folder from here on.
   fileprivate func branch(_ tags: ClassTags, _ rows: (ClassTags, Int64) -> [Int64]) {
     guard branches.count < Self.mostBranches else { return }
     branches.append(Branch(tags: tags))
@@ -78,13 +79,13 @@ public final class ChildWalk {
 }
 
 extension Keychain {
-  /// The next names of a walk, which goes on until `isTimeUp` says so.
+  /// The next names of a walk, which continues until `isTimeUp` returns true.
   ///
   /// - Parameters:
-  ///   - area: where the walk looks.
-  ///   - decide: called with items; a child that no allowed item is, or is in, is left out.
-  ///   - isTimeUp: asked after each item.
-  /// - Returns: the names, and whether there are more.
+  /// - area: the part of the vault in which the walk looks.
+  /// - decide: called with each item. A child is left out if no allowed item is that child or lies in it.
+  /// - isTimeUp: called after each item; true ends this call.
+  /// - Returns: the names, and true when the walk is over.
   /// - Throws: as ``find(_:limit:after:now:examining:if:isPassedOver:isTimeUp:)`` does.
   public func children(
     _ walk: ChildWalk, in area: SearchArea = .everything, now: Int64, if decide: (ItemInfo) -> Decision,
@@ -92,7 +93,7 @@ extension Keychain {
   ) throws(VaultError) -> (names: [String], isOver: Bool) {
     var names: [String] = []
     let rows = { [database] (tags: ClassTags, row: Int64) -> [Int64] in
-      // A walk that learns of no rows opens each item.
+      // Without these rows, the walk opens each item instead.
       (try? database.rows(tagged: tags, after: row, limit: ChildWalk.rowsAtATime)) ?? []
     }
     let (_, after) = try find(

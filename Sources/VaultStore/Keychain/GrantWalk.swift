@@ -1,27 +1,28 @@
 public import VaultCore
 public import VaultModel
 
-/// The grants for items of one class as they were read, and the set that their records are. They count where
-/// ``Keychain/grants(of:among:)`` says so.
+/// The grants for items of one class as they were read, and the set of their records. They count only if
+/// ``Keychain/grants(of:among:)`` accepts them.
 public struct ReadGrants {
-  /// Those that open.
+  /// The records that open.
   public fileprivate(set) var records: [GrantRecord] = []
   public fileprivate(set) var set = RecordSet()
-  /// False when one of them does not open.
+  /// False when one of the records does not open.
   fileprivate(set) var isWhole = true
-  /// The reason why no more of them were read; nil where all were.
+  /// The reason why no more records were read; nil when all were read.
   public fileprivate(set) var problem: VaultError?
 
-  /// True when there is none.
+  /// True when there is no record at all.
   var isEmpty: Bool { problem == nil && isWhole && records.isEmpty }
 }
 
-/// The reading of all grants, in steps, with keys of its own: for those that an unlock is to know from its beginning on it
-/// begins before that, while nothing is open.
+/// The reading of all grants, in steps, with keys of its own. An unlock that must know the grants from its beginning
+/// starts this walk before anything is open.
 ///
-/// It tells what was read, and not that this is what was stored last: ``Keychain/grants(of:among:)`` judges that.
+/// The walk reports what it read, and not whether that is what was stored last: ``Keychain/grants(of:among:)`` judges
+/// that.
 public final class GrantWalk {
-  /// The rows between two looks at the clock.
+  /// The number of rows between two checks of the time.
   private static let stride = 32
 
   private final class Keys {
@@ -49,17 +50,18 @@ public final class GrantWalk {
 
   private var keys: [AccessClass: Keys] = [:]
   private var read: [AccessClass: ReadGrants] = [:]
-  /// The number of the next row; nil at the end.
+  /// The number of the next row to read; nil at the end.
   private var next: Int64? = .min
-  /// The number of rows that were looked at, each once.
+  /// The number of rows read, each counted once.
   private var count = 0
   private var problem: VaultError?
   private var texts = GrantTexts()
   private let plaintext = Scratch()
 
-  /// Begins to read what a vault key opens, but for the classes of which `known` has the set that was stored last.
+  /// Begins to read the grants that a vault key opens, except for the classes whose set in `known` is the one that was
+  /// stored last.
   ///
-  /// - Throws: ``VaultError/corrupt(_:)`` when the key does not open the classes.
+  /// - Throws: ``VaultError/corrupt(_:)`` when the key does not open the class keys.
   public init(
     _ keychain: Keychain, vaultKey: borrowing SecureBytes, known: [AccessClass: RecordSet]
   ) throws(VaultError) {
@@ -73,12 +75,13 @@ public final class GrantWalk {
     if keys.isEmpty { next = nil }
   }
 
-  /// Reads what the keys in memory open, of these classes.
+  /// Begins to read the grants of these classes that the keys in memory open.
   init(_ keychain: Keychain, _ classes: [AccessClass]) {
     for accessible in classes { keys[accessible] = keychain.withKeys(accessible) { Keys($0) } }
   }
 
-  /// Goes on until the time is up; true at the end, or where the table cannot be read on, which ``found`` tells then.
+  /// Continues until the time is up. True at the end, and also when the table cannot be read any further, which
+  /// ``found`` then reports.
   public func step(_ keychain: Keychain, isTimeUp: () -> Bool) -> Bool {
     guard let first = next else { return true }
     next = nil
@@ -90,7 +93,7 @@ public final class GrantWalk {
   private func read(_ keychain: Keychain, from first: Int64, _ isTimeUp: () -> Bool) throws(VaultError) {
     var left = Self.stride
     try keychain.database.eachGrant(from: first) { (found: Result<GrantRow, VaultError>) throws(VaultError) in
-      // One that cannot be read counts towards no set: where it stands for one that did, the set is another one.
+      // A row that cannot be read counts towards no set. If it stands for a row that did count, the set is another one.
       let row = try? found.get()
       if let row, left == 0, isTimeUp() {
         next = row.row
@@ -121,7 +124,7 @@ public final class GrantWalk {
     self.read[row.accessible] = read
   }
 
-  /// The grants that were read of each class, at the end.
+  /// The grants of each class that were read, at the end of the walk.
   public var found: [AccessClass: ReadGrants] {
     var found: [AccessClass: ReadGrants] = [:]
     for accessible in keys.keys {

@@ -1,35 +1,35 @@
 import VaultCore
 import VaultModel
 
-/// Everything in memory that was made with the keys of the vault, or tells of what lies sealed to them, beside the
-/// keys.
+/// Everything in memory that was made with the vault's keys, or describes records that are sealed to these keys, except
+/// the keys themselves.
 ///
-/// A rekey puts another one in its place, together with the keys, so nothing in here outlives them. Whatever a keychain
-/// keeps that another key would make worthless belongs in here, and where it waits to be written, in ``isSettled`` and
-/// ``Keychain/settle()`` as well. A check that is under way, which also belongs here, cannot be: it changes while it
-/// reads the rest. ``Keychain/takeOver(_:_:)`` drops it by name.
+/// A rekey replaces this value together with the keys, so nothing in here outlives them. Anything that a keychain keeps
+/// and that another key would make worthless belongs in here. If such a thing waits to be written, ``isSettled`` and
+/// ``Keychain/settle()`` must cover it as well. One thing that belongs here cannot be here: a check in progress,
+/// because it changes while it reads the rest. ``Keychain/takeOver(_:_:)`` drops that check by name.
 struct KeyBound: ~Copyable {
-  /// The identity of the keys, by which a call knows what it has sealed before under the same ones.
+  /// The identity of the keys. By it a call recognizes what it sealed before under the same keys.
   let identity = KeyIdentity()
-  /// The chain of the audit log that is written to; nil before the first entry.
+  /// The chain of the audit log that is being written; nil before the first entry.
   var audit: AuditWriting?
-  /// True once the part of the log that was there before is known to be whole, so that all of it can be vouched for.
+  /// True once the earlier part of the log is known to be whole, so that the whole log is trusted.
   var isAuditJoined = false
-  /// The walk over that part, until it is over.
+  /// The walk over that earlier part, until it is over.
   var auditJoin: AuditWalk?
-  /// The first and the last entry of that part that nobody vouches for.
+  /// The first and the last entry of that part that nothing authenticates.
   var unvouchedAudit: (first: Int64, last: Int64)?
-  /// See ``Keychain/publicKey``.
+  /// The vault's public key. See ``Keychain/publicKey``.
   var publicKey: [UInt8]?
-  /// The known content of the table of deposits; nil until somebody wants to know it.
+  /// The known content of the table of deposits; nil until it is first needed.
   var depositTable: DepositTable?
-  /// The numbers and identities of what was left since the store was opened, and was not taken in yet.
+  /// The numbers and identities of the deposits that were left since the store was opened and were not taken in yet.
   var leftDeposits: [Int64: ItemID] = [:]
   var recent = RecentItems()
-  /// The places of items in the store: the rows are this store's own.
+  /// The places of items in the store. They go with the store because row numbers belong to this store alone.
   var places = ItemPlaces()
 
-  /// True when nothing of it waits to be written.
+  /// True when nothing in here waits to be written.
   var isSettled: Bool {
     switch audit {
     case .some(let writing): writing.unwrittenBytes == 0
@@ -39,9 +39,10 @@ struct KeyBound: ~Copyable {
 }
 
 extension Keychain {
-  /// Writes whatever waits in memory sealed to the present keys, and waits until it is on the disk.
+  /// Writes everything in memory that is sealed to the present keys and waits to be written, and waits until it is on
+  /// the disk.
   ///
-  /// - Throws: ``VaultError/storage(_:)``, ``VaultError/diskFull``: it waits as before then.
+  /// - Throws: ``VaultError/storage(_:)``, ``VaultError/diskFull``. What was not written waits as before.
   func settle() throws(VaultError) {
     if !bound.isSettled { try writeAudit(anchored: false) }
   }

@@ -1,12 +1,12 @@
 public import VaultCore
 public import VaultModel
 
-// A value that counts on by itself.
+// The change of a value that counts within one version.
 extension Keychain {
-  /// Puts `value` in place of an item's current one, under the same number: for what goes on within a value and is no new
-  /// version of it, such as the counter of one-time codes. The value that was there is gone.
+  /// Replaces the current value of an item with `value`, under the same version number. This is for a change within a
+  /// value that makes no new version, such as the counter of one-time codes. The old value is gone.
   ///
-  /// Everything else about the item stays, but for the time of its last change.
+  /// Everything else about the item stays, except the time of its last change.
   /// - Parameter now: as for ``set(_:value:now:ahead:)``.
   /// - Throws: ``VaultError/noSuchItem``, ``VaultError/locked``, ``VaultError/invalidValue(_:)``,
   ///   ``VaultError/tooLarge(_:)``, ``VaultError/corrupt(_:)``, ``VaultError/storage(_:)``. Then nothing has changed.
@@ -38,10 +38,11 @@ extension Keychain {
 }
 
 extension HeadRecord {
-  /// Counts a change of the item in that row, which may be changed so often and no more.
+  /// Counts a change of the item in that row. The number of changes of one item has an upper limit.
   mutating func countRevision(row: Int64) throws(VaultError) {
     guard max(headRevision, policyRevision, nextVersion) < HeadRecord.lastNumber else {
-      // Not reported as damage: otherwise whoever has the key of a weaker class could end all writing with one head.
+      // The error is not one of damage: otherwise whoever has the key of a weaker class could stop all writing with one
+      // head.
       throw .storage("item \(row) cannot be changed any more often; copy it to another name, and delete it")
     }
     headRevision += 1

@@ -1,16 +1,16 @@
 public import VaultCore
 public import VaultModel
 
-/// The item that something was decided about, whatever its name is later: the identity to which its records are bound,
-/// and the number of the policy that it had then.
+/// The identity of an item on which a decision was made: the identity that its records are bound to, whatever name the
+/// item gets later, and the revision of its policy at that time.
 public struct ItemBinding: Hashable, Sendable {
   public let id: ItemID
   let policyRevision: Int
 }
 
 extension Keychain {
-  /// The item that has a name now, for decisions that must not pass on to another one, nor outlive its policy. A new
-  /// value, or a new name, changes nothing about it.
+  /// The binding of the item that has a name now, for decisions that must not pass on to another item and must not
+  /// outlive the item's policy. A new value or a new name does not change the binding.
   ///
   /// - Throws: as ``item(named:)`` does.
   public func binding(of name: ItemName) throws(VaultError) -> ItemBinding {
@@ -20,7 +20,7 @@ extension Keychain {
     }
   }
 
-  /// The item that has a name now, and what a deposit for it is to say of it.
+  /// The item that has a name now, and the base that a deposit for it must state.
   ///
   /// - Throws: ``VaultError/locked``, ``VaultError/corrupt(_:)``, ``VaultError/storage(_:)``.
   public func depositBase(

@@ -1,10 +1,10 @@
 import VaultCore
 import VaultModel
 
-// The vault's box: what is sealed to its public key, in whatever state, opens with its secret key, which is in memory while the
-// vault is unlocked. Both follow from the key of the strongest class.
+// The vault's box. In any state, anything can be sealed to its public key; its secret key, which is in memory while the
+// vault is unlocked, opens what was sealed. Both keys are derived from the key of the strongest class.
 extension Keychain {
-  /// The public key as it lies in the store. Nothing but ``publicKey`` vouches for it.
+  /// The public key as the store has it. Only ``publicKey`` is known to be the vault's.
   ///
   /// - Throws: ``VaultError/corrupt(_:)`` when there is none.
   func storedPublicKey() throws(VaultError) -> [UInt8] {
@@ -14,10 +14,11 @@ extension Keychain {
     return key
   }
 
-  /// The public key, as far as the keys in memory can tell that it is this vault's: for certain once the vault was unlocked;
-  /// with the keys of `always` items the one that was stored last; without any key whatever the store says.
+  /// The public key, checked as far as the keys in memory allow. Once the vault was unlocked, the key is certainly this
+  /// vault's. With the keys of `always` items, it is the key that was stored last. Without any key, it is whatever the
+  /// store says.
   ///
-  /// - Throws: ``VaultError/corrupt(_:)`` when it is another one, or none.
+  /// - Throws: ``VaultError/corrupt(_:)`` when the store has another key or none.
   func checkedPublicKey() throws(VaultError) -> [UInt8] {
     if let publicKey { return publicKey }
     let stored = try storedPublicKey()
@@ -29,7 +30,7 @@ extension Keychain {
     return stored
   }
 
-  /// Takes note of the public key that belongs to the keys in memory.
+  /// Derives the public key from the keys in memory, if they include the box's secret key.
   func learnPublicKey() {
     switch keys.whenUnlocked.box {
     case .some(let secret): bound.publicKey = SealedBox.publicKey(of: secret)
@@ -39,7 +40,7 @@ extension Keychain {
 
   /// Lends the secret key of the box.
   ///
-  /// - Throws: ``VaultError/locked``.
+  /// - Throws: ``VaultError/locked`` when it is not in memory.
   func withBoxKey<R: ~Copyable>(
     _ body: (borrowing SecureBytes) throws(VaultError) -> R
   ) throws(VaultError) -> R {

@@ -1,18 +1,18 @@
 public import VaultCore
 public import VaultModel
 
-// Creating, changing, renaming and deleting items.
+// The operations that create, change, rename and delete items.
 extension Keychain {
-  /// Stores a value: a new item's first, or an existing one's next version.
+  /// Stores a value: the first value of a new item, or the next version of an existing item.
   ///
   /// - Parameters:
-  ///   - now: Unix seconds; the times stored are this or the newest one of any write of the item's class, whichever is
-  ///     later.
-  ///   - ahead: what was sealed for it before; see ``sealAhead(_:_:)``.
+  /// - now: Unix seconds. The times stored are this time or the newest time of any write of the item's class, whichever
+  ///   is later.
+  /// - ahead: what was sealed for this change before; see ``sealAhead(_:_:)``.
   /// - Throws: ``VaultError/alreadyExists`` without ``ItemChange/update``; ``VaultError/invalidValue(_:)``;
-  ///   ``VaultError/tooLarge(_:)``; ``VaultError/locked`` when a key that is needed is not in memory, which for a new
-  ///   item includes those that tell whether its name is taken; ``VaultError/corrupt(_:)``;
-  ///   ``VaultError/storage(_:)``. Then nothing has changed.
+  ///   ``VaultError/tooLarge(_:)``; ``VaultError/locked`` when a needed key is not in memory, which for a new item
+  ///   includes the keys that tell whether its name is taken; ``VaultError/corrupt(_:)``; ``VaultError/storage(_:)``.
+  ///   Then nothing has changed.
   @discardableResult
   public func set(
     _ change: ItemChange, value: borrowing SecureBytes, now: Int64, ahead: SealedAhead? = nil
@@ -20,7 +20,7 @@ extension Keychain {
     try value.withBytes { (bytes: RawSpan) throws(VaultError) in try store(change, bytes, now, ahead) }
   }
 
-  /// Stores a value that lies in other memory of the caller's; see ``set(_:value:now:ahead:)``.
+  /// Stores a value that lies in the caller's own memory; see ``set(_:value:now:ahead:)``.
   @discardableResult
   public func set(
     _ change: ItemChange, value: RawSpan, now: Int64, ahead: SealedAhead? = nil
@@ -30,17 +30,17 @@ extension Keychain {
 
   /// Changes an item's properties and keeps its value; see ``set(_:value:now:ahead:)``.
   ///
-  /// - Throws: ``VaultError/invalidValue(_:)`` also when there is no such item, which would have no value.
+  /// - Throws: also ``VaultError/invalidValue(_:)`` when there is no such item, because a new item needs a value.
   @discardableResult
   public func set(_ change: ItemChange, now: Int64, ahead: SealedAhead? = nil) throws(VaultError) -> StoredVersion {
     try store(change, nil, now, ahead)
   }
 
-  /// Stores the value that was sealed for the change by ``sealAhead(_:of:_:)``, or by ``sealAhead(valueOf:for:_:)``; see
+  /// Stores the value that ``sealAhead(_:of:_:)`` or ``sealAhead(valueOf:for:_:)`` sealed for the change; see
   /// ``set(_:value:now:ahead:)``.
   ///
-  /// - Parameter source: the digest of the value that it is a copy of; nil for one that came with the call.
-  /// - Returns: nil where none is sealed for what the item is now: then nothing has changed.
+  /// - Parameter source: the digest of the value that was copied; nil for a value that came with the call.
+  /// - Returns: nil when no value was sealed for the item's present state. Then nothing has changed.
   public func set(
     _ change: ItemChange, valueOf ahead: SealedAhead, from source: Digest? = nil, now: Int64
   ) throws(VaultError) -> StoredVersion? {
@@ -89,9 +89,9 @@ extension Keychain {
   }
 
   /// - Parameters:
-  ///   - size: that of the value, in bytes.
-  ///   - facts: what a check of the value has found.
-  ///   - sealing: seals the value for its item.
+  /// - size: the size of the value in bytes.
+  /// - facts: the result of the check of the value.
+  /// - sealing: seals the value with the item's columns.
   private func insert(
     _ change: ItemChange, _ size: Int, _ facts: ValueFacts, _ now: Int64, as identity: ItemID,
     _ sealing: (HeadColumns) throws(VaultError) -> SealedValue
@@ -121,7 +121,7 @@ extension Keychain {
     return StoredVersion(number: 1, of: identity)
   }
 
-  /// The use of a new item, which has to go with its kind.
+  /// The use of a new item, which must fit the item's kind.
   static func use(_ change: ItemChange, _ kind: ItemKind) throws(VaultError) -> KeyUse? {
     guard let use = change.use else { return kind.use }
     if let only = kind.use, only != use {
@@ -135,7 +135,7 @@ extension Keychain {
 
   /// Renames an item; its versions and attributes stay.
   ///
-  /// - Returns: the item.
+  /// - Returns: the identity of the item.
   /// - Throws: ``VaultError/noSuchItem``, ``VaultError/alreadyExists`` (also for the same name), ``VaultError/locked``,
   ///   ``VaultError/corrupt(_:)``, ``VaultError/storage(_:)``. Then nothing has changed.
   @discardableResult
@@ -152,11 +152,12 @@ extension Keychain {
     }
   }
 
-  /// Makes the value of an older version the current one again, as a new version; the expiry stays, even one that has passed.
+  /// Makes the value of an older version the current one again, as a new version. The expiry stays, even one that has
+  /// passed.
   ///
   /// - Throws: ``VaultError/noSuchItem``, ``VaultError/noSuchVersion(_:)``, ``VaultError/locked``,
-  ///   ``VaultError/invalidValue(_:)`` when the item is of another kind by now; ``VaultError/corrupt(_:)``,
-  ///   ``VaultError/storage(_:)``. Then nothing has changed.
+  ///   ``VaultError/invalidValue(_:)`` when the item has become an item of another kind since;
+  ///   ``VaultError/corrupt(_:)``, ``VaultError/storage(_:)``. Then nothing has changed.
   @discardableResult
   public func restoreVersion(
     _ number: Int, of name: ItemName, by author: String? = nil, now: Int64, ahead: SealedAhead? = nil
@@ -180,7 +181,7 @@ extension Keychain {
     }
   }
 
-  /// Deletes items with all their versions for good. A name that is given twice counts once.
+  /// Deletes items with all their versions permanently. A name that is given twice counts once.
   ///
   /// - Throws: ``VaultError/noSuchItem``, ``VaultError/locked``, ``VaultError/corrupt(_:)``,
   ///   ``VaultError/storage(_:)``. Then nothing is deleted.
@@ -213,8 +214,8 @@ extension Keychain {
     return SealedValue(version: version, bytes: bytes, digest: bytes.withSpan { Digest(of: $0) })
   }
 
-  /// Stores a version that is not the current one; `isNew` when it was the current one, or when there was
-  /// no record of it.
+  /// Stores a version that is not the current one. `isNew` is true when it was the current one until now, or had no
+  /// record of its own.
   func put(_ columns: HeadColumns, older value: SealedValue, isNew: Bool) throws(VaultError) {
     if isNew {
       try database.insertValue(row: columns.row, version: value.version, sealed: value.bytes)
@@ -224,7 +225,8 @@ extension Keychain {
     try note(inserted: columns, version: value.version, value.digest)
   }
 
-  /// Stores a head with the current value beside it, in place of `old` if there is one; the caller notes the old value.
+  /// Stores a head with the current value beside it, in place of `old` if there is one. The caller notes the removal of
+  /// the old value.
   func put(
     _ columns: HeadColumns, _ head: HeadRecord, value: SealedValue, insteadOf old: FoundItem? = nil
   ) throws(VaultError) {
@@ -259,7 +261,7 @@ extension Keychain {
   }
 }
 
-/// One version of a value as it is stored, with the digest of it that its item's head holds.
+/// One version of a value as it is stored, with its digest, which the item's head holds.
 struct SealedValue {
   let version: Int
   let bytes: [UInt8]

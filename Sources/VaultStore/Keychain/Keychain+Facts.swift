@@ -1,14 +1,14 @@
 import VaultCore
 import VaultModel
 
-// The facts in the class records beside their hashes: the number of items, and the newest times. The numbers that are
-// free are in Keychain+Numbers.
+// The facts in the class records beside their hashes: the number of items and the newest times. The facts about free
+// numbers are in Keychain+Numbers.
 //
-// Each class answers for its own items alone: a time that somebody forged under the key of `always`, which the boot key
+// Each class determines only its own items. A time that somebody forged under the key of `always`, which the boot key
 // gives, does not decide when an item of another class expires.
 extension Keychain {
-  /// The number of items of all classes but for those in the trash, in every state of the keychain. Until the keys are there, nothing
-  /// vouches for it.
+  /// The number of items of all classes, without those in the trash, in every state of the keychain. Until the keys are
+  /// in memory, the number is not authenticated.
   ///
   /// - Throws: ``VaultError/corrupt(_:)`` when a class record cannot be read.
   public func itemCount() throws(VaultError) -> Int {
@@ -16,25 +16,25 @@ extension Keychain {
     return Int(clamping: knownItems - AccessClass.allCases.reduce(0) { $0 + (facts[$1]?.trashed ?? 0) })
   }
 
-  /// The number of items of the classes whose records can be read.
+  /// The number of items in the classes whose records can be read.
   var knownItems: Int64 {
     AccessClass.allCases.reduce(0) { $0.addingReportingOverflow(facts[$1]?.items ?? 0).partialValue }
   }
 
-  /// The newest time that this vault knows to have passed, in Unix seconds: no write is later. 0 until a key
-  /// vouches for it.
+  /// The newest time that this vault knows to have passed, in Unix seconds: no write is later. 0 until a key has
+  /// authenticated a class record.
   public var newestTime: Int64 { AccessClass.allCases.compactMap(vouchedTime).max() ?? 0 }
 
   func vouchedTime(_ accessible: AccessClass) -> Int64? {
     isVouchedFor[accessible] ? facts[accessible]?.time : nil
   }
 
-  /// The later of a time and the newest one of any write of a class.
+  /// The later of `now` and the newest time of any write of a class.
   func effective(_ now: Int64, _ accessible: AccessClass) -> Int64 { max(now, vouchedTime(accessible) ?? now) }
 
   /// True when an item has expired.
   ///
-  /// - Throws: ``VaultError/corrupt(_:)`` when nothing shows that the clock was not turned back.
+  /// - Throws: ``VaultError/corrupt(_:)`` when the class record does not show whether the clock was turned back.
   func hasExpired(_ item: ItemInfo, now: Int64) throws(VaultError) -> Bool {
     guard let expires = item.expires else { return false }
     let accessible = item.policy.accessible
@@ -51,12 +51,13 @@ extension Keychain {
     facts[accessible]?.advance(to: now)
   }
 
-  /// Raises the facts of a class to those that another store had: no time and no number may come again.
+  /// Raises the facts of a class to the facts that another store had, so that no time and no number is used a second
+  /// time.
   func raise(_ accessible: AccessClass, to other: ClassRecord.Facts) {
     facts[accessible] = facts[accessible]?.raised(to: other)
   }
 
-  /// Reads the facts in the class records, which are in the clear.
+  /// Reads the facts in the class records, which are not encrypted.
   func readFacts() throws(VaultError) {
     for accessible in AccessClass.allCases {
       do throws(VaultError) {
@@ -68,8 +69,8 @@ extension Keychain {
     }
   }
 
-  /// Believes the facts in a class's record if it is authentic, now that the key is in memory. If it is not, the items
-  /// are served and nothing is written.
+  /// Checks whether a class's record is authentic, now that the key is in memory, and if so trusts its facts. If it is
+  /// not authentic, the items are served and nothing is written.
   func vouch(for accessible: AccessClass) {
     isVouchedFor[accessible] = false
     do throws(VaultError) {

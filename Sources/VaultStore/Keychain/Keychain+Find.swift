@@ -1,30 +1,32 @@
 import VaultCore
 public import VaultModel
 
-// Searching.
+// The search for items.
 extension Keychain {
-  /// The most bytes of names and attributes in a page, about: one item may have many more than usual.
+  /// The approximate limit on the bytes of names and attributes in a page: one item may have many more than usual.
   public static let pageBytes = 64 << 10
-  /// The number of a query's predicates that are compared to find the narrowest one.
+  /// The number of a query's predicates that are compared to find the most selective one.
   private static let comparedFacts = 8
 
-  /// One page of the items that match a query, in the order in which they were first stored.
+  /// Returns one page of the items that match a query, in the order in which the items were first stored.
   ///
   /// A name, an attribute's value, a folder or a kind in the query is looked up through its tag; other queries walk all
-  /// items. A page ends after `limit` matches, after `examining` items, when `isTimeUp` says so or when its items have
-  /// more than ``pageBytes`` of text, so that no call takes long. It can have few items or none and still a `next`, but
-  /// it advances by one item at least. Items of classes whose names cannot be read now are left out; see
+  /// items. A page ends after `limit` matches, after `examining` items, when `isTimeUp` returns true, or when its items
+  /// have more than ``pageBytes`` of text, so that no call takes long. A page can have few items or none and still a
+  /// `next`, but it advances by at least one item. Items of classes whose names cannot be read now are left out; see
   /// ``knowsAllNames``.
   /// - Parameters:
-  ///   - area: where the search looks, which costs as much as what is in there, whatever the query and whatever else there is. A walk
-  ///     over everything may be one over less, by what the query says.
-  ///   - after: the `next` of the page before, nil for the first.
-  ///   - now: Unix seconds, with which the query's times are compared (or with the newest time of any write of an
-  ///     item's class, if that is later).
-  ///   - decide: called with each item that matches; one that it does not allow is left out as if it did not exist.
-  ///   - isPassedOver: called with the number of each item; one for which it says so is left out without being opened.
-  ///   - isTimeUp: asked after each item, and after each tag that leads to none.
-  /// - Returns: the items, and what to pass as `after` for the next page; nil when this is the last.
+  /// - area: the part of the vault in which the search looks. The cost of a search in a folder or by a name depends on
+  ///   the number of items there, whatever the query and whatever else the vault has. A search over everything may be
+  ///   narrowed by the query.
+  /// - after: the `next` of the previous page; nil for the first page.
+  /// - now: Unix seconds. The query's times are compared with this time, or with the newest time of any write of an
+  ///   item's class, if that is later.
+  /// - decide: called with each item that matches. An item that it does not allow is left out as if it did not exist.
+  /// - isPassedOver: called with the number of each item. If it returns true, the item is left out without being
+  ///   opened.
+  /// - isTimeUp: called after each item, and after each tag that leads to no item.
+  /// - Returns: the items, and the `after` for the next page; nil when this page is the last.
   /// - Throws: ``VaultError/locked`` when no names can be read at all; ``VaultError/corrupt(_:)``,
   ///   ``VaultError/storage(_:)``. A faulty item of any class but the strongest is left out, and ``integrity`` fails.
   public func find(
@@ -51,8 +53,8 @@ extension Keychain {
     let scratch = takeScratch()
     defer { giveBack(scratch) }
     let index = try narrowest(query, area)
-    // True when a row belongs to this page. A page does not end between two tags that lead to one row, because the next
-    // page begins after that row.
+    // True when a row belongs to this page. A page does not end between two tags that lead to the same row, because the
+    // next page begins after that row.
     let advance = { (row: Int64) -> Bool in
       if row > last, isOver || items.count >= max(1, limit) || examined >= max(1, examining) {
         isLast = false
@@ -78,7 +80,7 @@ extension Keychain {
       return true
     }
     if let index {
-      // A stray tag takes its time, too.
+      // A stray tag takes time, too.
       let pass = { (row: Int64) -> Bool in
         guard advance(row) else { return false }
         isOver = isOver || isTimeUp()
@@ -91,7 +93,7 @@ extension Keychain {
     return (items, isLast ? nil : last)
   }
 
-  /// The item of a row that a search comes to; nil when its name cannot be read now.
+  /// The item of a row that a search reaches; nil when its name cannot be read now.
   private func open(
     _ row: Row, _ index: (fact: Fact, tags: ClassTags)?, _ scratch: Scratch
   ) throws(VaultError) -> ItemInfo? {
@@ -102,8 +104,8 @@ extension Keychain {
   }
 
   /// True when a search continues after a faulty row. Whoever has the key of a weaker class can insert rows that count
-  /// towards it, and anybody can insert rows that count towards none; neither must keep the items of the strongest
-  /// class from being found.
+  /// towards that class, and anybody can insert rows that count towards none. Neither kind of row must keep a search
+  /// from finding items of the strongest class.
   private static func isPassedOver(_ row: Result<Row, VaultError>) -> Bool {
     switch row {
     case .success(let row): !row.columns.accessible.stronger.isEmpty
@@ -111,7 +113,8 @@ extension Keychain {
     }
   }
 
-  /// The area, or else the fact of the query with the fewest candidates; nil when neither names anything that has a tag.
+  /// The fact of the area, or else the fact of the query with the fewest candidates; nil when neither has a fact that
+  /// has a tag.
   private func narrowest(_ query: Query, _ area: SearchArea) throws(VaultError) -> (fact: Fact, tags: ClassTags)? {
     guard AccessClass.allCases.contains(where: opensNames) else { throw .locked }
     if query.isOfTrash { return (.trash, try tags(.trash)) }
@@ -125,7 +128,7 @@ extension Keychain {
     if let folder = query.folder { facts.append(.folder(folder)) }
     if let kind = query.kind { facts.append(.kind(kind)) }
     var best: (fact: Fact, tags: ClassTags)?
-    // Counting goes no further than the best so far, and never far.
+    // Counting stops at the fewest candidates so far, and at this limit in any case.
     var least = 1000
     for fact in facts.prefix(Self.comparedFacts) {
       let tags = try tags(fact)

@@ -1,33 +1,34 @@
 public import VaultCore
 public import VaultModel
 
-// The grants: records of no item, sealed once for each class that they are to count for. Whoever has the keys of one class can
-// make grants for items of that class, which these keys open anyway, and for no others.
+// The grants. Their records belong to no item, and each is sealed once for each class for which it is to count. Whoever
+// has the keys of one class can make grants for items of that class, which these keys open anyway, and for no others.
 extension Keychain {
-  /// The most records that a vault has, counted once for all classes.
+  /// The most grant records that a vault has. A grant counts once, whatever the number of classes for which it is
+  /// sealed.
   public static let mostGrantRecords = 4096
 
-  /// True when the records of a class can be read and written now.
+  /// True when the grants of a class can be read and written now.
   public func opensGrants(of accessible: AccessClass) -> Bool { withKeys(accessible) { $0.grants != nil } }
 
-  /// The records of a class, if they are all that were stored last, and no others.
+  /// The grants of a class, if they are exactly the records that were stored last.
   ///
-  /// - Throws: ``VaultError/locked``; ``VaultError/corrupt(_:)`` when one was changed, put in, put back or taken away: then none of
-  ///   them is to count; ``VaultError/storage(_:)``.
+  /// - Throws: ``VaultError/locked``; ``VaultError/corrupt(_:)`` when a record was changed, inserted, put back or
+  ///   removed; then none of them may count; ``VaultError/storage(_:)``.
   public func grants(of accessible: AccessClass) throws(VaultError) -> [GrantRecord] {
     try noticing { () throws(VaultError) in
       try grants(of: accessible, among: readGrants(of: [accessible]))
     }
   }
 
-  /// Reads the records of several classes at once: of those whose keys are in memory.
+  /// Reads the grants of those of `classes` whose keys are in memory.
   public func readGrants(of classes: [AccessClass]) -> [AccessClass: ReadGrants] {
     let walk = GrantWalk(self, classes)
     while !walk.step(self, isTimeUp: { false }) {}
     return walk.found
   }
 
-  /// The records of a class, out of what was read of it, now or before an unlock.
+  /// The grants of a class, from records that were read now or before an unlock.
   ///
   /// - Throws: as ``grants(of:)``.
   public func grants(
@@ -44,8 +45,8 @@ extension Keychain {
     }
   }
 
-  /// The records of a class with these ids, as they lie in the store: nothing tells whether they are those that were
-  /// stored last. One that does not open is left out.
+  /// The grants of a class with these ids, as the store has them. This does not check whether they are those that were
+  /// stored last. A record that does not open is left out.
   ///
   /// - Throws: ``VaultError/locked``; ``VaultError/storage(_:)``.
   public func grants(with ids: Set<ItemID>, of accessible: AccessClass) throws(VaultError) -> [GrantRecord] {
@@ -68,18 +69,19 @@ extension Keychain {
     }
   }
 
-  /// The set of the records of a class that were stored last: where it is the same as before, so are they.
+  /// The set of a class's grant records that were stored last. If the set is the same as before, so are the records.
   ///
   /// - Throws: ``VaultError/locked``; ``VaultError/corrupt(_:)``.
   public func grantSet(of accessible: AccessClass) throws(VaultError) -> RecordSet {
     try classRecord(accessible).grants
   }
 
-  /// Stores records in place of those with the ids in `gone`, in the classes whose keys are in memory.
+  /// Stores grants in place of those with the ids in `gone`, in the classes whose keys are in memory.
   ///
-  /// - Returns: the classes whose keys are not, where nothing has changed.
-  /// - Throws: ``VaultError/locked`` when there are new records and a class is locked; ``VaultError/invalidValue(_:)`` when there are
-  ///   more than ``mostGrantRecords``; ``VaultError/corrupt(_:)``, ``VaultError/storage(_:)``. Then nothing has changed.
+  /// - Returns: the classes whose keys are not in memory, in which nothing has changed.
+  /// - Throws: ``VaultError/locked`` when there are new grants and a class is locked; ``VaultError/invalidValue(_:)``
+  ///   when there would be more than ``mostGrantRecords``; ``VaultError/corrupt(_:)``, ``VaultError/storage(_:)``. Then
+  ///   nothing has changed.
   @discardableResult
   public func changeGrants(
     removing gone: Set<ItemID>, adding new: [GrantRecord], now: Int64
@@ -105,17 +107,17 @@ extension Keychain {
     return closed
   }
 
-  /// Has this store, all of whose keys are in memory, have the records that another one has, and no others. Those of a class that
-  /// is not as it was stored are left out.
+  /// Gives this store, all of whose keys are in memory, exactly the grants that another store has. Grants of a class
+  /// whose records are not those that were stored last are left out.
   ///
-  /// - Parameter lose: called with each class that is.
+  /// - Parameter lose: called with each such class and the error.
   func copyGrants(
     of source: Keychain, lose: (AccessClass, VaultError) throws(VaultError) -> Void
   ) throws(VaultError) {
     for row in try database.grants() { try remove(row) }
     let read = source.readGrants(of: AccessClass.allCases)
     for accessible in AccessClass.allCases {
-      // Where nothing is, and nothing is known to be missing, nothing is lost.
+      // If there are no records and the class record names none, nothing is lost.
       let stored = (try? source.classRecord(accessible))?.grants ?? RecordSet()
       if let read = read[accessible], read.isEmpty, stored == RecordSet() { continue }
       let records: [GrantRecord]
@@ -127,10 +129,11 @@ extension Keychain {
     }
   }
 
-  /// Has the grants of a vault that came from a backup wait for somebody to confirm them: uids and units are others on another
-  /// machine, and what was revoked since would count again.
+  /// Suspends the grants of a vault that came from a backup until somebody confirms them. On another machine the uids
+  /// and units are different, and grants that were revoked since the backup would count again.
   ///
-  /// Each class is looked at by itself: what a weaker one says may be the word of somebody who has its key alone.
+  /// Each class is examined by itself: the records of a weaker class may have been made by somebody who has the key of
+  /// that class alone.
   func suspendGrants() throws(VaultError) {
     var isNeeded = false
     for accessible in AccessClass.allCases {

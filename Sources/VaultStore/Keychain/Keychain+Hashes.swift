@@ -1,11 +1,11 @@
 import VaultCore
 import VaultModel
 
-// The hashes over all records of each class, which each change updates in its own transaction.
+// The hashes over all records of each class. Each change updates them in its own transaction.
 //
 // A head, its values and its tags count towards the class of the item. Slots, wrapped keys and the next vault key count
-// towards all three, each time under another key: a change of these has the vault key at hand, which gives all three,
-// while nobody who has less than it can make the three agree.
+// towards all three classes, each time under another key. A change of these has the vault key at hand, which gives all
+// three keys, while nobody who has less than the vault key can make the three classes agree.
 extension Keychain {
   // MARK: Noting changes
 
@@ -17,7 +17,7 @@ extension Keychain {
     if place.table == .heads { facts[accessible]?.items += kind == .insert ? 1 : -1 }
   }
 
-  /// Notes a head that is written.
+  /// Notes the insertion or removal of a head.
   func note(_ kind: RecordChanges.Kind, _ columns: HeadColumns, head sealed: [UInt8]) throws(VaultError) {
     let mark = try sealed.withSpan { (bytes: RawSpan) throws(VaultError) in
       try self.mark(columns, head: bytes)
@@ -25,25 +25,27 @@ extension Keychain {
     note(kind, columns.accessible, .init(.heads), .head(columns.row), mark)
   }
 
-  /// Notes the removal of a head that is replaced or deleted, if its mark was made when it was found.
+  /// Notes the removal of a head that is replaced or deleted, if its mark was made when the head was found.
   func noteRemoval(of old: FoundItem) {
     if old.head.item.trashed != nil { facts[old.columns.accessible]?.trashed -= 1 }
     guard let mark = old.mark else { return }
     note(.remove, old.columns.accessible, .init(.heads), .head(old.columns.row), mark)
   }
 
-  /// Notes a value record that is written, whose digest the item's head holds.
+  /// Notes the insertion of a value record, whose digest the item's head holds.
   func note(inserted columns: HeadColumns, version: Int, _ digest: Digest) throws(VaultError) {
     try note(.insert, columns, version: version, digest)
   }
 
-  /// Notes the removal of a value record, which has to be there still, or of one that another takes the place of.
+  /// Notes the removal of a value record that is deleted or replaced. The record must still be in the store, unless it
+  /// was read for this change.
   ///
-  /// What leaves the hash is what the head names. Until a check has found the store whole, the record is therefore
-  /// read: one that is not what was written would leave without a trace, and a backup that was begun before has it.
+  /// The mark that leaves the hash is that of the record that the head names. So until a check has found the store
+  /// whole, the record in the store is read first. Otherwise a record other than the one written would disappear
+  /// without a trace, while a backup that was begun before still has it.
   ///
-  /// - Parameter wasRead: true when it was read for this change, and was the one that the head names.
-  /// - Throws: ``VaultError/corrupt(_:)`` when it is not the one that the head names.
+  /// - Parameter wasRead: true when the record was read for this change, and was the one that the head names.
+  /// - Throws: ``VaultError/corrupt(_:)`` when the record is missing, or is not the one that the head names.
   func noteRemoval(
     of version: Int, _ columns: HeadColumns, _ digest: Digest, wasRead: Bool = false
   ) throws(VaultError) {
@@ -71,9 +73,9 @@ extension Keychain {
     note(kind, accessible, .init(.tags), .tag(tag, row: row), mark)
   }
 
-  /// Notes the new content of a row that counts towards all classes; nil when it is removed.
+  /// Notes the new content of a row that counts towards all classes. The mark is nil when the row is removed.
   ///
-  /// The old content leaves the hashes as it was counted, even if the row itself is damaged.
+  /// The old content leaves the hashes as it was counted, even if the row in the store is damaged.
   func note(_ place: RecordSets.Place, _ mark: (AccessClass) throws(VaultError) -> RecordMark?) throws(VaultError) {
     for accessible in AccessClass.allCases {
       changes.clear(place, accessible, stored: try classRecord(accessible).sets[place])
@@ -103,8 +105,8 @@ extension Keychain {
 
   // MARK: The marks of records
 
-  /// The mark of a head that was found; nil when the key is not in memory, and the change is refused for want
-  /// of another one.
+  /// The mark of a head that was found; nil when the class's value key is not in memory: the change is then refused
+  /// anyway.
   func mark(_ row: Row) throws(VaultError) -> RecordMark? {
     guard opensValues(of: row.columns.accessible) else { return nil }
     return try row.withSealedHead { (bytes: RawSpan) throws(VaultError) in try mark(row.columns, head: bytes) }
@@ -122,7 +124,7 @@ extension Keychain {
     }
   }
 
-  /// The mark of a tag that leads to a row; the mark of that row's head says which item it is.
+  /// The mark of a tag that leads to a row. The mark of that row's head says which item it is.
   func mark(_ tag: Tag, row: Int64, _ accessible: AccessClass) throws(VaultError) -> RecordMark {
     let place = AssociatedData(vault: vault, table: .tags, number: row, accessible: accessible)
     return try withIntegrityKey(accessible) { (key: borrowing SecureBytes) in
@@ -144,7 +146,7 @@ extension Keychain {
   func mark(key name: String, _ sealed: [UInt8], _ accessible: AccessClass) throws(VaultError) -> RecordMark {
     let place = AssociatedData(vault: vault, table: .keys, number: 0, accessible: accessible)
     return try withIntegrityKey(accessible) { (key: borrowing SecureBytes) in
-      // No name has a NUL, so no two rows are the same bytes.
+      // No name contains a NUL, so no two rows give the same bytes.
       (Array(name.utf8) + [0] + sealed).withSpan { RecordMark(place, $0, key: key) }
     }
   }
@@ -166,7 +168,7 @@ extension Keychain {
 
   /// The stored record of a class.
   ///
-  /// - Throws: ``VaultError/corrupt(_:)`` when it is missing or not ours; ``VaultError/locked``.
+  /// - Throws: ``VaultError/corrupt(_:)`` when the record is missing or not authentic; ``VaultError/locked``.
   func classRecord(_ accessible: AccessClass) throws(VaultError) -> ClassRecord {
     try withIntegrityKey(accessible) { (key: borrowing SecureBytes) throws(VaultError) in
       try classRecord(accessible, key: key)
@@ -192,9 +194,9 @@ extension Keychain {
     facts[accessible] = record.facts
   }
 
-  /// Updates the class records with what the open transaction has changed, and raises the time in the records of the
-  /// other classes whose keys are there to its own, so that a clock which is turned back serves none of their
-  /// expired items either.
+  /// Updates the class records with the changes of the open transaction. Also raises the time in the records of the
+  /// other classes whose keys are in memory to the transaction's time, so that a clock which is turned back does not
+  /// serve their expired items either.
   ///
   /// - Parameter old: the facts in the records when the transaction began.
   func writeClassRecords(since old: ByClass<ClassRecord.Facts?>) throws(VaultError) {
@@ -211,8 +213,8 @@ extension Keychain {
     }
   }
 
-  /// True when the open transaction is more than a minute later than the time in a class's record, and that
-  /// can be raised.
+  /// True when the open transaction is more than a minute later than the time in a class's record, and that record can
+  /// be changed.
   private func isBehind(_ accessible: AccessClass) -> Bool {
     guard let stamp = transaction.stamp, isVouchedFor[accessible], holdsIntegrityKey(accessible),
       let time = facts[accessible]?.time, time < stamp
@@ -234,10 +236,10 @@ extension Keychain {
 
   // MARK: Keys
 
-  /// True when the key of a class's hashes is in memory.
+  /// True when the integrity key of a class, which keys its hashes, is in memory.
   func holdsIntegrityKey(_ accessible: AccessClass) -> Bool { withKeys(accessible) { $0.integrity != nil } }
 
-  /// Lends the key of a class's hashes.
+  /// Lends the integrity key of a class.
   func withIntegrityKey<R: ~Copyable>(
     _ accessible: AccessClass, _ body: (borrowing SecureBytes) throws(VaultError) -> R
   ) throws(VaultError) -> R {
@@ -249,7 +251,8 @@ extension Keychain {
     }
   }
 
-  /// Makes a change to slots or wrapped keys, in any state; the keys that are not in memory come from the vault key.
+  /// Makes a change to slots or wrapped keys, in any state of the keychain. Integrity keys that are not in memory are
+  /// derived from the vault key for this change.
   func change<R>(
     vaultKey: borrowing SecureBytes, _ body: () throws(VaultError) -> R
   ) throws(VaultError) -> R {
@@ -261,13 +264,13 @@ extension Keychain {
   }
 }
 
-/// Integrity keys that are in memory for one change.
+/// Integrity keys that are held in memory for one change only.
 struct LentKeys: ~Copyable {
   private var whenUnlocked: SecureBytes?
   private var afterFirstUnlock: SecureBytes?
   private var always: SecureBytes?
 
-  /// Takes the key of a class.
+  /// Keeps the key of a class.
   mutating func take(_ key: consuming SecureBytes?, _ accessible: AccessClass) {
     switch accessible {
     case .whenUnlocked: whenUnlocked = key
@@ -278,7 +281,7 @@ struct LentKeys: ~Copyable {
 
   /// Lends the key of a class.
   ///
-  /// - Throws: ``VaultError/locked`` when it is not there.
+  /// - Throws: ``VaultError/locked`` when there is no such key.
   borrowing func with<R: ~Copyable>(
     _ accessible: AccessClass, _ body: (borrowing SecureBytes) throws(VaultError) -> R
   ) throws(VaultError) -> R {

@@ -1,17 +1,18 @@
 public import VaultCore
 public import VaultModel
 
-/// A head from the store, opened and checked.
+/// A head from the store, opened and checked, with its columns.
 struct FoundItem {
   var columns: HeadColumns
   var head: HeadRecord
-  /// The mark of the record in the hash over its class, if that key is in memory.
+  /// The mark of the head record in the hash over its class; nil unless the key for it is in memory and the head is to
+  /// be changed.
   var mark: RecordMark?
 }
 
-// Reading items.
+// The operations that read items.
 extension Keychain {
-  /// Everything about an item but its value.
+  /// Returns everything about an item except its value.
   ///
   /// - Throws: ``VaultError/noSuchItem``; ``VaultError/locked`` when the name is not found and not all names can be
   ///   looked up now; ``VaultError/corrupt(_:)``.
@@ -22,11 +23,11 @@ extension Keychain {
     }
   }
 
-  /// The versions of an item that are kept, newest last. Throws as ``item(named:)`` does.
+  /// The kept versions of an item, newest last. Throws as ``item(named:)`` does.
   public func history(of name: ItemName) throws(VaultError) -> [VersionInfo] { try item(named: name).versions }
 
-  /// The digest of the record that is an item's current value, or the one of `version`: another value has another one.
-  /// Throws as ``item(named:)`` does.
+  /// The digest of the record of an item's current value, or of the value of `version`. Different values have different
+  /// digests. Throws as ``item(named:)`` does.
   ///
   /// - Throws: also ``VaultError/noSuchVersion(_:)``.
   public func digest(ofValue name: ItemName, version: Int? = nil) throws(VaultError) -> Digest {
@@ -38,9 +39,9 @@ extension Keychain {
     }
   }
 
-  /// The head of the item with that name; nil when there is none under the keys in memory.
+  /// The head of the item with that name; nil when the keys in memory find none.
   ///
-  /// - Parameter marking: true when the head is to be changed.
+  /// - Parameter marking: true when the head will be changed, for which its mark is needed.
   func find(_ name: ItemName, marking: Bool = false) throws(VaultError) -> FoundItem? {
     let tags = try tags(.name(name))
     let scratch = takeScratch()
@@ -73,14 +74,14 @@ extension Keychain {
     return head
   }
 
-  /// Checks that a row was found by a fact that holds for its item.
+  /// Checks that the fact by which a row was found holds for the row's item.
   func check(_ row: Row, _ head: HeadRecord, _ fact: Fact, _ tags: ClassTags) throws(VaultError) {
     guard fact.holds(for: head.item), tags[row.columns.accessible] == (try row.tag()) else {
       throw .corrupt("a tag leads to item \(row.columns.row), where it does not belong")
     }
   }
 
-  /// The error for a name that was not found.
+  /// The error for a name that was not found: the item does not exist, or its name cannot be looked up now.
   var unknownName: VaultError { knowsAllNames ? .noSuchItem : .locked }
 
   func takeScratch() -> Scratch {

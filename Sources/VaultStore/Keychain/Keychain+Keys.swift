@@ -1,23 +1,23 @@
 public import VaultCore
 public import VaultModel
 
-// Taking keys into memory, lending them and wiping them.
+// The operations that take keys into memory, lend them and wipe them.
 extension Keychain {
-  /// Takes all class keys into memory. When a class record is not authentic, the store is served nonetheless, and
+  /// Takes all class keys into memory. If a class record is not authentic, the store is served nonetheless, and
   /// ``integrity`` is ``IntegrityState/failed`` from then on.
   ///
-  /// It does not judge the origin of the vault key: a slot that gave it must have passed
+  /// This method does not check where the vault key came from: if a slot gave it, that slot must have passed
   /// ``check(_:vaultKey:)`` just before.
   ///
-  /// - Throws: ``VaultError/corrupt(_:)`` when `vaultKey` does not open them, because it is another vault's or they
-  ///   were changed. Then the keys in memory are the same as before.
+  /// - Throws: ``VaultError/corrupt(_:)`` when `vaultKey` does not open the class keys, because it belongs to another
+  ///   vault or the wrapped keys were changed. Then the keys in memory are the same as before.
   public func unlock(vaultKey: borrowing SecureBytes) throws(VaultError) {
     let newWhenUnlocked = ClassKeys(classKey: try unwrap(.whenUnlocked, under: .vault, vaultKey), of: .whenUnlocked)
     let newAfterFirstUnlock = ClassKeys(
       classKey: try unwrap(.afterFirstUnlock, under: .vault, vaultKey), of: .afterFirstUnlock)
     let newAlways = ClassKeys(classKey: try unwrap(.always, under: .vault, vaultKey), of: .always)
     bound.recent.forget()
-    // Read and looked at anew, now that the key is there.
+    // The table is read and checked anew, now that the key is in memory.
     bound.depositTable = nil
     keys.whenUnlocked = newWhenUnlocked
     keys.afterFirstUnlock = newAfterFirstUnlock
@@ -28,10 +28,10 @@ extension Keychain {
     whenKeysTaken()
   }
 
-  /// Takes the keys of `always` items into memory, for which nobody has to be there. A class record that is not
-  /// authentic has the same effect as at an unlock.
+  /// Takes the keys of `always` items into memory, which needs no person. A class record that is not authentic has the
+  /// same effect as at an unlock.
   ///
-  /// - Throws: ``VaultError/corrupt(_:)`` when `bootKey` does not open them.
+  /// - Throws: ``VaultError/corrupt(_:)`` when `bootKey` does not open the keys.
   public func openAlways(bootKey: borrowing SecureBytes) throws(VaultError) {
     let newAlways = ClassKeys(classKey: try unwrap(.always, under: .boot, bootKey), of: .always)
     bound.recent.forget()
@@ -41,9 +41,9 @@ extension Keychain {
     whenKeysTaken()
   }
 
-  /// Wraps the `always` keys under another boot key, for a vault that came to another machine.
+  /// Wraps the keys of `always` items under another boot key. This is for a vault that came to another machine.
   ///
-  /// - Throws: ``VaultError/corrupt(_:)`` when `vaultKey` does not open them.
+  /// - Throws: ``VaultError/corrupt(_:)`` when `vaultKey` does not open the keys.
   public func setBootKey(
     _ bootKey: borrowing SecureBytes, vaultKey: borrowing SecureBytes
   ) throws(VaultError) {
@@ -56,12 +56,12 @@ extension Keychain {
   }
 
   /// Wipes the keys to the values of `when-unlocked` items. Their names can still be searched, unless `hidingNames`.
-  /// `always` items are still served, and so are `after-first-unlock` items if `keepingAfterFirstUnlock`; otherwise
-  /// these are as they were before the first unlock.
+  /// `always` items are still served. So are `after-first-unlock` items if `keepingAfterFirstUnlock`; otherwise their
+  /// keys are wiped too, as before the first unlock.
   public func lock(hidingNames: Bool, keepingAfterFirstUnlock: Bool = true) {
     if hidingNames || !keepingAfterFirstUnlock {
       bound.recent.forget()
-      // The store has their marks.
+      // The store has the marks of these items, from which the versions can be found again.
       takenBases = [:]
     }
     if hidingNames { pass?.forgetNames() }
@@ -75,14 +75,14 @@ extension Keychain {
     bound.auditJoin = nil
   }
 
-  /// Wipes all keys: the state is that after opening the file.
+  /// Wipes all keys. The keychain is then in the state that it has after opening the file.
   public func wipe() {
     wipeAllButLog()
     bound.audit = nil
   }
 
-  /// Wipes all keys but the one with which the next record of the audit log is sealed, which opens none that is there.
-  /// So what is written between this and ``close()`` is vouched for like the records before it.
+  /// Wipes all keys except the one that seals the next record of the audit log, which opens no existing record. So
+  /// records written between this call and ``close()`` are authenticated like the records before them.
   public func wipeAllButLog() {
     bound.recent.forget()
     takenBases = [:]
@@ -97,17 +97,17 @@ extension Keychain {
     isVouchedFor = ByClass(repeating: false)
   }
 
-  /// True when values of a class can be read and written now.
+  /// True when values of this class can be read and written now.
   public func opensValues(of accessible: AccessClass) -> Bool {
     withKeys(accessible) { $0.opensValues }
   }
 
-  /// True when names of a class can be looked up and searched now.
+  /// True when names of this class can be looked up and searched now.
   public func opensNames(of accessible: AccessClass) -> Bool {
     withKeys(accessible) { $0.opensMetadata }
   }
 
-  /// True when all names can be looked up, so that what is not found does not exist.
+  /// True when all names can be looked up, so that a name which is not found does not exist.
   public var knowsAllNames: Bool { AccessClass.allCases.allSatisfy(opensNames) }
 
   func withKeys<R: ~Copyable, E: Error>(

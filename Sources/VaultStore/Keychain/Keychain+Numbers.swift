@@ -1,32 +1,33 @@
 import VaultCore
 import VaultModel
 
-// The numbers for what is new: the rows of items, deletions, which take one of these, and the ids of slots.
+// The numbers for new things: rows of items, numbers of deletions (which are taken from the rows), and ids of slots.
 //
-// They belong to this store alone, because items are known by their random identity; a number only has to be one that
-// was not given before. Each class answers for the rows of its own items, and the strongest for the ids of slots, so
-// that nobody who has another class's key, or none, can use up the numbers of a stronger one.
+// These numbers belong to this store alone, because items are known by their random identity; a number only has to be
+// one that was not given before. Each class determines the rows of its own items, and the strongest class determines
+// the ids of slots. So nobody who has the key of another class, or none, can use up the numbers of a stronger class.
 extension Keychain {
-  /// The most that the next rows in the class records can be apart: more than anybody makes items of one class between
-  /// two of another.
+  /// The largest possible distance between the next rows in the class records. It is more than the number of items of
+  /// one class that anybody makes between two items of another class.
   static let rowsApart: Int64 = 1 << 32
 
-  /// The row for a new item of a class: a free one above all that its record knows of.
+  /// The row for a new item of a class: a free row above all rows that the class's record knows of.
   ///
-  /// Where the other records and the table itself have higher ones, it is above these too, so that rows are in the
-  /// order in which items were made; but only as far as that can have come about (``rowsApart``).
+  /// If the records of other classes and the table itself have higher rows, the new row is above these too, so that
+  /// rows are in the order in which items were made. But rows that are too far ahead to have come about regularly
+  /// (``rowsApart``) are ignored.
   ///
-  /// - Throws: ``VaultError/corrupt(_:)`` when the class has no number left, which its own record alone can cause.
+  /// - Throws: ``VaultError/corrupt(_:)`` when the class has no number left, which only its own record can cause.
   func nextRow(for accessible: AccessClass) throws(VaultError) -> Int64 {
     guard let own = facts[accessible]?.nextRow else { throw Self.unreadableRecord(accessible) }
-    // No overflow: no record that can be read has a row above the last one.
+    // The sum cannot overflow: no record that can be read has a row above the last one.
     let end = min(own + Self.rowsApart, ClassRecord.lastRow)
     var row = max(own, try database.lastRow(upTo: end - 1) + 1)
     for other in AccessClass.allCases where isVouchedFor[other] {
       if let next = facts[other]?.nextRow, next < end { row = max(row, next) }
     }
     if row < end { return row }
-    // Somebody has put an item just below the end.
+    // Somebody has put an item just below the end of the range.
     guard own < end, let free = try database.freeRow(in: own..<end) else {
       throw .corrupt("there is no number left for an item of class \(accessible.name)")
     }
@@ -35,15 +36,16 @@ extension Keychain {
 
   /// Notes that the open transaction gives a row to an item of a class.
   ///
-  /// - Throws: ``VaultError/corrupt(_:)`` when it is a row that this program cannot have given.
+  /// - Throws: ``VaultError/corrupt(_:)`` when this program cannot have given that row.
   func takeRow(_ row: Int64, for accessible: AccessClass) throws(VaultError) {
     guard let own = facts[accessible]?.nextRow else { throw Self.unreadableRecord(accessible) }
     guard row < min(own + Self.rowsApart, ClassRecord.lastRow) else { throw .corrupt(Self.impossible(row)) }
     facts[accessible]?.nextRow = max(own, row + 1)
   }
 
-  /// Notes that the number of a deletion is taken, as ``takeRow(_:for:)`` does of a row: the next deletion has a higher one,
-  /// also in a store that an item was copied into. One that cannot have come about takes none.
+  /// Notes that the number of a deletion is taken, as ``takeRow(_:for:)`` does for a row. The next deletion then has a
+  /// higher number, also in a store into which an item was copied. A number that this program cannot have given is
+  /// ignored.
   func takeNumber(of trashed: Trashed, for accessible: AccessClass) {
     guard let own = facts[accessible]?.nextRow, trashed.number < min(own + Self.rowsApart, ClassRecord.lastRow) else {
       return
@@ -53,8 +55,8 @@ extension Keychain {
 
   private static func impossible(_ row: Int64) -> String { "item \(row) has a number that was never given" }
 
-  /// The number for a new slot: one that no slot has, or had according to the strongest class record that is authentic.
-  /// When no key tells which are authentic, the strongest one that can be read is shown.
+  /// The number for a new slot: a number that no slot has now, and that no slot had before according to the strongest
+  /// authentic class record. If no key shows which records are authentic, the strongest readable record counts.
   public var nextSlotID: UInt32 {
     let readable = AccessClass.strongestFirst.filter { facts[$0] != nil }
     let judge = readable.first { isVouchedFor[$0] || (try? classRecord($0)) != nil } ?? readable.first
@@ -63,17 +65,18 @@ extension Keychain {
     return id
   }
 
-  /// The classes that decide on rows that count towards all classes, out of those whose records are authentic: the
-  /// strongest class alone, because whoever has its key has all keys. When its record is lost, all others together.
+  /// The classes that decide on rows that count towards all classes, out of the classes whose records are authentic:
+  /// the strongest class alone, because whoever has its key has all keys. If its record is lost, all the others decide
+  /// together.
   static func judges(_ authentic: [AccessClass]) -> [AccessClass] {
     authentic.contains(.whenUnlocked) ? [.whenUnlocked] : authentic
   }
 
-  /// Finds numbers in the class records that cannot have come about here.
+  /// Finds numbers in the class records that cannot have come about in this store.
   func wrongNumbers() throws(VaultError) -> [Finding] {
     var authentic: [(accessible: AccessClass, facts: ClassRecord.Facts)] = []
     for accessible in AccessClass.strongestFirst where holdsIntegrityKey(accessible) {
-      // A record that is not authentic is found as such elsewhere.
+      // A record that is not authentic is reported elsewhere.
       if let record = try? classRecord(accessible) { authentic.append((accessible, record.facts)) }
     }
     guard let (strongest, first) = authentic.first else { return [] }

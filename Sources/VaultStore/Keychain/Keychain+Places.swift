@@ -1,33 +1,32 @@
 import VaultCore
 public import VaultModel
 
-/// The rows in which the items of a store are, by their identities, so that an item can be told by the name that it has
-/// now.
+/// The rows of a store's items by their identities, so that an item can be shown by the name that it has now.
 ///
-/// It is filled a part at a time, for whoever asks, and has no names. An item keeps its row for as long as it is there,
-/// and no new one comes before those that were there.
+/// The map is filled a part at a time, on request, and contains no names. An item keeps its row as long as it exists,
+/// and no new item gets a row before those of existing items.
 struct ItemPlaces {
-  /// By the first half of an identity, which is random: the row says which one it is.
+  /// The rows, by the first half of an identity, which is random. The head in the row has the whole identity.
   fileprivate var rows: [UInt64: Int64] = [:]
   fileprivate var last: Int64 = 0
-  /// The number of the change after which every item had its place in here; nil before that.
+  /// The number of the last change at which this map had the place of every item; nil before that.
   fileprivate var whole: UInt64?
 
-  /// The rows of items that are gone are forgotten with all others when there are more than twice as many as items, and
-  /// than this.
+  /// The map is emptied, and so the rows of deleted items are forgotten, when it has more than twice as many rows as
+  /// there are items, and more rows than this.
   fileprivate static let little = 4096
 }
 
 extension Keychain {
-  /// The number of times that something may have changed about items.
+  /// The number of times that anything about items may have changed.
   public var changeCount: UInt64 { bound.recent.generation }
 
-  /// True while the place of every item is known.
+  /// True while the places of all items are known.
   public var knowsAllPlaces: Bool { bound.places.whole == changeCount }
 
-  /// Goes on looking where items are, behind those that are known; true at the end.
+  /// Continues to look for the places of items, after the last known row; true at the end.
   ///
-  /// - Parameter rows: how many are looked at, at most.
+  /// - Parameter rows: the most rows to examine.
   /// - Throws: ``VaultError/corrupt(_:)``, ``VaultError/storage(_:)``.
   public func findPlaces(rows: Int) throws(VaultError) -> Bool {
     if knowsAllPlaces { return true }
@@ -39,7 +38,7 @@ extension Keychain {
         guard left > 0 else { return false }
         left -= 1
         bound.places.last = number
-        // An entry that cannot be read is not there for a reader of the log.
+        // A row that cannot be read does not exist for a reader of the log.
         if case .success(let row) = found { bound.places.rows[row.columns.item.words.0] = number }
         return true
       }
@@ -48,7 +47,7 @@ extension Keychain {
     }
   }
 
-  /// The item of an identity, also in the trash; nil where there is none in the places that are known.
+  /// The item with an identity, even if it is in the trash; nil when the known places do not include it.
   ///
   /// - Throws: ``VaultError/locked``, ``VaultError/corrupt(_:)``, ``VaultError/storage(_:)``.
   public func item(_ id: ItemID) throws(VaultError) -> ItemInfo? {

@@ -1,21 +1,22 @@
 import VaultCore
 import VaultModel
 
-// The next revision of an existing item.
+// The writing of an existing item's next revision.
 extension Keychain {
   /// Writes `item` in place of `old`, with `value` as a new version if there is one.
   ///
-  /// Each revision seals the record of the version that was current again, even when only a name or an attribute
-  /// changes: so an older head that is put back names a record that is no longer there. A change of policy seals all
-  /// versions again, under the keys of the new class and bound to the new policy revision.
+  /// Each revision seals the record of the current version again, even if only a name or an attribute changes. So an
+  /// older head that is put back names a record that no longer exists. A change of policy seals all versions again,
+  /// under the keys of the new class and bound to the new policy revision.
   /// - Parameters:
-  ///   - expires: the expiry that the caller wants; `.none` for the value's own, or else the old one, unless that has
-  ///     passed and the value is new.
-  ///   - checked: what a check of the value has found already, which takes long for a key; nil for none.
-  ///   - sealed: the new value where it was sealed before this, for the place that it gets now; `value` is nil then.
-  ///   - ahead: versions that were sealed before this; they are not sealed again where nothing has changed since.
-  ///   - isGenerated: true where the vault has made the new value.
-  /// - Throws: ``VaultError/neverRead`` for another new value of such an item, and what its change throws.
+  /// - expires: the expiry that the caller wants. With `.none`, the expiry is the value's own; or else the old one,
+  ///   unless that has passed and the value is new.
+  /// - checked: the result of an earlier check of the value, which takes long for a key; nil for none.
+  /// - sealed: the new value, if it was sealed before for the place that it gets now; `value` is nil then.
+  /// - ahead: versions that were sealed before; they are not sealed again if nothing has changed since.
+  /// - isGenerated: true when the vault made the new value.
+  /// - Throws: ``VaultError/neverRead`` for a new value, other than a generated one, of an item that is never read; the
+  ///   errors of the change itself.
   func revise(
     _ old: FoundItem, to item: ItemInfo, expires: Int64??, _ value: RawSpan?, by author: String? = nil, _ now: Int64,
     checked: ValueFacts? = nil, sealed new: SealedAhead.Value? = nil, ahead: SealedAhead? = nil,
@@ -25,7 +26,7 @@ extension Keychain {
     guard item.policy.isNeverRead == isNeverRead, !isNeverRead || isGenerated || value == nil && new == nil else {
       throw .neverRead
     }
-    // The time that another class knows, which the item may come from, does not count in this one.
+    // The newest time of another class, from which the item may come, does not count in this class.
     let time = effective(now, item.policy.accessible)
     guard opensValues(of: item.policy.accessible) else { throw .locked }
 
@@ -40,7 +41,7 @@ extension Keychain {
     var current: SealedValue?
     try prune(&head, next.surplus, old)
     do {
-      // One buffer for all versions: memory for a large value takes long to get.
+      // All versions share one buffer, because memory for a large value takes long to get.
       let scratch = takeScratch()
       defer { giveBack(scratch) }
       for index in head.item.versions.indices {
@@ -55,7 +56,7 @@ extension Keychain {
             (plaintext: RawSpan) throws(VaultError) in
             guard next.checks(version) else { return }
             facts = try validate(plaintext, item)
-            // Another kind has made a key of it.
+            // The item's new kind has made a key of the value.
             if old.head.item.use == nil, item.use != nil { head.item.publicKey = facts.publicKey }
           }
         }
@@ -102,7 +103,8 @@ extension Keychain {
     return stored
   }
 
-  /// Checks a value against the kind and the use of its item, and whether parts of it that are keys belong together.
+  /// Checks a value against the kind and the use of its item, and checks that its parts, if they are keys, belong
+  /// together.
   func validate(_ value: RawSpan, _ item: ItemInfo) throws(VaultError) -> ValueFacts {
     try validate(value, item.kind, item.use, item.attributes)
   }
@@ -119,8 +121,8 @@ extension Keychain {
     }
   }
 
-  /// Drops the oldest versions that are too many or too large. A store that is older than the limit may
-  /// hold more of them.
+  /// Deletes the oldest versions that are too many or too large. A store that is older than the limit may hold more of
+  /// them.
   private func prune(_ head: inout HeadRecord, _ surplus: Int, _ old: FoundItem) throws(VaultError) {
     for (version, digest) in zip(head.item.versions, head.digests).prefix(surplus) {
       try noteRemoval(of: version.number, old.columns, digest)
@@ -130,9 +132,9 @@ extension Keychain {
     head.digests.removeFirst(surplus)
   }
 
-  /// The number of `versions`, oldest first, that have to go, so that no more than ``keptVersions`` are there and those
-  /// that are not current have no more than ``keptBytes``. The last one always stays: its record, which is the current
-  /// value's, is no older version's.
+  /// The number of `versions`, oldest first, that must be deleted so that at most ``keptVersions`` remain, and those
+  /// that are not current have at most ``keptBytes`` together. The last version always stays, because its record is the
+  /// current value and not an older version's.
   static func surplus(of versions: [VersionInfo], beforeNewValue: Bool) -> Int {
     var kept = 1
     var bytes = beforeNewValue ? versions.last?.size ?? 0 : 0
@@ -145,7 +147,7 @@ extension Keychain {
     return max(0, versions.count - kept)
   }
 
-  /// Opens one version bound to `old`, hands it to `check`, and seals it bound to `new`.
+  /// Opens one version that is bound to `old`, passes it to `check`, and seals it bound to `new`.
   func reseal(
     _ version: VersionInfo, _ digest: Digest, _ old: HeadColumns, _ new: HeadColumns, _ scratch: Scratch,
     _ check: (RawSpan) throws(VaultError) -> Void

@@ -1,9 +1,11 @@
 import VaultCore
 public import VaultModel
 
-/// A change that makes the next revision of an item, as far as it says which versions are sealed again.
+/// A change that makes the next revision of an item, described only as far as it decides which versions are sealed
+/// again.
 public enum Revision {
-  /// See ``Keychain/set(_:now:ahead:)``; `hasNewValue` where the change also brings a value.
+  /// A change of properties, see ``Keychain/set(_:now:ahead:)``. `hasNewValue` is true when the change also brings a
+  /// value.
   case set(ItemChange, hasNewValue: Bool)
   case move(ItemName, to: ItemName)
   case restoreVersion(Int, of: ItemName)
@@ -12,13 +14,13 @@ public enum Revision {
   case restore(ItemName)
 }
 
-// Sealing before a change what it needs.
+// The sealing, before a change, of what the change needs.
 extension Keychain {
-  /// Seals a part of what changes of items, which are made in one transaction, will need. An item is named once; new
-  /// ones need nothing.
+  /// Seals a part of what these changes of items, which are made in one transaction, will need. Each item is named
+  /// once. New items need nothing.
   ///
-  /// - Returns: false where nothing was sealed: what is left is little, and the changes themselves seal it; or they
-  ///   will be refused, with the reason.
+  /// - Returns: false when nothing was sealed. Either little is left, which the changes themselves seal, or the changes
+  ///   will be refused with the reason.
   public func sealAhead(_ changes: [Revision], _ ahead: SealedAhead) -> Bool {
     guard ahead.partsLeft > 0, !hasFailed, case .none = transaction.state else { return false }
     do throws(VaultError) {
@@ -32,19 +34,19 @@ extension Keychain {
       }
       return try sealValue(number, of: next.old, as: next.columns, ValuePlace(next), ahead)
     } catch {
-      // The change meets it again.
+      // The change itself meets this error again.
       return false
     }
   }
 
-  /// True when ``sealAhead(_:of:_:)`` is to be called before a change with a value of so many bytes.
+  /// True when ``sealAhead(_:of:_:)`` should be called before a change with a value of `count` bytes.
   public func wantsAhead(valueOf count: Int, for change: ItemChange, _ ahead: SealedAhead) -> Bool {
     guard ahead.partsLeft > 0, count > SealedAhead.little, count <= Self.maximumValue else { return false }
     guard let (_, place) = try? place(ofValueOf: change, ahead) else { return false }
     return ahead.value(for: place, from: nil, bound.identity) == nil
   }
 
-  /// Seals the value of a change; false where nothing was sealed, and the change will be refused, with the reason.
+  /// Seals the value of a change; false when nothing was sealed, and the change will be refused with the reason.
   public func sealAhead(_ value: RawSpan, of change: ItemChange, _ ahead: SealedAhead) -> Bool {
     guard !hasFailed, case .none = transaction.state else { return false }
     do throws(VaultError) {
@@ -54,8 +56,8 @@ extension Keychain {
     } catch { return false }
   }
 
-  /// Seals the current value of another item as that of a change; false where nothing was sealed: it is little, or
-  /// sealed already, or the change will be refused, with the reason.
+  /// Seals the current value of another item as the value of a change. False when nothing was sealed: the value is
+  /// small or already sealed, or the change will be refused with the reason.
   public func sealAhead(valueOf source: ItemName, for change: ItemChange, _ ahead: SealedAhead) -> Bool {
     guard ahead.partsLeft > 0, !hasFailed, case .none = transaction.state else { return false }
     do throws(VaultError) {
@@ -66,9 +68,9 @@ extension Keychain {
     } catch { return false }
   }
 
-  /// The new value of a change that is sealed for what the item is now; nil where there is none.
+  /// The new value of a change that was sealed for the item's present state; nil when there is none.
   ///
-  /// - Parameter source: the record that the value was read from; nil where it came with the call.
+  /// - Parameter source: the digest of the record that the value was read from; nil when the value came with the call.
   func sealedValue(of change: ItemChange, from source: Digest? = nil, _ ahead: SealedAhead) -> SealedAhead.Value? {
     guard let (_, place) = try? place(ofValueOf: change, ahead) else { return nil }
     return ahead.value(for: place, from: source, bound.identity)
@@ -83,14 +85,14 @@ extension Keychain {
     let accessible = change.accessible ?? Policy().accessible
     guard knowsAllNames, opensValues(of: accessible) else { return nil }
     let kind = change.newKind
-    // The row is given when the item is made; no value is bound to it.
+    // The row is given when the item is made; no value is bound to the row.
     let columns = HeadColumns(
       row: 0, item: ahead.newItem(named: change.name), accessible: accessible, revision: 1, policyRevision: 1,
       current: 1)
     return (columns, ValuePlace(columns, kind, try Self.use(change, kind), change.attributes ?? [:]))
   }
 
-  /// Seals a version of an item as a new value, of the same item or another one.
+  /// Seals a version of an item as a new value of the same item or another one.
   private func sealValue(
     _ number: Int, of old: FoundItem, as columns: HeadColumns, _ place: ValuePlace, _ ahead: SealedAhead
   ) throws(VaultError) -> Bool {
@@ -117,7 +119,7 @@ extension Keychain {
       bound.identity)
   }
 
-  /// The revision that a change makes; nil where it makes none, or will be refused.
+  /// The revision that a change makes; nil when it makes none, or will be refused.
   private func next(_ change: Revision) throws(VaultError) -> NextRevision? {
     switch change {
     case .set(let change, let hasNewValue):
@@ -139,7 +141,7 @@ extension Keychain {
     }
   }
 
-  /// - Parameter item: what the item becomes; nil for one whose kind, attributes and policy stay.
+  /// - Parameter item: the item after the change; nil when its kind, attributes and policy stay.
   private func next(
     _ old: FoundItem, as item: ItemInfo? = nil, hasNewValue: Bool = false
   ) throws(VaultError) -> NextRevision? {

@@ -1,14 +1,16 @@
 public import VaultCore
 import VaultModel
 
-// The ways into the vault. Their records are in the clear but for the wrapped vault key, so these functions work in
-// every state; the vault key, which a change of slots has at hand, gives the keys of the hashes over them.
+// The slots, which are the ways into the vault. Their records are not encrypted, except for the wrapped vault key, so
+// these methods work in every state. A change of slots has the vault key at hand, which gives the keys of the hashes
+// over the slots.
 extension Keychain {
-  /// Checks that a slot that opened is the one that was stored last, according to ``judges(_:)``. With less than the
-  /// vault key, nobody can make these confirm a slot that was removed or replaced.
+  /// Checks that a slot that opened is the one that was stored last, according to the classes that ``judges(_:)``
+  /// returns. Nobody who has less than the vault key can make these classes confirm a slot that was removed or
+  /// replaced.
   ///
-  /// - Throws: ``VaultError/corrupt(_:)`` when it is not, or `vaultKey` is another vault's;
-  ///   ``VaultError/noSuchSlot(_:)`` when it is no longer one of ``slots``; ``VaultError/storage(_:)``.
+  /// - Throws: ``VaultError/corrupt(_:)`` when the slot is not the one stored last, or `vaultKey` belongs to another
+  ///   vault; ``VaultError/noSuchSlot(_:)`` when the slot is no longer one of ``slots``; ``VaultError/storage(_:)``.
   public func check(_ slot: SlotRecord, vaultKey: borrowing SecureBytes) throws(VaultError) {
     guard slots.contains(slot) else { throw .noSuchSlot(slot.id) }
     let id = Int64(slot.id)
@@ -28,25 +30,26 @@ extension Keychain {
     }
   }
 
-  /// Makes a change of the slots if all of `seen` are stored as they are: since the right to it was proven, a person
-  /// may have been asked, and another change may have been made.
+  /// Makes a change of the slots if all slots in `seen` are still stored as they are there. A person may have been
+  /// asked since the right to the change was proven, and another change may have been made meanwhile.
   private func changeSlots(
     given seen: [SlotRecord], vaultKey: borrowing SecureBytes, _ body: () throws(VaultError) -> Void
   ) throws(VaultError) {
     try change(vaultKey: vaultKey) { () throws(VaultError) in
-      // The new vault has its slots already, and would bring back one that is replaced or removed now.
+      // The new vault has its slots already, and would bring back a slot that is replaced or removed now.
       guard !isRekeying else { throw .rekeying }
       guard seen.allSatisfy(slots.contains) else { throw .overtaken }
       try body()
     }
   }
 
-  /// Adds a way in.
+  /// Adds a slot.
   ///
-  /// - Parameter seen: the slots that have to be there as they are, such as the one that the right was proven with.
-  /// - Throws: ``VaultError/alreadyExists`` when a slot has that id, or had it; ``VaultError/overtaken``,
-  ///   ``VaultError/rekeying``; ``VaultError/invalidValue(_:)`` when there are as many as can be;
-  ///   ``VaultError/corrupt(_:)`` also when `vaultKey` is another vault's; ``VaultError/storage(_:)``.
+  /// - Parameter seen: the slots that must still be stored as they are here, such as the slot by which the right was
+  ///   proven.
+  /// - Throws: ``VaultError/alreadyExists`` when a slot has that id or had it before; ``VaultError/overtaken``,
+  ///   ``VaultError/rekeying``; ``VaultError/invalidValue(_:)`` when the vault has the most slots that it can have;
+  ///   ``VaultError/corrupt(_:)``, including when `vaultKey` belongs to another vault; ``VaultError/storage(_:)``.
   public func addSlot(
     _ slot: SlotRecord, given seen: [SlotRecord], vaultKey: borrowing SecureBytes
   ) throws(VaultError) {
@@ -59,10 +62,10 @@ extension Keychain {
     }
   }
 
-  /// Replaces the slot with the same id, as for a changed password.
+  /// Replaces the slot with the same id, for example after a change of password.
   ///
-  /// - Parameter seen: the slots that have to be there as they are: the one that the right was proven with, and the one
-  ///   that is replaced.
+  /// - Parameter seen: the slots that must still be stored as they are here: the slot by which the right was proven,
+  ///   and the slot to be replaced.
   /// - Throws: ``VaultError/lastSlot`` when no lasting slot would be left; ``VaultError/noSuchSlot(_:)``,
   ///   ``VaultError/overtaken``, ``VaultError/rekeying``, ``VaultError/corrupt(_:)``, ``VaultError/storage(_:)``.
   public func replaceSlot(
@@ -76,10 +79,11 @@ extension Keychain {
     }
   }
 
-  /// Removes a way in.
+  /// Removes a slot.
   ///
-  /// - Parameter seen: the slots that have to be there as they are, such as the one that the right was proven with.
-  /// - Throws: ``VaultError/lastSlot`` when no lasting slot would be left, see ``isLasting(without:)``;
+  /// - Parameter seen: the slots that must still be stored as they are here, such as the slot by which the right was
+  ///   proven.
+  /// - Throws: ``VaultError/lastSlot`` when no lasting slot would be left (see ``isLasting(without:)``);
   ///   ``VaultError/noSuchSlot(_:)``, ``VaultError/overtaken``, ``VaultError/rekeying``, ``VaultError/corrupt(_:)``,
   ///   ``VaultError/storage(_:)``.
   public func removeSlot(
@@ -95,22 +99,22 @@ extension Keychain {
     }
   }
 
-  /// True when a slot other than `id` can be read and is lasting (``SlotKind/isLasting``). Without any, the vault would
-  /// be lost the day the others end, and until then no way in could be added.
+  /// True when a slot other than `id` can be read and is lasting (``SlotKind/isLasting``). Without a lasting slot, the
+  /// vault would be lost on the day the other slots end, and until then no slot could be added.
   public func isLasting(without id: UInt32) -> Bool { slots.contains { $0.id != id && $0.kind.isLasting } }
 
   private var isLasting: Bool { slots.contains { $0.kind.isLasting } }
 
-  /// The slots whose secret has changed elsewhere and not here, according to somebody who may talk to the daemon.
+  /// The slots whose secret was changed elsewhere and not here, according to somebody who may talk to the daemon.
   ///
-  /// It is advice to people: it protects nothing, and nothing protects it. It ends when the slot is
-  /// replaced or removed.
+  /// The mark is advice to people: it protects nothing, and nothing protects it. It ends when the slot is replaced or
+  /// removed.
   public var staleSlots: Set<UInt32> {
     let stored = (try? database.meta(MetaName.staleSlots)).flatMap { $0 } ?? []
     return Set(stride(from: 0, to: stored.count, by: 4).compactMap { MetaName.decode(Array(stored[$0...].prefix(4))) })
   }
 
-  /// Adds all slots of `kind` to ``staleSlots``.
+  /// Marks all slots of `kind` as stale (``staleSlots``).
   ///
   /// - Throws: ``VaultError/storage(_:)``.
   public func markStale(_ kind: SlotKind) throws(VaultError) {
@@ -119,7 +123,7 @@ extension Keychain {
     }
   }
 
-  /// Takes over the marks of stale slots from another store.
+  /// Copies the marks of stale slots from another store.
   func keepStale(of other: Keychain) throws(VaultError) {
     try setStale(other.staleSlots.intersection(slots.map(\.id)))
   }
@@ -150,7 +154,7 @@ extension Keychain {
     var found: [SlotRecord] = []
     var damaged: [UInt32] = []
     for (id, record) in try database.slots() {
-      // Another number was never given to a slot, and is a check's to report.
+      // A number outside this range was never given to a slot; a check reports it.
       guard let id = UInt32(exactly: id) else { continue }
       let slot = (try? record.get())?.withSpan { try? SlotRecord(decoding: $0) }
       // No slot was ever given the number 0, which would come before all others.

@@ -1,18 +1,18 @@
 import VaultCore
 import VaultModel
 
-/// A fact about an item that a tag stands for. The domain bytes are part of the format.
+/// A fact about an item, which a tag stands for. The domain numbers are part of the format.
 enum Fact {
   case name(ItemName)
   case attribute(String, String)
   /// A path prefix of the name, without the slash at its end.
   case folder(String)
   case kind(ItemKind)
-  /// The item is in the trash. Such an item has no other facts but its name there.
+  /// The item is in the trash. Such an item has only one other fact: its name in the trash.
   case trash
   case trashedName(ItemName)
 
-  /// The tag under a class's tag key.
+  /// The tag of the fact under a class's tag key.
   func tag(_ key: borrowing SecureBytes) -> Tag {
     switch self {
     case .name(let name): Tag(domain: Tag.names, name.text, key: key)
@@ -24,7 +24,7 @@ enum Fact {
     }
   }
 
-  /// The property of an item that the fact is about, in words.
+  /// The name of the property that the fact is about, for a finding.
   var subject: String {
     switch self {
     case .name: "name"
@@ -36,7 +36,7 @@ enum Fact {
     }
   }
 
-  /// True when the fact holds for an item: by this, a tag that leads elsewhere is noticed.
+  /// True when the fact holds for an item. By this check a tag that leads to a wrong item is noticed.
   func holds(for item: ItemInfo) -> Bool {
     switch self {
     case .trash: return item.trashed != nil
@@ -52,7 +52,7 @@ enum Fact {
     }
   }
 
-  /// All facts by which an item is found.
+  /// All facts by which an item can be found.
   static func all(_ item: ItemInfo) -> [Fact] {
     if item.trashed != nil { return [.trash, .trashedName(item.name)] }
     return [.name(item.name), .kind(item.kind)] + item.name.folders.map(Fact.folder)
@@ -61,11 +61,11 @@ enum Fact {
 }
 
 extension Keychain {
-  /// The tags of a fact under those keys that are in memory, for looking items up.
+  /// The tags of a fact under the keys in memory, for a lookup of items.
   ///
-  /// A class without items has none, because each tag that leads nowhere is a walk down a tree, and in a large store a
+  /// A class without items gets no tag: each tag that leads nowhere costs a walk down a tree, and in a large store a
   /// page from the disk.
-  /// - Throws: ``VaultError/locked`` when there is no key.
+  /// - Throws: ``VaultError/locked`` when no tag key is in memory.
   func tags(_ fact: Fact) throws(VaultError) -> ClassTags {
     guard AccessClass.allCases.contains(where: opensNames) else { throw .locked }
     func tag(_ accessible: AccessClass) -> Tag? {
@@ -75,7 +75,7 @@ extension Keychain {
       whenUnlocked: tag(.whenUnlocked), afterFirstUnlock: tag(.afterFirstUnlock), always: tag(.always))
   }
 
-  /// The tags that lead to an item, under the key of its class.
+  /// The tags that lead to an item, under the tag key of its class.
   func tags(of item: ItemInfo) throws(VaultError) -> Set<Tag> {
     try withKeys(item.policy.accessible) { (keys: borrowing ClassKeys) throws(VaultError) in
       switch keys.tags {
@@ -85,7 +85,7 @@ extension Keychain {
     }
   }
 
-  /// The tag of a fact in one class; nil without its key.
+  /// The tag of a fact in one class; nil when the key of the class is not in memory.
   func tag(_ fact: Fact, _ accessible: AccessClass) -> Tag? {
     withKeys(accessible) { (keys: borrowing ClassKeys) in
       switch keys.tags {

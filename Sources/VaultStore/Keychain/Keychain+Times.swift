@@ -3,22 +3,23 @@ public import VaultModel
 
 // The newest times of the classes, for decisions that depend on time.
 extension Keychain {
-  /// The later of a time and the newest one that a class knows to have passed, both in Unix seconds.
+  /// The later of `now` and the newest time that a class knows to have passed, both in Unix seconds.
   public func newestTime(of accessible: AccessClass, at now: Int64) -> Int64 { effective(now, accessible) }
 
-  /// The age of a class at a time, Unix seconds: see ``ClassRecord/Facts/age``.
+  /// The age of a class at the time `now`, in Unix seconds: see ``ClassRecord/Facts/age``.
   public func age(of accessible: AccessClass, at now: Int64) -> Int64 {
     guard var facts = facts[accessible] else { return 0 }
     facts.advance(to: now)
     return facts.age
   }
 
-  /// A number that is another one after each transaction, and after each change of the keys in memory: what was read is
-  /// still so as long as it is the same.
+  /// A number that changes with each transaction and with each change of the keys in memory. As long as it is the same,
+  /// everything that was read is still valid.
   public var generation: UInt64 { bound.recent.generation }
 
-  /// Sets the newest time of every class back to this one, Unix seconds, where it is later: after a clock that ran
-  /// ahead. Its age goes back as well: what is remembered for a time is remembered for as long from now on.
+  /// Sets the newest time of each class back to `now`, in Unix seconds, if it is later. This is for a clock that ran
+  /// ahead. The age of the class goes back as well: what is remembered for a certain time is remembered for as long
+  /// from now on.
   ///
   /// - Throws: ``VaultError/locked`` unless all keys are in memory; ``VaultError/rekeying``;
   ///   ``VaultError/corrupt(_:)``, ``VaultError/storage(_:)``.
@@ -36,7 +37,7 @@ extension Keychain {
     }
   }
 
-  /// Has a class know that a time has passed, Unix seconds; it is on the disk when this returns.
+  /// Records in a class that the time `now`, in Unix seconds, has passed. The record is on the disk when this returns.
   ///
   /// - Throws: ``VaultError/locked``, ``VaultError/corrupt(_:)``, ``VaultError/storage(_:)``.
   public func learn(_ now: Int64, _ accessible: AccessClass) throws(VaultError) {

@@ -1,21 +1,21 @@
 import VaultCore
 import VaultModel
 
-/// The state of the transaction: none, an open one, or one that failed with an error.
+/// The state of the keychain's transaction: none, open, or failed with an error.
 enum TransactionState {
   case none
   case open
   case failed(VaultError)
 }
 
-// Writing: everything happens in one transaction, and the state in memory goes with it.
+// The transactions: every write happens in one, and the state in memory is restored with it.
 extension Keychain {
   /// Makes all changes in `body` in one transaction: all are kept, or none.
   ///
-  /// When one of them fails the transaction fails, even if `body` catches the error. Nested transactions are part of
-  /// the outer one.
-  /// - Throws: what `body` throws; the error of the first failed change; ``VaultError/storage(_:)``. Then nothing is
-  ///   kept.
+  /// If one change fails, the transaction fails, even if `body` catches the error. A nested transaction is part of the
+  /// outer one.
+  /// - Throws: what `body` throws; the error of the first change that failed; ``VaultError/storage(_:)``. Then nothing
+  ///   is kept.
   public func transaction<R>(_ body: () throws(VaultError) -> R) throws(VaultError) -> R {
     if case .none = transaction.state {} else { return try join(body) }
     let saved = try begin()
@@ -29,16 +29,16 @@ extension Keychain {
     return result
   }
 
-  /// True when so much was written that it is time for ``foldLog()``.
+  /// True when so much was written that ``foldLog()`` should be called.
   public var hasLongLog: Bool { database.hasLongLog }
 
-  /// Folds the write-ahead log into the main file. A commit does it too, once the log is four times as long as for
-  /// ``hasLongLog``: whoever waits for that commit then waits for both.
+  /// Folds the write-ahead log into the main file. A commit does the same when the log is four times as long as
+  /// ``hasLongLog`` requires; whoever waits for that commit then waits for the fold, too.
   public func foldLog() {
     if case .none = transaction.state { database.foldLongLog() }
   }
 
-  /// Waits until everything that was committed is on the disk.
+  /// Waits until everything committed is on the disk.
   public func syncLog() throws(VaultError) { try database.syncLog() }
 
   /// The state in memory that is restored when a transaction is rolled back.
@@ -59,11 +59,11 @@ extension Keychain {
     return Saved(slots: slots, damagedSlots: damagedSlots, facts: facts)
   }
 
-  /// Ends the transaction, and keeps all of it or, when this throws, nothing.
+  /// Ends the transaction. All of it is kept, or nothing if this throws.
   func commit(_ saved: Saved) throws(VaultError) {
     do throws(VaultError) {
       if case .failed(let error) = transaction.state { throw error }
-      // A fault may have been met on the way without a change failing because of it.
+      // A fault may have been found during the transaction although no change failed because of it.
       if hasFailed { throw Self.failed }
       try writeClassRecords(since: saved.facts)
       try database.commit()
@@ -79,7 +79,7 @@ extension Keychain {
     }
   }
 
-  /// Ends the transaction, and undoes all of it.
+  /// Ends the transaction and undoes all of it.
   func rollBack(_ saved: Saved) {
     transaction.state = .none
     database.rollback()
@@ -87,7 +87,7 @@ extension Keychain {
     (slots, damagedSlots, facts) = (saved.slots, saved.damagedSlots, saved.facts)
   }
 
-  /// Runs one change in a transaction of its own, or as a part of the one that is open.
+  /// Makes a change in a transaction of its own, or as part of the open transaction.
   func write<R>(_ body: () throws(VaultError) -> R) throws(VaultError) -> R { try transaction(body) }
 
   private func join<R>(_ body: () throws(VaultError) -> R) throws(VaultError) -> R {

@@ -1,11 +1,12 @@
 import VaultCore
 public import VaultModel
 
-// Items that were deleted and can be put back: they keep their rows, values and versions, but no tag by which anybody finds
-// an item leads to them, only those of the trash.
+// The trash: items that were deleted and can be put back. They keep their rows, values and versions. No tag by which
+// items are found leads to them, only the tags of the trash.
 //
-// What is in the trash ages with the writes of its class, see ClassRecord.Facts/age. Times alone do not order deletions:
-// two may be of one second, and a clock may be behind. So each has a number out of those of the items' rows.
+// The trash ages with the writes of its class, see ClassRecord.Facts/age. Times alone do not order deletions: two
+// deletions may happen in the same second, and a clock may be behind. So each deletion has a number, taken from the
+// numbers of the items' rows.
 extension Keychain {
   /// Puts items into the trash. A name that is given twice counts once.
   ///
@@ -25,10 +26,11 @@ extension Keychain {
     }
   }
 
-  /// Takes the item of this name that was deleted last out of the trash.
+  /// Takes the most recently deleted item of this name out of the trash.
   ///
-  /// - Throws: ``VaultError/noSuchItem`` when there is none; ``VaultError/alreadyExists`` when another has the name now;
-  ///   ``VaultError/locked``, ``VaultError/corrupt(_:)``, ``VaultError/storage(_:)``. Then nothing has changed.
+  /// - Throws: ``VaultError/noSuchItem`` when the trash has no such item; ``VaultError/alreadyExists`` when another
+  ///   item has the name now; ``VaultError/locked``, ``VaultError/corrupt(_:)``, ``VaultError/storage(_:)``. Then
+  ///   nothing has changed.
   public func restore(_ name: ItemName, now: Int64, ahead: SealedAhead? = nil) throws(VaultError) {
     try write { () throws(VaultError) in
       guard let old = try findTrashed(name, marking: true) else { throw unknownName }
@@ -40,7 +42,7 @@ extension Keychain {
     }
   }
 
-  /// Everything about the item of this name that was deleted last.
+  /// Returns everything about the most recently deleted item of this name, except its value.
   ///
   /// - Throws: as ``item(named:)`` does.
   public func trashedItem(named name: ItemName) throws(VaultError) -> ItemInfo {
@@ -50,18 +52,18 @@ extension Keychain {
     }
   }
 
-  /// The number of seconds by which the trash has aged since an item was put there.
+  /// The number of seconds by which the trash has aged since the item was put there.
   public func ageInTrash(_ item: ItemInfo) -> Int64 {
     guard let trashed = item.trashed else { return 0 }
     return max(0, Seconds.from(trashed.age, to: facts[item.policy.accessible]?.age ?? 0))
   }
 
-  /// The number of items in the trash of the classes whose records are authentic.
+  /// The number of items in the trash, in the classes whose records are authentic.
   public var trashCount: Int64 {
     AccessClass.allCases.reduce(0) { $0 + (isVouchedFor[$1] ? facts[$1]?.trashed ?? 0 : 0) }
   }
 
-  /// Has the trash age by the time that has passed since the last write, where that is `least` seconds and more.
+  /// Ages the trash by the time that has passed since the last write, if that is at least `least` seconds.
   ///
   /// - Throws: ``VaultError/storage(_:)``, ``VaultError/corrupt(_:)``.
   public func ageTrash(now: Int64, least: Int64 = 3600) throws(VaultError) {
@@ -75,16 +77,16 @@ extension Keychain {
     }
   }
 
-  /// Deletes items of the trash for good, in the order in which they were made.
+  /// Deletes items in the trash permanently, in the order of their rows.
   ///
   /// - Parameters:
-  ///   - age: the least ``ageInTrash(_:)`` of those that go, in seconds.
-  ///   - after: what the call before returned; nil for the first.
-  ///   - examining: how many are looked at, at most.
-  ///   - gone: called with the number of items that were deleted, if any.
-  /// - Returns: what to pass as `after` to continue; nil at the end.
-  /// - Throws: ``VaultError/locked`` when a key is missing; ``VaultError/corrupt(_:)``, ``VaultError/storage(_:)``. Then
-  ///   nothing is deleted.
+  /// - age: the least ``ageInTrash(_:)`` of the items to delete, in seconds.
+  /// - after: the result of the previous call; nil for the first call.
+  /// - examining: the most items to examine.
+  /// - gone: called with the number of deleted items, if any were deleted.
+  /// - Returns: the `after` for the next call; nil at the end.
+  /// - Throws: ``VaultError/locked`` when a key is missing; ``VaultError/corrupt(_:)``, ``VaultError/storage(_:)``.
+  ///   Then nothing is deleted.
   public func emptyTrash(
     ofAge age: Int64, after: Int64? = nil, examining: Int, if decide: (ItemInfo) -> Decision = { _ in .allow },
     gone: (Int) -> Void = { _ in }
@@ -124,7 +126,8 @@ extension Keychain {
     return newest?.item
   }
 
-  /// Calls `body` with the items that a fact about the trash leads to, in the order of their rows, until it returns false.
+  /// Passes to `body` the items that a fact about the trash leads to, in the order of their rows, until it returns
+  /// false.
   private func eachTrashed(
     _ fact: Fact, after: Int64, marking: Bool, _ body: (FoundItem) -> Bool
   ) throws(VaultError) {

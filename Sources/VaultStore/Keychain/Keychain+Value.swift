@@ -1,17 +1,17 @@
 public import VaultCore
 public import VaultModel
 
-// Reading a value: the operation that a request waits for.
+// The reading of a value, which is the operation that most requests wait for.
 extension Keychain {
-  /// Lends one value: the current one, or the one of `version`.
+  /// Lends one value: the current value, or the value of `version`.
   ///
-  /// The bytes lie in secure memory that is wiped when `body` is done; they must not leave it.
+  /// The bytes lie in secure memory that is wiped when `body` returns; `body` must not copy them to other memory.
   /// - Parameters:
-  ///   - now: Unix seconds; expiry counts from this or the newest time of any write of the
-  ///     item's class, whichever is later.
-  ///   - evenExpired: also lends the value of an item past its expiry.
-  ///   - decide: asked, once the item is known and before its value is opened, whether that may be.
-  ///   - body: gets the item, the number of the version, and the value.
+  /// - now: Unix seconds. The expiry is compared with this time or the newest time of any write of the item's class,
+  ///   whichever is later.
+  /// - evenExpired: true to lend the value even if the item has expired.
+  /// - decide: decides whether the value may be opened; called when the item is known and before its value is opened.
+  /// - body: gets the item, the number of the version and the value.
   /// - Throws: ``VaultError/noSuchItem``, ``VaultError/noSuchVersion(_:)``, ``VaultError/locked``,
   ///   ``VaultError/expired(_:)``, ``VaultError/notAllowed(_:)``, ``VaultError/corrupt(_:)``,
   ///   ``VaultError/storage(_:)``.
@@ -36,9 +36,10 @@ extension Keychain {
     return scratch.withBytes { (value: RawSpan) in body(item, number, value) }
   }
 
-  /// Decides what ``withValue(of:version:now:evenExpired:if:_:)`` decides about the current value, and opens nothing.
+  /// Makes the same decision about the current value as ``withValue(of:version:now:evenExpired:if:_:)``, and opens no
+  /// value.
   ///
-  /// - Returns: the item, and the digest of the record that is its value.
+  /// - Returns: the item, and the digest of its value's record.
   public func checkReading(
     of name: ItemName, now: Int64, evenExpired: Bool, if decide: (ItemInfo) -> Decision
   ) throws(VaultError) -> (ItemInfo, Digest) {
@@ -67,7 +68,8 @@ extension Keychain {
       return (head.item, number)
     }
     guard let found else { throw unknownName }
-    // Not before the whole lookup is known to be in order, so that what was refused once is not served the next time.
+    // The entry is remembered only after the whole lookup succeeded, so that a request which was refused once is not
+    // served the next time.
     if let entry { bound.recent.remember(entry) }
     return found
   }
@@ -92,8 +94,8 @@ extension Keychain {
     return number
   }
 
-  /// The entry for an item whose current value has just been opened; nil for a long value, and within a transaction,
-  /// where nothing is sure yet.
+  /// The entry to remember for an item whose current value was just opened. Nil for a long value, and within a
+  /// transaction, whose changes may still be undone.
   private func entry(_ row: Row, _ head: HeadRecord) throws(VaultError) -> RecentItems.Entry? {
     guard case .none = transaction.state else { return nil }
     let sealed = try row.withSealedValue { (bytes: RawSpan) throws(VaultError) -> [UInt8]? in
@@ -104,8 +106,8 @@ extension Keychain {
     return RecentItems.Entry(head.item, sealed: sealed, associatedData: context)
   }
 
-  /// Refuses what was not allowed, and, whatever somebody forgot to decide, a key that is never read where it was not said that
-  /// it stays here.
+  /// Refuses a value that was not allowed. Also refuses a key that is never read, unless the decision says that it
+  /// stays in this process, even if the caller of this method forgot to decide about such keys.
   private func check(_ decision: Decision, _ item: ItemInfo) throws(VaultError) {
     switch decision {
     case .allow: if item.policy.isNeverRead { throw .notAllowed(.refuse) }
@@ -119,7 +121,7 @@ extension Keychain {
     throw .expired(expires)
   }
 
-  /// Opens the value that came with a head; returns the number of its version.
+  /// Opens the value that came with a head, and returns the number of its version.
   private func openValue(
     _ row: Row, _ head: HeadRecord, _ version: Int?, _ now: Int64, _ evenExpired: Bool,
     _ decide: (ItemInfo) -> Decision, _ scratch: Scratch

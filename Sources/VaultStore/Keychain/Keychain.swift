@@ -1,101 +1,102 @@
 public import VaultCore
 public import VaultModel
 
-/// The items of a vault: names, values, versions and policies, over a ``Database`` that sees none of them in the clear.
+/// A vault's items: names, values, versions and policies, in a ``Database`` that never has them unencrypted.
 ///
-/// It holds the class keys while they may be held: none after opening the file, those of `always` after
+/// The keychain holds class keys as long as it may: none after opening the file, those of `always` items after
 /// ``openAlways(bootKey:)``, all after ``unlock(vaultKey:)``. It has one owner, takes no locks and has no clock: times
-/// are passed in as Unix seconds. When an item's record, or its place, is not exactly what was written, the answer is
+/// are passed in as Unix seconds. If an item's record, or its place, is not exactly what was written, the answer is
 /// ``VaultError/corrupt(_:)`` and never another value.
 public final class Keychain {
   /// The largest value in bytes.
   public static let maximumValue = ValueLimits.bytes
-  /// The most versions of a value that are kept; the oldest go first.
+  /// The most versions of a value that are kept; the oldest are deleted first.
   public static let keptVersions = 10
-  /// The most bytes that the versions that are not current have together; the oldest go first. A change of policy writes
-  /// all versions of an item again, and a deletion overwrites them, in one transaction for which everybody waits.
+  /// The most bytes that all versions except the current one have together; the oldest are deleted first. The limit is
+  /// there because a change of policy writes all versions of an item again, and a deletion overwrites them, in one
+  /// transaction for which everybody waits.
   public static let keptBytes = 1 << 20
 
-  /// The vault's random identity, 16 bytes; slots are bound to it.
+  /// The vault's random identity, 16 bytes, which slots are bound to.
   public var vaultID: [UInt8] { vault.bytes }
-  /// A copy of the key that seals the places in searches which clients are told; nil before the keys of `always` items
-  /// are in memory.
+  /// A copy of the key that seals the search positions given to clients; nil before the keys of `always` items are in
+  /// memory.
   public var cursorKey: SecureBytes? {
     switch keys.always.cursors {
     case .some(let key): key.withBytes { SecureBytes(copying: $0) }
     case .none: nil
     }
   }
-  /// The ways into the vault, by id. A record that cannot be read is in ``damagedSlots`` instead.
+  /// The slots, by id. A slot whose record cannot be read is in ``damagedSlots`` instead.
   public internal(set) var slots: [SlotRecord] {
     get { slotTable.slots }
     set { slotTable.slots = newValue }
   }
-  /// The ids of slots whose record cannot be read; the others still open the vault.
+  /// The ids of slots whose records cannot be read. The other slots still open the vault.
   public internal(set) var damagedSlots: [UInt32] {
     get { slotTable.damaged }
     set { slotTable.damaged = newValue }
   }
   private var slotTable = (slots: [SlotRecord](), damaged: [UInt32]())
 
-  /// The same as a value.
+  /// The same identity as a ``VaultID``.
   public var identity: VaultID { vault }
   let vault: VaultID
-  // Replaced by another one at the end of a rekey.
+  // Replaced by another database at the end of a rekey.
   var database: Database
   var keys = HeldKeys()
-  // The facts in the class records: in the clear from the opening on, so that they can be shown, and vouched for once
-  // the class's key was there. They are not secret, and outlast a lock.
+  // The facts in the class records. They are readable without a key from the opening on, so that they can be shown, and
+  // trusted once the class's key was in memory. They are not secret, and a lock does not remove them.
   var facts = ByClass<ClassRecord.Facts?>(repeating: nil)
   var isVouchedFor = ByClass<Bool>(repeating: false)
   var transaction = OpenTransaction()
   var bound = KeyBound()
-  /// The versions that deposits have made of their items, until all that waited is taken in, also over a lock or a rekey
-  /// in between. See ``takenBase(of:_:)``.
+  /// The versions that deposits have made of their items, kept until all waiting deposits are taken in, even if a lock
+  /// or a rekey comes in between. See ``takenBase(of:_:)``.
   var takenBases: [ItemID: (base: TakenBase, name: ItemName)] = [:]
-  /// The bytes of the log that were written before a first unlock, until the anchor counts them.
+  /// The number of bytes of the log that were written before a first unlock, until the anchor counts them.
   var earlyAudit: Int64 = 0
-  /// True when the boot key has opened `always` items since the store was opened.
+  /// True when the boot key has opened the keys of `always` items since the store was opened.
   var opensWithBootKey = false
-  /// The public key of the vault's box (``SealedBox``), 32 bytes, once the vault was unlocked since the store was
-  /// opened; the one in the store could be somebody else's.
+  /// The public key of the vault's box (``SealedBox``), 32 bytes; nil until the vault was unlocked since the store was
+  /// opened, because the key in the store could be somebody else's.
   public var publicKey: [UInt8]? { bound.publicKey }
   var spare: Scratch? = Scratch()
   var changes = RecordChanges(isListing: false)
   var pass: VerifyPass?
-  // The source of a backup, while one is made.
+  // The source of a backup while a backup is being made.
   var snapshot: Snapshot?
   /// The known condition of the records as a whole.
   public var integrity: IntegrityState { pass?.state ?? lastResult }
-  // The result of the last check that covered everything; a check that is under way changes nothing. Once anything
-  // wrong was met, within a check or outside of one, it is `.failed` for as long as the store is open.
+  // The result of the last check that covered everything; a check in progress does not change it. Once a fault was
+  // found, in a check or outside of one, the result is `.failed` as long as the store is open.
   var lastResult: IntegrityState { verdict.failure == nil ? verdict.lastCheck : .failed }
   var verdict = Verdict()
-  /// Called with the first fault that is met outside of a check, in words without names.
+  /// Called with the first fault that is found outside of a check, described without names.
   public var whenMet: (String) -> Void = { _ in }
   /// Called when keys were taken into memory.
   public var whenKeysTaken: () -> Void = {}
-  /// Checks that a value is a key for a use, with the attributes that go with that, and answers its public half in
-  /// SSH's form, where there is one. This module knows no keys by itself.
+  /// Checks that a value is a key for a use, together with the attributes that go with that use, and returns the key's
+  /// public half in SSH's format, if it has one. This module does not know any kind of key itself.
   public var keyCheck: (KeyUse, RawSpan, [String: String]) throws(ValueError) -> [UInt8]? = { _, _, _ in nil }
-  /// Checks that the parts of a value belong together which is no key of a use.
+  /// Checks that the parts of a value belong together, for a value that is not the key of a use.
   public var partsCheck: (ItemKind, RawSpan) throws(ValueError) -> Void = { _, _ in }
   // True while a salvage reads the records.
   var isBeingSalvaged: Bool {
     get { database.takesUnreadableForDamage }
     set { database.takesUnreadableForDamage = newValue }
   }
-  // The rows that committed transactions have changed, while a rekey has to know them.
+  // The rows that committed transactions have changed, while a rekey needs to know them.
   var touched: Set<Int64>?
   /// True when the files are closed: by ``close()``, or because they could not be opened again after another store had
-  /// taken their place. Nothing can be read or written here any more, and ``init(opening:)`` shows what there is.
+  /// taken their place. Nothing can be read or written here any more; ``init(opening:)`` shows what exists.
   public var isGone: Bool { database.lock == nil }
-  /// True when vault.db was found as a copy that was made without the log that belongs to it, or has lost it: what was
-  /// written last is missing, and no record tells.
+  /// True when vault.db is a copy that was made without the log that belongs to it, or has lost that log. The newest
+  /// writes are missing then, and no record shows it.
   public var isCopy: Bool { database.isCopy }
 
-  /// Opens the vault in `directory`, which belongs to this process alone until ``close()``, or until the
-  /// keychain is released.
+  /// Opens the vault in `directory`. The vault belongs to this process alone until ``close()`` or until the keychain is
+  /// released.
   ///
   /// - Throws: ``VaultError/noVault``; ``VaultError/inUse(pid:)``; ``VaultError/permissions(_:)``;
   ///   ``VaultError/corrupt(_:)`` and ``VaultError/newer(_:)``, after which no file was changed;
@@ -118,13 +119,13 @@ public final class Keychain {
 
   /// Makes a vault with new class keys, and closes it again.
   ///
-  /// The directory is made when it is missing. All of it is on the disk when this returns, and nothing is left when it
-  /// throws or is cut off.
+  /// The directory is made if it is missing. The whole vault is on the disk when this returns, and nothing is left when
+  /// this throws or is cut off.
   /// - Parameters:
-  ///   - slots: at least one of a lasting kind; made for this `vaultID` and `vaultKey`.
+  /// - slots: slots made for this `vaultID` and `vaultKey`, at least one of them of a lasting kind.
   ///   - vaultID: 16 random bytes.
   ///   - vaultKey: 32 random bytes, which the slots wrap.
-  ///   - bootKey: 32 random bytes, which open `always` items from boot.
+  /// - bootKey: 32 random bytes, which open `always` items from boot on.
   ///   - now: Unix seconds.
   /// - Throws: ``VaultError/vaultExists`` when anything has the database's name; ``VaultError/lastSlot`` without
   ///   a lasting slot; ``VaultError/inUse(pid:)``, ``VaultError/permissions(_:)``, ``VaultError/storage(_:)``.
@@ -165,7 +166,7 @@ public final class Keychain {
 
   struct OpenTransaction {
     var state = TransactionState.none
-    /// The latest time that was given to it.
+    /// The latest time that was given to the transaction.
     var stamp: Int64?
   }
 
@@ -174,24 +175,24 @@ public final class Keychain {
     var whenUnlocked = ClassKeys()
     var afterFirstUnlock = ClassKeys()
     var always = ClassKeys()
-    /// Integrity keys derived for one change, in a state in which they are not held.
+    /// Integrity keys derived for one change, in a state in which the keychain does not hold them.
     var lent = LentKeys()
   }
 
-  /// The results of checks, and the faults that were met outside of them.
+  /// The results of checks, and the faults that were found outside of them.
   struct Verdict {
     var lastCheck = IntegrityState.unchecked
-    /// The first fault that was met since the store was opened.
+    /// The first fault found since the store was opened.
     var failure: Finding?
-    /// The texts of all of them, of ``mostMet`` at most.
+    /// The texts of all these faults, at most ``mostMet`` of them.
     var met: Set<String> = []
     static let mostMet = 256
-    /// The faults that were met since the check that is under way began, and those that no check would find: its result
-    /// includes them.
+    /// The faults found since the check in progress began, and the faults that no check would find. The result of the
+    /// check includes them.
     var doubts: [Finding] = []
   }
 
-  /// Wraps a database that is being made; no slot is read, and no key is in memory.
+  /// Wraps a database that is being made. No slot is read, and no key is in memory.
   init(_ database: Database, _ vault: VaultID) {
     self.database = database
     self.vault = vault
@@ -202,17 +203,17 @@ public final class Keychain {
 enum KeyName {
   static func vault(_ accessible: AccessClass) -> String { accessible.name }
   static let boot = "always.boot"
-  /// The public key of the vault's box, in the clear.
+  /// The public key of the vault's box, not encrypted.
   static let box = "box"
 
-  /// The part of the hashes that covers the row of that name; 0 for a name that is not ours.
+  /// The part of the hashes that covers the row of that name; 0 for a name that is not one of ours.
   static func part(_ name: String) -> UInt32 {
     if name == boot { return 4 }
     if name == box { return 5 }
     return AccessClass(name: name).map { UInt32($0.rawValue) } ?? 0
   }
 
-  /// The name of the row that a part covers.
+  /// The name of the row that a part of the hashes covers.
   static func name(part: UInt32) -> String {
     if part == 4 { return boot }
     if part == 5 { return box }

@@ -1,16 +1,16 @@
 import VaultCore
 import VaultModel
 
-/// The next revision of an item, before anything of it is sealed or written.
+/// The next revision of an item, before any of it is sealed or written.
 struct NextRevision {
   let old: FoundItem
-  /// The item with what the change says of it; its times, versions and expiry are still the old ones.
+  /// The item with the change applied. Its times, versions and expiry are still the old ones.
   let item: ItemInfo
-  /// The head with its numbers counted.
+  /// The head with its revision numbers counted up.
   let head: HeadRecord
   let columns: HeadColumns
   let hasNewValue: Bool
-  /// The number of the oldest versions that go, because there are too many, or they are too large.
+  /// The number of oldest versions to delete, because there are too many or they are too large.
   let surplus: Int
 
   init(of old: FoundItem, as item: ItemInfo, hasNewValue: Bool) throws(VaultError) {
@@ -28,12 +28,14 @@ struct NextRevision {
     surplus = Keychain.surplus(of: head.item.versions, beforeNewValue: hasNewValue)
   }
 
-  /// True when a version is sealed again: all of them where the policy changes, and else the one that was current.
+  /// True when a version must be sealed again: all versions if the policy changes, otherwise only the one that was
+  /// current.
   func reseals(_ version: VersionInfo) -> Bool {
     columns.policyRevision != old.columns.policyRevision || version.number == old.columns.current
   }
 
-  /// True when a version, the value that stays, is to be checked, because something that it has to go with has changed.
+  /// True when a version is the value that stays and must be checked again, because the item's kind or attributes have
+  /// changed.
   func checks(_ version: VersionInfo) -> Bool {
     !hasNewValue && version.number == old.columns.current
       && (item.kind, item.attributes) != (old.head.item.kind, old.head.item.attributes)

@@ -1,13 +1,14 @@
 import VaultCore
 import VaultModel
 
-/// The items whose current values were read last, as they are in the store: the head opened, the value still sealed.
+/// The items whose current values were read most recently, as they are in the store: the head opened, the value still
+/// sealed.
 ///
-/// Finding the row, and opening and reading the head, are three quarters of the work of a request for a small value. An
-/// item that is remembered saves that; its value is authenticated and opened again each time. This process is the only
-/// one that can write to the store (its lock is exclusive), and the engine's own page cache would not look at the disk
-/// again either. So what is remembered holds until a transaction begins here or the keys change, and then all of it is
-/// forgotten: there is nothing to keep in step.
+/// Finding the row, and opening and reading the head, are three quarters of the work of a request for a small value. A
+/// remembered item saves that work; its value is authenticated and opened again each time. This process is the only one
+/// that can write to the store (its lock is exclusive), and the engine's own page cache would not read the disk again
+/// either. So an entry is valid until a transaction begins here or the keys change. Then all entries are forgotten, and
+/// nothing has to be kept in step.
 struct RecentItems {
   final class Entry {
     let item: ItemInfo
@@ -24,12 +25,12 @@ struct RecentItems {
   }
 
   private static let places = 256
-  /// The longest sealed value that is worth the memory, in bytes.
+  /// The longest sealed value that is remembered, in bytes; longer ones are not worth the memory.
   static let longestValue = 4096
   private var entries = [Entry?](repeating: nil, count: places)
   private var isEmpty = true
 
-  /// The item that was last read under that name.
+  /// The remembered item of that name; nil when it is not remembered.
   subscript(name: ItemName) -> Entry? {
     guard !isEmpty, let entry = entries[Self.place(name)], entry.item.name.text.hasSameBytes(as: name.text) else {
       return nil
@@ -37,13 +38,13 @@ struct RecentItems {
     return entry
   }
 
-  /// Remembers an item, and forgets the one that had its place.
+  /// Remembers an item, and forgets the item that had its place.
   mutating func remember(_ entry: Entry) {
     entries[Self.place(entry.item.name)] = entry
     isEmpty = false
   }
 
-  /// The number of times that all was forgotten.
+  /// The number of times that all items were forgotten.
   private(set) var generation: UInt64 = 0
 
   /// Forgets all items.
@@ -54,13 +55,14 @@ struct RecentItems {
     isEmpty = true
   }
 
-  /// Takes the place of what another store remembered: its generations go on here, so that none of them is met again.
+  /// Replaces what another store remembered. The count of generations continues from there, so that no generation comes
+  /// a second time.
   mutating func follow(_ before: RecentItems) {
     forget()
     generation = max(generation, before.generation) &+ 1
   }
 
-  /// The place of a name, by FNV-1a: a bad distribution costs time and nothing else.
+  /// The place for a name, by the FNV-1a hash. A bad distribution costs only time.
   private static func place(_ name: ItemName) -> Int {
     var hash: UInt32 = 2_166_136_261
     let bytes = name.text.utf8.span

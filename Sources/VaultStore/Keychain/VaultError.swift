@@ -1,49 +1,49 @@
-/// The reason why the store or the keychain refused.
+/// The error with which the store or the keychain refuses an operation.
 ///
-/// No case carries a secret: the texts name files, tables, record numbers and limits, never an item's content.
+/// No case carries a secret: the texts name files, tables, record numbers and limits, never the content of an item.
 public enum VaultError: Error, Hashable {
-  /// There is no vault in the directory (or no directory).
+  /// There is no vault in the directory, or no directory.
   case noVault
-  /// A vault is there already, in whatever condition; nothing was touched.
+  /// A vault exists already, in whatever condition; nothing was changed.
   case vaultExists
-  /// Another process has the store; its process id, if that is known.
+  /// Another process has the store open; its process id, if known.
   case inUse(pid: Int32?)
-  /// The key for this is not in memory.
+  /// The key for this operation is not in memory.
   case locked
   /// No item has that name.
   case noSuchItem
   /// The item keeps no version with that number.
   case noSuchVersion(Int)
-  /// An item (or a slot) with that name is there.
+  /// An item or a slot with that name or id exists already.
   case alreadyExists
-  /// The item is no longer served since that time, in Unix seconds.
+  /// The item has expired and is not served any more since that time, in Unix seconds.
   case expired(Int64)
   /// The caller may not have the value, which was not opened.
   case notAllowed(Decision)
-  /// The item's key is never read, and takes the place of no value but a generated one.
+  /// The item's key is never read, and only a generated key can replace it.
   case neverRead
   /// A file or a record is not what this program wrote; the text says which.
   case corrupt(String)
-  /// The store as a whole can no longer be relied on, and nothing is written to it; the advice says what to do.
+  /// The store as a whole can no longer be trusted, and nothing is written to it; the advice says what to do.
   case distrusted(String, advice: String)
-  /// The second store of a rekey is not what was written, and the vault itself is whole; the text says what is wrong.
+  /// The second store of a rekey is not what was written, while the vault itself is whole; the text says what is wrong.
   case secondStore(String)
-  /// A later program wrote the store, with that version of the schema. Nothing was touched.
+  /// A later program wrote the store, with that version of the schema. Nothing was changed.
   case newer(Int)
   /// The system failed to read or write.
   case storage(String)
   /// A file or directory has the wrong owner, mode or type; the text says which and what to do.
   case permissions(String)
-  /// The value or the attributes do not fit the item's kind, or the vault has as many slots as it can have.
+  /// The value or the attributes do not fit the item's kind, or the vault has the most slots that it can have.
   case invalidValue(String)
-  /// The value has more bytes than that limit.
+  /// The value is longer than this limit, in bytes.
   case tooLarge(Int)
-  /// The vault would have no lasting way in left: a password or a recovery code that can be read.
+  /// The change would leave the vault without a lasting slot: a password or a recovery code that can be read.
   case lastSlot
-  /// No slot has that number.
+  /// No slot has that id.
   case noSuchSlot(UInt32)
-  /// The slots are no longer those that the change was decided on.
+  /// The slots are no longer those on which the change was decided.
   case overtaken
-  /// The vault is being given a new key, and its slots stay as they are until it has it.
+  /// The vault is being rekeyed, and its slots cannot be changed until the rekey ends.
   case rekeying
 }

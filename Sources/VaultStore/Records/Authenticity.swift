@@ -1,21 +1,23 @@
 import VaultCore
 
-/// The proof by which a change to a part of the store is noticed, once ``FileShape`` has shown that a walk and a lookup
-/// meet the same rows of it. Every table, and every row of `meta`, is in ``list``: whatever is added to the store is
-/// added here, and a test compares the list with the schema.
+/// The proof by which a change to a part of the store is noticed, after ``FileShape`` has shown that a walk and a
+/// lookup reach the same rows of that part. Every table and every row of `meta` is in ``list``. A new part of the store
+/// must be added to the list, and a test compares the list with the schema.
 struct Authenticity {
   enum Proof: Equatable {
     /// Each row counts in the record of its item's class, under the key of that class.
     case inItsClass(AssociatedData.Table)
-    /// Each row counts in the records of all three classes, so that only the vault key makes them agree on a change.
+    /// Each row counts in the records of all three classes, so that only somebody with the vault key can make all three
+    /// agree on a change.
     case inAllClasses(AssociatedData.Table)
-    /// It carries a MAC of its own, or is a chain of records of which each vouches for the one before.
+    /// The part carries a MAC of its own, or is a chain of records in which each record authenticates the one before
+    /// it.
     case itself
     /// No proof is needed, for the given reason.
     case needless(String)
   }
 
-  /// A table, or `meta` and the name of a row.
+  /// The name of a table, or `meta` followed by the name of a row.
   let subject: String
   let proof: Proof
 
@@ -25,7 +27,7 @@ struct Authenticity {
     Authenticity(subject: "vals", proof: .inItsClass(.values)),
     Authenticity(subject: "tags", proof: .inItsClass(.tags)),
     Authenticity(subject: "grants", proof: .inItsClass(.grants)),
-    // What waits for an unlock has a MAC of its own, and is looked at when it is taken in.
+    // A deposit that waits for an unlock has a MAC of its own, which is checked when the deposit is taken in.
     Authenticity(subject: "deposits", proof: .inItsClass(.deposits)),
     Authenticity(subject: "slots", proof: .inAllClasses(.slots)),
     Authenticity(subject: "keys", proof: .inAllClasses(.keys)),

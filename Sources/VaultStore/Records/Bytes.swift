@@ -1,13 +1,14 @@
 import Glibc
 
 extension String {
-  /// True when both are the same UTF-8. Equality of strings is canonical equivalence, by which other names
-  /// are equal, too.
+  /// True when both strings are the same UTF-8 bytes. Swift's `==` compares strings by canonical equivalence, by which
+  /// different names can be equal.
   func hasSameBytes(as other: String) -> Bool {
-    // As spans, because a short string has no bytes in memory: as an argument to C it would be copied to the heap.
+    // The comparison uses spans: a short string has no bytes in memory, and as an argument to C it would be copied to
+    // the heap.
     let (mine, others) = (utf8.span, other.utf8.span)
     guard mine.count == others.count, !mine.isEmpty else { return mine.count == others.count }
-    // Both have that many bytes, and more than none, so that there is an address.
+    // Both strings have that many bytes, which is more than none, so both have an address.
     return unsafe mine.withUnsafeBufferPointer { mine in
       unsafe others.withUnsafeBufferPointer { unsafe memcmp(mine.baseAddress!, $0.baseAddress!, mine.count) == 0 }
     }
@@ -28,10 +29,10 @@ extension [UInt8] {
     self = unsafe bytes.withUnsafeBytes { unsafe [UInt8]($0) }
   }
 
-  /// True when both are the same bytes. Not for secrets.
+  /// True when both are the same bytes. The comparison does not take constant time, so it is not for secrets.
   func isEqual(to bytes: RawSpan) -> Bool {
     guard count == bytes.byteCount, count > 0 else { return count == bytes.byteCount }
-    // Both have that many bytes, and more than none, so that there is an address.
+    // Both sides have that many bytes, which is more than none, so both have an address.
     return unsafe bytes.withUnsafeBytes { unsafe memcmp(self, $0.baseAddress!, count) == 0 }
   }
 

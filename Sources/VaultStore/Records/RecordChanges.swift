@@ -1,14 +1,14 @@
 import VaultCore
 import VaultModel
 
-/// The place of a record in its table, in the order in which a check walks over it.
+/// The place of a record in its table, in the order in which a check walks over the table.
 enum RecordKey: Equatable {
   /// The row of a head, or of the current value beside it.
   case head(Int64)
-  /// An older value.
+  /// The row of an older value.
   case value(row: Int64, version: Int64)
   case tag(Tag, row: Int64)
-  /// A row of a table with few rows, which a check reads in one go.
+  /// A row of a table with few rows, which a check reads in one step.
   case single
 
   /// The row of the item that the record belongs to; nil in a table with few rows.
@@ -31,7 +31,7 @@ struct RecordChanges {
     let key: RecordKey
     let mark: RecordMark
 
-    /// Applies the change to a set that the record counts towards.
+    /// Applies the change to a set that the record counts in.
     func apply(to set: inout RecordSet) {
       switch kind {
       case .insert: set.insert(mark)
@@ -40,9 +40,10 @@ struct RecordChanges {
     }
   }
 
-  /// The differences of each class's sets from the stored ones.
+  /// The differences of each class's sets from the stored sets.
   private(set) var differences = ByClass<RecordSets>(repeating: RecordSets())
-  /// The single changes; kept only during a check or a rekey, which has to know where each of them was.
+  /// The single changes, in order. They are kept only during a check or a rekey, which must know the place of each
+  /// change.
   private(set) var list: [Change] = []
   private let isListing: Bool
 
@@ -53,7 +54,7 @@ struct RecordChanges {
     if isListing { list.append(change) }
   }
 
-  /// Empties a set: takes out what is stored of it and what was changed since.
+  /// Empties a set: removes the stored records of the set and the changes made to it since.
   mutating func clear(_ place: RecordSets.Place, _ accessible: AccessClass, stored: RecordSet) {
     differences[accessible][place] = stored.emptied
   }

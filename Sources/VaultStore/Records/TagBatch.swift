@@ -1,10 +1,10 @@
 import VaultCore
 import VaultModel
 
-/// Tags that are to be written, handed out in roughly the order of their table.
+/// A batch of tags to be written, which are handed out in roughly the order of their table.
 ///
-/// Tags are as good as random numbers. Written item by item, each would change another page of a table that is larger
-/// than any cache; written many at a time, they change each page once.
+/// Tags are like random numbers. Written item by item, each tag would change another page of a table that is larger
+/// than any cache. Written many at a time, they change each page once.
 struct TagBatch {
   struct Entry {
     var tag: Tag
@@ -12,16 +12,16 @@ struct TagBatch {
     var accessible: AccessClass
   }
 
-  /// The number of tags that are gathered, which take 8 MiB.
+  /// The number of tags that fill a batch. They take 8 MiB.
   private static let capacity = 1 << 18
 
-  // Grouped by their first byte, so that no sorting takes long enough to be noticed.
+  // The entries are grouped by the first byte of the tag, so that sorting one group takes no noticeable time.
   private var groups = [[Entry]](repeating: [], count: 256)
   private var group = 0
   private var isSorted = false
   private var count = 0
 
-  /// True when it is time to write the tags.
+  /// True when the batch is full and should be written.
   var isFull: Bool { count >= Self.capacity }
 
   /// Adds a tag.
@@ -30,7 +30,7 @@ struct TagBatch {
     count += 1
   }
 
-  /// Removes the next tag; nil when none is left, and others can be gathered.
+  /// Removes the next tag; nil when none is left. The batch can then be filled again.
   mutating func next() -> Entry? {
     while group < groups.count {
       if !isSorted {
