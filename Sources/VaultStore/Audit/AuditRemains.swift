@@ -1,22 +1,24 @@
 import VaultCore
 import VaultModel
 
-/// Chains of the audit log, one after the other, that earlier versions left sealed to the keys from before a rekey:
-/// their entries waited in memory when the new store took the old one's place, and were written into it as they were.
+/// Consecutive chains of the audit log that earlier versions of the program left sealed to the keys from before a
+/// rekey. Their entries waited in memory when the new store took the old one's place, and were written into the new
+/// store unchanged.
 ///
-/// Nobody can read them any more. That nothing else has happened to them is known all the same: the chain after them,
-/// which the vault's present keys began, names the link to their last record, and its first records tell of the rekey.
+/// Nobody can read these chains any more. It is known all the same that nothing else has happened to them: the chain
+/// after them, which the vault's present keys began, names the link to their last record, and its first records report
+/// the rekey.
 public struct AuditRemains: Hashable, Sendable {
   let rows: ClosedRange<Int64>
-  /// The numbers of their entries.
+  /// The numbers of the entries in these chains.
   public let entries: ClosedRange<Int64>
-  /// The times at which the first of them and the chain after them were begun, Unix seconds.
+  /// The times at which the first of these chains and the chain after them were begun, Unix seconds.
   public let times: (since: Int64, until: Int64)
 
   /// The number of entries.
   public var count: Int64 { entries.upperBound - entries.lowerBound + 1 }
 
-  /// Their outcome, in the words of the log.
+  /// The item and the detail of the log's entry that reports these chains as set aside.
   var note: (item: String, detail: String) {
     let range = count == 1 ? "entry \(entries.lowerBound)" : "entries \(entries.lowerBound) to \(entries.upperBound)"
     let (since, until) = (Timestamp.format(times.since), Timestamp.format(times.until))
@@ -37,17 +39,17 @@ extension AuditWalk.Fault {
   }
 }
 
-// Finding them, and setting them aside.
+// The search for such chains, and the operation that sets them aside.
 extension Keychain {
-  /// The detail of the entry of a rekey that has taken the whole log along.
+  /// The detail of the entry of a rekey that took the whole log along.
   public static let rekeyedWithLog = "with the whole log"
-  /// The most records of a chain among which the word of the rekey before it is looked for: its entry is made in the
-  /// turn in which the new store takes the old one's place, and nothing but what waited in memory comes before it.
+  /// The number of a chain's first records that are searched for the entry of the rekey before it. That entry is made
+  /// in the same turn in which the new store takes the old one's place, and only what waited in memory comes before it.
   private static let recordsToRekey = 8
 
-  /// The chains that a rekey left sealed to the old keys, and that were not set aside.
+  /// The chains that a rekey left sealed to the old keys, and that were not set aside yet.
   ///
-  /// - Throws: ``VaultError/locked``; ``VaultError/corrupt(_:)`` where the log's anchor is not the one that was stored
+  /// - Throws: ``VaultError/locked``; ``VaultError/corrupt(_:)`` when the log's anchor is not the one that was stored
   ///   last.
   func auditRemains() throws(VaultError) -> [AuditRemains] {
     let anchor = try anchor()
@@ -80,26 +82,27 @@ extension Keychain {
     return found
   }
 
-  /// Chains that cannot be read, one after the other.
+  /// Consecutive chains that cannot be read.
   private struct Run {
-    /// The beginning of the first of them.
+    /// The row of the first chain's beginning.
     let row: Int64
     let chain: AuditChain
-    /// The times at which they were begun, which the links cover.
+    /// The times at which the chains were begun, which the links cover.
     var times: [Int64] = []
 
-    /// True when a rekey can have left all of them: it left what waited in memory, which is one chain, or a few that
-    /// were begun as it ended. Whoever has the disk can make any chain unreadable, but not a later one of it.
+    /// True when a rekey can have left all of these chains. A rekey left what waited in memory: one chain, or a few
+    /// chains that were begun as the rekey ended. Whoever has the disk can make any chain unreadable, but cannot give
+    /// it a later time.
     func isLeft(byRekeyAt time: Int64) -> Bool {
       times.count == 1
         || times.allSatisfy { max(Seconds.from($0, to: time), Seconds.from(time, to: $0)) <= Self.longest }
     }
 
-    /// The seconds that entries wait in memory at most, with room for a slow disk.
+    /// The most seconds that entries wait in memory, with time to spare for a slow disk.
     private static let longest: Int64 = 10
   }
 
-  /// True when the seed of a chain is for another box than the vault's.
+  /// True when the seed of a chain is sealed to another box than the vault's.
   private func isSealedToOthers(_ chain: AuditChain) throws(VaultError) -> Bool {
     try withBoxKey { (key: borrowing SecureBytes) throws(VaultError) in
       do throws(CryptoError) { _ = try chain.seed(key) } catch { return true }
@@ -107,7 +110,7 @@ extension Keychain {
     }
   }
 
-  /// True when the first records of a chain tell that a rekey was done.
+  /// True when the first records of a chain report that a rekey was done.
   private func tellsOfRekey(_ chain: AuditChain, _ beginning: Int64) throws(VaultError) -> Bool {
     var reading = try withBoxKey { (key: borrowing SecureBytes) throws(VaultError) in
       do throws(CryptoError) {
@@ -123,7 +126,7 @@ extension Keychain {
         try reading.open(row, vault, into: plaintext)
         _ = try plaintext.withBytes { (bytes: RawSpan) throws(CryptoError) in
           try AuditBlock.read(bytes) { _, entry in
-            // Later versions say that they have taken the log along.
+            // Later versions report in the detail that they took the log along.
             if entry.action == .rekey, entry.outcome == .ok, entry.caller == nil, entry.detail == nil { isTold = true }
           }
         }
@@ -132,13 +135,14 @@ extension Keychain {
     return isTold
   }
 
-  /// Sets aside what a rekey left sealed to the old keys, where nothing else is wrong: the rows stay as they are, and
-  /// the log says which entries they have and is whole without them. A check of the store is needed after that.
+  /// Sets aside the chains that a rekey left sealed to the old keys, if nothing else is wrong. The rows stay as they
+  /// are; the log records which entries they hold, and is whole without them. A check of the store is needed after
+  /// that.
   ///
   /// - Parameter now: Unix seconds.
-  /// - Returns: what was set aside; nothing where there is nothing of that kind.
-  /// - Throws: ``VaultError/locked``; ``VaultError/corrupt(_:)`` where anything else is wrong with the log, or is known
-  ///   to be with the store; ``VaultError/storage(_:)``. Nothing is changed then.
+  /// - Returns: the chains that were set aside; empty when there are none.
+  /// - Throws: ``VaultError/locked``; ``VaultError/corrupt(_:)`` when anything else is wrong with the log, or is known
+  ///   to be wrong with the store; ``VaultError/storage(_:)``. Then nothing has changed.
   public func setAsideAuditRemains(now: Int64) throws(VaultError) -> [AuditRemains] {
     guard case .none = transaction.state else { throw .storage("a change is being made") }
     guard holdsAllKeys else { throw .locked }
@@ -151,14 +155,14 @@ extension Keychain {
     anchor.aside = (anchor.aside + remains.map(\.rows)).sorted { $0.lowerBound < $1.lowerBound }
     anchor.joined = auditEnd
     try writeUnwritten(anchor)
-    // Whatever else there is, the next check finds.
+    // The next check finds any other fault.
     verdict = Verdict()
     database.trust()
     beginVerification()
     return remains
   }
 
-  /// - Throws: ``VaultError/corrupt(_:)`` where anything else is wrong than these faults.
+  /// - Throws: ``VaultError/corrupt(_:)`` when anything other than these faults is wrong.
   private func checkForOthers(than expected: [AuditWalk.Fault]) throws(VaultError) {
     let walk = try AuditWalk(self, isTail: false)
     while try !walk.step(self, rows: .max) {}

@@ -1,20 +1,20 @@
 import VaultCore
 import VaultModel
 
-/// The last record of the log for as long as no other one is written: it has what is counted and may change, so that
-/// the next record, or another tally, takes its place. To whoever opens the store after a kill it is a record like any
-/// other.
+/// The last record of the log as long as no other is written. It holds counts that may still change, so the next record
+/// or another tally replaces it. If the process is killed, the next process to open the store treats it as a record
+/// like any other.
 ///
-/// Its key is the next one of the chain, which stays in memory meanwhile, with what the record has.
+/// Its key is the chain's next key, which stays in memory meanwhile, together with the content of the record.
 struct AuditTally: ~Copyable {
   let row: AuditRow
-  /// The end of the log behind it.
+  /// The end of the log with this record.
   private let end: AuditPosition
-  /// The state of the chain behind it.
+  /// The state of the chain's key after this record.
   private var key: AuditKey
   var isWritten = false
 
-  /// Seals what is in a block, and empties that.
+  /// Seals the content of a block as a tally, and empties the block.
   init(
     _ block: inout AuditBlock, after position: AuditPosition, chain: Int64, key: consuming AuditKey, _ vault: VaultID
   ) {
@@ -36,6 +36,6 @@ struct AuditTally: ~Copyable {
     key = AuditKey(copying: other.key)
   }
 
-  /// The end, as it is stored with it.
+  /// The end of the log as it is stored with this record.
   mutating func storedEnd(chain: Int64, _ vault: VaultID) -> AuditEnd { AuditEnd(end, chain: chain, vault, key: &key) }
 }

@@ -1,15 +1,17 @@
 import VaultCore
 
-// What a walk over the audit log looks at beside the records: who has begun each chain, and where each has ended.
+// The checks of a walk over the audit log beside those of the records: who began each chain, and where each chain
+// ended.
 extension AuditWalk {
-  /// The chain that is read.
+  /// The chain that is being read.
   struct Reading: ~Copyable {
     let chain: Int64
-    /// The row that the next key is for.
+    /// The row for which the next key is.
     var next: Int64
     var key: AuditKey
 
-    /// Passes over the keys of the rows before one; false where no chain is that long, or it is past that one.
+    /// Advances over the keys of the rows before `row`; false when no chain is that long, or the keys are past that row
+    /// already.
     mutating func skip(to row: Int64) -> Bool {
       guard row >= next, row - chain <= AuditWriting.longest.rows + 1 else { return false }
       while next < row {
@@ -19,12 +21,12 @@ extension AuditWalk {
       return true
     }
 
-    /// The MAC of the end of the log, if this place is that of its last record; nil where it is not.
+    /// The MAC of the end of the log, if this chain stands at the last record; nil otherwise.
     mutating func mac(of end: AuditPosition, _ vault: VaultID) -> RecordMark? {
       next == end.row + 1 ? AuditEnd(end, chain: chain).mac(vault, key: &key) : nil
     }
 
-    /// Opens a record of it; the keys of rows that are missing are passed over.
+    /// Opens a record of the chain. The keys of missing rows are skipped.
     mutating func open(_ row: AuditRow, _ vault: VaultID, into plaintext: Scratch) throws(CryptoError) {
       guard row.chain == chain, skip(to: row.row) else { throw .authenticationFailed }
       next += 1
@@ -39,9 +41,10 @@ extension AuditWalk {
 
   // MARK: Chains
 
-  /// Checks that a chain that was begun since somebody vouched for the log was so where the one before it has ended.
+  /// Checks that a chain begins exactly where the chain before it ended, if it was begun after the part of the log that
+  /// the anchor covers.
   func checkEnd(before chain: AuditChain, _ row: Int64, _ before: inout Reading?, _ vault: VaultID) {
-    // Where something is missing or was changed, that is said, and nobody can tell more.
+    // If something is missing or was changed, another fault reports it, and this check has nothing to go by.
     guard !isBroken, faults.isEmpty, anchorProblem == nil, row > joined.row, row - 1 > gone, !isAside(row - 1) else {
       return
     }
@@ -49,7 +52,7 @@ extension AuditWalk {
     if !isRight { add(chain.first, nil, "what was written just before entry \(chain.first) was cut off") }
   }
 
-  /// Checks who has begun a chain.
+  /// Checks who began a chain.
   func check(
     _ chain: AuditChain, _ row: Int64, _ before: inout Reading?, isFirst: Bool, _ keychain: Keychain
   ) {
@@ -59,17 +62,17 @@ extension AuditWalk {
     case .cold: isRight = chain.mac == .none || keychain.isRight(chain, row)
     case .continued where before != nil:
       isRight = before!.skip(to: row) && chain.mac == chain.mac(row, keychain.vault, after: &before!.key)
-    // After a chain that was taken out, or cannot be read, nobody can tell.
+    // After a chain that was removed or cannot be read, this cannot be checked.
     case .continued: isRight = !isFirst || row <= joined.row || row - 1 <= gone
     }
     if !isRight { add(chain.first, nil, "the entries from \(chain.first) on were begun by somebody else") }
   }
 
-  // MARK: What was set aside
+  // MARK: Chains that were set aside
 
   func isAside(_ row: Int64) -> Bool { aside.contains { $0.contains(row) } }
 
-  /// Passes a row that was set aside: what it has is not read, and the links go on over it.
+  /// Passes a row that was set aside. Its content is not read, and the links continue over it.
   func passAside(_ row: AuditRow) {
     reading = nil
     if isBroken {
@@ -88,7 +91,7 @@ extension AuditWalk {
     if !noted.isEmpty { asideLinks.insert(position.link) }
   }
 
-  /// Says of what a rekey left sealed to the old keys that it is that, in place of what it looks like.
+  /// Reports the chains that a rekey left sealed to the old keys as such, in place of the faults that they look like.
   private func nameRemains(_ keychain: Keychain) {
     for remains in (try? keychain.auditRemains()) ?? [] {
       let entries = remains.entries
@@ -105,7 +108,7 @@ extension AuditWalk {
   func conclude(_ keychain: Keychain) {
     if let anchorProblem { add(nil, nil, anchorProblem) }
     if !isOvertaken { checkEnd(keychain) }
-    // Each was noted at the end of a record, of which some may have been taken out since.
+    // Each link was noted at the end of a record, and some of these records may have been removed since.
     for (entry, link) in noted.sorted(by: { $0.key < $1.key }) where entry > start.entries {
       if !asideLinks.contains(link) { addNoted(entry) }
     }
@@ -126,7 +129,7 @@ extension AuditWalk {
     } else if position.link != end.link {
       add(nil, nil, "the end of the audit log is not what was written last")
     } else if let foundEnd, anchorProblem == nil, position.row > gone {
-      // Of a process that has ended: its key says that nothing is cut off, and nothing else does.
+      // The end was written by a process that has ended. Only the MAC under its key shows that nothing was cut off.
       let mac = reading != nil ? reading!.mac(of: foundEnd.position, keychain.vault) : nil
       let isRight = foundEnd.mac == mac && foundEnd.chain == reading?.chain
       if !isRight { add(nil, nil, "the end of the audit log was written by somebody else") }
@@ -135,7 +138,7 @@ extension AuditWalk {
       add(nil, nil, "before entry \(cut.entries + 1) somebody else has written")
     }
     let lastRow = (try? keychain.database.lastAuditRow()) ?? 0
-    // The tally behind it is this process's own.
+    // A tally after the end is this process's own.
     let written = keychain.standingAudit ?? keychain.writtenAuditEnd?.row ?? end.row
     if lastRow > written, !isEndLost {
       add(end.entries + 1, nil, "after entry \(end.entries) somebody else has written")

@@ -1,78 +1,79 @@
 public import VaultCore
 public import VaultModel
 
-/// A walk over the audit log from one position to its end, in steps, which opens every record and looks whether it is the one
-/// that was written.
+/// A walk over the audit log, from one position to its end, in steps. It opens every record and checks that the record
+/// is the one that was written.
 ///
-/// It holds keys, so it has to be let go of at a lock.
+/// The walk holds keys, so it must be released at a lock.
 public final class AuditWalk {
-  /// Something that is wrong with the log.
+  /// A fault of the log.
   public struct Fault: Hashable, Sendable {
-    /// The numbers of the first and the last entry that it is about; nil where nothing tells.
+    /// The numbers of the first and the last entry that the fault is about; nil when they are not known.
     public let first: Int64?
     public let last: Int64?
     public let text: String
-    /// True when the text goes on from the numbers.
+    /// True when the text continues a sentence that begins with the numbers.
     let isRange: Bool
   }
 
-  /// The most faults that are kept.
+  /// The most faults that are recorded.
   private static let mostFaults = 64
-  /// The most chains that are looked at backwards for the one to begin at.
+  /// The most chains that are examined backwards to find the chain at which to begin.
   private static let mostSteps = 1024
 
-  /// The faults until now, the first ones of them.
+  /// The faults found so far: the first ones, up to a limit.
   public internal(set) var faults: [Fault] = []
-  /// The number of entries that nothing vouches for: those of chains that were begun before the first unlock and without
-  /// the boot key.
+  /// The number of entries that nothing authenticates: the entries of chains that were begun before the first unlock
+  /// and without the boot key.
   public private(set) var unvouched: Int64 = 0
-  /// The first and the last of these among those that were written since the vault was unlocked last.
+  /// The first and the last of these entries that were written since the vault was last unlocked.
   private(set) var unvouchedSince: (first: Int64, last: Int64)?
-  /// The bytes of what was written before a first unlock, behind what is vouched for.
+  /// The number of bytes, after the part that the anchor covers, that were written before a first unlock.
   private(set) var early: Int64 = 0
   private var isEarly = false
-  /// The number of entries that were met.
+  /// The number of entries read so far.
   public private(set) var entries: Int64 = 0
-  /// The place that it has come to, as far as is known.
+  /// The position that the walk has reached, as far as it is known.
   var position: AuditPosition
-  /// The last place up to which nothing was wrong.
+  /// The last position up to which nothing was wrong.
   private(set) var whole: AuditPosition
-  /// Where it has begun.
+  /// The position at which the walk began.
   let start: AuditPosition
-  /// What is vouched for of the log: where it begins, and up to where.
+  /// The part of the log that the anchor covers: the position where it begins, and the position where it ends.
   let (cut, joined): (AuditPosition, AuditPosition)
-  /// The rows that were set aside, over which the links go on.
+  /// The rows that were set aside, over which the links continue.
   let aside: [ClosedRange<Int64>]
-  /// The links within them, for what was noted elsewhere.
+  /// The links within these rows, to compare with links that were noted elsewhere.
   var asideLinks: Set<Digest> = []
-  /// The row up to which everything was taken out.
+  /// The row up to which everything was removed.
   var gone: Int64
-  /// True when all that it was to walk over was taken out meanwhile.
+  /// True when everything that the walk was to read was removed meanwhile.
   var isOvertaken = false
-  /// Where the log ends.
+  /// The position at which the log ends.
   let end: AuditPosition
-  /// The end by the store, where this process has not written to the log yet, or has left a tally: nobody but its MAC
-  /// vouches for it.
+  /// The end of the log according to the store, if this process has not written to the log yet or has left a tally.
+  /// Only its MAC authenticates it.
   let foundEnd: AuditEnd?
   private let readsUnwritten: Bool
-  /// What is wrong with the anchor.
+  /// The fault of the anchor; nil when it has none.
   let anchorProblem: String?
-  /// True when the store does not say where the log ends: then it is walked over to its last row.
+  /// True when the store does not say where the log ends. The walk then goes to the log's last row.
   var isEndLost = false
-  /// The places that somebody else has noted, by the number of the last entry before each.
+  /// The links that were noted elsewhere, each by the number of the last entry that it covers.
   var noted: [Int64: Digest]
   private let plaintext = Scratch()
   var reading: Reading?
-  /// True when rows were passed of whose entries nothing is known.
+  /// True when the walk passed rows whose entries are not known.
   var isBroken = false
   var isVouchedFor: Bool
 
-  /// Begins a walk, from the oldest entry on or, with `isTail`, behind what is vouched for.
+  /// Begins a walk, at the oldest entry or, with `isTail`, after the part that the anchor covers.
   ///
   /// - Parameters:
-  ///   - noted: places that were noted elsewhere, to be compared: for the number of an entry what stood for all up to it.
-  ///   - readsUnwritten: true to go on to the records that are not on the disk yet.
-  ///   - readsTally: true to go on to the tally of a store that has failed, which nothing replaces any more.
+  /// - noted: links that were noted elsewhere, to be compared: for the number of an entry, the link that covers all
+  ///   entries up to it.
+  /// - readsUnwritten: true to continue with the records that are not on the disk yet.
+  /// - readsTally: true to continue with the tally of a store that has failed, which nothing replaces any more.
   /// - Throws: ``VaultError/locked``; ``VaultError/corrupt(_:)`` when the anchor is not the one that was stored last.
   init(
     _ keychain: Keychain, isTail: Bool, noted: [Int64: Digest] = [:], readsUnwritten: Bool = false,
@@ -85,7 +86,7 @@ public final class AuditWalk {
     position = cut
     isVouchedFor = anchor?.isVouchedFor ?? true
     aside = anchor?.aside ?? []
-    // The keys of a chain come one after the other, so that one is walked over from its beginning.
+    // The keys of a chain follow from one another, so a chain is read from its beginning.
     if isTail, let last = try keychain.database.auditRow(joined.row), last.chain > position.row + 1,
       last.chain <= joined.row,
       let row = try keychain.database.auditRow(last.chain), row.isBeginning
@@ -106,20 +107,21 @@ public final class AuditWalk {
     }
   }
 
-  /// The part of the log that a reader needs of a chain and of those before it.
+  /// A reader's need for a chain and for the chains before it.
   enum Reach {
-    /// All from this chain on, and none before it.
+    /// All entries from this chain on, and none before it.
     case fromHere
-    /// All from this chain on at least.
+    /// At least all entries from this chain on.
     case here
-    /// Perhaps some of those before it.
+    /// Perhaps some entries of the chains before it.
     case before
   }
 
-  /// Begins a walk for a reader at the oldest chain that it needs, or at the oldest entry where none tells, also where
-  /// many would have to be looked at for that.
+  /// Begins a walk for a reader at the oldest chain that it needs. The walk begins at the oldest entry if no chain
+  /// shows where to begin, or if too many chains would have to be examined.
   ///
-  /// - Parameter reach: what is needed, by a chain's beginning; asked from the last one back, until there is none before.
+  /// - Parameter reach: the reader's need, given the beginning of a chain. It is called from the last chain backwards,
+  ///   until it returns ``Reach/fromHere`` or there is no earlier chain.
   convenience init(_ keychain: Keychain, reach: (AuditChain) -> Reach) throws(VaultError) {
     try self.init(keychain, isTail: false, readsUnwritten: true)
     let written = keychain.writtenAuditEnd ?? end
@@ -144,8 +146,8 @@ public final class AuditWalk {
     if let oldest { position = oldest }
   }
 
-  /// The end by the store behind the tally that this process has left there; nil where there is none, and where the
-  /// store has not failed, so that the next record takes its place.
+  /// The end of the log according to the store, after the tally that this process left there. Nil when there is no
+  /// tally, and when the store has not failed, because the next record then replaces the tally.
   private static func tallyEnd(of keychain: Keychain) throws(VaultError) -> AuditEnd? {
     guard keychain.hasFailed, let tally = keychain.standingAudit, let found = try foundEnd(of: keychain) else {
       return nil
@@ -153,12 +155,13 @@ public final class AuditWalk {
     return found.position.row == tally ? found : nil
   }
 
-  /// Where the part ends that is looked at: the number of its last entry, and what stands for all up to it.
+  /// The end of the part that is checked: the number of its last entry, and the link that covers everything up to it.
   public var checked: (entries: Int64, link: Digest) {
     isEndLost ? (position.entries, position.link) : (end.entries, end.link)
   }
 
-  /// The anchor, or what is wrong with it: then the log is walked over from its first row on, and nothing vouches for it.
+  /// The anchor, or the fault of the anchor. With a fault, the log is walked from its first row on, and the anchor
+  /// covers nothing.
   private static func anchor(of keychain: Keychain) throws(VaultError) -> (anchor: AuditAnchor?, problem: String?) {
     do throws(VaultError) { return (try keychain.anchor(), nil) } catch {
       guard case .corrupt(let reason) = error else { throw error }
@@ -166,7 +169,7 @@ public final class AuditWalk {
     }
   }
 
-  /// The place before the first row, as that says itself.
+  /// The position before the first row, according to that row itself.
   private static func first(of keychain: Keychain) -> AuditPosition {
     guard let number = (try? keychain.database.firstAuditRow()) ?? nil,
       let row = try? keychain.database.auditRow(number), row.isBeginning, let chain = try? Keychain.chain(row)
@@ -174,7 +177,7 @@ public final class AuditWalk {
     return AuditPosition(before: chain, in: number)
   }
 
-  /// The end by the store; nil when it cannot be read, or is missing where there is a log.
+  /// The end of the log according to the store; nil when it cannot be read, or is missing although there is a log.
   private static func foundEnd(of keychain: Keychain) throws(VaultError) -> AuditEnd? {
     do throws(VaultError) {
       if let end = try keychain.storedEnd() { return end }
@@ -186,17 +189,17 @@ public final class AuditWalk {
     }
   }
 
-  /// The progress: bytes that were passed, and those of the log.
+  /// The progress: the number of bytes passed, and the number of bytes of the log.
   public var progress: (done: Int64, of: Int64) { (position.bytes, end.bytes) }
 
-  /// Continues over at most `rows` rows; true at the end.
+  /// Continues over at most `rows` rows, of which a long one counts as several; true at the end.
   ///
   /// - Parameter body: called with each entry and its number.
-  /// - Throws: ``VaultError/locked``; ``VaultError/storage(_:)``. Anything corrupt is a fault.
+  /// - Throws: ``VaultError/locked``; ``VaultError/storage(_:)``. Corrupt data is not thrown: it becomes a fault.
   public func step(
     _ keychain: Keychain, rows: Int, _ body: (Int64, AuditEntry) -> Void = { _, _ in }
   ) throws(VaultError) -> Bool {
-    // What was taken out meanwhile is none that is missing.
+    // A part that was removed meanwhile by a cut is not reported as missing.
     if let anchor = try Self.anchor(of: keychain).anchor, anchor.cut.row > position.row {
       (position, isVouchedFor) = (anchor.cut, anchor.isVouchedFor)
       (gone, isOvertaken) = (anchor.cut.row, anchor.cut.row > end.row)
@@ -260,7 +263,7 @@ public final class AuditWalk {
     if !isBroken, chain.previous != position.link {
       add(position.entries, position.entries, "what was written up to entry \(position.entries) is not what is there")
     }
-    // The numbers of what was set aside are those up to this one.
+    // The numbers of the entries that were set aside reach up to this number.
     if isAside(row.row - 1), !isBroken { position.entries = max(position.entries, chain.first - 1) }
     resume(at: chain.first)
     position.row = row.row - 1
@@ -280,7 +283,7 @@ public final class AuditWalk {
       }
     } catch {
       if error == .locked { throw error }
-      // Its entries are missed at the beginning of the next one.
+      // The beginning of the next chain reports the entries of this chain as missing.
       isBroken = true
       return
     }
@@ -304,7 +307,7 @@ public final class AuditWalk {
       }
       resume(at: first)
       position.entries = first - 1
-      // Where something is missing, that is said already; from here on each record says what was before it.
+      // If something is missing, that is reported already; from here on each record names the link before it.
       position.link = previous
       position.pass(row.bytes, entries: count)
       if let link = noted.removeValue(forKey: position.entries), link != position.link { addNoted(position.entries) }
@@ -316,14 +319,14 @@ public final class AuditWalk {
     } catch { pass(row) }
   }
 
-  /// Passes a row that tells nothing.
+  /// Passes a row whose content is unknown.
   private func pass(_ row: AuditRow) {
     isBroken = true
     position.row = row.row
     position.bytes += Int64(row.bytes.count)
   }
 
-  /// Tells which entries were missed before the one of that number, the next that can be read.
+  /// Reports the entries that are missing before entry `first`, the next entry that can be read.
   private func resume(at first: Int64) {
     if first > position.entries + 1 {
       add(position.entries + 1, first - 1, "missing, or not what was written", isRange: true)
@@ -344,7 +347,7 @@ public final class AuditWalk {
 }
 
 extension Finding {
-  /// A fault of the audit log, in words.
+  /// A finding about a fault of the audit log.
   init(_ fault: AuditWalk.Fault) {
     let subject =
       switch (fault.first, fault.last) {

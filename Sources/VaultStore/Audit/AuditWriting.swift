@@ -1,39 +1,40 @@
 import VaultCore
 import VaultModel
 
-/// The chain of the audit log that this process writes, and what of it is not on the disk yet.
+/// The chain of the audit log that this process writes, and the part of the log that is not on the disk yet.
 ///
-/// Each record is sealed once, whether or not it can be written then: the key goes on, and what could not be written is
-/// written with the next one.
+/// Each record is sealed once, whether or not it can be written at that time: the key has advanced. A record that could
+/// not be written is written together with the next one.
 struct AuditWriting: ~Copyable {
-  /// The number of rows, and of bytes, from which on another chain is begun: a reader has to go through the keys of one from
-  /// its beginning, and it is cut as a whole.
+  /// The number of rows, and of bytes, after which another chain is begun. A reader must go through the keys of a chain
+  /// from its beginning, and a chain is cut as a whole.
   static let longest = (rows: 1024, bytes: 512 << 10)
 
   var key: AuditKey
-  /// The row of the beginning of the chain, its time, and the age of the log then.
+  /// The row of the chain's beginning. `time` and `age` are the time of that beginning, and the age of the log at that
+  /// time.
   let chain: Int64
   let (time, age): (Int64, Int64)
   let beginning: AuditPosition
-  /// The end of the log, of what is not written as well.
+  /// The end of the log, including what is not written yet.
   private(set) var end: AuditPosition
-  /// The end of what is written.
+  /// The end of the part that is written.
   private(set) var written: AuditPosition
-  /// What is not written yet, and its size in bytes.
+  /// The rows that are not written yet, and their size in bytes.
   private(set) var unwritten: [AuditRow] = []
   private(set) var unwrittenBytes = 0
-  /// True when the next record is to begin another chain.
+  /// True when the next record must begin another chain.
   var isOver = false
-  /// The record behind the last one, whose place the next one takes.
+  /// The tally: a record after the last one, which the next record replaces.
   private(set) var tally: AuditTally?
-  /// The row of one that is on the disk, until something else takes its place.
+  /// The row of a tally on the disk, until another row replaces it.
   private(set) var standing: Int64?
 
   /// - Parameters:
-  ///   - end: the end of the log before it.
-  ///   - written: the end of what is written of that.
-  ///   - unwritten: the rest.
-  ///   - standing: see ``standing``.
+  /// - end: the end of the log before this chain.
+  /// - written: the end of the written part of the log before this chain.
+  /// - unwritten: the rows of that log that are not written yet.
+  /// - standing: the row of a tally on the disk; see ``standing``.
   init(
     _ chain: AuditChain, _ key: consuming AuditKey, after end: AuditPosition, written: AuditPosition,
     unwritten: [AuditRow], standing: Int64?
@@ -51,7 +52,7 @@ struct AuditWriting: ~Copyable {
     self.end.pass(chain)
   }
 
-  /// A copy that goes on by itself, for what may come to nothing.
+  /// Makes an independent copy, to which the caller returns if an attempt fails.
   init(copying other: borrowing AuditWriting) {
     key = AuditKey(copying: other.key)
     (chain, time, age, beginning) = (other.chain, other.time, other.age, other.beginning)
@@ -63,14 +64,14 @@ struct AuditWriting: ~Copyable {
     }
   }
 
-  /// True when the next record is to begin another chain, also because a day has passed: the age of the log is known from
-  /// the beginnings of chains.
+  /// True when the next record must begin another chain. A day's passing is also a reason: the age of the log is known
+  /// from the beginnings of chains.
   func isLong(at now: Int64) -> Bool {
     isOver || end.row - chain >= Self.longest.rows || end.bytes - beginning.bytes >= Self.longest.bytes
       || now < Seconds.from(AuditChain.longestStep, to: time) || now >= Seconds.after(AuditChain.longestStep, time)
   }
 
-  /// Seals what is in a block as the next record.
+  /// Seals the content of a block as the next record, and empties the block.
   mutating func seal(_ block: inout AuditBlock, _ vault: VaultID) {
     let place = AuditChain.place(end.row + 1, chain: chain, vault)
     let sealed = block.withPlaintext(after: end) { plaintext in
@@ -83,21 +84,21 @@ struct AuditWriting: ~Copyable {
     tally = nil
   }
 
-  /// Seals what is in a block as the tally: a record like any other, but that the keys do not go on from it.
+  /// Seals the content of a block as the tally, a record like any other, except that the chain's key does not advance.
   mutating func seal(tally block: inout AuditBlock, _ vault: VaultID) {
     tally = AuditTally(&block, after: end, chain: chain, key: AuditKey(copying: key), vault)
   }
 
-  /// The end without the tally.
+  /// The end of the log without the tally.
   mutating func lastEnd(_ vault: VaultID) -> AuditEnd { AuditEnd(end, chain: chain, vault, key: &key) }
 
-  /// The end, as it is stored.
+  /// The end of the log as it is stored.
   mutating func storedEnd(_ vault: VaultID) -> AuditEnd {
     if tally != nil { return tally!.storedEnd(chain: chain, vault) }
     return lastEnd(vault)
   }
 
-  /// True when there is a tally that is not on the disk.
+  /// True when there is a tally that is not on the disk yet.
   var hasUnwrittenTally: Bool {
     switch tally {
     case .some(let tally): !tally.isWritten
@@ -105,7 +106,7 @@ struct AuditWriting: ~Copyable {
     }
   }
 
-  /// The row of the tally, where that is not on the disk.
+  /// The row of a tally that is not on the disk yet; nil when there is none.
   var unwrittenTally: AuditRow? {
     switch tally {
     case .some(let tally): tally.isWritten ? nil : tally.row
@@ -113,7 +114,7 @@ struct AuditWriting: ~Copyable {
     }
   }
 
-  /// Takes note that all is on the disk.
+  /// Notes that everything is on the disk.
   mutating func haveWritten() {
     if !unwritten.isEmpty { standing = nil }
     (unwritten, unwrittenBytes) = ([], 0)

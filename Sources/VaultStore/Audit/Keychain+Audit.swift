@@ -1,39 +1,41 @@
 public import VaultCore
 import VaultModel
 
-// Writing the audit log. It is written in every state of the keychain, and read while the vault is unlocked alone.
+// The writing of the audit log. It is written in every state of the keychain, and read only while the vault is
+// unlocked.
 //
-// The first records of a process begin a chain; so do the first ones after an unlock, and those after a long one. What a
-// chain is sealed with goes on from record to record, so that nobody who takes the process's memory can read or make
-// earlier ones.
+// A process begins a chain with its first records, with the first records after an unlock, and after a long chain. The
+// key that seals a chain advances from record to record, so that nobody who takes the process's memory can read or
+// forge earlier records.
 extension Keychain {
-  /// What is told of the log.
+  /// The facts about the log that a caller may see.
   public struct AuditFacts: Hashable, Sendable {
-    /// The number of entries that were ever made, and that of the last one that was taken out.
+    /// The number of entries ever made, and the number of the last entry that was removed.
     public var entries: Int64
     public var cut: Int64
     /// The size of the log in bytes.
     public var bytes: Int64
-    /// What stands for all of it (``AuditChain``), for whoever keeps such somewhere else.
+    /// The link that covers all of the log (``AuditChain``), for a caller who notes it somewhere else.
     public var link: Digest
   }
 
-  /// The most bytes of records that wait for a disk on which there is room.
+  /// The most bytes of records that may wait while the disk is full.
   public static let mostUnwrittenAudit = 2 << 20
-  /// So many bytes of records do not wait for more.
+  /// The number of waiting bytes at which records should be written without waiting for more.
   private static let longUnwrittenAudit = 1 << 20
 
-  /// What is known of the log; before the first entry of this process what the store says of it, which nobody vouches for.
+  /// The known facts about the log. Before the first entry of this process, these are what the store says, which
+  /// nothing authenticates.
   public var auditFacts: AuditFacts {
     let cut = (try? storedAnchor())?.cut ?? .start
     let end = auditEnd
     return AuditFacts(entries: end.entries, cut: cut.entries, bytes: max(0, end.bytes - cut.bytes), link: end.link)
   }
 
-  /// The number that the next entry gets.
+  /// The number of the next entry.
   public var nextAuditEntry: Int64 { auditEnd.entries + 1 }
 
-  /// The end of the log, of what is not written as well.
+  /// The end of the log, including what is not written yet.
   var auditEnd: AuditPosition {
     switch bound.audit {
     case .some(let writing): writing.end
@@ -41,38 +43,39 @@ extension Keychain {
     }
   }
 
-  /// Seals what is in a block, for ``writeAudit(now:)``, and empties it.
+  /// Seals the content of a block for ``writeAudit(anchored:usage:isSynced:)``, and empties the block.
   ///
   /// - Parameters:
   ///   - now: Unix seconds.
-  ///   - staysInChain: true to go on with the chain that is there, however long it is: for what tells more of its
-  ///     entries.
+  /// - staysInChain: true to continue the present chain, however long it is. This is for a block that adds to the
+  ///   entries of that chain.
   /// - Throws: ``VaultError/corrupt(_:)``, ``VaultError/storage(_:)`` when no chain can be begun;
-  ///   ``VaultError/diskFull`` when too much waits already. The block is as it was then.
+  ///   ``VaultError/diskFull`` when too much waits already. The block is then as it was.
   public func sealAudit(_ block: inout AuditBlock, now: Int64, staysInChain: Bool = false) throws(VaultError) {
     if unwrittenAuditBytes > Self.mostUnwrittenAudit, block.count > 0 { throw .diskFull }
     guard staysInChain, hasAuditChain else { return try sealAuditAnyway(&block, now: now) }
     bound.audit?.seal(&block, vault)
   }
 
-  /// The same however much waits already.
+  /// Seals the content of a block however much waits already; see ``sealAudit(_:now:staysInChain:)``.
   func sealAuditAnyway(_ block: inout AuditBlock, now: Int64) throws(VaultError) {
     guard block.count > 0 else { return }
     try beginChainIfNeeded(now: now)
     bound.audit?.seal(&block, vault)
   }
 
-  /// Seals what is in a block behind the last record, for ``writeAudit(now:)``, and empties it: the next record, or the
-  /// next tally, takes its place. No number of an entry counts those in it.
+  /// Seals the content of a block as a tally after the last record, for ``writeAudit(anchored:usage:isSynced:)``, and
+  /// empties the block. The next record or the next tally replaces it. The entries in it are not counted in the numbers
+  /// of entries.
   ///
-  /// - Throws: as ``sealAudit(_:now:)``.
+  /// - Throws: as ``sealAudit(_:now:staysInChain:)``.
   public func sealAuditTally(_ block: inout AuditBlock, now: Int64) throws(VaultError) {
     guard block.count > 0 else { return }
     try beginChainIfNeeded(now: now)
     bound.audit?.seal(tally: &block, vault)
   }
 
-  /// True when there is a tally behind the last record, on the disk or on its way there.
+  /// True when there is a tally after the last record, on the disk or on its way there.
   public var hasAuditTally: Bool {
     switch bound.audit {
     case .some(let writing): writing.tally != nil
@@ -84,7 +87,7 @@ extension Keychain {
     if beginsAuditChain(now: now) { try beginChain(now: now) }
   }
 
-  /// True when a record that is sealed now, Unix seconds, begins another chain.
+  /// True when a record sealed at the time `now`, in Unix seconds, begins another chain.
   public func beginsAuditChain(now: Int64) -> Bool {
     switch bound.audit {
     case .some(let writing): writing.isLong(at: now)
@@ -92,7 +95,7 @@ extension Keychain {
     }
   }
 
-  /// True when a record goes on with a chain that is there, for which no other key is needed.
+  /// True when a record can continue an existing chain, which needs no other key.
   public var hasAuditChain: Bool {
     switch bound.audit {
     case .some: true
@@ -108,7 +111,7 @@ extension Keychain {
     }
   }
 
-  /// True when there are so many that they should not wait for more, and nothing is in the way.
+  /// True when so many records wait that they should be written now, and nothing prevents that.
   public var hasLongUnwrittenAudit: Bool {
     guard unwrittenAuditBytes >= Self.longUnwrittenAudit, case .none = transaction.state else { return false }
     return !hasFailed
@@ -121,7 +124,7 @@ extension Keychain {
     }
   }
 
-  /// The records that are not on the disk.
+  /// The records that are not on the disk yet.
   var unwrittenAudit: [AuditRow] {
     switch bound.audit {
     case .some(let writing): writing.unwritten
@@ -129,7 +132,7 @@ extension Keychain {
     }
   }
 
-  /// The end of what is written of the log.
+  /// The end of the written part of the log; nil before the first entry of this process.
   var writtenAuditEnd: AuditPosition? {
     switch bound.audit {
     case .some(let writing): writing.written
@@ -137,14 +140,14 @@ extension Keychain {
     }
   }
 
-  /// Writes all records that are not on the disk, and waits until they are.
+  /// Writes all records that are not on the disk yet, and waits until they are.
   ///
   /// - Parameters:
-  ///   - anchored: true to vouch for all of them, where the keys for that are in memory.
-  ///   - usage: what subjects have used of the log, to be kept with that; nil to leave what is kept.
-  ///   - isSynced: false to hand them to the system alone; ``syncLog()`` waits for the disk later.
-  /// - Throws: ``VaultError/distrusted(_:advice:)`` when the store has failed; ``VaultError/storage(_:)``: they are
-  ///   written the next time then.
+  /// - anchored: true to let the anchor cover all of them, if the keys for that are in memory.
+  /// - usage: the subjects' use of the log, to be stored with the anchor; nil to leave the stored use as it is.
+  /// - isSynced: false to hand the records to the system only; ``syncLog()`` waits for the disk later.
+  /// - Throws: ``VaultError/distrusted(_:advice:)`` when the store has failed; ``VaultError/storage(_:)``. The records
+  ///   are then written the next time.
   public func writeAudit(anchored: Bool, usage: AuditUsage? = nil, isSynced: Bool = true) throws(VaultError) {
     guard case .none = transaction.state else { throw .storage("a change is being made") }
     if hasFailed { throw Self.failed }
@@ -156,7 +159,7 @@ extension Keychain {
     if usage != nil, anchor != nil { earlyAudit = 0 }
   }
 
-  /// The row of the tally that is on the disk.
+  /// The row of the tally that is on the disk; nil when there is none.
   var standingAudit: Int64? {
     switch bound.audit {
     case .some(let writing): writing.standing
@@ -164,13 +167,13 @@ extension Keychain {
     }
   }
 
-  /// The same, also into a store that has failed.
+  /// Writes the records that are not on the disk yet, and an anchor if there is one, even into a store that has failed.
   func writeUnwritten(_ anchor: AuditAnchor?) throws(VaultError) {
     guard writtenAuditEnd != nil, hasUnwrittenAudit || anchor != nil else { return }
     try writeAudit { () throws(VaultError) in if let anchor { try put(anchor) } }
   }
 
-  /// Writes all records that are not on the disk, and in the same transaction what `body` does.
+  /// Writes all records that are not on the disk yet and, in the same transaction, what `body` writes.
   func writeAudit(with body: () throws(VaultError) -> Void) throws(VaultError) {
     let (rows, end) = (unwrittenAudit, bound.audit?.storedEnd(vault))
     let tally: AuditRow? =
@@ -201,7 +204,7 @@ extension Keychain {
   /// Begins a chain after the end of the log.
   private func beginChain(now: Int64) throws(VaultError) {
     let seed = RandomBytes.secret(count: 32)
-    // Another public key than the one that was stored last would have somebody else read this, and write it anew.
+    // If this used another public key than the one stored last, somebody else could read the chain and write it anew.
     let publicKey = try noticing { () throws(VaultError) in try checkedPublicKey() }
     let age = auditAge(at: now)
     let found = try noticing { () throws(VaultError) in try storedEnd() } ?? AuditEnd(.start, chain: 0)
@@ -237,7 +240,7 @@ extension Keychain {
       chain, AuditKey(seed: seed), after: end, written: written, unwritten: unwritten, standing: standing)
   }
 
-  /// The age of the log at a time, Unix seconds, as its last chain tells.
+  /// The age of the log at the time `now`, in Unix seconds, according to its last chain.
   func auditAge(at now: Int64) -> Int64 {
     switch bound.audit {
     case .some(let writing): return AuditChain.age(at: now, since: writing.time, writing.age)
@@ -256,13 +259,13 @@ extension Keychain {
     }
   }
 
-  /// Has the next record begin another chain: after an unlock one that the vault's own keys vouch for, from which on the
-  /// memory of a cold process says nothing.
+  /// Makes the next record begin another chain. After an unlock, the vault's own keys authenticate that chain, and the
+  /// memory of the process from before the unlock reveals nothing of it.
   public func endAuditChain() { bound.audit?.isOver = true }
 
   // MARK: The end and the anchor
 
-  /// The end of the log by the store, which nobody vouches for.
+  /// The end of the log according to the store, which nothing authenticates.
   func storedEnd() throws(VaultError) -> AuditEnd? {
     guard let bytes = try database.meta(MetaName.auditEnd) else { return nil }
     do throws(CryptoError) {
@@ -270,7 +273,7 @@ extension Keychain {
     } catch { throw .corrupt("the end of the audit log cannot be read") }
   }
 
-  /// The anchor by the store.
+  /// The anchor according to the store.
   func storedAnchor() throws(VaultError) -> AuditAnchor? {
     guard let bytes = try database.meta(MetaName.auditAnchor) else { return nil }
     do throws(CryptoError) {
@@ -278,9 +281,9 @@ extension Keychain {
     } catch { throw .corrupt("the anchor of the audit log cannot be read") }
   }
 
-  /// The anchor, if it is the one that was stored last; nil for a log that has none.
+  /// The anchor, checked to be the one that was stored last; nil for a log that has none.
   ///
-  /// - Throws: ``VaultError/locked``; ``VaultError/corrupt(_:)`` when it is another.
+  /// - Throws: ``VaultError/locked``; ``VaultError/corrupt(_:)`` when it is another one.
   func anchor() throws(VaultError) -> AuditAnchor? {
     let stored = try classRecord(.whenUnlocked).sets[Self.auditPlace]
     guard let bytes = try database.meta(MetaName.auditAnchor) else {
@@ -295,8 +298,8 @@ extension Keychain {
     .corrupt("the anchor of the audit log is not the one that was stored last")
   }
 
-  /// The anchor that vouches for everything up to `end`; nil where the keys for that are not in memory, or the log before
-  /// it is yet to be joined.
+  /// The anchor that covers everything up to `end`; nil when the keys for it are not in memory, or the earlier part of
+  /// the log has not been joined yet.
   private func anchor(joining end: AuditPosition) throws(VaultError) -> AuditAnchor? {
     guard bound.isAuditJoined, holdsIntegrityKey(.whenUnlocked) else { return nil }
     var anchor = try anchor() ?? AuditAnchor(cut: .start, joined: end)
@@ -324,7 +327,7 @@ extension Keychain {
     }
   }
 
-  /// The beginning of a chain in a row.
+  /// Reads the beginning of a chain from a row.
   static func chain(_ row: AuditRow) throws(VaultError) -> AuditChain {
     do throws(CryptoError) {
       return try row.bytes.withSpan { (bytes: RawSpan) throws(CryptoError) in try AuditChain(decoding: bytes) }

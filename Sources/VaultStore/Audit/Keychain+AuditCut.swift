@@ -1,26 +1,27 @@
 public import VaultCore
 public import VaultModel
 
-// The oldest entries of the audit log, which are taken out.
+// The removal of the oldest entries of the audit log.
 extension Keychain {
-  /// The bytes that are taken out at a time, so that nobody waits for long.
+  /// The number of bytes that are removed at a time, so that nobody waits for long.
   private static let cutAtATime: Int64 = 256 << 10
 
-  /// Takes out the oldest chains as long as the log is longer than `bytes`, or they are older than that; the one that
-  /// is written stays.
+  /// Removes the oldest chains as long as the log is longer than `bytes` or these chains are older than `age`. The
+  /// chain that is being written stays.
   ///
   /// - Parameters:
-  ///   - age: in seconds as ``AuditChain/age`` counts them; nil for any.
+  /// - age: the age in seconds, as ``AuditChain/age`` counts; nil to remove no chain for its age.
   ///   - now: Unix seconds.
-  ///   - steps: the most times that something is taken out.
-  ///   - usage: what subjects have used of the log.
-  ///   - carry: tells which entries stay of those that are to go only because the log is too long, and the bytes that
-  ///     they all take: what stays is written at the end of the log as they go, and must be shorter than that.
-  ///   - tell: makes the entry that tells how many entries are gone, which is written as they go.
-  ///   - then: seals what is to stand behind all that.
-  /// - Returns: the number of entries that are gone.
+  /// - steps: the most parts to remove.
+  /// - usage: the subjects' use of the log, to be stored with the anchor.
+  /// - carry: returns the entries to keep of those that are removed only because the log is too long. It gets these
+  ///   entries and the number of bytes that they take. The kept entries are written at the end of the log at the same
+  ///   time, and must take fewer bytes.
+  /// - tell: makes the entry that reports how many entries were removed; it is written at the same time.
+  /// - then: called after that, to seal what must stand after these entries.
+  /// - Returns: the number of entries that were removed.
   /// - Throws: ``VaultError/locked``, ``VaultError/corrupt(_:)``, ``VaultError/storage(_:)``. The log is then as it was
-  ///   before the last part that was to go, and nothing of that is written again.
+  ///   before the part that could not be removed, and nothing of that part was written again.
   public func cutAudit(
     toBytes bytes: Int64, olderThan age: Int64?, now: Int64, steps: Int = .max, usage: AuditUsage? = nil,
     carry: (_ entries: [(number: Int64, entry: AuditEntry)], _ bytes: Int64) -> [AuditEntry] = { _, _ in [] },
@@ -61,7 +62,7 @@ extension Keychain {
     try sealAuditAnyway(&block, now: now)
   }
 
-  /// Has what is sealed for the log be what it was before `body`, where that fails.
+  /// Runs `body`; if it fails, restores the sealed and unwritten part of the log from before.
   private func orAsBefore(_ body: () throws(VaultError) -> Void) throws(VaultError) {
     var before: AuditWriting? =
       switch bound.audit {
@@ -74,30 +75,31 @@ extension Keychain {
     }
   }
 
-  /// The end of the part that is to go next.
+  /// The end of the part to be removed next.
   private struct CutEnd {
     var end: AuditPosition
-    /// True when somebody vouches for it.
+    /// True when the chain at the end of the part is authenticated.
     var isVouchedFor: Bool
-    /// True when it goes because the log is too long, and not all of it because of its age.
+    /// True when at least some of the part is removed because the log is too long, and not because of its age.
     var isForLength: Bool
   }
 
-  /// The end of the oldest chains that are to go, of some of them where they are long; nil when all are to stay.
+  /// The end of the oldest chains to be removed, or of some of them if they are long; nil when no chain is to be
+  /// removed.
   private func cutEnd(of anchor: AuditAnchor, bytes: Int64, _ oldest: Int64) throws(VaultError) -> CutEnd? {
     let (cut, joined) = (anchor.cut, anchor.joined)
-    // Once it is too long it becomes a bit shorter than it has to be, so that this is not done for each record.
+    // A log that is too long is made a bit shorter than necessary, so that this does not happen for each record.
     let least = joined.bytes - cut.bytes > bytes ? bytes - bytes / 256 : bytes
     var (position, isVouchedFor) = (cut, anchor.isVouchedFor)
     var isForLength = false
     var next: CutEnd?
     try database.eachAuditRow(after: cut.row) { (row: AuditRow) throws(VaultError) in
-      // A log that is not whole is not cut: what is missing would be forgotten.
+      // A log that is not whole is not cut, because the missing part would be forgotten.
       guard row.row == position.row + 1, row.row <= joined.row else { return false }
       if row.isBeginning {
         let chain = try Self.chain(row)
         if position != cut {
-          // The age of a chain is that of its beginning; all of it is older than the next one.
+          // The age of a chain is that of its beginning; the whole chain is older than the beginning of the next one.
           let isOld = chain.age <= oldest
           let isLong = joined.bytes - (next?.end ?? cut).bytes > least
           guard isOld || isLong else { return false }
@@ -117,7 +119,7 @@ extension Keychain {
     return next
   }
 
-  /// The entries of a part that begins where the log does.
+  /// The entries of a part that begins where the log begins.
   private func entries(
     from start: AuditPosition, to end: AuditPosition
   ) throws(VaultError) -> [(number: Int64, entry: AuditEntry)] {
@@ -133,11 +135,11 @@ extension Keychain {
     return entries
   }
 
-  // MARK: What is used
+  // MARK: The use of the log
 
-  /// The use that subjects had made of the log when it was anchored last; nil where that was not kept.
+  /// The subjects' use of the log when it was last anchored; nil when it was not stored.
   ///
-  /// - Throws: ``VaultError/locked``; ``VaultError/corrupt(_:)`` when it is not what was stored last.
+  /// - Throws: ``VaultError/locked``; ``VaultError/corrupt(_:)`` when it is not the one that was stored last.
   public func auditUsage() throws(VaultError) -> AuditUsage? {
     guard let sealed = try anchor()?.usage, !sealed.isEmpty else { return nil }
     let place = usagePlace
@@ -151,7 +153,8 @@ extension Keychain {
     }
   }
 
-  /// It names subjects by hashes that anybody could make, so that it is sealed as grants are.
+  /// Seals the usage with the key of the grants. The usage names subjects by hashes that anybody could compute, so it
+  /// is sealed as grants are.
   func sealed(_ usage: AuditUsage) throws(VaultError) -> [UInt8] {
     let (bytes, place) = (usage.encoded, usagePlace)
     return try withGrantsKey(.whenUnlocked) { (key: borrowing SecureBytes) in
@@ -163,10 +166,10 @@ extension Keychain {
     AssociatedData(vault: vault, table: .meta, number: 3, accessible: .whenUnlocked)
   }
 
-  /// The bytes of the log that nobody has vouched for, and of late those before it that were written before a first
-  /// unlock; nil once this process has looked at what was there before it.
+  /// The number of bytes of the log that the anchor does not cover, plus the recently covered bytes that were written
+  /// before a first unlock. Nil once this process has joined the earlier part of the log.
   ///
-  /// Nobody vouches for the number: what makes it smaller shows at the next unlock.
+  /// The number itself is not authenticated, but a change that makes it smaller shows at the next unlock.
   public var unjoinedAuditBytes: Int64? {
     if bound.isAuditJoined { return nil }
     guard let anchor = try? storedAnchor() else { return auditEnd.bytes }

@@ -1,14 +1,15 @@
 public import VaultCore
 public import VaultModel
 
-// What an unlock does with the part of the log that was written before it, and who is shown it.
+// The joining of an earlier part of the log at an unlock, and the walks for readers of the log.
 extension Keychain {
-  /// Goes on with a look at what was written since somebody vouched for the log last: by a daemon that has ended, or before
-  /// the first unlock of this one. From its end on all of it can be vouched for, and the next records begin a chain of the
-  /// vault's own keys.
+  /// Continues to check the part of the log that was written after the last anchor: by a daemon that has ended, or
+  /// before the first unlock of this one. At the end, all of the log can be anchored, and the next records begin a
+  /// chain of the vault's own keys.
   ///
-  /// - Parameter each: called with the entries that nobody had vouched for, and their numbers.
-  /// - Returns: nil when it is not over; else what is wrong, in sentences, of which the store has failed then.
+  /// - Parameter each: called with the entries that no anchor covered before, and their numbers.
+  /// - Returns: nil when the check is not over; otherwise the faults, as sentences, because of which the store has
+  ///   failed.
   /// - Throws: ``VaultError/locked``; ``VaultError/storage(_:)``.
   public func joinAudit(
     rows: Int, _ each: (Int64, AuditEntry) -> Void = { _, _ in }
@@ -34,8 +35,8 @@ extension Keychain {
     return findings.map(\.text)
   }
 
-  /// What an administrator should know of the part that was joined, though nothing is wrong with it: that a daemon that said
-  /// it had no boot key has written to it, where there is one. Nil where that is not so.
+  /// A remark for an administrator on the part that was joined, although nothing is wrong with it: a daemon without the
+  /// boot key has written to it, although there is a boot key. Nil when that is not so.
   public var auditNote: String? {
     guard opensWithBootKey, let (first, last) = bound.unvouchedAudit else { return nil }
     let (entries, were) = first == last ? ("entry \(first)", "it was") : ("entries \(first) to \(last)", "they were")
@@ -44,29 +45,30 @@ extension Keychain {
 
   /// A walk over the whole log.
   ///
-  /// - Parameter noted: what was noted elsewhere: for the number of an entry what stood for all up to it.
+  /// - Parameter noted: links that were noted elsewhere: for the number of an entry, the link that covers all entries
+  ///   up to it.
   public func auditWalk(noted: [Int64: Digest]) throws(VaultError) -> AuditWalk {
     try noticing { () throws(VaultError) in try AuditWalk(self, isTail: false, noted: noted) }
   }
 
-  /// A walk over all entries, for a reader, also those that are not on the disk yet.
+  /// A walk over all entries for a reader, including those that are not on the disk yet.
   public func auditWalk() throws(VaultError) -> AuditWalk {
     try noticing { () throws(VaultError) in try AuditWalk(self, isTail: false, readsUnwritten: true) }
   }
 
-  /// A walk over the end of the log, from a chain on that has the entry of that number, or begins before it.
+  /// A walk over the end of the log, beginning with the last chain that begins at that entry or before it.
   public func auditWalk(from entry: Int64) throws(VaultError) -> AuditWalk {
     try noticing { () throws(VaultError) in
       try AuditWalk(self) { chain in chain.first <= entry ? .fromHere : .before }
     }
   }
 
-  /// A walk over the end of the log, from the oldest chain on that may have an entry of a time, Unix seconds, or of a
-  /// later one.
+  /// A walk over the end of the log, beginning with the oldest chain that may have an entry of the time `time`, in Unix
+  /// seconds, or later.
   ///
-  /// The clock may have been set back and forth since, so that the chains do not lie in the order of their times; but a
-  /// record more than ``AuditChain/longestStep`` away from its chain's beginning begins another one. Twice that is for
-  /// what was in memory when the clock was set.
+  /// The clock may have been set back and forth, so the chains need not be in the order of their times. But a record
+  /// more than ``AuditChain/longestStep`` away from its chain's beginning begins another chain. The search allows twice
+  /// that, because records may have been in memory when the clock was set.
   public func auditWalk(since time: Int64) throws(VaultError) -> AuditWalk {
     let earliest = Seconds.after(-2 * AuditChain.longestStep, time)
     return try noticing { () throws(VaultError) in
@@ -74,7 +76,7 @@ extension Keychain {
     }
   }
 
-  /// True when the MAC of a beginning in a row is the one that a key of the vault gives it.
+  /// True when a vault key authenticates the beginning of a chain in a row.
   func isRight(_ chain: AuditChain, _ row: Int64) -> Bool {
     switch chain.origin {
     case .unlocked: Self.isRight(chain, row, vault, keys.whenUnlocked.audit)
@@ -94,10 +96,10 @@ extension Keychain {
 
   // MARK: Copies
 
-  /// Goes on copying the log of another store, of the same vault, which has the same keys or those of a rekey; true when
-  /// all is here that was written there, and is vouched for. A transaction must be open.
+  /// Continues to copy the log of another store of the same vault, which has the same keys or the keys of a rekey. True
+  /// when everything that was written there is here, and the anchor here covers as much. A transaction must be open.
   ///
-  /// - Parameter part: the part that is to be copied, where it is not all.
+  /// - Parameter part: the part to copy; nil for all of the log.
   func copyAudit(
     of source: Keychain, rows: Int, _ part: (cut: AuditPosition, end: AuditPosition)? = nil
   ) throws(VaultError) -> Bool {
@@ -132,13 +134,13 @@ extension Keychain {
     guard last >= end.row else { return false }
     if let row = try source.database.auditRow(end.row) { chain = row.chain }
     var stored = part == nil ? try source.storedEnd() : (try? source.storedEnd()) ?? nil
-    // A tally of the source behind that is none of the copy.
+    // The copy does not have a tally that the source has after this end.
     if let tally = source.standingAudit, end.row < tally { stored = source.bound.audit?.lastEnd(source.vault) }
     if stored?.position != end { stored = nil }
     try database.putMeta(MetaName.auditEnd, (stored ?? AuditEnd(end, chain: chain)).encoded)
-    // What nobody has looked at yet is vouched for by nobody.
+    // The anchor covers only what was joined.
     if source.bound.isAuditJoined { anchor.joined = end }
-    // Of a log that is not whole nobody can tell what was used.
+    // The use of a log that is not whole cannot be known.
     let usage = part == nil ? try source.auditUsage() : nil
     anchor.forgetUsage()
     if let usage { anchor.keep(try sealed(usage), at: anchor.earlyTime, early: 0) }
@@ -149,8 +151,8 @@ extension Keychain {
     return true
   }
 
-  /// Adds a record, in a chain of its own, behind the log that was copied last. A transaction must be open; the chain
-  /// counts as written once that is committed.
+  /// Adds a record, in a chain of its own, after the log that was copied last. A transaction must be open; the caller
+  /// counts the chain as written after the commit.
   func addLastRecord(_ block: inout AuditBlock, now: Int64) throws(VaultError) {
     bound.audit = nil
     try sealAuditAnyway(&block, now: now)
@@ -159,15 +161,16 @@ extension Keychain {
     try database.putMeta(MetaName.auditEnd, end.encoded)
   }
 
-  /// Removes what ``addLastRecord(_:now:)`` has added at an end that came to nothing. A record is copied as it is, so
-  /// one that the other log does not have there is no copy.
+  /// Removes the record that ``addLastRecord(_:now:)`` added at an end that failed. Records are copied unchanged, so a
+  /// last record that the other log does not have is not a copy.
   private func removeLastRecord(besides source: Keychain) throws(VaultError) {
     guard let last = try database.auditRow(try database.lastAuditRow()), !last.isBeginning else { return }
     guard try source.database.auditRow(last.row)?.bytes != last.bytes else { return }
     try database.cutAudit(from: last.chain)
   }
 
-  /// The beginning of a chain, with its seed sealed to the box of this store, and a MAC of this one where it had one.
+  /// The beginning of a chain with its seed sealed to the box of this store, and with a MAC of this store if it had a
+  /// MAC.
   private func reseal(_ row: AuditRow, of source: Keychain) throws(VaultError) -> AuditRow {
     var chain = try Self.chain(row)
     guard let publicKey, publicKey != source.publicKey else { return row }

@@ -1,17 +1,17 @@
 import VaultCore
 import VaultModel
 
-/// A backup on its way out (vault-backup(5)): first its header, then the database in sealed pieces.
+/// A backup that is being made (vault-backup(5)): first its header, then the database in sealed pieces.
 ///
-/// ``Keychain/beginBackup(now:)`` makes it. It is for one thread at a time, whichever: `@unchecked` holds because the
-/// owner of the keychain hands it to another thread and does not use it again before that one is done with it.
+/// ``Keychain/beginBackup(now:)`` makes it. One thread may use it at a time. `@unchecked` holds because the owner of
+/// the keychain hands it to another thread and does not use it again before that thread is done with it.
 public final class BackupStream: @unchecked Sendable {
-  /// The most bytes that ``next(into:)`` gives at once.
+  /// The most bytes that ``next(into:)`` returns at once.
   public static let largestPart = max(BackupPrefix.maximumHeader, BackupHeader.pieceCount + StreamSealer.overhead)
 
-  /// The number of bytes that it gives in all.
+  /// The total number of bytes of the backup.
   public let count: Int
-  /// The time as of which it is made, Unix seconds.
+  /// The time whose state the backup has, Unix seconds.
   public var created: Int64 { header.created }
   private let header: BackupHeader
   private let snapshot: Snapshot
@@ -28,8 +28,8 @@ public final class BackupStream: @unchecked Sendable {
     self.snapshot = snapshot
   }
 
-  /// Puts the next part at the beginning of `destination`, which has room for ``largestPart``; returns the number of
-  /// its bytes, 0 at the end.
+  /// Puts the next part at the beginning of `destination`, which must have room for ``largestPart`` bytes. Returns the
+  /// number of bytes of the part, 0 at the end.
   ///
   /// - Throws: ``VaultError/storage(_:)`` when the system fails to read; ``VaultError/locked`` after ``wipe()`` and
   ///   ``Keychain/endBackup()``.
@@ -57,12 +57,12 @@ public final class BackupStream: @unchecked Sendable {
     return count
   }
 
-  /// Wipes the key. The stream cannot continue after that.
+  /// Wipes the key. The stream cannot continue afterwards.
   public func wipe() { _ = sealer.take() }
 }
 
 extension MutableRawSpan {
-  /// Copies `bytes` to the beginning.
+  /// Copies `bytes` to the beginning of the span.
   fileprivate mutating func copy(_ bytes: [UInt8]) {
     for (offset, byte) in bytes.enumerated() { storeBytes(of: byte, toByteOffset: offset, as: UInt8.self) }
   }

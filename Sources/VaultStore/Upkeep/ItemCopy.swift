@@ -1,25 +1,25 @@
 import VaultCore
 import VaultModel
 
-/// Copies items from one vault's store into another of the same vault id: opened with the keys of the one, so that
-/// every record is authenticated, and sealed under the keys of the other.
+/// The copying of items from one vault's store into another store of the same vault id. Records are opened with the
+/// keys of the source, so that each is authenticated, and sealed under the keys of the target.
 ///
-/// Identity, revisions, versions, times and policy stay the same, and so does the row unless another is given. Both
-/// keychains need their keys in memory, and the target an open transaction. Each item has a result of its own, so that
-/// a damaged one costs no other.
+/// Identity, revisions, versions, times and policy stay the same, and so does the row unless the caller gives another
+/// one. Both keychains need their keys in memory, and the target needs an open transaction. Each item has a result of
+/// its own, so that a damaged item does not affect any other.
 struct ItemCopy {
   let source: Keychain
   let target: Keychain
-  /// True when an item whose older versions are damaged is copied without these, and without those beyond the
-  /// number that an item keeps: a forged head can name thousands, each of any length. Its current version is
-  /// needed in any case.
+  /// True when an item with damaged older versions is copied without these. Versions beyond the number that an item
+  /// keeps are then left out too, because a forged head can name thousands of any length. The current version is needed
+  /// in any case.
   var toleratesLoss = false
 
   /// The outcome for one item.
   struct Result {
     /// The head in the target.
     var head: HeadRecord
-    /// True when anything was written; false when the target had the item as it is already.
+    /// True when anything was written; false when the target had the same item already.
     var isCopied: Bool
     /// The versions that were left out.
     var lost: [Int] = []
@@ -27,12 +27,12 @@ struct ItemCopy {
     var surplus = 0
   }
 
-  /// Makes a row of the target equal to that of the source; nil when the source has none, and that of the
-  /// target is removed.
+  /// Makes a row of the target equal to the same row of the source. If the source has no such row, the target's row is
+  /// removed, and the result is nil.
   func bring(_ number: Int64) throws(VaultError) -> Result? {
     let copied = try opening { () throws(VaultError) in
       try source.database.withHead(number) { (row: Row) -> Swift.Result<Result, VaultError> in
-        // A fault of the target is none of the store that is read.
+        // A fault of the target is not a fault of the store that is being read.
         do throws(VaultError) { return .success(try copy(row, taggedAtOnce: true)) } catch { return .failure(error) }
       }
     }
@@ -40,14 +40,14 @@ struct ItemCopy {
     return try copied?.get()
   }
 
-  /// Copies the item of a row of the source, in place of what the target has in that row.
+  /// Copies the item in a row of the source, in place of what the target has in that row.
   ///
   /// - Parameters:
-  ///   - number: the row in the target; nil for the same.
-  ///   - taggedAtOnce: true when its tags are written, too. Otherwise they are left to the caller, who can write those
-  ///     of many items in an order that suits the disk.
-  /// - Throws: ``VaultError/corrupt(_:)`` when a record that is needed does not open or is missing. Then nothing of
-  ///   the item is in the target, if there was nothing before and ``toleratesLoss`` is set; otherwise roll the
+  /// - number: the row in the target; nil for the same row.
+  /// - taggedAtOnce: true when the item's tags are written, too. Otherwise the caller writes them, who can write those
+  ///   of many items in an order that suits the disk.
+  /// - Throws: ``VaultError/corrupt(_:)`` when a needed record does not open or is missing. Then nothing of the item is
+  ///   in the target, if there was nothing before and ``toleratesLoss`` is set; otherwise the caller must roll the
   ///   transaction back.
   func copy(_ row: Row, to number: Int64? = nil, taggedAtOnce: Bool) throws(VaultError) -> Result {
     let scratch = source.takeScratch()
@@ -67,7 +67,7 @@ struct ItemCopy {
     var result = Result(head: head, isCopied: true)
     result.head.item.versions = []
     result.head.digests = []
-    // The newest first: without it there is no item, and nothing was written for it yet.
+    // The newest version comes first: without it there is no item, and nothing has been written for the item yet.
     var current: SealedValue?
     if toleratesLoss { result.surplus = Keychain.surplus(of: head.item.versions, beforeNewValue: false) }
     for (version, digest) in zip(head.item.versions, head.digests).dropFirst(result.surplus).reversed() {
@@ -91,13 +91,13 @@ struct ItemCopy {
     return result
   }
 
-  /// Reads something of the source; unless losses are tolerated, the source has failed from then on when that is not as
-  /// it was written: what cannot be copied has to be found, and saved, where it is.
+  /// Reads from the source. Unless losses are tolerated, the source has failed from then on if a record there is not as
+  /// it was written: the fault must then be found, and the rest saved, in the source.
   private func opening<R>(_ body: () throws(VaultError) -> R) throws(VaultError) -> R {
     toleratesLoss ? try body() : try source.noticing(body)
   }
 
-  /// Opens a version with the keys of the source and seals it with those of the target.
+  /// Opens a version with the keys of the source and seals it with the keys of the target.
   private func reseal(
     _ version: VersionInfo, _ digest: Digest, _ columns: HeadColumns, _ scratch: Scratch
   ) throws(VaultError) -> SealedValue {
@@ -111,7 +111,7 @@ struct ItemCopy {
     }
   }
 
-  /// Removes an item from the target, if it is there.
+  /// Removes an item from the target, if the target has it.
   func remove(_ row: Int64) throws(VaultError) {
     guard let old = try target.head(inRow: row) else { return }
     for tag in try target.tags(of: old.head.item) where try target.database.tagClass(tag, row: row) != nil {
@@ -124,19 +124,20 @@ struct ItemCopy {
     try target.database.delete(row: row, olderValues: old.head.item.versions.count - 1)
   }
 
-  /// Writes the tags of an item that the target does not have yet.
+  /// Writes those tags of an item that the target does not have yet.
   func putTags(of head: HeadRecord, _ columns: HeadColumns) throws(VaultError) {
     for tag in try target.tags(of: head.item) { try put(tag, row: columns.row, columns.accessible) }
   }
 
-  /// Makes a tag lead to an item of the target, unless it does already.
+  /// Makes a tag lead to an item of the target, unless it does so already.
   func put(_ tag: Tag, row: Int64, _ accessible: AccessClass) throws(VaultError) {
     guard try target.database.tagClass(tag, row: row) == nil else { return }
     try target.database.insert(tag, row: row, accessible)
     try target.note(.insert, tag, row: row, accessible)
   }
 
-  /// True when both are the same revision of an item, whatever the digests, which are of different ciphertexts.
+  /// True when both heads are the same revision of an item. The digests are not compared, because they are those of
+  /// different ciphertexts.
   private static func isSame(_ one: HeadRecord, _ other: HeadRecord) -> Bool {
     var other = other
     guard one.digests.count == other.digests.count else { return false }
@@ -146,7 +147,7 @@ struct ItemCopy {
 }
 
 extension Keychain {
-  /// The head in a row, opened and checked; nil when there is none.
+  /// The head in a row, opened and checked; nil when the row has none.
   func head(inRow number: Int64) throws(VaultError) -> FoundItem? {
     let scratch = takeScratch()
     defer { giveBack(scratch) }

@@ -1,11 +1,11 @@
 import VaultCore
 import VaultModel
 
-/// The part of a ``Survey`` that compares the values and tags of one item with its head, over as many steps
-/// as that takes.
+/// The part of a ``Survey`` that compares the values and tags of one item with the item's head, in as many steps as
+/// that takes.
 ///
-/// A head can name thousands of versions, and each can be as long as a record may be; so the position is
-/// within the item.
+/// A head can name thousands of versions, and each can be as long as a record may be, so this keeps a position within
+/// the item.
 struct ItemSurvey {
   let columns: HeadColumns
   /// The number of findings about the item.
@@ -15,12 +15,12 @@ struct ItemSurvey {
   private let versions: [VersionInfo]
   private let digests: [Digest]
   private let tags: [(tag: Tag, subject: String)]
-  // The number of versions that have been examined.
+  // The number of versions examined so far.
   private var done = 0
-  // The number of the last record of an older version that was met; nil when all were.
+  // The number of the last record of an older version that was reached; nil when all were reached.
   private var older: Int64? = Int64.min
 
-  /// Begins with an item whose head has been opened.
+  /// Begins with an item whose head was opened.
   init(_ columns: HeadColumns, _ head: HeadRecord, _ keychain: Keychain) {
     self.columns = columns
     name = head.item.name
@@ -44,7 +44,7 @@ struct ItemSurvey {
     _ keychain: Keychain, _ left: inout Int, _ verification: inout Verification
   ) throws(VaultError) -> Bool {
     while done < versions.count {
-      // The item is known to be harmed, and nothing more about it can be listed.
+      // The item is known to be harmed, and no more findings can be listed.
       if count > 0, verification.isFull { return true }
       guard left > 0 else { return false }
       try walkVersion(versions[done], digests[done], keychain, &left, &verification)
@@ -86,7 +86,8 @@ struct ItemSurvey {
       (sealed: RawSpan) throws(VaultError) in
       left -= sealed.byteCount / 4096
       guard Digest(of: sealed) != digest else { return nil }
-      // If it opens, it is bound to this item, version and policy, and yet not the one that the head names.
+      // If the record opens, it is bound to this item, version and policy, but it is not the record that the head
+      // names.
       left -= sealed.byteCount / 4096
       let scratch = keychain.takeScratch()
       defer { keychain.giveBack(scratch) }
@@ -119,7 +120,7 @@ struct ItemSurvey {
     if isAtEnd || count > 0 && verification.isFull { older = nil }
   }
 
-  /// True when the head names a version.
+  /// True when the head names that version.
   private func names(_ version: Int64) -> Bool {
     var range = versions[...]
     while !range.isEmpty {

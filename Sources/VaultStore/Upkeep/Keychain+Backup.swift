@@ -1,22 +1,22 @@
 import VaultCore
 import VaultModel
 
-// Copies of the whole vault.
+// The backup: a copy of the whole vault.
 extension Keychain {
-  /// True when a backup could be opened elsewhere: by a slot whose key does not lie on this machine.
+  /// True when a backup could be opened on another machine, by a slot whose key does not lie on this machine.
   public var hasPortableSlot: Bool { slots.contains { BackupHeader.portableKinds.contains($0.kind) } }
 
   /// Begins a backup of the vault as it is now. Later changes are not in it.
   ///
-  /// Items are served and changed meanwhile; the log beside the database grows with the changes until ``endBackup()``,
-  /// which has to follow when the stream was read, or is no longer wanted. There is one at a time: another one may
-  /// begin after that.
+  /// Items are served and changed meanwhile. The log beside the database grows with the changes until ``endBackup()``,
+  /// which must be called when the stream was read or is no longer wanted. There is one backup at a time; another one
+  /// may begin after that.
   /// - Parameter now: Unix seconds.
-  /// - Throws: ``VaultError/locked`` unless the keys of `after-first-unlock` are in memory;
+  /// - Throws: ``VaultError/locked`` unless the keys of `after-first-unlock` items are in memory;
   ///   ``VaultError/distrusted(_:advice:)`` when the store has failed or its files have lost their names;
-  ///   ``VaultError/corrupt(_:)`` when the records without which nothing opens are not those that were written last;
-  ///   ``VaultError/alreadyExists`` while another backup is under way; ``VaultError/storage(_:)``. A vault without a
-  ///   portable slot (see ``hasPortableSlot``) is refused as corrupt.
+  ///   ``VaultError/corrupt(_:)`` when the records without which nothing opens are not those that were written last, or
+  ///   when the vault has no portable slot (see ``hasPortableSlot``); ``VaultError/alreadyExists`` while another backup
+  ///   is being made; ``VaultError/storage(_:)``.
   public func beginBackup(now: Int64) throws(VaultError) -> BackupStream {
     guard snapshot == nil else { throw .alreadyExists }
     guard case .none = transaction.state else { throw .storage("a change is being made") }
@@ -31,7 +31,7 @@ extension Keychain {
     }
     guard holdsIntegrityKey(.afterFirstUnlock) else { throw .locked }
     try noticing { () throws(VaultError) in if let error = database.lostFile { throw error } }
-    // The log is folded in now. A check that reads the pages as they were before that starts over.
+    // The log is folded in now. A check that reads the pages as they were before starts over.
     pass?.thaw()
     let snapshot = try database.snapshot()
     do throws(VaultError) {
@@ -50,7 +50,8 @@ extension Keychain {
     snapshot = nil
   }
 
-  /// The size of the store that is being backed up, and that of the log beside it, in bytes; nil when none is.
+  /// The size of the store that is being backed up, and the size of the log beside it, in bytes; nil when no backup is
+  /// being made.
   public func backupSizes() throws(VaultError) -> (store: Int, log: Int)? {
     guard let snapshot else { return nil }
     return (snapshot.size, try database.logSize())
@@ -75,9 +76,9 @@ extension Keychain {
   }
 
   /// Checks the wrapped keys, the slots and the next vault key, without which nothing else opens, against each class
-  /// record whose key is in memory.
+  /// record whose key is in memory. The other tables with few rows are checked with them.
   ///
-  /// - Throws: ``VaultError/corrupt(_:)`` when they are not those that were written last.
+  /// - Throws: ``VaultError/corrupt(_:)`` when any of these is not the one that was written last.
   func checkFewRows() throws(VaultError) {
     try noticing { () throws(VaultError) in
       var walk = RecordWalk()

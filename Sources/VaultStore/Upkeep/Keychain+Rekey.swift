@@ -1,15 +1,15 @@
 public import VaultCore
 import VaultModel
 
-// The live keychain's side of a rekey, and the moment at which the second store takes its place.
+// The live keychain's part in a rekey, and the moment at which the second store takes its place.
 extension Keychain {
-  /// True when a rekey was begun and is not done.
+  /// True when a rekey has begun and is not finished.
   public var isRekeying: Bool { nextVaultKey != nil }
 
-  /// The record of the rekey that is under way; nil when there is none.
+  /// The record of the rekey in progress; nil when there is none.
   ///
-  /// It counts only as long as each class record whose key is in memory holds the mark of this very row: the row of a
-  /// rekey that was given up, or that came to its end, no longer has one.
+  /// The record counts only if each class record whose key is in memory holds the mark of this very row. When a rekey
+  /// was abandoned or has ended, the class records no longer hold its row's mark.
   var nextVaultKey: NextVaultKey? {
     guard let row = (try? database.meta(MetaName.rekeying)) ?? nil else { return nil }
     for accessible in AccessClass.allCases where holdsIntegrityKey(accessible) {
@@ -20,7 +20,7 @@ extension Keychain {
     return try? NextVaultKey(decoding: row)
   }
 
-  /// The new vault key of the rekey that is under way; nil when there is none.
+  /// The new vault key of the rekey in progress; nil when there is none.
   ///
   /// - Throws: ``VaultError/corrupt(_:)`` when `vaultKey` does not open it.
   public func nextKey(vaultKey: borrowing SecureBytes) throws(VaultError) -> SecureBytes? {
@@ -30,15 +30,15 @@ extension Keychain {
     }
   }
 
-  /// The slots of the new vault, as far as they can be read, for whoever keeps keys for them. Do not call it while a
-  /// ``Rekey`` lives.
+  /// The slots of the new vault that can be read, for a caller who keeps keys for slots. Do not call this while a
+  /// ``Rekey`` exists.
   public func nextSlots() -> [SlotRecord] {
     guard isRekeying else { return [] }
     return (try? Keychain(opening: Rekey.path(in: self)))?.slots ?? []
   }
 
-  /// Gives up the rekey that is under way: its key is forgotten, and its mark leaves the class records, so that its
-  /// files are worth nothing when somebody puts them back. Do not call it while a ``Rekey`` lives.
+  /// Abandons the rekey in progress. Its key is forgotten, and its mark leaves the class records, so that its files are
+  /// worthless to somebody who puts them back. Do not call this while a ``Rekey`` exists.
   ///
   /// - Throws: ``VaultError/locked`` unless the keys of all class records are in memory; ``VaultError/storage(_:)``.
   public func dropRekey() throws(VaultError) {
@@ -46,8 +46,8 @@ extension Keychain {
     try removeSecondStore()
   }
 
-  /// Removes a rekey that somebody else put in, or put back after it was over. For use after all keys were
-  /// taken into memory.
+  /// Removes a rekey that somebody else inserted, or put back after it had ended. Call this after all keys were taken
+  /// into memory.
   func dropForeignRekey() {
     guard (try? database.meta(MetaName.rekeying)) ?? nil != nil, nextVaultKey == nil else { return }
     notice(
@@ -59,7 +59,7 @@ extension Keychain {
   private func forgetRekey() throws(VaultError) {
     guard case .none = transaction.state else { throw .storage("a change is being made") }
     guard AccessClass.allCases.allSatisfy(holdsIntegrityKey) else { throw .locked }
-    // Not as a change of the vault, so that a vault that takes none can get out of this, too.
+    // This write is not a change of the vault, so that a vault that refuses changes can get out of this state, too.
     try database.begin()
     do throws(VaultError) {
       try database.deleteMeta(MetaName.rekeying)
@@ -77,8 +77,8 @@ extension Keychain {
     }
   }
 
-  /// Removes the remains of a rekey that was interrupted before it was recorded, or after it was done; false when what
-  /// is there cannot be recognised as this vault's, and stays. Call it only when no rekey is under way.
+  /// Removes the remains of a rekey that was interrupted before it was recorded or after it was done. False when the
+  /// second store cannot be recognized as this vault's; it then stays. Call this only when no rekey is in progress.
   func removeStaleStore() throws(VaultError) -> Bool {
     let path = Rekey.path(in: self)
     if try Database.exists(path) {
@@ -90,14 +90,14 @@ extension Keychain {
 
   private func removeSecondStore() throws(VaultError) { try database.removeNested(Rekey.directoryName) }
 
-  /// True when another store can take this one's place now: not while a backup or a salvage reads the file.
+  /// True when another store can take this one's place now, that is, when no backup or salvage reads the file.
   public var canBeReplaced: Bool { snapshot == nil && !isBeingSalvaged }
 
-  /// True when all classes can be read and written.
+  /// True when values of all classes can be read and written.
   var holdsAllKeys: Bool { AccessClass.allCases.allSatisfy(opensValues) }
 
-  /// Puts the store of `other`, which lies in ``Rekey/directoryName``, in the place of this one. Nothing may wait that
-  /// is sealed to the keys of this one: see ``settle()``.
+  /// Puts the store of `other`, which lies in ``Rekey/directoryName``, in the place of this store. Nothing that is
+  /// sealed to the keys of this store may wait to be written: see ``settle()``.
   ///
   /// See ``Database/replace(_:by:_:)``.
   func takeOver(
@@ -106,7 +106,7 @@ extension Keychain {
     guard canBeReplaced else { throw .storage("a backup is being made") }
     guard case .none = transaction.state else { throw .storage("a change is being made") }
     guard bound.isSettled else { throw .storage("something that is sealed to the old keys is not written yet") }
-    // If both stay what they are, a check that is under way reads their pages again from the start.
+    // If both stores stay where they are, a check in progress reads their pages again from the start.
     pass?.thaw()
     other.pass?.thaw()
     let stand = try Database.closed(database.path)
@@ -118,12 +118,12 @@ extension Keychain {
       close(stand)
       throw error
     }
-    // Anything left now is removed at the next opening, too.
+    // Anything left after an error is removed at the next opening.
     try? reached(.opened)
     try? removeSecondStore()
   }
 
-  /// Opens the files again that ``takeOver(_:_:)`` has closed; the keys in memory stay.
+  /// Opens the files again that ``takeOver(_:_:)`` closed. The keys in memory stay.
   func reopen(_ path: String) throws(VaultError) {
     guard database.isClosed else { return }
     database = try Database(opening: path)
@@ -135,13 +135,13 @@ extension Keychain {
     swap(&keys, &other.keys)
     swap(&bound, &other.bound)
     bound.recent.follow(other.bound.recent)
-    // Those that are not taken in yet have kept their numbers.
+    // The deposits that are not taken in yet have kept their numbers.
     bound.leftDeposits = other.bound.leftDeposits
-    // The log is the same, and the new store vouches for as much of it.
+    // The log is the same, and the anchor of the new store covers as much of it.
     bound.isAuditJoined = isAuditJoined
     other.wipe()
     try readSlots()
-    // Each record was opened with the old keys, and the second store was checked to its last record.
+    // Each record was opened with the old keys, and the second store was checked completely.
     pass = nil
     verdict = Verdict(lastCheck: .ok)
     AccessClass.allCases.forEach(vouch)

@@ -1,10 +1,10 @@
 import VaultCore
 import VaultModel
 
-// A second store with the same keys and slots.
+// A second store with the same keys and slots, for a salvage.
 extension Keychain {
-  /// Makes a store without items in `directory` that has this one's keys, wrapped as here, and those of its slots that
-  /// are the ones stored last; opens it with the keys that are in memory here.
+  /// Makes a store without items in `directory`. The new store has the wrapped keys of this one, and those of its slots
+  /// that are the ones stored last. It is opened with the keys that are in memory here.
   ///
   /// - Parameter lose: called with each loss.
   func makeEmptyCopy(
@@ -21,7 +21,7 @@ extension Keychain {
           .damaged,
           "the class record of \(accessible.name) is lost, so whether its items are the latest cannot be told"))
     }
-    // The other class records alone could all be made by somebody who has less than the vault key.
+    // Somebody who has less than the vault key could have made all of the other class records.
     if !stored.contains(where: { $0.accessible == .whenUnlocked }) {
       lose(Finding(.damaged, "the hash over the slots is lost, so whether they are the latest cannot be told"))
     }
@@ -54,9 +54,9 @@ extension Keychain {
     return copy
   }
 
-  /// The first facts for the class records of the copy. No time of a class comes again that its own record vouches for;
-  /// the rows are counted from the start; and the ids of slots continue where the strongest class's record says, or
-  /// else from the first free one on.
+  /// The first facts for the class records of the copy. No class gets a time earlier than one that its own authentic
+  /// record states. The rows are counted from the start. The ids of slots continue after the last id in the strongest
+  /// class's record, or else begin with the first free id.
   private func copiedFacts(_ now: Int64, _ nextSlot: UInt32?, _ kept: [Int64]) -> ByClass<ClassRecord.Facts> {
     var free: UInt32 = 1
     while kept.contains(Int64(free)) { free += 1 }
@@ -72,7 +72,7 @@ extension Keychain {
     bound.publicKey = other.publicKey
   }
 
-  /// The slots that can be read and are the ones stored last, as far as the hashes over them tell.
+  /// The slots that can be read and, according to the hashes over the slots, are the ones stored last.
   private func authenticSlots(
     _ stored: [StoredSets], _ lose: (Finding) -> Void
   ) throws(VaultError) -> [(id: Int64, record: [UInt8])] {
@@ -93,7 +93,7 @@ extension Keychain {
     return kept
   }
 
-  /// The wrapped keys that are the ones stored last; those under the vault key have to be among them.
+  /// The wrapped keys that are the ones stored last. The class keys wrapped under the vault key must be among them.
   private func authenticKeys(
     _ stored: [StoredSets], _ lose: (Finding) -> Void
   ) throws(VaultError) -> [(name: String, sealed: [UInt8])] {
@@ -117,7 +117,7 @@ extension Keychain {
     return kept
   }
 
-  /// True when a row is the one that was stored last, according to ``judges(_:)``.
+  /// True when a row is the one that was stored last, according to the classes that ``judges(_:)`` returns.
   private func holds(
     _ place: RecordSets.Place, _ stored: [StoredSets], _ mark: (AccessClass) throws(VaultError) -> RecordMark
   ) throws(VaultError) -> Bool {
@@ -129,7 +129,7 @@ extension Keychain {
   }
 }
 
-/// The part of an authentic class record of a damaged store that is about rows that count towards all classes.
+/// The part of an authentic class record of a damaged store that covers the rows counting towards all classes.
 private struct StoredSets {
   let accessible: AccessClass
   let sets: RecordSets

@@ -1,37 +1,38 @@
 import VaultCore
 import VaultModel
 
-// Checking all records, a step at a time.
+// The check of all records, one step at a time.
 extension Keychain {
-  /// Begins a check of the whole store, in place of one that is under way.
+  /// Begins a check of the whole store. It replaces a check in progress.
   ///
-  /// It goes as far as the keys in memory allow, and a key that is wiped meanwhile counts as one that never was there.
-  /// Items are served and changed meanwhile.
+  /// The check covers what the keys in memory allow, and a key that is wiped meanwhile counts as if it had never been
+  /// there. Items are served and changed during the check.
   public func beginVerification() {
     var expected: Int64 = 0
     for accessible in AccessClass.allCases { expected += (try? classRecord(accessible))?.sets.count ?? 0 }
     pass?.thaw()
     let pages = ((try? database.size()) ?? 0) / DatabaseHeader.pageSize
     pass = VerifyPass(expecting: Int(clamping: expected), pages: pages)
-    // The files that are checked are not those that the next start would find.
+    // The files that this check reads are not the files that the next start would find.
     if let error = database.lostFile { notice(error) }
   }
 
-  /// Continues the check over at most `records` records, a long value counting as several.
+  /// Continues the check over at most `records` records, of which a long value counts as several.
   ///
-  /// When it comes to its end with all keys, ``integrity`` shows the result; a check without all of them shows only
-  /// faults. A store in which a fault was met is not written to from then on and stays failed until it is opened again:
-  /// a later check that finds nothing reports that fault.
-  /// - Returns: the result at the end; nil before it, within a transaction, and when no check is under way.
-  /// - Throws: ``VaultError/storage(_:)`` when the system failed to read; the check is then given up. Anything
-  ///   corrupt is a finding.
+  /// If the check ends with all keys in memory, ``integrity`` shows the result; a check without all keys shows only
+  /// faults. After a fault was found, nothing is written to the store, and the store stays failed until it is opened
+  /// again: a later check that finds nothing reports the earlier fault.
+  /// - Returns: the result, at the end. Nil before the end, within a transaction, and when there is no check in
+  ///   progress.
+  /// - Throws: ``VaultError/storage(_:)`` when the system failed to read; the check is then abandoned. Corrupt data is
+  ///   not thrown: it becomes a finding.
   public func continueVerification(records: Int) throws(VaultError) -> Verification? {
     guard case .none = transaction.state, var current = pass.take() else { return nil }
-    // The check is over, or was given up, and must no longer keep the main file as it is.
+    // A check that is over, or was abandoned, must no longer keep the main file as it is.
     defer { if pass == nil { current.thaw() } }
     do throws(VaultError) {
       guard try current.step(self, records: max(1, records)) else {
-        // At once, because reading the rest may take as long as the maker of the file wants.
+        // The findings take effect at once, because reading the rest may take as long as the maker of the file wants.
         current.verification.findings.forEach(fail)
         pass = current
         return nil
@@ -51,51 +52,53 @@ extension Keychain {
   /// True when a check that begins now can cover all records.
   public var canVerifyAll: Bool { AccessClass.allCases.allSatisfy(holdsIntegrityKey) }
 
-  /// True when the last check that came to its end found everything as it was written and no fault was met since, even
-  /// while another check is under way.
+  /// True when the last completed check found everything as it was written, and no fault was found since. Another check
+  /// may be in progress.
   public var isVerified: Bool { lastResult == .ok }
-  /// True when a check found a fault, or one was met outside of a check.
+  /// True when a fault was found, in a check or outside of one.
   public var hasFailed: Bool { lastResult == .failed }
 
-  // MARK: Faults met outside of a check
+  // MARK: Faults found outside of a check
 
-  /// Makes ``integrity`` fail, unless the error says nothing about the store: from then on nothing is written.
+  /// Makes ``integrity`` fail, after which nothing is written, unless the error says nothing about the store.
   func notice(_ error: VaultError) {
-    // A refusal because of an earlier finding is not a finding.
+    // A refusal because of an earlier finding is not a new finding.
     guard error != Self.failed, let finding = Finding(error) else { return }
     meet(finding)
-    // A check that has passed the place must not say that all is well; one that begins later finds the fault by itself.
+    // A check that has passed this place already must not report that all is well. A check that begins later finds the
+    // fault by itself.
     if pass != nil { doubt(finding) }
   }
 
-  /// Makes ``integrity`` fail for a fault that the next check can no longer find, and has that check report it.
+  /// Makes ``integrity`` fail for a fault that the next check can no longer find, and makes that check report the
+  /// fault.
   func notice(_ finding: Finding) {
     meet(finding)
     doubt(finding)
   }
 
-  /// Makes ``integrity`` fail, and tells the owner of the store, unless it has failed before.
+  /// Makes ``integrity`` fail and, unless it has failed before, informs the owner of the store.
   private func meet(_ finding: Finding) {
     if verdict.failure == nil { whenMet(finding.text) }
     fail(finding)
   }
 
-  /// Makes ``integrity`` fail for as long as the store is open: what was met once may have been served or copied
-  /// before, and a later check that does not meet it again cannot tell why. The files stay as they are even when they
-  /// are closed, for whoever examines what happened to them, unless the only fault is that the log lost its name: then
-  /// what was written is there, and would be lost if closing did not fold it in.
+  /// Makes ``integrity`` fail as long as the store is open. The faulty data may have been served or copied already, and
+  /// a later check that does not find the fault again cannot tell why. The files stay as they are, even after closing,
+  /// for whoever examines what happened to them. There is one exception: if the only fault is that the log lost its
+  /// name, closing folds the log in, because what was written would otherwise be lost.
   private func fail(_ finding: Finding) {
     if finding != Finding(Database.lostLog) { database.distrust() }
     if verdict.met.count < Verdict.mostMet { verdict.met.insert(finding.text) }
     guard verdict.failure == nil else { return }
     verdict.failure = finding
-    // A name may no longer be told after a lock.
+    // The name may not be shown any more after a lock.
     verdict.failure?.name = nil
   }
 
   private func doubt(_ finding: Finding) { if verdict.doubts.count < 16 { verdict.doubts.append(finding) } }
 
-  /// Runs a piece of work, and notices when its error says that the store is corrupt.
+  /// Runs `body`, and notes the error if it says that the store is corrupt.
   func noticing<R>(_ body: () throws(VaultError) -> R) throws(VaultError) -> R {
     do throws(VaultError) { return try body() } catch {
       notice(error)

@@ -1,9 +1,9 @@
 import VaultCore
 import VaultModel
 
-/// The part of the tables with few rows that a walk could not read. Each such row is a finding of its own; what it
-/// would have counted towards, or the row that it stands for, is not compared with the hashes: it would seem to be
-/// missing.
+/// The parts of the tables with few rows that a walk could not read. Each row that cannot be read is a finding of its
+/// own. The set that it would count towards, or the row that it stands for, is not compared with the hashes, because it
+/// would seem to be missing.
 struct UnreadRows {
   private var tables: Set<AssociatedData.Table> = []
   private var places: Set<RecordSets.Place> = []
@@ -14,9 +14,9 @@ struct UnreadRows {
   func contains(_ place: RecordSets.Place) -> Bool { tables.contains(place.table) || places.contains(place) }
 }
 
-// The tables with few rows, each of which is read by itself: one that cannot be read on keeps nothing from the others.
+// The tables with few rows. Each is read by itself, so that a table that cannot be read does not affect the others.
 extension RecordWalk {
-  /// Takes in the tables with few rows, at once.
+  /// Reads the tables with few rows, all at once.
   mutating func walkFewRows(_ keychain: Keychain, _ verification: inout Verification) throws(VaultError) {
     for table in AssociatedData.Table.allCases {
       do throws(VaultError) {
@@ -59,7 +59,7 @@ extension RecordWalk {
     }
   }
 
-  /// Takes in the record of a row that counts towards all classes; one that cannot be read is a finding.
+  /// Counts the record of a row that counts towards all classes. A record that cannot be read is a finding.
   private mutating func take(
     _ record: Result<[UInt8], VaultError>, _ place: RecordSets.Place, _ subject: String, _ keychain: Keychain,
     _ verification: inout Verification, _ mark: ([UInt8], AccessClass) throws(VaultError) -> RecordMark
@@ -115,7 +115,7 @@ extension RecordWalk {
     sets[.whenUnlocked][Keychain.auditPlace].insert(try keychain.mark(anchor: anchor))
   }
 
-  /// Takes in a row that counts towards all classes.
+  /// Counts a row that counts towards all classes.
   private mutating func insert(
     _ place: RecordSets.Place, _ keychain: Keychain, _ mark: (AccessClass) throws(VaultError) -> RecordMark
   ) throws(VaultError) {

@@ -1,31 +1,31 @@
 import VaultCore
 import VaultModel
 
-/// The second stage of a check: walks over each table and computes the hashes again.
+/// The second stage of a check, which walks over each table and computes the hashes again.
 ///
-/// Changes that are made meanwhile reach it through ``apply(_:)``.
+/// Changes that are made during the walk are passed to ``apply(_:)``.
 struct RecordWalk {
   private enum Table: Int, Comparable {
     case heads, values, tags, end
     static func < (a: Table, b: Table) -> Bool { a.rawValue < b.rawValue }
   }
 
-  /// The classes whose keys were there at every record.
+  /// The classes whose keys were in memory at every record so far.
   private(set) var isKeyed = ByClass<Bool>(repeating: true)
-  /// The hashes over the records of each class that the walk has met.
+  /// The hashes over the records of each class that the walk has read.
   var sets = ByClass<RecordSets>(repeating: RecordSets())
-  /// The part of the tables with few rows that could not be read.
+  /// The parts of the tables with few rows that could not be read.
   var unread = UnreadRows()
   private var told = ToldRecords()
   private var table = Table.heads
-  // The last row that was met in each table.
+  // The last row that was read in each table.
   private var head = Int64.min
   private var value = (item: Int64.min, version: Int64.min)
   private var tag = TagPlace()
   private var tagClass: AccessClass?
 
-  /// Continues for up to `left` records, which it subtracts from `left`, more than one where a row is long; true after
-  /// the last record of heads, values and tags.
+  /// Continues for up to `left` records, which it subtracts from `left`; a long row counts as several. True after the
+  /// last record of heads, values and tags.
   mutating func step(
     _ keychain: Keychain, _ left: inout Int, _ verification: inout Verification
   ) throws(VaultError) -> Bool {
@@ -38,7 +38,7 @@ struct RecordWalk {
         case .end: break
         }
       } catch .corrupt(let reason) {
-        // The tree of pages is damaged: what comes after cannot be reached.
+        // The tree of pages is damaged, so the rows after this place cannot be reached.
         verification.add(Finding(.damaged, "\(Self.name(table)) cannot be read on: \(reason)"))
         left = max(left, 1)
         next()
@@ -60,7 +60,7 @@ struct RecordWalk {
     }
   }
 
-  // Each walk gathers the marks of what it meets, because access to the sets costs as much as a small hash.
+  // Each walk collects the marks of its rows, because access to the sets costs as much as a small hash.
 
   private mutating func walkHeads(
     _ keychain: Keychain, _ left: inout Int, _ verification: inout Verification
@@ -115,7 +115,7 @@ struct RecordWalk {
           Finding(.foreign, item: item, "version \(version) of item \(item) is there, but no head of that item"))
         return left > 0
       }
-      // A head of an unknown class, or without an identity, was reported already.
+      // A head of an unknown class or without an identity was reported already.
       guard let accessible = try met.accessible(), isHashed(accessible, keychain),
         let columns = try met.columns(accessible)
       else { return left > 0 }
@@ -146,7 +146,7 @@ struct RecordWalk {
         return left > 0
       }
       if met.isSameTag, tag.isOfName, tagClass == accessible,
-        // The entry before may have been removed between two steps.
+        // The row before this one may have been removed between two steps.
         try keychain.database.count(tagged: ClassTags(tag, accessible), limit: 2) > 1
       {
         verification.add(Finding(.foreign, item: item, "item \(item) shares its name with another"))
@@ -160,13 +160,13 @@ struct RecordWalk {
     }
   }
 
-  /// True when a class is checked. A class whose key was wiped meanwhile no longer is.
+  /// True when a class is being checked. A class whose key was wiped meanwhile is not checked any more.
   mutating func isHashed(_ accessible: AccessClass, _ keychain: Keychain) -> Bool {
     if isKeyed[accessible], !keychain.holdsIntegrityKey(accessible) { isKeyed[accessible] = false }
     return isKeyed[accessible]
   }
 
-  /// Takes into account the changes of a committed transaction that lie where the walk has been.
+  /// Counts those changes of a committed transaction that lie in the part that the walk has passed.
   mutating func apply(_ changes: RecordChanges) {
     for change in changes.list {
       let isMet = hasPassed(change.key)
@@ -178,7 +178,7 @@ struct RecordWalk {
     }
   }
 
-  /// True when the head of the item that a record belongs to lies where the walk has been.
+  /// True when the head of the item that a record belongs to lies in the part that the walk has passed.
   private func hasPassedHead(of key: RecordKey) -> Bool {
     key.row.map { table > .heads || $0 <= head } ?? false
   }
@@ -194,15 +194,15 @@ struct RecordWalk {
 
   // MARK: The records that heads name
 
-  /// True when the values and tags of a class are those that its heads name; always true for the strongest one.
+  /// True when the values and tags of a class are those that its heads name; always true for the strongest class.
   func isAsTold(_ accessible: AccessClass) -> Bool { told.agree(accessible) }
 
-  /// Opens the head and the current value of an item of any class but the strongest, to take in the records that the
-  /// head names and to check its name.
+  /// Opens the head and the current value of an item, to count the records that the head names and to check the item's
+  /// name. Items of the strongest class are not opened.
   ///
-  /// The hashes of such a class match whatever was written by somebody who has its key and not those of the stronger
-  /// ones. That may be rows that stand in the way of items of these, or a value that nobody can read, at which a
-  /// rekey would end.
+  /// Somebody who has the key of a weaker class, and not the keys of the stronger classes, can write records that the
+  /// hashes of the weaker class match. Such records may be rows that stand in the way of items of the stronger classes,
+  /// or a value that nobody can read, at which a rekey would end.
   private mutating func lookInto(
     _ row: Row, _ keychain: Keychain, _ left: inout Int, _ verification: inout Verification
   ) throws(VaultError) {
@@ -228,7 +228,7 @@ struct RecordWalk {
     }
   }
 
-  /// Opens the value beside a head, if there is a key for that.
+  /// Opens the value beside a head, if the key for it is in memory.
   private static func checkValue(
     _ head: HeadRecord, _ row: Row, _ keychain: Keychain, _ scratch: Scratch, _ left: inout Int
   ) throws(VaultError) {
@@ -242,13 +242,13 @@ struct RecordWalk {
     }
   }
 
-  /// The text of the finding about an item that has the name of one of a stronger class.
+  /// The text of the finding about an item that has the name of an item of a stronger class.
   static func namesake(_ item: Int64) -> String {
     "item \(item) has the name of an item of a stronger class, which is the one that is served"
   }
 
-  /// Checks whether an item has the name of one of a stronger class: no item gets it so here, but whoever has the key
-  /// of the weaker class can make one.
+  /// Checks whether an item has the name of an item of a stronger class. This program makes no such item, but whoever
+  /// has the key of the weaker class can.
   private static func checkName(
     _ head: HeadRecord, _ row: Row, _ keychain: Keychain, _ verification: inout Verification
   ) throws(VaultError) {

@@ -1,18 +1,18 @@
 public import VaultCore
 import VaultModel
 
-// The end of a rekey: what waits is written, the rest is copied, and the second store takes the live one's place, all
-// in one turn. So nothing that is sealed to the old keys is written once the new ones are there.
+// The end of a rekey. All in one turn, what waits is written, the rest is copied, and the second store takes the live
+// one's place. So nothing that is sealed to the old keys is written after the new keys are taken.
 extension Rekey {
-  /// Puts the second store in the place of the live one. The live keychain then is the new vault, unlocked.
+  /// Puts the second store in the place of the live one. The live keychain is then the new vault, unlocked.
   ///
-  /// Call it only right after ``step(records:)`` was true; the rekey is over then.
+  /// Call this only right after ``step(records:)`` returned true. The rekey is over then.
   /// - Parameters:
-  ///   - record: fills the record that the log of the new vault, and of no other, ends with: it is there as soon as the
-  ///     second store has its place, whatever fails after that.
-  ///   - now: its time, Unix seconds.
-  /// - Throws: the reason why it cannot be done: the live keychain is as it was. When ``Keychain/isGone`` says so,
-  ///   though, the files could not be opened again, and the keychain is of no more use.
+  /// - record: fills the record with which the log of the new vault ends, and the log of no other. The record is there
+  ///   as soon as the second store has its place, whatever fails after that.
+  /// - now: the time of that record, Unix seconds.
+  /// - Throws: the reason why the end failed. The live keychain is then as it was, unless ``Keychain/isGone`` is true:
+  ///   then the files could not be opened again, and the keychain cannot be used any more.
   public func finish(
     recording record: (inout AuditBlock) -> Void = { _ in }, now: Int64 = 0
   ) throws(VaultError) {
@@ -20,7 +20,7 @@ extension Rekey {
     else {
       throw .storage("the rekey is not at its end")
     }
-    // Where that cannot be, on a full disk, the rekey is at its end as before.
+    // If this fails, on a full disk for example, the rekey is at its end as before.
     try source.settle()
     do throws(VaultError) {
       try findingFault { () throws(VaultError) in
@@ -42,15 +42,15 @@ extension Rekey {
     source.touched = nil
   }
 
-  /// Brings along what no step has brought of a table: all that can have changed to the last moment.
+  /// Copies the part of a table that no step has copied: everything that can have changed up to the last moment.
   ///
-  /// The second store may have it already, of an end that came to nothing after this was committed: whatever is written
-  /// here takes the place of what is there.
+  /// The second store may have this part already, from an end that failed after this was committed. Whatever is written
+  /// here replaces it.
   private func copyRest(of table: AssociatedData.Table) throws(VaultError) {
     switch table {
-    // Copied item by item; the stage before the end brings what changes meanwhile.
+    // These tables are copied item by item; the stage before the end copies what changes meanwhile.
     case .heads, .values, .tags: break
-    // Made with the second store, and fixed while a rekey is under way.
+    // These tables were made with the second store, and cannot change during a rekey.
     case .keys, .slots: break
     case .hashes: raiseFacts()
     case .meta: try target.keepStale(of: source)
@@ -84,14 +84,14 @@ extension Rekey {
   private static func keepsCount(_ table: AssociatedData.Table) -> Bool {
     switch table {
     case .heads, .values, .tags, .grants: true
-    // Other slots, one anchor, and deposits of which some are kept aside from now on.
+    // The new vault has other slots, one anchor, and deposits some of which were kept aside on the way.
     case .keys, .slots, .hashes, .meta, .audit, .deposits: false
     }
   }
 
-  /// Checks that a second store has room beside the live one.
+  /// Checks that there is room for a second store beside the live one.
   ///
-  /// - Throws: ``VaultError/storage(_:)`` unless it has.
+  /// - Throws: ``VaultError/storage(_:)`` if there is not.
   public static func checkRoom(for source: Keychain) throws(VaultError) {
     let needed = try source.database.size() + (8 << 20)
     let free = try source.database.freeSpace()

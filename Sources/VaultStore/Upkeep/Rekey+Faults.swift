@@ -1,12 +1,12 @@
 import VaultModel
 
-// The store that is at fault when a rekey meets something that was not written so: the live one, which then has failed,
-// or the second one, which can be filled anew.
+// The distinction of the store that is at fault when a rekey finds data that was not written so: the live store, which
+// has then failed, or the second store, which can be filled anew.
 extension Rekey {
-  /// Runs a part of the work, and has what is wrong with the second store told as that.
+  /// Runs a part of the work. A fault of the second store is thrown as an error about the second store.
   ///
-  /// - Throws: what `body` throws; ``VaultError/secondStore(_:)`` in place of what says that a store is not what was
-  ///   written, unless that is the live one.
+  /// - Throws: what `body` throws. An error that says that a store is not what was written is replaced by
+  ///   ``VaultError/secondStore(_:)``, unless the live store is at fault.
   func findingFault<R>(_ body: () throws(VaultError) -> R) throws(VaultError) -> R {
     do throws(VaultError) { return try body() } catch {
       guard error != error.ofSecondStore, !source.isGone else { throw error }
@@ -17,7 +17,8 @@ extension Rekey {
 }
 
 extension VaultError {
-  /// The same as an error of the second store of a rekey, where it says that a store is not what it should be.
+  /// The same error as one of the second store of a rekey, if it says that a store is not what it should be; otherwise
+  /// the error itself.
   var ofSecondStore: VaultError {
     switch self {
     case .noVault: .secondStore("vault.db is missing")
@@ -32,8 +33,8 @@ extension VaultError {
 }
 
 extension Keychain {
-  /// Reads what a rekey copies beside the items, so that a fault in it is noticed as one of this store: what is read
-  /// and written in one go does not tell where it was met.
+  /// Reads the tables that a rekey copies beside the items, so that a fault in them is recognized as one of this store.
+  /// Data that is read and written in one operation does not show which store caused an error.
   fileprivate func readSmallTables() {
     _ = try? noticing { () throws(VaultError) in
       for accessible in AccessClass.allCases { _ = try grants(of: accessible) }

@@ -1,9 +1,9 @@
 import VaultCore
 import VaultModel
 
-// The work of each stage of a rekey, in steps of so many records.
+// The work of each stage of a rekey, in steps of a given number of records.
 extension Rekey {
-  /// The number of rows of the audit log, which are copied as they are, that take as long as one record.
+  /// The number of rows of the audit log that take as long as one record, because they are copied unchanged.
   private static let auditRows = 8
 
   private var copy: ItemCopy { ItemCopy(source: source, target: target) }
@@ -32,7 +32,7 @@ extension Rekey {
     try commitWhenDue()
   }
 
-  /// Copies the item of a row; the result is what it counts as.
+  /// Copies the item in a row, and returns the number of records that it counts as.
   private func walk(_ row: Row, _ number: Int64) throws(VaultError) -> Int {
     let result = try copy.copy(row, taggedAtOnce: false)
     for tag in try target.tags(of: result.head.item) { tags.add(tag, number, row.columns.accessible) }
@@ -42,7 +42,7 @@ extension Rekey {
     return Self.weight(of: result)
   }
 
-  /// The number of records that an item counts as in a step: several where its values are long.
+  /// The number of records that an item counts as in a step. An item with long values counts as several.
   private static func weight(of result: ItemCopy.Result) -> Int {
     result.head.item.versions.reduce(1) { $0 + $1.size / (16 << 10) }
   }
@@ -112,7 +112,7 @@ extension Rekey {
     // The check of the second store compares its items with these facts.
     try begin()
     raiseFacts()
-    // So that the end has little left to copy, however much was written during the check.
+    // The log is copied now, so that the end has little left to copy, however much was written during the check.
     let isCopied = try target.copyAudit(of: source, rows: records * Self.auditRows)
     guard isCopied else {
       written.records += records

@@ -1,35 +1,35 @@
 public import VaultCore
 import VaultModel
 
-/// The work of giving a vault a new vault key, and with it new class keys and new slots: everything is sealed again, in
+/// The work of giving a vault a new vault key, and with it new class keys and new slots. Everything is sealed again, in
 /// steps, while the items are served.
 ///
-/// A second store is filled beside the live one, in the directory `rekey` inside its own, and takes its name at the
-/// end. Until then the live store is the vault: it is read and changed as ever, and what is changed in it is copied
-/// again. The new vault key lies in the live store, sealed under the old one, so that the rekey resumes after a lock,
-/// a crash or a power cut with the next unlock: an item that the second store has in the same revision is skipped.
-/// Between any two steps the files are either the old vault with a second store from which the rekey can resume, or
-/// the new vault.
+/// A second store is filled beside the live one, in the directory `rekey` inside the live store's directory, and takes
+/// the live store's name at the end. Until then the live store is the vault: it is read and changed as always, and
+/// changes in it are copied again. The new vault key lies in the live store, sealed under the old one, so that after a
+/// lock, a crash or a power cut the rekey resumes with the next unlock. Items that the second store has in the same
+/// revision are then skipped. Between any two steps, the files are either the old vault together with a second store
+/// from which the rekey can resume, or the new vault.
 ///
-/// While it lives it needs all keys of the live keychain in memory, and holds those of the new one, which are wiped
-/// when it is released. It has the live keychain's owner.
+/// A rekey needs all keys of the live keychain in memory, and holds the keys of the new one, which are wiped when the
+/// rekey is released. The owner of the live keychain owns the rekey, too.
 public final class Rekey {
-  /// The second store's directory in that of the live one.
+  /// The name of the second store's directory within the directory of the live store.
   static let directoryName = "rekey"
-  /// The number of records or bytes that are written before a commit. Each commit waits for the disk, as in the live
-  /// store: otherwise a power cut could leave a log that cannot be distinguished from a damaged one.
+  /// The number of records or bytes written before a commit. Each commit waits for the disk, as in the live store:
+  /// otherwise a power cut could leave a log that looks like a damaged one.
   private static let batch = (records: 1024, bytes: 2 << 20)
 
   enum Stage {
     /// Walks over the live items.
     case items
-    /// Writes the tags that the walk has gathered.
+    /// Writes the tags that the walk has collected.
     case tags
-    /// Removes what the live store no longer has.
+    /// Removes items that the live store no longer has.
     case leftovers
     /// Copies the audit log.
     case audit
-    /// Copies again what was changed meanwhile; `isChecked` when the second store's records have been checked.
+    /// Copies again the items that changed meanwhile; `isChecked` when the second store's records have been checked.
     case changed(isChecked: Bool)
     /// Checks the second store.
     case check
@@ -38,39 +38,39 @@ public final class Rekey {
   let source: Keychain
   let target: Keychain
   var stage = Stage.items
-  /// The last live item that the walk has met.
+  /// The last live item that the walk has read.
   var position = Int64.min
   var walked = 0
-  /// True when the walk has met the last item.
+  /// True when the walk has read the last item.
   var isWalkOver = false
   var leftover = Int64.min
-  /// True when the second store may hold what the live one does not.
+  /// True when the second store may hold items that the live one does not have.
   var isResumed: Bool
   var tags = TagBatch()
   private var saved: Keychain.Saved?
   var written = (records: 0, bytes: 0)
-  /// Called at each step of the end, so that tests can look at the files there, or fail.
+  /// Called at each step of the end, so that tests can examine the files at that moment, or make the step fail.
   var atStep: (ReplacementStep) throws(VaultError) -> Void = { _ in }
 
-  /// Makes the second store and records that it is to be filled. All keys of `source` must be in memory.
+  /// Makes the second store and records that it must be filled. All keys of `source` must be in memory.
   ///
   /// - Parameters:
-  ///   - carried: the slots that `slots` were made from: all that the vault has.
-  ///   - slots: the ways into the new vault: made for this vault's id and `nextKey`.
+  /// - carried: the slots from which `slots` were made: all slots that the vault has.
+  /// - slots: the slots of the new vault, made for this vault's id and `nextKey`.
   ///   - nextKey: 32 random bytes, the new vault key.
-  ///   - vaultKey: the present one.
-  ///   - bootKey: the key that opens `always` items from boot; the same as now.
-  /// - Throws: ``VaultError/alreadyExists`` when one is under way; ``VaultError/lastSlot`` when none of `slots` is
-  ///   lasting; ``VaultError/overtaken`` when the vault's slots are others than `carried`; ``VaultError/corrupt(_:)``
+  /// - vaultKey: the present vault key.
+  /// - bootKey: the key that opens `always` items from boot on; it stays the same.
+  /// - Throws: ``VaultError/alreadyExists`` when a rekey is in progress; ``VaultError/lastSlot`` when none of `slots`
+  ///   is lasting; ``VaultError/overtaken`` when the vault has other slots than `carried`; ``VaultError/corrupt(_:)``
   ///   for another vault's key and when a check of the live store has failed; ``VaultError/locked`` when keys of the
-  ///   live store are gone; ``VaultError/storage(_:)``, also when there is no room for a second store; then nothing is
-  ///   left of it.
+  ///   live store are no longer in memory; ``VaultError/storage(_:)``, also when there is no room for a second store.
+  ///   Then nothing is left of the rekey.
   public init(
     _ source: Keychain, carrying carried: [SlotRecord], slots: [SlotRecord], nextKey: borrowing SecureBytes,
     vaultKey: borrowing SecureBytes, bootKey: borrowing SecureBytes, now: Int64
   ) throws(VaultError) {
     guard !source.isRekeying else { throw .alreadyExists }
-    // From here to the mark of the rekey, which keeps the slots as they are, nothing else uses the store.
+    // From here to the mark of the rekey, which keeps the slots unchanged, nothing else uses the store.
     guard source.slots == carried else { throw .overtaken }
     guard !source.hasFailed else { throw .corrupt("the check of the store failed") }
     guard source.holdsAllKeys else { throw .locked }
@@ -99,11 +99,11 @@ public final class Rekey {
     source.touched = []
   }
 
-  /// Resumes a rekey that was begun before. All keys of `source` must be in memory.
+  /// Resumes a rekey that was begun earlier. All keys of `source` must be in memory.
   ///
-  /// - Parameter nextKey: the key that ``Keychain/nextKey(vaultKey:)`` gave.
-  /// - Throws: ``VaultError/secondStore(_:)`` when the second store is not there or not ours, and
-  ///   ``VaultError/corrupt(_:)`` when the live one has failed: then ``Keychain/dropRekey()`` is what is left to do;
+  /// - Parameter nextKey: the key that ``Keychain/nextKey(vaultKey:)`` returned.
+  /// - Throws: ``VaultError/secondStore(_:)`` when the second store is missing or not ours; ``VaultError/corrupt(_:)``
+  ///   when the live store has failed. In both cases only ``Keychain/dropRekey()`` is left to do. Also
   ///   ``VaultError/locked``; ``VaultError/storage(_:)``.
   public init(resuming source: Keychain, nextKey: borrowing SecureBytes) throws(VaultError) {
     guard source.holdsAllKeys else { throw .locked }
@@ -135,34 +135,35 @@ public final class Rekey {
 
   // MARK: State
 
-  /// The number of items that have been examined, and the number of all.
+  /// The number of items that were examined, and the number of all items.
   public var progress: (done: Int, of: Int) {
     let count = Int(clamping: source.knownItems)
     return (min(walked, count), count)
   }
 
-  /// The number of items that were changed meanwhile and are to be copied again; nil as long as others come first.
+  /// The number of items that changed meanwhile and must be copied again; nil in the stages before that.
   public var behind: Int? { if case .changed = stage { source.touched?.count } else { nil } }
 
-  /// The ways into the new vault.
+  /// The slots of the new vault.
   public var slots: [SlotRecord] { target.slots }
 
   // MARK: Steps
 
-  /// Continues over at most `records` records; true when nothing is left but ``finish()``, which has to follow at once.
+  /// Continues over at most `records` records. True when only ``finish(recording:now:)`` is left, which must follow at
+  /// once.
   ///
   /// - Throws: ``VaultError/corrupt(_:)`` when a live record is not authentic; ``VaultError/secondStore(_:)`` when the
-  ///   second store is not what was written; ``VaultError/locked`` when keys of the live keychain are gone;
-  ///   ``VaultError/storage(_:)``, also as long as no check in this opening has found the live store whole: what is not
-  ///   the latest would be sealed again as if it were. After an error in its work, the next step compares from the
-  ///   first item on. The live store is as it was in any case.
+  ///   second store is not what was written; ``VaultError/locked`` when keys of the live keychain are no longer in
+  ///   memory; ``VaultError/storage(_:)``, also until a check since the opening has found the live store whole, because
+  ///   a record that is not the latest would be sealed again as if it were. After an error in the work, the next step
+  ///   compares from the first item on. The live store is unchanged in any case.
   public func step(records: Int) throws(VaultError) -> Bool {
     guard source.holdsAllKeys else { throw .locked }
     guard !source.hasFailed else { throw .corrupt("the check of the store failed") }
     guard source.isVerified else { throw .storage("the store has not been checked since it was opened") }
     do throws(VaultError) {
       return try findingFault { () throws(VaultError) in
-        // An end that came to nothing may have closed it.
+        // An end that failed may have closed the second store.
         try target.reopen(Self.path(in: source))
         return try work(records)
       }

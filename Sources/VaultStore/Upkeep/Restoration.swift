@@ -1,11 +1,11 @@
 public import VaultCore
 import VaultModel
 
-/// A vault that is being made from a backup (vault-backup(5)), piece by piece as they come.
+/// A vault that is being made from a backup (vault-backup(5)), piece by piece as the pieces arrive.
 ///
-/// The pieces go to a file of another name. Only when each of them has been authenticated, and the whole of it is a
-/// vault that the given key opens, does that file become the vault. So until then there is none, and after it there is
-/// all of it, whenever the power goes. Given up earlier, it leaves nothing.
+/// The pieces go to a file of another name. That file becomes the vault only when each piece was authenticated, and the
+/// whole is a vault that the given key opens. So at any moment, even after a power cut, there is either no vault or all
+/// of it. A restoration that is abandoned leaves nothing behind.
 public struct Restoration: BackupTaking, ~Copyable {
   private let header: BackupHeader
   private var database: IncomingDatabase
@@ -15,8 +15,8 @@ public struct Restoration: BackupTaking, ~Copyable {
 
   /// Begins a restoration into `directory`.
   ///
-  /// - Parameter vaultKey: the key that one of the header's slots gave.
-  /// - Throws: ``VaultError/vaultExists``; ``VaultError/corrupt(_:)`` when the key is not that of the backup;
+  /// - Parameter vaultKey: the vault key that one of the header's slots gave.
+  /// - Throws: ``VaultError/vaultExists``; ``VaultError/corrupt(_:)`` when the key is not the backup's;
   ///   ``VaultError/inUse(pid:)``, ``VaultError/permissions(_:)``, ``VaultError/storage(_:)``.
   public init(of header: BackupHeader, in directory: String, vaultKey: borrowing SecureBytes) throws(VaultError) {
     let database = try IncomingDatabase(in: directory)
@@ -24,7 +24,8 @@ public struct Restoration: BackupTaking, ~Copyable {
     self.init(header, reader, database)
   }
 
-  // Apart from the steps that can fail: a noncopyable value is initialized as a whole or not at all.
+  // A separate initializer without the steps that can fail: a noncopyable value is initialized as a whole or not at
+  // all.
   private init(_ header: BackupHeader, _ reader: consuming BackupReader, _ database: consuming IncomingDatabase) {
     self.header = header
     self.reader = reader
@@ -35,14 +36,14 @@ public struct Restoration: BackupTaking, ~Copyable {
     try reader.take(sealed) { (plaintext, count) throws(VaultError) in try database.write(plaintext, count) }
   }
 
-  /// Checks what came in, fits it to this machine, and makes it the vault: closed, as after
-  /// ``Keychain/create(in:slots:vaultID:vaultKey:bootKey:now:)``.
+  /// Checks the database that arrived, adapts it to this machine, and makes it the vault. The vault is closed then, as
+  /// after ``Keychain/create(in:slots:vaultID:vaultKey:bootKey:now:)``.
   ///
   /// - Parameters:
-  ///   - vaultKey: the same as before.
-  ///   - bootKey: 32 bytes that open `always` items from boot here.
-  ///   - ready: called when nothing but the name is missing, to write down what has to be there first.
-  /// - Returns: the slots that were left out, because they need the machine that they were made on.
+  /// - vaultKey: the same vault key as before.
+  /// - bootKey: 32 bytes that open `always` items from boot on, on this machine.
+  /// - ready: called when the vault lacks only its name, to write down what must exist before the vault does.
+  /// - Returns: the slots that were left out, because they need the machine on which they were made.
   /// - Throws: ``VaultError/corrupt(_:)``, ``VaultError/newer(_:)``; ``VaultError/vaultExists``;
   ///   ``VaultError/storage(_:)``; what `ready` throws. Then no vault was made.
   public mutating func finish(
@@ -56,7 +57,7 @@ public struct Restoration: BackupTaking, ~Copyable {
 }
 
 extension Keychain {
-  /// Checks that a copied database is what the header says, and fits it to this machine.
+  /// Checks that a copied database is what the header says, and adapts it to this machine.
   fileprivate static func adopt(
     _ header: BackupHeader, _ database: Database, vaultKey: borrowing SecureBytes, bootKey: borrowing SecureBytes
   ) throws(VaultError) -> [SlotRecord] {

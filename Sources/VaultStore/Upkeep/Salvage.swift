@@ -1,19 +1,20 @@
 import VaultCore
 public import VaultModel
 
-/// Saves what still authenticates of a damaged store into a second one with the same keys and slots, in steps.
+/// The saving of everything that still authenticates in a damaged store into a second store with the same keys and
+/// slots, in steps.
 ///
-/// Each item is opened and sealed again, so whatever is in the second store was whole; the damaged store is only read.
-/// An item is saved when its head and its current value open; of its older versions, those that open are saved, as many
-/// as an item keeps at most (``Keychain/keptVersions``, ``Keychain/keptBytes``). Nobody is promised that these are the
+/// Each item is opened and sealed again, so whatever is in the second store was whole. The damaged store is only read.
+/// An item is saved if its head and its current value open. Of its older versions, those that open are saved, up to the
+/// number and size that an item keeps (``Keychain/keptVersions``, ``Keychain/keptBytes``). These need not be the
 /// latest: old records that were put back together still open.
 ///
-/// Nothing else that the damaged store says counts: rows are given afresh, in the order in which the items are
-/// met. Where two have one name or one identity, that of the stronger class is saved, or else the one that is
-/// later by its own head.
+/// Nothing else that the damaged store says counts. Rows are given anew, in the order in which the items are found. If
+/// two items have the same name or the same identity, the item of the stronger class is saved, or else the one that is
+/// later according to its own head.
 ///
-/// The second store is nobody's vault: it is there for a backup to be made of ``target``, and ``remove(_:)`` deletes
-/// it. Both keychains have one owner, and all keys of the source have to be in memory.
+/// The second store is nobody's vault: it exists so that a backup can be made of ``target``, and ``remove(_:)`` deletes
+/// it. Both keychains have one owner, and all keys of the source must be in memory.
 public final class Salvage {
   /// The saved items and the losses.
   public struct Result: Hashable, Sendable {
@@ -21,7 +22,7 @@ public final class Salvage {
     public internal(set) var saved = 0
     /// The losses, at most ``Finding/limit`` of them.
     public internal(set) var losses: [Finding] = []
-    /// The number of losses beyond these.
+    /// The number of losses beyond those in the list.
     public internal(set) var omitted = 0
 
     mutating func lose(_ finding: Finding) {
@@ -29,34 +30,35 @@ public final class Salvage {
     }
   }
 
-  /// The number of bytes that count as much as an item.
+  /// The number of bytes that count as much as one item.
   private static let unit = 16 << 10
 
   private enum Direction {
     /// From the first head on.
     case up
-    /// From the last head back to where the walk up ended: used where the tree of pages is broken.
+    /// From the last head back to where the walk up ended. This is used when the tree of pages is broken.
     case down
   }
 
-  /// The result until now.
+  /// The result so far.
   public private(set) var result: Result
 
-  /// Forgets the losses, which have names.
+  /// Forgets the losses, because they have names.
   public func forgetLosses() { result.losses = [] }
   /// The second store, whose keys are in memory.
   public let target: Keychain
   private let source: Keychain
   private var isOver = false
-  /// The walk over the audit log, once all items are saved, and the part of that which is whole.
+  /// The state of the audit log's copy: whether all items are saved, so that it can begin; the walk over the log; the
+  /// part of the log that is whole; and whether a part is lost.
   private var areItemsSaved = false
   private var audit: AuditWalk?
   private var wholeAudit: (cut: AuditPosition, end: AuditPosition)?
   private var losesAudit = false
-  /// The time at which it began, Unix seconds.
+  /// The time at which the salvage began, Unix seconds.
   private let now: Int64
   private var direction = Direction.up
-  // The last heads that were met on the way up and on the way down.
+  // The last heads that were read on the way up and on the way down.
   private var lowest = Int64.min
   private var highest = Int64.max
   private var walked = 0
@@ -68,10 +70,10 @@ public final class Salvage {
   /// Makes the second store, with the keys and slots and without items.
   ///
   /// - Parameters:
-  ///   - directory: the place for the second store. One that was left there is removed.
+  /// - directory: the place for the second store. A store that was left there is removed.
   ///   - now: Unix seconds.
   /// - Throws: ``VaultError/locked`` unless all keys are in memory; ``VaultError/corrupt(_:)`` when no slot is left
-  ///   that could open what is saved; ``VaultError/storage(_:)``.
+  ///   that could open the saved items; ``VaultError/storage(_:)``.
   public init(_ source: Keychain, in directory: String, now: Int64) throws(VaultError) {
     guard source.holdsAllKeys else { throw .locked }
     (self.source, self.now) = (source, now)
@@ -79,7 +81,7 @@ public final class Salvage {
     try Self.remove(directory)
     do throws(VaultError) {
       target = try source.makeEmptyCopy(in: directory, now: now) { result.lose($0) }
-      // It need not outlive a crash.
+      // The second store need not outlive a crash.
       try target.database.forgoDurability()
       try target.database.shrinkCache()
     } catch {
@@ -90,20 +92,21 @@ public final class Salvage {
     source.isBeingSalvaged = true
   }
 
-  // For one that was given up. After its end another one may be reading, which this leaves alone.
+  // This is for a salvage that was abandoned. After the end of this salvage, another one may be reading the source;
+  // this call then does nothing.
   deinit { end() }
 
-  /// The number of items that were examined, and roughly that of all.
+  /// The number of items that were examined, and roughly the number of all items.
   public var progress: (done: Int, of: Int) {
     let count = Int(clamping: source.knownItems)
     return (min(walked, count), count)
   }
 
-  /// Continues over at most `items` items, a long one counting as several; true at the last one. The source is then no
-  /// longer read, however long ``target`` is kept.
+  /// Continues over at most `items` items, of which a long one counts as several; true after the last item. The source
+  /// is then no longer read, however long ``target`` is kept.
   ///
-  /// - Throws: ``VaultError/locked`` when a key of the source is gone; ``VaultError/storage(_:)`` when the system fails
-  ///   to read or to write. It cannot continue after either.
+  /// - Throws: ``VaultError/locked`` when a key of the source is no longer in memory; ``VaultError/storage(_:)`` when
+  ///   the system fails to read or to write. The salvage cannot continue after either error.
   public func step(items: Int) throws(VaultError) -> Bool {
     guard source.holdsAllKeys else { throw .locked }
     var left = max(1, items)
@@ -128,8 +131,8 @@ public final class Salvage {
     source.isBeingSalvaged = false
   }
 
-  /// Removes the second store that is in `directory`, if there is one. Nothing may use it any more: the last connection
-  /// to close removes the file that has the log's name, even if it is another store's.
+  /// Removes the second store in `directory`, if there is one. Nothing may use that store any more: the last connection
+  /// to close removes the file that has the log's name, even if that file belongs to another store.
   public static func remove(_ directory: String) throws(VaultError) {
     try Database.remove(directory)
   }
@@ -138,7 +141,7 @@ public final class Salvage {
   private func saveAudit(_ left: inout Int) throws(VaultError) -> Bool {
     guard left > 0 else { return false }
     do throws(VaultError) {
-      // Where nothing is there, nothing is lost.
+      // If the store has no log, nothing is lost.
       if try source.database.lastAuditRow() == 0, try source.database.meta(MetaName.auditEnd) == nil { return true }
       if wholeAudit == nil {
         let walk = if let audit { audit } else { try AuditWalk(source, isTail: false, readsTally: true) }
@@ -153,13 +156,13 @@ public final class Salvage {
     } catch .corrupt(let reason) {
       result.lose(Finding(.damaged, "the audit log is lost: \(reason)"))
       losesAudit = true
-      // What was copied until then has no end.
+      // The part that was copied so far has no end.
       try target.database.cutAudit(upTo: .max)
       return true
     }
   }
 
-  /// Says in the log itself that it is not all of it: the entries that are lost had the numbers of those that come now.
+  /// Records in the log itself that a part of it is lost, and that the numbers of the lost entries are given again.
   private func noteLostAudit() throws(VaultError) {
     target.bound.isAuditJoined = true
     let last = target.nextAuditEntry - 1
@@ -172,7 +175,7 @@ public final class Salvage {
 
   // MARK: The walk
 
-  /// Walks up; true when it met the last head.
+  /// Walks up; true after the last head.
   private func walkUp(_ left: inout Int) throws(VaultError) -> Bool {
     guard left > 0 else { return false }
     do throws(VaultError) {
@@ -188,7 +191,7 @@ public final class Salvage {
     return false
   }
 
-  /// Walks down; true when it came to where the walk up had to end, or cannot continue.
+  /// Walks down; true when the walk reached the place where the walk up had to end, or cannot continue.
   private func walkDown(_ left: inout Int) throws(VaultError) -> Bool {
     guard left > 0 else { return false }
     var isAtEnd = true
@@ -248,8 +251,8 @@ public final class Salvage {
     return try source.openHead(row, scratch)
   }
 
-  /// Ensures that no two items have one name or one identity: removes those that were saved before, or `new`, which is
-  /// in the second store without tags. True when `new` stays.
+  /// Ensures that no two items have the same name or the same identity. It removes the items that were saved before, or
+  /// `new`, which is in the second store without tags. True when `new` stays.
   private func makeRoom(for new: FoundItem, _ item: Int64) throws(VaultError) -> Bool {
     let name = new.head.item.name
     var others: [FoundItem] = []
@@ -274,8 +277,8 @@ public final class Salvage {
     return true
   }
 
-  /// True when an item is to be saved rather than one that was met before, by what authenticates of both. When their
-  /// times are the same, the rows decide.
+  /// True when a new item must be saved instead of an earlier one, according to the authenticated facts of both. If
+  /// their times are the same, the rows decide.
   private func isBetter(_ new: FoundItem, than old: FoundItem) -> Bool {
     let (accessible, other) = (new.columns.accessible, old.columns.accessible)
     if accessible != other { return other.stronger.contains(accessible) }

@@ -1,8 +1,8 @@
 import VaultCore
 import VaultModel
 
-/// The part of a check that names what is wrong: opens the heads of some classes and compares the values and
-/// tags with them.
+/// The part of a check that names the faults: it opens the heads of some classes and compares the values and tags with
+/// them.
 struct Survey {
   private struct Subject {
     let stored: RecordSets?
@@ -14,7 +14,7 @@ struct Survey {
   // Nil between two items.
   private var item: ItemSurvey?
   private var tag = TagPlace()
-  // The classes of which a head, a value or a tag was reported as wrong, so that the difference in hashes is explained.
+  // The classes in which a head, a value or a tag was reported as wrong, which explains the difference in the hashes.
   private var named: Set<AccessClass> = []
 
   /// True when there is nothing to survey.
@@ -23,13 +23,13 @@ struct Survey {
   /// Adds a class to be surveyed.
   ///
   /// - Parameters:
-  ///   - stored: the stored hashes; nil when there is no key to read them with, or they are damaged.
-  ///   - found: the hashes over the records that are there.
+  /// - stored: the stored hashes; nil when there is no key to read them with, or they are damaged.
+  /// - found: the hashes over the records in the store.
   mutating func add(_ accessible: AccessClass, _ stored: RecordSets?, _ found: RecordSets) {
     subjects[accessible] = Subject(stored: stored, found: found)
   }
 
-  /// Continues over at most `records` records, a long one counting as several; true at the end.
+  /// Continues over at most `records` records, of which a long one counts as several; true at the end.
   mutating func walk(
     _ keychain: Keychain, records: Int, _ verification: inout Verification
   ) throws(VaultError) -> Bool {
@@ -58,7 +58,7 @@ struct Survey {
     _ = try keychain.database.walkHeads(after: head ?? Int64.min) { (walked: Database.WalkedHead) throws(VaultError) in
       left -= walked.weight
       head = walked.item
-      // A head of an unknown class was reported before.
+      // A head of an unknown class was reported already.
       guard let row = try? walked.row(), let subject = subjects[row.columns.accessible],
         isOpen(row.columns.accessible, keychain, &verification)
       else { return left > 0 }
@@ -68,7 +68,7 @@ struct Survey {
     }
   }
 
-  /// Opens a head, and begins to survey its item; nil when the head does not open, or does not fit its row.
+  /// Opens a head and begins to survey its item; nil when the head does not open or does not fit its row.
   private mutating func begin(
     _ row: Row, _ subject: Subject, _ keychain: Keychain, _ verification: inout Verification
   ) throws(VaultError) -> ItemSurvey? {
@@ -91,7 +91,7 @@ struct Survey {
     return item
   }
 
-  /// Continues with the item that the walk is in, for up to `left` records.
+  /// Continues with the item that the walk has reached, for up to `left` records.
   private mutating func finishItem(
     _ keychain: Keychain, _ left: inout Int, _ verification: inout Verification
   ) throws(VaultError) {
@@ -105,7 +105,7 @@ struct Survey {
     if try !item.walk(keychain, &left, &verification) { self.item = item }
   }
 
-  /// True when records of a class can be looked at. A lock may have come meanwhile: then it is checked in part.
+  /// True when the records of a class can be opened. After a lock they cannot, and the class counts as checked in part.
   private func isOpen(_ accessible: AccessClass, _ keychain: Keychain, _ verification: inout Verification) -> Bool {
     if keychain.opensNames(of: accessible) { return true }
     verification.leave(accessible)
@@ -115,7 +115,7 @@ struct Survey {
   /// Drops the name of an item, which may no longer be shown.
   mutating func forgetName() { item?.forgetName() }
 
-  /// Takes the changes of a committed transaction into account: the survey of an item that was changed starts over.
+  /// Notes the changes of a committed transaction: the survey of an item that was changed starts over.
   mutating func apply(_ changes: RecordChanges) {
     guard let number = item?.columns.row else { return }
     let isChanged = changes.list.contains { change in
@@ -158,7 +158,7 @@ struct Survey {
       left -= walked.weight
       let scratch = keychain.takeScratch()
       defer { keychain.giveBack(scratch) }
-      // A head that does not open was reported before.
+      // A head that does not open was reported already.
       guard let row = try? walked.row(), row.columns.accessible == accessible else {
         return Finding(.foreign, item: item, wrong)
       }
@@ -171,7 +171,7 @@ struct Survey {
 
   // MARK: The conclusion
 
-  /// Reports what the hashes show and no single record does.
+  /// Reports the faults that the hashes show and no single record does.
   func conclude(_ verification: inout Verification) {
     for accessible in AccessClass.allCases {
       guard let subject = subjects[accessible], let stored = subject.stored else { continue }

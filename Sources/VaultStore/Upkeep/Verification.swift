@@ -2,19 +2,18 @@ public import VaultModel
 
 /// The result of a check.
 public struct Verification: Hashable, Sendable {
-  /// The findings, in the order in which they were made; at most ``Finding/limit``.
+  /// The findings in the order in which they were made, at most ``Finding/limit`` of them.
   public internal(set) var findings: [Finding] = []
-  /// The number of findings beyond these, at least: of an item with a fault, not everything is looked for once
-  /// there are too many.
+  /// The least number of further findings. When the list is full, an item with a fault is not searched for more.
   public internal(set) var omitted = 0
-  /// The number of items without a fault, of the classes that were checked in full.
+  /// The number of items without a fault in the classes that were checked completely.
   public internal(set) var unharmed = 0
   /// The number of items with a fault.
   public var harmed: Int { harmedItems.count }
-  /// The classes that could not be checked in full, for want of keys.
+  /// The classes that could not be checked completely, because keys were not in memory.
   public internal(set) var unchecked: [AccessClass] = []
-  /// The classes whose records are, taken together, not those that were written last. An item of these about which
-  /// there is no other finding has records that open and belong together, and yet could be an older copy.
+  /// The classes whose records, taken together, are not those that were written last. An item of such a class without a
+  /// finding of its own has records that open and belong together, but it could be an older copy.
   public internal(set) var changed: [AccessClass] = []
   /// The number of records that were examined.
   public internal(set) var records = 0
@@ -22,16 +21,16 @@ public struct Verification: Hashable, Sendable {
   /// True when everything was checked and nothing is wrong.
   public var isOK: Bool { findings.isEmpty && unchecked.isEmpty }
 
-  /// True when no more findings are listed.
+  /// True when no further findings are listed.
   var isFull: Bool { findings.count >= Finding.limit }
 
   private var harmedItems: Set<Int64> = []
-  // The harmed items that have not been asked for yet.
+  // The harmed items that were not returned by ``takeNewlyHarmed()`` yet.
   private var newlyHarmed: [Int64] = []
   // The listed findings, without names.
   private var listed: Set<Finding> = []
 
-  /// Takes note that not everything of a class could be checked.
+  /// Notes that a class could not be checked completely.
   mutating func leave(_ accessible: AccessClass) {
     if !unchecked.contains(accessible) { unchecked.append(accessible) }
   }
@@ -62,7 +61,7 @@ public struct Verification: Hashable, Sendable {
 }
 
 extension Finding {
-  /// The finding that an error stands for; nil when the error says nothing about the store.
+  /// The finding for an error; nil when the error says nothing about the store.
   init?(_ error: VaultError) {
     let reason: String
     switch error {
@@ -73,7 +72,7 @@ extension Finding {
     self.init(.damaged, reason)
   }
 
-  /// The finding as reported by a later check that does not make it again. It is about no item, because none is known
+  /// The finding as reported by a later check that does not make it again. It names no item, because no item is known
   /// to be harmed now.
   var asFoundEarlier: Finding {
     Finding(kind, "found since the store was opened, and not by this check: \(text)")

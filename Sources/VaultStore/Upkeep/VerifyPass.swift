@@ -3,11 +3,11 @@ import VaultModel
 
 /// One check of all records, in steps, so that nobody waits for it.
 ///
-/// First it checks that the file consists of whole trees of pages (``FileShape``), then it walks over each table and
-/// computes the hashes again (``RecordWalk``). Where these are the stored ones, every record of the class is exactly
-/// the one that was written last; in all classes but the strongest, the values and tags have to be those that the heads
-/// name, too. Where something does not match, or the key is not in memory, a ``Survey`` opens the records to name what
-/// is wrong. Changes that are made meanwhile reach it through ``apply(_:_:)``.
+/// First it checks that the file consists of whole trees of pages (``FileShape``). Then it walks over each table and
+/// computes the hashes again (``RecordWalk``). If a class's hashes are the stored ones, every record of the class is
+/// exactly the one that was written last; in all classes but the strongest, the values and tags must also be those that
+/// the heads name. If something does not match, or a key is not in memory, a ``Survey`` opens the records to name the
+/// faults. Changes that are made meanwhile are passed to ``apply(_:_:)``.
 struct VerifyPass {
   private(set) var verification = Verification()
   private var shape = FileShape()
@@ -39,13 +39,14 @@ struct VerifyPass {
     survey?.forgetName()
   }
 
-  /// Releases the pages that it may be reading, so that the log is folded in again. That part then starts over.
+  /// Releases the pages that the check may be reading, so that the log can be folded in. The check of the pages then
+  /// starts over.
   mutating func thaw() { shape.release() }
 
-  /// Drops the keys of the audit log, which is then walked over from its beginning again.
+  /// Drops the keys of the audit log. The walk over the log then starts over.
   mutating func forgetAudit() { if case .walking = audit { audit = .waiting } }
 
-  /// Takes the changes of a committed transaction into account.
+  /// Notes the changes of a committed transaction.
   mutating func apply(_ changes: RecordChanges, _ keychain: Keychain) {
     shape.keepUp(keychain, &verification)
     survey?.apply(changes)
@@ -74,7 +75,7 @@ struct VerifyPass {
       survey = try compare(keychain)
     }
     guard var survey else { return true }
-    // In the same step, so that everything is known of a small store then.
+    // The survey follows in the same step, so that the check of a small store ends in one step.
     guard left > 0 else { return false }
     defer { self.survey = survey }
     let isDone = try survey.walk(keychain, records: left, &verification)
@@ -82,7 +83,7 @@ struct VerifyPass {
     return isDone
   }
 
-  /// Checks the pages and walks over the tables; true at the end of the last one.
+  /// Checks the pages and walks over the tables; true at the end of the last table.
   private mutating func makeHashes(_ keychain: Keychain, _ left: inout Int) throws(VaultError) -> Bool {
     guard try shape.step(keychain, &left, &verification), try walk.step(keychain, &left, &verification) else {
       return false
@@ -104,7 +105,7 @@ struct VerifyPass {
     case over
   }
 
-  /// Walks over the audit log, where the keys for that are in memory; true at its end.
+  /// Walks over the audit log, if the keys for it are in memory; true at its end.
   private mutating func walkAudit(_ keychain: Keychain, _ left: inout Int) throws(VaultError) -> Bool {
     do throws(VaultError) {
       if case .waiting = audit { audit = .walking(try AuditWalk(keychain, isTail: false)) }
@@ -116,7 +117,7 @@ struct VerifyPass {
       }
       for fault in walk.faults { verification.add(Finding(fault)) }
     } catch .locked {
-      // Nothing of the strongest class is checked then.
+      // The strongest class is not checked at all in this case.
     } catch .corrupt(let reason) {
       verification.add(Finding(.damaged, reason))
     }
@@ -126,13 +127,13 @@ struct VerifyPass {
 
   // MARK: The comparison
 
-  /// Compares the hashes with the stored ones; returns what has to be surveyed, nil when all is well.
+  /// Compares the hashes with the stored ones, and returns the survey that is needed; nil when there is no fault.
   private mutating func compare(_ keychain: Keychain) throws(VaultError) -> Survey? {
     var survey = Survey()
     for accessible in AccessClass.allCases {
       guard walk.isHashed(accessible, keychain) else {
         verification.leave(accessible)
-        // A survey without the hashes still shows a part of what is wrong.
+        // A survey without the hashes still shows some of the faults.
         if keychain.opensNames(of: accessible) { survey.add(accessible, nil, walk.sets[accessible]) }
         continue
       }
@@ -144,7 +145,7 @@ struct VerifyPass {
         } else if isAsTold {
           continue
         } else {
-          // Written, and counted in the hashes, by somebody who has the key of the class.
+          // These records were written, and counted in the hashes, by somebody who has the key of the class.
           let what = "the values and tags of class \(accessible.name)"
           verification.add(Finding(.foreign, "\(what) are not those that its items have"))
         }
@@ -158,7 +159,7 @@ struct VerifyPass {
     return survey.isEmpty ? nil : survey
   }
 
-  /// Compares the tables with few rows; true when anything else differs.
+  /// Compares the tables with few rows; true when any other table differs.
   private mutating func compareFewRows(_ stored: RecordSets, _ found: RecordSets) -> Bool {
     var others = false
     for place in Set(stored.places + found.places).sorted() where stored[place] != found[place] {
