@@ -162,7 +162,10 @@ extension Keychain {
     return remains
   }
 
-  /// - Throws: ``VaultError/corrupt(_:)`` when anything other than these faults is wrong.
+  /// Checks that nothing other than the expected faults is wrong with the log, and that nothing else is known to be
+  /// wrong with the store.
+  ///
+  /// - Throws: ``VaultError/corrupt(_:)`` when anything else is wrong.
   private func checkForOthers(than expected: [AuditWalk.Fault]) throws(VaultError) {
     let walk = try AuditWalk(self, isTail: false)
     while try !walk.step(self, rows: .max) {}

@@ -70,10 +70,10 @@ public final class AuditWalk {
   /// Begins a walk, at the oldest entry or, with `isTail`, after the part that the anchor covers.
   ///
   /// - Parameters:
-  /// - noted: links that were noted elsewhere, to be compared: for the number of an entry, the link that covers all
-  ///   entries up to it.
-  /// - readsUnwritten: true to continue with the records that are not on the disk yet.
-  /// - readsTally: true to continue with the tally of a store that has failed, which nothing replaces any more.
+  ///   - noted: links that were noted elsewhere, to be compared: for the number of an entry, the link that covers all
+  ///     entries up to it.
+  ///   - readsUnwritten: true to continue with the records that are not on the disk yet.
+  ///   - readsTally: true to continue with the tally of a store that has failed, which nothing replaces any more.
   /// - Throws: ``VaultError/locked``; ``VaultError/corrupt(_:)`` when the anchor is not the one that was stored last.
   init(
     _ keychain: Keychain, isTail: Bool, noted: [Int64: Digest] = [:], readsUnwritten: Bool = false,

@@ -30,11 +30,13 @@ struct AuditWriting: ~Copyable {
   /// The row of a tally on the disk, until another row replaces it.
   private(set) var standing: Int64?
 
+  /// Begins a chain at the end of the log.
+  ///
   /// - Parameters:
-  /// - end: the end of the log before this chain.
-  /// - written: the end of the written part of the log before this chain.
-  /// - unwritten: the rows of that log that are not written yet.
-  /// - standing: the row of a tally on the disk; see ``standing``.
+  ///   - end: the end of the log before this chain.
+  ///   - written: the end of the written part of the log before this chain.
+  ///   - unwritten: the rows of that log that are not written yet.
+  ///   - standing: the row of a tally on the disk; see ``standing``.
   init(
     _ chain: AuditChain, _ key: consuming AuditKey, after end: AuditPosition, written: AuditPosition,
     unwritten: [AuditRow], standing: Int64?

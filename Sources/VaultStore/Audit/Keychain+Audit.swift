@@ -47,8 +47,8 @@ extension Keychain {
   ///
   /// - Parameters:
   ///   - now: Unix seconds.
-  /// - staysInChain: true to continue the present chain, however long it is. This is for a block that adds to the
-  ///   entries of that chain.
+  ///   - staysInChain: true to continue the present chain, however long it is. This is for a block that adds to the
+  ///     entries of that chain.
   /// - Throws: ``VaultError/corrupt(_:)``, ``VaultError/storage(_:)`` when no chain can be begun;
   ///   ``VaultError/diskFull`` when too much waits already. The block is then as it was.
   public func sealAudit(_ block: inout AuditBlock, now: Int64, staysInChain: Bool = false) throws(VaultError) {
@@ -143,9 +143,9 @@ extension Keychain {
   /// Writes all records that are not on the disk yet, and waits until they are.
   ///
   /// - Parameters:
-  /// - anchored: true to let the anchor cover all of them, if the keys for that are in memory.
-  /// - usage: the subjects' use of the log, to be stored with the anchor; nil to leave the stored use as it is.
-  /// - isSynced: false to hand the records to the system only; ``syncLog()`` waits for the disk later.
+  ///   - anchored: true to let the anchor cover all of them, if the keys for that are in memory.
+  ///   - usage: the subjects' use of the log, to be stored with the anchor; nil to leave the stored use as it is.
+  ///   - isSynced: false to hand the records to the system only; ``syncLog()`` waits for the disk later.
   /// - Throws: ``VaultError/distrusted(_:advice:)`` when the store has failed; ``VaultError/storage(_:)``. The records
   ///   are then written the next time.
   public func writeAudit(anchored: Bool, usage: AuditUsage? = nil, isSynced: Bool = true) throws(VaultError) {

@@ -10,15 +10,15 @@ extension Keychain {
   /// chain that is being written stays.
   ///
   /// - Parameters:
-  /// - age: the age in seconds, as ``AuditChain/age`` counts; nil to remove no chain for its age.
+  ///   - age: the age in seconds, as ``AuditChain/age`` counts; nil to remove no chain for its age.
   ///   - now: Unix seconds.
-  /// - steps: the most parts to remove.
-  /// - usage: the subjects' use of the log, to be stored with the anchor.
-  /// - carry: returns the entries to keep of those that are removed only because the log is too long. It gets these
-  ///   entries and the number of bytes that they take. The kept entries are written at the end of the log at the same
-  ///   time, and must take fewer bytes.
-  /// - tell: makes the entry that reports how many entries were removed; it is written at the same time.
-  /// - then: called after that, to seal what must stand after these entries.
+  ///   - steps: the most parts to remove.
+  ///   - usage: the subjects' use of the log, to be stored with the anchor.
+  ///   - carry: returns the entries to keep of those that are removed only because the log is too long. It gets these
+  ///     entries and the number of bytes that they take. The kept entries are written at the end of the log at the same
+  ///     time, and must take fewer bytes.
+  ///   - tell: makes the entry that reports how many entries were removed; it is written at the same time.
+  ///   - then: called after that, to seal what must stand after these entries.
   /// - Returns: the number of entries that were removed.
   /// - Throws: ``VaultError/locked``, ``VaultError/corrupt(_:)``, ``VaultError/storage(_:)``. The log is then as it was
   ///   before the part that could not be removed, and nothing of that part was written again.

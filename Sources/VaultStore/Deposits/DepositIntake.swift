@@ -81,8 +81,8 @@ struct DepositIntake {
   /// Makes a deposit the value of its item; otherwise returns the obstacle that prevents it.
   ///
   /// - Parameters:
-  /// - number: the number under which the deposit waited; nil for a deposit that never waited.
-  /// - outer: the plaintext of a deposit that never waited.
+  ///   - number: the number under which the deposit waited; nil for a deposit that never waited.
+  ///   - outer: the plaintext of a deposit that never waited.
   private mutating func store(
     _ read: ReadDeposit?, _ fault: DepositObstacle?, _ id: ItemID, _ accessible: AccessClass, _ keychain: Keychain,
     number: Int64? = nil, outer: Scratch? = nil

@@ -31,9 +31,10 @@ extension Keychain {
   /// authentic is removed instead: it would prevent the deposit that really has its identity from being taken in.
   ///
   /// - Parameters:
-  /// - author: the caller who left the deposit; nil when that cannot be read.
-  /// - item: the item of which the deposit became a version; nil when it became none. It is noted so that other
-  ///   deposits, which were left with the same version in view, can follow this one even if the daemon ends in between.
+  ///   - author: the caller who left the deposit; nil when that cannot be read.
+  ///   - item: the item of which the deposit became a version; nil when it became none. It is noted so that other
+  ///     deposits, which were left with the same version in view, can follow this one even if the daemon ends in
+  ///     between.
   func forget(_ row: DepositRow, of author: String?, stored item: ItemID? = nil) throws(VaultError) {
     let isForged = row.obstacle.map { [.forged, .seen].contains($0) } ?? false
     guard !isForged else { return try remove(row) }

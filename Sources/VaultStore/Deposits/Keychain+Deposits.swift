@@ -24,8 +24,8 @@ extension Keychain {
   /// Leaves a deposit for the next unlock.
   ///
   /// - Parameters:
-  /// - plaintext: the deposit as ``DepositRecord`` encoded it, with that stamp.
-  /// - author: the caller whose deposits are counted and bounded.
+  ///   - plaintext: the deposit as ``DepositRecord`` encoded it, with that stamp.
+  ///   - author: the caller whose deposits are counted and bounded.
   /// - Returns: the number of the deposit.
   /// - Throws: ``VaultError/locked`` when nothing can be left for items of that class now;
   ///   ``VaultError/invalidValue(_:)`` when the waiting deposits have reached a limit; ``VaultError/corrupt(_:)``,
@@ -67,7 +67,9 @@ extension Keychain {
   /// The number of bytes that a deposit whose encoded record has `plaintext` bytes takes when it is kept aside.
   public static func depositSize(_ plaintext: Int) -> Int { 1 + RecordMark.count + plaintext + SealedBox.overhead }
 
-  /// - Throws: ``VaultError/invalidValue(_:)`` when the deposits have reached a limit.
+  /// Checks that there is room for one more deposit of `size` bytes from the depositor with that tag.
+  ///
+  /// - Throws: ``VaultError/invalidValue(_:)`` when a limit is reached.
   func checkRoom(for tag: [UInt8], size: Int) throws(VaultError) {
     let table = try knownDeposits()
     let (own, all) = (table.sizes(of: tag), table.all)

@@ -32,10 +32,10 @@ extension Keychain {
   /// after which the rest waits as before. A deposit that is not taken in is kept aside with its reason.
   ///
   /// - Parameters:
-  /// - waiting: the deposits that an unlock has found; empty at the end.
+  ///   - waiting: the deposits that an unlock has found; empty at the end.
   ///   - now: Unix seconds.
-  /// - isTimeUp: called after each deposit, and after some rows that were cleared; true ends this call.
-  /// - told: called with each deposit that was taken in or kept aside, when that is on the disk.
+  ///   - isTimeUp: called after each deposit, and after some rows that were cleared; true ends this call.
+  ///   - told: called with each deposit that was taken in or kept aside, when that is on the disk.
   /// - Returns: the numbers of the deposits that were left since the store was opened and are missing.
   /// - Throws: ``VaultError/locked``; ``VaultError/corrupt(_:)``, ``VaultError/storage(_:)``. Then all deposits for
   ///   which `told` was not called wait as before.

@@ -32,6 +32,8 @@ public final class ChildWalk {
   /// The branch that each of the next rows belongs to, by row.
   private var next: [Int64: Int] = [:]
 
+  /// Begins a walk at the first item.
+  ///
   /// - Parameter prefix: the text with which names must begin. If no name begins with it, the walk finds nothing.
   public init(prefix: String) {
     self.prefix = prefix
@@ -82,9 +84,9 @@ extension Keychain {
   /// The next names of a walk, which continues until `isTimeUp` returns true.
   ///
   /// - Parameters:
-  /// - area: the part of the vault in which the walk looks.
-  /// - decide: called with each item. A child is left out if no allowed item is that child or lies in it.
-  /// - isTimeUp: called after each item; true ends this call.
+  ///   - area: the part of the vault in which the walk looks.
+  ///   - decide: called with each item. A child is left out if no allowed item is that child or lies in it.
+  ///   - isTimeUp: called after each item; true ends this call.
   /// - Returns: the names, and true when the walk is over.
   /// - Throws: as ``find(_:limit:after:now:examining:if:isPassedOver:isTimeUp:)`` does.
   public func children(

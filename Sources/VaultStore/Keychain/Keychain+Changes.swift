@@ -6,9 +6,9 @@ extension Keychain {
   /// Stores a value: the first value of a new item, or the next version of an existing item.
   ///
   /// - Parameters:
-  /// - now: Unix seconds. The times stored are this time or the newest time of any write of the item's class, whichever
-  ///   is later.
-  /// - ahead: what was sealed for this change before; see ``sealAhead(_:_:)``.
+  ///   - now: Unix seconds. The times stored are this time or the newest time of any write of the item's class,
+  ///     whichever is later.
+  ///   - ahead: what was sealed for this change before; see ``sealAhead(_:_:)``.
   /// - Throws: ``VaultError/alreadyExists`` without ``ItemChange/update``; ``VaultError/invalidValue(_:)``;
   ///   ``VaultError/tooLarge(_:)``; ``VaultError/locked`` when a needed key is not in memory, which for a new item
   ///   includes the keys that tell whether its name is taken; ``VaultError/corrupt(_:)``; ``VaultError/storage(_:)``.
@@ -88,10 +88,12 @@ extension Keychain {
     }
   }
 
+  /// Inserts a new item with its first value and the tags that lead to it.
+  ///
   /// - Parameters:
-  /// - size: the size of the value in bytes.
-  /// - facts: the result of the check of the value.
-  /// - sealing: seals the value with the item's columns.
+  ///   - size: the size of the value in bytes.
+  ///   - facts: the result of the check of the value.
+  ///   - sealing: seals the value with the item's columns.
   private func insert(
     _ change: ItemChange, _ size: Int, _ facts: ValueFacts, _ now: Int64, as identity: ItemID,
     _ sealing: (HeadColumns) throws(VaultError) -> SealedValue

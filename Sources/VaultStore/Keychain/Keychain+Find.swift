@@ -16,16 +16,16 @@ extension Keychain {
   /// `next`, but it advances by at least one item. Items of classes whose names cannot be read now are left out; see
   /// ``knowsAllNames``.
   /// - Parameters:
-  /// - area: the part of the vault in which the search looks. The cost of a search in a folder or by a name depends on
-  ///   the number of items there, whatever the query and whatever else the vault has. A search over everything may be
-  ///   narrowed by the query.
-  /// - after: the `next` of the previous page; nil for the first page.
-  /// - now: Unix seconds. The query's times are compared with this time, or with the newest time of any write of an
-  ///   item's class, if that is later.
-  /// - decide: called with each item that matches. An item that it does not allow is left out as if it did not exist.
-  /// - isPassedOver: called with the number of each item. If it returns true, the item is left out without being
-  ///   opened.
-  /// - isTimeUp: called after each item, and after each tag that leads to no item.
+  ///   - area: the part of the vault in which the search looks. The cost of a search in a folder or by a name depends
+  ///     on the number of items there, whatever the query and whatever else the vault has. A search over everything may
+  ///     be narrowed by the query.
+  ///   - after: the `next` of the previous page; nil for the first page.
+  ///   - now: Unix seconds. The query's times are compared with this time, or with the newest time of any write of an
+  ///     item's class, if that is later.
+  ///   - decide: called with each item that matches. An item that it does not allow is left out as if it did not exist.
+  ///   - isPassedOver: called with the number of each item. If it returns true, the item is left out without being
+  ///     opened.
+  ///   - isTimeUp: called after each item, and after each tag that leads to no item.
   /// - Returns: the items, and the `after` for the next page; nil when this page is the last.
   /// - Throws: ``VaultError/locked`` when no names can be read at all; ``VaultError/corrupt(_:)``,
   ///   ``VaultError/storage(_:)``. A faulty item of any class but the strongest is left out, and ``integrity`` fails.

@@ -9,12 +9,12 @@ extension Keychain {
   /// older head that is put back names a record that no longer exists. A change of policy seals all versions again,
   /// under the keys of the new class and bound to the new policy revision.
   /// - Parameters:
-  /// - expires: the expiry that the caller wants. With `.none`, the expiry is the value's own; or else the old one,
-  ///   unless that has passed and the value is new.
-  /// - checked: the result of an earlier check of the value, which takes long for a key; nil for none.
-  /// - sealed: the new value, if it was sealed before for the place that it gets now; `value` is nil then.
-  /// - ahead: versions that were sealed before; they are not sealed again if nothing has changed since.
-  /// - isGenerated: true when the vault made the new value.
+  ///   - expires: the expiry that the caller wants. With `.none`, the expiry is the value's own; or else the old one,
+  ///     unless that has passed and the value is new.
+  ///   - checked: the result of an earlier check of the value, which takes long for a key; nil for none.
+  ///   - sealed: the new value, if it was sealed before for the place that it gets now; `value` is nil then.
+  ///   - ahead: versions that were sealed before; they are not sealed again if nothing has changed since.
+  ///   - isGenerated: true when the vault made the new value.
   /// - Throws: ``VaultError/neverRead`` for a new value, other than a generated one, of an item that is never read; the
   ///   errors of the change itself.
   func revise(

@@ -141,6 +141,8 @@ extension Keychain {
     }
   }
 
+  /// The next revision of an item; nil when the keys for it are not in memory.
+  ///
   /// - Parameter item: the item after the change; nil when its kind, attributes and policy stay.
   private func next(
     _ old: FoundItem, as item: ItemInfo? = nil, hasNewValue: Bool = false

@@ -80,10 +80,10 @@ extension Keychain {
   /// Deletes items in the trash permanently, in the order of their rows.
   ///
   /// - Parameters:
-  /// - age: the least ``ageInTrash(_:)`` of the items to delete, in seconds.
-  /// - after: the result of the previous call; nil for the first call.
-  /// - examining: the most items to examine.
-  /// - gone: called with the number of deleted items, if any were deleted.
+  ///   - age: the least ``ageInTrash(_:)`` of the items to delete, in seconds.
+  ///   - after: the result of the previous call; nil for the first call.
+  ///   - examining: the most items to examine.
+  ///   - gone: called with the number of deleted items, if any were deleted.
   /// - Returns: the `after` for the next call; nil at the end.
   /// - Throws: ``VaultError/locked`` when a key is missing; ``VaultError/corrupt(_:)``, ``VaultError/storage(_:)``.
   ///   Then nothing is deleted.

@@ -7,11 +7,11 @@ extension Keychain {
   ///
   /// The bytes lie in secure memory that is wiped when `body` returns; `body` must not copy them to other memory.
   /// - Parameters:
-  /// - now: Unix seconds. The expiry is compared with this time or the newest time of any write of the item's class,
-  ///   whichever is later.
-  /// - evenExpired: true to lend the value even if the item has expired.
-  /// - decide: decides whether the value may be opened; called when the item is known and before its value is opened.
-  /// - body: gets the item, the number of the version and the value.
+  ///   - now: Unix seconds. The expiry is compared with this time or the newest time of any write of the item's class,
+  ///     whichever is later.
+  ///   - evenExpired: true to lend the value even if the item has expired.
+  ///   - decide: decides whether the value may be opened; called when the item is known and before its value is opened.
+  ///   - body: gets the item, the number of the version and the value.
   /// - Throws: ``VaultError/noSuchItem``, ``VaultError/noSuchVersion(_:)``, ``VaultError/locked``,
   ///   ``VaultError/expired(_:)``, ``VaultError/notAllowed(_:)``, ``VaultError/corrupt(_:)``,
   ///   ``VaultError/storage(_:)``.

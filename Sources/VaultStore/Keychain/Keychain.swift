@@ -122,10 +122,10 @@ public final class Keychain {
   /// The directory is made if it is missing. The whole vault is on the disk when this returns, and nothing is left when
   /// this throws or is cut off.
   /// - Parameters:
-  /// - slots: slots made for this `vaultID` and `vaultKey`, at least one of them of a lasting kind.
+  ///   - slots: slots made for this `vaultID` and `vaultKey`, at least one of them of a lasting kind.
   ///   - vaultID: 16 random bytes.
   ///   - vaultKey: 32 random bytes, which the slots wrap.
-  /// - bootKey: 32 random bytes, which open `always` items from boot on.
+  ///   - bootKey: 32 random bytes, which open `always` items from boot on.
   ///   - now: Unix seconds.
   /// - Throws: ``VaultError/vaultExists`` when anything has the database's name; ``VaultError/lastSlot`` without
   ///   a lasting slot; ``VaultError/inUse(pid:)``, ``VaultError/permissions(_:)``, ``VaultError/storage(_:)``.

@@ -78,7 +78,7 @@ extension Database {
   }
 }
 
-// MARK: Replacing one database by another
+// MARK: Replacing one database with another
 
 /// The step just completed while one database takes another's place.
 enum ReplacementStep: CaseIterable {

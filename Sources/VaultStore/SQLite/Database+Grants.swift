@@ -11,7 +11,7 @@ struct GrantRow {
 
 // The table of grants, which has few rows.
 extension Database {
-  /// The most rows, more than a vault has.
+  /// The most rows that are read: more than a vault has.
   static let mostGrantRows = AccessClass.allCases.count * Keychain.mostGrantRecords
   /// The error for a table with more rows than that. No row of such a table is examined further.
   static let tooManyGrants = VaultError.corrupt(

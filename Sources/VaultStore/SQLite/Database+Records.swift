@@ -85,7 +85,7 @@ extension Database {
     }
   }
 
-  /// The class record of a class.
+  /// Reads the class record of a class; nil when there is none.
   func hashes(_ accessible: AccessClass) throws(VaultError) -> [UInt8]? {
     try statements.hashes.get.bind(1, Int64(accessible.rawValue))
     return try statements.hashes.get.first { (row: Statement) throws(VaultError) in

@@ -65,9 +65,9 @@ extension Database {
   ///
   /// - Parameters:
   ///   - notice: called with an error for ``StrayTags``, which are skipped.
-  /// - passing: called with the row that a stray tag leads to; false ends the walk before that row. Rows come in
-  ///   ascending order, and a row may come more than once.
-  /// - body: gets the item's number, and its head or the error in reading the head.
+  ///   - passing: called with the row that a stray tag leads to; false ends the walk before that row. Rows come in
+  ///     ascending order, and a row may come more than once.
+  ///   - body: gets the item's number, and its head or the error in reading the head.
   /// - Throws: what `body` throws; ``VaultError/corrupt(_:)`` when there are too many stray tags, or a stray tag counts
   ///   towards the strongest class.
   func each(

@@ -43,9 +43,9 @@ struct ItemCopy {
   /// Copies the item in a row of the source, in place of what the target has in that row.
   ///
   /// - Parameters:
-  /// - number: the row in the target; nil for the same row.
-  /// - taggedAtOnce: true when the item's tags are written, too. Otherwise the caller writes them, who can write those
-  ///   of many items in an order that suits the disk.
+  ///   - number: the row in the target; nil for the same row.
+  ///   - taggedAtOnce: true when the item's tags are written, too. Otherwise the caller writes them, who can write
+  ///     those of many items in an order that suits the disk.
   /// - Throws: ``VaultError/corrupt(_:)`` when a needed record does not open or is missing. Then nothing of the item is
   ///   in the target, if there was nothing before and ``toleratesLoss`` is set; otherwise the caller must roll the
   ///   transaction back.

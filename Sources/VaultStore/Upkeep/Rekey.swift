@@ -55,11 +55,11 @@ public final class Rekey {
   /// Makes the second store and records that it must be filled. All keys of `source` must be in memory.
   ///
   /// - Parameters:
-  /// - carried: the slots from which `slots` were made: all slots that the vault has.
-  /// - slots: the slots of the new vault, made for this vault's id and `nextKey`.
+  ///   - carried: the slots from which `slots` were made: all slots that the vault has.
+  ///   - slots: the slots of the new vault, made for this vault's id and `nextKey`.
   ///   - nextKey: 32 random bytes, the new vault key.
-  /// - vaultKey: the present vault key.
-  /// - bootKey: the key that opens `always` items from boot on; it stays the same.
+  ///   - vaultKey: the present vault key.
+  ///   - bootKey: the key that opens `always` items from boot on; it stays the same.
   /// - Throws: ``VaultError/alreadyExists`` when a rekey is in progress; ``VaultError/lastSlot`` when none of `slots`
   ///   is lasting; ``VaultError/overtaken`` when the vault has other slots than `carried`; ``VaultError/corrupt(_:)``
   ///   for another vault's key and when a check of the live store has failed; ``VaultError/locked`` when keys of the

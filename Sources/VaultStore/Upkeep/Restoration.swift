@@ -40,9 +40,9 @@ public struct Restoration: BackupTaking, ~Copyable {
   /// after ``Keychain/create(in:slots:vaultID:vaultKey:bootKey:now:)``.
   ///
   /// - Parameters:
-  /// - vaultKey: the same vault key as before.
-  /// - bootKey: 32 bytes that open `always` items from boot on, on this machine.
-  /// - ready: called when the vault lacks only its name, to write down what must exist before the vault does.
+  ///   - vaultKey: the same vault key as before.
+  ///   - bootKey: 32 bytes that open `always` items from boot on, on this machine.
+  ///   - ready: called when the vault lacks only its name, to write down what must exist before the vault does.
   /// - Returns: the slots that were left out, because they need the machine on which they were made.
   /// - Throws: ``VaultError/corrupt(_:)``, ``VaultError/newer(_:)``; ``VaultError/vaultExists``;
   ///   ``VaultError/storage(_:)``; what `ready` throws. Then no vault was made.

@@ -70,7 +70,7 @@ public final class Salvage {
   /// Makes the second store, with the keys and slots and without items.
   ///
   /// - Parameters:
-  /// - directory: the place for the second store. A store that was left there is removed.
+  ///   - directory: the place for the second store. A store that was left there is removed.
   ///   - now: Unix seconds.
   /// - Throws: ``VaultError/locked`` unless all keys are in memory; ``VaultError/corrupt(_:)`` when no slot is left
   ///   that could open the saved items; ``VaultError/storage(_:)``.

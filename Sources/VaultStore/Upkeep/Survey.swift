@@ -23,8 +23,8 @@ struct Survey {
   /// Adds a class to be surveyed.
   ///
   /// - Parameters:
-  /// - stored: the stored hashes; nil when there is no key to read them with, or they are damaged.
-  /// - found: the hashes over the records in the store.
+  ///   - stored: the stored hashes; nil when there is no key to read them with, or they are damaged.
+  ///   - found: the hashes over the records in the store.
   mutating func add(_ accessible: AccessClass, _ stored: RecordSets?, _ found: RecordSets) {
     subjects[accessible] = Subject(stored: stored, found: found)
   }

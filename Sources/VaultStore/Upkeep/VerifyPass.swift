@@ -18,6 +18,8 @@ struct VerifyPass {
   // The number of items with a fault that have a head.
   private var harmed = ByClass<Int64>(repeating: 0)
 
+  /// Begins a check. The two numbers serve only to show progress.
+  ///
   /// - Parameters:
   ///   - records: the approximate number of records.
   ///   - pages: the number of pages in the file.

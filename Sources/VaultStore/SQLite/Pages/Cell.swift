@@ -18,7 +18,7 @@ struct Cell {
   let local: Range<Int>
   /// The length of the whole record in bytes.
   let size: Int
-  /// The first overflow page and the number of them; nil when the whole record lies in the page.
+  /// The first overflow page and the number of overflow pages; nil when the whole record lies in the page.
   let rest: (page: Int, count: Int)?
 
   init(_ page: Page, at start: Int, isLeaf: Bool, ofTable isTable: Bool) throws(VaultError) {

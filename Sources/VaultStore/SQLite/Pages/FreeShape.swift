@@ -6,6 +6,8 @@ struct FreeShape {
 
   init() {}
 
+  /// Reads the beginning of the list from the header of the file.
+  ///
   /// - Parameter header: page 1.
   init(_ header: Page) {
     next = header.number32(at: 32)
