@@ -10,7 +10,7 @@ struct DepositTable {
   private(set) var all: Sizes = (0, 0)
   /// The rows that wait, with their sizes in bytes.
   private(set) var waiting: [Int64: Int] = [:]
-  /// The rows that are not ours, with their sizes in bytes if they wait. They do not count for any depositor.
+  /// The waiting rows that are not ours, with their sizes in bytes. They do not count for any depositor.
   private(set) var foreign: [Int64: Int] = [:]
   /// The number of rows that are kept aside.
   private(set) var kept = 0

@@ -107,7 +107,7 @@ extension Keychain {
   }
 
   /// Refuses a value that was not allowed. Also refuses a key that is never read, unless the decision says that it
-  /// stays in this process, even if the caller of this method forgot to decide about such keys.
+  /// stays in this process, even if whoever made the decision forgot about such keys.
   private func check(_ decision: Decision, _ item: ItemInfo) throws(VaultError) {
     switch decision {
     case .allow: if item.policy.isNeverRead { throw .notAllowed(.refuse) }

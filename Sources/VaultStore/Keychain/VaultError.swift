@@ -14,7 +14,7 @@ public enum VaultError: Error, Hashable {
   case noSuchItem
   /// The item keeps no version with that number.
   case noSuchVersion(Int)
-  /// An item or a slot with that name or id exists already.
+  /// An item or a slot with that name or id exists already, or a backup or a rekey is in progress already.
   case alreadyExists
   /// The item has expired and is not served any more since that time, in Unix seconds.
   case expired(Int64)
