@@ -1,9 +1,9 @@
 internal import VaultModel
 internal import VaultWire
 
-/// What a new or another name of an item means to those who have grants.
+/// The effect of a new or changed item name on the access that grants give.
 enum AccessChange {
-  /// Who gains and who loses what, a line each.
+  /// The rights that each subject gains or loses, one line per subject and direction.
   static func lines(_ before: [Wire.Access], _ after: [Wire.Access]) -> [String] {
     func rights(_ all: [Wire.Access]) -> [String: [String]] {
       Dictionary(all.map { ($0.subject, $0.rights) }) { first, _ in first }
@@ -21,7 +21,7 @@ enum AccessChange {
       ? nil : "\(Printable.text(subject)) \(verb) \(rights.map { Printable.text($0) }.joined(separator: ", "))"
   }
 
-  /// Who may do something with a new item; empty for nobody.
+  /// A note that lists the subjects with rights on a new item; empty if there are none.
   static func note(_ others: [Wire.Access]?) -> String {
     guard let others, !others.isEmpty else { return "" }
     let texts = others.map {

@@ -3,43 +3,44 @@ internal import VaultClient
 internal import VaultModel
 internal import VaultWire
 
-/// Answers the questions of a conversation with the daemon: at the terminal, or from standard input line by line.
+/// Answers the daemon's questions in a conversation: at the terminal, or with lines from standard input.
 final class Answers {
   private var lines: InputLines?
   private let json: Bool
-  /// A recovery code that was made and confirmed without a person.
+  /// A recovery code that the daemon made and this program confirmed without a person.
   private var recoveryCode: SecretBuffer?
   /// True when a choice was answered with yes.
   private(set) var hasChosen = false
-  /// Stands from the first question on.
+  /// Hides what is typed; set from the first question on.
   private var hush: Hush?
-  /// The secret that was asked for last.
+  /// The method and the question of the last secret asked for.
   private var asked: (method: String, question: String)?
-  /// The number of questions for it.
+  /// The number of times that this secret was asked for.
   private var tries = 0
-  /// The methods that asked.
+  /// The methods that have asked for a secret in this conversation.
   private var methods: Set<String> = []
-  /// The answer to a question that was put before the daemon has put it again.
+  /// The answer to a question that this program asked before the daemon repeated it.
   private var held: SecretBuffer?
-  /// The recovery code that was given last, until ``forgetCode()``.
+  /// The recovery code that was given last, kept until ``forgetCode()``.
   private var code: SecretBuffer?
-  /// True where a recovery code was given, and none of another method after it.
+  /// True if a recovery code was given and no secret of another method after it.
   var hasGivenCode: Bool { code != nil }
-  /// True where the last secret has characters beyond ASCII, and where that was told.
+  /// Facts about the hint on letters beyond ASCII: whether the last secret has such letters, and whether the hint was
+  /// shown.
   private var hasComposed = false
   private var isHinted = false
 
   convenience init(_ options: SecretOptions, json: Bool) { self.init(fromInput: options.passwordStdin, json: json) }
 
   /// - Parameters:
-  ///   - fromInput: whether standard input answers, one line a question.
-  ///   - json: whether a recovery code is to go into JSON and not onto a line of its own.
+  ///   - fromInput: whether standard input answers, one line per question.
+  ///   - json: whether a recovery code goes into the JSON output instead of onto its own line.
   init(fromInput: Bool, json: Bool) {
     lines = fromInput ? InputLines(limit: 64 * 1024) : nil
     self.json = json
   }
 
-  /// The answer to one question; nil cancels.
+  /// Returns the answer to one question; nil cancels the conversation.
   func answer(_ prompt: borrowing Prompt) throws -> SecretBuffer? {
     if !prompt.style.wantsAnswer { return show(prompt) }
     if prompt.style == .confirm, lines != nil { return try confirmByItself(prompt) }
@@ -49,7 +50,7 @@ final class Answers {
     switch prompt.style {
     case .newSecret:
       try hush(keyboard)
-      // How long a login password has to be is not ours to say.
+      // This program checks only a new vault password: it does not set the rules for login passwords.
       return try Answers.twice("\(question): ", "Again: ", keyboard, isNewPassword: prompt.method == "password")
     case .confirm:
       try hush(keyboard)
@@ -68,18 +69,18 @@ final class Answers {
     }
   }
 
-  /// Hides what is typed from here on, before the first question.
+  /// Hides what is typed from now on, even before the first question.
   func begin() {
     if lines == nil, hush == nil { hush = Hush.onTerminal() }
   }
 
-  /// The conversation is over: the terminal shows again what is typed.
+  /// Ends the conversation: the terminal shows typed text again.
   func finish() {
     hush = nil
     rest()
   }
 
-  /// The conversation is over, and another one follows.
+  /// Ends one conversation when another one follows: typed text stays hidden.
   func rest() {
     Hush.forget()
     held = nil
@@ -91,7 +92,8 @@ final class Answers {
   /// Forgets the recovery code that was given.
   func forgetCode() { code = nil }
 
-  /// Answers of a person that begin with the recovery code which these were given, where it is asked for once more.
+  /// Returns answers from a person for the next conversation. If a recovery code was given here, the new answers give
+  /// that code to the first question for a recovery code.
   func holdingCode() -> Answers {
     let next = Answers(fromInput: false, json: json)
     guard let code = code.take() else { return next }
@@ -100,7 +102,7 @@ final class Answers {
     return next
   }
 
-  /// Keeps what was given for a prompt where that is a recovery code.
+  /// Keeps the given secret if it is a recovery code; forgets the kept code otherwise.
   private func keep(_ given: borrowing SecretBuffer, for method: String) {
     if method == SlotKindArgument.recovery.rawValue {
       code = given.withBytes { SecretBuffer(copying: $0) }
@@ -127,7 +129,7 @@ final class Answers {
     return typed
   }
 
-  /// Writes the recovery code that was made, if one was.
+  /// Writes the recovery code that the daemon made, if there is one.
   func writeRecoveryCode(to writer: inout JSONWriter) {
     switch recoveryCode {
     case .some(let code):
@@ -137,14 +139,15 @@ final class Answers {
     }
   }
 
-  /// Asks again, in place, for a secret that was not accepted, and keeps the answer for the next call, which is to follow.
+  /// Asks again for a secret that the daemon did not accept, and keeps the answer for the next call, which must follow.
   ///
-  /// The question comes at once and the wait is behind it, so that nobody types ahead where it would show.
+  /// This program asks at once and waits for the backoff afterwards, so that nobody types ahead while the terminal
+  /// shows it.
   ///
-  /// - Parameter takesMethod: whether the call can be told the method.
-  /// - Returns: the method that the next call is to use; nil when it is not worth another.
+  /// - Parameter takesMethod: whether the call accepts a method as an argument.
+  /// - Returns: the method that the next call must use; nil if another call makes no sense.
   func again(after fault: Fault, takesMethod: Bool) throws(Failure) -> String? {
-    // One that cannot be told would begin with the first method, whose question is another.
+    // A call that accepts no method would begin with the first one, which may ask another question.
     guard lines == nil else { return nil }
     let (method, wait): (String, Int)
     switch fault {
@@ -171,8 +174,8 @@ final class Answers {
     return method
   }
 
-  /// Waits for the time from which on the daemon asks. It has not asked yet for this secret, and what it would say, such as
-  /// what the secret is for, only it knows.
+  /// Waits until the daemon accepts another attempt, and leaves the question to the daemon. The daemon has not yet
+  /// asked for this secret, and only the daemon knows the question's full text, such as what the secret is for.
   private func askLater(
     _ method: String, _ fault: Fault, _ keyboard: borrowing Keyboard, until end: Int
   ) throws(Failure) -> String {
@@ -189,7 +192,7 @@ final class Answers {
     Moment.wait(until: end)
   }
 
-  /// The number of times that a secret is asked for.
+  /// The most times that a secret is asked for.
   private static let tries = 3
 
   private func nextLine(_ prompt: borrowing Prompt) throws(Failure) -> SecretBuffer? {
@@ -203,7 +206,8 @@ final class Answers {
     return line
   }
 
-  /// The reason why a password can be wrong that looks right, where the last one may be such; it is told once.
+  /// A hint why a password that looks right can be wrong, if the last password has letters beyond ASCII; returned once
+  /// only.
   private func hint(after fault: Fault) -> String? {
     guard case .authenticationFailed(let method, _) = fault, ["password", "login"].contains(method), hasComposed,
       !isHinted
@@ -212,16 +216,16 @@ final class Answers {
     return ComposedLetters.hint
   }
 
-  /// The failure that ends the conversation, with that reason.
+  /// The failure that ends the conversation, with that hint added.
   func explained(_ failure: Failure, _ fault: Fault?) -> Failure {
     guard let hint = fault.flatMap(hint) else { return failure }
     return Failure(failure.exit, failure.event, [failure.advice, hint].compactMap { $0 }.joined(separator: "; "))
   }
 
-  /// Shows what wants no answer, beside the questions or, where nobody sits, where messages go.
+  /// Shows a prompt that wants no answer: beside the questions or, if nobody sits at a terminal, on standard error.
   private func show(_ prompt: borrowing Prompt) -> SecretBuffer? {
     if lines == nil, let keyboard = try? Keyboard(otherwise: "") {
-      // A password may be typed where a finger would do as well.
+      // A password may be typed here instead of the finger that the prompt asks for.
       try? hush(keyboard)
       try? keyboard.show(Questions.line(prompt) + "\n")
     } else {
@@ -230,7 +234,7 @@ final class Answers {
     return nil
   }
 
-  /// Shows a recovery code on a line of its own.
+  /// Shows a recovery code on its own line.
   private func show(_ prompt: borrowing Prompt, _ question: String, _ keyboard: borrowing Keyboard) throws(Failure) {
     switch prompt.code {
     case .some(let code):
@@ -241,7 +245,7 @@ final class Answers {
     }
   }
 
-  /// Without a person the output is where a recovery code is written down.
+  /// Confirms a recovery code without a person: writes the code to the output, which then is the only copy.
   private func confirmByItself(_ prompt: borrowing Prompt) throws(Failure) -> SecretBuffer? {
     switch prompt.code {
     case .some(let code):
@@ -257,12 +261,12 @@ final class Answers {
     }
   }
 
-  /// Asks for a new secret until two entries agree, three times at most.
+  /// Asks for a new secret until two entries agree, at most three times.
   ///
-  /// - Parameter isNewPassword: true where it has to be as good as a password of the vault's has to be, which is told before
-  ///   it is typed again.
-  /// - Parameter limit: the most bytes of what may be pasted, which is not asked for again; nil where that counts as any other
-  ///   entry.
+  /// - Parameter isNewPassword: true if the entry must be strong enough for a password of the vault. A weak entry is
+  ///   reported before the person types it again.
+  /// - Parameter limit: the most bytes of an entry that may be pasted. An entry of a recognized form (``LikelyKind``)
+  ///   is not asked for again. Nil treats each entry as typed.
   static func twice(
     _ question: String, _ again: String, _ keyboard: borrowing Keyboard, isNewPassword: Bool = false,
     pasting limit: Int? = nil
@@ -300,7 +304,7 @@ final class Answers {
 }
 
 extension SecretBuffer {
-  /// True when both hold the same bytes, compared in time that depends on the length alone.
+  /// Returns true if both hold the same bytes. The time of the comparison depends on the length alone.
   borrowing func isEqual(to other: borrowing SecretBuffer) -> Bool {
     guard count == other.count else { return false }
     return withBytes { left in

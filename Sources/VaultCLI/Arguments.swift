@@ -2,9 +2,9 @@ internal import ArgumentParser
 
 /// The command line, and the argument parser behind it.
 enum Arguments {
-  /// The command to run.
+  /// Returns the command to run.
   ///
-  /// - Throws: ``Failure``, or what ``answer(_:to:)`` puts into words.
+  /// - Throws: ``Failure``, or an error that ``answer(_:to:)`` turns into text.
   static func parse(_ arguments: [String]) throws -> any ParsableCommand {
     let words = try helped(normalize(arguments))
     do {
@@ -15,7 +15,8 @@ enum Arguments {
     }
   }
 
-  /// Help, the version or a completion, for standard output: what the parser has in place of a command.
+  /// Returns the text that the parser gives instead of a command, for standard output: help, the version or a
+  /// completion.
   static func answer(_ error: any Error, to arguments: [String]) -> String {
     let text = VaultCommand.fullMessage(for: error)
     let typed = TypedWords(normalize(arguments))
@@ -23,19 +24,21 @@ enum Arguments {
     return HelpPage.text(text, of: typed.command, path: typed.path, columns: columns) ?? text
   }
 
-  /// The words of `vault help COMMAND` with the proper names of commands, which are all that the parser takes there.
+  /// Replaces abbreviations and aliases in `vault help COMMAND` by the full names of the commands, which are all that
+  /// the parser accepts there.
   private static func helped(_ words: [String]) throws(Failure) -> [String] {
     guard words.first == "help" else { return words }
-    // Help has no page of its own.
+    // `help` has no page of its own.
     if words.allSatisfy({ $0 == "help" }) { return ["help"] }
     let typed = TypedWords(words)
     if case .command = typed.unknown, let failure = Mistake(words).unknown { throw failure }
     return ["help"] + typed.path
   }
 
-  /// Puts the options that hold for every command where the parser looks for them, behind the command, and gives
-  /// `--generate` its style when none follows it, because the parser would take an item's name for one. What stands behind
-  /// `--` of `vault rm` becomes an option of its own, because there it says that it is a name.
+  /// Rewrites a command line for the parser. Options that hold for every command move behind the command, where the
+  /// parser looks for them. A `--generate` without a style gets its default style, because the parser would take an
+  /// item's name for one. For `vault rm`, each word behind `--` becomes an option of its own, which says that the word
+  /// is a name.
   static func normalize(_ arguments: [String]) -> [String] {
     var rest = arguments[...]
     var globals: [String] = []
@@ -50,7 +53,7 @@ enum Arguments {
         break
       }
     }
-    // The words behind the protocol are another program's.
+    // The words behind the protocol belong to another program.
     if rest.first == HelperCommand.configuration.commandName { return rest.prefix(1) + globals + rest.dropFirst() }
     var result: [String] = []
     var options = true
@@ -62,7 +65,7 @@ enum Arguments {
         globals = []
         if isRemoval { continue }
       } else if !options && isRemoval {
-        // An option has to have a value; what is empty is no predicate as it is.
+        // The parser wants a value for every option. An empty word stays as it is, and is no predicate either.
         result.append(argument.isEmpty ? argument : "--\(RemoveCommand.nameOption)=\(argument)")
         continue
       }

@@ -2,14 +2,15 @@ internal import VaultClient
 internal import VaultModel
 internal import VaultWire
 
-/// A time in which the audit log was off, so that what was read then is not known.
+/// A time in which the audit log was off, so that reads in that time are unknown.
 enum AuditGap {
-  /// The beginning of what the log says of itself when it is turned off, and of its state before a change.
+  /// The beginnings of the log's entries about itself: of the item when the log is turned off, and of the detail when
+  /// the log was off before a change.
   private static let (off, before) = ("audit off", "before: audit off")
 
-  /// Words for a log that was off at some time since then, or is; nil where it was not.
+  /// Returns a sentence if the log was off at some time since `since`, or is off now; nil otherwise.
   ///
-  /// - Parameter since: Unix seconds; nil for all that the log has.
+  /// - Parameter since: Unix seconds; nil for all entries of the log.
   static func text(since: Int64?, _ session: Session) throws(Failure) -> String? {
     let status = try session.call { vault in try vault.status() }
     if status.audit == "off" {
@@ -25,7 +26,9 @@ enum AuditGap {
     return wasOff(entries, since: since) ? "the audit log was off for a time: what was read then is not known" : nil
   }
 
-  /// - Parameter entries: those of the log about itself, in their order.
+  /// Decides whether the log was off at some time since `since`.
+  ///
+  /// - Parameter entries: the log's entries about itself, in their order.
   static func wasOff(_ entries: [Wire.AuditEntry], since: Int64?) -> Bool {
     guard let since else { return entries.contains { isOff($0) || wasOff($0) } }
     let isOffAtFirst = entries.last { $0.time < since }.map(isOff) ?? false

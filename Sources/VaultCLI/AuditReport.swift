@@ -2,9 +2,9 @@ internal import Glibc
 internal import VaultModel
 internal import VaultWire
 
-/// Entries of the audit log, printed as they come: JSON lines, lines with tabs, or a table on a terminal.
+/// Prints entries of the audit log as they arrive: as JSON lines, as tab-separated lines, or on a terminal as a table.
 struct AuditReport {
-  /// The rows of a table that are kept until they are shown.
+  /// The number of table rows that are collected before they are printed.
   private static let page = 500
 
   private let json: Bool
@@ -22,7 +22,7 @@ struct AuditReport {
     guard Output.isTerminal else {
       let fields = ["\(entry.number)", LocalTime.text(entry.time), Self.who(entry), entry.action, about, entry.outcome]
       let count = entry.count.map { ["\($0)"] } ?? []
-      // A text from anywhere must not look like another line, or another field.
+      // A field's text must not look like another line or another field.
       return try Output.line((fields + count).map { Printable.line($0) }.joined(separator: "\t"))
     }
     table.add(
@@ -31,35 +31,35 @@ struct AuditReport {
     if table.count >= Self.page { try flush() }
   }
 
-  /// Prints what is kept.
+  /// Prints the collected rows.
   mutating func flush() throws(Failure) {
     if !json, Output.isTerminal, table.count > 0 { try Output.text(table.text()) }
   }
 
-  /// The outcome for a person to read.
+  /// The outcome of an entry, in words for a person.
   static func words(for entry: Wire.AuditEntry) -> String {
     guard entry.outcome == AuditOutcome.unproven.name else { return entry.outcome }
     if entry.door == "ssh-agent" { return "wrong passphrase" }
-    // The way stands in the place of an item where none is meant; entries of earlier programs have none.
+    // An entry about no item holds the method in place of an item's name. Entries of earlier versions have no method.
     return switch entry.detail ?? entry.item {
     case "by recovery": "wrong recovery code"
-    // A module of PAM asks for what it likes, and some for no secret at all.
+    // A PAM module decides what it asks for, and some modules ask for no secret.
     case "by pam", "not recognised by PAM": "not recognised"
     default: "wrong password"
     }
   }
 
-  /// The caller in words: the user, the service where it is one, and the process.
+  /// The caller of an entry in words: the user, the service if there is one, and the process.
   static func who(_ entry: Wire.AuditEntry, withProcess: Bool = true) -> String {
     guard let uid = entry.uid else { return "vaultd" }
-    // Counts tell no more than a few users apart.
+    // The log counts separately for a few users only; this uid stands for all others.
     if uid == UInt32.max { return "other users" }
     let unit = entry.unit.flatMap { $0.hasSuffix(".service") ? $0 : nil }
     let process = withProcess ? entry.pid.map { "[\($0)]" } : nil
     return [entry.user ?? "uid \(uid)", unit].compactMap { $0 }.joined(separator: " ") + (process ?? "")
   }
 
-  /// The outcome of a check, in lines.
+  /// The result of a check of the log, as lines of text.
   static func text(_ result: Wire.AuditReply, noted: Int) -> String {
     var text = ""
     for fault in result.faults ?? [] { text += AuditReport.line(fault) + "\n" }
@@ -83,9 +83,9 @@ struct AuditReport {
   }
 }
 
-/// The notes in a journal of where the audit log was: lines with `audit entry NUMBER LINK`.
+/// Notes of the audit log's position in a journal: lines with `audit entry NUMBER LINK`.
 enum AuditMarks {
-  /// The most that are read, and the longest journal in bytes.
+  /// The most notes that are read, and the size limit of the journal in bytes.
   private static let (most, longest) = (100_000, 64 << 20)
 
   static func read(_ path: String) throws(Failure) -> [Wire.AuditMark] {

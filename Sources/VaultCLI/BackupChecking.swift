@@ -27,16 +27,16 @@ struct BackupChecking {
     }
   }
 
-  /// The part of a backup that nothing vouches for without a secret.
+  /// The part of a backup that cannot be checked without a secret.
   private static let content = "whether the rest is as it was written"
 
-  /// Has the daemon authenticate every byte of it.
+  /// Sends the backup to the daemon, which authenticates every byte of it.
   private func read(_ source: BackupSource, _ header: [UInt8]) throws {
     let answers = Answers(secrets, json: globals.json)
     _ = try source.send(header, Session(globals), answers, recovery: recovery, checks: true)
   }
 
-  /// Compares its length with the one that its header tells.
+  /// Compares the backup's length with the length in its header.
   private func measure(_ source: BackupSource, _ outline: BackupOutline) throws(Failure) {
     var buffer = SecretBuffer()
     buffer.append(count: 256 << 10) { _ in }

@@ -3,17 +3,17 @@ internal import VaultModel
 internal import VaultWire
 
 extension BackupSource {
-  /// Sends the backup to the daemon, which asks for a secret of it first.
+  /// Sends the backup to the daemon, which first asks for a secret of the backup.
   ///
   /// - Parameters:
-  ///   - header: its header, which was read.
-  ///   - recovery: whether a recovery code opens it.
-  ///   - checks: whether the daemon only reads it.
-  /// - Returns: the slots that a restore has left out.
+  ///   - header: the backup's header, already read.
+  ///   - recovery: whether a recovery code opens the backup.
+  ///   - checks: whether the daemon only reads the backup and restores nothing.
+  /// - Returns: the slots that the restore left out.
   func send(
     _ header: [UInt8], _ session: Session, _ answers: Answers, recovery: Bool, checks: Bool
   ) throws(Failure) -> [Wire.Slot] {
-    // Of what comes through a pipe only the header tells it.
+    // For a backup from a pipe, only the header tells the size.
     let all = size ?? BackupOutline(header)?.count ?? header.count
     var bar = ProgressBar(checks ? "checking" : "restoring", of: all)
     let leftOut = try session.converse(answers) { vault, method, answer in
@@ -21,7 +21,7 @@ extension BackupSource {
       return try vault.restore(
         header: header, method: method ?? (recovery ? SlotKindArgument.recovery.rawValue : nil), checks: checks,
         read: { bytes in
-          // The rest takes its time, and asks nothing more.
+          // The rest takes time, and the daemon asks nothing more.
           answers.finish()
           let count = try read(into: &bytes)
           done += count

@@ -2,12 +2,12 @@ internal import CLinux
 internal import Glibc
 internal import VaultModel
 
-/// A backup that is being read, from a file or from standard input.
+/// A backup that is being read from a file or from standard input.
 final class BackupSource {
   private let descriptor: Int32
   private let name: String
 
-  /// Opens the file; `-` is standard input.
+  /// Opens the file; `-` means standard input.
   init(_ path: String) throws(Failure) {
     guard path != "-" else {
       descriptor = STDIN_FILENO
@@ -25,19 +25,19 @@ final class BackupSource {
     if descriptor > STDERR_FILENO { close(descriptor) }
   }
 
-  /// The whole file's size in bytes; nil where it cannot be told.
+  /// The size of the whole file in bytes; nil if the source is not a regular file.
   var size: Int? {
     var status = stat()
     guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
     return Int(status.st_size)
   }
 
-  /// Reads the header, with which the backup begins.
+  /// Reads the header at the beginning of the backup.
   ///
-  /// - Throws: ``Failure`` when it is no backup.
+  /// - Throws: ``Failure`` if the source is not a backup.
   func header() throws(Failure) -> [UInt8] {
     var bytes = try read(atMost: BackupPrefix.count)
-    // Bytes have no padding: all are initialized.
+    // Bytes have no padding: all of them are initialized.
     guard unsafe bytes.count == BackupPrefix.count || !BackupPrefix.isBegun(by: bytes.span.bytes) else {
       throw cutShort
     }
@@ -52,24 +52,26 @@ final class BackupSource {
     return bytes
   }
 
-  /// Fills the front of `bytes` with what comes next, and says how much that is; 0 at the end.
+  /// Fills the front of `bytes` with the next bytes of the backup.
+  ///
+  /// - Returns: the count of bytes read; 0 at the end.
   func read(into bytes: inout MutableRawSpan) throws(Failure) -> Int {
     while true {
-      // Filled in place by the kernel.
+      // The kernel fills the bytes in place.
       let count = unsafe bytes.withUnsafeMutableBytes { unsafe Glibc.read(descriptor, $0.baseAddress, $0.count) }
       if count >= 0 { return count }
       guard errno == EINTR else { throw Failure(.io, "cannot read \(name): \(Output.describe(errno))", "try again") }
     }
   }
 
-  /// The failure of what is no whole backup.
+  /// The failure for a source that is not a whole backup.
   func damaged(_ reason: String, _ advice: String = "use another copy of it") -> Failure {
     Failure(.invalid, "\(name) cannot be restored: \(reason)", advice)
   }
 
   private var cutShort: Failure { damaged("it is cut short") }
 
-  /// Reads so many bytes, or fewer where it ends before.
+  /// Reads `count` bytes, or fewer if the source ends before.
   private func read(atMost count: Int) throws(Failure) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: count)
     var done = 0

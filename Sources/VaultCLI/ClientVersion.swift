@@ -1,16 +1,16 @@
 internal import VaultModel
 internal import VaultWire
 
-/// The version of the programs, which are released together; a daemon that an update did not restart is older.
+/// The version of all programs, which are released together. A daemon that was not restarted after an update is older.
 enum ClientVersion {
   static let text = "0.1.0"
 
-  /// Names both versions, where they differ.
+  /// A sentence that names both versions if they differ.
   static func difference(from status: Wire.StatusReply) -> String {
     "the daemon is version \(Printable.text(status.version)), and this program \(text)"
   }
 
-  /// The way to have the installed daemon run. The vault has to be unlocked again then.
+  /// The command that makes the installed version of the daemon run. The vault must be unlocked again afterwards.
   static func restart(_ status: Wire.StatusReply, system: Bool) -> String {
     system
       ? "`systemctl restart vaultd`" : "end it with `kill \(status.pid)`, and the next command starts what is installed"

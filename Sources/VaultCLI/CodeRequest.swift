@@ -16,14 +16,14 @@ struct CodeRequest {
     let code = try first(session)
     if command.watch { return try watch(code, session) }
     if command.clip { Output.note(try Clipboard.put(code.digits)) } else { try print(code) }
-    // A pipe gets the code alone, and so does a person who has it elsewhere.
+    // A pipe gets the code alone. So does a person whose output goes elsewhere.
     if command.clip || Output.isTerminal, let left = Self.left(code.reply), Keyboard.isAttended {
       Output.note("\(left) s left")
     }
   }
 
-  /// With `--wait` the daemon waits; otherwise a locked vault is a question, where somebody is there to ask, on its terminal
-  /// or through an agent.
+  /// Reads the first code. With `--wait` the daemon waits for an unlock. Otherwise, if the vault is locked, a person is
+  /// asked on this terminal or through an agent, if one is there.
   private func first(_ session: Session) throws(Failure) -> OneTimeCode {
     let wait = command.waiting.wait.map { Duration.seconds($0) }
     func read(_ vault: Vault) throws -> OneTimeCode {
@@ -44,7 +44,7 @@ struct CodeRequest {
     if Output.isTerminal { try Output.text("\n") }
   }
 
-  /// The seconds for which a code counts; nil for one by a counter.
+  /// The seconds for which a code remains valid; nil for a counter-based code.
   private static func left(_ reply: Wire.CodeReply) -> Int64? { reply.until.map { max(0, $0 - now().seconds) } }
 
   private static func now() -> (seconds: Int64, nanoseconds: Int) {
@@ -55,18 +55,18 @@ struct CodeRequest {
 
   // MARK: Watching
 
-  /// Shows one code after the other: on a terminal in one place with the seconds that are left, elsewhere a line for each.
+  /// Shows one code after the other: on a terminal in one place with the remaining seconds, elsewhere on a line each.
   private func watch(_ first: consuming OneTimeCode, _ session: Session) throws(Failure) {
     guard first.reply.until != nil else {
-      // It is used up, so it is shown.
+      // A counter-based code is used up once it is made, so it is shown.
       try print(first)
       if Keyboard.isAttended { Output.note("the next code is made when it is asked for, so there is nothing to watch") }
       return
     }
-    // A program that looks by itself must not keep the vault open.
+    // A program that polls by itself must not keep the vault open.
     session.vault.interactive = false
     let draws = Output.isTerminal && !command.globals.json
-    // Elsewhere nothing is left behind that would have to be ended.
+    // Without a terminal, the signals need no handling: no line is left open on the screen.
     let signals = try SignalPipe(draws ? [SIGINT, SIGTERM, SIGHUP, SIGQUIT] : [])
     var code = first
     var isShown = false
@@ -96,7 +96,7 @@ struct CodeRequest {
     }
   }
 
-  /// True when another code counts, also because somebody has set the clock back.
+  /// Returns true if the code is no longer valid, or if the clock was set back before the code's period.
   private static func isOver(_ reply: Wire.CodeReply) -> Bool {
     guard let until = reply.until else { return true }
     let now = now().seconds
@@ -118,11 +118,11 @@ struct CodeRequest {
     case closed
   }
 
-  /// Waits for the next full second or, without `seconds`, for the end of the code.
+  /// Waits for the next full second or, without `seconds`, until the code expires.
   private func pause(_ seconds: Int64?, until: Int64?, _ signals: borrowing SignalPipe) throws(Failure) -> Pause {
     let now = Self.now()
     let whole = max(1, min(seconds ?? .max, (until ?? now.seconds) - now.seconds))
-    // A little more, so that the clock has got there.
+    // One millisecond more, so that the clock has reached the second.
     let milliseconds = min(whole, 60) * 1000 - Int64(now.nanoseconds / 1_000_000) + 1
     var polled = [
       pollfd(fd: signals.descriptor, events: Int16(POLLIN), revents: 0),

@@ -4,7 +4,7 @@ internal import VaultModel
 internal import VaultWire
 
 extension Failure {
-  /// Puts into words why there was no answer.
+  /// Explains why the daemon gave no answer.
   init(_ error: ClientError) {
     switch error {
     case .noRuntimeDirectory:
@@ -47,11 +47,12 @@ extension Failure {
     }
   }
 
-  /// The advice for what only a look at everything tells.
+  /// The advice for a fault that only a check of everything can explain.
   static var seeDoctor: String { "see \(Hint.vault("doctor"))" }
 
-  /// The reason in what a `vaultd` that ended has written: the last line that names it. What stands before may be of its
-  /// log, and without such a line the first may be a loader's that found no library.
+  /// The reason in the output of a `vaultd` that ended: the last line that begins with its name. Lines before it may
+  /// come from its log. If no line has the name, the first one is taken, which may come from a loader that missed a
+  /// library.
   static func reason(of message: String) -> String {
     let name = "vaultd: "
     let lines = message.split(separator: "\n")
@@ -59,9 +60,10 @@ extension Failure {
     return String(reason ?? lines.first ?? "")
   }
 
-  /// `vaultd` did not start: what it said counts, and so does its exit code, which means the same as ours.
+  /// Describes a `vaultd` that did not start, with its own words and its exit code, which means the same as the
+  /// client's.
   private init(daemonStatus status: Int32, _ message: String) {
-    // The codes of shells are a loader's here.
+    // Exit codes from 126 on are a shell's: here they come from the loader.
     let exit = status < Exit.notRunnable.rawValue ? Exit(rawValue: status) ?? .unavailable : .unavailable
     let said = Failure.reason(of: message)
     self.init(

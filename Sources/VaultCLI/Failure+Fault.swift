@@ -3,7 +3,7 @@ internal import VaultModel
 internal import VaultWire
 
 extension Failure {
-  /// Puts the daemon's refusal into words.
+  /// Describes a refusal of the daemon.
   init(_ fault: Fault) {
     switch fault {
     case .noVault: self.init(.configuration, "there is no vault yet", "make one with \(Hint.vault("init"))")
@@ -96,7 +96,7 @@ extension Failure {
     }
   }
 
-  /// Puts into words what is not about one item.
+  /// Describes a refusal that is not about one item.
   private init(ofState fault: Fault) {
     switch fault {
     case .invalidQuery(let reason, let position) where reason.contains("quote"):
@@ -116,7 +116,7 @@ extension Failure {
       self.init(.invalid, "the recovery code is mistyped, its checksum does not fit", "read it again and type it anew")
     case .methodUnavailable(let method, let reason, let advice):
       let text = Hint.text(Sentence.joined(reason, advice))
-      // The vault's ways in say nothing of a backup's, and advice is enough.
+      // The backup may have other slots than the vault, and one advice is enough.
       let advice = advice == nil ? "see \(Hint.vault("status"))" : nil
       self.init(.configuration, "\(Printable.quoted(method)) cannot be used: \(text)", advice)
     case .accountExpired(let reason):
@@ -143,7 +143,7 @@ extension Failure {
     }
   }
 
-  /// Puts into words what is about the daemon or the store.
+  /// Describes a fault of the daemon or of the store.
   private init(ofDaemon fault: Fault) {
     switch fault {
     case .rekeying:
@@ -213,16 +213,16 @@ extension Failure {
     }
   }
 
-  /// The advice where somebody would have to be asked, and nobody was.
+  /// The advice if a person would have to be asked and nobody was.
   static let askOnTerminal = "run it on a terminal"
 
-  /// The advice for a store that cannot be opened, or that a part of is not what was written.
+  /// The advice for a store that cannot be opened or that holds a part which was changed.
   static var damagedStore: String {
     "stop vaultd, move the store's folder aside as it is, and restore a backup; \(Hint.vault("salvage")) saves what is "
       + "whole of a store that still opens"
   }
 
-  /// Rounded up, whatever the number is: it is the daemon's.
+  /// The seconds in words, rounded up. The number comes from the daemon and may be any.
   private static func seconds(_ milliseconds: Int) -> String {
     "\(max(1, milliseconds / 1000 + (milliseconds % 1000 > 0 ? 1 : 0))) s"
   }

@@ -1,4 +1,4 @@
-/// The exit codes of `vault`, which are those of sysexits.h, and of the shells where it runs a program.
+/// The exit codes of `vault`: those of sysexits.h and, for a program that `vault` runs, those of shells.
 enum Exit: Int32, Sendable {
   /// The command line is wrong.
   case usage = 64
@@ -10,33 +10,33 @@ enum Exit: Int32, Sendable {
   case unavailable = 69
   /// The daemon or the client did what it must not.
   case software = 70
-  /// The system does not give what every program needs.
+  /// The system does not provide a resource that every program needs.
   case system = 71
-  /// It is there already.
+  /// The item or file already exists.
   case exists = 73
   /// Reading or writing failed.
   case io = 74
-  /// Locked, or the time is up: later it may work.
+  /// The vault is locked, or the time is up: the command may work later.
   case retry = 75
   /// Denied, or authentication failed.
   case denied = 77
-  /// Something has to be set up first.
+  /// A part of the system must be set up first.
   case configuration = 78
-  /// The program that was to be run is there and cannot be, as shells say it.
+  /// The program to run exists but cannot be run; the code is that of shells.
   case notRunnable = 126
-  /// There is no program of that name, as shells say it.
+  /// There is no program of that name; the code is that of shells.
   case noProgram = 127
 }
 
-/// The reason why a command did not do what it was asked to, as its user reads it. Lower case, no secret, no final stop.
+/// The reason why a command failed, for its user to read. Lower case, no secret, no final period.
 struct Failure: Error, Equatable {
   let exit: Exit
   let event: String
-  /// Advice what to do next.
+  /// The advice for the next step.
   let advice: String?
-  /// The item that is not there, where that is the reason.
+  /// The missing item, if that is the reason.
   var missing: MissingItem?
-  /// Names that are shown below the message, each on a line of its own.
+  /// Names to show below the message, each on its own line.
   var names: [String] = []
 
   init(_ exit: Exit, _ event: String, _ advice: String? = nil) {
@@ -45,6 +45,6 @@ struct Failure: Error, Equatable {
     self.advice = advice
   }
 
-  /// Both in one sentence.
+  /// The event and the advice in one sentence.
   var message: String { Sentence.joined(event, advice) }
 }

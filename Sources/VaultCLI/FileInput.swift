@@ -3,15 +3,15 @@ internal import Glibc
 internal import VaultModel
 internal import VaultWire
 
-/// Bytes from standard input or a file, straight into memory that wipes itself.
+/// Reads bytes from standard input or a file straight into memory that wipes itself.
 enum FileInput {
   /// Reads a descriptor to its end.
   ///
   /// - Parameters:
-  ///   - limit: the most bytes that are of use.
-  ///   - name: what the source is called in an error.
-  ///   - advice: what to do with more than that.
-  /// - Throws: ``Failure`` when reading fails or there are more than `limit` bytes.
+  ///   - limit: the most bytes that the caller can use.
+  ///   - name: the name of the source in an error.
+  ///   - advice: the advice if there are more bytes.
+  /// - Throws: ``Failure`` if reading fails or there are more than `limit` bytes.
   static func readAll(
     _ descriptor: Int32, limit: Int, name: String, ofMore advice: String = "store less, or store it in parts"
   ) throws(Failure) -> SecretBuffer {
@@ -29,7 +29,7 @@ enum FileInput {
     }
   }
 
-  /// Reads a file to its end; `-` is standard input.
+  /// Reads a file to its end; `-` means standard input.
   static func readFile(
     _ path: String, limit: Int, ofMore advice: String = "store less, or store it in parts"
   ) throws(Failure) -> SecretBuffer {
@@ -40,7 +40,7 @@ enum FileInput {
     return try readAll(descriptor, limit: limit, name: path, ofMore: advice)
   }
 
-  /// Reads a regular file to which nobody writes just now, and waits for nothing.
+  /// Reads a regular file that no program has open for writing. Never blocks.
   static func readRegularFile(_ path: String, limit: Int) throws(Failure) -> SecretBuffer {
     let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
     guard descriptor >= 0 else { throw Failure(.io, "cannot open \(path): \(Output.describe(errno))") }
@@ -50,7 +50,7 @@ enum FileInput {
       throw Failure(.invalid, "\(Printable.quoted(path)) is not a regular file", "name another")
     }
     let isWriting = Failure(.retry, "another program is writing \(Printable.text(path))")
-    // Looked for before it is read and behind that, as in ``PresentFile``.
+    // The check for a writer comes before and after the read, as in ``PresentFile``.
     guard vault_has_writer(descriptor) != 1 else { throw isWriting }
     let text = try readAll(descriptor, limit: limit, name: path)
     var after = stat()
@@ -60,8 +60,8 @@ enum FileInput {
     return text
   }
 
-  /// The text of a small regular file that holds no secret; nil when it cannot be read. What else may be there, such as a
-  /// pipe that nobody writes to, is not waited for, and opening it has no effect.
+  /// The text of a small regular file that holds no secret; nil if it cannot be read. Opening a file of another type,
+  /// such as a pipe that nobody writes to, neither blocks nor has an effect.
   static func text(of path: String) -> String? {
     let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NOFOLLOW | O_NONBLOCK)
     guard descriptor >= 0 else { return nil }
@@ -76,9 +76,9 @@ enum FileInput {
     }
   }
 
-  /// Reads what is there, at most `atMost` bytes, behind what `buffer` holds.
+  /// Reads the available bytes, at most `atMost`, and appends them to `buffer`.
   ///
-  /// - Returns: the count as read(2) gives it; errno says why it is negative.
+  /// - Returns: the count as read(2) returns it; if it is negative, errno holds the reason.
   static func read(_ descriptor: Int32, into buffer: inout SecretBuffer, atMost: Int) -> Int {
     let held = buffer.count
     let count = buffer.append(count: atMost) { free in
@@ -90,7 +90,8 @@ enum FileInput {
     return count
   }
 
-  /// Room for the whole file and the read that finds its end, so that nothing grows and is copied.
+  /// The capacity for the whole file and the last read that finds its end, so that the buffer never grows, which would
+  /// copy it.
   private static func sizeHint(_ descriptor: Int32, limit: Int) -> Int {
     var status = stat()
     guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return 65536 }

@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import VaultModel
 internal import VaultWire
 
-/// The kinds of secrets that the daemon draws when it is asked for a new one.
+/// The kinds of secrets that the daemon can generate.
 enum GeneratedStyle: String, ExpressibleByArgument, CaseIterable {
   case password
   case phrase
@@ -12,13 +12,13 @@ enum GeneratedStyle: String, ExpressibleByArgument, CaseIterable {
   case rsa4096
   case hmac256
 
-  /// Those that may be printed.
+  /// The styles whose secrets may be printed.
   static let printed = allCases.filter { !$0.isKey }
 
-  /// The words of all of them.
+  /// The names of all styles, separated by commas.
   static let names = allCases.map(\.rawValue).joined(separator: ", ")
 
-  /// The keys that items of a use can have.
+  /// The styles of keys that an item with this use can have.
   static func keys(for use: KeyUse) -> [GeneratedStyle] {
     switch use {
     case .ssh, .sign: [.ed25519, .p256, .rsa3072, .rsa4096]
@@ -28,7 +28,7 @@ enum GeneratedStyle: String, ExpressibleByArgument, CaseIterable {
     }
   }
 
-  /// Advice to whoever had something made that does not do for a use; nil for a use of which nothing is made.
+  /// The advice after a style that does not fit a use; nil for a use without any style.
   static func advice(for use: KeyUse) -> String? {
     let styles = keys(for: use).map(\.rawValue)
     guard !styles.isEmpty else { return nil }
@@ -38,7 +38,7 @@ enum GeneratedStyle: String, ExpressibleByArgument, CaseIterable {
   /// True for a key, which is made for a use.
   var isKey: Bool { self != .password && self != .phrase }
 
-  /// As the daemon knows it.
+  /// The style in the form of the daemon's interface.
   var recipe: Wire.Generator {
     switch self {
     case .password, .phrase, .ed25519, .p256: Wire.Generator(style: rawValue)

@@ -3,10 +3,10 @@ internal import VaultClient
 internal import VaultModel
 internal import VaultWire
 
-/// The work of `vault get`, however its command line was read.
+/// The work of `vault get`, in whichever way its command line was read.
 ///
-/// The plain form is what other programs run most, so ``init(fast:)`` reads it without the argument parser, whose
-/// start costs as much as all the rest.
+/// Other programs mostly run the plain form. ``init(fast:)`` reads that form without the argument parser, whose start
+/// costs as much as all the rest.
 struct GetRequest: Equatable {
   var name: String
   var socket: String?
@@ -18,10 +18,10 @@ struct GetRequest: Equatable {
   /// The purpose of the call, in words for an administrator and the audit log.
   var reason: String?
   var clip = false
-  /// Whether it is drawn for a phone, which shows the value itself.
+  /// True if the value is drawn as a QR code for a phone, which then shows the value itself.
   var qr = false
   var expired = false
-  /// Whether a terminal is shown what is no text, too.
+  /// True if a value that is no text may go to a terminal, too.
   var force = false
 
   init(name: String, socket: String? = nil, system: Bool = false, json: Bool = false) {
@@ -31,8 +31,8 @@ struct GetRequest: Equatable {
     self.json = json
   }
 
-  /// Reads `get NAME`, with `--json`, `--system` and `--socket PATH` anywhere after `get`; nil for every other command
-  /// line, which is then the argument parser's.
+  /// Reads `get NAME`, with `--json`, `--system` and `--socket PATH` anywhere after `get`. Nil for every other command
+  /// line, which the argument parser then reads.
   init?(fast arguments: ArraySlice<String>) {
     guard arguments.first == "get" else { return nil }
     self.init(name: "")
@@ -73,16 +73,17 @@ struct GetRequest: Equatable {
     try write(item.bytes, version: item.version)
   }
 
-  /// What was told of the item with its value, or the refusal of who may not find it.
+  /// Returns the item that came with the value; otherwise asks for it, which fails for a caller without the right to
+  /// find it.
   private func told(_ item: Wire.Item?, _ session: Session) throws(Failure) -> Wire.Item {
     if let item { return item }
     return try session.call { vault in try vault.show(name) }
   }
 
-  /// Without a terminal a person is asked by an agent, where one attends.
+  /// True if an agent may ask a person, because this program has no terminal to ask on.
   private var asks: Bool { waitSeconds == nil && !Keyboard.canAsk }
 
-  /// True where more is shown than the value, or made of it.
+  /// True if the output needs more than the value: the item's details.
   private var describes: Bool { qr || field == "uri" || Keyboard.isAttended && (Output.isTerminal || clip) }
 
   private func read<R: ~Copyable>(
@@ -95,7 +96,7 @@ struct GetRequest: Equatable {
     let item = try read(session) { vault, _ in try vault.show(name) }
     let text = try ItemField.known(field, of: item)
     var bytes = SecretBuffer()
-    // An attribute is text for a person; the value is not, and goes out as it is everywhere.
+    // An attribute is text for a person, so it is made printable. The value is not, and is written as it is.
     bytes.append(utf8: Output.isTerminal && !json && !clip ? Printable.line(text) : text)
     try write(bytes, version: item.version)
   }

@@ -11,7 +11,7 @@ struct Globals: ParsableArguments {
   var system: Bool { daemon.system }
 }
 
-/// The options that say which vault is meant.
+/// The options that select the vault.
 struct DaemonOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp("The daemon's socket, instead of the user's own.", valueName: "path"),
@@ -26,13 +26,13 @@ struct DaemonOptions: ParsableArguments {
   }
 }
 
-/// The options for proving and making a secret slot: those of every command that asks for secrets.
+/// The options for giving a secret, on every command that asks for secrets.
 struct SecretOptions: ParsableArguments {
   @Flag(help: "Read what would be asked for from standard input, one line a question.")
   var passwordStdin = false
 }
 
-/// The cost of Argon2id, for those who make a slot.
+/// The cost of Argon2id, on commands that make a slot.
 struct CostOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(

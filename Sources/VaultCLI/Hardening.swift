@@ -1,9 +1,9 @@
 internal import CLinux
 internal import Glibc
 
-/// Keeps a secret that this program holds out of core files, and out of sight of the user's other programs.
+/// Keeps the secrets of this program out of core files and away from the user's other programs.
 enum Hardening {
-  /// The limit on core files that the program was started with. It is lowered when this is looked at first.
+  /// The limit on core files at the program's start. The first access to this property lowers the limit.
   private static let earlier: rlimit? = {
     var limit = rlimit()
     guard unsafe getrlimit(core, &limit) == 0 else { return nil }
@@ -11,20 +11,21 @@ enum Hardening {
     return limit
   }()
 
-  /// The disposition of SIGXFSZ that the program was started with. It is changed when this is looked at first.
+  /// The disposition of SIGXFSZ at the program's start. The first access to this property changes it.
   private static let earlierHandler = signal(SIGXFSZ, SIG_IGN)
 
-  /// Call it before any secret is read. What it asks for, the kernel refuses to no program.
+  /// Hardens the process. Call this before any secret is read. The kernel grants these calls to every program.
   static func begin() {
     _ = earlier
-    // No core file either where the system pipes them to a program, which no limit prevents; no ptrace, no /proc/PID/mem.
-    // execve() resets it for the programs that are started.
+    // A non-dumpable process gives no core file even to a program that the system pipes cores to, which no limit
+    // prevents; and it allows no ptrace and no /proc/PID/mem. execve() resets the flag for programs that are started.
     _ = vault_set_not_dumpable()
-    // A file that must not grow any more shows as EFBIG. StartedProgram resets it for the programs that are started.
+    // With SIGXFSZ ignored, a file at its size limit gives EFBIG. StartedProgram resets this for programs that are
+    // started.
     _ = earlierHandler
   }
 
-  /// Starts a program in `body` with the limit on core files that this one was started with.
+  /// Runs `body`, which starts a program, with the limit on core files that this program was started with.
   static func withEarlierLimit<R>(_ body: () -> R) -> R {
     guard let earlier else { return body() }
     setCoreLimit(earlier)
@@ -32,7 +33,8 @@ enum Hardening {
     return body()
   }
 
-  /// Starts a program in `body`, or becomes one, with all that this one was started with: ``begin()`` left no other trace.
+  /// Runs `body`, which starts a program or becomes one, with the state that this program was started with. ``begin()``
+  /// changed nothing else.
   static func withEarlierState<R>(_ body: () -> R) -> R {
     signal(SIGXFSZ, earlierHandler)
     defer { signal(SIGXFSZ, SIG_IGN) }

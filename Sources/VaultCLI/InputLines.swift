@@ -6,19 +6,19 @@ struct InputLines: ~Copyable {
   private let descriptor: Int32
   private let limit: Int
   private var pending = SecretBuffer(capacity: 65536)
-  /// The place in `pending` where the next line begins.
+  /// The offset in `pending` at which the next line begins.
   private var start = 0
   private var isAtEnd = false
-  /// The number of the line handed out last, from 1.
+  /// The number of the last returned line, counted from 1.
   private(set) var number = 0
 
-  /// - Parameter limit: the longest line in bytes.
+  /// - Parameter limit: the longest allowed line in bytes.
   init(_ descriptor: Int32 = STDIN_FILENO, limit: Int) {
     self.descriptor = descriptor
     self.limit = limit
   }
 
-  /// The next line without its newline, or carriage return and newline; nil at the end.
+  /// Returns the next line without its newline, or carriage return and newline; nil at the end.
   mutating func next() throws(Failure) -> SecretBuffer? {
     var searched = start
     while true {

@@ -1,9 +1,11 @@
 internal import VaultModel
 internal import VaultWire
 
-/// The integrity of the records as a whole, in words.
+/// The integrity of the store as a whole, in words.
 enum Integrity {
-  /// - Parameter isCopy: whether the daemon says that the store is a copy which lacks what was written last.
+  /// The state of the integrity in words.
+  ///
+  /// - Parameter isCopy: whether the daemon reports that the store is a copy without the last writes.
   static func text(_ integrity: Wire.Integrity, isCopy: Bool = false) -> String {
     switch integrity.state {
     case "ok": isCopy ? "all records belong together, but may be older ones" : "all records are as they were written"
@@ -14,18 +16,18 @@ enum Integrity {
     }
   }
 
-  /// The daemon's word that the store is a copy which lacks what was written last.
+  /// The daemon's warning that the store is a copy without the last writes; nil if there is none.
   static func copyWarning(_ status: Wire.StatusReply) -> String? {
     status.warnings.first { $0.about == "copy" }.map { Printable.text($0.sentence) }
   }
 
-  /// The progress of a check, as a bar on a person's terminal.
+  /// The progress of a check as a bar, for a person's terminal.
   static func bar(_ what: String, _ integrity: Wire.Integrity, _ unit: String) -> String {
     let done = max(0, integrity.done ?? 0)
     return ProgressBar.text(what, done, of: integrity.of ?? 1, ", \(done) \(unit)")
   }
 
-  /// The progress of a check.
+  /// The progress of a check in percent.
   static func percent(_ integrity: Wire.Integrity) -> String {
     "\(Int(100 * ProgressBar.share(integrity.done ?? 0, of: integrity.of ?? 1))) %"
   }

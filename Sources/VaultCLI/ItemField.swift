@@ -1,9 +1,9 @@
 internal import VaultModel
 internal import VaultWire
 
-/// The fields that `vault get --field` can print: those of every item by their names, and attributes.
+/// The fields that `vault get --field` can print: built-in fields and attributes.
 ///
-/// `attr:NAME` is the attribute of that name, whatever fields there are. Any other name is that of a field, or else of an
+/// `attr:NAME` always means the attribute of that name. Any other name means a built-in field or, if there is none, an
 /// attribute.
 enum ItemField {
   /// The built-in fields.
@@ -12,10 +12,10 @@ enum ItemField {
     "size", "creator", "writer",
   ]
 
-  /// The same in words, for help.
+  /// The names of the built-in fields in one sentence, for help.
   static let names = all.dropLast().joined(separator: ", ") + " and \(all[all.count - 1])"
 
-  /// The text of a field; nil when the item has none of that name.
+  /// The text of a field; nil if the item has no field of that name.
   static func text(_ field: String, of item: Wire.Item) -> String? {
     if let key = Attributes.key(ofField: field) { return item.attributes[key] }
     return switch field {
@@ -35,7 +35,9 @@ enum ItemField {
     }
   }
 
-  /// The text of a field; throws ``Failure`` with those that there are when the item has none of that name.
+  /// The text of a field.
+  ///
+  /// - Throws: ``Failure`` that lists the item's fields, if it has none of that name.
   static func known(_ field: String, of item: Wire.Item) throws(Failure) -> String {
     if let text = text(field, of: item) { return text }
     let known = item.attributes.keys.sorted()

@@ -1,12 +1,12 @@
 internal import VaultModel
 internal import VaultWire
 
-/// The things that a person needs beside a password: for whom it is, and where.
+/// The details that a person needs beside a password: the user name and the address.
 enum ItemNotes {
-  /// The attributes with a user name, of which the first is shown that is there, and the one with an address.
+  /// The attributes for a user name, of which the first present one is shown, and the attribute for an address.
   private static let keys = [["username", "user", "login"], ["url"]]
 
-  /// Shows them on standard error, where somebody reads that.
+  /// Shows these attributes on standard error if a person reads it.
   static func show(_ item: Wire.Item) {
     guard Keyboard.isAttended, item.kind == ItemKind.password.rawValue else { return }
     for names in keys {

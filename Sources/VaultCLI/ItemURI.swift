@@ -1,9 +1,9 @@
 internal import VaultModel
 internal import VaultWire
 
-/// The text that a phone reads, to join a network or to make one-time codes.
+/// The URI that a phone scans to join a network or to make one-time codes.
 enum ItemURI {
-  /// The `WIFI:` URI of a `wifi` item, or the `otpauth://` URI of a `totp` item, with the value in it.
+  /// Returns the `WIFI:` URI of a `wifi` item, or the `otpauth://` URI of a `totp` item. The URI holds the value.
   static func uri(of item: Wire.Item, _ value: borrowing SecretBuffer) throws(Failure) -> SecretBuffer {
     let kind = ItemKind(rawValue: item.kind)
     guard kind == .wifi || kind == .totp else {

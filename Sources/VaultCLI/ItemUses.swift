@@ -1,16 +1,16 @@
 internal import VaultClient
 internal import VaultWire
 
-/// The items that somebody has read or used since a time, as the audit log tells it, by the names that they have now.
+/// The items that were read or used since a time, according to the audit log, by their current names.
 struct ItemUses {
   private let since: Int64
-  /// By their bytes.
+  /// The names of these items, as UTF-8 bytes.
   private var names: Set<[UInt8]> = []
-  /// The number of uses since then of which the log does not tell the items.
+  /// The number of uses since then for which the log names no item.
   private var unknown = 0
-  /// The number of those of which it tells their names alone.
+  /// The number of uses for which the log has only the item's name at that time, which another item may have had.
   private var byName = 0
-  /// Words for a log that was off.
+  /// A sentence about a time in which the log was off; nil if there was none.
   private var gap: String?
 
   /// - Parameter since: Unix seconds.
@@ -37,7 +37,7 @@ struct ItemUses {
     }
   }
 
-  /// Says that what is listed may have been used, or the other way round, where the log does not tell.
+  /// Says in which ways the listing may be wrong, if the log is incomplete.
   func note() {
     if let gap { Output.note(gap) }
     if unknown > 0 {
@@ -48,6 +48,6 @@ struct ItemUses {
     }
   }
 
-  /// True when an item is older than that, and nobody has read or used it since.
+  /// Returns true if an item was made before `since`, and nobody has read or used it since then.
   func isUnused(_ item: Wire.Item) -> Bool { item.created < since && !names.contains(Array(item.name.utf8)) }
 }

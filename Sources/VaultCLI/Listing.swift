@@ -3,17 +3,17 @@ internal import VaultClient
 internal import VaultModel
 internal import VaultWire
 
-/// Items that match a query, in the order of their names: JSON lines, names, or a table on a terminal.
+/// Items that match a query, in the order of their names: printed as JSON lines, as names, or on a terminal as a table.
 struct Listing {
   let query: String?
-  /// The words for a person when there is nothing.
+  /// Returns the words for a person if no item matches.
   let whenEmpty: (Session) -> String
   var limit: Int?
-  /// True when the names come in the order of their expiry, the soonest first.
+  /// True if the items come in the order of their expiry, the soonest first.
   var isByExpiry = false
-  /// True when a terminal shows folders once, with what is in them below.
+  /// True if a terminal shows each folder once, with its content below.
   var isTree = false
-  /// Chooses among the items that match.
+  /// Filters the items that match the query.
   var isShown: (Wire.Item) -> Bool = { _ in true }
 
   func run(_ session: Session, json: Bool) throws(Failure) {
@@ -63,7 +63,7 @@ struct Listing {
     return one.name.utf8.lexicographicallyPrecedes(other.name.utf8)
   }
 
-  /// The number of rows of a table that are kept until it is shown.
+  /// The number of table rows that are collected before they are printed.
   private static let page = 1000
 
   private static func expiry(_ moment: Int64) -> Table.Cell {
@@ -83,13 +83,13 @@ enum Predicates {
     return result + "\""
   }
 
-  /// True when a value can stand in a query only between quotes.
+  /// Returns true if a value must stand between quotes in a query.
   static func needsQuotes(_ value: String) -> Bool {
     let isBare = !value.isEmpty && !value.utf8.contains { " \t\"".utf8.contains($0) }
     return !isBare || value.utf8.first.map { "=~<>".utf8.contains($0) } == true
   }
 
-  /// True when an argument that no `--` stands before is a predicate rather than an item's name. A name may look like
-  /// one.
+  /// Returns true if an argument without a `--` before it is a predicate and not an item's name. A name may look like a
+  /// predicate.
   static func isPredicate(_ argument: String) -> Bool { argument.utf8.contains { "=~<>".utf8.contains($0) } }
 }

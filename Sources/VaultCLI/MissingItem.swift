@@ -2,12 +2,12 @@ internal import VaultClient
 internal import VaultModel
 internal import VaultWire
 
-/// An item that is not there, and the daemon that says so.
+/// A missing item, and the daemon that reported it.
 struct MissingItem: Equatable {
   let name: String
   let location: SocketLocation
 
-  /// The milliseconds after which whatever has been found is all.
+  /// The time limit of a search in milliseconds; names found until then are used.
   private static let patience = 1000
   /// The most names of a folder that are shown.
   private static let most = 20
@@ -19,7 +19,7 @@ struct MissingItem: Equatable {
     return vault
   }
 
-  /// What stands in the folder of that name, if there is one; and whether that is all.
+  /// Returns the names in the folder of that name, if there is one, and whether these are all.
   func children() -> (names: [String], isAll: Bool) {
     var names: [String] = []
     try? vault.children(name + "/", limit: MissingItem.most + 1) { page in
@@ -30,16 +30,16 @@ struct MissingItem: Equatable {
     return (Array(sorted.prefix(MissingItem.most)), names.count <= MissingItem.most)
   }
 
-  /// The names it may have been meant by: those that are near, that begin so, or that end so in a folder. They are names
-  /// that the daemon lists; nobody is asked for an unlock, and no deadline moves.
+  /// Returns the names that the user may have meant: similar names, names with this beginning, and names with this
+  /// ending in a folder. The daemon lists these names; the search asks nobody for an unlock and moves no deadline.
   ///
-  /// - Parameter isStrict: whether only those count that differ by a few slips.
+  /// - Parameter isStrict: whether only names count that differ by a few typing errors.
   func nearest(isStrict: Bool = false) -> [String] {
     let end = Moment.now() + MissingItem.patience
     var search = NearestSearch(name, beginnings: !isStrict)
     var inFolders: [String] = []
     try? vault.find(nil) { page in
-      // It may have been made just now.
+      // The item itself may exist by now.
       for item in page where !item.name.utf8.elementsEqual(name.utf8) {
         search.look(at: item.name)
         if !isStrict, inFolders.count < 3, item.name.utf8.count > name.utf8.count, item.name.hasSuffix("/" + name) {
@@ -54,27 +54,27 @@ struct MissingItem: Equatable {
 }
 
 extension MissingItem {
-  /// True where an item of that name lies in the trash, and the caller may know that.
+  /// True if an item of that name is in the trash and the caller may know that.
   var isInTrash: Bool {
     let found = try? vault.find("name=\(Predicates.quote(name))", inTrash: true)
     return found?.contains { $0.name.utf8.elementsEqual(name.utf8) } ?? false
   }
 
-  /// The item and its field, where the name is spelled as `vault run` takes a field, and there is such an item.
+  /// The item and the field, if the name is spelled like a field for `vault run` and that item exists; nil otherwise.
   var reference: ItemReference? {
     guard let reference = try? ItemReference(parsing: name), reference.field != nil else { return nil }
     let found = try? vault.find("name=\(Predicates.quote(reference.name.text))")
     return found?.isEmpty == false ? reference : nil
   }
 
-  /// True for the name of another item that no eye tells from this one: strings are the same in whatever way their
-  /// letters are composed (Unicode Standard Annex 15), and items are not.
+  /// Returns true for the name of another item that looks the same. Swift strings are equal in whatever way their
+  /// letters are composed (Unicode Standard Annex 15); item names are compared by their bytes.
   func looksLike(_ other: String) -> Bool { name == other && !name.utf8.elementsEqual(other.utf8) }
 }
 
 extension Failure {
-  /// The same, and for a person also what an item that is not there may have been meant by: what is in the folder of
-  /// that name, or the nearest names.
+  /// The same failure, for a person with suggestions for a missing item: the content of the folder of that name, or the
+  /// nearest names.
   var suggesting: Failure {
     guard exit == .missing, Keyboard.isAttended, let missing else { return self }
     let children = missing.children()

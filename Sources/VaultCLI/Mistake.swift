@@ -1,20 +1,20 @@
 internal import ArgumentParser
 internal import VaultModel
 
-/// What is wrong with a command line that the argument parser refused.
+/// The mistake in a command line that the argument parser refused.
 struct Mistake {
   private let words: TypedWords
-  /// The words themselves.
+  /// The words as they were typed.
   private let typed: [String]
 
   init(_ words: [String]) { (self.words, typed) = (TypedWords(words), words) }
 
-  /// The failure, with the parser's own message where nothing better can be said.
+  /// The failure to report; it has the parser's own message if no better one is known.
   func failure(_ message: String) -> Failure {
     unknown ?? wrongStyle ?? leftOver ?? Failure(.usage, UsageError.message(message), "see \(help)")
   }
 
-  /// The failure for a command or an option that is not there.
+  /// The failure for an unknown command or option; nil if there is none.
   var unknown: Failure? {
     switch words.unknown {
     case .command(let name): unknownCommand(name)
@@ -42,7 +42,7 @@ struct Mistake {
 
   private func unknownOption(_ name: String) -> Failure {
     let nearest = nearestOptions(name)
-    // It may be a secret that begins with a dash.
+    // The word may be a secret that begins with a dash.
     let isOption = !takesSecrets || isOption(name)
     let event = isOption ? "unknown option \(Printable.quoted(name))" : "unknown option"
     guard nearest.isEmpty else { return Failure(.usage, event, Suggestion.advice(nearest, help: help)) }
@@ -52,7 +52,7 @@ struct Mistake {
     }
     guard let taker = words.command as? any SecretTaking.Type else { return Failure(.usage, event, "see \(help)") }
     guard isOption else { return Failure(.usage, Refused.text(taker.otherWay), "see \(help)") }
-    // The word behind it may be a secret.
+    // The word behind the option may be a secret.
     let hasWord = words.extra != nil || words.unknownHasValue
     return Failure(.usage, event, "\(hasWord ? Refused.text(taker.otherWay) : taker.otherWay); see \(help)")
   }
@@ -70,7 +70,8 @@ struct Mistake {
     return search(VaultCommand.self, [])
   }
 
-  /// The failure for a word behind `--generate` that is none of its styles. It may be a secret, and is not repeated.
+  /// The failure for a word behind `--generate` that is not a style. The word may be a secret, so the message does not
+  /// repeat it.
   private var wrongStyle: Failure? {
     guard words.extra != nil, words.shape.option("--generate") != nil,
       let place = typed.firstIndex(of: "--generate=\(GeneratedStyle.password.rawValue)"), place + 1 < typed.count
@@ -78,28 +79,29 @@ struct Mistake {
     let (word, known) = (typed[place + 1], GeneratedStyle.allCases.map(\.rawValue))
     let isNear =
       known.contains { $0.hasPrefix(word) || word.contains($0) } || !Nearest.names(to: word, among: known).isEmpty
-    // Otherwise it may be the item's name, and the word behind that is too much.
+    // Otherwise this word may be the item's name, and the next word is the extra one.
     guard !word.hasPrefix("-"), isNear || words.operands.last == word else { return nil }
     return Failure(
       .usage, "what stands behind --generate is no style", "it is one of \(GeneratedStyle.names); see \(help)")
   }
 
-  /// True for what is spelled as options are: two dashes and small letters, or a dash and a letter.
+  /// Returns true for a word that is spelled like an option: two dashes and lower-case letters, or a dash and one
+  /// letter.
   private func isOption(_ name: String) -> Bool {
     if name.utf8.count == 2 { return true }
     return name.hasPrefix("--") && name.utf8.count > 3 && isSpelledAsOption(String(name.dropFirst(2)))
   }
 
-  /// True for small letters and dashes: a word with a digit in it is rather a secret.
+  /// Returns true for lower-case letters and dashes. A word with a digit is more likely a secret.
   private func isSpelledAsOption(_ text: String) -> Bool {
     text.utf8.allSatisfy { (0x61...0x7A).contains($0) || $0 == UInt8(ascii: "-") }
   }
 
-  /// The failure for an option that lacks its dashes; what was typed is not repeated, because it may be a secret.
+  /// The failure for an option without its dashes. The message does not repeat the word, because it may be a secret.
   private var leftOver: Failure? {
     guard let extra = words.extra else { return nil }
     let nearest = nearestOptions(extra)
-    // Those that take secrets say more about it.
+    // Commands that take secrets give a better message themselves.
     if takesSecrets, nearest.isEmpty || !isSpelledAsOption(extra) { return nil }
     return Failure(.usage, "unexpected argument", Suggestion.advice(nearest, help: help))
   }
@@ -109,7 +111,7 @@ struct Mistake {
   private func nearestOptions(_ text: String) -> [String] {
     let typed = String(text.prefix { $0 != "=" }.drop { $0 == "-" })
     let names = words.shape.options.flatMap(\.names).filter { $0.hasPrefix("--") }.map { String($0.dropFirst(2)) }
-    // A letter is near to all that begin with it.
+    // A single letter would match every option that begins with it.
     if text.hasPrefix("-"), typed.utf8.count == 1 {
       return names.filter { $0.hasPrefix(typed) }.prefix(3).map { "--" + $0 }
     }
@@ -117,7 +119,7 @@ struct Mistake {
     return (nearest.isEmpty ? names.filter { Self.otherWords[$0]?.contains(typed) == true } : nearest).map { "--" + $0 }
   }
 
-  /// The words by which other programs know an option.
+  /// The words that other programs use for an option.
   private static let otherWords = [
     "attr": ["tag", "tags", "attribute", "field", "ssid", "security", "hidden", "user", "username", "url", "issuer"],
     "for": ["timeout", "duration"], "expires": ["ttl", "until", "expiry"], "kind": ["type"],

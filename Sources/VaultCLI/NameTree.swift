@@ -1,28 +1,29 @@
-/// Names of items as the tree of their folders.
+/// Item names as a tree of folders.
 struct NameTree {
-  /// A line of the tree.
+  /// One line of the tree.
   struct Row: Equatable {
     let text: String
-    /// The place of the item in the list of names; nil for a folder.
+    /// The index of the item in the list of names; nil for a folder.
     let item: Int?
   }
 
-  /// The most folders within each other, which is as many as a name may have. What stands below them is one name.
+  /// The most nested folders, which is the most that a name may have. Below that depth, the rest of a name is not
+  /// split.
   private static let depth = 32
   private static let slash = UInt8(ascii: "/")
 
   private let names: [[UInt8]]
   private(set) var rows: [Row] = []
 
-  /// - Parameter names: in the order of their bytes, which leaves the names of a folder together.
+  /// - Parameter names: the names, sorted by their bytes, so that the names of a folder stand together.
   init(_ names: [String]) {
     self.names = names.map { Array($0.utf8) }
     add(names.indices, from: 0, lead: "", depth: 0)
   }
 
-  /// Adds what stands in one folder.
+  /// Adds the content of one folder.
   ///
-  /// - Parameter start: the number of bytes of the folder's name in each of the names.
+  /// - Parameter start: the number of bytes of the folder's name, with which each of the names begins.
   private mutating func add(_ range: Range<Int>, from start: Int, lead: String, depth: Int) {
     var rest = range
     while let first = rest.first {

@@ -2,27 +2,28 @@ internal import CLinux
 internal import Glibc
 internal import VaultModel
 
-/// A file that is being written: under another name beside it, until all of it is on the disk.
+/// A file that is written under a temporary name beside its final one, until all of it is on the disk.
 ///
-/// Its folder is the one that was there when it was begun, whatever its path leads to later. Given up earlier, it leaves
-/// nothing. A process that is killed by SIGKILL leaves the other name, `.vault-new-` and six characters.
+/// The folder is the one that the path named at the beginning, wherever the path leads later. A file that is given up
+/// leaves nothing behind. A process that SIGKILL ends leaves the temporary file, named `.vault-new-` and six
+/// characters.
 final class NewFile {
   private let path: String
-  /// The folder (O_PATH).
+  /// The folder, as an O_PATH descriptor.
   let folder: Int32
-  /// Both names in it.
+  /// The final and the temporary name in the folder.
   let name: String
   let part: String
   private let replaces: Bool
   private let mode: mode_t
   private(set) var descriptor: Int32
-  /// True when nothing is to be removed any more.
+  /// True once `deinit` must not remove the temporary file.
   var isDone = false
 
-  /// Has `body` write a file; it gets a descriptor that can be read once somebody wants it to end. Whatever ends
-  /// it before its time, control-C too, leaves no file.
+  /// Writes a file with `body`, whose descriptor becomes readable when the writing must stop. If a signal such as
+  /// control-C or an error ends the writing early, no file remains.
   ///
-  /// - Throws: what ``init(_:replaces:)``, `body` and ``finish()`` throw.
+  /// - Throws: the errors of ``init(_:replaces:)``, `body` and ``finish()``.
   static func write<R>(
     _ path: String, replaces: Bool, _ body: (NewFile, _ cancellation: Int32) throws -> R
   ) throws -> R {
@@ -43,12 +44,12 @@ final class NewFile {
     try write(path, replaces: replaces) { file, _ in try file.write(unsafe text.utf8.span.bytes) }
   }
 
-  /// Makes the file, of mode 0600 until all of it is there.
+  /// Makes the file. Its mode is 0600 until all of it is written.
   ///
   /// - Parameters:
-  ///   - replaces: whether a file that is there already makes room in the end.
-  ///   - mode: the mode that it has in the end.
-  /// - Throws: ``Failure`` when something is there that stays, or the folder cannot be written to.
+  ///   - replaces: whether the new file replaces an existing one.
+  ///   - mode: the final mode of the file.
+  /// - Throws: ``Failure`` if a file is there that must stay, or the folder is not writable.
   init(_ path: String, replaces: Bool, mode: mode_t = 0o600) throws(Failure) {
     try Self.check(path, replaces: replaces)
     let slash = path.lastIndex(of: "/")
@@ -57,7 +58,7 @@ final class NewFile {
     guard folder >= 0 else { throw Self.failure("make a file in \(parent)", errno) }
     var part = ""
     var descriptor: Int32 = -1
-    // The names are random, so that one which is taken says nothing of the next.
+    // The names are random, so a name that is taken says nothing about the next one.
     for _ in 0..<100 where descriptor < 0 {
       part = Self.partPrefix + String((0..<6).map { _ in Self.characters.randomElement() ?? "x" })
       descriptor = unsafe openat(folder, part, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
@@ -74,14 +75,14 @@ final class NewFile {
     self.mode = mode
   }
 
-  /// The path of the other name.
+  /// The path of the temporary file.
   var partPath: String { path.dropLast(name.count) + part }
 
-  /// The beginning of the other name.
+  /// The beginning of the temporary name.
   static let partPrefix = ".vault-new-"
   private static let characters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 
-  /// Gives it to somebody else, who is to have it from the beginning.
+  /// Gives the file to another owner before it gets its final name.
   func give(to uid: uid_t, _ gid: gid_t) throws(Failure) {
     guard fchown(descriptor, uid, gid) == 0 else { throw Self.failure("give \(path) to its owner", errno) }
   }
@@ -92,7 +93,7 @@ final class NewFile {
     close(folder)
   }
 
-  /// Writes nothing more: from here on this program counts for none that has the file open.
+  /// Closes the descriptor, so that this program no longer has the file open for writing.
   func end() {
     guard descriptor >= 0 else { return }
     close(descriptor)
@@ -120,7 +121,7 @@ final class NewFile {
   func write(_ bytes: RawSpan) throws(Failure) {
     var rest = bytes
     while rest.byteCount > 0 {
-      // Lent for one call.
+      // The bytes are lent for one call.
       let count = unsafe rest.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
       if count >= 0 {
         rest = rest.extracting(droppingFirst: count)
@@ -130,13 +131,13 @@ final class NewFile {
     }
   }
 
-  /// Waits until all of it is on the disk, and gives it its name.
+  /// Waits until all of the file is on the disk, then gives it its final name.
   func finish() throws(Failure) {
     try sync()
     try takeName()
   }
 
-  /// Waits until all of it is on the disk, in the mode that it has in the end.
+  /// Sets the final mode, then waits until all of the file is on the disk.
   func sync() throws(Failure) {
     if mode != 0o600, fchmod(descriptor, mode) != 0 { throw Self.failure("set the mode of \(path)", errno) }
     guard fsync(descriptor) == 0 else { throw Self.failure("write \(path)", errno) }
@@ -152,14 +153,14 @@ final class NewFile {
     syncFolder()
   }
 
-  /// Gives it its name without taking another's.
+  /// Gives the file its final name without replacing another file.
   private func linkInPlace() throws(Failure) {
     if unsafe linkat(folder, part, folder, name, 0) == 0 {
       unsafe unlinkat(folder, part, 0)
     } else if errno == EEXIST {
       throw Self.exists(path)
     } else {
-      // A file system without links: a look before has to do.
+      // This file system has no hard links, so a check just before the rename must suffice.
       try Self.check(name, at: path, in: folder, replaces: false)
       guard unsafe renameat(folder, part, folder, name) == 0 else { throw Self.failure("name \(path)", errno) }
     }
@@ -167,7 +168,7 @@ final class NewFile {
 
   func syncFolder() {
     let opened = unsafe openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    // A folder that cannot be read, or a file system that knows no sync of one, does not make the file worse.
+    // If the folder cannot be opened or its file system cannot sync it, the file is still good.
     guard opened >= 0 else { return }
     fsync(opened)
     close(opened)

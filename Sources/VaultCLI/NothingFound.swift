@@ -1,7 +1,7 @@
 internal import VaultClient
 internal import VaultModel
 
-/// The words for a search that found nothing, for a person.
+/// The message for a person whose search found nothing.
 enum NothingFound {
   static func text(_ query: String, _ session: Session) -> String {
     if let value = valueWithBlanks(query) { return "nothing matches; if that is one value, write '\(value)'" }
@@ -16,7 +16,9 @@ enum NothingFound {
     return text(query, keys: keys.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) })
   }
 
-  /// - Parameter keys: those of all attributes that there are.
+  /// The message, with the attributes that exist.
+  ///
+  /// - Parameter keys: the keys of all attributes.
   static func text(_ query: String, keys: [String]) -> String {
     let list = Printable.text(keys.joined(separator: ", "))
     let all =
@@ -32,7 +34,7 @@ enum NothingFound {
       "nothing matches, because no item has an attribute \(Printable.quoted(unknown)); \(Suggestion.text(near) ?? all)"
   }
 
-  /// A predicate as it would have to be written when the words behind it belong to its value.
+  /// The predicate as it must be quoted, if the words behind it belong to its value; nil otherwise.
   static func valueWithBlanks(_ query: String) -> String? {
     let words = query.split(separator: " ")
     guard !query.utf8.contains(UInt8(ascii: "\"")),
@@ -47,7 +49,7 @@ enum NothingFound {
 
   private static func isPredicate(_ word: Substring) -> Bool { Predicates.isPredicate(String(word)) }
 
-  /// True for a predicate that compares text, whose value is there.
+  /// Returns true for a predicate that compares text and has a value.
   private static func isComparison(_ word: Substring) -> Bool {
     guard let symbol = word.firstIndex(where: { "=~<>".contains($0) }), "=~".contains(word[symbol]) else {
       return false

@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import VaultModel
 
-/// The place where the key of a `pam` slot is to lie.
+/// The options for the place of a `pam` slot's key.
 struct PresenceOptions: ParsableArguments {
   static let names = KeystoreKind.allCases.map(\.rawValue).joined(separator: ", ")
 
@@ -13,7 +13,7 @@ struct PresenceOptions: ParsableArguments {
   @Flag(help: "Allow --keystore file in your own vault, where every program of yours can read the key.")
   var insecureFile = false
 
-  /// The cost of the choice, said once it is made; on the error output, where it is in nobody's way.
+  /// States the cost of the chosen keystore on standard error, where it does not mix with the result.
   func sayCost() {
     if let keystore { Output.note("note: \(keystore.cost)") }
   }

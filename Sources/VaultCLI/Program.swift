@@ -9,7 +9,7 @@ public enum VaultProgram {
     "HOME", "PATH", "VAULT_SOCKET", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_RUNTIME_DIR",
   ]
 
-  /// Does what the command line says, and ends the process with an exit code of sysexits.h.
+  /// Runs the command line, and ends the process with an exit code of sysexits.h.
   public static func main() -> Never {
     Hardening.begin()
     if let problem = StartText.problem(pathVariables) {
@@ -21,7 +21,8 @@ public enum VaultProgram {
     } catch {
       end(with: error)
     }
-    // The form other programs run most comes first: without an array of arguments, and without the argument parser.
+    // The form that other programs run most comes first: it needs neither an array of arguments nor the argument
+    // parser.
     if let name = plainGet() { finish { try GetRequest(name: name).run() } }
     let arguments = CommandLine.arguments.dropFirst()
     if let request = GetRequest(fast: arguments) { finish { try request.run() } }
@@ -34,7 +35,7 @@ public enum VaultProgram {
     }
   }
 
-  /// The item that `vault get NAME` names, when the command line is just that.
+  /// The item's name, if the command line is exactly `vault get NAME`; nil otherwise.
   private static func plainGet() -> String? {
     // The kernel's own argument vector: it lives as long as the process, and each of its strings ends with a NUL.
     let argv = unsafe CommandLine.unsafeArgv
@@ -51,7 +52,7 @@ public enum VaultProgram {
     } catch let failure as Failure {
       end(with: failure.suggesting)
     } catch let code as ExitCode {
-      // An answer that is an exit code.
+      // The exit code is the answer.
       exit(code.rawValue)
     } catch {
       leave(error)
@@ -64,7 +65,7 @@ public enum VaultProgram {
     exit(failure.exit.rawValue)
   }
 
-  /// Ends with what the argument parser has to say: help on standard output, or a fault that came up late.
+  /// Ends the process with the argument parser's message: help on standard output, or an error that came late.
   private static func leave(_ error: any Error) -> Never {
     guard VaultCommand.exitCode(for: error) == .success else {
       end(with: Failure(.usage, UsageError.message(VaultCommand.message(for: error)), "see `vault --help`"))

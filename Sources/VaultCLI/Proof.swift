@@ -2,11 +2,11 @@ internal import VaultClient
 internal import VaultModel
 internal import VaultWire
 
-/// The proof that an item is to require, where nobody could give it: its value would be out of reach.
+/// Checks for an item that would require a proof which nobody could give, so that its value would be out of reach.
 enum Proof {
-  /// Asks whether such an item is meant.
+  /// Asks whether such an item is intended.
   ///
-  /// - Throws: also where nobody can be asked.
+  /// - Throws: ``Failure`` if the answer is no, and also if nobody can be asked.
   static func confirm(_ require: String, _ session: Session) throws(Failure) {
     guard let obstacle = try obstacle(to: require, session) else { return }
     let consequence = "\(obstacle), so the value could not be read"
@@ -14,7 +14,8 @@ enum Proof {
     try Confirmation(consequence: consequence, question: question, advice: advice).ask()
   }
 
-  /// Warns of such items among many, which are stored all the same: others may be able to give the proof, or later.
+  /// Warns of such an item in a batch. The item is stored anyway: others may be able to give the proof, or somebody may
+  /// later.
   static func warn(_ require: String, line: Int, _ session: Session) throws(Failure) {
     guard let obstacle = try obstacle(to: require, session) else { return }
     Output.note("line \(line): \(obstacle), so the value could not be read; \(advice)")
@@ -22,7 +23,7 @@ enum Proof {
 
   private static var advice: String { "make the way in first (\(Hint.vault("help slot add")))" }
 
-  /// The reason why nobody can give the proof here and now; nil where somebody can.
+  /// The reason why nobody can give the proof here and now; nil if somebody can.
   private static func obstacle(to require: String, _ session: Session) throws(Failure) -> String? {
     let ways = ways(of: Requirement(name: require) ?? .none)
     guard !ways.isEmpty else { return nil }
@@ -32,7 +33,7 @@ enum Proof {
     return "nobody can give the proof \(Printable.quoted(require)) here now\(reason)"
   }
 
-  /// The ways in that give a proof.
+  /// The ways in that can give a proof.
   private static func ways(of requirement: Requirement) -> [String] {
     switch requirement {
     case .none: []

@@ -2,11 +2,13 @@ internal import Glibc
 internal import VaultProcess
 internal import VaultWire
 
-/// A secret drawn on standard output for a camera, by the program `vault-qr`.
+/// Draws a secret on standard output as a QR code for a camera, with the program `vault-qr`.
 enum QRCode {
   private static let program = "vault-qr"
 
-  /// - Parameter text: what the camera reads. It reaches the program on its standard input.
+  /// Draws a text.
+  ///
+  /// - Parameter text: the text for the camera. The program gets it on its standard input.
   static func show(_ text: borrowing SecretBuffer) throws(Failure) {
     guard let path = Helper.path(of: program) else {
       throw Failure(.unavailable, "\(program) is not installed below libexec, nor beside vault", "install it")
@@ -21,10 +23,10 @@ enum QRCode {
   }
 }
 
-/// The programs that the client starts because of the libraries they need.
+/// The programs that the client starts because they need libraries which a static client lacks.
 enum Helper {
-  /// The path of an installed one: below `libexec` beside the directory of `vault`, or in that, as in a build. Nil when it
-  /// is in neither.
+  /// The path of an installed helper: below `libexec` beside the directory of `vault`, or in the directory of `vault`
+  /// itself, as in a build. Nil if it is in neither.
   static func path(of name: String) -> String? {
     guard let directory = ownDirectory() else { return nil }
     return ["\(directory)/../libexec/vault/\(name)", "\(directory)/\(name)"].first { path in

@@ -2,10 +2,11 @@ internal import CLinux
 internal import Glibc
 internal import VaultClient
 
-/// Ends a program that writes what happens as it happens once nobody reads that any more: the next thing, at whose writing it
-/// would end, may be long in coming.
+/// Ends a program that prints events as they happen, once nobody reads its output any more. Without this watch, the
+/// program would end only when it writes the next event, which may be a long time away.
 enum ReaderWatch {
-  /// Watches the other end of standard output until the program ends. Only a pipe, a socket and a terminal lose it.
+  /// Watches the other end of standard output until the program ends. Only a pipe, a socket or a terminal can lose its
+  /// other end.
   static func begin() throws(Failure) {
     do throws(ClientError) {
       try NewThread.run { if isLost() { end() } }
@@ -14,9 +15,9 @@ enum ReaderWatch {
     }
   }
 
-  /// Waits until the other end is gone; false where nothing can be told of it.
+  /// Waits until the other end is gone; returns false if that cannot be determined.
   private static func isLost() -> Bool {
-    // What it can lose is told unasked.
+    // poll(2) reports POLLERR and POLLHUP without being asked.
     var polled = pollfd(fd: STDOUT_FILENO, events: 0, revents: 0)
     while unsafe poll(&polled, 1, -1) < 0 {
       guard errno == EINTR || errno == EAGAIN else { return false }
@@ -24,7 +25,7 @@ enum ReaderWatch {
     return polled.revents & Int16(POLLERR | POLLHUP) != 0
   }
 
-  /// Ends the program as its next writing would.
+  /// Ends the program as its next write would.
   private static func end() {
     var action = sigaction()
     if unsafe sigaction(SIGPIPE, nil, &action) == 0,

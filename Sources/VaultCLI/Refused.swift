@@ -1,8 +1,8 @@
 internal import ArgumentParser
 
-/// A command that asks for secrets: what is left over on its command line may be one, so it is not repeated.
+/// A command that asks for secrets. An extra word on its command line may be a secret, so messages do not repeat it.
 protocol SecretTaking: ParsableCommand {
-  /// The ways in which it takes a secret.
+  /// The other ways to give the secret, in words.
   static var otherWay: String { get }
 }
 
@@ -10,9 +10,9 @@ extension SecretTaking {
   static var otherWay: String { "it is asked for on the terminal, or give --password-stdin" }
 }
 
-/// Arguments that are refused because each would put a secret where others see it.
+/// Arguments that are refused because they would put a secret where others can see it.
 enum Refused {
-  /// Anything left over on the command line of a command that takes a secret.
+  /// Throws if there is an extra word on the command line of a command that takes a secret.
   static func secretArguments<Command: SecretTaking>(_ arguments: [String], of _: Command) throws {
     if !arguments.isEmpty { throw ValidationError(text(Command.otherWay)) }
   }

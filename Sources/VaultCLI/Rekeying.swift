@@ -1,7 +1,7 @@
 internal import VaultClient
 internal import VaultWire
 
-/// A rekey as the terminal sees it, also the one that another command offers.
+/// A rekey with its progress and questions on the terminal, run by `vault rekey` or offered by another command.
 struct Rekeying {
   let session: Session
   let answers: Answers
@@ -21,7 +21,7 @@ struct Rekeying {
     try session.converse(answers) { vault, again, answer in
       try vault.rekey(method: again ?? method, answer: answer) { reply in
         if let slots = reply.slots {
-          // The rest takes its time, and asks nothing more.
+          // The rest takes time, and the daemon asks nothing more.
           answers.finish()
           kept = slots
           leftOut = reply.leftOut ?? []
@@ -62,22 +62,22 @@ struct Rekeying {
     Output.note("left out: \(Self.slots(leftOut)); see \(Hint.vault("slot add"))")
   }
 
-  /// These slots in words.
+  /// The slots in words.
   static func slots(_ numbers: [Int]) -> String {
     let texts = numbers.map(String.init)
     guard texts.count > 1, let last = texts.last else { return "slot \(texts.joined())" }
     return "slots \(texts.dropLast().joined(separator: ", ")) and \(last)"
   }
 
-  /// The number of recovery codes that open the vault; 0 also where that is not told.
+  /// The number of recovery codes that open the vault; 0 also if the daemon does not report the slots.
   private static func codes(_ session: Session) -> Int {
     let slots = try? session.call { vault in try vault.slots() }
     return (slots ?? []).count { $0.kind == SlotKindArgument.recovery.rawValue }
   }
 
-  /// The question whether to rekey, with what becomes of the recovery codes.
+  /// The question whether to rekey, with the effect on the recovery codes.
   static func question(_ codes: Int) -> String {
-    // Each fits a line of 80 columns.
+    // Each question fits on a line of 80 columns.
     switch codes {
     case 0: "Re-encrypt with a new key, so that old copies are of no use?"
     case 1: "Re-encrypt with a new key, and replace the recovery code, too?"
@@ -85,10 +85,10 @@ struct Rekeying {
     }
   }
 
-  /// After a change that leaves the vault key as it is: says what that means and, where somebody sits, does something about
-  /// it.
+  /// Offers a rekey after a change that keeps the vault key: states the consequence and, if a person is at the
+  /// terminal, asks whether to rekey now.
   ///
-  /// - Parameter answers: from the person who gave that change its answers; nil where nobody is to be asked.
+  /// - Parameter answers: the answers of the person who made that change; nil if nobody must be asked.
   static func offer(_ session: Session, because consequence: String, _ answers: Answers?) throws(Failure) {
     guard Keyboard.isAttended else { return }
     guard let answers, let keyboard = try? Keyboard(otherwise: "") else {

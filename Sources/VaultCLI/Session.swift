@@ -3,31 +3,32 @@ internal import Glibc
 internal import VaultClient
 internal import VaultWire
 
-/// One run of the program against one daemon, which it starts when there is none and it may.
+/// One run of the program against one daemon. If there is no daemon, the session may start one.
 final class Session {
   var vault: Vault
-  /// True for the user's own socket, where a command that needs a daemon starts one.
+  /// True for the user's own socket, for which a command that needs a daemon starts one.
   let isOwn: Bool
   /// True for the machine's vault.
   private let isSystem: Bool
-  /// True once the daemon has said that who runs this may not open the vault.
+  /// True once the daemon has refused an unlock because this user may not open the vault.
   private var mayNotOpen = false
-  /// True when a person may be asked at the terminal. Another program may have said that nobody is.
+  /// True if a person may be asked at the terminal. Another program may have declared that nobody is there.
   var isAttended = Keyboard.isAttended {
     didSet { vault.interactive = isAttended }
   }
-  /// True where there is a terminal to ask that person on.
+  /// True if that person has a terminal for questions.
   var mayAsk: Bool { isAttended && Keyboard.canAsk }
   private var mayStart: Bool
-  /// True for a command that becomes another program, which must not have a daemon for a child that it knows nothing of.
+  /// True for a command that becomes another program. That program must not get a daemon as a child that it does not
+  /// know of.
   var leavesNoChild = false
 
   convenience init(_ globals: Globals, startsDaemon: Bool = true) throws(Failure) {
     try self.init(socket: globals.socket, system: globals.system, startsDaemon: startsDaemon)
   }
 
-  /// - Parameter startsDaemon: whether a daemon is started when none listens on the user's own socket. One at a path
-  ///   somebody named is never started: it may stand for a vault elsewhere.
+  /// - Parameter startsDaemon: whether to start a daemon if none listens on the user's own socket. A daemon is never
+  ///   started for a path that somebody named, because that path may stand for a vault elsewhere.
   init(socket: String?, system: Bool, startsDaemon: Bool) throws(Failure) {
     do throws(ClientError) {
       vault = Vault(at: system ? .system : try .user(explicit: socket))
@@ -38,26 +39,26 @@ final class Session {
     isSystem = system
     mayStart = startsDaemon && isOwn
     vault.interactive = isAttended
-    // Waiting for one that restarts only delays the start of one, or the news that there is none.
+    // Waiting for a daemon that restarts would only delay the start of a new one, or the news that there is none.
     if mayStart || !startsDaemon { vault.patience = .zero }
   }
 
-  /// Has it start no daemon from now on: what goes on for long waits for the next one, which somebody else starts.
+  /// Starts no daemon from now on. A command that runs for long waits for the next daemon, which somebody else starts.
   func startNone() { mayStart = false }
 
-  /// True for the user's own socket, at the place that nobody named.
+  /// Returns true for the user's own socket at its default place, which neither an option nor a variable named.
   static func isOwn(socket: String?, system: Bool) -> Bool {
     !system && socket == nil && (Environment.variable("VAULT_SOCKET") ?? "").isEmpty
   }
 
-  /// Calls the daemon, and once more after starting one when nobody listens.
+  /// Calls the daemon. If none listens, starts one and calls once more.
   func call<R: ~Copyable>(_ body: (Vault) throws -> R) throws(Failure) -> R {
     do {
       return try body(vault)
     } catch ClientError.noDaemon where mayStart {
       mayStart = false
       if leavesNoChild { startApart() }
-      // One that listens by now is all that is wanted.
+      // A daemon that listens by now will do.
       do throws(ClientError) { try Daemon.ensure(at: vault.location) } catch { throw Failure(error) }
       vault.patience = Connection.defaultPatience
     } catch {
@@ -66,9 +67,10 @@ final class Session {
     do { return try body(vault) } catch { throw failure(error) }
   }
 
-  /// Calls the daemon for what the command can do without: nil where that is refused.
+  /// Makes a call that the command can do without.
   ///
-  /// - Throws: the failure where the daemon did not answer in time; the command's next call would wait as long again.
+  /// - Returns: nil if the call failed.
+  /// - Throws: ``Failure`` if the daemon did not answer in time; the command's next call would wait as long again.
   func attempt<R>(_ body: (Vault) throws -> R) throws(Failure) -> R? {
     var isSilent = false
     do {
@@ -84,8 +86,8 @@ final class Session {
     }
   }
 
-  /// Has a process of its own start the daemon and end, so that the daemon is not this one's child. If it fails, the next
-  /// attempt here says why.
+  /// Starts the daemon from a process of its own that ends at once, so that the daemon is no child of this process. If
+  /// that fails, the next attempt in this process gives the reason.
   private func startApart() {
     let pid = fork()
     if pid == 0 {
@@ -108,55 +110,55 @@ final class Session {
     return failure
   }
 
-  /// True where the socket is another user's, whose vault that user and root alone open.
+  /// True if the socket belongs to another user; only that user and root can open that vault.
   private var isAnothers: Bool {
     var status = stat()
     guard geteuid() != 0, unsafe lstat(vault.location.path, &status) == 0 else { return false }
     return status.st_uid != geteuid()
   }
 
-  /// Advice that names who can open the vault, for those who may not.
+  /// The advice for a user who may not open the vault: it names who can.
   private var openers: String {
     let way = "opens it with `\(Hint.line("unlock", isSystem: isSystem))`"
     return isSystem ? "root or a member of \(SystemAccount.administrators) \(way)" : "whoever owns the vault \(way)"
   }
 
-  /// The names that a search comes to.
+  /// The names that a search reaches.
   enum Sight {
     case all
-    /// Those alone that can be read before an unlock, and nobody is there to open the vault.
+    /// Only the names that are readable before an unlock, and nobody is there to open the vault.
     case some(Failure, isCold: Bool)
   }
 
-  /// Asks for the unlock where some names cannot be read before: until the first one, and after each lock where names are
-  /// hidden. What is not found then must not look as if it were not there.
+  /// Asks for an unlock if the vault hides some names: before the first unlock, and in a vault that hides names after
+  /// each lock. Otherwise a search could report an item as missing that is only hidden.
   func sight() throws(Failure) -> Sight {
     let status = try call { vault in try vault.status() }
-    // Daemons before 2026-12 tell the first of the two alone.
+    // Daemons before 2026-12 report only whether the vault was unlocked since the start.
     guard status.namesHidden ?? (status.state == "cold") else { return .all }
     let (fault, isCold) = (Fault.locked(state: status.state, cause: status.cause), status.state == "cold")
     guard mayAsk else { return .some(failure(ClientError.fault(fault)), isCold: isCold) }
     do throws(Failure) { try unlock(because: fault) } catch {
-      // As where nobody is there.
+      // The same result as if nobody were there.
       guard mayNotOpen else { throw error }
       return .some(error, isCold: isCold)
     }
     return .all
   }
 
-  /// Throws where a search would miss items; see ``sight()``.
+  /// Throws if a search would miss items; see ``sight()``.
   func needAllNames() throws(Failure) {
     if case .some(let failure, _) = try sight() { throw failure }
   }
 
-  /// Asks for the unlock when the vault is locked; somebody has to be there to ask.
+  /// Asks for an unlock if the vault is locked. Throws if nobody can be asked.
   func unlockIfLocked() throws(Failure) {
     let status = try call { vault in try vault.status() }
     guard status.state == "cold" || status.state == "locked" else { return }
     try unlock(because: .locked(state: status.state, cause: status.cause))
   }
 
-  /// Asks for the unlock. A person who may not open the vault is told why that was to be done, and who can.
+  /// Asks for an unlock. A person who may not open the vault gets the reason for the unlock and learns who can open it.
   private func unlock(because fault: Fault) throws(Failure) {
     guard Keyboard.canAsk else { throw failure(ClientError.fault(fault)) }
     do throws(Failure) {
@@ -171,12 +173,12 @@ final class Session {
     }
   }
 
-  /// Holds a conversation that `answers` has the answers for. A secret that is not accepted is asked for again, in place.
+  /// Holds a conversation that `answers` answers. A secret that is not accepted is asked for again, in place.
   ///
   /// - Parameters:
-  ///   - takesMethod: whether the call can be told the method that it is to ask for.
-  ///   - isLast: false where another question follows, until which nothing typed shows.
-  ///   - body: the call, with that method; nil where the call decides.
+  ///   - takesMethod: whether the call accepts the method to ask for.
+  ///   - isLast: false if another question follows; typed text stays hidden until then.
+  ///   - body: the call, with that method; nil leaves the choice to the call.
   func converse<R: ~Copyable>(
     _ answers: Answers, takesMethod: Bool = true, isLast: Bool = true,
     _ body: (Vault, String?, Vault.Answer) throws -> R
@@ -201,17 +203,17 @@ final class Session {
     }
   }
 
-  /// Calls the daemon, and again after what it asks for, an unlock or a person's presence, when somebody is there. Nothing
-  /// that is typed shows from the first question on.
+  /// Calls the daemon. If it demands an unlock or a person's presence and somebody is there, asks for that and calls
+  /// again. Typed text is hidden from the first question on.
   ///
-  /// - Parameter isLong: true for a call that may take its time, during which somebody types what comes next.
+  /// - Parameter isLong: true for a call that may take long, during which a person may type ahead.
   func unlocking<R: ~Copyable>(
     for reason: String? = nil, isLong: Bool = false, _ body: (Vault) throws -> R
   ) throws(Failure) -> R {
     let purpose = vault.reason
     var hush: Hush?
     defer { hush = nil }
-    // An item can need both, the unlock first.
+    // An item can need both: the unlock first, then the presence.
     for _ in 1...2 {
       var fault: Fault?
       do {
@@ -227,7 +229,7 @@ final class Session {
         case .locked, .rekeyRests, .presenceRequired: if hush == nil, !isLong { hush = Hush.onTerminal() }
         default: throw error
         }
-        // What a person is asked for is not what the call is for.
+        // The question's purpose is the unlock or the presence, unless the caller gave a reason for the call.
         vault.reason = purpose ?? reason
         defer { vault.reason = purpose }
         switch fault {
@@ -256,7 +258,8 @@ final class Session {
 }
 
 extension Failure {
-  /// The error that was thrown through the client's closures: a failure of ours, or of the client's.
+  /// Converts an error that was thrown through the client's closures: a ``Failure`` of this program or a
+  /// ``ClientError``.
   init(any error: any Error) {
     switch error {
     case let failure as Failure: self = failure

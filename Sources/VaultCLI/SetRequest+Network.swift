@@ -7,9 +7,9 @@ extension SetRequest {
 
   private var givenSSID: String? { attributes.last { $0.key == Self.ssid }?.value }
 
-  /// Takes the text of a QR code apart, where that is the value.
+  /// If the value is the text of a QR code, splits it into attributes and the passphrase.
   ///
-  /// - Throws: also where the text is of another network than the one that is named, unless a person says that it is meant.
+  /// - Throws: also if the text names another network than the given one, unless a person confirms it.
   mutating func takeApart(_ value: inout SecretBuffer) throws(Failure) {
     let read: WiFiText?
     do throws(ValueError) {
@@ -18,7 +18,7 @@ extension SetRequest {
       throw Failure(Fault.invalidValue(kind: ItemKind.wifi.rawValue, reason: error.reason, failed: nil))
     }
     guard let text = read else { return }
-    // Those of another text, which was refused.
+    // Attributes of an earlier text, which was refused.
     attributes.removeAll { codedKeys.contains($0.key) }
     if let given = givenSSID, let coded = text.attributes[Self.ssid], given != coded {
       let differs = "the QR code is of the network \(Printable.quoted(coded)), and not of \(Printable.quoted(given))"
@@ -38,10 +38,10 @@ extension SetRequest {
     }
   }
 
-  /// Asks for the network's name, which an item of kind `wifi` cannot be without, where nobody has given it, until there is
-  /// one.
+  /// Asks for the network's name until there is one. An item of kind `wifi` must have a name; nobody is asked if it was
+  /// given.
   ///
-  /// - Parameter mayFollow: whether it may also come with the value, which is the text of a QR code then.
+  /// - Parameter mayFollow: whether the name may also come with the value, as the text of a QR code.
   mutating func askForNetwork(_ session: Session, mayFollow: Bool) throws(Failure) {
     guard kind == ItemKind.wifi.rawValue, givenSSID == nil, Keyboard.canAsk else { return }
     try checkBeforeAsking(session)

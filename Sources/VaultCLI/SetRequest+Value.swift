@@ -2,13 +2,14 @@ internal import VaultClient
 internal import VaultModel
 internal import VaultWire
 
-// The value, and the questions about it: nothing that was typed is lost for what can be put right.
+// The value and the questions about it. If a mistake can be corrected, nothing that was typed is lost.
 extension SetRequest {
-  /// Gets the value, and stores it.
+  /// Gets the value and stores it.
   mutating func storeValue(_ session: Session) throws(Failure) -> Wire.SetReply {
     var given = input
     let isTyped = given.isTyped
-    // From the first question to the last: the daemon may ask for more before it stores what was typed.
+    // Typed text stays hidden from the first question to the last: the daemon may ask for more before it stores the
+    // value.
     let hush = isTyped ? Hush.onTerminal() : nil
     defer { _ = hush }
     if isTyped { try askForNetwork(session, mayFollow: true) }
@@ -27,9 +28,9 @@ extension SetRequest {
     }
   }
 
-  /// Has a person decide what is to become of a typed value that was not stored.
+  /// Lets a person decide what happens to a typed value that was not stored.
   ///
-  /// - Throws: the failure itself, where nothing that can be said here helps, or the person gives up.
+  /// - Throws: the failure itself, if no answer can help or the person gives up.
   private mutating func putRight(
     _ failure: Failure, _ value: inout SecretBuffer, _ given: inout ValueInput, _ session: Session
   ) throws(Failure) {
@@ -37,7 +38,7 @@ extension SetRequest {
     case .invalid:
       Output.note(failure.message)
       let question = "Another kind for what you gave (Enter to give it again, control-D to give up): "
-      // What is typed may be the value again, which nobody is to see.
+      // The person may type the value again, which nobody must see.
       if let other = try askForKind(question, .hidden, otherwise: failure) {
         kind = other.rawValue
         try askForNetwork(session, mayFollow: true)
@@ -62,8 +63,8 @@ extension SetRequest {
     return try given.read { () throws(Failure) in try kind(session) }
   }
 
-  /// Has a person say the kind of what does not look like a password, where nobody has said one, and takes apart the text of a
-  /// network's QR code, which is more than the value of its kind.
+  /// Lets a person name the kind of a value that does not look like a password, if no kind was given. Splits the text
+  /// of a network's QR code, which holds more than a value of its kind.
   private mutating func settleKind(of value: inout SecretBuffer, _ session: Session) throws(Failure) {
     if kind == nil, command.use == nil, let likely = value.withBytes({ LikelyKind(of: $0) }), canAsk,
       try kind(session) == .password
@@ -78,12 +79,12 @@ extension SetRequest {
 
   // MARK: Questions
 
-  /// True where somebody can be asked.
+  /// True if somebody can be asked.
   private var canAsk: Bool { Keyboard.canAsk }
 
-  /// Asks for a kind until one is given; nil for an empty line.
+  /// Asks for a kind until a valid one is given; returns nil for an empty line.
   ///
-  /// - Parameter failure: thrown where the person gives up.
+  /// - Parameter failure: the failure to throw if the person gives up.
   private func askForKind(
     _ question: String, _ style: TerminalModes.Style = .shown, otherwise failure: Failure
   ) throws(Failure) -> ItemKind? {

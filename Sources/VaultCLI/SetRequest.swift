@@ -7,12 +7,12 @@ internal import VaultWire
 struct SetRequest {
   let command: SetCommand
   let name: String
-  /// The kind and the attributes as they were given, and then as a person has answered or a value says.
+  /// The kind and the attributes: as given at first, then as a person answered or the value says.
   var kind: String?
   var attributes: [Attribute]
-  /// True once what could fail before a person types a secret was done.
+  /// True once the checks that can fail were made; they come before a person types a secret.
   var isChecked = false
-  /// The attributes that the text of a network's QR code gave.
+  /// The keys of the attributes that came from the text of a network's QR code.
   var codedKeys: Set<String> = []
 
   init(_ command: SetCommand) {
@@ -38,7 +38,7 @@ struct SetRequest {
     if !command.globals.json { tellOfClock(session) }
   }
 
-  /// Says that the item expires sooner than its date says, where the store's newest time is ahead of the clock.
+  /// Says that the item expires sooner than its date suggests, if the store's newest time is ahead of the clock.
   private func tellOfClock(_ session: Session) {
     guard let expires = command.expires, expires > 0, Keyboard.isAttended,
       let status = try? session.call({ vault in try vault.status() }),
@@ -47,7 +47,7 @@ struct SetRequest {
     Output.note(Hint.text(warning.sentence))
   }
 
-  /// Stores what is said about the item, or what the daemon draws for it.
+  /// Stores the item's details, and the value that the daemon generates, if one is wanted.
   private func storeWithoutValue(_ session: Session) throws(Failure) -> Wire.SetReply {
     if command.keepValue { try checkIsThere(session) }
     let item = try item(session)
@@ -59,22 +59,22 @@ struct SetRequest {
     }
   }
 
-  /// Refuses to keep the value of an item that is not there.
+  /// Refuses to keep the value of a missing item.
   private func checkIsThere(_ session: Session) throws(Failure) {
     do throws(Failure) { _ = try session.unlocking { vault in try vault.show(name) } } catch {
-      // A caller that may set it need not be one that may find it.
+      // A caller that may set the item may lack the right to find it.
       guard error.exit == .denied else { throw error }
     }
   }
 
-  /// The use that the item has, or will have.
+  /// The use that the item has or will have.
   private func use(_ session: Session) throws(Failure) -> KeyUse? {
     if let use = command.use ?? kind.flatMap(ItemKind.init(rawValue:))?.use?.name { return KeyUse(name: use) }
     guard command.update else { return nil }
     return try session.unlocking { vault in try vault.show(name) }.use.flatMap(KeyUse.init(name:))
   }
 
-  /// Before anybody types a secret for them.
+  /// Checks the names before anybody types a secret for them.
   private func checkNames() throws(Failure) {
     do throws(NameError) { _ = try ItemName(name) } catch {
       throw Failure(Fault.invalidName(name: name, reason: error.reason, failed: nil))
@@ -107,21 +107,21 @@ struct SetRequest {
       }
     } else if Keyboard.isAttended {
       Output.note(stored.sentence(name, isMade: isNew(stored), expires: command.expires))
-      // It was said before if it was typed.
+      // If the value was typed, the suggestion came before it.
       if isNew(stored), !isChecked, let near = nearest(session) { Output.note(near) }
     }
   }
 
-  /// True where an update has made an item.
+  /// Returns true if an update made a new item.
   private func isNew(_ stored: Wire.SetReply) -> Bool { command.update && !command.keepValue && stored.version == 1 }
 
-  /// The names that this one may be a slip for, in a question.
+  /// A question with similar names, of which this name may be a misspelling; nil if there are none.
   private func nearest(_ session: Session) -> String? {
     let item = MissingItem(name: name, location: session.vault.location)
     return Suggestion.text(item.nearest(isStrict: true))
   }
 
-  /// Asks whether an update is to make an item, where another one is nearly called so.
+  /// Asks whether an update may make an item, if another item has a similar name.
   private func confirmNew(_ session: Session) throws(Failure) {
     guard Keyboard.canAsk, let near = nearest(session) else { return }
     let event = "no item \(Printable.quoted(name))"
@@ -131,7 +131,7 @@ struct SetRequest {
     }
   }
 
-  /// Asks whether an expiry that has passed is meant; nobody would be served the item.
+  /// Asks whether an expiry in the past is intended: nobody would be served the item.
   private func confirmPastExpiry() throws(Failure) {
     guard !command.expired, let expires = command.expires, expires != 0, expires <= Int64(time(nil)) else { return }
     let past = "\(LocalTime.text(expires, to: STDERR_FILENO)) has passed, so the item would not be served"
@@ -141,14 +141,14 @@ struct SetRequest {
     ).ask()
   }
 
-  /// The kind that the item will be of.
+  /// Returns the kind that the item will have.
   func kind(_ session: Session) throws(Failure) -> ItemKind {
     if let kind = kind.flatMap(ItemKind.init(rawValue:)) { return kind }
     if let use = command.use.flatMap(KeyUse.init(name:)) { return use.kind ?? .blob }
     guard command.update else { return .password }
     do throws(Failure) {
       let item = try session.unlocking { vault in try vault.show(name) }
-      // One that this program does not know is left alone.
+      // A kind that this program does not know is kept: its value is treated as any bytes.
       return ItemKind(rawValue: item.kind) ?? .blob
     } catch {
       guard error.exit == .missing else { throw error }
@@ -165,7 +165,7 @@ struct SetRequest {
       update: command.update ? true : nil, neverRead: command.neverRead ? true : nil)
   }
 
-  /// All of the item's attributes as they shall be, or nil to leave them as they are.
+  /// Returns all attributes that the item will have; nil leaves them as they are.
   private func attributes(_ session: Session) throws(Failure) -> [String: String]? {
     guard !attributes.isEmpty else { return nil }
     var all = command.update ? try attributesThere(session) : [:]
@@ -175,7 +175,7 @@ struct SetRequest {
     return all
   }
 
-  /// Those that the item has; an item that is not there yet has none to keep.
+  /// Returns the item's present attributes; a missing item has none.
   func attributesThere(_ session: Session) throws(Failure) -> [String: String] {
     do throws(Failure) {
       return try session.unlocking { vault in try vault.show(name) }.attributes
@@ -185,8 +185,8 @@ struct SetRequest {
     }
   }
 
-  /// Does what could fail before a person types a secret: the unlock, whether the name is free, or the item takes a value that is
-  /// given, and whether who runs this may store it.
+  /// Makes the checks that can fail before a person types a secret: unlocks the vault, checks that the name is free or
+  /// that the item takes a given value, and checks that the caller may store it.
   mutating func checkBeforeAsking(_ session: Session) throws(Failure) {
     if isChecked { return }
     isChecked = true
@@ -194,14 +194,14 @@ struct SetRequest {
     var item: Wire.Item?
     var isMissing = false
     do throws(Failure) { item = try session.call { vault in try vault.show(name) } } catch {
-      // A caller that may set it need not be one that may find it.
+      // A caller that may set the item may lack the right to find it.
       guard error.exit == .missing || error.exit == .denied else { throw error }
       isMissing = error.exit == .missing
     }
     if item != nil, !command.update { throw Failure(Fault.alreadyExists(name: name, failed: nil)) }
     if item == nil, command.update, isMissing { try confirmNew(session) }
     if item?.neverRead == true { throw Failure(Fault.neverRead(name: name)) }
-    // The number of requests is for administrators, who may do all.
+    // Only administrators see the number of requests, and they may do everything.
     guard try session.call({ vault in try vault.status() }).requests == nil else { return }
     var rights = [Right.set]
     if item != nil, changesMoreThanValue { rights.append(.admin) }
@@ -218,11 +218,12 @@ struct SetRequest {
 }
 
 extension Wire.SetReply {
-  /// What was stored, for a person.
+  /// A sentence for a person about the stored item.
   ///
   /// - Parameters:
-  ///   - isMade: whether it was not there to be updated.
-  ///   - expires: the time that was given for it, which a date alone leaves open.
+  ///   - isMade: whether an update made the item because it was missing.
+  ///   - expires: the expiry that was given, in Unix seconds. A date alone does not tell the time of day, so the
+  ///     sentence does.
   func sentence(_ name: String, isMade: Bool = false, expires: Int64? = nil) -> String {
     let past =
       pastExpiry.map { "; its expiry, \(LocalTime.text($0, to: STDERR_FILENO)), had passed and is removed" } ?? ""

@@ -1,9 +1,9 @@
 internal import ArgumentParser
 internal import VaultModel
 
-/// Sizes as they are given on the command line.
+/// Sizes as given on the command line.
 enum Sizes {
-  /// Bytes: `64m`, `19M`, `19MiB`, `1g`, `65536k`, or a plain number.
+  /// Parses a size in bytes: `64m`, `19M`, `19MiB`, `1g`, `65536k`, or a plain number.
   static func parse(_ text: String) throws -> Int {
     let units: [Character: Int] = ["k": 1 << 10, "m": 1 << 20, "g": 1 << 30]
     let short = text.hasSuffix("iB") ? text.dropLast(2) : text[...]
@@ -15,7 +15,7 @@ enum Sizes {
     return bytes
   }
 
-  /// Bytes as a person reads them: in the largest unit of which there is just one, or at least two.
+  /// A size in bytes for a person, in the largest unit of which there is exactly one, or at least two.
   static func text(_ bytes: Int) -> String {
     for (unit, size) in [("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)]
     where bytes >= 2 * size || bytes == size {

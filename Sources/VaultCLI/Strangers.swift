@@ -1,13 +1,14 @@
 internal import VaultClient
 internal import VaultWire
 
-// Words for who has no right to anything, or not to what was asked for: how to ask.
+// Texts for a caller without any right, or without the right for this call: they say how to ask.
 
 extension Failure {
-  /// The advice for who may not do what was asked for.
+  /// The advice for a caller without the right for this call.
   static let askOwner = "ask whoever owns the vault"
 
-  /// The same for a call that an administrator could have been asked about, and was not, since nobody said what it is for.
+  /// The same failure, with advice to give a reason. An administrator could have been asked about the call, and was
+  /// not, because the caller gave no reason.
   func tellingHowToAsk(_ reason: String?) -> Failure {
     guard exit == .denied, advice == Self.askOwner, reason == nil else { return self }
     return Failure(exit, event, "say what for with --reason TEXT, and an administrator is asked")
@@ -15,9 +16,10 @@ extension Failure {
 }
 
 extension Session {
-  /// The way to ask for an item, for who has no grant here; nil for everybody else, and where that cannot be told now.
+  /// The way to ask for an item, for a caller without any grant; nil for every other caller, and if the daemon cannot
+  /// tell now.
   var wayToAsk: String? {
-    // The number of requests is for administrators, who need no grant.
+    // Only administrators see the number of requests, and they need no grant.
     guard let status = try? call({ vault in try vault.status() }), status.requests == nil,
       let own = try? call({ vault in try vault.grants() }), own.grants.isEmpty
     else { return nil }
@@ -25,7 +27,7 @@ extension Session {
     return "nothing here is granted to you; \(command) asks an administrator for an item by its name"
   }
 
-  /// The reason why who is no administrator sees nothing; nil for one, who sees everything.
+  /// The reason why a caller that is no administrator sees nothing; nil for an administrator, who sees everything.
   var mayNotSee: String? {
     guard let status = try? call({ vault in try vault.status() }), status.requests == nil else { return nil }
     return "there is nothing here that you may see"

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// Colour and weight, on a terminal that wants them.
+/// Color and weight of text, on a terminal that wants them.
 ///
 /// See https://no-color.org: a `NO_COLOR` that is set and not empty turns them off.
 enum Style {
@@ -9,10 +9,10 @@ enum Style {
   static func yellow(_ text: String) -> String { wrap(text, "33") }
   static func red(_ text: String) -> String { wrap(text, "31") }
 
-  /// The beginning of every sequence.
+  /// The character with which every sequence begins.
   static let escape: Unicode.Scalar = "\u{1B}"
 
-  /// All that is ever written, so that ``Printable`` can tell it from what came from elsewhere.
+  /// All sequences that this program writes, so that ``Printable`` can tell them from foreign ones.
   static let sequences = ["0", "1", "31", "32", "33"].map { "\u{1B}[\($0)m".unicodeScalars }
 
   private static func wrap(_ text: String, _ code: String) -> String {
@@ -25,9 +25,9 @@ enum Style {
 
 /// The program's environment.
 enum Environment {
-  /// The value of a variable, or nil when it is not set.
+  /// The value of a variable; nil if it is not set.
   static func variable(_ name: String) -> String? {
-    // Copied at once: what becomes another user's program changes its environment.
+    // The text is copied at once: a process that becomes another user's program changes its environment.
     unsafe getenv(name).map { unsafe String(cString: $0) }
   }
 }

@@ -1,13 +1,13 @@
 internal import VaultModel
 
-/// Columns of text, for a person's terminal.
+/// Columns of text for a person's terminal.
 struct Table {
-  /// The content of one place: text from anywhere, every character of which is shown as text, and how it looks, which
-  /// is no part of the text.
+  /// The content of one cell. Its text may come from anywhere, so every character is shown as text; the color is kept
+  /// apart.
   struct Cell {
     let text: String
     let isRed: Bool
-    /// The columns that a terminal gives it.
+    /// The columns that the text takes on a terminal.
     let width: Int
 
     init(_ text: String, isRed: Bool = false) {
@@ -27,19 +27,21 @@ struct Table {
     widths = heading.map { TextWidth.columns($0) }
   }
 
-  /// The number of rows that ``text(withHeading:)`` would give now.
+  /// The number of rows that ``text(withHeading:)`` would print now.
   var count: Int { rows.count }
 
-  /// - Parameter below: text of one line that is too long for a column: it stands below the row, and is not shortened.
+  /// Adds a row.
+  ///
+  /// - Parameter below: one line of text that is too long for a column; it stands below the row, in full.
   mutating func add(_ cells: Cell..., below: String? = nil) {
     rows.append((cells, below.map { Printable.line($0) }))
     for (column, cell) in cells.enumerated() { widths[column] = max(widths[column], cell.width) }
   }
 
-  /// The rows added since the last call, each line ended, columns as wide as their widest cell so far. The heading stands
-  /// before the first rows; for other programs there is none.
+  /// Returns the rows added since the last call, with a newline after each. Columns are as wide as their widest cell so
+  /// far. The heading stands before the first rows; output for other programs has none.
   ///
-  /// - Parameter most: the columns of a terminal, into which a row is shortened; nil leaves it whole.
+  /// - Parameter most: the columns of the terminal, to which rows are shortened; nil leaves rows whole.
   mutating func text(withHeading: Bool = true, most: Int? = Output.columns) -> String {
     let widths = most.map { Self.fit(self.widths, into: $0) } ?? self.widths
     var text = withHeading && !isBegun ? Style.bold(Self.line(heading.map { Cell($0) }, widths)) + "\n" : ""
@@ -54,7 +56,7 @@ struct Table {
     return text
   }
 
-  /// Makes the widest columns narrower until all of them fit. None gets so narrow that it says nothing.
+  /// Narrows the widest columns until all fit. No column gets so narrow that it is useless.
   private static func fit(_ widths: [Int], into most: Int) -> [Int] {
     var widths = widths
     while case let excess = widths.reduce(0, +) + 2 * (widths.count - 1) - most, excess > 0 {
@@ -65,13 +67,13 @@ struct Table {
     return widths
   }
 
-  /// The blanks before what stands below a row.
+  /// The blanks before the text below a row.
   private static let indent = "    "
 
-  /// The least columns that are left of a long text.
+  /// The least columns that remain of a long text.
   private static let least = 10
 
-  /// One line, without blanks behind its last cell.
+  /// One line of the table, without blanks after its last cell.
   private static func line(_ cells: [Cell], _ widths: [Int]) -> String {
     let last = cells.lastIndex { !$0.text.isEmpty } ?? 0
     return cells.indices.prefix(through: last).reduce(into: "") { line, column in

@@ -2,22 +2,22 @@ internal import ArgumentParser
 internal import Glibc
 internal import VaultModel
 
-/// Durations and times as they are given to options, all in the grammar of ``TimeText``.
+/// Durations and times as given to options, all in the grammar of ``TimeText``.
 enum Times {
-  /// Seconds, at least one.
+  /// A duration in seconds, at least one.
   static func duration(_ text: String) throws -> Int64 {
     try option { () throws(ValueError) in try TimeText.duration(text) }
   }
 
-  /// For how long a call waits for a person, in seconds: 0 for not at all.
+  /// The time that a call waits for a person, in seconds; 0 means that it does not wait.
   static func wait(_ text: String) throws -> Int64 {
     try option { () throws(ValueError) in try waitSeconds(text) }
   }
 
-  /// The same for those who read options without the argument parser.
+  /// The same, for code that reads options without the argument parser.
   static func waitSeconds(_ text: String) throws(ValueError) -> Int64 { text == "0" ? 0 : try TimeText.duration(text) }
 
-  /// For how long a proof counts, in seconds.
+  /// The reuse window of a proof, in seconds.
   static func reuse(_ text: String) throws -> Int64 {
     try option { () throws(ValueError) in try reuseSeconds(text) }
   }
@@ -30,17 +30,17 @@ enum Times {
     return seconds
   }
 
-  /// The end of something, as Unix seconds.
+  /// A time in the future, in Unix seconds.
   static func end(_ text: String) throws -> Int64 {
     try option { () throws(ValueError) in try TimeText.ahead(text, of: now()) }
   }
 
-  /// A time that is past, as Unix seconds.
+  /// A time in the past, in Unix seconds.
   static func past(_ text: String) throws -> Int64 {
     try option { () throws(ValueError) in try TimeText.back(text, from: now()) }
   }
 
-  /// The time at which something expires, as Unix seconds; 0 for never.
+  /// The time at which an item expires, in Unix seconds; 0 for never.
   static func expiry(_ text: String) throws -> Int64 {
     try option { () throws(ValueError) in try expirySeconds(text) }
   }
@@ -48,14 +48,14 @@ enum Times {
   static func expirySeconds(_ text: String) throws(ValueError) -> Int64 {
     if text == "never" { return 0 }
     do throws(ValueError) {
-      // 0, which is past as well, would mean never.
+      // A result of 0 is in the past too, but it would mean never.
       return max(1, try TimeText.ahead(text, of: now()))
     } catch {
       throw ValueError(reason: error.reason == TimeText.forms ? "\(error.reason), or never" : error.reason)
     }
   }
 
-  /// Checks a time that many items are to expire at, of which nobody is asked whether it is meant.
+  /// Checks an expiry that applies to many items, so that nobody is asked whether it is intended.
   static func checkedExpiry(_ time: Int64, allowsPast: Bool) throws(ValueError) -> Int64 {
     guard time <= Timestamp.last else {
       throw ValueError(reason: "that is after the year 9999; Unix time is a number of seconds")

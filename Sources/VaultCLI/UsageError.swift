@@ -1,6 +1,6 @@
-/// The argument parser's words in the form of ours.
+/// The argument parser's messages in the style of this program.
 enum UsageError {
-  /// One line, with its first letter small and no final stop.
+  /// Returns the message on one line, with a lower-case first letter and no final period.
   static func message(_ text: String) -> String {
     let lines = text.split(separator: "\n").map { line in String(line.drop { $0 == " " }) }
     var message = lines.joined(separator: " ")
@@ -10,7 +10,7 @@ enum UsageError {
     return first.lowercased() + message.dropFirst()
   }
 
-  /// The parser's list of the words that there are, in the form that ``Words`` has.
+  /// Rewrites the parser's list of allowed words in the form of ``Words``.
   private static func inOurWords(_ message: String) -> String {
     let mark = ". Please provide one of "
     guard let place = message.firstRange(of: mark) else { return message }

@@ -2,20 +2,20 @@ internal import Glibc
 internal import VaultModel
 internal import VaultWire
 
-/// The value that a command takes for an item: from a file, from standard input, or typed by a person.
+/// The value for an item: read from a file or from standard input, or typed by a person.
 struct ValueInput {
-  /// The largest value the daemon takes, 1 MiB; one byte more is read so that it can say so.
+  /// The largest value that the daemon takes: 1 MiB. One byte more may be read, so that the daemon reports the excess.
   static let limit = 1 << 20
 
   let name: String
-  /// The file to read it from, byte for byte; `-` is standard input.
+  /// The file with the value, read byte for byte; `-` means standard input.
   let file: String?
-  /// True when a line break at the end of a single line is meant.
+  /// True if a line break at the end of a single line belongs to the value.
   let isExact: Bool
-  /// False where an empty value would replace another one, and nobody has said that it may: what should have given it has
+  /// False if an empty value would replace another one and nobody allowed that: the source of the value has probably
   /// failed.
   let mayBeEmpty: Bool
-  /// True where the kind that is told may be another one's.
+  /// True if the item may turn out to be of another kind than `read(kind:)` is told, because nobody has named one.
   var isKindOpen = false
   /// True once a line break at the end was left out.
   private(set) var hasCutBreak = false
@@ -25,16 +25,16 @@ struct ValueInput {
     (self.mayBeEmpty, self.isKindOpen) = (mayBeEmpty, isKindOpen)
   }
 
-  /// True when a person types it here.
+  /// True if a person types the value here.
   var isTyped: Bool { file == nil && isatty(STDIN_FILENO) == 1 }
 
   /// Reads the value.
   ///
-  /// - Parameter kind: tells the kind that the item will be of, where that matters.
-  /// - Throws: also where it is empty and must not be.
+  /// - Parameter kind: returns the kind that the item will have; called only if the kind matters.
+  /// - Throws: also if the value is empty and must not be.
   mutating func read(kind: () throws(Failure) -> ItemKind) throws(Failure) -> SecretBuffer {
     var value = try given(kind)
-    // A program of another system that has nothing to give may give that alone.
+    // A program of another system that has nothing to give may write a byte order mark alone.
     if !isExact, value.isByteOrderMark, try kind() != .blob { value.truncate(to: 0) }
     guard value.count > 0 || mayBeEmpty else {
       let input = file.map { $0 == "-" ? "standard input" : Printable.text($0) } ?? "standard input"
@@ -46,14 +46,14 @@ struct ValueInput {
     return value
   }
 
-  /// Says on a terminal that a line break was left out, once the value is stored.
+  /// Says on a terminal that a line break was left out. Called once the value is stored.
   func noteCutBreak() {
     if hasCutBreak, Keyboard.isAttended { Output.note("the line break at the end is not stored; --exact keeps it") }
   }
 
-  /// The advice to somebody who would replace a value by an empty one.
+  /// The advice for a person who would replace a value by an empty one.
   ///
-  /// - Parameter kind: nil where it is not known.
+  /// - Parameter kind: nil if it is not known.
   static func adviceOnEmpty(_ kind: ItemKind?) -> String {
     guard let kind, !kind.mayBeEmpty else { return "give --allow-empty if an empty value is meant" }
     return "no item of kind \(kind.rawValue) is empty, so the old value stays"
@@ -68,12 +68,13 @@ struct ValueInput {
     return typed
   }
 
-  /// A line that is typed twice. What nobody types is pasted, so it is asked for once: its kind checks it.
+  /// Reads a line that is typed twice. Text that nobody types, such as a key, is pasted and asked for once: its kind
+  /// checks it.
   private func line(_ keyboard: borrowing Keyboard) throws(Failure) -> SecretBuffer? {
     try Answers.twice("Value of \(Printable.quoted(name)): ", "Again: ", keyboard, pasting: ValueInput.limit)
   }
 
-  /// The lines that are typed or pasted. They are asked for once: nobody types a key twice, and its kind checks it.
+  /// Reads lines that are typed or pasted. They are asked for once: nobody types a key twice, and its kind checks it.
   private func lines(_ keyboard: borrowing Keyboard, _ style: TerminalModes.Style) throws(Failure) -> SecretBuffer {
     let question = "Value of \(Printable.quoted(name)), ended by control-D on an empty line:\n"
     guard let typed = try keyboard.askLines(question, style, limit: ValueInput.limit) else {
@@ -82,7 +83,8 @@ struct ValueInput {
     return typed
   }
 
-  /// All of standard input, but for a line break at the end of what is one line: `echo` puts it there, and nobody means it.
+  /// Reads all of standard input. The line break after a single line is left out: `echo` writes it, and nobody means
+  /// it.
   private mutating func piped(_ kind: () throws(Failure) -> ItemKind) throws(Failure) -> SecretBuffer {
     var value = try FileInput.readAll(STDIN_FILENO, limit: ValueInput.limit, name: "standard input")
     let end = value.withBytes { FinalBreak.count(in: $0) }
@@ -99,7 +101,7 @@ extension SecretBuffer {
 }
 
 extension ItemKind {
-  /// True for a kind that an empty value may be of.
+  /// True for a kind whose value may be empty.
   fileprivate var mayBeEmpty: Bool {
     switch self {
     case .note, .blob, .wifi: true
@@ -107,8 +109,8 @@ extension ItemKind {
     }
   }
 
-  /// The way in which a value of several lines is typed; nil for a kind of one line, and for any bytes. Keys do not show: they
-  /// are pasted.
+  /// The way in which a value of several lines is typed; nil for a kind of one line and for one of any bytes. Keys are
+  /// pasted and do not show.
   fileprivate var linesStyle: TerminalModes.Style? {
     switch self {
     case .note, .certificate: .shown
@@ -118,15 +120,15 @@ extension ItemKind {
   }
 }
 
-/// The line break behind a single line of text.
+/// The line break after a single line of text.
 enum FinalBreak {
-  /// Its size in bytes, when there is one behind UTF-8 without any other control character; otherwise 0.
+  /// Returns the line break's size in bytes, if it ends UTF-8 text without any other control character; otherwise 0.
   static func count(in bytes: RawSpan) -> Int {
     let text = Span<UInt8>(_bytes: bytes)
     guard let last = text.indices.last, text[last] == 0x0A else { return 0 }
     let count = last > 0 && text[last - 1] == 0x0D ? 2 : 1
     let rest = bytes.extracting(..<(text.count - count))
-    // Tabs and line breaks are text elsewhere.
+    // In other places, tabs and line breaks count as text.
     let line = Span<UInt8>(_bytes: rest)
     return Content.isText(rest) && line.indices.allSatisfy { line[$0] >= 0x20 } ? count : 0
   }

@@ -8,14 +8,14 @@ struct VerifyReport {
 
   var isWhole: Bool { findings.isEmpty && result.unchecked.isEmpty }
 
-  /// The names of the items that something is wrong with, as far as they can be told.
+  /// The names of the items with a finding, as far as they are known.
   private var harmed: [String] {
     var seen: Set<[UInt8]> = []
     return findings.compactMap(\.name).filter { seen.insert(Array($0.utf8)).inserted }
       .sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
   }
 
-  /// One line for each thing that is wrong, and what it comes to.
+  /// One line per finding, then the totals.
   var text: String {
     var lines = findings.map { finding in
       let name = finding.name.map { " (\(Printable.text($0)))" } ?? ""
@@ -33,7 +33,8 @@ struct VerifyReport {
     return lines.joined(separator: "\n") + "\n"
   }
 
-  /// Records that open and belong together can still be older ones, where those of the class together are not the latest.
+  /// A warning on items whose class as a whole is not the latest: records that open and belong together may still be
+  /// older ones.
   private var caveat: String {
     result.changed.isEmpty ? "" : "; of class \(list(result.changed)) any may be an older copy of itself"
   }
@@ -44,7 +45,7 @@ struct VerifyReport {
 
   private static func items(_ count: Int) -> String { Counted.text(count, "item") }
 
-  /// The reason why the command does not end with 0; nil when all is well.
+  /// The reason why the command does not end with 0; nil if all is well.
   var failure: Failure? {
     if !findings.isEmpty {
       // The daemon's number may be any.

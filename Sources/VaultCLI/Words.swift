@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import VaultModel
 
-/// Words of the command line that the daemon knows, checked before anybody types a secret for them.
+/// Words of the command line that the daemon knows. They are checked before anybody types a secret for them.
 enum Words {
   static func kind(_ text: String) throws -> String { try check(text, ItemKind.allCases.map(\.rawValue)) }
 
