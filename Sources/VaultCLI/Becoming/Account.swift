@@ -2,23 +2,23 @@ internal import CLinux
 internal import Glibc
 internal import VaultModel
 
-/// A user of the machine, as passwd(5) and group(5) know it: a static program cannot ask the name service for others, which
-/// are given by their numbers.
+/// A user of the machine, as passwd(5) and group(5) list it. A static program cannot ask the name service for other
+/// users, so they are given by their numbers.
 struct Account: Equatable {
   let uid: uid_t
   let gid: gid_t
-  /// The groups beside that one.
+  /// The supplementary groups, without `gid`.
   var groups: [gid_t] = []
-  /// Nil for one that is given by its number and has no entry.
+  /// The user's name; nil for a user that is given by numbers and has no entry.
   var name: String?
   var home: String?
 
-  /// Finds the user that a text names: a name, a number, or a number with that of a group as in `997:993`.
+  /// Finds the user that a text names: a name, a number, or a number with a group's number as in `997:993`.
   ///
   /// - Parameters:
-  ///   - passwd: a text of the form of passwd(5).
-  ///   - group: one of the form of group(5).
-  /// - Throws: ``Failure`` when there is none.
+  ///   - passwd: a text in the format of passwd(5).
+  ///   - group: a text in the format of group(5).
+  /// - Throws: ``Failure`` if there is no such user.
   init(_ text: String, passwd: String, group: String) throws(Failure) {
     let entry = Self.entry(text, in: passwd)
     let numbers = text.split(separator: ":", omittingEmptySubsequences: false)
@@ -46,7 +46,7 @@ struct Account: Equatable {
     let home: String
   }
 
-  /// The first entry of that name or, where there is none, of that number.
+  /// Returns the first entry of that name or, if there is none, of that number.
   private static func entry(_ text: String, in passwd: String) -> Entry? {
     let number = number(text.prefix { $0 != ":" })
     var numbered: Entry?
@@ -71,7 +71,7 @@ struct Account: Equatable {
     return groups
   }
 
-  /// Digits alone; the highest number of all is none (setresuid(2) takes it for "unchanged").
+  /// Parses digits only. The highest number is refused, because setresuid(2) takes it for "unchanged".
   private static func number(_ text: Substring) -> UInt32? {
     guard !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = UInt32(text),
       number != .max

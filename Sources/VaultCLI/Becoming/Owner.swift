@@ -3,11 +3,11 @@ internal import Glibc
 internal import VaultModel
 internal import VaultWire
 
-/// The user that root has a file written for: this process becomes that user, and stays it.
+/// The user for whom root has a file written: this process becomes that user for good.
 enum Owner {
-  /// The most bytes of passwd(5) and group(5).
+  /// The most bytes of passwd(5) and of group(5).
   private static let limit = 16 << 20
-  /// The variables of root's that the user's programs get: all others may say where root's files are, or be secrets.
+  /// The variables of root's environment that the user's programs get. All others may name root's files or be secrets.
   private static let kept = [
     "PATH", "LANG", "LANGUAGE", "LC_ALL", "LC_ADDRESS", "LC_COLLATE", "LC_CTYPE", "LC_IDENTIFICATION", "LC_MEASUREMENT",
     "LC_MESSAGES", "LC_MONETARY", "LC_NAME", "LC_NUMERIC", "LC_PAPER", "LC_TELEPHONE", "LC_TIME", "TZ", "TERM",
@@ -15,10 +15,10 @@ enum Owner {
     "VAULT_SOCKET",
   ]
 
-  /// Becomes the user that `text` names, with all groups and without a way back. The daemon sees that user and is told of no
-  /// other, and no file is opened before.
+  /// Becomes the user that `text` names, with all groups and without a way back. The daemon sees that user and no
+  /// other. No file of the vault or of the command is opened before.
   ///
-  /// - Throws: ``Failure`` when the process is not root's, there is no such user, or anything of root is left.
+  /// - Throws: ``Failure`` if root does not own the process, there is no such user, or any right of root remains.
   static func become(_ text: String) throws(Failure) {
     guard geteuid() == 0 else {
       throw Failure(.denied, "only root can write a file as somebody else", "leave --owner out, or run it as root")
@@ -26,7 +26,7 @@ enum Owner {
     let account = try Account(
       text, passwd: try Self.text(of: "/etc/passwd"), group: try Self.text(of: "/etc/group"))
     guard account.uid != 0 else { throw Failure(.usage, "root needs no --owner", "leave it out") }
-    // A key that root's session holds would otherwise stay within reach of what runs as that user.
+    // Otherwise, programs that run as that user could still reach the keys of root's session keyring.
     _ = vault_new_session_keyring()
     let groups = [account.gid] + account.groups
     guard unsafe vault_set_groups(Int32(groups.count), groups) == 0, vault_set_gids(account.gid) == 0,
@@ -37,7 +37,7 @@ enum Owner {
     guard isWholly(account, groups) else {
       throw Failure(.software, "something of root is left after becoming \(Printable.quoted(text))", "report this")
     }
-    // The kernel has set it anew.
+    // The change of user made the kernel reset the flag.
     _ = vault_set_not_dumpable()
     setEnvironment(of: account)
   }
@@ -50,13 +50,13 @@ enum Owner {
     var present = [gid_t](repeating: 0, count: 65536)
     let count = unsafe getgroups(Int32(present.count), &present)
     guard count >= 0, Set(present.prefix(Int(count))) == Set(groups) else { return false }
-    // Neither may work any more.
+    // No capability may remain, and a return to uid 0 must fail.
     return vault_capabilities() == 0 && vault_set_uids(0) != 0
   }
 
-  /// The process has no other thread yet, and nobody keeps a pointer into its environment.
+  /// Replaces the environment. The process has no other thread yet, and nobody keeps a pointer into the environment.
   private static func setEnvironment(of account: Account) {
-    // Each is copied before the environment goes, and freed after setenv(3) has copied it again.
+    // Each value is copied before the environment is cleared, and freed after setenv(3) has copied it again.
     let values = unsafe kept.map { name in unsafe (name, getenv(name).flatMap { unsafe strdup($0) }) }
     clearenv()
     for unsafe(name, value) in unsafe values {
@@ -68,11 +68,11 @@ enum Owner {
     if let user = account.name { for name in ["USER", "LOGNAME"] { unsafe setenv(name, user, 1) } }
   }
 
-  /// Bytes that are no UTF-8 do not matter where they stand in another user's entry.
+  /// Reads a file as text. Bytes that are not UTF-8 are harmless in another user's entry.
   private static func text(of path: String) throws(Failure) -> String {
     let content = try FileInput.readFile(path, limit: limit)
     return content.withBytes { bytes in
-      // Lent for the call, and `String` copies.
+      // The bytes are lent for the call, and `String` copies them.
       unsafe bytes.withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) }
     }
   }

@@ -2,9 +2,9 @@ internal import Glibc
 internal import VaultModel
 internal import VaultWire
 
-/// The desktop's clipboard, reached through the tools that are there, always by their standard input.
+/// The desktop's clipboard, reached through installed tools. A value always goes to a tool's standard input.
 enum Clipboard {
-  /// The time that a value stays, in seconds.
+  /// The seconds for which a value stays on the clipboard.
   static let lifetime: UInt32 = 45
 
   /// A program that can set, read and clear the clipboard.
@@ -13,7 +13,7 @@ enum Clipboard {
     case xclip
     case xsel
 
-    /// True when there is a display it could reach.
+    /// True if there is a display that the program could reach.
     var hasDisplay: Bool {
       let variable = self == .wlCopy ? "WAYLAND_DISPLAY" : "DISPLAY"
       return !(Environment.variable(variable) ?? "").isEmpty
@@ -39,9 +39,9 @@ enum Clipboard {
 
   fileprivate enum Action { case copy, paste, clear }
 
-  /// Puts a value on the clipboard and sees to it that it goes again.
+  /// Puts a value on the clipboard and arranges for its removal.
   ///
-  /// - Returns: what to tell the person.
+  /// - Returns: the message for the person.
   static func put(_ value: borrowing SecretBuffer) throws(Failure) -> String {
     for provider in Provider.allCases where provider.hasDisplay {
       guard let command = provider.command(.copy) else { continue }
@@ -64,14 +64,14 @@ enum Clipboard {
         .io, "\(provider.rawValue) did not end within \(Tool.patience / 1000) s and was killed",
         "see to the display, or print the value instead, without --clip")
     }
-    // A clipboard that cannot be looked at later might be somebody else's by then, so nothing is cleared.
+    // If the clipboard cannot be read later, it might hold another text by then, so it is never cleared.
     guard provider.command(.paste) != nil, provider.command(.clear) != nil else {
       return "copied; it will not be cleared automatically, because wl-paste is not installed"
     }
     if Tool.detach(["/proc/self/exe", forgetCommand, provider.rawValue, String(lifetime)], value) {
       return "copied; the clipboard is cleared in \(lifetime) s unless it has changed by then"
     }
-    // Nobody would take it off again.
+    // Otherwise nobody would remove the value.
     let isCleared = provider.command(.clear).map { Tool.feed($0, RawSpan()) } == .done
     throw Failure(
       .io,
@@ -79,8 +79,8 @@ enum Clipboard {
       "print the value instead, without --clip")
   }
 
-  /// Asks the terminal itself (OSC 52), which also works over a remote shell. It cannot be asked back whether the value
-  /// is still there, so it is not cleared.
+  /// Sends the value to the terminal itself (OSC 52), which also works over a remote shell. The clipboard cannot be
+  /// read back to check for the value, so it is not cleared later.
   private static func putThroughTerminal(_ value: borrowing SecretBuffer) throws(Failure) -> String {
     guard Keyboard.isAttended else {
       throw Failure(
@@ -106,7 +106,7 @@ enum Clipboard {
   /// The hidden command of the process that clears the clipboard.
   static let forgetCommand = "__forget-clipboard"
 
-  /// Waits, and clears the clipboard if it still holds what comes on standard input.
+  /// Waits, then clears the clipboard if it still holds the text from standard input.
   static func forget(_ arguments: ArraySlice<String>) throws(Failure) {
     guard arguments.count == 2, let provider = arguments.first.flatMap(Provider.init(rawValue:)),
       let seconds = arguments.last.flatMap(UInt32.init),

@@ -1,23 +1,23 @@
 internal import VaultModel
 internal import VaultWire
 
-/// The clipboard of the terminal itself (OSC 52), as far as the programs between it and this one pass it on.
+/// The clipboard of the terminal itself (OSC 52), if the programs between it and this one pass the text on.
 enum TerminalClipboard {
-  /// The reason why what is sent to the terminal would not reach its clipboard, and what helps; nil where it may.
+  /// The reason why text for the terminal would not reach its clipboard, and the advice; nil if it may.
   static func obstacle() -> (reason: String, advice: String)? {
     obstacle(Environment.variable, passesOn: { tmuxSetting() })
   }
 
   /// - Parameters:
   ///   - variable: reads the environment.
-  ///   - passesOn: asks tmux for its option `set-clipboard`; nil where it does not say.
+  ///   - passesOn: asks tmux for its option `set-clipboard`; nil if there is no answer.
   static func obstacle(
     _ variable: (String) -> String?, passesOn: () -> String?
   ) -> (reason: String, advice: String)? {
     func isSet(_ name: String) -> Bool { !(variable(name) ?? "").isEmpty }
     let instead = "install wl-copy, xclip or xsel where there is a display, or print the value without --clip"
     if isSet("TMUX") {
-      // `external`, its default, is for tmux' own copying alone.
+      // `external`, the default of tmux, allows only tmux' own copies.
       guard let setting = passesOn(), setting != "on" else { return nil }
       return (
         "tmux does not pass a program's text on to it, because its set-clipboard is \(Printable.line(setting))",
@@ -35,7 +35,7 @@ enum TerminalClipboard {
   private static func tmuxSetting() -> String? {
     guard let tmux = Tool.find("tmux") else { return nil }
     guard let answer = Tool.capture([tmux, "show-options", "-sv", "set-clipboard"], limit: 64) else { return nil }
-    // It is one of three words, and no secret.
+    // The answer is one of three words, and no secret.
     let text = answer.withBytes { bytes in unsafe bytes.withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) } }
     let word = text.split(whereSeparator: \.isWhitespace).first.map(String.init)
     return word.flatMap { ["on", "off", "external"].contains($0) ? $0 : nil }

@@ -5,8 +5,8 @@ internal import VaultWire
 
 /// Another program, run with its standard streams on pipes or `/dev/null`.
 enum Tool {
-  /// The first executable of that name on `$PATH`, in whose absolute entries alone: the others mean another folder wherever
-  /// the command is typed, and the tool gets a secret.
+  /// Returns the first executable of that name in an absolute folder of `$PATH`. Relative entries mean another folder
+  /// in each working directory, and the tool gets a secret, so they are skipped.
   static func find(_ name: String) -> String? {
     for folder in (Environment.variable("PATH") ?? "/usr/local/bin:/usr/bin:/bin").split(separator: ":")
     where folder.hasPrefix("/") {
@@ -16,16 +16,16 @@ enum Tool {
     return nil
   }
 
-  /// The milliseconds that a program has which asks nobody and computes nothing.
+  /// The milliseconds that a program gets which asks nobody and computes nothing.
   static let patience = 10_000
 
-  /// The outcome of a program.
+  /// The outcome of a run.
   enum Outcome { case done, failed, late }
 
-  /// Runs a program that reads `input` and prints nothing of interest. One that has not ended in time is killed.
+  /// Runs a program that reads `input` and whose output is ignored. A program that does not end in time is killed.
   static func feed(_ command: [String], _ input: RawSpan, patience: Int = patience) -> Outcome {
     guard let process = Running(command, .input, inItsOwnSession: false) else { return .failed }
-    // A program that does not read is a failure of its own, not our end.
+    // If the program does not read its input, that is its failure and must not end this process.
     let earlier = signal(SIGPIPE, SIG_IGN)
     defer { signal(SIGPIPE, earlier) }
     let end = Moment.now() + patience
@@ -34,21 +34,24 @@ enum Tool {
     return status == 0 && isWritten ? .done : .failed
   }
 
-  /// The exit code of a program that reads `input` and writes to the descriptor `output`, below 3, of this one; nil where it
-  /// did not start, did not read all of it, or was killed. It has all the time that whoever reads its output takes.
+  /// Runs a program that reads `input` and writes to this process's descriptor `output`, which is below 3. The program
+  /// has no time limit, since the reader of its output sets the pace.
+  ///
+  /// - Returns: the exit code; nil if the program did not start, did not read all of its input, or was killed.
   static func feed(_ command: [String], _ input: RawSpan, output: Int32) -> Int32? {
     guard let process = Running(command, .input, inItsOwnSession: false, output: output) else { return nil }
-    // A program that does not read is a failure of its own, not our end.
+    // If the program does not read its input, that is its failure and must not end this process.
     let earlier = signal(SIGPIPE, SIG_IGN)
     defer { signal(SIGPIPE, earlier) }
     let written: Void? = try? Output.write(input, to: process.descriptor)
     let status = process.finish()
-    // A program that ends with an error need not have read.
+    // A program that ends with an error need not have read its input.
     guard status & 0x7F == 0, written != nil || status != 0 else { return nil }
     return status >> 8 & 0xFF
   }
 
-  /// The output of a program, up to `limit` bytes; nil when it fails, prints more or has not ended in time.
+  /// Returns the output of a program, up to `limit` bytes; nil if the program fails, prints more or does not end in
+  /// time.
   static func capture(_ command: [String], limit: Int, patience: Int = patience) -> SecretBuffer? {
     guard let process = Running(command, .output, inItsOwnSession: false) else { return nil }
     let end = Moment.now() + patience
@@ -57,7 +60,7 @@ enum Tool {
     return output
   }
 
-  /// Starts a program that outlives this one, reads `input` and is nobody's child.
+  /// Starts a program that reads `input` and outlives this process, in its own session.
   static func detach(_ command: [String], _ input: RawSpan) -> Bool {
     guard let process = Running(command, .input, inItsOwnSession: true) else { return false }
     let written: Void? = try? Output.write(input, to: process.descriptor)
@@ -68,7 +71,7 @@ enum Tool {
   private struct Running: ~Copyable {
     enum End { case input, output }
 
-    /// Our end of the pipe.
+    /// This process's end of the pipe.
     let descriptor: Int32
     private let pid: pid_t
 
@@ -91,7 +94,7 @@ enum Tool {
       pid = started.pid
     }
 
-    /// Writes all of it; false where the program does not read it, or not in time.
+    /// Writes all of the input; returns false if the program does not read it, or not in time.
     borrowing func write(_ input: RawSpan, until end: Int) -> Bool {
       _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
       var rest = input
@@ -104,7 +107,7 @@ enum Tool {
       return true
     }
 
-    /// Reads all that the program prints; nil where that is more, or has no end in time.
+    /// Reads all output of the program; returns nil if that is more than `limit` bytes or does not end in time.
     borrowing func read(limit: Int, until end: Int) -> SecretBuffer? {
       var output = SecretBuffer(capacity: limit + 1)
       while isReady(POLLIN, until: end) {
@@ -127,7 +130,8 @@ enum Tool {
       }
     }
 
-    /// Closes the pipe and waits for the program's end; one that has not come to it in time is killed, and the answer nil.
+    /// Closes the pipe and waits for the program's end. A program that does not end in time is killed, and the result
+    /// is nil.
     consuming func finish(until end: Int) -> Int32? {
       let watch = pidfd_open(pid, 0)
       defer { if watch >= 0 { close(watch) } }
@@ -139,7 +143,7 @@ enum Tool {
       return hasEnded ? status : nil
     }
 
-    /// Closes the pipe and waits for the program's end.
+    /// Closes the pipe and waits for the program's end. Returns its wait status.
     consuming func finish() -> Int32 {
       close(descriptor)
       var status: Int32 = 0
@@ -147,7 +151,7 @@ enum Tool {
       return status
     }
 
-    /// Closes the pipe and lets the program go on.
+    /// Closes the pipe and lets the program continue.
     consuming func leave() { close(descriptor) }
   }
 }

@@ -1,17 +1,18 @@
 internal import VaultModel
 internal import VaultWire
 
-/// The line of a file that is the public key of a vault, or a value that was sealed to one; others may stand around it.
+/// The line of a file that is a vault's public key, or a value that was sealed to one. Other lines may surround it.
 enum DepositLine {
-  /// The most bytes of a file with a key, and of one with a box: the longest has a value of 1 MiB in base64.
+  /// The most bytes of a file with a key and of a file with a sealed value. The longest sealed value is 1 MiB in
+  /// base64.
   private static let (longestKey, longestBox) = (64 << 10, 2 << 20)
 
-  /// The key that `vault show-key` has printed into a file; `-` is standard input.
+  /// Returns the key from a file that `vault show-key` wrote; `-` means standard input.
   static func key(in path: String) throws(Failure) -> String {
     try find("vault-key:", in: path, limit: longestKey, "holds no key of a vault", "name what `vault show-key` printed")
   }
 
-  /// The box that `vault deposit --seal` has made; `-` is standard input.
+  /// Returns the sealed value from a file that `vault deposit --seal` wrote; `-` means standard input.
   static func box(in path: String) throws(Failure) -> String {
     try find(
       "vault-deposit:", in: path, limit: longestBox, "holds no sealed deposit",
@@ -31,8 +32,8 @@ enum DepositLine {
     return line
   }
 
-  /// The first line that begins with `prefix`, without the blanks at its end; nil when there is none, or when it is no
-  /// printable ASCII.
+  /// Returns the first line that begins with `prefix`, without the blanks at its end; nil if there is none or the line
+  /// is not printable ASCII.
   static func line(of bytes: Span<UInt8>, _ prefix: String) -> String? {
     let lines = bytes.indices.map { bytes[$0] }.split(separator: UInt8(ascii: "\n"))
     guard var line = lines.first(where: { $0.starts(with: prefix.utf8) }) else { return nil }

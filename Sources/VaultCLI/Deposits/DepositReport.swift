@@ -2,7 +2,7 @@ internal import Glibc
 internal import VaultModel
 internal import VaultWire
 
-/// The list of deposits: JSON lines, lines with tabs, or a table on a terminal.
+/// The list of deposits: printed as JSON lines, as tab-separated lines, or on a terminal as a table.
 enum DepositReport {
   static func write(_ deposits: [Wire.DepositInfo], json: Bool) throws(Failure) {
     if json {
@@ -15,8 +15,8 @@ enum DepositReport {
     }
   }
 
-  /// The table for a terminal. On 80 columns there is room for the day alone, and for why something was kept beside that it
-  /// was.
+  /// Returns the table for a terminal. On 80 columns, there is room only for the day of the deposit, and for the reason
+  /// why it was kept.
   static func table(_ deposits: [Wire.DepositInfo]) -> Table {
     var table = Table("NO", "NAME", "KIND", "SIZE", "LEFT", "BY", "STATE")
     for deposit in deposits {
@@ -28,7 +28,7 @@ enum DepositReport {
     return table
   }
 
-  /// All of it, with tabs between. A text from anywhere must not look like another line, or another field.
+  /// All fields of a deposit, separated by tabs. A field's text must not look like another line or another field.
   private static func line(_ deposit: Wire.DepositInfo) -> String {
     let fields = [
       "\(deposit.number)", deposit.waiting ? "waiting" : "kept", deposit.name, deposit.kind,
@@ -41,7 +41,7 @@ enum DepositReport {
 extension Wire.DepositInfo {
   fileprivate var state: String { waiting ? "waiting" : "kept\(reason.map { ": \($0)" } ?? "")" }
 
-  /// A description for the person who is asked what shall become of it.
+  /// A description for the person who decides about the deposit.
   var sentence: String {
     let about = [kind, accessible, size.map { Sizes.text($0) }, sealed == true ? "sealed elsewhere" : nil]
       .compactMap { $0 }.map { Printable.text($0) }.joined(separator: ", ")

@@ -12,7 +12,7 @@ struct DepositRequest {
   func run() throws {
     if let file = command.sealed { return try handIn(file) }
     do throws(NameError) { _ = try ItemName(name) } catch {
-      // Before anybody types a secret for it.
+      // The name is checked before anybody types a secret for it.
       throw Failure(Fault.invalidName(name: name, reason: error.reason, failed: nil))
     }
     if let key = command.key { try seal(to: key) } else { try leave() }
@@ -45,7 +45,7 @@ struct DepositRequest {
     }
   }
 
-  /// Has the daemon seal the value, for which it needs neither a vault nor an unlock.
+  /// Has the daemon seal the value, which needs neither a vault nor an unlock.
   private func seal(to file: String) throws {
     let key = try DepositLine.key(in: file)
     if let output = command.output { try NewFile.check(output, replaces: command.force) }
@@ -82,7 +82,8 @@ struct DepositRequest {
     return session
   }
 
-  /// What a kind that is not given may be is not asked about: who may leave a value may not know of the item.
+  /// Reads the value. If no kind was given, nobody asks the daemon for the item's kind: a depositor may have no right
+  /// to find the item.
   private func value(_ input: inout ValueInput) throws(Failure) -> SecretBuffer {
     try input.read(kind: { command.kind.flatMap(ItemKind.init(rawValue:)) ?? .password })
   }
@@ -101,7 +102,7 @@ struct DepositRequest {
 }
 
 extension Wire.DepositSealedReply {
-  /// What came of it, for a person.
+  /// The result of the deposit, in words for a person.
   var sentence: String {
     let item = name.map { " for \(Printable.quoted($0))" } ?? ""
     let number = number.map { " (deposit \($0))" } ?? ""

@@ -3,7 +3,7 @@ internal import VaultClient
 internal import VaultModel
 internal import VaultWire
 
-/// What becomes of deposits that were kept aside.
+/// The arguments of the commands that accept or drop deposits which were kept aside.
 struct Settlement: ParsableArguments {
   @Argument(
     help: ArgumentHelp("Their numbers, as `vault deposits` shows them.", valueName: "numbers"),
@@ -20,10 +20,10 @@ struct Settlement: ParsableArguments {
     return number
   }
 
-  /// Shows what they are and asks, then accepts or drops each. Nothing is done unless all of them were kept aside.
+  /// Shows the deposits and asks, then accepts or drops each. Does nothing unless all of them were kept aside.
   func settle(accept: Bool) throws(Failure) -> [(Wire.DepositInfo, Wire.SettleDepositReply)] {
     let session = try Session(globals)
-    // What a locked vault tells of them is too little to decide by.
+    // A locked vault reveals too little about deposits for a decision.
     if Keyboard.canAsk { try session.unlockIfLocked() }
     let deposits = try find(session)
     if !yes { try ask(deposits, accept: accept) }
@@ -41,7 +41,7 @@ struct Settlement: ParsableArguments {
     return settled
   }
 
-  /// The deposits of these numbers, each once, in their order.
+  /// Returns the deposits of the given numbers, each once, in the order of the numbers.
   private func find(_ session: Session) throws(Failure) -> [Wire.DepositInfo] {
     let all = try session.unlocking { vault in try vault.deposits() }
     var found: [Wire.DepositInfo] = []

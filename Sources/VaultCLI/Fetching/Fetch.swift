@@ -4,15 +4,15 @@ internal import VaultWire
 
 /// The way in which items are fetched.
 struct Fetch: Equatable {
-  /// For how long an unlock or an approval is waited for, all items together.
+  /// The seconds to wait for an unlock or an approval, for all items together.
   var waitSeconds: Int64?
   /// The purpose, in words for an administrator and the audit log.
   var reason: String?
   var expired = false
 
-  /// Fetches all that is asked for over one connection: everything, or nothing with the name of what cannot be had.
+  /// Fetches all references over one connection: either everything, or nothing with the name of the item that failed.
   ///
-  /// - Parameter purpose: what a person is told who is asked to unlock the vault.
+  /// - Parameter purpose: the text for a person who is asked to unlock the vault.
   func items(
     _ references: some Sequence<ItemReference>, for purpose: String, _ session: Session
   ) throws(Failure) -> FetchedItems {
@@ -35,7 +35,7 @@ struct Fetch: Equatable {
     var fields: [String?]
   }
 
-  /// The items, each once with all that is asked of it, in the order in which they are named first.
+  /// Returns each item once with all its requested fields, in the order of first mention.
   private static func items(_ references: some Sequence<ItemReference>) -> [Item] {
     var items: [Item] = []
     var places: [ItemName: Int] = [:]
@@ -75,7 +75,7 @@ struct Fetch: Equatable {
     }
     let fields = item.fields.compactMap { $0 }.filter { $0 != "uri" }
     guard !fields.isEmpty else { return }
-    // It waits for nothing once the value was allowed.
+    // Once the value was allowed, the details need no wait.
     let shown = try self.told(told, name, wait: needsValue ? nil : wait, for: purpose, session)
     for field in fields {
       let text = try ItemField.known(field, of: shown)
@@ -83,7 +83,7 @@ struct Fetch: Equatable {
     }
   }
 
-  /// What was told of an item with its value, or else is told now.
+  /// Returns the details that came with an item's value; otherwise asks for them now.
   private func told(
     _ item: Wire.Item?, _ name: ItemName, wait: Duration?, for purpose: String, _ session: Session
   ) throws(Failure) -> Wire.Item {
@@ -93,8 +93,8 @@ struct Fetch: Equatable {
 }
 
 extension Session {
-  /// Makes a call that reads an item. With a time to wait the daemon waits; otherwise a locked vault is a question, where
-  /// somebody is there to ask.
+  /// Makes a call that reads an item. With a time to wait, the daemon waits for an unlock; otherwise, if somebody is
+  /// there to ask, that person is asked for an unlock.
   func reading<R: ~Copyable>(
     wait: Duration?, for purpose: String, _ body: (Vault, _ wait: Duration?) throws -> R
   ) throws(Failure) -> R {
@@ -103,7 +103,7 @@ extension Session {
       guard wait > .zero, WaitingLine.isRead else { return try call { try body($0, wait) } }
       return try waiting(now: { try body($0, nil) }, call: { try body($0, wait) })
     } catch {
-      // Somebody is there; it is the wait that has nobody asked.
+      // Somebody is there, but with `--wait` nobody is asked.
       if wait != nil, mayAsk, error.advice == Failure.askOnTerminal {
         throw Failure(error.exit, error.event, "leave out --wait, which asks nobody")
       }
@@ -113,7 +113,7 @@ extension Session {
 }
 
 extension Failure {
-  /// The same about the item `name`, where it is about one and does not say so.
+  /// The same failure with the item's name, if it is about the item and does not name it.
   fileprivate func naming(_ name: ItemName) -> Failure {
     let quoted = Printable.quoted(name.text)
     guard [.denied, .invalid, .missing].contains(exit), !event.contains(quoted) else { return self }

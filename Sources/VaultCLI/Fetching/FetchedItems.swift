@@ -5,10 +5,10 @@ internal import VaultWire
 struct FetchedItems: ~Copyable {
   private var bytes = SecretBuffer()
   private var places: [ItemReference: Range<Int>] = [:]
-  /// The version of each item whose value or field is here.
+  /// The version of each item of which a value or a field was fetched.
   private(set) var versions: [ItemName: Int] = [:]
 
-  /// Another one with the same.
+  /// Returns a copy with the same content.
   borrowing func copy() -> FetchedItems {
     var copy = FetchedItems()
     copy.bytes = bytes.withBytes { SecretBuffer(copying: $0) }
@@ -23,7 +23,7 @@ struct FetchedItems: ~Copyable {
     versions[reference.name] = version
   }
 
-  /// Lends what was fetched. It must not leave the closure.
+  /// Lends a fetched value or field to `body`. The bytes must not leave the closure.
   borrowing func withBytes<R: ~Copyable, E: Error>(
     of reference: ItemReference, _ body: (RawSpan) throws(E) -> R
   ) throws(E) -> R {

@@ -1,9 +1,9 @@
 internal import VaultModel
 
-/// A value, or another field, of an item that a variable or a template asks for.
+/// A reference from a variable or a template to an item's value or to another field of the item.
 struct ItemReference: Hashable {
   let name: ItemName
-  /// One that `vault get --field` can print; nil for the value.
+  /// A field that `vault get --field` can print; nil for the value.
   let field: String?
 
   init(_ name: ItemName, field: String? = nil) {
@@ -11,8 +11,8 @@ struct ItemReference: Hashable {
     self.field = field == "value" ? nil : field
   }
 
-  /// Reads `ITEM` or `ITEM#FIELD`. The field stands behind the last `#`, so an item whose own name has one is written with
-  /// `#value` behind it.
+  /// Reads `ITEM` or `ITEM#FIELD`. The field follows the last `#`, so an item with a `#` in its name is written with
+  /// `#value` behind the name.
   init(parsing text: String) throws(Fault) {
     let mark = text.utf8.lastIndex(of: UInt8(ascii: "#"))
     let field = mark.map { String(text[text.utf8.index(after: $0)...]) }
@@ -24,18 +24,18 @@ struct ItemReference: Hashable {
     }
   }
 
-  /// The rule that a text breaks which is no reference. It quotes nothing of it.
+  /// The rule that an invalid reference breaks. The reason quotes nothing of the text.
   struct Fault: Error, Equatable {
     let reason: String
   }
 
-  /// True when a secret is in it: the value, or a URI that holds it. The other fields are what may be listed.
+  /// True if the content is secret: the value, or a URI that holds it. All other fields may be listed.
   var isSecret: Bool { field == nil || field == "uri" }
 
-  /// The same in the spelling of ``init(parsing:)``, but for a name with a `#`.
+  /// The reference in the spelling of ``init(parsing:)``, except for a name with a `#`.
   var label: String { field.map { "\(name.text)#\($0)" } ?? name.text }
 
-  /// The same for a person.
+  /// The reference in words for a person.
   var text: String {
     let name = Printable.quoted(name.text)
     return field.map { "the field \(Printable.quoted($0)) of \(name)" } ?? name

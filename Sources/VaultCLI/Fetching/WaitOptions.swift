@@ -1,6 +1,6 @@
 internal import ArgumentParser
 
-/// The options of the commands whose answer may have to wait for a person.
+/// The options of commands that may have to wait for a person.
 struct WaitOptions: ParsableArguments {
   @Option(
     parsing: .unconditional,

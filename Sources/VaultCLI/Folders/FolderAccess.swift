@@ -2,16 +2,17 @@ internal import VaultClient
 internal import VaultModel
 internal import VaultWire
 
-/// What becomes of the rights that others have by grants when many items get other names, new copies, or go.
+/// The effect on the rights from grants when many items get other names, are copied, or go.
 struct FolderAccess {
-  /// A name that goes, and one that comes; nil for none.
+  /// The old name and the new name of an item; nil if there is none.
   typealias Change = (from: String?, to: String?)
 
-  /// Who gains and who loses what on how many items, a line each; none for a caller that may not know.
+  /// Returns the gained and lost rights of each subject with the number of items, one line each; empty for a caller
+  /// that may not know.
   static func lines(_ changes: [Change], _ session: Session) throws(Failure) -> [String] {
     guard let first = changes.first?.from ?? changes.first?.to else { return [] }
     do throws(Failure) {
-      // Administrators alone are told of all grants, and have a say in who else gets an item.
+      // Only administrators see all grants and decide who else gets an item.
       _ = try session.unlocking { vault in try vault.access(to: first) }
     } catch {
       guard error.exit == .denied else { throw error }
@@ -35,7 +36,7 @@ struct FolderAccess {
     }
   }
 
-  /// A grant, ready to be asked about many names.
+  /// A grant with its parsed pattern, to match many names.
   private struct Rule {
     let subject: String
     let pattern: ItemPattern

@@ -3,8 +3,8 @@ internal import VaultClient
 internal import VaultModel
 internal import VaultWire
 
-/// A folder that is moved or copied to another one, item by item. Each item is moved or copied whole or not at all, so a
-/// transfer that was interrupted leaves none in between, and the same command goes on with the rest.
+/// A move or a copy of one folder to another one, item by item. Each item is moved or copied whole or not at all. An
+/// interrupted transfer therefore leaves no item half done, and the same command continues with the rest.
 struct FolderTransfer {
   enum Act {
     case move
@@ -19,7 +19,7 @@ struct FolderTransfer {
   let to: Folder
   let yes: Bool
 
-  /// The folders that two arguments name; nil where both name items.
+  /// Takes the folders that two arguments name; nil if both name items.
   init?(_ act: Act, _ from: String, _ to: String, yes: Bool) throws(Failure) {
     switch (Folder(from), Folder(to)) {
     case (nil, nil): return nil
@@ -73,7 +73,7 @@ struct FolderTransfer {
 
   // MARK: Before anything is done
 
-  /// Refuses names that no item can have, such as one that has become too long.
+  /// Refuses names that no item can have, such as a name that has become too long.
   private func checkNames(_ steps: [Step]) throws(Failure) {
     for step in steps {
       do throws(NameError) { _ = try ItemName(step.to) } catch {
@@ -94,7 +94,8 @@ struct FolderTransfer {
       "add --expired to copy what has expired, too:", past.map(\.name))
   }
 
-  /// The steps that are left, and the number of those that were done before; refuses names that other items have.
+  /// Returns the remaining steps, and the number of steps that an earlier run has done. Refuses names that other items
+  /// have.
   private func pending(_ steps: [Step], _ session: Session) throws(Failure) -> (left: [Step], done: Int) {
     let there = Set(try to.items(session).map { Array($0.name.utf8) })
     let taken = steps.filter { there.contains(Array($0.to.utf8)) }
@@ -115,7 +116,7 @@ struct FolderTransfer {
     }
   }
 
-  /// True when the target is such a copy already: an earlier run has made it.
+  /// Returns true if the target already is such a copy, which an earlier run made.
   private func isCopied(_ step: Step, expired: Bool, _ session: Session) throws(Failure) -> Bool {
     do throws(Failure) {
       _ = try session.unlocking { vault in try vault.copied(step.from, to: step.to, expired: expired) }
@@ -144,7 +145,7 @@ struct FolderTransfer {
     return failure
   }
 
-  /// The first of these names, and how many there are beside them.
+  /// Returns the first names, and the number of the others.
   static func listed(_ names: [String]) -> [String] {
     let rest = names.count - shown
     return Array(names.prefix(shown)) + (rest > 0 ? ["and \(rest) more"] : [])

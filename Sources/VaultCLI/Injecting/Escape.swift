@@ -1,26 +1,27 @@
 internal import VaultModel
 internal import VaultWire
 
-/// A form in which a value is put into a text whose syntax it must not break. Each is a whole: quotes are part of it.
+/// A form in which a value is inserted into a text without breaking its syntax. Each form is complete: quotes are part
+/// of it.
 enum Escape: String, CaseIterable {
   /// A JSON string (RFC 8259).
   case json
   /// A word of sh(1).
   case shell
-  /// RFC 4648, with padding.
+  /// Base64 with padding (RFC 4648).
   case base64
   /// A double-quoted scalar (YAML 1.2, section 7.3.1).
   case yaml
 
-  /// The same in words.
+  /// The names of all forms, in words.
   static let names = "\(allCases.dropLast().map(\.rawValue).joined(separator: ", ")) and \(yaml.rawValue)"
 
-  /// The reason why a value has no such form; it quotes nothing of it.
+  /// The reason why a value has no such form. The reason quotes nothing of the value.
   struct Fault: Error, Equatable {
     let reason: String
   }
 
-  /// Adds the form of `value` to `text`.
+  /// Appends the form of `value` to `text`.
   func append(_ value: RawSpan, to text: inout SecretBuffer) throws(Fault) {
     switch self {
     case .json:

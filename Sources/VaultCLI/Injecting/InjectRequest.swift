@@ -3,18 +3,21 @@ internal import VaultClient
 internal import VaultModel
 internal import VaultWire
 
-/// The work of `vault inject` that is done once: a template is read, what it asks for is fetched, and the result written.
+/// The work of `vault inject` in one run: reads a template, fetches its items and writes the result.
 struct InjectRequest {
-  /// The template's file; `-` is standard input.
+  /// The template's file; `-` means standard input.
   let input: String
-  /// Nil for standard output.
+  /// The output file; nil for standard output.
   let output: OutputFile?
   var fetch: Fetch
 
   /// The template's name in an error.
   var name: String { input == "-" ? "standard input" : input }
 
-  /// - Parameter isKept: true where it may change any time: then it is a file, to which nobody writes just now.
+  /// Reads the template.
+  ///
+  /// - Parameter isKept: true if the template may change at any time. It then must be a regular file that no program
+  ///   has open for writing.
   func template(isKept: Bool = false) throws(Failure) -> Template {
     let source =
       try isKept
@@ -26,7 +29,7 @@ struct InjectRequest {
     }
   }
 
-  /// Throws where the result would take the template's place.
+  /// Throws if the result would replace the template.
   func check() throws(Failure) {
     guard let output else { return }
     try NewFile.check(output.path, replaces: true)
@@ -35,7 +38,7 @@ struct InjectRequest {
     }
   }
 
-  /// The whole rendering, or none.
+  /// Returns the whole rendering; throws if any item fails.
   func render(_ template: borrowing Template, _ session: Session) throws(Failure) -> Rendering {
     let purpose = output.map { "vault inject -o \($0.path)" } ?? "vault inject"
     let fetched: FetchedItems
@@ -64,7 +67,8 @@ struct InjectRequest {
     }
   }
 
-  /// A signal that comes meanwhile ends the program behind it, so that no part of the result is left under another name.
+  /// Writes the output file. A signal that arrives meanwhile ends the program only afterwards, so that no part of the
+  /// result remains under another name.
   private static func write(_ content: borrowing SecretBuffer, to output: OutputFile) throws(Failure) -> Bool {
     let signals = try SignalPipe(SignalPipe.ending)
     defer { while let number = signals.next() { signals.deliver(number) } }
@@ -91,8 +95,8 @@ struct InjectRequest {
 }
 
 extension Failure {
-  /// The same, and where an item's name looks like `item#field`, as `run` and `env` take it, the way in which a template
-  /// asks for that.
+  /// The same failure; if the item's name looks like `item#field`, which `run` and `env` accept, with advice on how a
+  /// template asks for a field.
   fileprivate var explainingField: Failure {
     guard let name = missing?.name, let sign = name.lastIndex(of: "#"), sign > name.startIndex else { return self }
     let field = name[name.index(after: sign)...]
@@ -105,7 +109,7 @@ extension Failure {
 }
 
 extension JSONWriter {
-  /// The member with the items that were put in.
+  /// Writes the member with the items that were inserted.
   mutating func versions(_ versions: [ItemName: Int]) {
     key("items")
     beginArray()

@@ -3,14 +3,14 @@ internal import Glibc
 internal import VaultModel
 internal import VaultWire
 
-/// The file that a template is rendered to.
+/// The file to which a template is rendered.
 struct OutputFile {
   let path: String
   let mode: mode_t
-  /// True where somebody has asked for just that mode.
+  /// True if somebody asked for exactly this mode.
   var isModeChosen = false
 
-  /// Writes it whole, unless it is already what it should be; true when it was written.
+  /// Writes the file whole, unless it already has the right content and mode; returns true if it was written.
   func write(_ content: borrowing SecretBuffer) throws(Failure) -> Bool {
     try NewFile.check(path, replaces: true)
     if isAlready(content) { return false }
@@ -23,7 +23,7 @@ struct OutputFile {
     return true
   }
 
-  /// Tells of rights that those who had the replaced file lack in this one, where nobody has asked for that.
+  /// Notes a change of owner or a loss of rights against the replaced file, unless somebody asked for the mode.
   func noteChange(from old: stat) {
     var new = stat()
     guard unsafe lstat(path, &new) == 0 else { return }
@@ -63,7 +63,7 @@ struct OutputFile {
     return status
   }
 
-  /// True when both paths lead to one file.
+  /// Returns true if both paths lead to the same file.
   func isSame(as other: String) -> Bool {
     var (mine, theirs) = (stat(), stat())
     return unsafe stat(path, &mine) == 0 && stat(other, &theirs) == 0 && mine.st_dev == theirs.st_dev

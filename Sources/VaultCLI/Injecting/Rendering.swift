@@ -1,19 +1,19 @@
 internal import VaultModel
 internal import VaultWire
 
-/// The text that a template gives with the values of its items in their places.
+/// The text of a template with the values of its items inserted.
 struct Rendering: ~Copyable {
-  /// The most bytes of one.
+  /// The most bytes of a rendering.
   static let limit = 64 << 20
 
   let bytes: SecretBuffer
-  /// The place of the value of each action of the template.
+  /// The place of the value of each action of the template, in bytes.
   let places: [Range<Int>]
-  /// The values that were put in.
+  /// The values that were inserted.
   let fetched: FetchedItems
 
   /// - Parameter name: the template's file, for an error.
-  /// - Throws: ``Failure`` when a value has not the form that is asked for, or all is too much.
+  /// - Throws: ``Failure`` if a value cannot take the requested form, or the result is too large.
   init(_ template: borrowing Template, _ fetched: consuming FetchedItems, name: String) throws(Failure) {
     var bytes = SecretBuffer()
     var places: [Range<Int>] = []
@@ -41,7 +41,7 @@ struct Rendering: ~Copyable {
     self.places = places
   }
 
-  /// The version of each item that is in it.
+  /// The version of each inserted item.
   var versions: [ItemName: Int] { fetched.versions }
 
   private static func append(
@@ -53,7 +53,7 @@ struct Rendering: ~Copyable {
       for escape in action.escapes.dropLast() {
         var next = SecretBuffer()
         try form.withBytes { value throws(Escape.Fault) in try escape.append(value, to: &next) }
-        // Forms of forms grow by a factor each.
+        // Each form of a form multiplies the size.
         guard next.count <= limit else { throw Escape.Fault(reason: "it becomes more than \(Sizes.text(limit))") }
         form = next
       }

@@ -1,8 +1,8 @@
 internal import VaultWire
 
-/// Bytes as one word of sh(1), whatever they are.
+/// Any bytes as one word of sh(1).
 enum ShellWord {
-  /// Adds them between single quotes, where only another one ends them: it becomes `'\''`.
+  /// Appends the bytes between single quotes. Only another single quote ends them, so that becomes `'\''`.
   static func append(_ bytes: RawSpan, to text: inout SecretBuffer) {
     let span = Span<UInt8>(_bytes: bytes)
     text.reserve(span.count + 2)
@@ -18,11 +18,11 @@ enum ShellWord {
   }
 }
 
-/// The question whether bytes are text.
+/// The check whether bytes are text.
 enum UTF8Text {
-  /// True for well-formed UTF-8 (table 3-7 of the Unicode standard), without a copy of it anywhere.
+  /// Returns true for well-formed UTF-8 (table 3-7 of the Unicode standard). Makes no copy of the bytes.
   static func isValid(_ bytes: RawSpan) -> Bool {
-    // Lent for the call.
+    // The bytes are lent for the call.
     unsafe bytes.withUnsafeBytes { bytes in
       var decoder = UTF8()
       var iterator = unsafe bytes.makeIterator()

@@ -1,46 +1,46 @@
 internal import VaultModel
 internal import VaultWire
 
-/// A text with places that items are put into.
+/// A text with places into which items are inserted.
 ///
 ///     template = { text | "{{" blanks ( value | string ) blanks "}}" }
 ///     value    = "vault" blanks string { blanks "|" blanks function }
 ///     function = "field" blanks string | "json" | "shell" | "base64" | "yaml"
 ///     string   = '"' { character | '\"' | '\\' } '"'
 ///
-/// Blanks are spaces, tabs and line breaks, and between words there has to be one. A string of its own stands for itself, so
-/// that `{{ "{{" }}` gives two braces. What stands outside of the braces is copied byte for byte.
+/// Blanks are spaces, tabs and line breaks; between two words there must be at least one. A string without `vault`
+/// stands for itself, so that `{{ "{{" }}` gives two braces. Text outside the braces is copied byte for byte.
 struct Template: ~Copyable {
-  /// The most bytes of one.
+  /// The most bytes of a template.
   static let limit = 4 << 20
 
   /// A place for a value.
   struct Action: Equatable {
     let item: ItemReference
-    /// Applied one after the other.
+    /// The forms of the value, applied one after the other.
     let escapes: [Escape]
-    /// Its place in the template, with its braces.
+    /// The place of the action in the template, with its braces.
     let place: Range<Int>
     let position: Position
 
-    /// True when both put the same into a text.
+    /// Returns true if both actions insert the same text.
     func isSame(as other: Action) -> Bool { item == other.item && escapes == other.escapes }
   }
 
   enum Piece: Equatable {
-    /// A place in the template, copied as it is.
+    /// A part of the template that is copied as it is.
     case text(Range<Int>)
     case string([UInt8])
     case action(Action)
   }
 
-  /// A line and a column, both from 1; a column is a character.
+  /// A line and a column, both counted from 1. The column counts characters.
   struct Position: Equatable {
     let line: Int
     let column: Int
   }
 
-  /// The reason why a text is no template.
+  /// The reason why a text is not a template.
   struct Fault: Error, Equatable {
     let position: Position
     let reason: String
@@ -64,9 +64,10 @@ struct Template: ~Copyable {
     }
   }
 
-  /// Adds text that a template has to hold to stand for `text`: braces in it are no action.
+  /// Appends the template text that stands for `text`: its braces begin no action.
   ///
-  /// - Parameter isBeforeAction: true when an action follows, with whose braces one at the end would be taken together.
+  /// - Parameter isBeforeAction: true if an action follows. A brace at the end of the text would otherwise combine with
+  ///   the braces of that action.
   static func quote(_ text: RawSpan, isBeforeAction: Bool, into source: inout SecretBuffer) {
     let bytes = Span<UInt8>(_bytes: text)
     let brace = UInt8(ascii: "{")
@@ -89,7 +90,7 @@ struct Template: ~Copyable {
 }
 
 extension Span<UInt8> {
-  /// The line and column of a place.
+  /// Returns the line and column of an offset.
   func position(of offset: Int) -> Template.Position {
     var (line, column) = (1, 1)
     for index in 0..<Swift.min(offset, count) {

@@ -1,6 +1,6 @@
 internal import VaultModel
 
-/// Takes a ``Template`` apart.
+/// The parser of a ``Template``.
 struct TemplateParser {
   private static let brace = UInt8(ascii: "{")
   private static let endBrace = UInt8(ascii: "}")
@@ -8,7 +8,7 @@ struct TemplateParser {
   private static let backslash = UInt8(ascii: "\\")
 
   private var at = 0
-  /// The place whose position was counted last, so that all positions cost one walk.
+  /// The offset whose position was counted last, so that all positions together take one pass.
   private var counted = 0
   private var position = Template.Position(line: 1, column: 1)
 
@@ -26,7 +26,7 @@ struct TemplateParser {
     return pieces
   }
 
-  /// True for text that begins with a byte order mark of UTF-16, or has two braces in it.
+  /// Returns true for text that begins with a byte order mark of UTF-16, or that has two braces in UTF-16.
   private static func isUTF16(_ text: Span<UInt8>) -> Bool {
     guard text.count >= 2 else { return false }
     if text[0] == 0xFF && text[1] == 0xFE || text[0] == 0xFE && text[1] == 0xFF { return true }
@@ -66,7 +66,7 @@ struct TemplateParser {
     return .action(try value(text, start, name))
   }
 
-  /// The rest of an action behind the name of its item.
+  /// Parses the rest of an action after the name of its item.
   private mutating func value(
     _ text: Span<UInt8>, _ start: Int, _ name: ItemName
   ) throws(Template.Fault) -> Template.Action {
@@ -118,7 +118,7 @@ struct TemplateParser {
     }
   }
 
-  /// A string that is UTF-8, behind blanks.
+  /// Parses a string that is UTF-8, after blanks.
   private mutating func text(_ text: Span<UInt8>, _ start: Int) throws(Template.Fault) -> String {
     skipBlanks(text)
     let begin = at
@@ -172,7 +172,7 @@ struct TemplateParser {
     Template.Fault(position: text.position(of: place), reason: reason)
   }
 
-  /// The position of a place that is not before the one asked for last.
+  /// Returns the position of an offset that is not before the last requested one.
   private mutating func position(_ text: Span<UInt8>, _ place: Int) -> Template.Position {
     let more = text.extracting(counted..<place).position(of: place - counted)
     let column = more.line == 1 ? position.column + more.column - 1 : more.column

@@ -1,6 +1,6 @@
 internal import VaultWire
 
-/// Text as a double-quoted scalar of YAML 1.2, which is the only one that holds any character (section 5.7).
+/// Text as a double-quoted scalar of YAML 1.2, the only style that can hold any character (section 5.7).
 enum YAMLScalar {
   /// - Parameter utf8: well-formed UTF-8.
   static func append(_ utf8: RawSpan, to text: inout SecretBuffer) {
@@ -26,7 +26,8 @@ enum YAMLScalar {
     text.append(UInt8(ascii: "\""))
   }
 
-  /// True for what may stand for itself and is no line break: c-printable (section 5.1) without a mark of byte order.
+  /// Returns true for a character that may stand for itself and is no line break: c-printable (section 5.1) without the
+  /// byte order mark.
   private static func isPlain(_ scalar: UInt32) -> Bool {
     switch scalar {
     case 0x2028, 0x2029, 0xFEFF: false

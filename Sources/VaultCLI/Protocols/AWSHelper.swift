@@ -5,8 +5,8 @@ internal import VaultWire
 
 /// The `credential_process` of the AWS command line and SDKs ("Sourcing credentials with an external process").
 ///
-/// `aws/prod` is a secret access key, and its attribute `access-key-id` whose it is; or, without that, the JSON that `aws sts`
-/// prints.
+/// The item `aws/prod` holds a secret access key, whose key id is in the attribute `access-key-id`. Without that
+/// attribute, the item holds the JSON that `aws sts` prints.
 enum AWSHelper: CredentialHelper {
   static let name = "aws"
   static let links: [String] = []
@@ -51,7 +51,7 @@ enum AWSHelper: CredentialHelper {
     try Output.json(writer.take())
   }
 
-  /// Writes what a value says that is JSON: an object of credentials, or one around that.
+  /// Writes the credentials from a JSON value: an object of credentials, or an object around one.
   private static func write(_ entry: borrowing HelperItems.Entry, to writer: inout JSONWriter) throws(Failure) {
     let unusable = Failure(
       .invalid, "\(Printable.quoted(entry.item.name)) has no attribute \(accessKey), and is no JSON of AWS credentials",
@@ -73,11 +73,11 @@ enum AWSHelper: CredentialHelper {
     write(expires, to: &writer)
   }
 
-  /// The end of the credentials: by what they say themselves or by the item, whichever comes first.
+  /// Returns the time at which the credentials expire: the stated time or the item's expiry, whichever comes first.
   ///
   /// - Parameter stated: a time of RFC 3339, or a Unix time, as `aws` writes it with `cli_timestamp_format = none`.
-  /// - Throws: ``Failure`` when that has passed: the program would be refused with them and not know why. When it cannot be
-  ///   read, too: nobody would know that it has.
+  /// - Throws: ``Failure`` if that time has passed, because AWS would refuse the credentials without telling the
+  ///   reason. Also if the time cannot be read, because nobody would notice that it has passed.
   private static func expiry(
     _ stated: Frame.Node?, in frame: borrowing Frame, _ item: Wire.Item
   ) throws(Failure) -> String? {

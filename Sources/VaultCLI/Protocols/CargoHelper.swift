@@ -2,10 +2,10 @@ internal import VaultClient
 internal import VaultModel
 internal import VaultWire
 
-/// Cargo's credential provider, from 1.74 on: requests and answers are lines of JSON (The Cargo Book, "Credential Provider
-/// Protocol").
+/// Cargo's credential provider, for Cargo 1.74 and later: requests and answers are lines of JSON (The Cargo Book,
+/// "Credential Provider Protocol").
 ///
-/// `cargo/sparse+https:%2F%2Findex.crates.io%2F` is the token for the registry whose index has that URL.
+/// The item `cargo/sparse+https:%2F%2Findex.crates.io%2F` holds the token for the registry whose index has that URL.
 enum CargoHelper: CredentialHelper {
   static let name = "cargo"
   static let links = ["cargo-credential-vault"]
@@ -52,7 +52,7 @@ enum CargoHelper: CredentialHelper {
     let spelling = URLSpelling(url)
     switch kind {
     case "login":
-      // Until the token is stored, for which more may be asked.
+      // Typed text stays hidden until the token is stored, because the daemon may ask for more before that.
       let hush = Hush.onTerminal()
       defer { _ = hush }
       let name = try items.stored(spelling, Self.name) ?? Self.name(of: spelling.usual)
@@ -81,10 +81,10 @@ enum CargoHelper: CredentialHelper {
 
   private static func name(of url: String) -> String { "\(name)/\(NameSegment.encode(url))" }
 
-  /// The token that cargo has been given, or else a person types.
+  /// Returns the token that cargo was given; otherwise a person types it.
   private static func token(_ request: borrowing Frame, _ name: String) throws(Failure) -> SecretBuffer {
     if var token = request.member("token", of: request.root).flatMap({ request.secret($0) }) {
-      // Cargo before April 2024 hands over the end of the line that it has read (rust-lang/cargo pull request 13770).
+      // Cargo before April 2024 passes on the line break of the line that it read (rust-lang/cargo pull request 13770).
       token.truncate(to: token.count - token.withBytes { FinalBreak.count(in: $0) })
       return token
     }

@@ -4,10 +4,11 @@ internal import VaultClient
 internal import VaultModel
 internal import VaultWire
 
-/// Docker's credential store, as docker-credential-helpers defines it: JSON in and out; an error is one line on standard output,
-/// and some of these docker knows by their words.
+/// Docker's credential store, as docker-credential-helpers defines it: JSON in and out. An error is one line on
+/// standard output, and docker recognizes some errors by their text.
 ///
-/// `docker/ghcr.io` is the secret for that registry, with `https://` before it or without, and its attribute `username` whose it is.
+/// The item `docker/ghcr.io` holds the secret for that registry, with or without `https://` before it. Its attribute
+/// `username` names the user.
 enum DockerHelper: CredentialHelper {
   static let name = "docker"
   static let links = ["docker-credential-vault"]
@@ -74,7 +75,7 @@ enum DockerHelper: CredentialHelper {
     let frame = try HelperInput.object(text)
     guard let server = frame.text("ServerURL"), !server.isEmpty else { throw noURL }
     guard let user = frame.text("Username"), !user.isEmpty else { throw noUsername }
-    // Without any, or with an empty one, the one that is stored must not go.
+    // If the secret is missing or empty, the stored one must stay.
     guard let secret = frame.member("Secret", of: frame.root).flatMap({ frame.secret($0) }), secret.count > 0 else {
       throw noSecret
     }

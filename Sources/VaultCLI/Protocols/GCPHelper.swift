@@ -5,7 +5,7 @@ internal import VaultWire
 
 /// The executable of Google Cloud's executable-sourced credentials (AIP-4117).
 ///
-/// `gcp/ci` is an OIDC token, or a SAML response.
+/// The item `gcp/ci` holds an OIDC token or a SAML response.
 enum GCPHelper: CredentialHelper {
   static let name = "gcp"
   static let links: [String] = []

@@ -1,12 +1,12 @@
 internal import VaultModel
 internal import VaultWire
 
-/// What git says to a credential helper: lines `key=value`, in memory that wipes itself (git-credential(1), "INPUT/OUTPUT
-/// FORMAT").
+/// The lines `key=value` that git sends to a credential helper, in memory that wipes itself (git-credential(1),
+/// "INPUT/OUTPUT FORMAT").
 ///
-/// Bytes are taken as they are. Keys that are not known here are left out; of one that is there twice the last counts.
+/// Bytes are taken as they are. Unknown keys are ignored; if a key occurs twice, the last line counts.
 struct GitAttributes: ~Copyable {
-  /// The line that is none, counted from 1.
+  /// The number of the malformed line, counted from 1, and the reason.
   struct Problem: Error, Equatable {
     let line: Int
     let reason: String
@@ -19,13 +19,13 @@ struct GitAttributes: ~Copyable {
     case capability = "capability[]"
   }
 
-  /// What is in the lines, and behind that what a URL was taken apart into.
+  /// The bytes of all lines, followed by the decoded parts of URLs.
   private var text: SecretBuffer
   private var places: [Key: Range<Int>] = [:]
-  /// True when git takes credentials that are not a password, such as a bearer token.
+  /// True if git accepts credentials other than a password, such as a bearer token.
   private(set) var takesAuthtype = false
 
-  /// Reads all lines; an empty one would end them.
+  /// Reads all lines up to the end or an empty line.
   init(parsing lines: RawSpan) throws(Problem) {
     text = SecretBuffer(copying: lines)
     let bytes = Span<UInt8>(_bytes: lines)
@@ -49,7 +49,7 @@ struct GitAttributes: ~Copyable {
     let value = equals + 1..<line.upperBound
     switch key {
     case .capability:
-      // An empty one takes back those before it.
+      // An empty capability cancels those before it.
       if value.isEmpty {
         takesAuthtype = false
       } else if bytes.extracting(value).reads("authtype") {
@@ -61,10 +61,10 @@ struct GitAttributes: ~Copyable {
     }
   }
 
-  /// True when there is such a line.
+  /// Returns true if there is a line with that key.
   borrowing func has(_ key: Key) -> Bool { places[key] != nil }
 
-  /// The bytes behind a key that holds no secret; nil when there is no such line.
+  /// The value of a key that holds no secret, as bytes; nil if there is no such line.
   borrowing func name(_ key: Key) -> [UInt8]? {
     places[key].map { place in
       text.withBytes { bytes in
@@ -74,10 +74,10 @@ struct GitAttributes: ~Copyable {
     }
   }
 
-  /// The same as text; nil also where it is no UTF-8.
+  /// The value of a key as text; nil also if it is not UTF-8.
   borrowing func string(_ key: Key) -> String? { name(key).flatMap { String(validating: $0, as: UTF8.self) } }
 
-  /// A copy of a secret; nil when there is no such line.
+  /// A copy of a secret value; nil if there is no such line.
   borrowing func secret(_ key: Key) -> SecretBuffer? {
     guard let place = places[key] else { return nil }
     return text.withBytes { SecretBuffer(copying: $0.extracting(place)) }
@@ -85,8 +85,8 @@ struct GitAttributes: ~Copyable {
 
   // MARK: A URL
 
-  /// Takes `protocol://user:password@host/path` for the lines that it stands for, as git does: each part percent-decoded,
-  /// those that are missing taken back.
+  /// Splits `protocol://user:password@host/path` into the lines that it stands for, as git does: each part is
+  /// percent-decoded, and a missing part cancels an earlier line.
   private mutating func takeApart(_ bytes: Span<UInt8>, _ url: Range<Int>, _ number: Int) throws(Problem) {
     let scheme = url.first { bytes.holds("://", at: $0, before: url.upperBound) }
     guard let scheme, scheme > url.lowerBound else {
@@ -119,7 +119,9 @@ struct GitAttributes: ~Copyable {
     }
   }
 
-  /// Appends what a part of a URL means, and answers its place.
+  /// Appends the decoded part of a URL to the text.
+  ///
+  /// - Returns: the place of the decoded bytes.
   private mutating func decoded(_ bytes: Span<UInt8>, _ part: Range<Int>) -> Range<Int> {
     let start = text.count
     var index = part.lowerBound
@@ -138,13 +140,13 @@ struct GitAttributes: ~Copyable {
 }
 
 extension Span<UInt8> {
-  /// True when these are the bytes of `text`.
+  /// Returns true if these are the bytes of `text`.
   fileprivate func reads(_ text: String) -> Bool {
     let other = text.utf8.span
     return count == other.count && indices.allSatisfy { self[$0] == other[$0] }
   }
 
-  /// True when `text` stands at `offset`, and ends before `end`.
+  /// Returns true if `text` stands at `offset` and ends at `end` or before.
   fileprivate func holds(_ text: String, at offset: Int, before end: Int) -> Bool {
     let other = text.utf8.span
     return other.count <= end - offset && other.indices.allSatisfy { self[offset + $0] == other[$0] }

@@ -3,7 +3,7 @@ internal import VaultClient
 internal import VaultModel
 internal import VaultWire
 
-/// git's credential helper (gitcredentials(7), git-credential(1)).
+/// The credential helper of git (gitcredentials(7), git-credential(1)).
 enum GitHelper: CredentialHelper {
   static let name = GitPlace.root
   static let links = ["git-credential-vault"]
@@ -14,7 +14,7 @@ enum GitHelper: CredentialHelper {
     What git stores for ana at example.org is the item git/https/example.org/ana.
     """
 
-  /// The attribute of a credential that is no password.
+  /// The attribute of an item whose value is a credential other than a password.
   private static let authtype = "authtype"
 
   static func run(_ call: HelperCall) throws {
@@ -24,7 +24,7 @@ enum GitHelper: CredentialHelper {
     case "store": try store(call)
     case "erase": try erase(call)
     case "capability": try Output.text("version 0\ncapability authtype\n")
-    // What git may yet come up with is to be ignored.
+    // A helper must ignore actions that a later git may add.
     default: break
     }
   }
@@ -40,9 +40,9 @@ enum GitHelper: CredentialHelper {
       if entry == nil, refresh == nil { continue }
       var answer = GitAnswer(for: item.name)
       if request.said.takesAuthtype { answer.addLine("capability[]=authtype") }
-      // No password without a user stands for a user who is called nothing.
+      // A password is sent with its user, even if the user's name is empty.
       if !user.name.isEmpty || item.attributes[authtype] == nil { try answer.add("username", user.name) }
-      // An expired password is as good as none, and git can have another one for the token.
+      // An expired password is no use, but git can get a new one for the refresh token.
       if let entry { try answer.add(entry, item.attributes[authtype]) }
       if let refresh { try answer.add("oauth_refresh_token", refresh.bytes) }
       return try answer.send()
@@ -57,7 +57,8 @@ enum GitHelper: CredentialHelper {
       request.said.has(.credential) ? kind != nil : request.said.has(.username)
     else { return }
     let name = try request.storedName() ?? request.place.name
-    // Without a user either, git notes a server that knows its callers by other means, such as Kerberos.
+    // With an empty user and an empty secret, git records that the server identifies its callers by other means, such
+    // as Kerberos.
     let isOfNobody = request.said.string(.username)?.isEmpty ?? false
     guard secret.count > 0 || isOfNobody else { throw request.items.noSecret(for: name) }
     var about = HelperItems.About()
@@ -69,7 +70,7 @@ enum GitHelper: CredentialHelper {
     if let refresh = request.said.secret(.refreshToken) {
       try request.items.store(token, refresh, HelperItems.About())
     } else if isReplaced, try request.items.item(token) != nil {
-      // It belonged to the password that is no more.
+      // The refresh token belonged to the replaced password.
       try request.items.erase([token])
     }
   }
@@ -79,7 +80,7 @@ enum GitHelper: CredentialHelper {
     let found = try request.found()
     var names: [String] = []
     for item in found where request.place.user(of: item.name) != nil {
-      // A password that git was given before must not take a newer one away.
+      // An erase of a password that git got earlier must not remove a newer one.
       switch request.secret {
       case .some(let secret): guard try request.items.holds(item.name, secret) else { continue }
       case .none: break
@@ -91,7 +92,7 @@ enum GitHelper: CredentialHelper {
     try request.items.erase(names)
   }
 
-  /// What git has said, and the credentials that it speaks of.
+  /// The attributes that git sent, and the items for those credentials.
   private struct Request: ~Copyable {
     let said: GitAttributes
     let place: GitPlace
@@ -102,7 +103,7 @@ enum GitHelper: CredentialHelper {
       guard let place = GitPlace(said) else {
         throw Failure(.usage, "standard input names no protocol or no host", "see git-credential(1)")
       }
-      // git asks nobody at the terminal then either.
+      // With `GIT_TERMINAL_PROMPT=0`, git itself asks nobody at the terminal either.
       let mayAsk = Environment.variable("GIT_TERMINAL_PROMPT") != "0"
       let items = try HelperItems(call, for: "git credentials for \(said.string(.host) ?? "a host")", mayAsk: mayAsk)
       (self.place, self.items) = (place, items)
@@ -118,33 +119,34 @@ enum GitHelper: CredentialHelper {
       }
     }
 
-    /// The items of the host.
+    /// Returns the items of the host.
     func found() throws(Failure) -> [Wire.Item] {
       var found: [Wire.Item] = []
       for folder in place.folders { found += try items.items(in: folder) }
       return found
     }
 
-    /// The item of this very user and path that is there already, under whichever spelling of the host.
+    /// Returns the name of the stored item for exactly this user and path, under any spelling of the host; nil if there
+    /// is none.
     func storedName() throws(Failure) -> String? {
       for name in place.names {
         do throws(Failure) {
           if try items.item(name) != nil { return name }
         } catch {
-          // A caller that may set it need not be one that may find it.
+          // A caller that may set the item may lack the right to find it.
           guard error.exit == .denied else { throw error }
         }
       }
       return nil
     }
 
-    /// The secret that git has: a password, or a credential of another type.
+    /// The secret that git sent: a password, or a credential of another type.
     var secret: SecretBuffer? { said.secret(said.has(.credential) ? .credential : .password) }
 
     var isEphemeral: Bool { ["1", "true", "yes", "on"].contains(said.string(.ephemeral)) }
 
-    /// The items that git can do with, the best first: none that has expired, none of a path that git did not name, the one
-    /// that was stored last.
+    /// Returns the items that git can use, the best first. Items that have expired come last; then items with a path
+    /// that git did not name; then older items.
     func candidates(among found: [Wire.Item]) -> [Wire.Item] {
       let now = Int64(time(nil))
       func rank(_ item: Wire.Item) -> (Int, Int, Int64, String) {
@@ -159,7 +161,8 @@ enum GitHelper: CredentialHelper {
   }
 }
 
-/// The lines that git is answered with. None holds what would end it and begin another one, about another host.
+/// The lines of the answer to git. No value holds a line break, which would start another line, perhaps about another
+/// host.
 private struct GitAnswer: ~Copyable {
   private let item: String
   private var text = SecretBuffer(capacity: 4096)
@@ -172,7 +175,7 @@ private struct GitAnswer: ~Copyable {
   }
 
   mutating func add(_ key: StaticString, _ value: [UInt8]) throws(Failure) {
-    // Bytes have no padding: all are initialized.
+    // Bytes have no padding: all of them are initialized.
     try add(key, unsafe value.span.bytes)
   }
 
@@ -180,7 +183,7 @@ private struct GitAnswer: ~Copyable {
     try value.withBytes { bytes throws(Failure) in try add(key, bytes) }
   }
 
-  /// Adds a password, or a credential of another type, and the time at which it ends.
+  /// Adds a password or a credential of another type, with the time at which it expires.
   mutating func add(_ entry: borrowing HelperItems.Entry, _ authtype: String?) throws(Failure) {
     if let authtype {
       try add("authtype", Array(authtype.utf8))

@@ -1,23 +1,24 @@
 internal import VaultModel
 internal import VaultWire
 
-/// The credentials that git speaks of, and the items that they are.
+/// The credentials that git asks about, and the items that hold them.
 ///
-/// `git/https/example.org/ana` is ana's password there, and `git/https/example.org/team%2Frepo.git/ana` the one for a path,
-/// which git names where `credential.useHttpPath` is set. An OAuth refresh token is `%oauth_refresh_token` below its item, which
-/// no user is called.
+/// The item `git/https/example.org/ana` holds ana's password for that host. The item
+/// `git/https/example.org/team%2Frepo.git/ana` holds the password for a path, which git sends if
+/// `credential.useHttpPath` is set. An OAuth refresh token is stored below its item as `%oauth_refresh_token`, which
+/// cannot be a user's name.
 struct GitPlace {
-  /// The folder of all.
+  /// The folder of all git credentials.
   static let root = "git"
   static let refreshToken = "%oauth_refresh_token"
 
-  /// The folders of a host: as it is stored where there is nothing, and, where git spells it otherwise, as an earlier program
-  /// stored it.
+  /// The folders of a host: first the one for new items and, if git spells the host differently, the one with git's
+  /// spelling, which earlier versions used.
   let folders: [String]
   private let path: [UInt8]?
   private let username: [UInt8]?
 
-  /// Nil unless git has named a protocol and a host: a credential for any host is one that an attacker asks for.
+  /// Nil unless git named a protocol and a host: only an attacker would ask for the credentials of any host.
   init?(_ said: borrowing GitAttributes) {
     guard let scheme = said.name(.protocol), !scheme.isEmpty, let host = said.name(.host) else { return nil }
     var hosts = [host]
@@ -30,18 +31,18 @@ struct GitPlace {
     username = said.name(.username)
   }
 
-  /// The name of the item of this credential; one without a user is called so by an empty name.
+  /// The name of this credential's item. Its last part stands for an empty name if there is no user.
   var name: String { names[0] }
 
-  /// The same in each of the host's folders.
+  /// The item's name in each of the host's folders.
   var names: [String] {
     folders.map { folder in
       ([folder] + [path, username ?? []].compactMap { $0 }.map { NameSegment.encode($0) }).joined(separator: "/")
     }
   }
 
-  /// The user whose credential an item is; nil unless it is one of those that git speaks of. What git does not say does not
-  /// matter.
+  /// Returns the user of an item's credential; nil unless git asks about that credential. Any user or path matches if
+  /// git named none.
   func user(of item: String) -> (name: [UInt8], hasPath: Bool)? {
     guard let folder = folders.first(where: { item.hasPrefix($0 + "/") }) else { return nil }
     let parts = item.utf8.dropFirst(folder.utf8.count + 1).split(

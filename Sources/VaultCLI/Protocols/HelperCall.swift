@@ -1,27 +1,28 @@
 internal import Glibc
 internal import VaultModel
 
-/// One run of a helper: the other program's words, and how the daemon is reached.
+/// One run of a helper: the words of the other program, and the options for reaching the daemon.
 ///
-/// It is read without the argument parser, whose start costs as much as all the rest.
+/// The command line is read without the argument parser, whose start costs as much as all the rest.
 struct HelperCall {
   let helper: any CredentialHelper.Type
-  /// The words that are the protocol's own.
+  /// The words that belong to the protocol.
   private(set) var words: [String] = []
   private(set) var socket: String?
   private(set) var system = false
-  /// The seconds to wait for an unlock; nil where it was not said.
+  /// The seconds to wait for an unlock; nil if no time was given.
   private(set) var waitSeconds: Int64?
   private var wantsGuide = false
 
-  /// The run that the command line asks for, by the name of a link or by `helper` and a protocol; nil for every other.
+  /// Returns the run that the command line asks for, through a link's name or through `helper` and a protocol; nil for
+  /// any other command line.
   static func given() throws(Failure) -> HelperCall? {
     // The kernel's own argument vector: it lives as long as the process, and each of its strings ends with a NUL.
     let argv = unsafe CommandLine.unsafeArgv
     guard CommandLine.argc > 0, let path = unsafe argv[0] else { return nil }
     let slash = unsafe strrchr(path, Int32(UInt8(ascii: "/")))
     let program = unsafe slash.map { unsafe $0 + 1 } ?? path
-    // What is called `vault` and is no helper is what runs most.
+    // Most runs are of `vault` itself and of no helper.
     let isItself = unsafe strcmp(program, "vault") == 0
     if isItself {
       guard CommandLine.argc > 2, let command = unsafe argv[1], unsafe strcmp(command, "helper") == 0 else {
@@ -33,7 +34,7 @@ struct HelperCall {
     return try HelperCall(helper, CommandLine.arguments.dropFirst())
   }
 
-  /// Reads `PROTOCOL WORDS`; nil where the first is no protocol's name.
+  /// Reads `PROTOCOL WORDS`; nil if the first word is not a protocol's name.
   init?(_ arguments: ArraySlice<String>) throws(Failure) {
     guard let helper = arguments.first.flatMap(Helpers.named) else { return nil }
     try self.init(helper, arguments.dropFirst())
@@ -54,7 +55,7 @@ struct HelperCall {
     }
   }
 
-  /// Takes an option of ours, with its value; false for what is none.
+  /// Takes an option of `vault` with its value; returns false if the word is no such option.
   private mutating func takeOption(_ word: String, _ rest: inout ArraySlice<String>) throws(Failure) -> Bool {
     func value() throws(Failure) -> String {
       guard let value = rest.popFirst() else { throw Failure(.usage, "\(word) needs a value", advice) }
@@ -78,7 +79,7 @@ struct HelperCall {
     }
   }
 
-  /// The same run with options of which the other program tells in its input.
+  /// Returns this run with more options, which the other program passed in its input.
   func adding(_ options: [String]) throws(Failure) -> HelperCall {
     var call = self
     var rest = options[...]

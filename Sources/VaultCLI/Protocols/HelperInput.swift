@@ -2,17 +2,18 @@ internal import Glibc
 internal import VaultModel
 internal import VaultWire
 
-/// What another program writes to its helper's standard input.
+/// The input that another program writes to its helper's standard input.
 enum HelperInput {
-  /// More than a value may have, and the text about it.
+  /// The most bytes of the input: room for the largest value and the text around it.
   static let limit = 2 << 20
 
-  /// All of it.
+  /// Reads all of the input.
   static func whole() throws(Failure) -> SecretBuffer {
     try FileInput.readAll(STDIN_FILENO, limit: limit, name: "standard input")
   }
 
-  /// The lines up to an empty one or the end, which a program that goes on to wait may not make.
+  /// Reads the lines up to an empty line or the end. A program that keeps its end open and waits may never end the
+  /// input.
   static func paragraph() throws(Failure) -> SecretBuffer {
     var text = SecretBuffer(capacity: 4096)
     var searched = 0
@@ -30,7 +31,7 @@ enum HelperInput {
     }
   }
 
-  /// The place of the newline that is an empty line.
+  /// The offset of the newline that forms an empty line; nil if there is none.
   private static func endOfParagraph(_ text: Span<UInt8>, from start: Int) -> Int? {
     if text.count > 0, text[0] == 0x0A { return 0 }
     for index in start..<max(start, text.count - 1) where text[index] == 0x0A && text[index + 1] == 0x0A {
@@ -41,7 +42,7 @@ enum HelperInput {
 }
 
 extension HelperInput {
-  /// All of it as a name or a URL, which is no secret, without white space around it.
+  /// Reads all of the input as a name or a URL, which is no secret, without the white space around it.
   static func text() throws(Failure) -> String {
     let text = try whole().withBytes { bytes in
       let bytes = Span<UInt8>(_bytes: bytes)
@@ -54,7 +55,7 @@ extension HelperInput {
     return text
   }
 
-  /// The JSON object that a text is.
+  /// Parses a text as a JSON object.
   static func object(_ text: borrowing SecretBuffer, _ name: String = "standard input") throws(Failure) -> Frame {
     do throws(FrameError) {
       return try text.withBytes { bytes throws(FrameError) in try Frame(parsing: bytes) }
@@ -65,7 +66,7 @@ extension HelperInput {
 }
 
 extension Frame {
-  /// The text of a member of the object, which is no secret; nil where there is none.
+  /// The text of a member of the object, which is no secret; nil if there is none.
   borrowing func text(_ key: StaticString) -> String? { text(key, of: root) }
 
   borrowing func text(_ key: StaticString, of object: Node) -> String? {
@@ -74,7 +75,7 @@ extension Frame {
 }
 
 extension JSONWriter {
-  /// Writes the value of an item, which has to be text.
+  /// Writes the value of an item, which must be text.
   mutating func secret(_ value: borrowing SecretBuffer, of item: String) throws(Failure) {
     guard value.withBytes({ Content.isText($0) }) else {
       throw Failure(.invalid, "\(Printable.quoted(item)) is no text, which this protocol cannot carry", "store another")

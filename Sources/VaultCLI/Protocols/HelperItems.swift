@@ -3,18 +3,18 @@ internal import VaultClient
 internal import VaultModel
 internal import VaultWire
 
-/// The items of a helper's folder, as far as whoever runs the other program may have them.
+/// The items of a helper's folder, as far as the user of the other program may access them.
 ///
-/// A locked vault is a question where somebody is there to ask: a person at the terminal, or else an agent. Otherwise it is an
-/// error at once, or after the time that `--wait` says.
+/// If the vault is locked and somebody is there, a person at the terminal or else an agent is asked to unlock it.
+/// Otherwise the call fails at once, or after the time given with `--wait`.
 struct HelperItems {
   private let session: Session
-  /// The purpose, for a person who is asked to unlock.
+  /// The purpose, shown to a person who is asked to unlock.
   private let purpose: String
   private let wait: Duration?
 
   /// - Parameters:
-  ///   - mayAsk: false where the other program has said that nobody is to be asked at the terminal.
+  ///   - mayAsk: false if the other program declared that nobody must be asked at the terminal.
   init(_ call: HelperCall, for purpose: String, mayAsk: Bool = true) throws(Failure) {
     session = try Session(socket: call.socket, system: call.system, startsDaemon: true)
     if !mayAsk { session.isAttended = false }
@@ -24,21 +24,21 @@ struct HelperItems {
 
   // MARK: Reading
 
-  /// The value of an item; nil when it is not there, or has expired.
+  /// Returns the value of an item; nil if the item is missing or has expired.
   func value(_ name: String) throws(Failure) -> Value? {
     let asks = wait == nil && !session.mayAsk
     return try present { vault in try vault.read(name, wait: wait, ask: asks) }
   }
 
-  /// Everything about an item but its value; nil when it is not there.
+  /// Returns the details of an item, without its value; nil if the item is missing.
   func item(_ name: String) throws(Failure) -> Wire.Item? { try present { vault in try vault.show(name) } }
 
-  /// An item and its value, which belong together; nil when it is not there, or has expired.
+  /// Returns an item and its value of the same version; nil if the item is missing or has expired.
   func entry(_ name: String) throws(Failure) -> Entry? {
-    // Somebody may store another value between the two calls; nobody does so all the time.
+    // Somebody may store another value between the two calls, but hardly three times in a row.
     for _ in 1...3 {
       guard let item = try item(name) else {
-        // Its name cannot be read before an unlock, perhaps.
+        // The item's name may be unreadable before an unlock, which reading the value asks for.
         guard try value(name) != nil else { return nil }
         continue
       }
@@ -48,15 +48,15 @@ struct HelperItems {
     throw Failure(.retry, "\(Printable.quoted(name)) changes all the time", "try again")
   }
 
-  /// The first of some names for which there is anything. Who may have nothing of a name may have it under another one.
+  /// Returns the first result among several names. A caller without access to one name may have access to another one.
   ///
-  /// - Throws: the failure of any, or, where there is nothing, that of the first.
+  /// - Throws: any failure but a denial; if nothing is found, the denial of the first name.
   func first<R: ~Copyable>(
     of names: [String], _ read: (String) throws(Failure) -> R?
   ) throws(Failure) -> R? {
     var denial: Failure?
     for (index, name) in names.enumerated() {
-      // A spelling that is longer than the one which was asked for may be too long for a name.
+      // Another spelling may be longer than the given one, and too long for an item's name.
       if index > 0, (try? ItemName(name)) == nil { continue }
       do throws(Failure) {
         if let found = try read(name) { return found }
@@ -69,33 +69,34 @@ struct HelperItems {
     return nil
   }
 
-  /// The name of the item that a place has already, in whichever of its spellings.
+  /// Returns the name of the item that is already stored for a place, under any spelling of it.
   ///
-  /// - Parameter name: the item's name for a spelling.
-  /// - Returns: nil where there is none.
+  /// - Parameter name: returns the item's name for a spelling.
+  /// - Returns: nil if no item is stored.
   func stored(_ spelling: URLSpelling, _ name: (String) -> String) throws(Failure) -> String? {
     let names = spelling.all.map(name)
     do throws(Failure) {
       return try first(of: names) { name throws(Failure) in try item(name) == nil ? nil : name }
     } catch {
-      // A caller that may set it need not be one that may find it.
+      // A caller that may set the item may lack the right to find it.
       guard error.exit == .denied else { throw error }
       return names[0]
     }
   }
 
-  /// The value of an item that was found, with what is said about it; nil when it is gone, or has expired.
+  /// Returns the value of an item that was found, together with its details; nil if the item is gone or has expired.
   func entry(of found: Wire.Item) throws(Failure) -> Entry? {
     guard let value = try value(found.name) else { return nil }
     return value.version == found.version ? Entry(item: found, value: value) : try entry(found.name)
   }
 
-  /// The items in a folder, also those that have expired.
+  /// Returns the items in a folder, expired ones included.
   func items(in folder: String) throws(Failure) -> [Wire.Item] {
     let query = "name~\(Predicates.quote(folder + "/**"))"
     let found = try session.unlocking(for: purpose) { vault in try vault.find(query) }
     guard found.isEmpty else { return found }
-    // Nothing is found, too, while names cannot be read: to read one tells, and waits or asks for the unlock.
+    // A search also finds nothing while names are unreadable. A read of any name reveals that, and waits or asks for
+    // the unlock.
     _ = try value("\(folder)/\(NameSegment.encode(""))")
     return try session.call { vault in try vault.find(query) }
   }
@@ -106,7 +107,7 @@ struct HelperItems {
     let value: Value
   }
 
-  /// The answer of a call; nil when there is no such item, or it has expired.
+  /// Returns the result of a call; nil if the item is missing or has expired.
   private func present<R: ~Copyable>(_ body: (Vault) throws -> R) throws(Failure) -> R? {
     try session.unlocking(for: purpose) { vault -> R? in
       do { return try body(vault) } catch ClientError.fault(.noSuchItem), ClientError.fault(.expired) { return nil }
@@ -115,23 +116,23 @@ struct HelperItems {
 
   // MARK: Writing
 
-  /// What is stored beside a value.
+  /// The details to store beside a value.
   struct About {
     /// The kind of a new item.
     var kind: ItemKind = .password
-    /// The attributes that the helper keeps, nil for one that is not to be there; others stay.
+    /// The attributes that the helper sets; nil removes an attribute. Other attributes stay.
     var attributes: [String: String?] = [:]
-    /// The time at which the value stops being served, Unix seconds; nil means never.
+    /// The time at which the value stops being served, in Unix seconds; nil means never.
     var expires: Int64?
   }
 
-  /// Stores a value, unless it is there already: other programs store what they have just been given.
+  /// Stores a value, unless the item already has it: other programs store what they have just received.
   ///
-  /// A new item is nobody's but the caller's, unless a grant was made for its name before: who has one is told on standard
-  /// error.
+  /// Only the caller has access to a new item, unless a grant was made for its name before. Standard error then lists
+  /// the subjects of such grants.
   ///
-  /// - Parameter folders: where the item that was stored last has to be told from the others.
-  /// - Returns: true when it took another value's place.
+  /// - Parameter folders: folders in which the item that was stored last must be distinguishable by its time.
+  /// - Returns: true if the value replaced another one.
   @discardableResult
   func store(
     _ name: String, _ value: borrowing SecretBuffer, _ about: About, lastIn folders: [String] = []
@@ -144,7 +145,7 @@ struct HelperItems {
     for (key, text) in about.attributes { attributes[key] = text }
     let isSame = old.map { $0.attributes == attributes && $0.expires == about.expires } ?? false
     if isSame, try holds(name, value) { return false }
-    // All but the value is for administrators to change, so it is left out where it stays.
+    // Only administrators may change more than the value, so unchanged details are left out.
     let item = Wire.NewItem(
       name: name, kind: old == nil ? about.kind.rawValue : nil,
       attributes: old?.attributes == attributes ? nil : attributes,
@@ -157,38 +158,40 @@ struct HelperItems {
     return old != nil
   }
 
-  /// Waits until the second is over in which another item of some folders was stored: items tell the second alone.
+  /// Waits until the clock has passed the second in which another item of the folders was stored: the times of items
+  /// have whole seconds.
   private func outwait(_ folders: [String], besides name: String) throws(Failure) {
     for folder in folders {
       let query = "name~\(Predicates.quote(folder + "/**"))"
-      // A caller that may store need not be one that may find.
+      // A caller that may store items may lack the right to find them.
       guard let found = try session.attempt({ vault in try vault.find(query) }) else { continue }
       let last = found.filter { $0.name != name }.map(\.modified).max() ?? 0
-      // One of a clock that was turned back since is not waited for.
+      // A time that lies further ahead comes from a clock that was set back since, and is not waited for.
       while 0...1 ~= last - Int64(time(nil)) { usleep(10_000) }
     }
   }
 
-  /// The refusal of an empty secret: what should have given it has failed, and it would take the place of another.
+  /// The refusal of an empty secret. The program that should have supplied the secret has failed, and an empty value
+  /// would replace a good one.
   func noSecret(for name: String) -> Failure {
     Failure(.invalid, "the secret is empty, so nothing was stored for \(Printable.quoted(name))")
   }
 
-  /// True when an item has this value, as far as that may be known.
+  /// Returns true if the item has this value, as far as the caller may know the value.
   func holds(_ name: String, _ value: borrowing SecretBuffer) throws(Failure) -> Bool {
     do throws(Failure) {
       guard let old = try self.value(name) else { return false }
       return old.bytes.isEqual(to: value)
     } catch {
-      // Who may set it need not be one who may have it.
+      // A caller that may set the value may lack the right to get it.
       guard error.exit == .denied else { throw error }
       return false
     }
   }
 
-  /// Deletes items; those that are gone already are no error. Where there is a trash, they go there.
+  /// Deletes items; items that are already gone are no error. If the vault has a trash, the items go there.
   ///
-  /// - Returns: false when there was none of them.
+  /// - Returns: false if none of the items existed.
   @discardableResult
   func erase(_ names: [String]) throws(Failure) -> Bool {
     var isAny = false

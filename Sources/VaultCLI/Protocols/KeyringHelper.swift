@@ -6,7 +6,7 @@ internal import VaultWire
 
 /// The command `keyring` of Python's keyring, which pip and uv run.
 ///
-/// `keyring/pypi.example.org/ana` is ana's password there.
+/// The item `keyring/pypi.example.org/ana` holds ana's password for that service.
 enum KeyringHelper: CredentialHelper {
   static let name = "keyring"
   static let links = ["keyring"]
@@ -29,7 +29,7 @@ enum KeyringHelper: CredentialHelper {
     var (mode, form) = (Mode.password, Form.plain)
     var words: [String] = []
     var rest = call.words[...]
-    // Options stand anywhere: uv's are the last words.
+    // Options may stand anywhere: uv puts them last.
     while let word = rest.popFirst() {
       guard word.hasPrefix("-") else {
         words.append(word)
@@ -64,7 +64,7 @@ enum KeyringHelper: CredentialHelper {
     URLSpelling(service).all.map { name(of: $0, user) }
   }
 
-  /// The item of that user, in whichever spelling of the service it is stored.
+  /// Returns the name of that user's item, under any spelling of the service.
   private static func stored(_ service: String, _ user: String, _ items: HelperItems) throws(Failure) -> String? {
     try items.stored(URLSpelling(service)) { name(of: $0, user) }
   }
@@ -72,7 +72,7 @@ enum KeyringHelper: CredentialHelper {
   private static func get(
     _ service: String, _ user: String?, _ items: HelperItems, _ mode: Mode, _ form: Form
   ) throws {
-    // Who asks for what is not there is told so by the exit code alone.
+    // If there is no password, only the exit code says so.
     guard let user = try user ?? newestUser(of: service, items),
       let value = try items.first(of: names(of: service, user), { name throws(Failure) in try items.value(name) })
     else { throw ExitCode(1) }
@@ -99,7 +99,7 @@ enum KeyringHelper: CredentialHelper {
     try text.withBytes { bytes throws(Failure) in try Output.write(bytes) }
   }
 
-  /// The user whose password was stored last.
+  /// Returns the user whose password was stored last.
   private static func newestUser(of service: String, _ items: HelperItems) throws(Failure) -> String? {
     for spelling in URLSpelling(service).all {
       if let user = try newestUser(in: folder(of: spelling), items) { return user }
@@ -123,11 +123,11 @@ enum KeyringHelper: CredentialHelper {
     let name = try stored(service, user, items) ?? name(of: URLSpelling(service).usual, user)
     var input = ValueInput(name: name, file: nil, isExact: false, mayBeEmpty: true)
     let value = try input.read { () in .password }
-    // The program that should have given it has failed.
+    // The program that should have supplied the password has failed.
     if value.count == 0 { throw items.noSecret(for: name) }
     var about = HelperItems.About()
     about.kind = .password
-    // A caller that names no user gets the one whose password was stored last.
+    // A caller that names no user gets the user whose password was stored last, so the times must differ.
     try items.store(name, value, about, lastIn: URLSpelling(service).all.map(folder))
     input.noteCutBreak()
   }

@@ -4,7 +4,7 @@ internal import VaultWire
 
 /// The credential plugin of kubectl and Kubernetes' client libraries (client.authentication.k8s.io/v1, ExecCredential).
 ///
-/// `kubectl/prod` is a bearer token; or, of kind `tls-key`, a client's key with its certificate.
+/// The item `kubectl/prod` holds a bearer token or, if its kind is `tls-key`, a client's key with its certificate.
 enum KubectlHelper: CredentialHelper {
   static let name = "kubectl"
   static let links: [String] = []
@@ -62,7 +62,7 @@ enum KubectlHelper: CredentialHelper {
     try Output.json(writer.take())
   }
 
-  /// The version in which it is asked, and whether a person may be.
+  /// Returns the version that the caller asks for, and whether a person may be asked.
   private static func asked() throws(Failure) -> (version: String, mayAsk: Bool) {
     guard let text = Environment.variable(variable) else { return (versions[0], true) }
     var bytes = SecretBuffer()
@@ -92,9 +92,10 @@ enum KubectlHelper: CredentialHelper {
   }
 }
 
-/// The blocks of a text in PEM (RFC 7468), which a kind has checked.
+/// The blocks of a PEM text (RFC 7468) that the item's kind has already checked.
 enum PEMText {
-  /// Those whose label ends so, such as `EC PRIVATE KEY` with `PRIVATE KEY`, each with its lines and a newline behind them.
+  /// Returns the blocks whose label ends with `label`, such as `EC PRIVATE KEY` for `PRIVATE KEY`: all of their lines,
+  /// each with a newline.
   static func blocks(of label: StaticString, in text: borrowing SecretBuffer) -> SecretBuffer {
     text.withBytes { text in
       var found = SecretBuffer(capacity: text.byteCount + 1)
@@ -117,7 +118,8 @@ enum PEMText {
 }
 
 extension Span<UInt8> {
-  /// True for a line that begins so and ends with the label and dashes, white space behind it apart.
+  /// Returns true for a line that begins with `beginning` and ends with the label and dashes, apart from white space
+  /// after them.
   fileprivate func isBoundary(_ beginning: StaticString, _ label: StaticString) -> Bool {
     var end = count
     while end > 0, self[end - 1] == 0x20 || self[end - 1] == 0x09 || self[end - 1] == 0x0D { end -= 1 }

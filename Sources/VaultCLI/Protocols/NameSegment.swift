@@ -1,12 +1,12 @@
 internal import VaultModel
 
-/// Another program's name for something, such as a host or a user, as one part of an item's name.
+/// Another program's name, such as a host or a user, as one part of an item's name.
 ///
-/// ASCII letters, digits and `-_.@:+,` stand for themselves, and every other byte for `%` and two upper-case digits (RFC 3986,
-/// section 2.1): so no name leaves its folder, and no two names are the same. What RFC 3986 does not say: an empty name is `%`
-/// alone, and the dots of `.` and `..` are written in digits.
+/// ASCII letters, digits and `-_.@:+,` stand for themselves. Every other byte becomes `%` and two upper-case digits
+/// (RFC 3986, section 2.1). So no name leaves its folder, and different names stay different. Two rules go beyond RFC
+/// 3986: an empty name becomes `%` alone, and the dots of `.` and `..` are encoded.
 enum NameSegment {
-  /// The part for a name; the bytes need not be UTF-8.
+  /// Returns the part for a name; the bytes need not be UTF-8.
   static func encode(_ name: [UInt8]) -> String {
     if name.isEmpty { return "%" }
     let areDotsPlain = name.contains { $0 != UInt8(ascii: ".") } || name.count > 2
@@ -22,10 +22,10 @@ enum NameSegment {
     return String(decoding: text, as: UTF8.self)
   }
 
-  /// The part for a name that is text.
+  /// Returns the part for a name that is text.
   static func encode(_ name: String) -> String { encode(Array(name.utf8)) }
 
-  /// The name that ``encode(_:)`` has made the part of; nil for any other text.
+  /// Returns the name that ``encode(_:)`` turned into the part; nil for any other text.
   static func decode(_ segment: some StringProtocol) -> [UInt8]? {
     var name: [UInt8] = []
     var rest = Array(segment.utf8)[...]
@@ -40,7 +40,7 @@ enum NameSegment {
       }
       name.append(high << 4 | low)
     }
-    // Of the spellings that mean a name, one counts.
+    // Only the spelling that ``encode(_:)`` produces counts.
     return encode(name).utf8.elementsEqual(segment.utf8) ? name : nil
   }
 

@@ -1,8 +1,9 @@
 internal import VaultModel
 
-/// An item of a helper's folder that a person has named in the other program's settings.
+/// An item of a helper's folder that a person named in the other program's settings.
 enum NamedItem {
-  /// The name of the one item that the words name; as it stands, since a valid name leaves no folder.
+  /// Returns the name of the one item that the words name. The word is not encoded, since a valid name cannot leave the
+  /// folder.
   static func name(_ call: HelperCall) throws(Failure) -> String {
     guard call.words.count == 1 else { throw call.unusable }
     return try name(call.words[0], in: call.helper.name)
@@ -16,7 +17,7 @@ enum NamedItem {
     return name
   }
 
-  /// The failure for an item that is not there, or has expired.
+  /// The failure for an item that is missing or has expired.
   static func missing(_ name: String) -> Failure {
     Failure(.missing, "no item \(Printable.quoted(name)), or it has expired", "store it with \(Hint.vault("set"))")
   }

@@ -1,9 +1,9 @@
 internal import VaultModel
 internal import VaultWire
 
-/// A value that goes out as a line, and so must be one.
+/// The check of a value that is sent as a line and must therefore be a single line.
 enum OneLine {
-  /// Throws for bytes with a line break or a NUL among them, which would say something else to the other program.
+  /// Throws if a line break or a NUL is among the bytes, which would change the message to the other program.
   static func check(_ value: RawSpan, of item: String) throws(Failure) {
     let bytes = Span<UInt8>(_bytes: value)
     guard bytes.indices.allSatisfy({ bytes[$0] != 0x0A && bytes[$0] != 0x0D && bytes[$0] != 0 }) else {

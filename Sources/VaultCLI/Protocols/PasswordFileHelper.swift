@@ -2,10 +2,10 @@ internal import VaultClient
 internal import VaultModel
 internal import VaultWire
 
-/// A program that prints a password, where others want a file that holds one: Ansible's password files and clients, restic's
-/// password command, and more.
+/// A program that prints a password, for programs that want a file with one: Ansible's password files and clients,
+/// restic's password command, and more.
 ///
-/// Ansible's vault id `prod` is the item `ansible/prod`; any other item goes by its name.
+/// Ansible's vault id `prod` is the item `ansible/prod`; any other item is given by its name.
 enum PasswordFileHelper: CredentialHelper {
   static let name = "password-file"
   static let links = ["vault-ansible-client"]
@@ -40,7 +40,7 @@ enum PasswordFileHelper: CredentialHelper {
     if words.count == 1, words[0].hasPrefix("--vault-id=") {
       return "ansible/\(NameSegment.encode(String(words[0].dropFirst("--vault-id=".count))))"
     }
-    // Ansible gives no vault id where a person named none.
+    // Ansible gives no vault id if a person named none.
     if words.isEmpty { return "ansible/default" }
     guard words.count == 1 else { throw call.unusable }
     do throws(NameError) { return try ItemName(words[0]).text } catch {

@@ -4,7 +4,7 @@ internal import VaultWire
 
 /// The credentials helper of Terraform and OpenTofu ("Credentials Helpers" in Terraform's internals documentation).
 ///
-/// `terraform/app.terraform.io` is the token for that host.
+/// The item `terraform/app.terraform.io` holds the token for that host.
 enum TerraformHelper: CredentialHelper {
   static let name = "terraform"
   static let links = ["terraform-credentials-vault"]
@@ -34,7 +34,7 @@ enum TerraformHelper: CredentialHelper {
       let name = try items.stored(spelling, name) ?? name(of: spelling.usual)
       try items.store(name, token(), HelperItems.About(kind: .apiKey))
     case "forget":
-      // What is not there is forgotten.
+      // A missing token counts as forgotten.
       if let found = try items.stored(spelling, name) { try items.erase([found]) }
     default: throw call.unusable
     }
@@ -45,7 +45,7 @@ enum TerraformHelper: CredentialHelper {
   private static func get(_ spelling: URLSpelling, _ items: HelperItems) throws(Failure) {
     var writer = JSONWriter()
     writer.beginObject()
-    // An empty object says that there is none.
+    // An empty object means that there is no token.
     let names = spelling.all.map(name)
     if let value = try items.first(of: names, { name throws(Failure) in try items.value(name) }) {
       writer.key("token")
@@ -55,7 +55,8 @@ enum TerraformHelper: CredentialHelper {
     try Output.json(writer.take())
   }
 
-  /// The token in the object on standard input. One that holds more cannot be stored, and that has to be an error.
+  /// Returns the token from the object on standard input. An object with more members cannot be stored, and that must
+  /// be an error.
   private static func token() throws(Failure) -> SecretBuffer {
     let object = try HelperInput.object(HelperInput.whole())
     guard object.members(of: object.root).map(\.key) == ["token"],

@@ -1,13 +1,13 @@
-/// The spellings of a URL, or of a host, that mean the same place: the one rule by which every helper looks a name up.
+/// The spellings of a URL or a host that mean the same place: the one rule by which every helper looks up a name.
 ///
-/// Scheme and host are alike in small and capital letters, a port that the scheme has anyway may be left out (RFC 3986, sections
-/// 6.2.2.1 and 6.2.3), slashes at the end do not count, and a name without a scheme is one with `https`. A place with another
-/// scheme, host, port or path is another one: nothing that was stored for `https` is handed out for `http`.
+/// Scheme and host do not depend on letter case, and the scheme's default port may be left out (RFC 3986, sections
+/// 6.2.2.1 and 6.2.3). Slashes at the end do not count, and a name without a scheme means `https`. A place with another
+/// scheme, host, port or path is a different one: a value that was stored for `https` is never handed out for `http`.
 struct URLSpelling {
-  /// The name as it is stored where there is none: scheme, host and port in their usual form, the rest as it was written.
+  /// The spelling for a new item: scheme, host and port in their usual form, the rest as written.
   let usual: String
-  /// The names under which it is looked up, the best first: as it was written, as it is stored, and then without and with a slash at
-  /// the end and, for `https`, its scheme.
+  /// The spellings to look up, the best first: as written, as stored, then without and with a slash at the end and, for
+  /// `https`, without and with the scheme.
   let all: [String]
 
   init(_ text: String) {
@@ -28,18 +28,18 @@ struct URLSpelling {
     self.all = all
   }
 
-  /// A host in its usual form, of a place with that scheme.
+  /// Returns a host in its usual form, for a place with that scheme.
   static func host(_ authority: String, scheme: String) -> String { Place.usual(authority, scheme) }
 
-  /// A name that means a place, taken apart.
+  /// A name of a place, split into its parts.
   private struct Place {
     let scheme: String?
     let authority: String
-    /// The path and what follows it, without slashes at its end.
+    /// The path and everything after it, without slashes at its end.
     let path: String
     let written: String
 
-    /// Nil for what is neither a URL nor a host: such a name means itself alone.
+    /// Nil for a name that is neither a URL nor a host: such a name has one spelling only.
     init?(_ text: String) {
       var rest = Substring(text)
       var scheme: String?
@@ -51,7 +51,7 @@ struct URLSpelling {
       let end = rest.firstIndex { "/?#".contains($0) } ?? rest.endIndex
       let authority = String(rest[..<end])
       guard !authority.isEmpty, authority.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else { return nil }
-      // A word alone may be anything.
+      // A single word may mean anything.
       guard scheme != nil || authority == "localhost" || authority.contains(".") || authority.contains(":") else {
         return nil
       }
@@ -65,17 +65,18 @@ struct URLSpelling {
       written = (scheme.map { $0 + "://" } ?? "") + self.authority + path + slash
     }
 
-    /// A host with its port, in small letters and without a port that the scheme has anyway; a user before it stays.
+    /// Returns a host with its port, in lower case and without the scheme's default port. A user before the host stays
+    /// as it is.
     static func usual(_ authority: String, _ scheme: String) -> String {
       let at = authority.lastIndex(of: "@").map { authority.index(after: $0) } ?? authority.startIndex
       var host = lowercased(String(authority[at...]))
-      // `sparse+https` is cargo's.
+      // `sparse+https` is a scheme of cargo.
       let port = scheme == "https" || scheme.hasSuffix("+https") ? ":443" : scheme == "http" ? ":80" : ""
       if !port.isEmpty, host.hasSuffix(port) { host.removeLast(port.count) }
       return authority[..<at] + host
     }
 
-    /// Small letters for the capital ones of ASCII.
+    /// Replaces ASCII upper-case letters by lower-case ones.
     private static func lowercased(_ text: String) -> String {
       String(
         decoding: text.utf8.map { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) ? $0 | 0x20 : $0 }, as: UTF8.self
