@@ -33,7 +33,7 @@ struct AgentCommand: ParsableCommand {
     let given = [("--faces", faces), ("--pinentry", pinentry), ("--command", command), ("--socket", socket)]
     let options = given.flatMap { option, value in value.map { [option, $0] } ?? [] }
     let words = [path] + options + (system ? ["--system"] : [])
-    // Each string is copied, and lives until the program is another one; the array ends with a null pointer.
+    // Each string is copied, and lives until this process becomes another program; the array ends with a null pointer.
     var arguments = unsafe words.map { unsafe strdup($0) } + [nil]
     unsafe execv(path, &arguments)
     throw Failure(.system, "cannot start \(name): \(Output.describe(errno))")

@@ -15,7 +15,7 @@ struct AuditCommand: ParsableCommand {
     defaultSubcommand: AuditListCommand.self)
 }
 
-/// The choice of entries.
+/// The options that select entries of the audit log.
 struct AuditOptions: ParsableArguments {
   @Option(
     parsing: .unconditional,
@@ -106,7 +106,8 @@ struct AuditListCommand: ParsableCommand {
     if report.count == 0, !globals.json, Keyboard.isAttended { Output.note("no entries") }
   }
 
-  /// Names the actions where this one is none of them. A daemon of another version may have others.
+  /// The failure with a list of the actions, if the given action is none of them. A daemon of another version may have
+  /// others.
   private func explained(_ failure: Failure) -> Failure {
     guard failure.exit == .usage, let action, AuditAction(name: action) == nil else { return failure }
     let all = AuditAction.allCases.map(\.name)

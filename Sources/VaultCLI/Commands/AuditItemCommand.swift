@@ -24,24 +24,25 @@ struct AuditItemCommand: ParsableCommand {
   private struct Reader: Hashable {
     let who: String
     let action: String
-    /// False for counts that do not say which items they are about.
+    /// False for a count of uses for which the log does not name the items.
     let isCertain: Bool
   }
 
   private struct Uses {
     var last: Int64
     var count = 0
-    /// The number of these that were only counted, and of those that are known by the item's name alone.
+    /// The number of uses that the log only counted, and the number of uses that it records by the item's name alone.
     var counted = 0
     var byName = 0
   }
 
-  /// All that is known of an item.
+  /// Everything that the log records about an item.
   private struct Known {
     var uses: [Reader: Uses] = [:]
-    /// The number of uses of items that had its name, where none has it now, by what they are called now.
+    /// The uses of other items that once had this name and no longer have it: their number by the other item's present
+    /// name.
     var others: [ItemName: Int] = [:]
-    /// The number of entries that know another name alone, which this item may have had.
+    /// The number of entries that record only another name, which this item may have had.
     var otherNames = 0
 
     mutating func add(_ entry: Wire.AuditEntry, of name: String) {
@@ -61,7 +62,7 @@ struct AuditItemCommand: ParsableCommand {
       uses[reader] = known
     }
 
-    /// The number of those that are certainly of the item, by one of their parts.
+    /// Adds up one part of the uses that are certainly, or not certainly, of this item.
     func sum(_ part: KeyPath<Uses, Int>, isCertain: Bool = true) -> Int {
       uses.reduce(0) { $0 + ($1.key.isCertain == isCertain ? $1.value[keyPath: part] : 0) }
     }
@@ -162,7 +163,7 @@ struct AuditItemCommand: ParsableCommand {
     writer.endObject()
   }
 
-  /// The reads of an item that had the name.
+  /// Writes the number of uses of another item that once had the name.
   private static func write(_ other: String, _ count: Int, _ writer: inout JSONWriter) {
     writer.beginObject()
     writer.key("now")
@@ -174,15 +175,15 @@ struct AuditItemCommand: ParsableCommand {
 }
 
 extension Wire.AuditEntry {
-  /// True for what is beyond a subject's part of the log: it was counted, and told no further.
+  /// True if the entry is a count of accesses beyond the subject's part of the log, without further details.
   var isOnlyCounted: Bool { count != nil && of == nil }
 
-  /// True for a count of things that may have been about any item. Earlier programs named their subject where others
-  /// name the item.
+  /// True for a count of accesses that may be about any item. Earlier versions put the subject where other entries name
+  /// the item.
   var namesNoItem: Bool { isOnlyCounted && (item == nil || uid == nil) }
 
-  /// The name that its item has now, where that is another one than `name`: then the entry is of an item that had that
-  /// name, and not of the one that has it. Nil where it is of that one, or of one that is gone.
+  /// Returns the present name of the entry's item if it differs from `name`: the item had that name at the time, and
+  /// another item may have it now. Nil if the entry is about the item with that name, or about a deleted one.
   func itemNow(otherThan name: String) -> ItemName? {
     guard gone != true, let present = (now ?? item).flatMap({ try? ItemName($0) }),
       !present.text.utf8.elementsEqual(name.utf8)

@@ -48,7 +48,7 @@ struct GetCommand: ParsableCommand {
     }
   }
 
-  /// The request on the command line.
+  /// The request that the command line describes.
   var request: GetRequest {
     var request = GetRequest(name: name, socket: globals.socket, system: globals.system, json: globals.json)
     request.field = field

@@ -151,7 +151,7 @@ struct CanCommand: ParsableCommand {
 }
 
 extension Wire.Permission {
-  /// What it says, in a line.
+  /// The grant in one line.
   var sentence: String {
     let name = credential.map { " as its credential \(Printable.quoted($0))" } ?? ""
     return "\(Printable.text(subject)) may \(rights.map { Printable.text($0) }.joined(separator: ", ")) "

@@ -31,7 +31,7 @@ struct InitCommand: SecretTaking {
   func run() throws {
     let session = try Session(globals)
     let answers = Answers(secrets, json: globals.json)
-    // On standard output it would be read by whatever the password came from.
+    // A recovery code on standard output would be read by the program that supplied the password.
     let recovery = recovery ?? !secrets.passwordStdin
     try session.converse(answers) { vault, _, answer in
       try vault.initialize(
@@ -55,7 +55,7 @@ struct InitCommand: SecretTaking {
     }
   }
 
-  /// The commands that a newcomer wants, each with what it does.
+  /// The commands for a new user, each with its purpose.
   private static let next = [
     (Hint.line("set mail/password"), "store a first secret"),
     (Hint.line("get mail/password"), "read it"),

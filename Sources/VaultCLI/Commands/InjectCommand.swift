@@ -71,12 +71,12 @@ struct InjectCommand: ParsableCommand {
   }
 
   func run() throws {
-    // Before anything is opened.
+    // The change of user comes before any file is opened.
     if let owner { try Owner.become(owner) }
     let request = InjectRequest(
       input: input, output: output.map { OutputFile(path: $0, mode: mode ?? 0o600, isModeChosen: mode != nil) },
       fetch: fetch.fetch)
-    // Root starts no daemon for somebody else.
+    // Root starts no daemon for another user.
     let session = try Session(globals, startsDaemon: owner == nil)
     guard watch, let output = request.output else { return try request.run(session, json: globals.json) }
     let ways = Keeper.Ways(adopts: adopt, overwrites: overwrite)

@@ -24,15 +24,15 @@ struct LockCommand: ParsableCommand {
     }
   }
 
-  /// The time for which the lock is waited for: what stands behind it, a screen locker as a rule, is not to wait
-  /// longer.
+  /// The time that the command waits for the lock. A program behind it, usually a screen locker, must not wait longer.
   private static let patience = Duration.seconds(2)
 
-  /// False where nobody listens. Only then is nothing open: a daemon that hangs up may go on, with its keys.
+  /// Locks the vault; returns false if no daemon listens. Only then is nothing open: a daemon that closes the
+  /// connection may continue with its keys.
   private func lock(_ session: Session) throws(Failure) -> Bool {
     session.vault.timeout = Self.patience
     return try session.call { vault in
-      // Before the daemon is asked: from here on the lock does not depend on how this process ends.
+      // This process starts before the daemon is asked. From here on, the lock does not depend on how the command ends.
       var standing = StandingLock(at: vault.location)
       do {
         try vault.lock()

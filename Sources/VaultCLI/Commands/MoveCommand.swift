@@ -61,13 +61,13 @@ struct MoveCommand: ParsableCommand {
     }
   }
 
-  /// Shows who gains or loses the item, and asks. Only an administrator can tell.
+  /// Shows who gains or loses access to the item, and asks. Only an administrator learns this.
   private func confirmAccess(_ to: String, _ session: Session) throws(Failure) {
     let (before, after): ([Wire.Access], [Wire.Access])
     do throws(Failure) {
       (before, after) = try session.unlocking { vault in (try vault.access(to: from), try vault.access(to: to)) }
     } catch {
-      // Administrators alone have a say in who else gets an item.
+      // Only administrators decide who else gets an item.
       guard error.exit == .denied else { throw error }
       return
     }

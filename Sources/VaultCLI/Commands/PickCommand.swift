@@ -3,7 +3,7 @@ internal import VaultClient
 internal import VaultModel
 internal import VaultWire
 
-/// What is done with the item that was picked.
+/// The action on the item that was picked.
 enum PickAction: String, ExpressibleByArgument, CaseIterable {
   case get
   case show
@@ -34,7 +34,7 @@ struct PickCommand: ParsableCommand {
 
   func run() throws {
     guard let name = try choose() else { throw Failure(Fault.cancelled) }
-    // What it does then is what that command does.
+    // The rest is the work of the chosen command.
     var command = try Arguments.parse([action.rawValue] + options + ["--", name])
     try command.run()
   }

@@ -40,12 +40,12 @@ struct PubkeyCommand: ParsableCommand {
     }
     if globals.json { return try Output.json { reply.write(to: &$0) } }
     if fingerprint { return try Output.line(Printable.text(reply.fingerprint)) }
-    // PEM has several lines, and ends with a line break.
+    // PEM has several lines and ends with a newline.
     try Output.foreign(reply.key)
   }
 }
 
-/// The forms of a public key.
+/// The formats of a public key.
 enum PublicKeyFormat: String, ExpressibleByArgument, CaseIterable {
   case spki, openssh, jwk, jwks
 }

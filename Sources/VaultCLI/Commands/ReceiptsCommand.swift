@@ -25,7 +25,7 @@ struct ReceiptsCommand: ParsableCommand {
     try session.unlocking(for: "vault receipts \(name)") { vault in
       report = ReceiptReport(name)
       try vault.audit(query) { report.add($0) }
-      // Who may read the log need not see the item, which may be gone as well.
+      // A caller that may read the log may lack the right to find the item, and the item may be gone.
       report.current = try? vault.show(name).version
     }
     try report.write(json: globals.json)

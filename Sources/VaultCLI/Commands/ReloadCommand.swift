@@ -27,7 +27,7 @@ struct ReloadCommand: ParsableCommand {
     for line in ReloadCommand.lines(change) { try Output.line(line) }
   }
 
-  /// The outcome where no daemon runs: the next one does not start with a file that it refuses.
+  /// The failure if no daemon runs. It reports a settings file that would keep the next daemon from starting.
   private static func absent() -> Failure {
     if let problem = Daemon.settingsProblem() {
       return Failure(

@@ -21,7 +21,7 @@ struct RemoveCommand: ParsableCommand {
   )
   var items: [String] = []
 
-  /// The names behind `--`, which the parser would not tell from others; see ``Arguments/normalize(_:)``.
+  /// The names after `--`, which the parser could not tell from other arguments; see ``Arguments/normalize(_:)``.
   @Option(name: .customLong(RemoveCommand.nameOption), help: .hidden)
   var names: [String] = []
 
@@ -50,7 +50,8 @@ struct RemoveCommand: ParsableCommand {
     let found = try folders.flatMap { try $0.someItems(session).map(\.name) }
     let named = (items + names).filter { Folder($0) == nil }
     let names = hasPredicates ? try matches(session) : RemoveCommand.unique(named + found)
-    // A script that takes names for arguments must not delete another item unasked because of what one of them is called.
+    // A script that passes names as arguments must not delete another item without a question because of an item's
+    // name.
     if hasPredicates || !folders.isEmpty || names.count > 1, !yes {
       if !hasPredicates { try checkAll(named, session) }
       try ask(names, folders.isEmpty ? [] : FolderAccess.lines(names.map { ($0, nil) }, session))
@@ -84,7 +85,7 @@ struct RemoveCommand: ParsableCommand {
     return "deleted \(what); \(way) within \(Seconds.format(Int64(kept)))"
   }
 
-  /// Throws unless there are items of all these names: a person is asked about what can be done.
+  /// Throws unless items of all these names exist, so that a person is only asked about a deletion that can be done.
   private func checkAll(_ names: [String], _ session: Session) throws(Failure) {
     let progress = Progress()
     defer { progress.clear() }
@@ -94,8 +95,9 @@ struct RemoveCommand: ParsableCommand {
     }
   }
 
-  /// Deletes them, and where the disk has no room for the trash, for good if a person agrees; the seconds that they can be
-  /// brought back.
+  /// Deletes the items. If the disk has no room for the trash and a person agrees, deletes them for good.
+  ///
+  /// - Returns: the seconds for which the items can be brought back; nil if they were deleted for good.
   private func delete(_ names: [String], _ session: Session) throws(Failure) -> Int? {
     var left = names[...]
     do throws(Failure) {
@@ -113,7 +115,7 @@ struct RemoveCommand: ParsableCommand {
     }
   }
 
-  /// Deletes what is left in one call, or in as many as the daemon takes it in.
+  /// Deletes the remaining items in one call, or in as many calls as the daemon's limits require.
   private func delete(_ left: inout ArraySlice<String>, _ session: Session, now: Bool) throws(Failure) -> Int? {
     let count = left.count
     var rest = left
@@ -141,15 +143,15 @@ struct RemoveCommand: ParsableCommand {
     return kept
   }
 
-  /// The names in their order, each once. They are equal when their bytes are, as the daemon has it.
+  /// The names in their order, each once. Names are compared by their bytes, as the daemon does.
   private static func unique(_ names: [String]) -> [String] {
     var seen: Set<[UInt8]> = []
     return names.filter { seen.insert(Array($0.utf8)).inserted }
   }
 
-  /// The names of the items that every predicate holds for.
+  /// Returns the names of the items that match all predicates.
   private func matches(_ session: Session) throws(Failure) -> [String] {
-    // What cannot be searched must not look as if it did not match.
+    // An item whose name is unreadable must not look as if it did not match.
     try session.needAllNames()
     for item in items where try isName(item, session) {
       throw Failure(
@@ -164,13 +166,15 @@ struct RemoveCommand: ParsableCommand {
     return names
   }
 
-  /// True when an item is called so.
+  /// Returns true if an item has this name.
   private func isName(_ text: String, _ session: Session) throws(Failure) -> Bool {
     guard (try? ItemName(text)) != nil else { return false }
     return try !session.call { vault in try vault.find("name=\(Predicates.quote(text))", limit: 1) }.isEmpty
   }
 
-  /// - Parameter access: what others lose by it, a line each.
+  /// Asks whether to delete the items.
+  ///
+  /// - Parameter access: the rights that others lose by the deletion, one line each.
   private func ask(_ names: [String], _ access: [String]) throws(Failure) {
     let what = Counted.text(names.count, "item")
     let effect = access.isEmpty ? "" : ", and \(access.joined(separator: "; "))"

@@ -114,7 +114,7 @@ struct SetCommand: SecretTaking {
   func validate() throws {
     try Refused.secretArguments(unexpected, of: self)
     if batch { return try validateBatch() }
-    // One that is there already can be taken away.
+    // An update may remove an existing attribute whose name would be refused for a new one.
     for attribute in attributes where !(update && attribute.value.isEmpty) { try attribute.checkKey() }
     guard name != nil else { throw ValidationError("Missing expected argument '<name>'") }
     let sources = [file != nil, generator.generate != nil, keepValue].filter { $0 }.count
@@ -167,7 +167,7 @@ struct SetCommand: SecretTaking {
   }
 }
 
-/// One `--attr`.
+/// An attribute from one `--attr` option.
 struct Attribute: Equatable {
   let key: String
   let value: String
@@ -182,7 +182,7 @@ struct Attribute: Equatable {
     value = String(text[text.index(after: equals)...])
   }
 
-  /// Checks that an attribute of that name can be read.
+  /// Checks that a new attribute may have this name.
   func checkKey() throws {
     do throws(ValueError) { try Attributes.checkNew(key) } catch {
       throw ValidationError("\(Printable.text(error.reason)); give it another name")
@@ -190,7 +190,7 @@ struct Attribute: Equatable {
   }
 }
 
-/// The options that have the daemon draw a value.
+/// The options that have the daemon generate a value.
 struct GeneratorOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
@@ -203,7 +203,7 @@ struct GeneratorOptions: ParsableArguments {
   func recipe(_ style: GeneratedStyle) -> Wire.Generator { options.recipe(style) }
 }
 
-/// The options of what is drawn.
+/// The options for the generated value.
 struct RecipeOptions: ParsableArguments {
   @Option(help: ArgumentHelp("Characters of a generated password, words of a phrase.", valueName: "count"))
   var length: Int?

@@ -41,7 +41,7 @@ struct ShowCommand: ParsableCommand {
     return rows.map { "\(Printable.text($0.0)): \(Printable.text($0.1))" }
   }
 
-  /// The terms by which the one-time codes of an item are made.
+  /// The parameters of the item's one-time codes.
   private static func rows(_ code: Wire.CodeTerms) -> [(String, String)] {
     var rows: [(String, String)] = []
     if let issuer = code.issuer { rows.append(("issuer", issuer)) }

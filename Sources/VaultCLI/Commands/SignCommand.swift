@@ -101,7 +101,8 @@ struct MACCommand: ParsableCommand {
     }
   }
 
-  /// A hash that was given in hexadecimal or base64, in base64. What could be either is hexadecimal, as `vault mac` prints it.
+  /// Converts a hash in hexadecimal or base64 to base64. Text that could be either counts as hexadecimal, as `vault
+  /// mac` prints it.
   private static func base64(_ text: String) throws -> String {
     if [64, 128].contains(text.utf8.count), let bytes = [UInt8](hex: text) { return bytes.base64 }
     guard [UInt8](base64: text) != nil else {
@@ -111,11 +112,11 @@ struct MACCommand: ParsableCommand {
   }
 }
 
-/// The forms in which signatures and hashes are written.
+/// The formats of signatures and hashes in the output.
 enum SignatureFormat: String, ExpressibleByArgument, CaseIterable {
   case raw, hex, base64, jose
 
-  /// Writes a signature, of which both forms are given in base64.
+  /// Writes a signature or hash. Both forms are given in base64.
   func write(joseForm: String, usualForm: String) throws {
     let text = self == .jose ? joseForm : usualForm
     guard let bytes = [UInt8](base64: text) else { throw Failure(.software, "the daemon's answer is not base64") }

@@ -44,7 +44,7 @@ enum SlotKindArgument: String, ExpressibleByArgument, CaseIterable {
   case pam
   case login
 
-  /// Those whose secret is typed as it is; what PAM asks is its own.
+  /// The kinds whose secret is typed as it is. For a `pam` slot, PAM decides what to ask.
   static let typed: [SlotKindArgument] = [.password, .recovery, .login]
 }
 

@@ -3,17 +3,17 @@ internal import Glibc
 internal import VaultClient
 internal import VaultWire
 
-/// A process that asks for a lock in the command's place, should that end without an answer.
+/// A process that asks for a lock in place of the command, if the command ends without an answer.
 ///
-/// A daemon does nothing for a process that has left. So one that wakes, after it was stopped or could not run, locks
-/// only where somebody still asks it to. That somebody is there before the command asks: a command that is interrupted,
-/// killed, or given up by what started it leaves no word of its own.
+/// A daemon does nothing for a process that has exited. So a daemon that was stopped or could not run locks on waking
+/// only if some process still asks. This process is started before the command asks, because a command that is
+/// interrupted, killed, or given up by its parent can leave no message.
 struct StandingLock: ~Copyable {
   private let process: pid_t
-  /// The pipe's end whose closing, at the command's end at the latest, has the process begin to ask.
+  /// The write end of a pipe. Once it is closed, at the command's end at the latest, the process begins to ask.
   private let end: Int32
 
-  /// Starts the process, which holds no file or terminal of this one's; nil where there can be none.
+  /// Starts the process, which holds none of this process's files and no terminal; nil if no process can be started.
   init?(at location: SocketLocation) {
     var ends: [Int32] = [-1, -1]
     guard unsafe pipe2(&ends, O_CLOEXEC) == 0 else { return nil }
@@ -40,7 +40,7 @@ struct StandingLock: ~Copyable {
   // MARK: The process
 
   private static func stand(on pipe: Int32, at location: SocketLocation) -> Never {
-    // It outlives the terminal and whoever reads what the command says.
+    // The process outlives the terminal and the reader of the command's output.
     setsid()
     dup2(pipe, 0)
     let nothing = unsafe open("/dev/null", O_RDWR)
@@ -52,7 +52,7 @@ struct StandingLock: ~Copyable {
     ask(at: location)
   }
 
-  /// Asks for the lock until there is an answer, or nobody who could give one.
+  /// Asks for the lock until the daemon answers or no daemon is left.
   private static func ask(at location: SocketLocation) -> Never {
     var pause: UInt32 = 50_000
     while true {
@@ -69,10 +69,10 @@ struct StandingLock: ~Copyable {
     }
   }
 
-  /// True for an error that says that there are too many clients now, and nothing of the lock.
+  /// Returns true for an error that only reports too many clients at the moment, and does not answer the lock.
   static func mayPass(_ error: ClientError) -> Bool {
     switch error {
-    // So many wait already that it cannot be connected to yet.
+    // So many clients are waiting that not even a connection is possible yet.
     case .timedOut, .fault(.tooManyConnections), .fault(.tooManyRequests): true
     case .fault, .noRuntimeDirectory, .relativeRuntimeDirectory, .impossibleSocket, .notUTF8, .unsafeSocket, .noDaemon,
       .daemonFailed, .disconnected,

@@ -77,7 +77,7 @@ struct StatusCommand: ParsableCommand {
     (warning.since.map { "since \(moment($0, now: now)): " } ?? "") + Hint.text(warning.sentence)
   }
 
-  /// Whether the ssh-agent is on, its socket, and the keys that it offers.
+  /// Describes the ssh-agent: whether it is on, its socket, and the keys that it offers.
   static func text(_ agent: Wire.SSHAgent) -> String {
     guard agent.on else { return "off" }
     let place = agent.socket.map { "on, at \(Printable.text($0))" } ?? "on, without a socket: the socket unit has none"
@@ -85,7 +85,7 @@ struct StatusCommand: ParsableCommand {
     return place + "; offers \(keys)" + (agent.added > 0 ? " and \(agent.added) of ssh-add" : "")
   }
 
-  /// The process of an agent, its faces and since when it attends.
+  /// Describes an agent: its process, its faces and the start of its attendance.
   private static func text(_ agent: Wire.Agent, now: Int64) -> String {
     let user = agent.user.map { Printable.text($0) } ?? "uid \(agent.uid)"
     let unit = agent.unit.map { " (\(Printable.text($0)))" } ?? ""
@@ -93,7 +93,7 @@ struct StatusCommand: ParsableCommand {
     return "\(user), process \(agent.pid)\(unit), asks by \(faces), since \(moment(agent.since, now: now))"
   }
 
-  /// The process of a watcher, what it says that a person is to see to, and since when.
+  /// Describes a watcher: its process, the problem that a person must solve, and since when it exists.
   private static func text(_ watcher: Wire.Watcher, now: Int64) -> String {
     let user = watcher.user.map { Printable.text($0) } ?? "uid \(watcher.uid)"
     let unit = watcher.unit.map { " (\(Printable.text($0)))" } ?? ""

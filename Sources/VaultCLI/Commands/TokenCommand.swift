@@ -81,7 +81,7 @@ struct TokenIssueCommand: ParsableCommand {
     Output.note("its number is \(id); it is good until \(end)")
   }
 
-  /// Texts as members of a JSON object; nil for none.
+  /// Returns the claims as a JSON object of texts; nil if there are none.
   private static func json(_ claims: [Attribute]) -> String? {
     if claims.isEmpty { return nil }
     var writer = JSONWriter(capacity: 256)
@@ -92,7 +92,7 @@ struct TokenIssueCommand: ParsableCommand {
     }
     writer.endObject()
     return writer.take().withBytes { bytes in
-      // Lent for the call, and claims are no secret.
+      // The bytes are lent for the call, and claims are no secret.
       unsafe bytes.withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) }
     }
   }
@@ -161,7 +161,7 @@ struct TokenRevokeCommand: ParsableCommand {
 
   func validate() throws {
     if (id == nil) == (subject == nil) { throw ValidationError("give the number of a token, or --sub and a subject") }
-    // Here already, so that a token that is given by mistake gets no further.
+    // The check comes this early so that a token given by mistake gets no further.
     if let id {
       if id.utf8.contains(UInt8(ascii: ".")) {
         throw ValidationError("this is a token and not its number; give the number, its claim jti")
@@ -207,7 +207,7 @@ struct TokenRotateCommand: ParsableCommand {
     let stored = try session.unlocking(for: "vault token rotate \(name)") { vault in
       let item = try vault.show(name)
       guard item.use == KeyUse.jwt.name else { throw ClientError.fault(.wrongUse(name: name, use: item.use)) }
-      // Of RSA one of the sizes that are made, and not a weaker key.
+      // For RSA, the new key has one of the sizes that the daemon makes, and is not weaker than the old one.
       let bits = item.keyBits.map { $0 > 3072 ? 4096 : 3072 }
       let generator = Wire.Generator(style: item.keyType ?? "hmac", length: bits)
       return try vault.set(Wire.NewItem(name: name, generate: generator, update: true))

@@ -40,7 +40,7 @@ struct UnlockCommand: SecretTaking {
     }
   }
 
-  /// The request. A line of standard input is the vault's own password unless another way is named.
+  /// The requested method. A line of standard input is the vault's own password unless another method is given.
   private var chosen: String? {
     if recovery { return SlotKindArgument.recovery.rawValue }
     return method?.rawValue ?? (secrets.passwordStdin ? SlotKindArgument.password.rawValue : nil)
@@ -61,15 +61,16 @@ struct UnlockCommand: SecretTaking {
     try offerPassword(session, answers)
   }
 
-  /// The command that sets a new password by a recovery code.
+  /// The command that sets a new password with a recovery code.
   private static let later = "`vault passwd --recovery` sets a new password"
 
-  /// Says how a new password is set, where a recovery code has opened the vault and nobody is asked.
+  /// Says how to set a new password, if a recovery code opened the vault and nobody is asked.
   private func hint(_ answers: Answers) {
     if answers.hasGivenCode { Output.note("opened by a recovery code; \(UnlockCommand.later)") }
   }
 
-  /// Offers to set a new password where a recovery code has just opened the vault: whoever needs one has lost the old one.
+  /// Offers to set a new password after a recovery code has opened the vault: a person who needs the code has lost the
+  /// old password.
   private func offerPassword(_ session: Session, _ answers: Answers) throws(Failure) {
     guard answers.hasGivenCode else { return }
     guard !secrets.passwordStdin, let keyboard = try? Keyboard(otherwise: "") else { return hint(answers) }
@@ -85,13 +86,13 @@ struct UnlockCommand: SecretTaking {
           answer: answer)
       }
     } catch {
-      // The vault is open all the same.
+      // The vault is open anyway.
       return Output.note("\(error.message); the vault is open, and \(UnlockCommand.later) later")
     }
     Output.note("the password is changed; the recovery code stays as it is")
   }
 
-  /// That it is unlocked, and until when.
+  /// A sentence that says until when the vault is unlocked.
   static func sentence(_ status: Wire.StatusReply) -> String {
     guard let at = status.locksAt else { return "unlocked until something locks it" }
     let until = "unlocked until \(LocalTime.text(at, to: STDERR_FILENO))"

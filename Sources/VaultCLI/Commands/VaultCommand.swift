@@ -1,6 +1,6 @@
 internal import ArgumentParser
 
-/// `vault` itself, which is its subcommands.
+/// The command `vault` with all its subcommands.
 struct VaultCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "vault",

@@ -35,7 +35,7 @@ struct WatchCommand: ParsableCommand {
   func run() throws {
     let items = try WatchedItems(items)
     let session = try Session(globals)
-    // Starts a daemon where there is none; after that it is waited for.
+    // This call starts a daemon if there is none; after that, the command waits for a missing daemon.
     _ = try session.call { vault in try vault.status() }
     if let exec {
       return try Watcher(exec, items, at: session.vault, runsAtOnce: now).work()
