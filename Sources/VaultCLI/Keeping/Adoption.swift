@@ -1,21 +1,23 @@
 internal import VaultModel
 internal import VaultWire
 
-/// A template that gives what another program has written: its text with the actions in the places of their values.
+/// A new template that renders to another program's text: that text, with the actions in place of their values.
 struct Adoption: ~Copyable {
-  /// The reason why a text is not taken into a template.
+  /// The reason why a text is not adopted into a template.
   struct Refusal: Error, Equatable {
     let reason: String
   }
 
-  /// The most bytes of the text behind two braces by which they are known again, up to two that close or the end of the line.
+  /// The most bytes after `{{` that identify an occurrence of it; fewer if `}}` or the end of the line comes first.
   private static let known = 64
 
-  /// The new template.
+  /// The text of the new template.
   let source: SecretBuffer
 
-  /// - Parameter earlier: values that must not come into it either.
-  /// - Throws: ``Refusal`` where a value would come into the template in the clear, or anything is not known for sure.
+  /// Makes the template.
+  ///
+  /// - Parameter earlier: earlier values, which must not come into the template either.
+  /// - Throws: ``Refusal`` if a value would come into the template in the clear, or if anything is uncertain.
   init(
     of rewriting: Rewriting, _ rendering: borrowing Rendering, _ template: borrowing Template, as present: RawSpan,
     earlier: EarlierValues = EarlierValues()
@@ -76,7 +78,8 @@ struct Adoption: ~Copyable {
     }
   }
 
-  /// Two braces that were there before are known by what follows them; they are data in the template, too.
+  /// Throws if the text holds a `{{` that the rendering did not hold. An old `{{` is recognized by the text after it;
+  /// it was data in the template as well.
   private static func requireNoNewBraces(
     outside places: [Range<Int>], _ rendering: borrowing Rendering, _ present: RawSpan
   ) throws(Refusal) {
@@ -123,7 +126,7 @@ struct Adoption: ~Copyable {
     return found
   }
 
-  /// The proof: the new template gives just what the program has written.
+  /// Proves that the new template renders to exactly the text that the program has written.
   private static func check(
     _ source: borrowing SecretBuffer, gives present: RawSpan, _ rendering: borrowing Rendering
   ) throws(Refusal) {

@@ -2,22 +2,25 @@ internal import CLinux
 internal import Glibc
 internal import VaultWire
 
-/// The text around a value, by which its place is known again in a text with other blanks and another order.
+/// Compares the text around values. By that text, a value's place is recognized in a text with other blanks and another
+/// order.
 enum Context {
-  /// The most bytes before a value that are compared, blanks left out.
+  /// The most bytes before a value that are compared, not counting blanks.
   private static let most = 128
-  /// As many as do without a word among them, as in a list of lists.
+  /// The number of compared bytes that suffices if no word is among them, as in a list of lists.
   private static let enough = 16
 
-  /// True when the same stands before both places, back to a separator or the beginning of the line that has a word behind it,
-  /// and what comes behind them ends both or is the same.
+  /// Returns true if the text before both places is the same and both values end alike. The text is compared back to a
+  /// separator or the beginning of a line, as soon as the compared text holds a word. After both values, the same byte
+  /// must follow, or a blank or separator after each.
   static func isSame(_ one: RawSpan, _ place: Range<Int>, _ other: RawSpan, _ otherPlace: Range<Int>) -> Bool {
     let (one, other) = (Span<UInt8>(_bytes: one), Span<UInt8>(_bytes: other))
     return isSameBefore(one, place.lowerBound, other, otherPlace.lowerBound)
       && isSameBehind(one, place.upperBound, other, otherPlace.upperBound)
   }
 
-  /// The first place in `text` before which the same stands as before `place` in `rendered`.
+  /// Returns the first place in `text` that has the same text before it as `place` has in `rendered`; nil if there is
+  /// none.
   static func find(_ rendered: RawSpan, _ place: Range<Int>, in text: RawSpan) -> Int? {
     let (rendered, text) = (Span<UInt8>(_bytes: rendered), Span<UInt8>(_bytes: text))
     for at in text.indices.dropFirst() where !isBlank(text[at]) {
@@ -69,12 +72,13 @@ enum Context {
     }
   }
 
-  /// Letters and digits, and whatever is not ASCII.
+  /// Returns true for letters and digits, and for any byte that is not ASCII.
   private static func isWord(_ byte: UInt8) -> Bool { byte >= 0x80 || VariableName.isPart(byte) }
 }
 
 extension RawSpan {
-  /// The first place at or behind `start` where these bytes stand; there has to be one of them at least.
+  /// Returns the first offset at or after `start` at which the bytes of `form` occur; nil if there is none or `form` is
+  /// empty.
   func firstPlace(of form: RawSpan, from start: Int) -> Int? {
     guard form.byteCount > 0, start + form.byteCount <= byteCount else { return nil }
     // Both are lent for the call.
@@ -89,7 +93,7 @@ extension RawSpan {
     }
   }
 
-  /// True when both hold the same bytes.
+  /// Returns true if both hold the same bytes.
   func hasSameBytes(as other: RawSpan) -> Bool {
     byteCount == other.byteCount && (byteCount == 0 || firstPlace(of: other, from: 0) == 0)
   }

@@ -1,8 +1,8 @@
 internal import VaultWire
 
-/// The values that items had before the ones of now, which a program may still write that has read them.
+/// The values that items had before their present ones. A program that has read such a value may still write it.
 struct EarlierValues {
-  /// The most of one item; the oldest go.
+  /// The most values that are kept of one item; the oldest is dropped.
   private static let most = 32
 
   private final class Value {
@@ -15,10 +15,10 @@ struct EarlierValues {
 
   init() {}
 
-  /// The items that have any.
+  /// The items with earlier values.
   var items: some Sequence<ItemReference> { values.keys }
 
-  /// Keeps a value, unless it is kept already.
+  /// Keeps a value, unless it is already kept.
   mutating func add(_ value: RawSpan, of item: ItemReference) {
     let isKept = values[item, default: []].contains { kept in
       kept.bytes.withBytes { $0.hasSameBytes(as: value) }
@@ -28,7 +28,7 @@ struct EarlierValues {
     if values[item, default: []].count > Self.most { values[item]?.removeFirst() }
   }
 
-  /// Lends each value of an item. None must leave the closure.
+  /// Lends each earlier value of an item to `body`. The bytes must not leave the closure.
   func forEach<E: Error>(of item: ItemReference, _ body: (RawSpan) throws(E) -> Void) throws(E) {
     for value in values[item] ?? [] { try value.bytes.withBytes { bytes throws(E) in try body(bytes) } }
   }

@@ -1,7 +1,7 @@
 internal import CLinux
 internal import Glibc
 
-/// A file as it was when it was written last: its number in its file system, its size and the time of that writing.
+/// The state of a file after its last write: its inode number, its size and its modification time.
 struct FileIdentity: Equatable {
   let inode: UInt64
   let size: Int64
@@ -13,7 +13,7 @@ struct FileIdentity: Equatable {
     (seconds, nanoseconds) = (status.st_mtim.tv_sec, status.st_mtim.tv_nsec)
   }
 
-  /// Reads what ``text`` gives.
+  /// Parses the text that ``text`` returns; nil for any other text.
   init?(_ text: some StringProtocol) {
     let parts = text.split(separator: " ", omittingEmptySubsequences: false)
     guard parts.count == 4, let inode = UInt64(parts[0]), let size = Int64(parts[1]), let seconds = Int(parts[2]),
@@ -24,14 +24,14 @@ struct FileIdentity: Equatable {
 
   var text: String { "\(inode) \(size) \(seconds) \(nanoseconds)" }
 
-  /// Gives a file a time of writing that no other program's writing has: the second of now, and a random part of it. The
-  /// clock's own ticks are so long that two writings may have the same.
+  /// Sets a file's modification time to one that no other program's write has: the present second with a random
+  /// fraction. The clock's own ticks are so long that two writes may have the same time.
   ///
-  /// - Returns: nil where the file is not the caller's, or its file system keeps no such times.
+  /// - Returns: nil if the file is not the caller's, or its file system does not store such times.
   static func stamp(_ descriptor: Int32) -> FileIdentity? {
     var now = timespec()
     guard unsafe clock_gettime(CLOCK_REALTIME, &now) == 0 else { return nil }
-    // Some file systems count in units of 100.
+    // Some file systems count in units of 100 nanoseconds.
     let part = Int.random(in: 0..<10_000_000) * 100
     let times = [timespec(tv_sec: 0, tv_nsec: omitted), timespec(tv_sec: now.tv_sec, tv_nsec: part)]
     var status = stat()
@@ -40,6 +40,6 @@ struct FileIdentity: Equatable {
     return identity.seconds == now.tv_sec && identity.nanoseconds == part ? identity : nil
   }
 
-  /// UTIME_OMIT: the time of the last reading stays.
+  /// UTIME_OMIT: the access time stays.
   private static let omitted = (1 << 30) - 2
 }

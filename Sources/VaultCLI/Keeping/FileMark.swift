@@ -2,35 +2,38 @@ internal import CLinux
 internal import Glibc
 internal import VaultWire
 
-/// A note beside a kept file that tells the keeper's own last writing from another program's, also after a restart.
+/// A note beside a kept file that tells the keeper's own last write from another program's, even after a restart.
 ///
-/// It holds nothing that comes from the content: nobody who lacks the file can confirm a guess of it.
+/// The mark holds nothing derived from the content: nobody who lacks the file can confirm a guess of its content.
 struct FileMark {
   private static let first = "vault-mark 1"
 
-  /// True when there is one, whatever it says, and the keeper has written the file once.
+  /// True if there is a mark, whatever it says, and the keeper has written the file once.
   let exists: Bool
-  /// The file that the keeper was about to write, and the own one that it was to displace.
+  /// The file that the keeper was about to write, and the keeper's own file that it was to displace.
   var files: [FileIdentity]
-  /// The files that the keeper made, as they were named until they exchanged their names with what they displaced.
+  /// The temporary names of the files that the keeper made. After an exchange of names, such a name belongs to the
+  /// displaced file.
   var parts: [Part]
-  /// The paths beside the template that a writing of it may have left.
+  /// The paths beside the template that a write of the template may have left.
   var others: [String]
-  /// True when the command is yet to run for what was written.
+  /// True if the command must still run for what was written.
   var isOwed: Bool
-  /// True until the first writing is over.
+  /// True until the first write is complete.
   var isFirst: Bool
 
   private let path: String
 
-  /// A name in the folder.
+  /// A temporary name in the folder.
   struct Part: Equatable {
     let name: String
-    /// The number of the keeper's own file that has it, while that is not whole and had no other name.
+    /// The inode number of the keeper's own file with that name, while the file is incomplete and has had no other
+    /// name.
     var begun: UInt64?
   }
 
-  /// Reads that of a file. One that is no mark is of no file, and one that others can have written is none.
+  /// Reads the mark of a file. A file that is not a mark counts as an empty one. A file that others may have written
+  /// counts as no mark.
   init(of file: String) {
     path = Self.path(of: file)
     let text = Self.text(path)
@@ -51,7 +54,8 @@ struct FileMark {
     isOwed = lines.contains("owed")
   }
 
-  /// True where something else than a file of another user's has the name, which nothing of the keeper's can take.
+  /// Returns true if the mark's name is taken, except by a regular file that another user owns or others may write:
+  /// such a file says nothing about the keeper.
   private static func isTaken(_ path: String) -> Bool {
     var status = stat()
     guard unsafe lstat(path, &status) == 0 else { return false }
@@ -66,14 +70,14 @@ struct FileMark {
     guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_uid == geteuid(),
       status.st_mode & 0o022 == 0, let read = try? FileInput.readAll(descriptor, limit: 4096, name: path)
     else { return nil }
-    // Bytes have no padding.
+    // Bytes have no padding: all of them are initialized.
     return read.withBytes { bytes in unsafe bytes.withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) } }
   }
 
-  /// True for a file that the keeper wrote.
+  /// Returns true for a file that the keeper wrote.
   func holds(_ file: FileIdentity) -> Bool { files.contains(file) }
 
-  /// Writes it in the place of the one that is there.
+  /// Writes the mark in place of the existing one.
   func write() throws(Failure) {
     var text = Self.first + "\n"
     for file in files { text += "file \(file.text)\n" }
@@ -89,7 +93,7 @@ struct FileMark {
     try file.finish()
   }
 
-  /// The path of a small file of the keeper's beside the kept one.
+  /// Returns the path of a small file of the keeper's beside the kept one.
   static func path(of file: String, ending: String = "vault-mark") -> String {
     let start = file.lastIndex(of: "/").map { file.index(after: $0) } ?? file.startIndex
     return "\(file[..<start]).\(file[start...]).\(ending)"
@@ -97,12 +101,12 @@ struct FileMark {
 }
 
 extension FileMark.Part {
-  /// The name, if it is one that the keeper makes.
+  /// Returns the name if the keeper could have made it; nil otherwise.
   fileprivate static func name(_ text: Substring) -> String? {
     text.hasPrefix(NewFile.partPrefix) && !text.contains("/") ? String(text) : nil
   }
 
-  /// The name and the number of a file to which nothing was written yet.
+  /// Takes the name and the inode number of a file to which nothing was written yet.
   init(begun file: NewFile) {
     var status = stat()
     (name, begun) = (file.part, unsafe fstat(file.descriptor, &status) == 0 ? UInt64(status.st_ino) : nil)

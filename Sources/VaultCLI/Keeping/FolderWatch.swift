@@ -1,20 +1,20 @@
 internal import CLinux
 internal import Glibc
 
-/// Tells of changes of files by what happens in their folders: a program that replaces a file leaves another one in its place,
-/// and the folder stays.
+/// Reports changes of files by watching their folders: a program that replaces a file puts another one in its place,
+/// while the folder stays.
 final class FolderWatch {
   private static let events =
     UInt32(
       IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_DELETE_SELF | IN_MOVE_SELF | IN_ATTRIB
         | IN_ONLYDIR)
 
-  /// Readable when there is something (inotify(7)).
+  /// A descriptor that is readable if there are events (inotify(7)).
   let descriptor: Int32
   private let paths: [String]
   /// The last parts of the paths.
   private let names: Set<String>
-  /// Further names that matter, in any of the folders.
+  /// More names to watch, in any of the folders.
   var others: Set<String> = []
 
   init(_ paths: [String]) throws(Failure) {
@@ -27,7 +27,7 @@ final class FolderWatch {
 
   deinit { close(descriptor) }
 
-  /// Begins to watch the folders that stand at their paths now; one that is watched already stays so.
+  /// Starts to watch the folders that the paths name now. A folder that is already watched stays watched.
   func begin() throws(Failure) {
     for path in paths {
       let slash = path.lastIndex(of: "/")
@@ -38,7 +38,7 @@ final class FolderWatch {
     }
   }
 
-  /// Takes what has happened since the last call; true when one of the files may be another now.
+  /// Takes the events since the last call; returns true if one of the files may have changed.
   func take() -> Bool {
     var isAny = false
     var buffer = [UInt8](repeating: 0, count: 64 << 10)
@@ -49,7 +49,7 @@ final class FolderWatch {
       while at + 16 <= count {
         let length = Int(Self.word(buffer, at + 12))
         let name = buffer[at + 16..<min(count, at + 16 + length)].prefix { $0 != 0 }
-        // Without a name it is about a folder, or tells that something was missed.
+        // An event without a name is about a folder, or says that events were missed.
         if name.isEmpty || isWatched(String(decoding: name, as: UTF8.self)) { isAny = true }
         at += 16 + length
       }
@@ -58,7 +58,7 @@ final class FolderWatch {
 
   private func isWatched(_ name: String) -> Bool { names.contains(name) || others.contains(name) }
 
-  /// A number of struct inotify_event, which is the machine's.
+  /// Reads a number of struct inotify_event, in the machine's byte order.
   private static func word(_ bytes: [UInt8], _ at: Int) -> UInt32 {
     // Four bytes lie there, and any bit pattern is an integer.
     unsafe bytes.withUnsafeBytes { unsafe $0.loadUnaligned(fromByteOffset: at, as: UInt32.self) }

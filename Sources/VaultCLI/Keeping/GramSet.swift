@@ -1,12 +1,13 @@
 internal import VaultWire
 
-/// A set of strings of eight bytes, in memory that wipes itself.
+/// A set of eight-byte strings, in memory that wipes itself.
 struct GramSet: ~Copyable {
-  /// The bytes of each.
+  /// The length of each string in bytes.
   static let length = 8
   private static let least = 64
 
-  /// Places of eight bytes each, a power of two of them; at least half of them are zero, which stands for none.
+  /// The places, of eight bytes each; their number is a power of two. At least half of them are zero, which means
+  /// empty.
   private var table = SecretBuffer()
   private var places = 0
   private var count = 0
@@ -50,7 +51,7 @@ struct GramSet: ~Copyable {
     places = larger
   }
 
-  /// Puts it in its place; false where it was there.
+  /// Puts a string in its place; returns false if it was already there.
   private static func put(_ gram: UInt64, into table: inout SecretBuffer, _ places: Int) -> Bool {
     table.withMutableBytes { table in
       var at = first(gram, places)
@@ -67,22 +68,23 @@ struct GramSet: ~Copyable {
   }
 
   private static func gram(_ table: RawSpan, _ place: Int) -> UInt64 {
-    // Any bits are one, and the places lie within the table.
+    // Any bit pattern is a string, and the places lie within the table.
     unsafe table.unsafeLoadUnaligned(fromByteOffset: length * place, as: UInt64.self)
   }
 
-  /// The place where the search for it begins: Fibonacci hashing (Knuth, The Art of Computer Programming 3, 6.4).
+  /// Returns the place at which the search for a string begins: Fibonacci hashing (Knuth, The Art of Computer
+  /// Programming 3, 6.4).
   private static func first(_ gram: UInt64, _ places: Int) -> Int {
     Int(truncatingIfNeeded: (gram ^ gram >> 29) &* 0x9E37_79B9_7F4A_7C15 >> 32) & (places - 1)
   }
 }
 
 extension RawSpan {
-  /// Lends all strings of eight bytes, with their places.
+  /// Calls `body` with each eight-byte string of the bytes and its offset.
   func forEachGram(_ body: (UInt64, Int) -> Void) {
     guard byteCount >= GramSet.length else { return }
     for place in 0...byteCount - GramSet.length {
-      // Within the span.
+      // The offset is within the span.
       body(unsafe unsafeLoadUnaligned(fromByteOffset: place, as: UInt64.self), place)
     }
   }

@@ -4,9 +4,9 @@ internal import VaultClient
 internal import VaultModel
 internal import VaultWire
 
-// What has become of the template and the output.
+// The keeper's reactions to changes of the template and the output.
 extension Keeper {
-  /// Finds it out.
+  /// Looks at the template and the output, and reacts to changes.
   func look() {
     nextLook = nil
     lookAside()
@@ -15,7 +15,7 @@ extension Keeper {
     switch templateState() {
     case .another: return isDueNow()
     case .unreadable:
-      // Whoever replaces it gets time; the next attempt then says what is wrong.
+      // A program that is replacing the template gets some time. The next attempt then reports the problem.
       if !isDue { (isDue, retry) = (true, Moment.now() + Self.absence) }
       isTemplateGone = true
     case .same:
@@ -27,33 +27,33 @@ extension Keeper {
       foreign = nil
       return
     }
-    // Its end is told of, but not when the reading alone was disturbed.
+    // The folder watch reports the end of a write, but nothing follows if only the read was disturbed.
     if present.hasWriter { return lookLater() }
     if displacedBase == nil { lookPause = Self.firstLook }
     lookAtMode(of: present)
     if lookAt(present), isHeld { isDueNow() }
   }
 
-  /// Sets the mode right that somebody has changed of what the keeper wrote.
+  /// Restores the mode of the keeper's own file after somebody changed it.
   func lookAtMode(of present: PresentFile) {
     guard file.hasOtherMode(present), let base, present.holds(base.rendering.bytes) else { return }
-    // Whoever sets another one each time is not fought.
+    // A program that sets another mode each time is not fought.
     guard modesRestored < Self.mostModes else { return }
     modesRestored += 1
     let isRestored = modesRestored < Self.mostModes && file.restoreMode(of: present)
     report.modeChanged(present.status.st_mode & 0o7777, from: file.output.mode, isRestored: isRestored)
   }
 
-  /// The time at which another mode stays.
+  /// The number of the mode change that is no longer undone.
   private static let mostModes = 4
 
-  /// Looks again by and by.
+  /// Schedules another look, after a pause that doubles each time.
   private func lookLater() {
     nextLook = Moment.now() + lookPause
     lookPause = min(2 * lookPause, Self.lastLook)
   }
 
-  /// Finds out whether there is room by now for what was held, and whether what was displaced is written to the end.
+  /// Checks whether there is room by now for the held text, and whether a displaced file is written to its end.
   private func lookAside() {
     let hasAside = file.hasAside
     if let known = displacedBase {
@@ -77,16 +77,17 @@ extension Keeper {
     return templateState(wanted.template)
   }
 
-  /// One that is empty now and was not is being written.
+  /// Compares the template with its file. A file that is empty now and was not before counts as unreadable, because a
+  /// program is still writing it.
   private func templateState(_ template: borrowing Template) -> TemplateState {
     guard let now = try? FileInput.readRegularFile(request.input, limit: Template.limit) else { return .unreadable }
     if template.source.isEqual(to: now) { return .same }
     return now.count == 0 ? .unreadable : .another
   }
 
-  /// Takes note of what stands at the output's path.
+  /// Reacts to the file at the output's path.
   ///
-  /// - Returns: true when the template has taken what another program has written.
+  /// - Returns: true if the template adopted another program's text.
   func lookAt(_ present: PresentFile) -> Bool {
     guard let wanted else { return false }
     if present.holds(wanted.rendering.bytes) {
@@ -94,14 +95,14 @@ extension Keeper {
       return false
     }
     if let base, present.holds(base.rendering.bytes) {
-      // Somebody has undone what another program had written.
+      // Somebody has undone another program's change.
       foreign = nil
       if isHeld { isDueNow() } else if hasLost { isNoLongerHeld() }
       return false
     }
     if let foreign, !awaitsAdoption, present.isSame(as: foreign) { return false }
     let last = base ?? wanted
-    // The program may still have a value from before.
+    // The program may still use an earlier value.
     let known: Result<Wanted, Failure> = ways.adopts ? older(present, last) : .success(last)
     guard let known = tell(of: present, known, or: last) else { return false }
     if known !== base { isDueNow() }
@@ -123,12 +124,12 @@ extension Keeper {
     } catch { return .failure(error) }
   }
 
-  /// Tells of a text that goes back to a rendering, and has the template take it if it may.
+  /// Reports a text that a program made from a rendering, and lets the template adopt it if that is allowed.
   ///
   /// - Parameters:
-  ///   - known: the rendering; or the error, which passes, for which it cannot be told.
-  ///   - last: the one that is looked at then.
-  /// - Returns: the rendering where the template has taken it.
+  ///   - known: the rendering from which the text was made; or the error, which may pass, that hides it for now.
+  ///   - last: the rendering to compare with after such an error.
+  /// - Returns: the rendering if the template adopted the text; nil otherwise.
   private func tell(of present: PresentFile, _ known: Result<Wanted, Failure>, or last: Wanted) -> Wanted? {
     let wasTold = foreign.map { present.isSame(as: $0) } ?? false
     var obstacle: Obstacle?
@@ -152,10 +153,10 @@ extension Keeper {
     self.obstacle = obstacle?.reason
     tryAgain(after: obstacle)
     if isAdopted {
-      // Perhaps a value was said to be gone before.
+      // An earlier receipt may have reported a value as gone.
       if hasLost, !isHeld { isNoLongerHeld() }
     } else {
-      // The receipts are of the versions of now, also where it goes back to older ones.
+      // Receipts are about the present versions, even if the text was made from older ones.
       sayLost(
         rendered === last
           ? rewriting : present.text.withBytes { Rewriting(of: last.rendering, last.template, as: $0) }, last)
@@ -163,7 +164,7 @@ extension Keeper {
     return isAdopted ? rendered : nil
   }
 
-  /// Has the template tried again by and by, where what was in the way passes.
+  /// Schedules another attempt to adopt the text if the obstacle may pass.
   private func tryAgain(after obstacle: Obstacle?) {
     switch obstacle {
     case .passing?: (awaitsAdoption, adoption) = (true, Moment.now() + adoptionPause.failed() * 1000)
@@ -173,18 +174,18 @@ extension Keeper {
     }
   }
 
-  /// Looks again at a text that the template could not take.
+  /// Looks again at a text that the template could not adopt.
   func adoptAgain() {
     adoption = nil
     guard let present = file.present(), !present.hasWriter else { return lookLater() }
     if lookAt(present), isHeld { isDueNow() }
   }
 
-  /// Says of the values that a program has changed or left out that they are not in the file, and when they are again.
+  /// Reports the values that a program changed or left out as missing from the file, and later as present again.
   ///
-  /// - Parameter mayBeNew: true where their versions may be others than those that were told before.
+  /// - Parameter mayBeNew: true if the values' versions may differ from the ones that were reported before.
   func sayLost(_ rewriting: Rewriting, _ known: Wanted, mayBeNew: Bool = false) {
-    // Held, none of the versions that are due is in it, which was said.
+    // While the output is held, none of the due versions is in it, and that was reported.
     guard !isHeld else { return }
     let items = known.template.actions.indices.filter { rewriting.fates[$0].isLost }
       .map { known.template.actions[$0].item.name }
@@ -201,11 +202,11 @@ extension Keeper {
 
   // MARK: Adoption
 
-  /// The reason why the template took nothing.
+  /// The reason why the template adopted nothing.
   private enum Obstacle {
-    /// The text itself.
+    /// A reason in the text itself.
     case lasting(String)
-    /// Something that is better by and by, such as a full disk.
+    /// A reason that may pass, such as a full disk.
     case passing(String)
 
     var reason: String {
@@ -223,7 +224,7 @@ extension Keeper {
     }
   }
 
-  /// Takes what a program has written into the template; the reason why not, if it does not.
+  /// Adopts another program's text into the template; returns the obstacle if that fails.
   private func adopt(_ present: PresentFile, _ rewriting: Rewriting, _ known: Wanted) -> Obstacle? {
     guard present.isReadable else { return .lasting("it cannot be read") }
     do {
@@ -234,7 +235,7 @@ extension Keeper {
     } catch { return Obstacle(error) }
   }
 
-  /// The template that takes it, which is written, and what that gives.
+  /// Writes a template that adopts the text, and returns that template with its rendering.
   private func adopted(_ present: PresentFile, _ rewriting: Rewriting, _ known: Wanted) throws -> Wanted {
     let adoption = try present.text.withBytes { bytes throws(Adoption.Refusal) in
       try Adoption(of: rewriting, known.rendering, known.template, as: bytes, earlier: earlier)
@@ -245,15 +246,16 @@ extension Keeper {
     return Wanted(template, rendering)
   }
 
-  /// Tells of what was displaced unseen, and has the template take it if it may; then nothing stays beside the file.
+  /// Reports a text that was displaced before the keeper saw it, and lets the template adopt it if that is allowed.
+  /// After an adoption, no file stays beside the output.
   func adopt(_ displaced: KeptFile.Displaced, _ known: Wanted) {
     let rewriting = displaced.file.text.withBytes { Rewriting(of: known.rendering, known.template, as: $0) }
     var obstacle: String?
     if ways.adopts {
-      // The values of now must not come into it either.
+      // The present values must not come into the template either.
       keepValues(of: wanted)
       if displaced.file.hasWriter {
-        // Its end is told of.
+        // The folder watch reports the end of that write.
         (displacedBase, obstacle) = (known, "the program is still writing it")
       } else {
         do { _ = try adopted(displaced.file, rewriting, known) } catch { obstacle = Obstacle(error).reason }
@@ -275,7 +277,7 @@ extension Keeper {
     let file = try NewFile(request.input, replaces: true, mode: status.st_mode & 0o777)
     if status.st_uid != geteuid() || status.st_gid != getegid() { try file.give(to: status.st_uid, status.st_gid) }
     try source.withBytes { bytes throws(Failure) in try file.write(bytes) }
-    // What somebody else has written meanwhile is not lost.
+    // A change that somebody else makes meanwhile must not be lost.
     let isChanged = Failure(.retry, "it has been changed itself")
     try file.sync()
     guard templateState(known.template) == .same else { throw isChanged }
@@ -297,7 +299,7 @@ extension Keeper {
 
   // MARK: What a person is to see to
 
-  /// Tells of what has come to lie under a name that nobody has chosen, and of its end.
+  /// Reports files that have appeared under names that nobody chose, and updates the notice once they are gone.
   func tellLeftovers() {
     let own = file.ownLeftovers
     let paths = Set(file.leftovers + own)
@@ -309,7 +311,7 @@ extension Keeper {
     tellNotice()
   }
 
-  /// The words for `vault status`; nil where there is nothing.
+  /// The notice for `vault status`; nil if there is nothing to report.
   var notice: String? {
     var words = NoticeText()
     let output = Self.absolute(file.output.path)
@@ -328,14 +330,14 @@ extension Keeper {
     return words.text()
   }
 
-  /// The words for versions that are not in the file.
+  /// The reason why versions are missing from the file, in words.
   func reason(_ words: String) -> String {
     var reason = NoticeText()
     reason.add("another program has \(words) ", file.output.path)
     return reason.text(most: NoticeText.mostOfVersion) ?? ""
   }
 
-  /// Says it where something has come to it, or has gone.
+  /// Sends the notice again if it has changed.
   private func tellNotice() {
     guard command.notice != notice, wanted != nil else { return }
     command.notice = notice

@@ -4,25 +4,26 @@ internal import VaultClient
 internal import VaultModel
 internal import VaultWire
 
-/// Keeps a file right that a template gives, until a signal ends it: renders again when an item or the template has changed,
-/// runs a command after each writing, and says what has become of the values when another program has written the file.
-/// Nothing that another program has written is lost.
+/// Keeps a file in line with its template until a signal ends it. The keeper renders again when an item or the template
+/// changes, runs a command after each write, and reports the fate of the values when another program writes the file.
+/// No text of another program is lost.
 ///
-/// It holds the values for as long as it runs, also while the vault is locked: it looks for them in what a program writes.
+/// The keeper holds the values for as long as it runs, also while the vault is locked, because it searches for them in
+/// other programs' texts.
 final class Keeper {
-  /// What is done about the text of another program.
+  /// The ways to treat another program's text.
   struct Ways {
-    /// Takes it into the template.
+    /// Adopts the text into the template.
     var adopts = false
-    /// Writes over what is not taken; it stays beside the file.
+    /// Overwrites a text that is not adopted; the text stays beside the file.
     var overwrites = false
   }
 
-  /// The signals that end it, and the command with it.
+  /// The signals that end the keeper and its command.
   private static let ending = SignalPipe.ending.filter { $0 != SIGPIPE }
-  /// The milliseconds that a program has to put a file in the place of one that it has removed or emptied.
+  /// The milliseconds that a program gets to replace a file that it has removed or emptied.
   static let absence = 1000
-  /// The shortest and the longest time until another look, in milliseconds.
+  /// The shortest and the longest pause before another look, in milliseconds.
   static let (firstLook, lastLook) = (50, 1000)
   private static let patience = Duration.seconds(5)
 
@@ -34,48 +35,49 @@ final class Keeper {
   private let inbox: WatchInbox
   let files: FolderWatch
   let command: KeptCommand
-  /// The text that the output should be; nil before the first rendering.
+  /// The text that the output should have; nil before the first rendering.
   var wanted: Wanted?
-  /// The text that it was when the keeper wrote it last, or found it right: another one than it should be while it is
-  /// held. Nil until that is known.
+  /// The text that the keeper last wrote to the output or found there as it should be. It differs from the wanted text
+  /// while the output is held. Nil until it is known.
   var base: Wanted?
-  /// The text that another program has written over it and that was told of; nil while the output is the keeper's own.
+  /// The text that another program has written over the output and that was reported; nil while the output is the
+  /// keeper's own.
   var foreign: PresentFile? {
     didSet { if foreign == nil { (adoption, awaitsAdoption, obstacle) = (nil, false, nil) } }
   }
-  /// True while it is not what it should be, because another program has written it.
+  /// True while the output is not as it should be, because another program has written it.
   var isHeld = false
-  /// True when it was said that a program has changed or left out values in it.
+  /// True if it was reported that a program changed or left out values of the output.
   var hasLost = false
-  /// True when the template could not take that text for a reason that passes.
+  /// True if the template could not adopt that text for a reason that may pass.
   var awaitsAdoption = false
-  /// The time at which it is tried again, as ``Moment`` counts.
+  /// The time of the next attempt to adopt the text, on the clock of ``Moment``.
   var adoption: Int?
   var adoptionPause = RetryPause()
-  /// The reason that was told last why the template took nothing.
+  /// The reason why the template adopted nothing, as last reported.
   var obstacle: String?
-  /// The rendering that a text goes back to which was displaced while it was being written.
+  /// The rendering from which a displaced text was made, while a program is still writing that text.
   var displacedBase: Wanted?
-  /// The time of another look, as ``Moment`` counts: at a text that somebody may still be writing.
+  /// The time of another look at a text that a program may still be writing, on the clock of ``Moment``.
   var nextLook: Int?
-  /// The milliseconds until it.
+  /// The milliseconds before that look.
   var lookPause = Keeper.firstLook
-  /// The names that nobody has chosen of what programs have written, as far as they were told.
+  /// The paths of files under names that nobody chose, as last reported.
   var leftovers: Set<String> = []
-  /// True when a command is yet to run that an earlier keeper owed.
+  /// True if a command must still run that an earlier keeper owed.
   private var isOwed = false
-  /// True when something that was displaced lay beside it at the last look.
+  /// True if a displaced file lay beside the output at the last look.
   var hadAside = false
-  /// The number of times that its mode was set right since it was written.
+  /// The number of times that the output's mode was found changed since the last write.
   var modesRestored = 0
-  /// The values that were in it before.
+  /// The values that the output held before.
   var earlier = EarlierValues()
   var isDue = true
-  /// True when the first rendering may be out of date unheard.
+  /// True if the first rendering may have missed a change, because the keeper was not listening yet.
   private var isBlind = true
   var isTemplateGone = false
   var pause = RetryPause()
-  /// The time of the next attempt after a failure, as ``Moment`` counts.
+  /// The time of the next attempt after a failure, on the clock of ``Moment``.
   var retry: Int?
 
   init(
@@ -87,18 +89,18 @@ final class Keeper {
     self.ways = ways
     report = KeeperReport(output: output.path, template: request.input, ways, json: json)
     files = try FolderWatch([request.input, output.path, file.asidePath])
-    // Of all items: the template may name others later.
+    // The inbox listens to all items, because the template may name others later.
     let all = try WatchedItems([])
     inbox = try WatchInbox(session.vault.location, all)
     self.command = KeptCommand(command, Receipts(session.vault, all))
   }
 
-  /// Works until a signal ends the program, or the daemon refuses to go on.
+  /// Works until a signal ends the program or the daemon refuses to continue.
   func work() throws(Failure) {
     var first = try begin()
-    // From here on, so that no signal ends it while a part of the file lies beside it.
+    // Signals are caught from here on, so that none ends the program while a part of the file lies beside it.
     let signals = try SignalPipe(Self.ending)
-    // It is kept for no longer than it is wanted.
+    // The first rendering is taken out of the variable, so that it is kept no longer than it is wanted.
     if let next = first.take() { try orLater { () throws(Failure) in try write(next) } }
     while true {
       if isDue, retry.map({ $0 <= Moment.now() }) ?? true { attempt() }
@@ -115,16 +117,16 @@ final class Keeper {
       if files.take() || nextLook.map({ $0 <= Moment.now() }) ?? false { look() }
       if let due = adoption, due <= Moment.now() { adoptAgain() }
       command.finish()
-      // The run that an earlier keeper owed is due once the file is looked at.
+      // A run that an earlier keeper owed becomes due only after a look at the file.
       if !isOwed { file.owes(command.isOwed) }
       tellLeftovers()
       report.send()
     }
   }
 
-  /// The first attempt, for which a person may be asked; nil where another one follows.
+  /// Makes the first attempt, in which a person may be asked; returns nil if another attempt must follow.
   private func begin() throws(Failure) -> Wanted? {
-    // A folder that is not there, or a file system that does not serve, is no matter of waiting.
+    // Waiting does not help against a missing folder or an unsuitable file system.
     try files.begin()
     try request.check()
     try file.begin()
@@ -138,7 +140,7 @@ final class Keeper {
     return first
   }
 
-  /// Does a part of the first attempt. What waiting does not help ends the program.
+  /// Runs a part of the first attempt. A failure that waiting cannot cure ends the program.
   private func orLater<R>(_ body: () throws(Failure) -> R) throws(Failure) -> R? {
     do throws(Failure) { return try body() } catch {
       guard error.exit == .retry || error.exit == .unavailable else { throw error }
@@ -171,14 +173,14 @@ final class Keeper {
     report.problem(failure)
   }
 
-  /// Has it rendered again at once.
+  /// Schedules a new rendering at once.
   func isDueNow() {
     (isDue, retry) = (true, nil)
     pause.reset()
   }
 
   private func render(_ request: InjectRequest) throws(Failure) -> Wanted {
-    // Before anything is read, so that no change is missed.
+    // The watch begins before anything is read, so that no change is missed.
     try files.begin()
     try request.check()
     let template = try request.template(isKept: true)
@@ -189,28 +191,28 @@ final class Keeper {
     return Wanted(template, rendering)
   }
 
-  /// True where an empty template is one that is being written: the template before was not empty, or the output has
-  /// or had content.
+  /// True if an empty template means that a program is still writing it: the template before was not empty, or the
+  /// output has or had content.
   private var mayNotBeEmpty: Bool {
     wanted.map { $0.template.source.count > 0 } ?? file.hasHeldText
   }
 
   private func write(_ next: Wanted) throws(Failure) {
     var before = (wanted, base)
-    // No value and no template has changed otherwise, so what a program has written stays.
+    // If the rendering is unchanged, no value and no template has changed, so another program's text stays.
     let isToWrite = foreign == nil || !(base?.gives(next) ?? false)
-    // Before it is written: whatever goes from there later is noticed.
+    // The check comes before the write, so that a later removal of the displaced file is noticed.
     hadAside = file.hasAside
-    // A mode that was changed unseen is no reason to write it.
+    // A mode that was changed unnoticed is no reason to write the file.
     if let present = file.present(), !present.hasWriter { lookAtMode(of: present) }
     var outcome = isToWrite ? try put(next, overwrites: false) : nil
     if case .held(let present)? = outcome {
       wanted = next
-      // They must not come into the template either.
+      // The new values must not come into the template either.
       keepValues(of: next)
-      // A text that is still being written is none to take; its end is told of.
+      // A text that a program is still writing cannot be adopted; the folder watch reports its end.
       if !present.hasWriter, lookAt(present) {
-        // The template is another one now, with which it goes on.
+        // The template has changed, and the next attempt uses it.
         keepValues(of: before.0)
         return isDueNow()
       }
@@ -219,7 +221,7 @@ final class Keeper {
     keepValues(of: before.0)
     var last: Wanted?
     if case .written(let displaced?)? = outcome, displaced.isSudden { last = before.1 ?? before.0 }
-    // What it held before is gone when that is told.
+    // The old values are wiped before the write is reported.
     before = (nil, nil)
     wanted = next
     session.startNone()
@@ -237,7 +239,7 @@ final class Keeper {
     }
   }
 
-  /// Nothing else is due than what was in the file before another program wrote it, and that program's text stays.
+  /// Handles a rendering that is the same as before another program wrote the file: that program's text stays.
   private func stays(_ next: Wanted) {
     isHeld = false
     guard let foreign else { return }
@@ -250,7 +252,7 @@ final class Keeper {
     }
   }
 
-  /// The file is what it should be.
+  /// Handles an output that is as it should be.
   private func isKept(_ next: Wanted, isWritten: Bool, _ displaced: KeptFile.Displaced? = nil) {
     (foreign, isHeld, hasLost) = (nil, false, false)
     if isWritten {
@@ -266,9 +268,9 @@ final class Keeper {
     isOwed = false
   }
 
-  /// The file holds what is due, as far as it is the keeper's.
+  /// Notes that the file holds the due versions again, as far as the file is the keeper's.
   ///
-  /// - Parameter isNew: true when it held something else the last time that it was right.
+  /// - Parameter isNew: true if the file held something else when it was last right.
   func isNoLongerHeld(isNew: Bool = false) {
     (isHeld, hasLost) = (false, false)
     command.notice = notice
@@ -299,14 +301,14 @@ final class Keeper {
     if news.first != nil { isBlind = false }
     if news.isUnlocked {
       retry = nil
-      // A daemon that was started again knows of no file that is held.
+      // A restarted daemon knows of no file that is held.
       if command.notice != nil { command.sayAgain() }
       command.send()
       if awaitsAdoption { adoptAgain() }
     }
   }
 
-  /// Every item does before the first rendering.
+  /// Returns true if the template uses the item; before the first rendering, true for every item.
   private func concerns(_ name: String) -> Bool {
     guard let wanted else { return true }
     return wanted.rendering.versions.keys.contains { $0.text.utf8.elementsEqual(name.utf8) }

@@ -2,14 +2,14 @@ internal import CLinux
 internal import Glibc
 internal import VaultModel
 
-/// The lock by which one keeper alone keeps a file. It is on an empty file beside the kept one, which nothing replaces, and
-/// is held from before the first writing on. The kernel releases it when the process ends.
+/// The lock that lets only one keeper keep a file. It is a lock on an empty file beside the kept one, which nothing
+/// replaces, and it is held from before the first write. The kernel releases it when the process ends.
 final class KeeperLock {
   private static let attempts = 8
 
   private let file: String
   private let path: String
-  /// -1 while it is not taken.
+  /// The locked descriptor; -1 while the lock is not held.
   private var descriptor: Int32 = -1
 
   /// - Parameter file: the path of the kept file.
@@ -20,9 +20,9 @@ final class KeeperLock {
 
   deinit { if descriptor >= 0 { close(descriptor) } }
 
-  /// Takes it; nothing is to do where it is taken already, unless somebody has removed the file since.
+  /// Takes the lock. Does nothing if this process already holds it, unless somebody has removed the lock file since.
   ///
-  /// - Throws: ``Failure`` where another process has it, or the folder or its file system lets nobody have one.
+  /// - Throws: ``Failure`` if another process holds the lock, or if the folder or its file system permits no lock.
   func take() throws(Failure) {
     for _ in 0..<Self.attempts {
       if descriptor >= 0, isNamed(descriptor) { return }
@@ -40,7 +40,7 @@ final class KeeperLock {
     throw failure(ESTALE)
   }
 
-  /// True while the file has its name, by which others find it.
+  /// Returns true while the lock file still has the name by which other keepers find it.
   private func isNamed(_ descriptor: Int32) -> Bool {
     var (mine, there) = (stat(), stat())
     return unsafe fstat(descriptor, &mine) == 0 && lstat(path, &there) == 0 && mine.st_ino == there.st_ino

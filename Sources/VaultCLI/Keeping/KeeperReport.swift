@@ -2,14 +2,14 @@ internal import Glibc
 internal import VaultModel
 internal import VaultWire
 
-/// What a ``Keeper`` tells: lines on standard error, or JSON on standard output. No value is ever in it, and nobody is waited for
-/// to read it.
+/// The messages of a ``Keeper``: lines on standard error, or JSON on standard output. No message holds a value, and the
+/// keeper waits for no reader.
 final class KeeperReport {
   private let output: String
   private let template: String
   private let ways: Keeper.Ways
   private let json: Bool
-  /// The problem that was told last, so that it is not told again at each attempt.
+  /// The problem that was reported last, so that the next attempts do not report it again.
   private var problem: String?
 
   private var events = LineQueue(to: STDOUT_FILENO)
@@ -21,7 +21,7 @@ final class KeeperReport {
     self.json = json
   }
 
-  /// An attempt has failed; another one follows.
+  /// Reports a failed attempt; another one follows.
   func problem(_ failure: Failure) {
     guard problem != failure.message else { return }
     problem = failure.message
@@ -46,20 +46,20 @@ final class KeeperReport {
     }
   }
 
-  /// What stood at the output's path was displaced.
+  /// Reports that the file at the output's path was displaced.
   ///
   /// - Parameters:
-  ///   - aside: where it lies now.
-  ///   - isSudden: true when it came at the same moment.
+  ///   - aside: the path where the displaced file lies now.
+  ///   - isSudden: true if the file arrived at the moment of the write.
   func displaced(to aside: String, isSudden: Bool) {
     if json { return emitDisplaced(to: aside) }
     let what = isSudden ? "another program wrote it at the same moment; what it wrote" : "what stood there"
     Output.note("\(Printable.text(output)): \(what) lies in \(Printable.text(aside))", .none)
   }
 
-  /// The kinds of files that lie under a name that nobody has chosen.
+  /// The kinds of files under a name that nobody chose.
   enum Leftover: String {
-    /// A program's text, because a writing was taken back or cut off.
+    /// Another program's text, left because a write was undone or interrupted.
     case foreign = "what another program had written"
     case template = "what a writing of the template has left"
     /// The keeper's own text, with values in it, which could not be removed.
@@ -87,7 +87,7 @@ final class KeeperReport {
     }
   }
 
-  /// Another program has changed the output's mode.
+  /// Reports that another program has changed the output's mode.
   func modeChanged(_ mode: mode_t, from own: mode_t, isRestored: Bool) {
     if json {
       return emit { writer in
@@ -106,9 +106,9 @@ final class KeeperReport {
       "another program has given \(Printable.text(output)) the mode \(FileMode.text(mode)); \(then)", .none)
   }
 
-  /// The output is not written over.
+  /// Reports that the output is held and not overwritten.
   ///
-  /// - Parameter aside: what lies beside it from an earlier time.
+  /// - Parameter aside: the path of a file that was displaced earlier; nil if there is none.
   func held(aside: String?) {
     if json {
       return emit { writer in
@@ -129,11 +129,11 @@ final class KeeperReport {
     Output.note("\(Printable.text(output)) is held, because another program has written it; \(advice)", .none)
   }
 
-  /// Another program has written the output.
+  /// Reports that another program has written the output.
   ///
   /// - Parameters:
-  ///   - obstacle: the reason why the template did not take what is not a value.
-  ///   - aside: where it lies, if not at the output's path.
+  ///   - obstacle: the reason why the template did not adopt the text outside the values; nil if there is none.
+  ///   - aside: the path of the text, if that is not the output's path.
   func rewritten(
     _ rewriting: Rewriting, _ actions: [Template.Action], obstacle: String?, at aside: String? = nil
   ) {
@@ -220,10 +220,10 @@ final class KeeperReport {
 
   // MARK: Events
 
-  /// Tells that there is room for events that wait.
+  /// The descriptor to poll for room for waiting events.
   var polled: pollfd { events.polled }
 
-  /// Writes those for which there is room.
+  /// Writes the events for which there is room.
   func send() { events.send() }
 
   private func emit(_ members: (inout JSONWriter) -> Void) {

@@ -3,44 +3,45 @@ internal import Glibc
 internal import VaultModel
 internal import VaultWire
 
-/// The command that runs after each writing of a file: never twice at once, once more for all writings while it runs, and again
-/// after a while where it fails. What comes of it is said to the daemon, for each version that is in the file.
+/// Runs a command after each write of a file: never twice at once, once more for all writes during a run, and again
+/// after a pause if it fails. Reports the outcome to the daemon for each version in the file.
 final class KeptCommand {
   private let text: String?
   private var receipts: Receipts
   private var run: WatchRun?
   private var isWanted = false
   private var pause = RetryPause()
-  /// The time of the next attempt after a failure, as ``Moment`` counts.
+  /// The time of the next attempt after a failure, on the clock of ``Moment``.
   private var retry: Int?
-  /// The versions in the file, and those that were when the command began that runs.
+  /// The versions in the file, and the versions that were in it when the present run began.
   private var written: [ItemName: Int] = [:]
   private var told: [ItemName: Int] = [:]
-  /// What a person is to see to, which is said with whatever is said to the daemon.
+  /// The problem that a person must solve; it is part of every receipt.
   var notice: String?
-  /// The last word on versions that are not in the file, as long as they are not: the command does not run then.
+  /// The last receipt for versions that are missing from the file, while they are missing. The command does not run in
+  /// that time.
   private var obstacle: (word: Receipts.Word, versions: [ItemName: Int])?
-  /// What was said last.
+  /// The receipt that was sent last.
   private var last: (word: Receipts.Word, versions: [ItemName: Int], notice: String?)?
 
-  /// - Parameter text: nil where there is no command, and a file that is written is all.
+  /// - Parameter text: the command; nil if there is none, and a written file is all.
   init(_ text: String?, _ receipts: Receipts) {
     self.text = text
     self.receipts = receipts
   }
 
-  /// True while it is yet to run, or to end well, for what was written.
+  /// True while the command must still run, or end well, for what was written.
   var isOwed: Bool { isWanted || descriptor >= 0 }
 
-  /// The time at which it is to start again, as ``Moment`` counts; nil where it waits for something else.
+  /// The time at which the command must start again, on the clock of ``Moment``; nil if it waits for something else.
   var due: Int? { obstacle == nil && descriptor < 0 ? retry : nil }
 
-  /// Readable when the command has ended; -1 while none runs.
+  /// A descriptor that is readable once the command has ended; -1 while none runs.
   var descriptor: Int32 { run?.descriptor ?? -1 }
 
-  /// Takes note of a file that is right, and of the versions in it.
+  /// Notes that the file is right, and which versions are in it.
   ///
-  /// - Parameter isWritten: false when it was right before.
+  /// - Parameter isWritten: false if the file was right before.
   func isWanted(after isWritten: Bool, _ versions: [ItemName: Int]) {
     written = versions
     obstacle = nil
@@ -53,9 +54,9 @@ final class KeptCommand {
     }
   }
 
-  /// Takes note that versions are not in the file, which is another program's.
+  /// Notes that versions are missing from the file, because another program has written it.
   ///
-  /// - Parameter standing: other versions, which stand in it.
+  /// - Parameter standing: other versions, which are in the file.
   func hold(_ reason: String, _ versions: [ItemName: Int], standing: [ItemName: Int] = [:]) {
     let word = Receipts.Word.held(reason)
     let new = standing.filter { written[$0.key] != $0.value || obstacle?.versions[$0.key] != nil }
@@ -65,12 +66,12 @@ final class KeptCommand {
     if !isSaid(word, of: versions) { say(word, of: versions) }
   }
 
-  /// True when that was said last, with the notice of now.
+  /// Returns true if the last receipt says the same, with the present notice.
   private func isSaid(_ word: Receipts.Word, of versions: [ItemName: Int]) -> Bool {
     last.map { $0.word == word && $0.versions == versions && $0.notice == notice } ?? false
   }
 
-  /// Says again what was said last, with the notice of now.
+  /// Sends the last receipt again, with the present notice.
   func sayAgain() {
     if let last { say(last.word, of: last.versions) }
   }
@@ -80,7 +81,7 @@ final class KeptCommand {
     receipts.add(word, of: versions, notice)
   }
 
-  /// Starts it if that is due.
+  /// Starts the command if it is due.
   func start() {
     guard let text, isWanted, obstacle == nil, descriptor < 0, retry.map({ $0 <= Moment.now() }) ?? true else { return }
     (isWanted, retry, told) = (false, nil, written)
@@ -90,7 +91,7 @@ final class KeptCommand {
     }
   }
 
-  /// Takes note of its end, if it has ended.
+  /// Handles the end of the command, if it has ended.
   func finish() {
     guard descriptor >= 0 else { return }
     var polled = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
@@ -104,22 +105,22 @@ final class KeptCommand {
       retry = nil
     } else {
       let seconds = pause.failed()
-      // A writing meanwhile is an attempt of its own, at once.
+      // A write during the run causes a new attempt at once.
       retry = isWanted ? nil : Moment.now() + seconds * 1000
       let again = isWanted ? "now, for what was written meanwhile" : "in \(seconds) s"
       Output.note("the command ended with \(end?.text ?? "no start"); it runs again \(again)", .none)
       isWanted = true
     }
     guard let obstacle else { return say(.ended(end), of: told) }
-    // The last word is the one on a version that is not in the file.
+    // The last receipt remains the one for the missing versions.
     let said = last
     say(.ended(end), of: told.filter { obstacle.versions[$0.key] == nil })
     last = said
   }
 
-  /// Says to the daemon what it could not take before.
+  /// Sends the receipts that the daemon could not take before.
   func send() { receipts.send() }
 
-  /// Ends it, and all of its process group.
+  /// Ends the command and all of its process group.
   func stop() { run.take()?.stop() }
 }

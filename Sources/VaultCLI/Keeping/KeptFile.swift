@@ -3,16 +3,16 @@ internal import Glibc
 internal import VaultModel
 internal import VaultWire
 
-/// The file that a keeper writes, and other programs may write as well: whatever was there and is not the keeper's own
-/// stays, at its place or beside it.
+/// The file that a keeper writes and that other programs may write as well. A file that is not the keeper's own is
+/// never lost: it stays in its place or beside it.
 struct KeptFile {
-  /// What came of a writing.
+  /// The outcome of a write.
   enum Outcome {
-    /// It is what it should be, and was before.
+    /// The file already was as it should be.
     case right
-    /// It was written. What is there is what it displaced and what lies beside it now.
+    /// The file was written. The associated value is the file that it displaced, which lies beside it now.
     case written(Displaced?)
-    /// It was not written over what another program has put there.
+    /// The file was not written, because another program's text is there.
     case held(PresentFile)
 
     var isHeld: Bool {
@@ -26,61 +26,61 @@ struct KeptFile {
   /// A file that was displaced and lies beside the kept one.
   struct Displaced {
     let file: PresentFile
-    /// True when it came between the look and the writing.
+    /// True if the file arrived between the check and the write.
     let isSudden: Bool
-    /// True when nothing more will be written to it, as far as can be told.
+    /// True if nothing more will be written to the file, as far as the keeper can tell.
     let isQuiet: Bool
   }
 
-  /// The way in which what stands there may be written over.
+  /// The grounds on which the present file may be replaced.
   private enum Claim {
-    /// It is the keeper's own, and goes.
+    /// The file is the keeper's own and is removed.
     case own
-    /// It is not, and stays beside.
+    /// The file is another program's and stays beside the output.
     case aside
   }
 
   private static let attempts = 8
-  /// The milliseconds in which a program that has it open for writing is waited for.
+  /// The milliseconds for which the keeper waits for a program that has the file open for writing.
   private static let patience = 1000
 
   let output: OutputFile
-  /// True when a command runs after each writing.
+  /// True if a command runs after each write.
   private let runs: Bool
   private let lock: KeeperLock
-  /// The time since which a program has it open for writing, as ``Moment`` counts.
+  /// The time since which a program has had the file open for writing, on the clock of ``Moment``.
   private var writing: Int?
-  /// True when the command is yet to run for what was written.
+  /// True if the command must still run for what was written.
   private(set) var isOwed = false
-  /// The files of the keeper's to which a program has written while they were taken back.
+  /// The keeper's files to which a program wrote while the keeper undid a write.
   private var leftParts: [FileMark.Part] = []
   /// The keeper's own files that could not be removed.
   private var ownParts: [FileMark.Part] = []
-  /// The paths that a writing of the template may have left, see ``FileMark/others``.
+  /// The paths that a write of the template may have left; see ``FileMark/others``.
   private var others: [String] = []
 
   init(_ output: OutputFile, runs: Bool) {
     (self.output, self.runs, lock) = (output, runs, KeeperLock(of: output.path))
   }
 
-  /// The path of what was displaced.
+  /// The path for a displaced file.
   var asidePath: String { output.path + ".displaced" }
-  /// Its name in the folder.
+  /// The name of a displaced file in the folder.
   private var asideName: String { String(output.path[nameStart...]) + ".displaced" }
   private var nameStart: String.Index {
     output.path.lastIndex(of: "/").map { output.path.index(after: $0) } ?? output.path.startIndex
   }
 
-  /// True when something that was displaced lies there.
+  /// True if a displaced file lies at that path.
   var hasAside: Bool {
     Self.exists(asidePath)
   }
 
-  /// The paths of what programs have written that nobody has chosen, because a writing was taken back.
+  /// The paths of other programs' texts under names that nobody chose, left because a write was undone.
   var leftovers: [String] { leftParts.map { path(of: $0.name) }.filter(Self.exists) }
   /// The paths of the keeper's own files that could not be removed so far.
   var ownLeftovers: [String] { ownParts.map { path(of: $0.name) }.filter(Self.exists) }
-  /// The paths that a writing of the template has left, which was cut off.
+  /// The paths that an interrupted write of the template has left.
   var templateLeftovers: [String] { others.filter(Self.exists) }
 
   private static func exists(_ path: String) -> Bool {
@@ -90,15 +90,15 @@ struct KeptFile {
 
   private func path(of name: String) -> String { output.path[..<nameStart] + name }
 
-  /// The file as it stands there; nil where there is none.
+  /// Returns the file at the output's path; nil if there is none.
   func present() -> PresentFile? { PresentFile(output.path) }
 
-  /// True when it is not empty, or was not when the keeper wrote it last.
+  /// True if the file is not empty now, or was not when the keeper last wrote it.
   var hasHeldText: Bool {
     present().map { $0.status.st_size > 0 } ?? false || FileMark(of: output.path).files.contains { $0.size > 0 }
   }
 
-  /// Finds out whether it can be kept, and takes care of what a keeper left that was killed.
+  /// Checks whether the file can be kept, and cleans up after a keeper that was killed.
   mutating func begin() throws(Failure) {
     try lock.take()
     try NewFile.checkExchange(beside: output.path)
@@ -120,7 +120,7 @@ struct KeptFile {
     }
   }
 
-  /// True for a file that the keeper wrote, which nobody has written to since, and nobody writes to now.
+  /// Returns true for a file that the keeper wrote, to which nobody has written since and nobody is writing now.
   private static func isOwn(_ left: PresentFile, _ part: FileMark.Part, _ mark: FileMark) -> Bool {
     if left.mayHaveWriter { return false }
     return mark.holds(left.identity) || left.identity.inode == part.begun
@@ -128,12 +128,12 @@ struct KeptFile {
 
   // MARK: Writing
 
-  /// Writes it whole, unless it is already what it should be or another program's text stands there.
+  /// Writes the file whole, unless it already is as it should be or another program's text is there.
   ///
   /// - Parameters:
-  ///   - isFirst: true until the keeper knows what it wrote: then a file without a mark is displaced.
-  ///   - overwrites: true when another program's text is displaced.
-  ///   - isKnown: tells whether a text is the one that the keeper wrote last.
+  ///   - isFirst: true until the keeper knows what it wrote. Until then, a file without a mark is displaced.
+  ///   - overwrites: true if another program's text is displaced.
+  ///   - isKnown: returns true for the text that the keeper wrote last.
   mutating func write(
     _ content: borrowing SecretBuffer, isFirst: Bool, overwrites: Bool, isKnown: (PresentFile) -> Bool
   ) throws(Failure) -> Outcome {
@@ -178,37 +178,39 @@ struct KeptFile {
     isKnown: (PresentFile) -> Bool
   ) -> Claim? {
     let mark = FileMark(of: output.path)
-    // A later writing to it would go with it, and there is no room beside the file.
+    // A later write to the file would be lost with it, and there is no room beside the output.
     if present.hasWriter, hasAside { return nil }
     if present.holds(content) || isKnown(present) { return .own }
-    // Once the keeper knows what it wrote, another text is another program's, whatever its times say.
+    // Once the keeper knows what it wrote, any other text is another program's, whatever the file's times say.
     if isFirst, !present.hasWriter, mark.holds(present.identity) { return .own }
     guard overwrites || isFirst && !mark.exists else { return nil }
     return !hasAside || isAside(present) ? .aside : nil
   }
 
-  /// True when what lies beside is just this.
+  /// Returns true if the file beside the output has the same content as this one.
   private func isAside(_ file: PresentFile) -> Bool {
     guard let aside = PresentFile(asidePath), aside.isReadable else { return false }
     return file.isSame(as: aside)
   }
 
-  /// - Returns: nil where what stands there is another file by now.
+  /// Puts a new file in the place of the present one.
+  ///
+  /// - Returns: nil if another file is there by now.
   private mutating func place(
     _ content: borrowing SecretBuffer, over present: PresentFile?, _ claim: Claim?
   ) throws(Failure) -> Outcome? {
     let file = try NewFile(output.path, replaces: true, mode: output.mode)
     let begun = FileMark.Part(begun: file)
     defer {
-      // Given up, it must not stay with a value in it.
+      // A file that is given up must not stay, because values may be in it.
       if !file.isDone { drop(file, begun) }
     }
-    // Before anything is in it: if the keeper is killed, its next start knows the file.
+    // The mark comes before any content: if the keeper is killed, its next start recognizes the file.
     let before = FileMark(of: output.path)
     try mark(before.files, begun, isFirst: !before.exists)
     try content.withBytes { bytes throws(Failure) in try file.write(bytes) }
     let own = claim == .own ? present.flatMap { $0.hasWriter ? nil : [$0.identity] } ?? [] : []
-    // Before it has its name: both files are known.
+    // The mark comes before the new file gets its name, so that both files are known.
     let stamp = FileIdentity.stamp(file.descriptor)
     try file.sync()
     isOwed = runs
@@ -224,12 +226,13 @@ struct KeptFile {
     } else if try file.takeFreeName() {
       outcome = .written(nil)
     }
-    // Until it was written once, what stands there makes room at the next start as at the first one.
+    // The first write is complete now. Until then, a file at the output's path is displaced at the next start as at the
+    // first one.
     if !before.exists, let outcome, !outcome.isHeld { try? mark(stamp.map { [$0] } ?? [], part, isFirst: false) }
     return outcome
   }
 
-  /// Finds out what was displaced, and what becomes of it.
+  /// Examines the displaced file, and decides what becomes of it.
   private mutating func settle(
     _ file: NewFile, _ content: borrowing SecretBuffer, over present: PresentFile, _ claim: Claim?
   ) throws(Failure) -> Outcome {
@@ -257,7 +260,8 @@ struct KeptFile {
     return .held(displaced)
   }
 
-  /// Removes what has the other name; what cannot be removed stays in the mark, and is tried again.
+  /// Removes the file with the temporary name. A file that cannot be removed stays in the mark, and the removal is
+  /// tried again.
   private mutating func drop(_ file: NewFile, _ part: FileMark.Part) {
     if !file.drop() { ownParts.append(part) }
   }
@@ -272,13 +276,14 @@ struct KeptFile {
     ownParts = left
   }
 
-  /// Gives the name back. What a program has written to the keeper's file meanwhile stays, and is named.
+  /// Gives the output's name back to the displaced file. If a program wrote to the keeper's file meanwhile, that file
+  /// stays and is reported.
   private mutating func takeBack(_ file: NewFile, _ content: borrowing SecretBuffer, _ displaced: PresentFile?) {
     if !file.undo(of: content, for: displaced) { leftParts.append(FileMark.Part(name: file.part)) }
   }
 
-  /// The displaced file, and whether nobody will write to it any more. A program that does so just now gets a while for
-  /// that; where the kernel does not tell, one has that while to be seen.
+  /// Returns the displaced file, and whether nobody will write to it any more. A program that is writing gets some time
+  /// to finish. If the kernel cannot tell of writers, the keeper watches for a write for the same time.
   private static func displaced(by file: NewFile) -> (PresentFile, isQuiet: Bool)? {
     let end = Moment.now() + patience
     guard let first = PresentFile(file.part, in: file.folder) else { return nil }
@@ -291,7 +296,7 @@ struct KeptFile {
     return (displaced, !displaced.hasWriter && (!displaced.mayHaveWriter || displaced.isUnchanged(since: first)))
   }
 
-  /// Removes what lies beside, if it is still that.
+  /// Removes the file beside the output, if it is still the given one.
   func removeAside(_ displaced: Displaced) {
     guard displaced.isQuiet, let aside = PresentFile(asidePath), aside.isSame(as: displaced.file) else { return }
     unsafe unlink(asidePath)
@@ -299,10 +304,10 @@ struct KeptFile {
 
   // MARK: The mode
 
-  /// True for a file of another mode than the keeper made it with.
+  /// Returns true for a file whose mode differs from the one that the keeper gave it.
   func hasOtherMode(_ present: PresentFile) -> Bool { present.status.st_mode & 0o7777 != output.mode }
 
-  /// Gives it its mode again; false where the keeper may not.
+  /// Gives the file its mode again; returns false if the keeper may not.
   func restoreMode(of present: PresentFile) -> Bool {
     let descriptor = unsafe open(output.path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY)
     guard descriptor >= 0 else { return false }
@@ -314,7 +319,7 @@ struct KeptFile {
 
   // MARK: The mark
 
-  /// Takes note that the file is what the keeper would have written, whoever wrote it.
+  /// Records in the mark that the file is as the keeper would have written it, whoever wrote it.
   func confirm(_ present: PresentFile) {
     let mark = FileMark(of: output.path)
     if mark.holds(present.identity) { return }
@@ -325,21 +330,21 @@ struct KeptFile {
     guard unsafe fstat(descriptor, &status) == 0, status.st_ino == present.status.st_ino,
       let stamp = FileIdentity.stamp(descriptor)
     else { return }
-    // A writing before the stamp shows in the text, and a later one in the time.
+    // A write before the stamp shows in the text, and a later one in the time.
     guard let now = self.present(), now.identity == stamp, now.isSame(as: present) else { return }
     try? self.mark([stamp], isFirst: false)
   }
 
-  /// Takes note whether the command is yet to run for what was written.
+  /// Records whether the command must still run for what was written.
   mutating func owes(_ isOwed: Bool) {
     let before = self.isOwed
     guard isOwed != before else { return }
     self.isOwed = isOwed
-    // It is tried again until it is on the disk.
+    // A failed write of the mark is tried again until the mark is on the disk.
     do { try mark(FileMark(of: output.path).files) } catch { self.isOwed = before }
   }
 
-  /// Takes note of a new template that is to exchange its name with the one that is there.
+  /// Records a new template that is about to exchange its name with the present one.
   mutating func willExchange(template part: String) throws(Failure) {
     others = others.filter(Self.exists) + [part]
     try mark(FileMark(of: output.path).files)
@@ -347,9 +352,9 @@ struct KeptFile {
 
   /// Writes the mark.
   ///
-  /// - Parameter isFirst: nil where that stays as it is.
+  /// - Parameter isFirst: nil leaves the mark's value as it is.
   private func mark(_ files: [FileIdentity], _ part: FileMark.Part? = nil, isFirst: Bool? = nil) throws(Failure) {
-    // Somebody may have removed its file, and another keeper begun since.
+    // Somebody may have removed the lock file, and another keeper may have begun since.
     try lock.take()
     var mark = FileMark(of: output.path)
     mark.files = files

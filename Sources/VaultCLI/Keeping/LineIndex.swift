@@ -7,7 +7,7 @@ struct LineIndex {
     for index in bytes.indices where bytes[index] == 0x0A { breaks.append(index) }
   }
 
-  /// The line of a place, from 1.
+  /// Returns the line of an offset, counted from 1.
   func line(_ place: Int) -> Int {
     var (low, high) = (0, breaks.count)
     while low < high {

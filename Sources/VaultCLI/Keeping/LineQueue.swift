@@ -2,10 +2,10 @@ internal import CLinux
 internal import Glibc
 internal import VaultWire
 
-/// Lines on their way to a reader that may take its time, without a wait for it. Where it takes none for long, new ones are left
-/// out, each as a whole.
+/// Lines for a reader that may be slow. The writer never waits: if the reader takes nothing for long, new lines are
+/// dropped, each as a whole.
 struct LineQueue: ~Copyable {
-  /// The most bytes that wait for the reader before lines are left out.
+  /// The number of waiting bytes above which new lines are dropped.
   private static let most = 1 << 20
 
   private let descriptor: Int32
@@ -14,17 +14,17 @@ struct LineQueue: ~Copyable {
 
   init(to descriptor: Int32) { self.descriptor = descriptor }
 
-  /// Tells that there is room for what waits.
+  /// The descriptor to poll for room for the waiting bytes.
   var polled: pollfd { pollfd(fd: waiting.count > 0 ? descriptor : -1, events: Int16(POLLOUT), revents: 0) }
 
-  /// Adds a line, with its line break.
+  /// Adds a line, which ends with its newline.
   mutating func add(_ line: borrowing SecretBuffer) {
     if isClosed || waiting.count > Self.most { return }
     line.withBytes { waiting.append($0) }
     send()
   }
 
-  /// Writes what there is room for.
+  /// Writes as many bytes as there is room for.
   mutating func send() {
     while waiting.count > 0 {
       var polled = polled

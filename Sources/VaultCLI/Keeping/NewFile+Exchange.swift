@@ -3,18 +3,18 @@ internal import Glibc
 internal import VaultModel
 internal import VaultWire
 
-// Names that are taken without the loss of what another program has put there.
+// Ways to take a name without losing a file that another program has put there.
 extension NewFile {
-  /// What came of an exchange.
+  /// The outcome of an exchange.
   enum Exchange {
     case done
-    /// Nothing stands there any more.
+    /// No file has the final name any more.
     case isGone
-    /// The file system, or the kernel, has no such thing.
+    /// The file system or the kernel cannot exchange names.
     case isImpossible
   }
 
-  /// Takes its name, unless a file has it: then false.
+  /// Takes the final name; returns false if another file has it.
   func takeFreeName() throws(Failure) -> Bool {
     guard unsafe vault_rename_new(folder, part, name) == 0 else {
       if errno == EEXIST { return false }
@@ -25,8 +25,8 @@ extension NewFile {
     return true
   }
 
-  /// Exchanges names with the file that has its own: from here on that one is at ``part``, and nothing but ``drop()``,
-  /// ``moveAside(to:)`` and ``undo()`` takes it away from there.
+  /// Exchanges names with the file that has the final name. From then on, that file is at ``part``, and only
+  /// ``drop()``, ``moveAside(to:)`` and ``undo(of:for:)`` remove it from there.
   func exchange() throws(Failure) -> Exchange {
     guard unsafe vault_exchange(folder, part, name) == 0 else {
       switch errno {
@@ -40,7 +40,7 @@ extension NewFile {
     return .done
   }
 
-  /// Removes what is at ``part``; false where something stays there.
+  /// Removes the file at ``part``; returns false if a file stays there.
   @discardableResult func drop() -> Bool {
     isDone = true
     let isGone = unsafe unlinkat(folder, part, 0) == 0 || errno == ENOENT
@@ -48,7 +48,8 @@ extension NewFile {
     return isGone
   }
 
-  /// Gives what was displaced a name of its own, for its owner alone to read; false where that name is taken.
+  /// Gives the displaced file a name of its own and makes it readable by its owner alone; returns false if that name is
+  /// taken.
   func moveAside(to aside: String) throws(Failure) -> Bool {
     Self.leaveToOwner(part, in: folder)
     guard unsafe vault_rename_new(folder, part, aside) == 0 else {
@@ -59,8 +60,8 @@ extension NewFile {
     return true
   }
 
-  /// Leaves a regular file to its owner alone. One that has other names keeps its mode there, and nothing that is no file,
-  /// or is put in its place meanwhile, is touched.
+  /// Restricts a regular file to its owner. A file that has more names keeps its mode. No other type of file is
+  /// touched, nor a file that is put in its place meanwhile.
   static func leaveToOwner(_ name: String, in folder: Int32) {
     let descriptor = unsafe openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY)
     guard descriptor >= 0 else { return }
@@ -72,16 +73,18 @@ extension NewFile {
     fchmod(descriptor, 0o600)
   }
 
-  /// Gives the name back to what was displaced, or leaves it to what a program has put there since; removes this file.
+  /// Gives the final name back to the displaced file, or leaves it to a file that a program has put there since; then
+  /// removes this file.
   ///
   /// - Parameters:
-  ///   - content: what was written to this file.
-  ///   - displaced: what it has displaced; nil for what is no regular file.
-  /// - Returns: false where a program has written to this file meanwhile, or may do so still: then it stays at ``part``.
+  ///   - content: the content that was written to this file.
+  ///   - displaced: the displaced file; nil if it is not a regular file.
+  /// - Returns: false if a program has written to this file meanwhile, or may still do so. This file then stays at
+  ///   ``part``.
   func undo(of content: borrowing SecretBuffer, for displaced: PresentFile?) -> Bool {
     defer { syncFolder() }
     guard unsafe vault_exchange(folder, part, name) == 0 else {
-      // Nothing stands there any more.
+      // No file has the final name any more.
       return unsafe vault_rename_new(folder, part, name) == 0
     }
     var mine = stat()
@@ -90,7 +93,8 @@ extension NewFile {
     if inode(of: part) == mine.st_ino {
       guard let own = PresentFile(part, in: folder), own.holds(content), !own.mayHaveWriter else { return false }
     } else {
-      // The program itself has replaced it by what stands there now.
+      // The program itself replaced this file. Its new file is at ``part`` after the exchange, and gets the final name
+      // back.
       guard unsafe vault_exchange(folder, part, name) == 0, let displaced, let again = PresentFile(part, in: folder),
         again.identity == displaced.identity, again.isSame(as: displaced), !again.mayHaveWriter
       else { return false }
@@ -103,7 +107,7 @@ extension NewFile {
     return unsafe fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0 ? status.st_ino : nil
   }
 
-  /// Throws where the file system of a file's folder cannot exchange two names.
+  /// Throws if the file system of a file's folder cannot exchange two names.
   ///
   /// - Parameter isTemplate: true for the template, which only `--adopt` writes.
   static func checkExchange(beside path: String, isTemplate: Bool = false) throws(Failure) {

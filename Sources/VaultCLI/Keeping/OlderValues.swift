@@ -2,15 +2,16 @@ internal import VaultClient
 internal import VaultModel
 internal import VaultWire
 
-// The values that a file holds which was written before the keeper's start, or by a program that has read them earlier.
+// The search for older values in a file that was written before the keeper's start, or by a program that read them
+// earlier.
 extension Wanted {
   /// The most older versions of an item that are tried.
   private static let mostVersions = 8
 
-  /// The same template with the older values that stand in their places in `present`, where those of now do not; nil
-  /// where such are not found for every one.
+  /// Returns the same template with older values, if every present value that is missing from its place in `present`
+  /// has an older one there; nil if an older value is not found.
   ///
-  /// - Throws: ``Failure`` where that cannot be told now.
+  /// - Throws: ``Failure`` if that cannot be determined now.
   func older(in present: borrowing SecretBuffer, _ session: Session, name: String) throws(Failure) -> Wanted? {
     var fetched = rendering.fetched.copy()
     let actions = template.actions
@@ -34,7 +35,7 @@ extension Wanted {
         value = try session.call { vault in try vault.get(item.name.text, version: version, expired: true) }
       } catch {
         if error.exit == .retry || error.exit == .unavailable { throw error }
-        // There is no such version, or it is not for this caller.
+        // There is no such version, or this caller may not read it.
         continue
       }
       var tried = rendering.fetched.copy()
@@ -46,7 +47,7 @@ extension Wanted {
     return false
   }
 
-  /// True when an item's value stands wherever the template puts it.
+  /// Returns true if an item's value is everywhere that the template puts it.
   private func stands(_ item: ItemReference, in present: borrowing SecretBuffer) -> Bool {
     let fates = present.withBytes { Rewriting(of: rendering, template, as: $0).fates }
     let actions = template.actions

@@ -2,20 +2,20 @@ internal import CLinux
 internal import Glibc
 internal import VaultWire
 
-/// A regular file as it stands under a name just now.
+/// A regular file under a name, as it is at this moment.
 final class PresentFile {
   let status: stat
-  /// False where it may not be read, or holds more than a rendering may.
+  /// False if the file may not be read, or is larger than a rendering may be.
   let isReadable: Bool
-  /// Its content; empty where it is not readable.
+  /// The content of the file; empty if it is not readable.
   let text: SecretBuffer
-  /// True when a program has it open for writing, as far as that can be told, or wrote while it was read: more may come,
-  /// and the text need not be that of its times.
+  /// True if a program has the file open for writing, as far as that can be determined, or wrote during the read. More
+  /// may come, and the text may not match the file's times.
   let hasWriter: Bool
-  /// True also where it cannot be told. Such a file loses its last name to nobody.
+  /// True if ``hasWriter`` is, or if that cannot be determined. The keeper never removes the last name of such a file.
   let mayHaveWriter: Bool
 
-  /// - Returns: nil where there is none.
+  /// Reads the file; nil if there is no regular file of that name.
   init?(_ name: String, in folder: Int32 = AT_FDCWD) {
     var status = stat()
     guard unsafe fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0, status.st_mode & S_IFMT == S_IFREG else {
@@ -29,7 +29,8 @@ final class PresentFile {
       return
     }
     defer { close(descriptor) }
-    // Looked for before it is read and behind that: what is opened in between leaves another time of writing.
+    // The check for writers comes before and after the read. A program that opens the file in between leaves another
+    // modification time.
     var writers = vault_has_writer(descriptor)
     guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
     let read = try? FileInput.readAll(descriptor, limit: Rendering.limit, name: name)
@@ -46,17 +47,17 @@ final class PresentFile {
     one.tv_sec == other.tv_sec && one.tv_nsec == other.tv_nsec
   }
 
-  /// True when nothing was written to it, and nothing else of it was changed, since it was that one.
+  /// Returns true if nothing was written to the file, and nothing else of it changed, since it was read as `other`.
   func isUnchanged(since other: PresentFile) -> Bool {
     identity == other.identity && Self.isSame(status.st_ctim, other.status.st_ctim)
   }
 
   var identity: FileIdentity { FileIdentity(status) }
 
-  /// True when it holds just these bytes.
+  /// Returns true if the file holds exactly these bytes.
   func holds(_ content: borrowing SecretBuffer) -> Bool { isReadable && text.isEqual(to: content) }
 
-  /// True when both hold the same bytes, and no more may come to this one.
+  /// Returns true if both hold the same bytes, and no more may come to this one.
   func isSame(as other: PresentFile) -> Bool {
     if hasWriter { return false }
     return other.isReadable ? holds(other.text) : !isReadable && identity == other.identity

@@ -2,24 +2,24 @@ internal import Glibc
 internal import VaultModel
 internal import VaultWire
 
-/// A rendered text as another program has written it back: what has become of each value in it.
+/// A rendered text as another program has written it back, with the fate of each value.
 ///
-/// Programs that write their whole configuration change blanks, and the order of what is in it. So the values themselves are
-/// looked for, each in the form that the template asks for, and each counts as standing in its place only with what stood before
-/// it, such as a key, and an end where it had one.
+/// Programs that write their whole configuration change its blanks and its order. So the search is for the values
+/// themselves, each in the form that the template asks for. A value counts as in its place only if the same text stands
+/// before it, such as a key, and if it ends as it did.
 struct Rewriting {
   enum Fate: Equatable {
-    /// In its place, at that line.
+    /// The value is in its place, at that line.
     case stands(Int)
-    /// Elsewhere alone.
+    /// The value is elsewhere only, first at that line.
     case moved(Int)
-    /// Something else stands in its place, at that line.
+    /// Something else is in the value's place, at that line.
     case replaced(Int)
     case gone
-    /// Of no bytes, and so in no place.
+    /// The value has no bytes, and so no place.
     case empty
 
-    /// True when the program has another value, or none.
+    /// True if the program has another value, or none.
     var isLost: Bool {
       switch self {
       case .replaced, .gone: true
@@ -28,17 +28,17 @@ struct Rewriting {
     }
   }
 
-  /// The most lines that are told of one value.
+  /// The most lines that are reported for one value.
   private static let mostLines = 100
 
-  /// By the actions of the template.
+  /// The fates of the values, in the order of the template's actions.
   private(set) var fates: [Fate] = []
-  /// The lines at which an action's value stands beside its place, the first hundred of them.
+  /// The lines at which each action's value stands outside its place, at most a hundred.
   private(set) var others: [[Int]] = []
-  /// The place of each action; nil unless each has one.
+  /// The place of each action's value; nil unless every value is in its place.
   private(set) var places: [Range<Int>]?
 
-  /// - Parameter present: what the program has written.
+  /// - Parameter present: the text that the program has written.
   init(of rendering: borrowing Rendering, _ template: borrowing Template, as present: RawSpan) {
     let actions = template.actions
     let old = rendering.places
@@ -83,8 +83,8 @@ struct Rewriting {
     places = all.count == actions.count ? all : nil
   }
 
-  /// The actions by what they gave, those that gave the same together; a longer one first, because a shorter one may be part
-  /// of it.
+  /// Groups the actions by their rendered values. Longer values come first, because a shorter one may be part of a
+  /// longer one.
   private static func groups(of places: [Range<Int>], in rendered: RawSpan) -> [[Int]] {
     let order = places.indices.sorted { one, other in
       let (left, right) = (places[one], places[other])
@@ -107,7 +107,7 @@ struct Rewriting {
 }
 
 extension RawSpan {
-  /// The order of these bytes and as many others: below, at or above zero, as memcmp(3) says it.
+  /// Compares these bytes with as many others; the result is below, at or above zero, as that of memcmp(3).
   fileprivate func order(to other: RawSpan) -> Int32 {
     if byteCount == 0 { return 0 }
     // Both are lent for the call, and hold as many bytes.
@@ -117,12 +117,12 @@ extension RawSpan {
   }
 }
 
-/// The places of values that were found, which none found later overlaps.
+/// The places of values that were found. No place found later overlaps them.
 struct TakenPlaces {
-  /// In order.
+  /// The places in their order.
   private var places: [Range<Int>] = []
 
-  /// Finds all places of `form`, and takes them.
+  /// Finds all places of `form` that overlap none of these, and takes them.
   mutating func take(_ form: RawSpan, in text: RawSpan) -> [Range<Int>] {
     var found: [Range<Int>] = []
     var all: [Range<Int>] = []

@@ -1,19 +1,19 @@
 internal import VaultWire
 
-/// A text without what writers of JSON, YAML and shells put between its characters: blanks, line breaks, quotes and
-/// backslashes. Two spellings of one value have one squeezed form, however they are quoted, folded or indented.
+/// A text without the characters that writers of JSON, YAML and shells put between others: blanks, line breaks, quotes
+/// and backslashes. All spellings of a value have the same squeezed form, however they are quoted, folded or indented.
 struct SqueezedText: ~Copyable {
   let bytes: SecretBuffer
-  /// The place in the text of each byte.
+  /// The offset of each byte in the original text.
   private let origins: [UInt32]
 
-  /// - Parameter undoingEscapes: true where an escape of JSON or YAML counts as the character that it stands for, and
-  ///   false where it counts as the letters that follow its backslash.
+  /// - Parameter undoingEscapes: true if an escape of JSON or YAML counts as the character that it stands for; false if
+  ///   it counts as the letters after its backslash.
   init(_ text: RawSpan, undoingEscapes: Bool) {
     if undoingEscapes { self.init(UnescapedText(text)) } else { self.init(text) { $0 } }
   }
 
-  /// The same of a text whose escapes are undone already.
+  /// Squeezes a text whose escapes are already undone.
   init(_ unescaped: borrowing UnescapedText) {
     self = unescaped.bytes.withBytes { bytes in Self(bytes) { unescaped.origin(of: $0) } }
   }
@@ -36,12 +36,13 @@ struct SqueezedText: ~Copyable {
     self.origins = origins
   }
 
-  /// The place in the text of some bytes, up to the beginning of what the last one is spelled as.
+  /// Returns the place of some bytes in the original text. The place ends after the first byte of the last one's
+  /// spelling.
   func origin(of place: Range<Int>) -> Range<Int> {
     Int(origins[place.lowerBound])..<Int(origins[place.upperBound - 1]) + 1
   }
 
-  /// The number of bytes at `at` that are left out: 0 for one that counts.
+  /// Returns the number of bytes at `at` that are left out; 0 for a byte that counts.
   private static func dropped(_ text: Span<UInt8>, _ at: Int) -> Int {
     switch text[at] {
     case 0x09, 0x0A, 0x0B, 0x0C, 0x0D, 0x20, UInt8(ascii: "'"), UInt8(ascii: "\""), UInt8(ascii: "\\"): return 1
@@ -50,7 +51,7 @@ struct SqueezedText: ~Copyable {
     // Line breaks (U+2028, U+2029).
     case 0xE2:
       return at + 2 < text.count && text[at + 1] == 0x80 && (text[at + 2] == 0xA8 || text[at + 2] == 0xA9) ? 3 : 0
-    // A mark of byte order (U+FEFF).
+    // The byte order mark (U+FEFF).
     case 0xEF: return at + 2 < text.count && text[at + 1] == 0xBB && text[at + 2] == 0xBF ? 3 : 0
     default: return 0
     }

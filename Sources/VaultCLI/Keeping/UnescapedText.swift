@@ -1,10 +1,10 @@
 internal import VaultWire
 
-/// A text with the escapes of JSON and YAML strings undone wherever they stand, in which a value is found however its characters
-/// are spelled.
+/// A text with all escapes of JSON and YAML strings undone, so that a value is found however its characters are
+/// spelled.
 struct UnescapedText: ~Copyable {
   let bytes: SecretBuffer
-  /// The place in the text of each byte, and behind them the end of the text.
+  /// The offset of each byte in the original text, followed by the end of that text.
   private let origins: [UInt32]
 
   init(_ text: RawSpan) {
@@ -30,13 +30,13 @@ struct UnescapedText: ~Copyable {
     self.origins = origins
   }
 
-  /// The place in the text of some of the bytes.
+  /// Returns the place of some bytes in the original text.
   func origin(of place: Range<Int>) -> Range<Int> { origin(of: place.lowerBound)..<origin(of: place.upperBound) }
 
-  /// The place in the text of one byte, or the end of the text for the end of the bytes.
+  /// Returns the offset of one byte in the original text; for the end of the bytes, the end of that text.
   func origin(of place: Int) -> Int { Int(origins[place]) }
 
-  /// The character that the escape at `at` stands for, which is left behind then; nil where there is none.
+  /// Returns the character that the escape at `at` stands for, and moves `at` behind the escape; nil if there is none.
   private static func escape(in text: Span<UInt8>, _ at: inout Int) -> Unicode.Scalar? {
     guard text[at] == UInt8(ascii: "\\"), at + 1 < text.count else { return nil }
     let letter = text[at + 1]
@@ -52,7 +52,7 @@ struct UnescapedText: ~Copyable {
     guard let first = number(in: text, at + 2, digits) else { return nil }
     at += 2 + digits
     if let scalar = Unicode.Scalar(first) { return scalar }
-    // The first half of a character beyond the first plane, which the second has to follow.
+    // The first half of a surrogate pair, which the second half must follow.
     guard 0xD800..<0xDC00 ~= first, at + 1 < text.count, text[at] == UInt8(ascii: "\\"),
       text[at + 1] == UInt8(ascii: "u"), let second = number(in: text, at + 2, 4), 0xDC00..<0xE000 ~= second
     else { return nil }

@@ -1,8 +1,9 @@
 internal import VaultModel
 internal import VaultWire
 
-/// The forms of a value in which it must not come into a template: as it is, and as it stands between the quotes of another
-/// syntax; each also without the line breaks at its end, which a program may leave out.
+/// The forms of a value that must not come into a template: the value itself, and the value as it stands between the
+/// quotes of another syntax. Each form also counts without the line breaks at the value's end, which a program may
+/// leave out.
 enum ValueForms {
   static func forEach<E: Error>(of value: RawSpan, _ body: (RawSpan) throws(E) -> Void) throws(E) {
     try forEachWhole(of: value, body)
@@ -10,17 +11,17 @@ enum ValueForms {
     if short.byteCount < value.byteCount { try forEachWhole(of: short, body) }
   }
 
-  /// The squeezed forms of a value: as it is, with its own escapes undone, and in base64.
+  /// Calls `body` with the squeezed forms of a value: as it is, with its own escapes undone, and in base64.
   static func forEachSqueezed(of value: RawSpan, _ body: (RawSpan) -> Void) {
     for undoesEscapes in [false, true] {
       SqueezedText(value, undoingEscapes: undoesEscapes).bytes.withBytes(body)
     }
-    // Line breaks at the end, which a program may leave out, only add to these.
+    // Line breaks at the end, which a program may leave out, only add to these forms.
     forEachBase64(within: value.extracting(first: MaskedValues.countWithoutEnd(value)), body)
   }
 
-  /// The base64 of a value as a part of what a longer text is in base64, such as `user:password` (RFC 7617): without the
-  /// symbols at either end in which other bytes have a part. A group of three bytes can begin at any of the first three.
+  /// Calls `body` with the base64 of a value as part of a longer text, such as `user:password` (RFC 7617), without the
+  /// symbols at either end that also encode other bytes. The value can begin at any of the three bytes of a group.
   private static func forEachBase64<E: Error>(
     within value: RawSpan, _ body: (RawSpan) throws(E) -> Void
   ) throws(E) {
@@ -41,11 +42,11 @@ enum ValueForms {
     }
   }
 
-  /// The fewest symbols of a part of base64 that is looked for; fewer would be found by chance.
+  /// The least base64 symbols to search for; fewer would be found by chance.
   private static let leastSymbols = 4
 
-  /// The parts of a value that tell something about it: not the lines of PEM that say what stands between them, and not the
-  /// scheme of a URI.
+  /// Calls `body` with the parts of a value that reveal something about it. Left out are the lines of PEM that label
+  /// the text between them, and the scheme of a URI.
   static func forEachTelling(of value: RawSpan, _ body: (RawSpan) -> Void) {
     let bytes = Span<UInt8>(_bytes: value)
     var (start, line) = (schemeCount(bytes), 0)
@@ -62,7 +63,8 @@ enum ValueForms {
     if start < bytes.count { body(value.extracting(start..<bytes.count)) }
   }
 
-  /// The bytes of the scheme that the value begins with, and of what stands between it and the rest (RFC 3986, section 3).
+  /// Returns the number of bytes of the scheme at the value's beginning and of the `://` after it (RFC 3986, section
+  /// 3); 0 if there is none.
   private static func schemeCount(_ value: Span<UInt8>) -> Int {
     var at = 0
     while at < min(value.count, 32), VariableName.isPart(value[at]) || [0x2B, 0x2D, 0x2E].contains(value[at]) {
@@ -85,7 +87,7 @@ enum ValueForms {
       var form = SecretBuffer()
       do throws(Escape.Fault) { try escape.append(value, to: &form) } catch { continue }
       if escape == .base64 {
-        // Padding may be left out, so it is not looked for.
+        // A program may leave the padding out, so the search is for base64 without it.
         for isForURLs in [false, true] {
           let form = base64(form, isForURLs: isForURLs)
           try form.withBytes { form throws(E) in try body(form) }
@@ -97,7 +99,7 @@ enum ValueForms {
     }
   }
 
-  /// Base64 without its padding, in one of both alphabets (RFC 4648, sections 4 and 5).
+  /// Returns base64 without its padding, in one of the two alphabets (RFC 4648, sections 4 and 5).
   private static func base64(_ form: borrowing SecretBuffer, isForURLs: Bool) -> SecretBuffer {
     var other = SecretBuffer(capacity: form.count)
     form.withBytes { form in
@@ -116,7 +118,7 @@ enum ValueForms {
 }
 
 extension Span<UInt8> {
-  /// True when these are the bytes of `literal`.
+  /// Returns true if these are the bytes of `literal`.
   fileprivate func isEqual(to literal: StaticString) -> Bool {
     // The literal lives as long as the program.
     let other = unsafe Span(_unsafeStart: literal.utf8Start, count: literal.utf8CodeUnitCount)

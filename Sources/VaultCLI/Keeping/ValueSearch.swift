@@ -1,14 +1,15 @@
 internal import VaultWire
 
-/// A search for values in a text that another program has written, outside of the places where they belong.
+/// A search for values in another program's text, outside the places where they belong.
 ///
 /// A value of six bytes or more is found however it is quoted, escaped, folded or indented: value and text are compared
-/// squeezed. Of what the program has inserted, any eight bytes of a value that follow each other are a part of it.
+/// in squeezed form. In text that the program has inserted, any eight consecutive bytes of a value count as a part of
+/// it.
 struct ValueSearch: ~Copyable {
-  /// The fewest bytes of a squeezed value that is found in every spelling; a shorter one would be found by chance.
+  /// The least bytes of a squeezed value that is found in every spelling; a shorter one would be found by chance.
   private static let least = 6
 
-  /// The place of a value, and whether all of it stands there.
+  /// The place of a value, and whether all of it is there.
   struct Found: Equatable {
     let place: Int
     let isWhole: Bool
@@ -18,13 +19,13 @@ struct ValueSearch: ~Copyable {
   private let unescaped: UnescapedText
   private let plain: SqueezedText
   private let undone: SqueezedText
-  /// The strings of eight bytes that the text has and the rendering had not.
+  /// The eight-byte strings that the text has and the rendering did not have.
   private let inserted: GramSet
 
   /// - Parameters:
-  ///   - places: where the values belong in the text.
+  ///   - places: the places in the text where values belong.
   ///   - rendered: the text before the program wrote it.
-  ///   - renderedPlaces: where the values are in that.
+  ///   - renderedPlaces: the places of the values in `rendered`.
   init(_ text: RawSpan, outside places: [Range<Int>], before rendered: RawSpan, _ renderedPlaces: [Range<Int>]) {
     self.places = SortedPlaces(places)
     unescaped = UnescapedText(text)
@@ -43,9 +44,9 @@ struct ValueSearch: ~Copyable {
     self.inserted = inserted
   }
 
-  /// The first place where a value stands, or a part of it.
+  /// Returns the first place of a value, or of a part of it; nil if there is none.
   ///
-  /// - Parameter text: the one that it was made for.
+  /// - Parameter text: the text for which the search was made.
   func first(_ value: RawSpan, in text: RawSpan) -> Found? {
     if let place = whole(value, in: text) { return Found(place: place, isWhole: true) }
     return part(of: value).map { Found(place: $0, isWhole: false) }
@@ -90,7 +91,7 @@ struct ValueSearch: ~Copyable {
     text.bytes.withBytes { bytes in firstPlace(of: form, in: bytes) { text.origin(of: $0) } }
   }
 
-  /// - Parameter origin: gives the place in the text itself.
+  /// - Parameter origin: returns the place in the original text.
   private func firstPlace(of form: RawSpan, in text: RawSpan, _ origin: (Range<Int>) -> Range<Int>) -> Int? {
     var at = 0
     while let start = text.firstPlace(of: form, from: at) {
@@ -102,13 +103,13 @@ struct ValueSearch: ~Copyable {
   }
 }
 
-/// Places in a text that do not overlap, in order.
+/// Places in a text that do not overlap, in their order.
 struct SortedPlaces {
   private let places: [Range<Int>]
 
   init(_ places: [Range<Int>]) { self.places = places.sorted { $0.lowerBound < $1.lowerBound } }
 
-  /// True when some bytes lie within one of them.
+  /// Returns true if the bytes lie within one of the places.
   func hold(_ bytes: Range<Int>) -> Bool {
     var (low, high) = (0, places.count)
     while low < high {
@@ -120,7 +121,8 @@ struct SortedPlaces {
 }
 
 extension SqueezedText {
-  /// Lends all strings of eight bytes that are not within one of `places`, and where each begins in the text.
+  /// Calls `body` with each eight-byte string that is not within one of `places`, and with its offset in the original
+  /// text.
   func forEachGram(outside places: SortedPlaces, _ body: (UInt64, Int) -> Void) {
     bytes.withBytes { bytes in
       bytes.forEachGram { gram, at in

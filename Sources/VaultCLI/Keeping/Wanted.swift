@@ -1,6 +1,6 @@
 internal import VaultWire
 
-/// A template and what it gives.
+/// A template and its rendering.
 final class Wanted {
   let template: Template
   let rendering: Rendering
@@ -10,6 +10,6 @@ final class Wanted {
     self.rendering = rendering
   }
 
-  /// True when both give the same bytes.
+  /// Returns true if both renderings have the same bytes.
   func gives(_ other: Wanted) -> Bool { rendering.bytes.isEqual(to: other.rendering.bytes) }
 }

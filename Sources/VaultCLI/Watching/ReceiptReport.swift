@@ -1,9 +1,10 @@
 internal import VaultModel
 internal import VaultWire
 
-/// What the watchers of an item have said of its versions: JSON lines, lines with tabs, or a table on a terminal.
+/// The receipts from the watchers of an item: printed as JSON lines, as tab-separated lines, or on a terminal as a
+/// table.
 struct ReceiptReport {
-  /// One who watches: a service, or another program by its process.
+  /// A watcher: a service, or another program by its process.
   private struct Watcher: Hashable {
     let uid: Int?
     let unit: String?
@@ -16,13 +17,13 @@ struct ReceiptReport {
     }
   }
 
-  /// What a watcher has said last.
+  /// The last receipt from a watcher.
   private struct Word {
     let entry: Wire.AuditEntry
     let version: Int
-    /// True when it waits for a person.
+    /// True if the version waits for a person.
     let isHeld: Bool
-    /// The last version that it has taken over.
+    /// The last version that the watcher has taken over.
     var taken: Int?
 
     var isTaken: Bool { entry.outcome == "ok" }
@@ -30,19 +31,20 @@ struct ReceiptReport {
 
   private let name: String
   private var words: [Watcher: Word] = [:]
-  /// The version that is served now; nil where it is not known.
+  /// The version that is served now; nil if it is not known.
   var current: Int?
-  /// The names that items have now of which watchers spoke under this one, where it has become another's or nobody's.
+  /// The present names of items that had this name when watchers reported on them. Another item, or none, has this name
+  /// now.
   private(set) var others: Set<ItemName> = []
 
   init(_ name: String) { self.name = name }
 
   var isEmpty: Bool { words.isEmpty }
 
-  /// Takes an entry of the log about the item, in their order: one that it had under an earlier name counts, and one of
-  /// another item that had its name does not.
+  /// Adds an entry of the log about the item; entries must come in their order. An entry with an earlier name of the
+  /// item counts. An entry of another item that had this name does not.
   mutating func add(_ entry: Wire.AuditEntry) {
-    // One that was refused is no receipt.
+    // A refused receipt does not count.
     guard entry.action == "receipt", entry.outcome == "ok" || entry.outcome == "failed",
       let (version, isHeld) = Self.version(entry.detail)
     else { return }
@@ -51,21 +53,21 @@ struct ReceiptReport {
       return
     }
     let watcher = Watcher(entry)
-    // A version that is held after it was taken is not there any more.
+    // A version that is held after it was taken over is no longer in place.
     let taken = words[watcher]?.taken
     var word = Word(entry: entry, version: version, isHeld: isHeld, taken: isHeld && taken == version ? nil : taken)
     if word.isTaken { word.taken = version }
     words[watcher] = word
   }
 
-  /// The version that the daemon has put before the watcher's own words, and whether it is held.
+  /// Returns the version that the daemon wrote before the watcher's own words, and whether that version is held.
   private static func version(_ detail: String?) -> (Int, isHeld: Bool)? {
     guard let detail, detail.hasPrefix("version ") else { return nil }
     let isHeld = detail.hasSuffix(", held")
     return Int(detail.dropFirst("version ".count).dropLast(isHeld ? ", held".count : 0)).map { ($0, isHeld) }
   }
 
-  /// Writes them, the last word first.
+  /// Writes the receipts, the latest first.
   func write(json: Bool) throws(Failure) {
     let words = words.values.sorted { $0.entry.number > $1.entry.number }
     if json {
@@ -90,8 +92,8 @@ struct ReceiptReport {
 
   private func isCurrent(_ word: Word) -> Bool? { current.map { $0 == word.taken } }
 
-  /// Whether a watcher has the version that is served, what it said of a failure, and whether it is gone: then it takes over
-  /// no version any more.
+  /// Describes a watcher: whether it has the version that is served, its words about a failure, and whether it is gone.
+  /// A watcher that is gone takes over no more versions.
   private func state(of word: Word) -> String {
     word.entry.watches == false ? "gone; \(lastState(of: word))" : lastState(of: word)
   }

@@ -2,20 +2,20 @@ internal import VaultClient
 internal import VaultModel
 internal import VaultWire
 
-/// What a watcher is yet to say to the daemon: of each item, what came of its last version.
+/// The receipts that a watcher must still send to the daemon: for each item, the outcome of its last version.
 struct Receipts {
-  /// What became of a version.
+  /// The outcome of a version.
   enum Word: Equatable {
-    /// A command was told of it and has ended so; nil where it could not be started.
+    /// The command that was told of the version has ended this way; nil if it could not be started.
     case ended(WatchRun.End?)
-    /// It waits for a person, for that reason.
+    /// The version waits for a person, for that reason.
     case held(String)
   }
 
   private struct Receipt {
     let version: Int
     let word: Word
-    /// What a person is to see to.
+    /// The problem that a person must solve.
     let notice: String?
 
     var isDone: Bool { word == .ended(.exit(0)) }
@@ -36,9 +36,9 @@ struct Receipts {
     }
   }
 
-  /// The most items that are looked up where any may have changed.
+  /// The most items that are looked up if any item may have changed.
   private static let most = 100
-  /// The longest time that one waits for the daemon, which has other watchers.
+  /// The longest wait for the daemon, which has other watchers as well.
   private static let patience = Duration.seconds(5)
 
   private let vault: Vault
@@ -52,7 +52,7 @@ struct Receipts {
     self.items = items
   }
 
-  /// The versions that are served now of the items that changed, as far as the caller may know.
+  /// Returns the versions that are served now of the items that changed, as far as the caller may know them.
   func versions(of events: [Vault.Event]) -> [ItemName: Int] {
     var versions: [ItemName: Int] = [:]
     for event in events {
@@ -79,9 +79,9 @@ struct Receipts {
     return found
   }
 
-  /// Takes note of what became of versions.
+  /// Records the outcome of versions, and sends the receipts.
   ///
-  /// - Parameter notice: what a person is to see to.
+  /// - Parameter notice: the problem that a person must solve.
   mutating func add(_ word: Word, of versions: [ItemName: Int], _ notice: String? = nil) {
     for (name, version) in versions where unsent.count < WatchQueue.most || unsent[name] != nil {
       unsent[name] = Receipt(version: version, word: word, notice: notice)
@@ -89,7 +89,8 @@ struct Receipts {
     send()
   }
 
-  /// Says all that the daemon takes now. What it cannot take before it is back, or unlocked, is kept for another attempt.
+  /// Sends all receipts that the daemon accepts now. A receipt that it cannot accept before it is back or unlocked is
+  /// kept for another attempt.
   mutating func send() {
     for (name, receipt) in unsent {
       do throws(ClientError) {
@@ -99,7 +100,7 @@ struct Receipts {
       } catch {
         switch error {
         case .fault(.locked), .fault(.busy), .fault(.storageFailed): continue
-        // There is no such item any more, or the caller may not watch it any more.
+        // The item is gone, or the caller may not watch it any more.
         case .fault: break
         default: return
         }

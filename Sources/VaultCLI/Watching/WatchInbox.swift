@@ -4,25 +4,25 @@ internal import Synchronization
 internal import VaultClient
 internal import VaultWire
 
-/// The changes in a vault that a thread of its own hears of, for one that has other things to wait for as well.
+/// Collects the changes in a vault on a thread of its own, for a program that waits for other things as well.
 final class WatchInbox: Sendable {
-  /// What has come since the last look.
+  /// The events since the last look.
   struct News: Sendable {
     var changes = WatchQueue()
-    /// The present state, the first event there is.
+    /// The present state of the vault, which is the first event.
     var first: Vault.Event?
-    /// True when the vault was found unlocked, as after an unlock or a restart.
+    /// True if the vault was found unlocked, as after an unlock or a restart.
     var isUnlocked = false
-    /// The reason why no more will come.
+    /// The reason why no more events will come.
     var end: ClientError?
   }
 
-  /// Readable when there is something (eventfd(2)).
+  /// A descriptor that is readable if there is news (eventfd(2)).
   let descriptor: Int32
   private let news = Mutex(News())
   private let hasBegun = Mutex(false)
 
-  /// Begins to listen, and goes on until the program ends.
+  /// Begins to listen, and continues until the program ends.
   init(_ location: SocketLocation, _ items: WatchedItems) throws(Failure) {
     descriptor = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
     guard descriptor >= 0 else { throw Failure(.io, "cannot make an eventfd: \(Output.describe(errno))") }
@@ -50,7 +50,7 @@ final class WatchInbox: Sendable {
     }
   }
 
-  /// False while a change may happen that it does not hear of: before the first event.
+  /// False before the first event, because the inbox may miss a change until then.
   var isListening: Bool { hasBegun.withLock { $0 } }
 
   private func put(_ change: (inout News) -> Void) {
@@ -58,7 +58,7 @@ final class WatchInbox: Sendable {
     eventfd_write(descriptor, 1)
   }
 
-  /// What has come since the last call.
+  /// Takes the news since the last call.
   func take() -> News {
     var count: eventfd_t = 0
     _ = unsafe eventfd_read(descriptor, &count)

@@ -4,10 +4,10 @@ internal import VaultClient
 internal import VaultProcess
 internal import VaultWire
 
-/// One run of a watcher's command, which reads the changes on its standard input, a JSON object a line.
+/// One run of a watcher's command, which reads the changes on its standard input, one JSON object per line.
 ///
-/// It has a session of its own, so that what ends it ends all of its processes that did not leave its process group. No text
-/// of an event is in its arguments or in its environment.
+/// The command has a session of its own, so that a signal to its process group ends all of its processes that did not
+/// leave the group. No text of an event is in its arguments or its environment.
 struct WatchRun: ~Copyable {
   /// The end of a command: an exit code, or the number of a signal.
   enum End: Equatable {
@@ -27,10 +27,10 @@ struct WatchRun: ~Copyable {
     }
   }
 
-  /// The milliseconds that it has to end by itself.
+  /// The milliseconds that the command gets to end by itself.
   private static let grace = 5000
 
-  /// Readable at its end (pidfd_open(2)).
+  /// A descriptor that is readable once the command has ended (pidfd_open(2)).
   let descriptor: Int32
   private let pid: pid_t
 
@@ -50,7 +50,7 @@ struct WatchRun: ~Copyable {
     case .success(let made): program = made
     case .failure(let failure): throw Failure(.system, "\(failure.call): \(Output.describe(failure.errno))")
     }
-    // Not waited for yet, so the number is still its own.
+    // The process was not waited for yet, so the number is still its own.
     let end = pidfd_open(program.pid, 0)
     guard end >= 0 else {
       let code = errno
@@ -63,7 +63,7 @@ struct WatchRun: ~Copyable {
 
   deinit { close(descriptor) }
 
-  /// A file in memory that holds the events, to be read from its beginning. A pipe would have to be fed.
+  /// Returns a file in memory with the events, positioned at its beginning. A pipe would have to be fed during the run.
   private static func file(of events: [Vault.Event]) throws(Failure) -> Int32 {
     let made = vault_memory_file()
     let file = made < 0 ? -1 : vault_dup_above(made, 3)
@@ -85,16 +85,16 @@ struct WatchRun: ~Copyable {
     return file
   }
 
-  /// Waits for the end, which ``descriptor`` has told of.
+  /// Waits for the end that ``descriptor`` has reported.
   func finish() -> End { Self.reap(pid) }
 
-  /// Ends it and its process group, by force where that does not happen soon.
+  /// Ends the command and its process group, by force if that takes too long.
   consuming func stop() {
     kill(-pid, SIGTERM)
     var polled = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
     let end = Moment.now() + Self.grace
     while unsafe poll(&polled, 1, Int32(clamping: max(0, end - Moment.now()))) < 0, errno == EINTR {}
-    // What is left of the group: its number is taken until the command is waited for.
+    // This ends the rest of the group. The group's number stays taken until the command is waited for.
     kill(-pid, SIGKILL)
     _ = Self.reap(pid)
   }

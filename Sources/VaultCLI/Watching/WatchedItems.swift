@@ -2,7 +2,7 @@ internal import VaultClient
 internal import VaultModel
 internal import VaultWire
 
-/// The items that a watcher is for: those of the names and patterns that it was given, or all.
+/// The items for a watcher: those that match the given names and patterns, or all items.
 struct WatchedItems {
   private let patterns: [ItemPattern]
 
@@ -18,18 +18,19 @@ struct WatchedItems {
     self.patterns = patterns
   }
 
-  /// True when they are all items there are.
+  /// True if all items are watched.
   var areAll: Bool { patterns.isEmpty }
 
-  /// The names among what was given.
+  /// The exact names among the given texts.
   var names: [String] { patterns.filter(\.isExact).map(\.text) }
 
-  /// What finds the others, where there are such.
+  /// The queries that find the items of the patterns; a single nil if all items are watched.
   var queries: [String?] {
     areAll ? [nil] : patterns.filter { !$0.isExact }.map { "name~\(Predicates.quote($0.text))" }
   }
 
-  /// True when an event is a change of one of them, or may be: where a name was hidden, or something was missed.
+  /// Returns true if an event is a change of one of the items, or may be: because a name was hidden, or events were
+  /// missed.
   func concerns(_ event: Vault.Event) -> Bool {
     if event.isOfAnything { return true }
     return event.event == "item" && [event.name, event.to].contains { $0.map(contains) ?? false }
@@ -43,6 +44,6 @@ struct WatchedItems {
 }
 
 extension Vault.Event {
-  /// True when any item may have changed.
+  /// True if any item may have changed.
   var isOfAnything: Bool { missed == true || event == "item" && name == nil && to == nil }
 }

@@ -4,10 +4,10 @@ internal import VaultClient
 internal import VaultModel
 internal import VaultWire
 
-/// Runs a command on each change of the items that are watched, until a signal ends it: never twice at once, once more for
-/// all changes that come while it runs, and again after a while where it fails.
+/// Runs a command on each change of the watched items, until a signal ends it: never twice at once, once more for all
+/// changes during a run, and again after a pause if it fails.
 final class Watcher {
-  /// The signals that end it, and the command with it.
+  /// The signals that end the watcher and its command.
   private static let ending = [SIGTERM, SIGINT, SIGHUP, SIGQUIT]
 
   private let command: String
@@ -16,14 +16,14 @@ final class Watcher {
   private var queue = WatchQueue()
   private var receipts: Receipts
   private var pause = RetryPause()
-  /// The time of the next attempt after a failure, as ``Moment`` counts; nil while none is due.
+  /// The time of the next attempt after a failure, on the clock of ``Moment``; nil if none is due.
   private var retry: Int?
   private var run: WatchRun?
-  /// The changes that the command was told of which runs, and the versions that they made.
+  /// The changes that the running command was told of, and the versions that they made.
   private var told: [Vault.Event] = []
   private var versions: [ItemName: Int] = [:]
 
-  /// - Parameter runsAtOnce: true when the command also runs once at the start.
+  /// - Parameter runsAtOnce: true if the command also runs once at the start.
   init(_ command: String, _ items: WatchedItems, at vault: Vault, runsAtOnce: Bool) throws(Failure) {
     self.command = command
     self.runsAtOnce = runsAtOnce
@@ -31,7 +31,7 @@ final class Watcher {
     inbox = try WatchInbox(vault.location, items)
   }
 
-  /// Works until a signal ends the program, or the daemon refuses to go on.
+  /// Works until a signal ends the program or the daemon refuses to continue.
   func work() throws(Failure) {
     let signals = try SignalPipe(Self.ending)
     while true {
@@ -71,18 +71,18 @@ final class Watcher {
   private func take(_ news: consuming WatchInbox.News) throws(Failure) {
     if let error = news.end { throw Failure(error) }
     if runsAtOnce, var first = news.first {
-      // The command is told that anything may have changed since it ran last.
+      // The command learns that anything may have changed since its last run.
       first.missed = true
       queue.add(first)
     }
     if !news.changes.isEmpty {
       for event in news.changes.take() { queue.add(event) }
-      // A new change is another attempt's worth, and the next failure one of its own.
+      // A new change deserves an attempt at once, and the pauses begin again.
       pause.reset()
       retry = nil
     }
     if news.isUnlocked {
-      // Where it failed because of the lock, it will not any more.
+      // An attempt that failed because of the lock can succeed now.
       retry = nil
       receipts.send()
     }
@@ -93,7 +93,7 @@ final class Watcher {
   private func start() {
     guard runDescriptor < 0, !queue.isEmpty, retry.map({ $0 <= Moment.now() }) ?? true else { return }
     told = queue.take()
-    // Before it runs: what comes later it may not have seen.
+    // The versions are looked up before the run: the command may not have seen a later one.
     versions = receipts.versions(of: told)
     do throws(Failure) { run = try WatchRun(command, told) } catch {
       Output.note(error.message, .none)
@@ -101,7 +101,7 @@ final class Watcher {
     }
   }
 
-  /// Takes note of the end of the command, if it has ended.
+  /// Handles the end of the command, if it has ended.
   private func finish() {
     guard Self.isReadable(runDescriptor), let ended = run.take() else { return }
     end(with: ended.finish())
@@ -111,7 +111,7 @@ final class Watcher {
     if end == .exit(0) {
       pause.reset()
     } else {
-      // What has come meanwhile is an attempt of its own, at once.
+      // A change during the run causes a new attempt at once.
       let isNew = !queue.isEmpty
       queue.putBack(told)
       let seconds = pause.failed()
