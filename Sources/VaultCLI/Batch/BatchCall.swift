@@ -2,26 +2,27 @@ internal import VaultClient
 internal import VaultModel
 internal import VaultWire
 
-/// Items of `vault set --batch` that are stored together.
+/// The items of `vault set --batch` that are stored together.
 final class BatchCall {
   private var batch = Batch()
-  /// The number of each one's line.
+  /// The line number of each item.
   private var lines: [Int] = []
-  /// The number of folders and attributes that they have, and may have had; and the bytes of those and of the names.
+  /// The number of the items' folders and attributes, including replaced ones; and the bytes of these and of the names.
   private var tags = 0
   private var text = 0
 
   /// The size of the call in bytes.
   var byteCount: Int { batch.byteCount }
 
-  /// True when one call takes this item, too.
+  /// Returns true if the call can hold this item as well.
   func hasRoom(for item: Wire.NewItem) -> Bool {
     let (tags, text) = Self.weight(of: item)
     return lines.count < CallLimits.items && self.tags + tags <= CallLimits.tags
       && self.text + text <= CallLimits.text
   }
 
-  /// An update takes away what the item had, too, which is as much as a rule.
+  /// Returns the item's share of these counts. An update also removes the item's old attributes, which usually are as
+  /// many.
   private static func weight(of item: Wire.NewItem) -> (tags: Int, text: Int) {
     let times = item.update == true ? 2 : 1
     return (
@@ -41,9 +42,10 @@ final class BatchCall {
     lines.append(next.number)
   }
 
-  /// Stores them all, in one call or in as many as the daemon takes them in: it knows what it computes for a key.
+  /// Stores all items, in one call or in as many as the daemon requires: only the daemon knows how much it computes for
+  /// a key.
   ///
-  /// - Parameter stored: counts those that are stored.
+  /// - Parameter stored: is increased by the number of stored items.
   func send(_ session: Session, counting stored: inout Int) throws(Failure) {
     var (done, most) = (0, lines.count)
     while done < lines.count {
@@ -57,7 +59,7 @@ final class BatchCall {
     }
   }
 
-  /// Stores some of them; false where one call may not do so much.
+  /// Stores some of the items; returns false if that is too much for one call.
   private func send(_ part: Range<Int>, _ session: Session) throws(Failure) -> Bool {
     var failed: Int?
     do throws(Failure) {
@@ -81,7 +83,7 @@ final class BatchCall {
 }
 
 extension Fault {
-  /// The item of a `SetMany` that was at fault.
+  /// The index of the item that caused the fault in a `SetMany`; nil if the fault names none.
   fileprivate var failedIndex: Int? {
     switch self {
     case .alreadyExists(_, let failed), .invalidName(_, _, let failed), .invalidValue(_, _, let failed): failed

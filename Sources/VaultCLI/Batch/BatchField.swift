@@ -16,10 +16,11 @@ enum BatchField: String, CaseIterable {
   case update
   case neverRead = "never_read"
 
-  /// The drawn values that a line can have: an RSA key takes long to make, and is stored by itself.
+  /// The styles of generated values that a line can have. An RSA key takes long to make, so it must be stored by
+  /// itself.
   static let styles: [GeneratedStyle] = GeneratedStyle.allCases.filter { $0 != .rsa3072 && $0 != .rsa4096 }
 
-  /// The only words that it can be; nil where it is something else.
+  /// The only words that the field accepts; nil if it accepts other values.
   var words: [String]? {
     switch self {
     case .kind: ItemKind.allCases.map(\.rawValue)
@@ -30,7 +31,7 @@ enum BatchField: String, CaseIterable {
     }
   }
 
-  /// The values that it can have, in words.
+  /// The values that the field accepts, in words.
   var allowed: String {
     switch self {
     case .name: "the item's name"

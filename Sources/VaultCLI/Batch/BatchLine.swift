@@ -1,11 +1,11 @@
 internal import VaultModel
 internal import VaultWire
 
-/// One line of `vault set --batch`: an item, and its value when it has one.
+/// One line of `vault set --batch`: an item, and its value if it has one.
 struct BatchLine: ~Copyable {
-  /// The number of the line, from 1.
+  /// The number of the line, counted from 1.
   let number: Int
-  /// The bytes of the line.
+  /// The size of the line in bytes.
   let size: Int
   let name: ItemName
   let item: Wire.NewItem
@@ -49,7 +49,7 @@ struct BatchLine: ~Copyable {
   ) throws(BatchFault) {
     switch field {
     case .name: item.name = try text(field, frame, node)
-    // Read at the end, and not into a text.
+    // The value is read at the end, and never into a `String`.
     case .value: if frame.kind(node) != .string { throw BatchFault(wrong: field) }
     case .data: if frame.kind(node) != .string { throw BatchFault(wrong: field) }
     case .generate: item.generate = try BatchRecipe.read(frame, node)
@@ -77,7 +77,7 @@ struct BatchLine: ~Copyable {
     }
   }
 
-  /// A text, which is one of the field's words where it has any.
+  /// Returns the text of a field, which must be one of the field's words if it has any.
   private static func text(
     _ field: BatchField, _ frame: borrowing Frame, _ node: Frame.Node
   ) throws(BatchFault) -> String {
@@ -85,7 +85,7 @@ struct BatchLine: ~Copyable {
     return text
   }
 
-  /// A number as it is, or a text as people write it.
+  /// Returns a number as it is, or parses a text in a person's spelling.
   private static func time(
     _ field: BatchField, _ frame: borrowing Frame, _ node: Frame.Node, _ parse: (String) throws(ValueError) -> Int64
   ) throws(BatchFault) -> Int64 {
@@ -105,7 +105,7 @@ struct BatchLine: ~Copyable {
     return attributes
   }
 
-  /// The value itself; nil where it is drawn or stays.
+  /// Returns the value itself; nil if the daemon generates it or it stays.
   private static func value(
     _ frame: borrowing Frame, _ item: Wire.NewItem, mayBeEmpty: Bool
   ) throws(BatchFault) -> SecretBuffer? {
@@ -132,7 +132,7 @@ struct BatchLine: ~Copyable {
     do throws(ParameterError) { return try frame.content(text, data) } catch { throw BatchFault(wrong: .data) }
   }
 
-  /// The fault that the item's kind finds in its value. The vault alone knows the kind of an item that is there.
+  /// Returns the fault that the item's kind finds in its value. Only the vault knows the kind of an existing item.
   private static func fault(in value: borrowing SecretBuffer?, of item: Wire.NewItem) -> BatchFault? {
     let use = item.use.flatMap(KeyUse.init(name:))
     if item.generate?.isKey == true, use == nil, item.update != true {
@@ -143,7 +143,7 @@ struct BatchLine: ~Copyable {
     }
     let named = item.kind.flatMap(ItemKind.init(rawValue:)) ?? use?.kind
     guard let kind = named ?? (item.update == true || use != nil ? nil : .password) else { return nil }
-    // Its attributes stay as they are, too.
+    // An update without attributes keeps the item's own attributes, which these kinds check as well.
     if item.update == true, item.attributes == nil, kind == .wifi || kind == .pairingCode { return nil }
     switch value {
     case .none: return nil
@@ -158,7 +158,7 @@ struct BatchLine: ~Copyable {
   }
 }
 
-/// The recipe of a drawn value, as a line has it: its style alone, or an object.
+/// The recipe of a generated value in a line: its style alone, or an object.
 enum BatchRecipe {
   static func read(_ frame: borrowing Frame, _ node: Frame.Node) throws(BatchFault) -> Wire.Generator {
     if let style = frame.string(node) { return try recipe(style) }
@@ -205,7 +205,7 @@ extension Wire.Generator {
   /// True for a key, which is made for a use.
   fileprivate var isKey: Bool { lengths == nil }
 
-  /// The lengths that it can have; nil for a key, which has its own.
+  /// The lengths that the value can have; nil for a key, whose style sets its length.
   fileprivate var lengths: ClosedRange<Int>? {
     switch style {
     case "password": ValueLimits.passwordLengths

@@ -2,10 +2,10 @@ internal import VaultClient
 internal import VaultModel
 internal import VaultWire
 
-/// The lines of `vault set --batch`, each checked as far as that can be done without the vault.
+/// The lines of `vault set --batch`. Each line is checked as far as that is possible without the vault.
 struct BatchReader: ~Copyable {
   private var lines = InputLines(limit: 2 << 20)
-  /// The line in which each item stands first.
+  /// The first line of each item.
   private var places: [ItemName: Int] = [:]
   /// The number of items so far.
   private(set) var count = 0
@@ -13,10 +13,10 @@ struct BatchReader: ~Copyable {
 
   init(_ terms: BatchTerms) { self.terms = terms }
 
-  /// The next item; nil at the end. Blank lines are passed over.
+  /// Returns the next item; nil at the end. Blank lines are skipped.
   mutating func next() throws(Failure) -> BatchLine? {
     while var line = try lines.next() {
-      // As some editors begin a file.
+      // Some editors begin a file with a byte order mark.
       if lines.number == 1, line.withBytes({ $0.hasByteOrderMark }) { line.removeFirst(3) }
       if BatchReader.isBlank(line) { continue }
       let number = lines.number
@@ -32,7 +32,7 @@ struct BatchReader: ~Copyable {
     return nil
   }
 
-  /// Refuses a second item of one name, of which the vault would say that it is there already.
+  /// Refuses a second item of the same name without an update. The vault would report such an item as already existing.
   private mutating func note(_ line: borrowing BatchLine) throws(BatchFault) {
     if let place = places[line.name] {
       if line.item.update == true { return }
@@ -49,23 +49,23 @@ struct BatchReader: ~Copyable {
   }
 }
 
-/// The rule that a line of `vault set --batch` breaks. It quotes nothing of a value.
+/// The rule that a line of `vault set --batch` breaks. The text quotes nothing of a value.
 struct BatchFault: Error, Equatable {
-  /// It stands behind `line 3`.
+  /// The message, to follow words such as `line 3`.
   let text: String
 
-  /// A line that is no item at all.
+  /// The fault of a line that is not an item at all.
   init(_ error: FrameError) { text = " is not a valid item: \(error.reason)" }
 
   init(_ field: BatchField, _ reason: String) { text = ": `\(field.rawValue)` \(reason)" }
 
-  /// A field that is not what it has to be.
+  /// The fault of a field with a value that it does not accept.
   init(wrong field: BatchField) { self.init(field, "has to be \(field.allowed)") }
 
-  /// A field whose text breaks a rule.
+  /// The fault of a field whose text breaks a rule.
   init(_ field: BatchField, _ error: ValueError) { self.init(field, "is not valid: \(Printable.text(error.reason))") }
 
-  /// A field that nobody knows.
+  /// The fault of an unknown field.
   init(unknown key: String) {
     let names = BatchField.allCases.map(\.rawValue)
     let list = names.dropLast().joined(separator: ", ")

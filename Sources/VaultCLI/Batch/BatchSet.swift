@@ -2,14 +2,15 @@ internal import VaultClient
 internal import VaultModel
 internal import VaultWire
 
-/// The work of `vault set --batch`: many items from JSON lines, one transaction for as many as the daemon takes in one
-/// call.
+/// The work of `vault set --batch`: stores many items from JSON lines, in one transaction for as many as the daemon
+/// takes in one call.
 ///
-/// All lines are checked before the first is stored; of more than ``checked`` bytes, each part of that size.
+/// All lines are checked before the first item is stored. Input of more than ``checked`` bytes is checked and stored in
+/// parts of that size.
 struct BatchSet {
-  /// The most bytes that are held to be checked.
+  /// The most bytes that are held for checking.
   private static let checked = 64 << 20
-  /// The most bytes in one call, well below the 2 MiB of a frame; a single large item may still fill one.
+  /// The most bytes in one call, well below the 2 MiB of a frame; a single large item may still fill a frame.
   private static let chunk = 1 << 20
 
   let globals: Globals
@@ -39,7 +40,7 @@ struct BatchSet {
     try report(stored)
   }
 
-  /// The calls for the lines that are checked next; none at the end.
+  /// Returns the calls for the lines that are checked next; empty at the end.
   private func calls(
     _ reader: inout BatchReader, _ proofs: inout Set<String>, _ session: Session, _ progress: Progress
   ) throws(Failure) -> [BatchCall] {

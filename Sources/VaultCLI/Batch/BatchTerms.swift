@@ -1,9 +1,9 @@
-/// The terms of all lines of `vault set --batch`.
+/// The terms for all lines of `vault set --batch`.
 struct BatchTerms {
-  /// True when lines that do not say so themselves update, too.
+  /// True if lines without their own `update` update existing items.
   var update = false
-  /// True when a value may be replaced by an empty one.
+  /// True if an empty value may replace another one.
   var allowsEmpty = false
-  /// True when an expiry may have passed.
+  /// True if an expiry may be in the past.
   var allowsExpired = false
 }

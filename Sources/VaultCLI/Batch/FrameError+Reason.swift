@@ -1,7 +1,7 @@
 internal import VaultWire
 
 extension FrameError {
-  /// The reason in words, to stand behind what the bytes should have been.
+  /// The reason in words, to follow a statement of the expected form.
   var reason: String {
     switch self {
     case .tooLong(let limit): "it is longer than \(limit) bytes"

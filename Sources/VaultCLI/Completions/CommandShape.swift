@@ -1,13 +1,13 @@
 internal import ArgumentParser
 internal import VaultWire
 
-/// The arguments of a command, as they are declared to the argument parser.
+/// The arguments of a command, as declared to the argument parser.
 ///
-/// The parser tells them as JSON alone (`_dumpHelp`, of which its own completion scripts are made, too). One command's takes
-/// a fraction of a millisecond, where all of them would take ten.
+/// The parser describes them only as JSON (`_dumpHelp`, from which its own completion scripts are made, too). The JSON
+/// of one command takes a fraction of a millisecond; that of all commands would take ten.
 struct CommandShape {
   enum Values: Equatable {
-    /// Nobody knows them.
+    /// The possible values are not known.
     case unknown
     case words([String])
     case files
@@ -15,7 +15,7 @@ struct CommandShape {
   }
 
   struct Argument: Equatable {
-    /// With their dashes; none where it is told by its place.
+    /// The names with their dashes; empty for an argument that is given by its place.
     var names: [String] = []
     var takesValue = false
     var isRepeating = false
@@ -23,9 +23,9 @@ struct CommandShape {
     var values = Values.unknown
   }
 
-  /// Those with names, in the order of the help.
+  /// The options, which have names, in the order of the help.
   private(set) var options: [Argument] = []
-  /// Those that are told by their place.
+  /// The operands, which are given by their place.
   private(set) var operands: [Argument] = []
 
   init(of type: any ParsableArguments.Type) {
@@ -44,10 +44,10 @@ struct CommandShape {
     }
   }
 
-  /// The option of that name.
+  /// Returns the option of that name; nil if there is none.
   func option(_ name: String) -> Argument? { options.first { $0.names.contains(name) } }
 
-  /// The operand at a place, counted from 0; the last one may stand for all that follow.
+  /// Returns the operand at a place, counted from 0. The last operand may stand for all that follow.
   func operand(_ place: Int) -> Argument? {
     if operands.indices.contains(place) { return operands[place] }
     return operands.last.flatMap { $0.isRepeating ? $0 : nil }
@@ -79,7 +79,7 @@ struct CommandShape {
     return Completes(rawValue: text(frame, "command", of: command)).map(Values.own) ?? .unknown
   }
 
-  /// The text of a member; empty where there is none.
+  /// The text of a member; empty if there is none.
   private static func text(_ frame: borrowing Frame, _ key: StaticString, of node: Frame.Node) -> String {
     guard let member = frame.member(key, of: node) else { return "" }
     return frame.string(member) ?? ""
@@ -88,17 +88,17 @@ struct CommandShape {
 
 /// The tree of the commands.
 enum CommandTable {
-  /// The subcommand of that name, or of that other name.
+  /// Returns the subcommand with that name or alias; nil if there is none.
   static func subcommand(_ word: String, of type: any ParsableCommand.Type) -> (any ParsableCommand.Type)? {
     type.configuration.subcommands.first { $0._commandName == word || $0.configuration.aliases.contains(word) }
   }
 
-  /// The names of the subcommands, and their other names.
+  /// The names and the aliases of the subcommands.
   static func all(of type: any ParsableCommand.Type) -> [String] {
     type.configuration.subcommands.flatMap { [$0._commandName] + $0.configuration.aliases }
   }
 
-  /// The names of the subcommands, with a line of help each.
+  /// The names of the subcommands, each with one line of help.
   static func names(of type: any ParsableCommand.Type) -> [(name: String, help: String)] {
     var names: [(name: String, help: String)] = []
     for command in type.configuration.subcommands where command.configuration.shouldDisplay {

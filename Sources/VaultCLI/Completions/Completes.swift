@@ -1,17 +1,17 @@
 internal import ArgumentParser
 
-/// What a shell offers for an argument, where that is neither one of a few words nor a file.
+/// The completions that a shell offers for an argument that is neither one of a few words nor a file.
 ///
-/// The argument parser knows nothing of these: it carries their names as if they were commands of a shell, and
+/// The argument parser knows nothing of these: it carries their names as if they were shell commands, and
 /// ``CommandShape`` reads them back.
 enum Completes: String {
-  /// The name of an item, a part at a time.
+  /// The name of an item, offered one part at a time.
   case item
   /// The name of an item in the trash.
   case trash
   /// The number of a deposit that was kept aside.
   case deposit
-  /// The number of a request, or of an approval where one can be taken back.
+  /// The number of a request, or of an approval that can be taken back.
   case request
   /// A folder.
   case folder
@@ -28,11 +28,11 @@ enum Completes: String {
   /// The words of a command.
   case command
 
-  /// The way in which it is written beside an argument.
+  /// The declaration of this completion for an argument.
   var kind: CompletionKind { .shellCommand(rawValue) }
 }
 
-/// The names of items that a shell offers while a command is typed.
+/// The names of items that a shell offers while a person types a command.
 enum ItemNames {
   static let completion = Completes.item.kind
 }

@@ -1,11 +1,12 @@
 internal import ArgumentParser
 internal import VaultModel
 
-/// What a shell offers for the word that is being typed.
+/// The offers of a shell for the word that a person is typing.
 ///
-/// The scripts of the shells ask for it by a hidden command, `__complete -- WORD WORDS...`, where WORDS are those before
-/// WORD. Each line of the answer is one offer: `=` and a text that is whole, or `+` and one that is to be gone on with; a tab
-/// and a line of help may follow. A line `:files` leaves it to the shell. Texts are data to the scripts: none evaluates one.
+/// The shells' scripts get them with a hidden command, `__complete -- WORD WORDS...`, where WORDS are the words before
+/// WORD. Each line of the answer is one offer: `=` and a whole text, or `+` and a text that must be continued; a tab
+/// and a line of help may follow. A line `:files` leaves the completion to the shell. The texts are data to the
+/// scripts: no script evaluates one.
 struct Completion {
   static let command = "__complete"
 
@@ -13,7 +14,7 @@ struct Completion {
   struct Offer: Equatable {
     var text: String
     var help = ""
-    /// False for what is only a beginning, such as a folder.
+    /// False for a text that is only a beginning, such as a folder.
     var isWhole = true
   }
 
@@ -22,7 +23,7 @@ struct Completion {
   private let typed: TypedWords
   private let source: CompletionSource
 
-  /// Prints what is offered; never anything else, whatever goes wrong.
+  /// Prints the offers. Prints nothing else, whatever goes wrong.
   static func print(_ arguments: ArraySlice<String>) throws(Failure) {
     let arguments = Array(arguments)
     guard arguments.count >= 2, arguments[0] == "--" else {
@@ -43,9 +44,9 @@ struct Completion {
     source = CompletionSource(socket: typed.socket, system: typed.isSystem)
   }
 
-  /// What is offered; nil where that is files.
+  /// Returns the offers; nil if the shell must offer files.
   ///
-  /// What a terminal would not show as it is is left out: nobody could tell what they complete.
+  /// Texts that a terminal would not show as they are are left out: nobody could tell what they complete.
   func offers() -> [Offer]? {
     guard let all = all() else { return nil }
     return all.filter { $0.text.utf8.starts(with: word.utf8) && Printable.isPlain($0.text) }
@@ -69,7 +70,7 @@ struct Completion {
     let names = CommandTable.names(of: typed.command) + own
     let offers = names.map { Offer(text: $0.0, help: $0.1) }
     if names.contains(where: { $0.0.utf8.starts(with: word.utf8) }) { return offers }
-    // The other names of commands are for those who know them; they would only make a list longer.
+    // Aliases of commands are for people who know them; they would only make the list longer.
     return CommandTable.all(of: typed.command).map { Offer(text: $0) }
   }
 
@@ -77,7 +78,7 @@ struct Completion {
     let known = typed.shape.options.filter { option in
       option.isRepeating || typed.given.isDisjoint(with: option.names)
     }
-    // Short ones are for those who know them; they would only make a list longer.
+    // Short options are for people who know them; they would only make the list longer.
     let offers = known.compactMap { option in
       option.names.first { $0.hasPrefix("--") }.map { Offer(text: $0, help: option.help) }
     }
@@ -92,7 +93,8 @@ struct Completion {
     return values(operand, word, head: "")
   }
 
-  /// The values of an argument that begin with `text`, each behind `head`, which is part of the word.
+  /// Returns the values of an argument that begin with `text`. Each value gets `head` before it, which is part of the
+  /// word.
   private func values(_ argument: CommandShape.Argument, _ text: String, head: String) -> [Offer]? {
     let offers: [Offer]
     switch argument.values {
@@ -119,7 +121,7 @@ struct Completion {
     names(source.children(text))
   }
 
-  /// The items behind the name of a variable, which nobody else knows.
+  /// Returns the items for a variable. Nobody else knows the variable's name, so it is offered as typed.
   private func variables(_ text: String) -> [Offer] {
     guard let equals = text.utf8.firstIndex(of: UInt8(ascii: "=")) else { return [] }
     let head = text[...equals]
@@ -133,8 +135,8 @@ struct Completion {
     return offers.filter { Completion.isName($0.text, isBehindDashes: typed.isBehindDashes, isRemoval) }
   }
 
-  /// True when the command would take `name` for a name. One that begins with a dash would be an option, and to `vault rm`
-  /// one may be a predicate, unless two dashes say that names follow.
+  /// Returns true if the command would take `name` for a name. A name that begins with a dash would be an option, and
+  /// `vault rm` may take a name for a predicate, unless two dashes come before it.
   static func isName(_ name: String, isBehindDashes: Bool, _ isRemoval: Bool) -> Bool {
     if isBehindDashes { return true }
     return !name.utf8.starts(with: "-".utf8) && !(isRemoval && Predicates.isPredicate(name))

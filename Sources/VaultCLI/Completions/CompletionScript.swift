@@ -1,11 +1,11 @@
 internal import ArgumentParser
 
-/// The completion script of a shell: it hands the words of the command line to ``Completion``, and offers what comes back.
+/// The completion script of a shell: it passes the words of the command line to ``Completion`` and offers the result.
 ///
-/// The argument parser's own scripts are not used: they hand what is offered to `compgen -W` in bash, which expands it, so
-/// that an item named `a/$(command)` would run the command, and to `_describe` in zsh, which cuts it at a colon; they know
-/// no other names of commands, and in fish ask some two hundred conditions for each word. What these offer is read line by
-/// line and inserted quoted; nothing of it is expanded or evaluated.
+/// The argument parser's own scripts are not used. In bash, they pass the offers to `compgen -W`, which expands them,
+/// so that an item named `a/$(command)` would run the command. In zsh, they pass the offers to `_describe`, which cuts
+/// them at a colon. They know no aliases of commands, and in fish they test some two hundred conditions for each word.
+/// The scripts here read the offers line by line and insert them quoted; no part of an offer is expanded or evaluated.
 enum CompletionScript {
   enum Shell: String, ExpressibleByArgument, CaseIterable {
     case bash
@@ -21,8 +21,8 @@ enum CompletionScript {
     }
   }
 
-  /// `cur` is what readline replaces. It may begin within the shell's word, behind a quote or a colon, so all words are read
-  /// anew from the line, with their quoting taken away.
+  /// readline replaces `cur`. That text may begin within the shell's word, after a quote or a colon. So the script
+  /// reads all words anew from the line, and removes their quoting.
   private static let bash = #"""
     # bash completion for vault
     _vault() {
@@ -96,7 +96,8 @@ enum CompletionScript {
     complete -F _vault vault
     """#
 
-  /// `compadd` quotes what it inserts, the history's `!` only where that option is on, as it is in zsh's own emulation.
+  /// `compadd` quotes the text that it inserts. It quotes the history's `!` only if that option is on, as it is in
+  /// zsh's own emulation.
   private static let zsh = #"""
     #compdef vault
     _vault() {
@@ -140,7 +141,7 @@ enum CompletionScript {
     fi
     """#
 
-  /// fish expands nothing in what a command prints, and quotes what it inserts.
+  /// fish expands nothing in a command's output, and quotes the text that it inserts.
   private static let fish = #"""
     # fish completion for vault
     function __vault_offers

@@ -2,35 +2,35 @@ internal import VaultClient
 internal import VaultModel
 internal import VaultWire
 
-/// The names, keys and values that are in the vault, for whoever types one.
+/// The names, keys and values in the vault, for a person who is typing one.
 ///
-/// It asks a daemon that runs, and offers nothing rather than anything going wrong: it starts none, asks nobody anything, and
-/// moves no deadline.
+/// The source asks a running daemon, and offers nothing if anything goes wrong: it starts no daemon, asks nobody
+/// anything, and moves no deadline.
 struct CompletionSource {
   /// The most texts that are offered.
   private static let most = 1000
-  /// The milliseconds after which whatever has come is all.
+  /// The time limit in milliseconds; texts that arrived until then are offered.
   private static let patience = 400
 
   let socket: String?
   let system: Bool
 
-  /// What stands directly in the folder of `prefix` and begins with it.
+  /// Returns the names directly in the folder of `prefix` that begin with `prefix`.
   func children(_ prefix: String) -> [Completion.Offer] {
     texts { vault, each in try vault.children(prefix, limit: CompletionSource.most, each: each) }.map { name in
       Completion.Offer(text: name, isWhole: name.utf8.last != UInt8(ascii: "/"))
     }
   }
 
-  /// The names of the items in the trash.
+  /// Returns the names of the items in the trash.
   func trash() -> [Completion.Offer] {
     let names = texts { vault, each in _ = try each(vault.find(inTrash: true).map(\.name)) }
     var seen: Set<[UInt8]> = []
-    // In order as they come.
+    // The names are already sorted.
     return names.filter { seen.insert(Array($0.utf8)).inserted }.map { Completion.Offer(text: $0) }
   }
 
-  /// The numbers of the deposits that were kept aside, with the items that they are for.
+  /// Returns the numbers of the deposits that were kept aside, each with its item.
   func deposits() -> [Completion.Offer] {
     var kept: [Wire.DepositInfo] = []
     _ = texts { vault, _ in kept = try vault.deposits().filter { !$0.waiting } }
@@ -39,7 +39,7 @@ struct CompletionSource {
     }
   }
 
-  /// The numbers of requests and approvals, with what they are for.
+  /// Returns the numbers of requests and approvals, each with its subject and item.
   func requests() -> [Completion.Offer] {
     var found: [Wire.Request] = []
     _ = texts { vault, _ in found = try vault.requests() }
@@ -50,13 +50,13 @@ struct CompletionSource {
     }
   }
 
-  /// The keys of all attributes.
+  /// Returns the keys of all attributes.
   func keys() -> [String] { texts { vault, each in try vault.attributes(each: each) } }
 
-  /// The values of an attribute.
+  /// Returns the values of an attribute.
   func values(of key: String) -> [String] { texts { vault, each in try vault.attributes(key, each: each) } }
 
-  /// The keys of an item's attributes.
+  /// Returns the keys of an item's attributes.
   func attributes(of item: String) -> [String] {
     texts { vault, each in _ = try each(Array(vault.show(item).attributes.keys)) }
   }

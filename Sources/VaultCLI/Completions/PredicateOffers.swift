@@ -1,6 +1,6 @@
 internal import VaultModel
 
-/// What a predicate, or `key=value` of an attribute, may be gone on with.
+/// The offers for the rest of a predicate, or of an attribute's `key=value`.
 struct PredicateOffers {
   private let text: String
   private let source: CompletionSource
@@ -8,7 +8,7 @@ struct PredicateOffers {
   private let operation: String
   private let value: String
 
-  /// - Parameter text: what is typed of it.
+  /// - Parameter text: the part that is typed so far.
   init(_ text: String, _ source: CompletionSource) {
     self.text = text
     self.source = source
@@ -20,14 +20,14 @@ struct PredicateOffers {
     value = String(rest.dropFirst(symbols))
   }
 
-  /// An attribute as `--attr` takes it.
+  /// Returns the offers for an attribute of `--attr`.
   func attributes() -> [Completion.Offer] {
     if operation.isEmpty { return source.keys().map { .init(text: $0 + "=", isWhole: false) } }
     guard operation == "=" else { return [] }
     return source.values(of: key).map { .init(text: "\(key)=\($0)") }
   }
 
-  /// A predicate of the query language.
+  /// Returns the offers for a predicate of the query language.
   func all() -> [Completion.Offer] {
     if operation.isEmpty { return keys() }
     switch (key, operation) {
@@ -46,12 +46,12 @@ struct PredicateOffers {
 
   private func keys() -> [Completion.Offer] {
     let begun = ["name=", "name~", "kind=", "accessible=", "require="] + source.keys().map { $0 + "=" }
-    // No shell knows that a text may go on behind `<`, so these come whole.
+    // No shell knows that a text may continue after `<`, so these are offered whole.
     let whole = ["expires<30d", "expires=never", "created<7d", "modified<7d", "version>1", "size>64k"]
     return begun.map { .init(text: $0, isWhole: false) } + whole.map { .init(text: $0) }
   }
 
-  /// The folders, and all that is in the one that is typed.
+  /// Returns the folders and, if a folder is typed, the pattern for everything in it.
   private func patterns() -> [Completion.Offer] {
     let folders = source.children(unquoted).filter { !$0.isWhole }.map(offer)
     let isFolder = unquoted.utf8.last == UInt8(ascii: "/")
@@ -60,7 +60,7 @@ struct PredicateOffers {
 
   private var isQuoted: Bool { value.first == "\"" }
 
-  /// The value that is typed, without the quotes of the query language.
+  /// The typed value without the quotes of the query language.
   private var unquoted: String {
     guard isQuoted else { return value }
     var result = ""
@@ -78,7 +78,7 @@ struct PredicateOffers {
 
   private func offers(_ values: [String]) -> [Completion.Offer] { values.map { offer(.init(text: $0)) } }
 
-  /// The predicate with that value, in quotes where it needs them.
+  /// Returns the predicate with that value, in quotes if it needs them.
   private func offer(_ value: Completion.Offer) -> Completion.Offer {
     var text = value.text
     if isQuoted || Predicates.needsQuotes(text) {

@@ -1,42 +1,42 @@
 internal import ArgumentParser
 
-/// The words of a command line that stand before the one that is being typed, read as the argument parser would.
+/// The words of a command line before the one that is being typed, read as the argument parser would read them.
 struct TypedWords {
-  /// What no command knows.
+  /// A word that no command knows.
   enum Unknown: Equatable {
     case command(String)
-    /// With its dashes and without its value.
+    /// An option, with its dashes and without its value.
     case option(String)
   }
 
-  /// The options that the parser itself has for every command, without their dashes.
+  /// The options that the parser itself adds to every command, without their dashes.
   static let everywhere = ["help", "version"]
 
-  /// The command, or what leads to one.
+  /// The command, or a parent of one.
   private(set) var command: any ParsableCommand.Type = VaultCommand.self
-  /// True behind `vault help`: what follows names a command.
+  /// True after `vault help`: the next words name a command.
   private(set) var isHelp = false
-  /// The proper names that lead to ``command``.
+  /// The full names that lead to ``command``.
   private(set) var path: [String] = []
-  /// The first word that is no command, or no option of the command.
+  /// The first word that is not a command, or not an option of the command.
   private(set) var unknown: Unknown?
-  /// True where that option has a value in the same word.
+  /// True if that option has a value in the same word.
   private(set) var unknownHasValue = false
   private(set) var shape = CommandShape(of: Globals.self)
   /// The option whose value comes next.
   private(set) var pending: CommandShape.Argument?
   private(set) var operands: [String] = []
-  /// The names of the options that were given.
+  /// The names of the given options.
   private(set) var given: Set<String> = []
-  /// True behind two dashes: no more options.
+  /// True after two dashes: no more options follow.
   private(set) var isBehindDashes = false
   private(set) var socket: String?
   private(set) var isSystem = false
 
-  /// True while a command is still to be named.
+  /// True while a command must still be named.
   var isCommandNext: Bool { !command.configuration.subcommands.isEmpty }
 
-  /// The first operand that the command has no place for.
+  /// The first operand for which the command has no place.
   var extra: String? {
     guard shape.operands.last?.isRepeating != true else { return nil }
     return operands.dropFirst(shape.operands.count).first
@@ -49,7 +49,7 @@ struct TypedWords {
   private mutating func read(_ word: String) {
     if let option = pending {
       pending = nil
-      // The style behind --generate may be left out.
+      // The style after --generate is optional.
       if case .words(let known) = option.values, option.names.contains("--generate"), !known.contains(word) {
         return read(word)
       }
@@ -77,7 +77,7 @@ struct TypedWords {
   private func isKnown(_ name: String) -> Bool {
     if shape.option(name) != nil { return true }
     if name.utf8.starts(with: "--".utf8) { return Self.hidden.contains(String(name.dropFirst(2))) }
-    // Short ones may stand together.
+    // Short options may be joined in one word.
     return name.dropFirst().allSatisfy { $0 == "h" || shape.option("-\($0)") != nil }
   }
 

@@ -23,7 +23,7 @@ struct Diagnosis: Equatable {
     Diagnosis(check: check, level: .fail, text: text, fix: fix)
   }
 
-  /// As a person reads it.
+  /// The result in a line for a person.
   var line: String {
     let mark =
       switch level {

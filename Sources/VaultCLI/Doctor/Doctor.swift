@@ -3,7 +3,7 @@ internal import VaultClient
 internal import VaultModel
 internal import VaultWire
 
-/// Looks at everything a vault needs, from the client's side, and changes nothing.
+/// Checks everything that a vault needs, from the client's side, and changes nothing.
 struct Doctor {
   let globals: Globals
 
@@ -19,26 +19,26 @@ struct Doctor {
       return [.fail("socket", failure.event, fix: failure.advice ?? "give --socket")] + files(nil)
     }
     diagnoses += place(location) + socket(location)
-    // A place where none can listen says enough.
+    // If no daemon can listen at the place, that result is enough.
     let status = location.problem == nil ? daemon(&diagnoses) : nil
     diagnoses += files(status)
     diagnoses += SystemdUnits.diagnoses(system: globals.system)
     if let status { diagnoses += CoreLimit.diagnoses(pid: status.pid) }
-    // A mode that others can use is one thing, though the daemon refuses the store for it as well.
+    // A mode that is open to others is one fault, even if the daemon also refuses the store because of it.
     if diagnoses.contains(where: { $0.check == "store" && $0.level == .fail && $0.fix != nil }) {
       diagnoses.removeAll { $0.check == "store" && $0.level == .fail && $0.fix == nil }
     }
-    // So is a refused settings file, of which the daemon warns.
+    // A refused settings file is one fault as well, even if the daemon also warns of it.
     if diagnoses.contains(where: { $0.check == Doctor.settings && $0.level == .fail }) {
       diagnoses.removeAll { $0.check == Doctor.settings && $0.level == .warn }
     }
     return diagnoses
   }
 
-  /// The user whose files they have to be.
+  /// The user who must own the files; nil for the machine's vault.
   private var owner: uid_t? { globals.system ? nil : geteuid() }
 
-  /// The fault of the place of the socket itself, whatever stands there.
+  /// Returns the faults of the socket's place, whatever is there.
   private func place(_ location: SocketLocation) -> [Diagnosis] {
     var diagnoses: [Diagnosis] = []
     if Session.isOwn(socket: globals.socket, system: globals.system), let value = SocketLocation.passedOver {
@@ -55,7 +55,7 @@ struct Doctor {
     guard let owner else { return [] }
     let path = location.path
     let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
-    // A path that somebody gave may lead to another user's daemon: the client judges that when it connects.
+    // A path that somebody gave may lead to another user's daemon; the client judges that when it connects.
     if !Session.isOwn(socket: globals.socket, system: globals.system), FileState(folder).owner != owner { return [] }
     let directory = Diagnosis.permissions("socket directory", folder, is: .directory, owner: owner, mode: 0o700)
     let socket = Diagnosis.permissions("socket", path, is: .socket, owner: owner, mode: 0o700)
@@ -112,18 +112,19 @@ struct Doctor {
     return status
   }
 
-  /// The remedy of a failure, which is not this command.
+  /// Returns the remedy of a failure; it never names this command.
   private static func fix(_ failure: Failure) -> String {
     if let advice = failure.advice, advice != Failure.seeDoctor { return advice }
     return failure.exit == .denied ? "run this as the user whose vault it is" : "see its log"
   }
 
-  /// A store that cannot be opened. What is wrong with its files as files has its own line, with the remedy.
+  /// Returns the fault of a store that cannot be opened. A fault of its files as such has a line of its own, with the
+  /// remedy.
   private func store(_ problem: String) -> Diagnosis {
     do throws(Failure) {
       _ = try Session(globals, startsDaemon: false).call { vault in try vault.slots() }
     } catch {
-      // All else that it may say is said already.
+      // Any other failure of this call is reported elsewhere.
       if error.exit == .invalid {
         return Diagnosis(check: "store", level: .fail, text: error.event, fix: error.advice)
       }
@@ -131,14 +132,14 @@ struct Doctor {
     return Diagnosis(check: "store", level: .fail, text: problem, fix: nil)
   }
 
-  /// The daemon's word; nil where nobody listens and a command would start one.
+  /// Returns the daemon's status; nil if no daemon listens and a command would start one.
   private func answer() throws(Failure) -> Wire.StatusReply? {
     try Session(globals, startsDaemon: false).call { vault in
       do { return try vault.status() } catch ClientError.noDaemon where !globals.system { return nil }
     }
   }
 
-  /// The ways in that the vault has, and what keeps one from being used now.
+  /// Reports the ways in that the vault has, each with the obstacle that keeps it from being used now.
   private func ways(_ status: Wire.StatusReply) -> [Diagnosis] {
     guard status.vault != nil, let session = try? Session(globals, startsDaemon: false),
       let slots = try? session.call({ vault in try vault.slots() })
@@ -154,7 +155,7 @@ struct Doctor {
 
   private static let (memory, settings) = ("locked memory", "settings")
 
-  /// Reports something that the daemon says it cannot do.
+  /// Reports a limitation that the daemon warns of.
   private static func warning(_ warning: Wire.Warning) -> Diagnosis {
     let check = ["memory": memory, "settings": settings][warning.about] ?? "daemon"
     return .warn(check, warning.text, fix: warning.advice)
@@ -169,8 +170,8 @@ struct Doctor {
     return [settings(store.configuration)].compactMap { $0 } + files(of: store)
   }
 
-  /// Reports reasons why the daemon would not believe the settings: they have to be a file that nobody but root and its
-  /// user can write.
+  /// Reports the reasons for which the daemon would not trust the settings: the settings must be a regular file that
+  /// nobody but root and the daemon's user can write.
   private func settings(_ path: String) -> Diagnosis? {
     guard case .there(let kind, let user, let mode, _) = FileState(path) else { return nil }
     guard kind == .file else { return .fail("settings", "\(path) is not a regular file", fix: "remove it") }
@@ -180,7 +181,8 @@ struct Doctor {
     guard mode & 0o022 == 0 else {
       return .fail("settings", "\(path) can be written by others", fix: "chmod go-w \(path)")
     }
-    // Whether it could be read as another user says nothing.
+    // For the machine's vault, only root's file is read: a file of another owner may be unreadable here, which says
+    // nothing about the daemon.
     if user == 0 || !globals.system, let problem = Daemon.settingsProblem(system: globals.system) {
       return Diagnosis(check: "settings", level: .fail, text: Failure.reason(of: problem), fix: nil)
     }
@@ -218,11 +220,12 @@ struct Doctor {
     ]
   }
 
-  /// A clock behind the store's last change is behind the true time: expiry then goes by the store's.
+  /// Compares the clock with the store's last change. A clock behind that change is behind the true time, and expiry
+  /// then depends on the time of the store.
   private func clock(_ database: String) -> [Diagnosis] {
     guard case .there(_, _, _, let modified) = FileState(database) else { return [] }
     let now = Int64(time(nil))
-    // A minute of leave for file systems that keep time elsewhere.
+    // File systems that get their time from elsewhere are allowed a difference of one minute.
     if Seconds.from(now, to: modified) > 60 {
       return [.warn("clock", "it is behind the store's last change", fix: "set it, or let NTP do so")]
     }
@@ -231,7 +234,7 @@ struct Doctor {
 }
 
 extension FileState {
-  /// The user whose it is; nil when that cannot be told.
+  /// The owner of the file; nil if that cannot be determined.
   var owner: uid_t? {
     if case .there(_, let owner, _, _) = self { owner } else { nil }
   }

@@ -1,10 +1,10 @@
 internal import CLinux
 internal import Glibc
 
-/// The file at a path, the link itself where it is one.
+/// The state of the file at a path; for a symbolic link, of the link itself.
 enum FileState: Equatable {
   case missing
-  /// It cannot be looked at: an error number.
+  /// The file cannot be examined; the value is the error number.
   case hidden(Int32)
   case there(Kind, owner: uid_t, mode: mode_t, modified: Int64)
 
@@ -31,8 +31,8 @@ enum FileState: Equatable {
 }
 
 extension Diagnosis {
-  /// Checks that a path is what it must be, belongs to `owner` and gives others nothing beyond `mode`; nil when nothing
-  /// stands there.
+  /// Checks that a path has the right type, belongs to `owner` and gives others no permission beyond `mode`; nil if
+  /// there is no file.
   static func permissions(
     _ check: String, _ path: String, is kind: FileState.Kind, owner: uid_t, mode: mode_t
   ) -> Diagnosis? {

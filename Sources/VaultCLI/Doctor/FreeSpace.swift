@@ -1,14 +1,14 @@
 internal import Glibc
 
-/// The room on the file system of the store.
+/// The free space on the file system of the store.
 struct FreeSpace {
-  /// With less than this in bytes it is time to make some.
+  /// The number of bytes below which a person should free some space.
   static let low = 16 << 20
   let bytes: Int
-  /// True when the daemon keeps room for deletions aside, as it does where there is enough.
+  /// True if the daemon keeps room for deletions aside, as it does if there is enough.
   let isRoomKept: Bool
 
-  /// Nil where it cannot be told.
+  /// Nil if the free space cannot be determined.
   init?(at path: String) {
     var status = statvfs()
     guard unsafe statvfs(path, &status) == 0 else { return nil }

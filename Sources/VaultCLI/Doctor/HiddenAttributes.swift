@@ -2,8 +2,8 @@ internal import VaultClient
 internal import VaultModel
 internal import VaultWire
 
-/// Attributes that no field shows, because a field of every item has their name. `vault set` makes none; those of other
-/// programs and of earlier ones stay.
+/// Attributes that no field shows, because a built-in field has the same name. `vault set` makes none, but other
+/// programs and earlier versions may have left some.
 struct HiddenAttributes {
   /// The most items that are named.
   private static let shown = 3
@@ -12,7 +12,7 @@ struct HiddenAttributes {
 
   init(_ globals: Globals) { self.globals = globals }
 
-  /// One for each key; none where the vault cannot be searched now.
+  /// Returns one diagnosis for each key; empty if the vault cannot be searched now.
   func diagnoses() -> [Diagnosis] {
     guard let session = try? Session(globals, startsDaemon: false), let keys = try? keys(session) else { return [] }
     return keys.compactMap { key in (try? items(with: key, session)).flatMap { Self.diagnosis(key, $0) } }

@@ -1,11 +1,11 @@
-/// The paths of the daemon's files, as far as a client can tell: a `--store` given to the daemon is not known here.
+/// The paths of the daemon's files, as far as a client can tell: a `--store` option of the daemon is not known here.
 struct StorePaths {
   let directory: String
   let configuration: String
-  /// The file with the boot key, sealed or not; nil when it is a credential, which the service alone sees.
+  /// The file with the boot key, sealed or not; nil if the key is a credential, which only the service sees.
   let bootKey: String?
 
-  /// Nil when the environment does not say.
+  /// Nil if the environment does not tell the paths.
   init?(system: Bool) {
     if system {
       (directory, configuration) = ("/var/lib/vault", "/etc/vault/vaultd.conf")
@@ -29,7 +29,7 @@ struct StorePaths {
     return home + fallback
   }
 
-  /// The value of one `key = value` line; the daemon is the one that checks the file.
+  /// Returns the value of one `key = value` line. Only the daemon checks the file.
   private static func setting(_ key: String, in path: String) -> String? {
     guard FileState(path).exists, let text = FileInput.text(of: path) else { return nil }
     for line in text.split(separator: "\n") {

@@ -1,4 +1,4 @@
-/// Tells whether systemd would start the daemon.
+/// Checks whether systemd would start the daemon.
 enum SystemdUnits {
   static func diagnoses(system: Bool) -> [Diagnosis] {
     let check = "systemd"
@@ -28,7 +28,7 @@ enum SystemdUnits {
     ["/etc/systemd/system", "/usr/local/lib/systemd/system", "/usr/lib/systemd/system", "/lib/systemd/system"]
   }
 
-  /// See systemd.unit(5), "User Unit Search Path".
+  /// The folders of user units; see systemd.unit(5), "User Unit Search Path".
   private static var userFolders: [String] {
     var folders = ["/etc/systemd/user", "/usr/local/lib/systemd/user", "/usr/lib/systemd/user"]
     let home = Environment.variable("HOME")
@@ -42,14 +42,14 @@ enum SystemdUnits {
   }
 }
 
-/// Tells whether the daemon could leave its memory in a core file.
+/// Checks whether the daemon could leave its memory in a core file.
 enum CoreLimit {
   static func diagnoses(pid: Int) -> [Diagnosis] {
     guard let text = FileInput.text(of: "/proc/\(pid)/limits") else {
       return [.warn("core dumps", "the limits of process \(pid) cannot be read", fix: "run this as its owner")]
     }
     let line = text.split(separator: "\n").first { $0.hasPrefix("Max core file size") }
-    // Name of four words, then the soft and the hard limit.
+    // The name has four words; the soft and the hard limit follow.
     guard let line, line.split(separator: " ").dropFirst(4).first == "0" else {
       return [.fail("core dumps", "the daemon may write core files, which hold its keys", fix: "restart it")]
     }

@@ -26,7 +26,7 @@ struct EditRequest {
       text = try editor.edit(text)
       let kind = ItemKind(rawValue: command.kind ?? item.kind)
       var new = EditRequest.value(text, editedFrom: old.bytes, kind: kind)
-      // What had several lines may become one.
+      // The new kind may have one line while the old one had several.
       if command.kind != nil, kind?.hasOneLine == true { new.truncate(to: new.count - new.finalBreak) }
       let isSame = new.isEqual(to: old.bytes)
       if isSame, command.kind ?? item.kind == item.kind { return try report(version: old.version, nil) }
@@ -49,7 +49,7 @@ struct EditRequest {
         let stored = try store(new, isSame: isSame, insteadOf: old.version, session)
         return try report(version: stored.version, stored)
       } catch {
-        // What was typed is not lost for a slip of the hand.
+        // A person must not lose the text because of a mistake.
         guard error.exit == .invalid, Keyboard.canAsk else { throw error }
         Output.note(error.message)
         guard try Keyboard(otherwise: "run it on a terminal").confirm("Edit it again?") else { throw error }
@@ -57,21 +57,21 @@ struct EditRequest {
     }
   }
 
-  /// The value that an edited text stands for: without the line break at its end, and the byte order mark at its beginning,
-  /// that editors add to what had none.
+  /// Returns the value of an edited text. Editors may add a line break at the end or a byte order mark at the
+  /// beginning; both are removed if the old value did not have them.
   static func value(
     _ text: borrowing SecretBuffer, editedFrom old: borrowing SecretBuffer, kind: ItemKind?
   ) -> SecretBuffer {
     let hasNewMark = text.withBytes { $0.hasByteOrderMark } && !old.withBytes { $0.hasByteOrderMark }
     var value = text.withBytes { SecretBuffer(copying: $0.extracting(droppingFirst: hasNewMark ? 3 : 0)) }
-    // An empty text of several lines says nothing about how it ends.
+    // An empty text that may have several lines does not show how the value should end.
     guard old.count > 0 || kind?.hasOneLine == true, old.finalBreak == 0 else { return value }
     value.truncate(to: value.count - value.finalBreak)
     return value
   }
 
-  /// Stores a new version, or another kind of the same value, unless somebody else has done so meanwhile and the person does not
-  /// want that replaced.
+  /// Stores a new version, or another kind of the same value. If somebody else has stored a version meanwhile, the
+  /// person must agree to replace it.
   private func store(
     _ value: borrowing SecretBuffer, isSame: Bool, insteadOf version: Int, _ session: Session
   ) throws(Failure) -> Wire.SetReply {
@@ -88,7 +88,7 @@ struct EditRequest {
     return try session.unlocking { vault in try vault.set(item, value: value) }
   }
 
-  /// Tells what came of it; `stored` is nil where the value is as it was.
+  /// Reports the result; `stored` is nil if the value is unchanged.
   private func report(version: Int, _ stored: Wire.SetReply?) throws(Failure) {
     if command.globals.json {
       try Output.json { writer in
@@ -112,7 +112,7 @@ struct EditRequest {
 }
 
 extension SecretBuffer {
-  /// The size of the line break at the end, in bytes: 0 where there is none.
+  /// The size in bytes of the line break at the end; 0 if there is none.
   fileprivate var finalBreak: Int {
     withBytes { bytes in
       let text = Span<UInt8>(_bytes: bytes)

@@ -3,14 +3,14 @@ internal import Glibc
 internal import VaultProcess
 internal import VaultWire
 
-/// A file that an editor may change, in memory and in a folder that nobody else can enter. Both go with this value, and with
-/// them whatever the editor has put beside the file.
+/// A file for an editor, in memory and in a folder that nobody else can enter. Both are removed with this value,
+/// together with all files that the editor put beside the file.
 ///
-/// Its name says nothing about the item: whoever lists the processes of the machine sees it.
+/// The file's name says nothing about the item, because every user who lists the machine's processes sees it.
 struct EditedFile: ~Copyable {
   private static let name = "value.txt"
   private let place: String
-  /// The folder itself, wherever it is moved to and whatever stands at its place then.
+  /// The folder itself, wherever it is moved and whatever then stands at its place.
   private let folder: Int32
   var path: String { "\(place)/\(Self.name)" }
 
@@ -20,9 +20,9 @@ struct EditedFile: ~Copyable {
     guard folder >= 0 else { throw Self.failure(place) }
   }
 
-  /// Makes one that holds `text`.
+  /// Makes a file that holds `text`.
   ///
-  /// - Throws: ``Failure`` when there is no folder in memory, or no room in it.
+  /// - Throws: ``Failure`` if there is no folder in memory, or no room in it.
   static func make(_ text: borrowing SecretBuffer) throws(Failure) -> EditedFile {
     let file = try EditedFile(in: try makeFolder())
     let descriptor = unsafe openat(file.folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
@@ -35,7 +35,7 @@ struct EditedFile: ~Copyable {
   deinit {
     Self.empty(folder)
     if isInPlace, unsafe rmdir(place) != 0 {
-      // An editor that goes on may have put something there meanwhile.
+      // An editor that is still running may have put a file there meanwhile.
       Self.empty(folder)
       if unsafe rmdir(place) != 0 {
         Output.note("cannot remove \(place): \(Output.describe(errno)); remove it by hand")
@@ -50,7 +50,7 @@ struct EditedFile: ~Copyable {
       && mine.st_ino == there.st_ino
   }
 
-  /// What it holds now.
+  /// Returns the present content of the file.
   borrowing func read() throws(Failure) -> SecretBuffer {
     let descriptor = unsafe openat(folder, Self.name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else {
@@ -65,7 +65,7 @@ struct EditedFile: ~Copyable {
     defer { close(descriptor) }
     var status = stat()
     guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { throw Self.replaced }
-    // More than a value may have: it can be edited again.
+    // The limit is above that of a value, so that the person can edit a text that is too long again.
     return try FileInput.readAll(descriptor, limit: Self.limit, name: "what the editor has written")
   }
 
@@ -79,12 +79,12 @@ struct EditedFile: ~Copyable {
 
   private static func failure(_ path: String) -> Failure { Failure(.io, "\(path): \(Output.describe(errno))") }
 
-  /// A new folder of mode 0700 below the first place that is in memory.
+  /// Makes a new folder of mode 0700 below the first place that is in memory.
   private static func makeFolder() throws(Failure) -> String {
     for place in [Environment.variable("XDG_RUNTIME_DIR") ?? RuntimeDirectory.found(), "/dev/shm"] {
       guard let place, place.hasPrefix("/"), isInMemory(place) else { continue }
       var template = Array("\(place)/vault-XXXXXX".utf8CString)
-      // It ends with a NUL, and what is written over is the six letters before that.
+      // The template ends with a NUL, and mkdtemp(3) overwrites only the six letters before it.
       guard unsafe mkdtemp(&template) != nil else { continue }
       return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
@@ -93,13 +93,14 @@ struct EditedFile: ~Copyable {
       "mount one")
   }
 
-  /// True for a tmpfs or ramfs (statfs(2)).
+  /// Returns true for a tmpfs or ramfs (statfs(2)).
   private static func isInMemory(_ place: String) -> Bool {
     var system = statfs()
     return unsafe statfs(place, &system) == 0 && [0x0102_1994, 0x8584_58F6].contains(Int(system.f_type))
   }
 
-  /// Removes all that is in a folder. The memory of files is overwritten before: the kernel gives it back as it is.
+  /// Removes everything in a folder. Files are overwritten first, because the kernel does not wipe their memory when it
+  /// frees it.
   private static func empty(_ folder: Int32) {
     fchmod(folder, 0o700)
     // The stream closes its descriptor.
@@ -110,10 +111,11 @@ struct EditedFile: ~Copyable {
       return
     }
     defer { unsafe closedir(stream) }
-    // Both descriptors share their place in the folder.
+    // Both descriptors share one position in the folder.
     unsafe rewinddir(stream)
     while let entry = unsafe readdir(stream) {
-      // Bytes and no text: an editor may name its copy in any encoding. The kernel ends it with a NUL.
+      // The name is kept as bytes, because an editor may name its copy in any encoding. The kernel ends the name with a
+      // NUL.
       let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) { unsafe Array($0.prefix { $0 != 0 }) + [0] }
         .map { CChar(bitPattern: $0) }
       if name == [0x2E, 0] || name == [0x2E, 0x2E, 0] { continue }
@@ -128,18 +130,18 @@ struct EditedFile: ~Copyable {
     }
   }
 
-  /// A folder within another; nil for everything else.
+  /// Opens a folder within another one; nil for anything else.
   private static func open(_ name: [CChar], in folder: Int32) -> Int32? {
     let flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC
     var inner = unsafe openat(folder, name, flags)
-    // Only of a folder is its mode asked.
+    // The mode is changed only to open a folder, never for a file that can be opened.
     if inner < 0, errno == EACCES, unsafe fchmodat(folder, name, 0o700, AT_SYMLINK_NOFOLLOW) == 0 {
       inner = unsafe openat(folder, name, flags)
     }
     return inner < 0 ? nil : inner
   }
 
-  /// Only a file that has no other name: what else it is called may be somebody's who wants to keep it.
+  /// Overwrites a file that has only one name. Its other names may belong to somebody who wants to keep the file.
   private static func overwrite(_ name: [CChar], in folder: Int32) {
     let descriptor = unsafe openat(folder, name, O_WRONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { return }

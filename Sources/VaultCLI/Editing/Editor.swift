@@ -5,22 +5,23 @@ internal import VaultWire
 
 /// The person's editor.
 struct Editor {
-  /// The time that an editor has to put its terminal in order when a signal ends everything, in milliseconds.
+  /// The milliseconds that an editor gets to restore the terminal when a signal ends everything.
   private static let patience: Int32 = 2000
 
-  /// A program and its first arguments; the file follows them.
+  /// The program and its first arguments; the file follows them.
   private let command: [String]
 
-  /// - Throws: ``Failure`` when there is none.
+  /// - Throws: ``Failure`` if there is no editor.
   init() throws(Failure) {
     for variable in ["VISUAL", "EDITOR"] {
       guard let words = Environment.variable(variable), words.contains(where: { !$0.isWhitespace }) else { continue }
-      // It may have options, as in `code --wait`: the shell takes it apart, as for every program that has an editor. It makes
-      // way for the editor, which has to get the signals.
+      // The variable may contain options, as in `code --wait`, so the shell splits it, as for every program that starts
+      // an editor. The shell then becomes the editor, so that the editor gets the signals.
       command = ["/bin/sh", "-c", "exec \(words) \"$@\"", words]
       return
     }
-    // Those that are named may have windows of their own. These would read from where the messages go, for ever.
+    // An editor that a variable names may open its own window. The editors below would read forever from the place
+    // where messages go.
     if Keyboard.isAttended { _ = try Keyboard(otherwise: "name an editor that needs none in $VISUAL") }
     guard let path = ["editor", "nano", "vi"].lazy.compactMap({ Tool.find($0) }).first else {
       throw Failure(.configuration, "there is no editor", "name one in $VISUAL or $EDITOR")
@@ -28,10 +29,10 @@ struct Editor {
     command = [path]
   }
 
-  /// Has a text edited in a file of its own, and answers what it is then. The file is gone when this returns, or when a
-  /// signal ends the program.
+  /// Lets a person edit a text in a file of its own, and returns the edited text. The file is gone when this returns,
+  /// or when a signal ends the program.
   func edit(_ text: borrowing SecretBuffer) throws(Failure) -> SecretBuffer {
-    // Before there is a file, so that none of them ends the program with that in place.
+    // Signals are caught before the file exists, so that none ends the program while the file is there.
     let signals = try SignalPipe(SignalPipe.ending, foreign: Self.typed)
     let file = try EditedFile.make(text)
     switch try run(file.path, signals) {
@@ -45,7 +46,7 @@ struct Editor {
     }
   }
 
-  /// The signals that are typed: they are the editor's, which has the terminal.
+  /// The signals that are typed belong to the editor, which has the terminal.
   private static let typed = [SIGINT, SIGQUIT]
 
   private enum End {
@@ -54,11 +55,11 @@ struct Editor {
   }
 
   private func run(_ path: String, _ signals: borrowing SignalPipe) throws(Failure) -> End {
-    // Who ignores it cannot be told how a child ended.
+    // A process that ignores SIGCHLD cannot learn how a child ended.
     signal(SIGCHLD, SIG_DFL)
     let process: StartedProgram
     do throws(StartedProgram.Failure) {
-      // Its core file would hold the value, so the limit stays as it is here.
+      // The editor's core file would hold the value, so the lowered limit stays in force.
       process = try StartedProgram(
         command + [path], descriptors: [.ours(STDIN_FILENO), .ours(STDOUT_FILENO), .ours(STDERR_FILENO)],
         hasOwnSession: false, keepsDirectory: true)
@@ -78,12 +79,12 @@ struct Editor {
       if polled[0].revents != 0 || ready == 0 { break }
       guard ended == nil, let number = signals.next(), !Self.typed.contains(number) else { continue }
       kill(process.pid, number == SIGHUP ? SIGHUP : SIGTERM)
-      // One that is stopped would not hear of it before the file is gone.
+      // A stopped editor would not receive the signal before the file is gone.
       kill(process.pid, SIGCONT)
       ended = number
     }
     if let ended {
-      // One that goes on is no longer ours to wait for.
+      // An editor that is still running is left to itself.
       _ = waitpid(process.pid, nil, WNOHANG)
       return .signal(ended)
     }

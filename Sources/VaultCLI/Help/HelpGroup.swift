@@ -1,6 +1,6 @@
 internal import ArgumentParser
 
-/// The groups in which the help shows the commands. A command stands in one of them, or it is none.
+/// The groups in which the help shows the commands. Each command must be in one group, or it is no command.
 enum HelpGroup: String, CaseIterable {
   case vault = "Vault"
   case items = "Item"
@@ -37,7 +37,7 @@ enum HelpGroup: String, CaseIterable {
     }
   }
 
-  /// The commands that a person wants every day, in the order in which they are shown to whoever types `vault` alone.
+  /// The everyday commands, in the order in which `vault` alone shows them.
   static let everyday: [any ParsableCommand.Type] = [
     SetCommand.self, GetCommand.self, ListCommand.self, FindCommand.self, ShowCommand.self, EditCommand.self,
     RemoveCommand.self, GenerateCommand.self, UnlockCommand.self, LockCommand.self,

@@ -1,9 +1,10 @@
 internal import ArgumentParser
 
-/// The help of a command, as the argument parser has it, taken apart and laid out anew.
+/// The argument parser's help for a command, parsed and laid out anew.
 ///
-/// Usage lines break between words. A command that stands for another one, as `vault audit` for `vault audit list`, has the
-/// arguments of that in its help. All commands stand before what few options there are.
+/// Usage lines break between words. The help of a command with a default subcommand, such as `vault audit` with `vault
+/// audit list`, includes the arguments of that subcommand. In the help of `vault` itself, the commands come before the
+/// few options.
 struct HelpPage {
   private typealias Section = (heading: String, lines: [Substring])
 
@@ -13,7 +14,7 @@ struct HelpPage {
   /// The advice below all sections.
   private var end: [Substring] = []
 
-  /// Takes a page of the parser's apart; nil for a text that is none.
+  /// Parses a help page of the parser; nil for a text that is not a help page.
   private init?(_ text: String) {
     let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
     guard let start = lines.firstIndex(where: { $0.hasPrefix(Self.usageMark) }) else { return nil }
@@ -33,9 +34,9 @@ struct HelpPage {
     for index in sections.indices { sections[index].lines = Self.trimmed(sections[index].lines[...]) }
   }
 
-  /// The page of a command, `text` being the parser's; nil where that is another answer than help.
+  /// Returns the help page of a command; nil if the text is another answer than help.
   ///
-  /// - Parameter columns: those of the terminal.
+  /// - Parameter columns: the columns of the terminal.
   static func text(_ text: String, of type: any ParsableCommand.Type, path: [String], columns: Int) -> String? {
     guard var page = HelpPage(text) else { return nil }
     if let other = type.configuration.defaultSubcommand, !page.sections.isEmpty,
@@ -49,7 +50,7 @@ struct HelpPage {
     return page.laid(columns)
   }
 
-  /// Takes in what the command says of itself that this one stands for.
+  /// Adds the help of the default subcommand to this page.
   private mutating func take(_ own: HelpPage, of words: String, _ name: String) {
     let more = own.overview.drop { !$0.isEmpty }
     overview += more
@@ -81,7 +82,7 @@ struct HelpPage {
       && line.utf8.first != UInt8(ascii: " ")
   }
 
-  /// A line in our words for what the parser calls a subcommand.
+  /// Replaces the parser's word "subcommand" in a line by "command".
   private static func words(_ line: Substring) -> String {
     let heading = "SUBCOMMANDS:"
     let text = line.hasSuffix(heading) ? line.dropLast(heading.count) + "COMMANDS:" : line
@@ -95,9 +96,10 @@ struct HelpPage {
   }
 }
 
-/// A line that tells how a command is written.
+/// The layout of a usage line.
 enum UsageLine {
-  /// The line in rows of so many columns, which begin under the first argument: an option and its value stay together.
+  /// Splits a usage line into rows of at most `columns` columns. Later rows are indented to the first argument, and an
+  /// option stays together with its value.
   static func rows(_ line: String, columns: Int) -> [String] {
     let parts = parts(line)
     let command = parts.prefix { !$0.hasPrefix("[") && !$0.hasPrefix("<") }.joined(separator: " ")
@@ -116,7 +118,7 @@ enum UsageLine {
     return rows
   }
 
-  /// The words of the line, those in brackets together.
+  /// Splits a line into words; the text within brackets stays together.
   private static func parts(_ line: String) -> [String] {
     var parts = [""]
     var depth = 0

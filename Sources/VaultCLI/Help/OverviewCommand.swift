@@ -3,13 +3,13 @@ internal import VaultClient
 internal import VaultModel
 internal import VaultWire
 
-/// `vault` without a command: the state of the vault, and the commands of every day.
+/// `vault` without a command: shows the state of the vault and the everyday commands.
 struct OverviewCommand: ParsableCommand {
   static let configuration = CommandConfiguration(commandName: "vault", abstract: "", shouldDisplay: false)
 
   @OptionGroup var globals: Globals
 
-  /// True for a command line of options that every command has, and of nothing else.
+  /// Returns true for a command line that has only options of every command, and nothing else.
   static func isMeant(_ words: [String]) -> Bool {
     var rest = words[...]
     while let word = rest.popFirst() {
@@ -43,7 +43,8 @@ struct OverviewCommand: ParsableCommand {
     try Output.line("`vault help COMMAND` explains one, and `vault --help` lists all of them.")
   }
 
-  /// The state and what comes next. It is told however bad it is: whoever types no more than this wants to know.
+  /// Returns the state and the next step. A failure is shown as well, because a person who types only `vault` wants to
+  /// know the state.
   private func state() -> [String] {
     do throws(Failure) {
       let session = try Session(globals, startsDaemon: false)
@@ -56,7 +57,7 @@ struct OverviewCommand: ParsableCommand {
     }
   }
 
-  /// A text in rows of at most so many columns, broken between words.
+  /// Splits a text into rows of at most `columns` columns, between words.
   private static func rows(_ text: String, columns: Int) -> [String] {
     var rows: [String] = []
     for word in text.split(separator: " ") {
@@ -72,7 +73,7 @@ struct OverviewCommand: ParsableCommand {
   static func lines(_ status: Wire.StatusReply, isSystem: Bool) -> [String] {
     let vault = isSystem ? "vault --system" : "vault"
     let name = isSystem ? "The machine's vault" : "The vault"
-    // Who may not open it is not told of ways to do that.
+    // A caller that may not open the vault is not told of any method.
     let mayOpen = !status.methods.isEmpty
     let opening = mayOpen ? "open it with `\(vault) unlock`" : "whoever owns it opens it"
     let state =

@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import VaultClient
 
-/// The options of the commands that have a key used.
+/// The options of the commands that use a key.
 struct KeyOptions: ParsableArguments {
   @OptionGroup var waiting: WaitOptions
 
@@ -18,12 +18,14 @@ struct KeyOptions: ParsableArguments {
 }
 
 extension WaitOptions {
-  /// The way in which the call waits: as long as it says, or for a person whom an agent asks where none is here.
+  /// Returns the way in which the call waits: for the given time or, without `--wait`, for a person whom an agent asks
+  /// if there is no terminal.
   func keyWait(expired: Bool = false) -> Vault.KeyWait {
     Vault.KeyWait(wait: wait.map { .seconds($0) }, expired: expired, ask: wait == nil && !Keyboard.canAsk)
   }
 
-  /// Has `body` use a key: with `--wait` the daemon waits; otherwise a locked vault is a question, where somebody is there to ask.
+  /// Uses a key with `body`. With `--wait`, the daemon waits; otherwise, if somebody is there to ask, that person is
+  /// asked to unlock a locked vault.
   func use<R: ~Copyable>(
     _ session: Session, for action: String, _ body: (Vault) throws -> R
   ) throws(Failure) -> R {

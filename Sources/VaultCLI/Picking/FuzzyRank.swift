@@ -1,14 +1,14 @@
-/// The order of names by how well they fit what was typed: its characters have to come in a name in that order, with
-/// whatever stands between them.
+/// Ranks names by how well they match typed text: the typed characters must occur in a name in their order, with
+/// anything between them.
 ///
-/// A name is the better, the more of the characters follow each other or begin a word, and the less stands between them. The
-/// bonuses and the way to find the best places are those of fzy: https://github.com/jhawthorn/fzy/blob/master/ALGORITHM.md
+/// A name ranks higher if more of the characters are adjacent or begin a word, and if less stands between them. The
+/// bonuses and the search for the best places follow fzy: https://github.com/jhawthorn/fzy/blob/master/ALGORITHM.md
 struct FuzzyRank {
   private struct Name {
     let text: String
-    /// In small letters.
+    /// The characters in lower case.
     let scalars: [Unicode.Scalar]
-    /// What a match of each of them is worth for its place.
+    /// The bonus of a match at each character, for its place in the name.
     let bonuses: [Int]
   }
 
@@ -16,7 +16,7 @@ struct FuzzyRank {
   private static let gap = -10
   private static let outerGap = -5
   private static let none = Int.min / 2
-  /// The number of names after which it asks whether to go on.
+  /// The number of names after which the search checks whether to stop.
   private static let step = 64
 
   private let names: [Name]
@@ -25,9 +25,10 @@ struct FuzzyRank {
 
   var count: Int { names.count }
 
-  /// The names that fit every word of what was typed, the best first; all of them where nothing is typed.
+  /// Returns the names that match every typed word, the best first; all names if nothing is typed.
   ///
-  /// - Parameter isStopped: asked every few names, of which long ones take their time; once it is true, the answer is nil.
+  /// - Parameter isStopped: called once every few names, because long names take time. Once it returns true, the result
+  ///   is nil.
   func matches(_ typed: String, unless isStopped: () -> Bool) -> [String]? {
     let words = typed.lowercased().split(separator: " ").map { Array($0.unicodeScalars) }
     if words.isEmpty { return names.map(\.text) }
@@ -68,9 +69,10 @@ struct FuzzyRank {
     return next == word.count
   }
 
-  /// What the best places are worth.
+  /// Returns the score of the best places.
   private static func score(_ word: [Unicode.Scalar], _ name: Name) -> Int {
-    // For each place the best with the last character matched there, and the best with it matched there or before.
+    // For each place: the best score with the last character matched there, and the best score with it matched there or
+    // before.
     var ends = [Int](repeating: none, count: name.scalars.count)
     var bests = ends
     for (index, character) in word.enumerated() {

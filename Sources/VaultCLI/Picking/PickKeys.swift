@@ -1,4 +1,4 @@
-/// What is typed while an item is picked, as keys.
+/// The keys that a person types while picking an item.
 struct PickKeys {
   enum Key: Equatable {
     case text(String)
@@ -9,7 +9,7 @@ struct PickKeys {
     case leave
     case redraw
 
-    /// True for a key that does no more than change what is typed.
+    /// True for a key that only changes the typed text.
     var types: Bool {
       switch self {
       case .text, .backspace, .word, .line: true
@@ -20,10 +20,12 @@ struct PickKeys {
 
   private var rest: [UInt8] = []
 
-  /// True when what comes next decides what a key was: escape alone, or the beginning of another key.
+  /// True if the next byte decides which key was pressed: escape alone, or the beginning of another key.
   var isOpen: Bool { !rest.isEmpty }
 
-  /// Takes bytes as the terminal sends them, and answers the keys that are whole by now.
+  /// Takes bytes from the terminal.
+  ///
+  /// - Returns: the keys that are complete by now.
   mutating func take(_ bytes: some Sequence<UInt8>) -> [Key] {
     rest += bytes
     var keys: [Key] = []
@@ -34,13 +36,14 @@ struct PickKeys {
     return keys
   }
 
-  /// Nothing more came: what is open was a key of its own.
+  /// Ends an incomplete key after which no byte arrived, and returns the key that it stands for.
   mutating func close() -> Key? {
     defer { rest = [] }
     return rest == [0x1B] ? .leave : nil
   }
 
-  /// The next key, nil where it stands for nothing, and the number of its bytes; nil when it is not whole.
+  /// Returns the next key and the number of its bytes. The key is nil if it has no meaning; the result is nil if the
+  /// key is incomplete.
   private func next() -> (Key?, Int)? {
     guard let byte = rest.first else { return nil }
     switch byte {
@@ -60,7 +63,7 @@ struct PickKeys {
 
   private func character(_ byte: UInt8) -> (Key?, Int)? {
     let count = byte < 0x80 ? 1 : byte < 0xE0 ? 2 : byte < 0xF0 ? 3 : 4
-    // What cannot begin a character, or go on with it, is passed over.
+    // A byte that can neither begin nor continue a character is skipped.
     if byte >= 0x80, !(0xC2...0xF4).contains(byte) { return (nil, 1) }
     let bytes = rest.prefix(count)
     if let stray = bytes.dropFirst().firstIndex(where: { $0 & 0xC0 != 0x80 }) { return (nil, stray) }
@@ -68,11 +71,12 @@ struct PickKeys {
     return (String(validating: bytes, as: UTF8.self).map { .text($0) }, count)
   }
 
-  /// A key that sends several bytes, of the forms of ECMA-48, 5.4: ESC O and one, or ESC [ and up to a byte from @ on.
+  /// Returns a key of several bytes, in the forms of ECMA-48, 5.4: ESC O and one byte, or ESC [ and bytes up to one
+  /// from @ on.
   private func escape() -> (Key?, Int)? {
     guard rest.count > 1 else { return nil }
     guard rest[1] == UInt8(ascii: "[") || rest[1] == UInt8(ascii: "O") else {
-      // Escape, and another key soon after it.
+      // Escape, soon followed by another key.
       return rest[1] == 0x1B ? (.leave, 1) : (nil, 2)
     }
     guard let end = rest.dropFirst(2).firstIndex(where: { !(0x20...0x3F).contains($0) }) else { return nil }

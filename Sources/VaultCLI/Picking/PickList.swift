@@ -1,14 +1,14 @@
 internal import VaultModel
 
-/// The names to pick from: what is typed, what fits it, and which one is chosen.
+/// The list of names to pick from: the typed text, the matching names, and the chosen one.
 struct PickList {
   private let rank: FuzzyRank
   private(set) var typed = ""
   private(set) var matches: [String]
-  /// True until the names that fit what is typed now were looked for.
+  /// True until a search for the present text was made.
   private(set) var isStale = false
   private(set) var chosen = 0
-  /// The first of the names that are shown.
+  /// The index of the first name that is shown.
   private var top = 0
 
   init(_ names: [String]) {
@@ -16,19 +16,20 @@ struct PickList {
     matches = rank.matches("") { false } ?? []
   }
 
-  /// Looks for what fits what is typed: once for all keys that came together, since a paste is many of them.
+  /// Searches for the names that match the typed text: once for all keys that arrived together, since a paste is many
+  /// keys.
   ///
-  /// - Parameter isStopped: asked now and then; once it is true, the names stay those from before.
+  /// - Parameter isStopped: called from time to time. Once it returns true, the earlier names stay.
   mutating func search(unless isStopped: () -> Bool = { false }) {
     guard isStale, let found = rank.matches(typed, unless: isStopped) else { return }
     (matches, isStale) = (found, false)
   }
 
-  /// The chosen name; nil where nothing fits.
+  /// The chosen name; nil if no name matches.
   var choice: String? { matches.indices.contains(chosen) ? matches[chosen] : nil }
 
-  /// Does what a key stands for, but for those that end the choice. What only types leaves the search to ``search(unless:)``;
-  /// the others want it done.
+  /// Performs a key, except the keys that end the choice. A key that only types leaves the search to
+  /// ``search(unless:)``; the other keys need a finished search.
   ///
   /// - Parameter height: the number of names that are shown.
   mutating func take(_ key: PickKeys.Key, height: Int) {
@@ -48,7 +49,7 @@ struct PickList {
   }
 
   private mutating func type(_ text: String) {
-    // No name has more.
+    // No name has more than 512 bytes.
     guard text.utf8.count <= 512, text != typed else { return }
     typed = text
     isStale = true
@@ -66,11 +67,11 @@ struct PickList {
 
   // MARK: Drawing
 
-  /// The number of names that fit on a terminal of so many rows.
+  /// Returns the number of names that fit on a terminal with that many rows.
   static func height(rows: Int) -> Int { max(1, min(12, rows - 3)) }
 
-  /// The lines that are shown: what is typed, how much fits, and names, of which the chosen one is marked. None has more
-  /// columns than the terminal less one, so that it wraps none.
+  /// Returns the lines to show: the typed text, the number of matches, and names with a mark at the chosen one. Each
+  /// line is at least one column shorter than the terminal, so that none wraps.
   mutating func lines(columns: Int, rows: Int) -> [String] {
     let height = Self.height(rows: rows)
     let most = max(4, columns - 1)

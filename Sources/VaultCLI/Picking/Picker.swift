@@ -2,14 +2,15 @@ internal import CLinux
 internal import Glibc
 internal import VaultModel
 
-/// The choice of a name on the terminal: a list below the cursor that narrows while a person types, and is gone afterwards.
+/// The choice of a name on the terminal, from a list below the cursor. The list narrows while a person types, and is
+/// removed afterwards.
 struct Picker: ~Copyable {
   /// The milliseconds within which a terminal sends the rest of a key.
   private static let keyTime: Int32 = 50
 
   private let keyboard: Keyboard
 
-  /// - Throws: ``Failure`` when there is no terminal that can be drawn on.
+  /// - Throws: ``Failure`` if there is no terminal to draw on.
   init() throws(Failure) {
     let otherwise = "name the item, as in \(Hint.vault("get NAME"))"
     guard let kind = Environment.variable("TERM"), !kind.isEmpty, kind != "dumb" else {
@@ -18,7 +19,7 @@ struct Picker: ~Copyable {
     keyboard = try Keyboard(otherwise: otherwise)
   }
 
-  /// Has a person choose; nil when there was no choice.
+  /// Lets a person choose a name; returns nil if none was chosen.
   func pick(_ names: [String]) throws(Failure) -> String? {
     let signals = try SignalPipe(SignalPipe.all + [SIGWINCH])
     var list = PickList(names)
@@ -37,7 +38,7 @@ struct Picker: ~Copyable {
     case signal(Int32)
   }
 
-  /// Draws and reads until a choice or a signal. The terminal is in order again when it returns.
+  /// Draws and reads until a choice or a signal. On return, the terminal has its earlier modes again.
   private func attempt(_ list: inout PickList, _ signals: borrowing SignalPipe) throws(Failure) -> Attempt {
     let modes = try TerminalModes(.hidden, of: keyboard.terminal)
     defer { _ = modes }
@@ -75,8 +76,8 @@ struct Picker: ~Copyable {
     }
   }
 
-  /// Looks for what fits; the number of a signal that came first. One that only tells of another size does not count: the
-  /// list is drawn anew behind it.
+  /// Searches for the matching names; returns the number of a signal that came first. SIGWINCH does not count, because
+  /// the list is drawn anew after the search.
   private func search(_ list: inout PickList, _ signals: borrowing SignalPipe) -> Int32? {
     var ending: Int32?
     list.search {
@@ -86,7 +87,7 @@ struct Picker: ~Copyable {
     return ending
   }
 
-  /// What was typed; nil at the terminal's end.
+  /// Returns the typed bytes; nil if the terminal has reached its end.
   private func read() -> [UInt8]? {
     var bytes = [UInt8](repeating: 0, count: 1024)
     let count = unsafe Glibc.read(keyboard.terminal, &bytes, bytes.count)
@@ -94,7 +95,7 @@ struct Picker: ~Copyable {
     return count < 0 && (errno == EINTR || errno == EAGAIN) ? [] : nil
   }
 
-  /// Waits for a key or a signal, at most so many milliseconds.
+  /// Waits for a key or a signal, at most `time` milliseconds.
   private func wait(_ signals: borrowing SignalPipe, _ time: Int32) throws(Failure) -> (Int32?, isReadable: Bool) {
     var polled = [
       pollfd(fd: signals.descriptor, events: Int16(POLLIN), revents: 0),
@@ -106,7 +107,7 @@ struct Picker: ~Copyable {
     return (signals.next(), polled[1].revents != 0)
   }
 
-  /// Draws all lines below the cursor, which goes back behind what is typed.
+  /// Draws all lines below the cursor, then puts the cursor behind the typed text.
   private func draw(_ list: inout PickList, _ signals: borrowing SignalPipe) throws(Failure) {
     let size = keyboard.size
     let lines = list.lines(columns: size.columns, rows: size.rows)
@@ -115,7 +116,7 @@ struct Picker: ~Copyable {
     try write(text + back, .until(signals.descriptor))
   }
 
-  /// Takes the list away, from a terminal that takes something.
+  /// Removes the list, unless the terminal takes no output.
   private func clear() throws(Failure) { try write("\r\u{1B}[J", .none) }
 
   private func write(_ text: String, _ patience: Output.Patience) throws(Failure) {

@@ -46,7 +46,7 @@ struct ApproveRequest {
     ).ask()
   }
 
-  /// For how long and how often, in words.
+  /// The duration and the number of uses of the approval, in words.
   private var terms: String {
     let time = command.seconds.map { "for \(Seconds.format($0))" }
     if command.always { return time ?? "always" }

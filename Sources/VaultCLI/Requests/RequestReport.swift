@@ -2,7 +2,7 @@ internal import Glibc
 internal import VaultModel
 internal import VaultWire
 
-/// The list of requests: JSON lines, lines with tabs, or a table on a terminal.
+/// The list of requests: printed as JSON lines, as tab-separated lines, or on a terminal as a table.
 enum RequestReport {
   static func write(_ requests: [Wire.Request], json: Bool) throws(Failure) {
     if json {
@@ -26,7 +26,7 @@ enum RequestReport {
     return table
   }
 
-  /// All of it, with tabs between. A text from anywhere must not look like another line, or another field.
+  /// All fields of a request, separated by tabs. A field's text must not look like another line or another field.
   private static func line(_ request: Wire.Request) -> String {
     let about = (facts(request, STDOUT_FILENO) + [reason(request)].compactMap { $0 }).joined(separator: ", ")
     let fields = [
@@ -35,7 +35,7 @@ enum RequestReport {
     return fields.map { Printable.line($0 ?? "") }.joined(separator: "\t")
   }
 
-  /// The caller's own words, which a table has on lines of their own: there they are whole.
+  /// The caller's own words. A table shows them below the row, in full.
   private static func reason(_ request: Wire.Request) -> String? { request.reason.map { "“\($0)”" } }
 
   private static func facts(_ request: Wire.Request, _ output: Int32) -> [String] {
@@ -52,7 +52,7 @@ enum RequestReport {
 extension Wire.Request {
   fileprivate var times: String { (count ?? 1) == 1 ? "once" : "\(count ?? 1) times" }
 
-  /// A description for the person who is asked. The caller's own words stand last, on a line of their own.
+  /// A description for the person who is asked. The caller's own words come last, on a line of their own.
   func sentences(_ output: Int32) -> [String] {
     var lines = [
       "\(Printable.text(subject)) asks to \(Printable.text(right ?? "")) \(Printable.quoted(name))"

@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import VaultModel
 
-/// One `-e`: a variable and the item that it gets.
+/// The variable and the item of one `-e` option.
 struct Assignment: Equatable {
   let name: String
   let item: ItemReference
@@ -20,7 +20,7 @@ struct Assignment: Equatable {
   }
 }
 
-/// The options that say which variables there are.
+/// The options that define variables.
 struct VariableOptions: ParsableArguments {
   @Option(
     name: [.customShort("e"), .customLong("env")],

@@ -2,9 +2,10 @@ internal import CLinux
 internal import Glibc
 internal import VaultWire
 
-/// An environment for another program: this one's, and the variables in the place of those of their names.
+/// An environment for another program: this process's environment, in which the variables replace others of the same
+/// name.
 struct EnvironmentBlock: ~Copyable {
-  /// `NAME=value` with a NUL behind each.
+  /// The lines `NAME=value`, each with a NUL at its end.
   private var lines = SecretBuffer()
   private var starts: [Int] = []
   private let names: Set<[UInt8]>
@@ -20,10 +21,11 @@ struct EnvironmentBlock: ~Copyable {
     }
   }
 
-  /// Makes it this process's own, so that the next program is looked for on its `PATH` and gets it, for the time of `body`.
+  /// Makes this the environment of the process while `body` runs, so that the next program is searched on its `PATH`
+  /// and inherits it.
   borrowing func use<R>(_ body: () -> R) -> R {
     lines.withBytes { bytes in
-      // The pointers lie in this buffer and in the environment that the kernel gave, and both outlive `body`.
+      // The pointers lead into this buffer and into the environment that the kernel passed; both outlive `body`.
       unsafe bytes.withUnsafeBytes { bytes in
         var pointers = unsafe inherited()
         for start in starts {
@@ -50,7 +52,7 @@ struct EnvironmentBlock: ~Copyable {
     return unsafe kept
   }
 
-  /// - Parameter line: ends with a NUL.
+  /// - Parameter line: a line that ends with a NUL.
   private static func name(of line: UnsafePointer<CChar>) -> [UInt8] {
     var name: [UInt8] = []
     var next = unsafe line

@@ -1,7 +1,7 @@
 internal import VaultModel
 internal import VaultWire
 
-/// A file with a variable on each line, as `.env` files have them; a value `vault:ITEM` stands for that item.
+/// A file with one variable per line, in the manner of `.env` files. A value `vault:ITEM` stands for that item.
 ///
 ///     # a comment
 ///     export NAME=value # another one
@@ -11,11 +11,11 @@ internal import VaultWire
 ///
 /// Quoted values may have several lines. Nothing is expanded: a `$` is a `$`.
 struct EnvironmentFile {
-  /// The most bytes of one.
+  /// The most bytes of a file.
   static let limit = 1 << 20
   private static let scheme: StaticString = "vault:"
 
-  /// The reason why it cannot be read; it quotes nothing of the file, which may hold secrets.
+  /// The reason why the file cannot be read. The reason quotes nothing of the file, which may hold secrets.
   struct Fault: Error, Equatable {
     let line: Int
     let reason: String
@@ -27,7 +27,7 @@ struct EnvironmentFile {
   init() {}
 
   mutating func read(_ text: Span<UInt8>, into variables: inout Variables) throws(Fault) {
-    // A byte order mark, as some editors write it.
+    // Some editors write a byte order mark.
     if text.count >= 3, text[0] == 0xEF, text[1] == 0xBB, text[2] == 0xBF { at = 3 }
     while at < text.count {
       skipBlanks(text)
@@ -95,7 +95,7 @@ struct EnvironmentFile {
     return String(decoding: name, as: UTF8.self)
   }
 
-  /// Up to the end of the line or to a comment, without the blanks before that.
+  /// Reads up to the end of the line or to a comment, without the blanks before that.
   private mutating func readPlain(_ text: Span<UInt8>, into value: inout SecretBuffer) {
     var kept = 0
     while at < text.count, text[at] != 0x0A {
@@ -129,7 +129,7 @@ struct EnvironmentFile {
     at += 1
   }
 
-  /// The byte that an escape stands for; nil where the backslash is one.
+  /// Returns the byte that an escape stands for; nil if the backslash stands for itself.
   private static func meant(_ escape: UInt8) -> UInt8? {
     switch escape {
     case UInt8(ascii: "n"): 0x0A
@@ -146,7 +146,7 @@ struct EnvironmentFile {
     while at < text.count, Self.isBlank(text[at]) { at += 1 }
   }
 
-  /// True where only a comment can follow on the line.
+  /// Returns true if nothing but a comment can follow on the line.
   private func isAtEndOfLine(_ text: Span<UInt8>) -> Bool {
     guard at < text.count else { return true }
     if text[at] == 0x0D { return at + 1 == text.count || text[at + 1] == 0x0A }
@@ -163,7 +163,7 @@ struct EnvironmentFile {
 }
 
 extension RawSpan {
-  /// True when these begin with the bytes of a literal.
+  /// Returns true if these bytes begin with the bytes of a literal.
   func hasPrefix(_ literal: StaticString) -> Bool {
     guard byteCount >= literal.utf8CodeUnitCount else { return false }
     let bytes = Span<UInt8>(_bytes: self)

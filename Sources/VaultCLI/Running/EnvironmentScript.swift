@@ -2,14 +2,14 @@ internal import ArgumentParser
 internal import VaultModel
 internal import VaultWire
 
-/// Variables as a text that a shell evaluates, or as JSON.
+/// Variables as text for a shell to evaluate, or as JSON.
 enum EnvironmentScript {
   enum Shell: String, ExpressibleByArgument, CaseIterable {
     case sh
     case fish
   }
 
-  /// A line for each variable. Nothing in a value means anything to the shell: it stands between single quotes.
+  /// Returns one line per variable. The value stands between single quotes, so that the shell interprets nothing in it.
   static func text(
     _ variables: borrowing Variables, _ fetched: borrowing FetchedItems, for shell: Shell
   ) -> SecretBuffer {
@@ -27,7 +27,8 @@ enum EnvironmentScript {
     return text
   }
 
-  /// Between single quotes fish takes a backslash for an escape where another or a quote follows.
+  /// Appends a value for fish. Between single quotes, fish takes a backslash for an escape if a quote or another
+  /// backslash follows.
   private static func appendFish(_ value: RawSpan, to text: inout SecretBuffer) {
     let bytes = Span<UInt8>(_bytes: value)
     text.append(UInt8(ascii: "'"))
@@ -38,7 +39,7 @@ enum EnvironmentScript {
     text.append(UInt8(ascii: "'"))
   }
 
-  /// One object with a member for each variable.
+  /// Returns one object with a member per variable.
   static func json(
     _ variables: borrowing Variables, _ fetched: borrowing FetchedItems
   ) throws(Failure) -> SecretBuffer {

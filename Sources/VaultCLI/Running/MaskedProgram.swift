@@ -6,37 +6,38 @@ internal import VaultWire
 
 /// A program that runs as a child, and whose standard output and standard error are passed on without certain values.
 ///
-/// It stays in this process's group, so what is typed on a terminal reaches it by itself; every other signal that this one gets is
-/// passed on. This one stops when the program is stopped on its terminal, and ends when the program has ended and nobody holds its
-/// output any more, and as the program did.
+/// The program stays in this process's group, so signals that are typed on a terminal reach it directly. Every other
+/// signal that this process gets is passed on. This process stops if the program is stopped on its terminal. It ends as
+/// the program did, once the program has ended and nobody holds its output any more.
 struct MaskedProgram: ~Copyable {
-  /// The signals that a terminal sends to all of its process group.
+  /// The signals that a terminal sends to its whole process group.
   private static let typed = [SIGINT, SIGQUIT, SIGHUP, SIGTSTP, SIGTTIN, SIGTTOU, SIGWINCH, SIGCONT]
   /// The signals that end no program by default.
   private static let harmless = SignalPipe.stopping + [SIGCHLD, SIGCONT, SIGURG, SIGWINCH]
   private static let chunk = 65536
 
   private let pid: pid_t
-  /// The program (pidfd_open(2)): its number may be another's once it has been waited for.
+  /// A descriptor of the program (pidfd_open(2)). The program's number may be another's once the program has been
+  /// waited for.
   private let program: Int32
-  /// All signals (signalfd(2)).
+  /// A descriptor of all signals (signalfd(2)).
   private let signals: Int32
   private var output: MaskedStream
   private var errors: MaskedStream
-  /// How the program ended, as waitpid(2) gives it; nil until it is known.
+  /// The program's wait status from waitpid(2); nil until it is known.
   private var status: Int32?
 
-  /// Starts it, found as execvp(3) does.
+  /// Starts the program, which is found as by execvp(3).
   init(_ command: [String], _ environment: borrowing EnvironmentBlock, _ values: MaskedValues) throws(Failure) {
     let output = try MaskedStream(to: STDOUT_FILENO, values)
     let errors = try MaskedStream(to: STDERR_FILENO, values)
-    // Those that this process's own mistakes cause end it also while they are blocked.
+    // Signals that this process's own faults cause end it even while they are blocked.
     var (set, earlier) = (sigset_t(), sigset_t())
     unsafe sigfillset(&set)
     unsafe sigprocmask(SIG_BLOCK, &set, &earlier)
     let signals = unsafe signalfd(-1, &set, Int32(SFD_CLOEXEC | SFD_NONBLOCK))
     guard signals >= 0 else { throw Failure(.system, "cannot wait for signals: \(Output.describe(errno))") }
-    // Whoever ignores it cannot be told how a child ended.
+    // A process that ignores SIGCHLD cannot learn how a child ended.
     signal(SIGCHLD, SIG_DFL)
     let ends = [output.theirs, errors.theirs]
     var pid: pid_t = 0
@@ -44,7 +45,7 @@ struct MaskedProgram: ~Copyable {
       Hardening.withEarlierState { unsafe Self.start(command, ends, mask: &earlier, &pid) }
     }
     guard code == 0 else { throw RunRequest.failure(command[0], code) }
-    // Not waited for yet, so the number is still its own.
+    // The program was not waited for yet, so the number is still its own.
     let program = pidfd_open(pid, 0)
     guard program >= 0 else {
       let code = errno
@@ -78,9 +79,9 @@ struct MaskedProgram: ~Copyable {
     return unsafe posix_spawnp(&pid, command[0], &actions, &attributes, &arguments, environ)
   }
 
-  /// Passes its output on, and ends this process as the program ended.
+  /// Passes on the program's output, then ends this process as the program ended.
   ///
-  /// - Throws: ``Failure`` when output could not be written, once the program has ended by itself.
+  /// - Throws: ``Failure`` if output could not be written, once the program has ended by itself.
   consuming func run() throws {
     var failure: Failure?
     while status == nil || output.isOpen || errors.isOpen {
@@ -107,7 +108,8 @@ struct MaskedProgram: ~Copyable {
     }
   }
 
-  /// Takes note of the program's end, and stops where the program was stopped. It alone waits for the program.
+  /// Notes the program's end, and stops this process if the program was stopped. Only this function waits for the
+  /// program.
   private mutating func look() {
     var next: Int32 = 0
     while status == nil, unsafe waitpid(pid, &next, WNOHANG | WUNTRACED) == pid {
@@ -125,11 +127,11 @@ struct MaskedProgram: ~Copyable {
     let size = MemoryLayout<signalfd_siginfo>.size
     while unsafe read(signals, &signal, size) == size {
       let number = Int32(signal.ssi_signo)
-      // What this process's own writing causes, such as SIGPIPE, is seen by its error.
+      // A signal from this process's own write, such as SIGPIPE, is known from the error of the write.
       let isOwn = signal.ssi_code == 0 && signal.ssi_pid == UInt32(getpid())
       if number == SIGCHLD || isOwn { continue }
       if status != nil {
-        // Only somebody who holds the output, or who reads none of it, is waited for.
+        // The program has ended, and only somebody who holds the output or does not read it keeps this process waiting.
         if !Self.harmless.contains(number), !Self.isIgnored(number) { Self.end(by: number) }
       } else if signal.ssi_code <= 0 || !Self.typed.contains(number) {
         _ = pidfd_send_signal(program, number, nil, 0)
@@ -137,7 +139,8 @@ struct MaskedProgram: ~Copyable {
     }
   }
 
-  /// Stops as the program is stopped, because the shell sees this process alone, and returns when both go on.
+  /// Stops this process as the program was stopped, because the shell sees only this process. Returns when both
+  /// continue.
   private static func stop(by number: Int32) {
     var (set, blocked) = (sigset_t(), sigset_t())
     unsafe sigemptyset(&set)
@@ -153,7 +156,7 @@ struct MaskedProgram: ~Copyable {
     return SignalPipe.isIgnoring(handler)
   }
 
-  /// Ends by the signal that has ended the program, so that a shell says of this one what it would of that.
+  /// Ends this process by a signal that has ended the program, so that a shell reports the same.
   private static func end(by number: Int32) -> Never {
     var set = sigset_t()
     signal(number, SIG_DFL)
@@ -161,7 +164,7 @@ struct MaskedProgram: ~Copyable {
     unsafe sigaddset(&set, number)
     kill(getpid(), number)
     unsafe sigprocmask(SIG_UNBLOCK, &set, nil)
-    // One that does not end a program here.
+    // The signal does not end a program here.
     exit(128 + number)
   }
 }

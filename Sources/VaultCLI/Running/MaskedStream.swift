@@ -3,17 +3,17 @@ internal import Glibc
 internal import VaultProcess
 internal import VaultWire
 
-/// One of the streams of a program, on its way to one of this process's. No call of it waits.
+/// One output stream of a program, on its way to a stream of this process. No call of it blocks.
 struct MaskedStream: ~Copyable {
   private let target: Int32
-  /// Where ``target`` is a descriptor of its own.
+  /// True if ``target`` is a descriptor that this stream opened.
   private let isOpenedAnew: Bool
-  /// The program's end of the pipe, which is the caller's to close.
+  /// The program's end of the pipe; the caller must close it.
   let theirs: Int32
-  /// This process's end; -1 once nothing more comes.
+  /// This process's end of the pipe; -1 once no more data comes.
   private var descriptor: Int32
   private var masker: Masker
-  /// What is on its way, and the count of those bytes that are written.
+  /// The bytes to pass on, and the number of them that are already written.
   private var output = SecretBuffer()
   private var written = 0
 
@@ -30,10 +30,12 @@ struct MaskedStream: ~Copyable {
 
   deinit { if isOpenedAnew { close(target) } }
 
-  /// A terminal or pipe once more, so that writing to it never waits: one that has just had room may be stopped by the time of the
-  /// write, which would then wait with all signals blocked. For the others who have it nothing changes. Nil for anything else, and
-  /// where it cannot be opened, as another user's terminal, or is not open for writing, as one that the program was started
-  /// without.
+  /// Opens a terminal or a pipe once more, so that a write to it never blocks. A terminal that had room may be stopped
+  /// by the time of the write, which would then block with all signals blocked. Other users of the stream notice no
+  /// change.
+  ///
+  /// - Returns: nil for anything else; if the stream cannot be opened, such as another user's terminal; or if it is not
+  ///   open for writing, because the program was started without it.
   private static func openAnew(_ target: Int32) -> Int32? {
     let flags = fcntl(target, F_GETFL)
     guard flags >= 0, [O_WRONLY, O_RDWR].contains(flags & O_ACCMODE) else { return nil }
@@ -45,20 +47,20 @@ struct MaskedStream: ~Copyable {
 
   private var isWriting: Bool { written < output.count }
 
-  /// True until all is passed on that the program has written, or nothing more can be.
+  /// True until all output of the program is passed on, or no more can be.
   var isOpen: Bool { descriptor >= 0 || isWriting }
 
-  /// What is to be waited for: room, or else more from the program.
+  /// The event to wait for: room for output, or else more data from the program.
   var polled: pollfd {
     isWriting
       ? pollfd(fd: target, events: Int16(POLLOUT), revents: 0)
       : pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
   }
 
-  /// Does what ``polled`` has told of: writes as much as there is room for, or reads at most `atMost` bytes.
+  /// Handles the event of ``polled``: writes as much as there is room for, or reads at most `atMost` bytes.
   ///
-  /// - Throws: ``Failure`` when its output cannot be written; then nothing more of it is passed on, and the program hears of
-  ///   that at its next writing. A reader that is gone is no failure.
+  /// - Throws: ``Failure`` if the output cannot be written. Then no more of it is passed on, and the program's next
+  ///   write fails. A reader that is gone is no failure.
   mutating func pass(atMost: Int) throws(Failure) {
     guard isWriting else { return read(atMost: atMost) }
     do throws(Failure) {

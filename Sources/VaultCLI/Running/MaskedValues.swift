@@ -1,16 +1,20 @@
 internal import VaultWire
 
-/// The values that must not show in a program's output, with what is needed to find them (the failure function of Knuth,
-/// Morris and Pratt), in memory that wipes itself.
+/// The values that must not show in a program's output, with the failure function of Knuth, Morris and Pratt for
+/// finding them, in memory that wipes itself.
 final class MaskedValues {
   private let bytes: SecretBuffer
-  /// For each byte of a value the length of the longest beginning of the value that also ends there and is shorter: 32 bits.
+  /// For each byte of a value, the length of the longest shorter beginning of the value that also ends there, in 32
+  /// bits.
   private let failures: SecretBuffer
   let places: [Range<Int>]
-  /// The length of the longest one.
+  /// The length of the longest value in bytes.
   let longest: Int
 
-  /// - Parameter items: those whose values are masked, without the line breaks at their ends, which a program may leave out.
+  /// Takes the values of items.
+  ///
+  /// - Parameter items: the items whose values are masked, without the line breaks at their ends, which a program may
+  ///   leave out.
   convenience init(_ items: some Sequence<ItemReference>, _ fetched: borrowing FetchedItems) {
     var values = SecretBuffer()
     var places: [Range<Int>] = []
@@ -24,7 +28,9 @@ final class MaskedValues {
     self.init(values, places)
   }
 
-  /// - Parameter places: where each value lies in `bytes`. One that is empty masks nothing.
+  /// Takes values that lie in one buffer.
+  ///
+  /// - Parameter places: the place of each value in `bytes`. An empty value masks nothing.
   init(_ bytes: consuming SecretBuffer, _ places: [Range<Int>]) {
     var failures = SecretBuffer(capacity: bytes.count * 4)
     failures.append(count: bytes.count * 4) { table in
@@ -38,12 +44,12 @@ final class MaskedValues {
     longest = places.map(\.count).max() ?? 0
   }
 
-  /// The bytes of a value without the line breaks at its end.
+  /// Returns the number of bytes of a value without the line breaks at its end.
   static func countWithoutEnd(_ value: RawSpan) -> Int {
     let bytes = Span<UInt8>(_bytes: value)
     var count = bytes.count
     while count > 0, bytes[count - 1] == 0x0A || bytes[count - 1] == 0x0D { count -= 1 }
-    // One of line breaks alone is masked as it is.
+    // A value of line breaks alone is masked as it is.
     return count > 0 ? count : bytes.count
   }
 
@@ -59,11 +65,11 @@ final class MaskedValues {
   }
 
   private static func failure(_ table: RawSpan, _ index: Int) -> Int {
-    // Checked, and any bit pattern is an integer.
+    // The index is checked, and any bit pattern is an integer.
     Int(unsafe table.unsafeLoadUnaligned(fromByteOffset: 4 * index, as: UInt32.self))
   }
 
-  /// Lends what a search needs: the bytes of all values, and the failure function by their places.
+  /// Lends the tables for a search: the bytes of all values, and the failure function by index.
   func withTables<R>(_ body: (Span<UInt8>, (Int) -> Int) -> R) -> R {
     bytes.withBytes { bytes in
       failures.withBytes { table in body(Span<UInt8>(_bytes: bytes), { Self.failure(table, $0) }) }

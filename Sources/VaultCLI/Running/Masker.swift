@@ -1,21 +1,21 @@
 internal import VaultWire
 
-/// Takes values out of a text that comes in parts: each run of bytes that belong to one or more of them becomes one mark,
-/// which does not tell how long they are.
+/// Removes values from a text that arrives in parts. Each run of bytes that belong to one or more values becomes one
+/// mark, which does not tell how long they are.
 ///
-/// All occurrences count, also those that overlap: of two values that share bytes, nothing of either is left. What may still
-/// be the beginning of a value is held back until the next bytes decide it, or the end does; there is no time limit.
+/// All occurrences count, overlapping ones included: of two values that share bytes, nothing remains of either. Bytes
+/// that may be the beginning of a value are held back until the next bytes or the end decide; there is no time limit.
 struct Masker: ~Copyable {
   static let mark: StaticString = "<concealed>"
 
   private let values: MaskedValues
-  /// For each value the number of its bytes that the text ends with.
+  /// For each value, the number of its first bytes with which the text ends.
   private var matched: [Int]
   /// The text that is not decided yet.
   private var pending = SecretBuffer()
-  /// The parts of it that are values, in their order, none touching the next.
+  /// The parts of the pending text that are values, in their order; none touches the next.
   private var found: [Range<Int>] = []
-  /// True when the last byte that was written belonged to a value.
+  /// True if the last written byte belonged to a value.
   private var isInValue = false
 
   init(_ values: MaskedValues) {
@@ -23,7 +23,7 @@ struct Masker: ~Copyable {
     matched = Array(repeating: 0, count: values.places.count)
   }
 
-  /// Takes the next part, and adds to `output` what is decided by it.
+  /// Takes the next part of the text, and adds the bytes that are decided now to `output`.
   mutating func add(_ part: RawSpan, into output: inout SecretBuffer) {
     let start = pending.count
     pending.append(part)

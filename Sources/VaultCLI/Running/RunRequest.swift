@@ -4,10 +4,10 @@ internal import Glibc
 internal import VaultModel
 internal import VaultWire
 
-/// The work of `vault run`, however its command line was read.
+/// The work of `vault run`, in whichever way its command line was read.
 ///
-/// Programs are started through it again and again, so ``init(fast:)`` reads what needs no argument parser, as
-/// ``GetRequest`` does.
+/// Other programs are started through `vault run` again and again, so ``init(fast:)`` reads simple command lines
+/// without the argument parser, as ``GetRequest`` does.
 struct RunRequest: Equatable {
   var assignments: [Assignment] = []
   var files: [String] = []
@@ -19,8 +19,8 @@ struct RunRequest: Equatable {
 
   init() {}
 
-  /// Reads `run` with `-e`, `--env-file`, `--system` and `--socket PATH`, each correct and in this spelling; nil for every
-  /// other command line.
+  /// Reads `run` with `-e`, `--env-file`, `--system` and `--socket PATH`, if each is correct and in this spelling; nil
+  /// for every other command line.
   init?(fast arguments: ArraySlice<String>) {
     guard arguments.first == "run" else { return nil }
     var rest = arguments.dropFirst()
@@ -44,7 +44,7 @@ struct RunRequest: Equatable {
     if command.isEmpty || assignments.isEmpty && files.isEmpty || system && socket != nil { return nil }
   }
 
-  /// Returns never: the process becomes the program, or ends as it.
+  /// Runs the program. Never returns: the process becomes the program, or ends as the program does.
   func run() throws {
     let variables = try Variables(files, assignments)
     let session = try Session(socket: socket, system: system, startsDaemon: true)
@@ -57,9 +57,9 @@ struct RunRequest: Equatable {
     try MaskedProgram(command, environment, values).run()
   }
 
-  /// Becomes the program; what comes back is the reason why that cannot be.
+  /// Becomes the program. Returns only on failure, with the reason.
   private func become(_ environment: borrowing EnvironmentBlock) -> Failure {
-    // Each string is copied, and lives until the program is another one; the array ends with a null pointer.
+    // Each string is copied, and lives until this process becomes another program; the array ends with a null pointer.
     var arguments = unsafe command.map { unsafe strdup($0) } + [nil]
     let code = environment.use {
       Hardening.withEarlierState {
@@ -70,7 +70,7 @@ struct RunRequest: Equatable {
     return Self.failure(command[0], code)
   }
 
-  /// The failure to start a program, with the exit codes that shells have for it.
+  /// The failure to start a program, with the exit code that shells use for it.
   static func failure(_ program: String, _ code: Int32) -> Failure {
     let name = Printable.quoted(program)
     switch code {

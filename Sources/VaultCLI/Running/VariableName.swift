@@ -1,4 +1,4 @@
-/// The name of a variable of the environment, as every shell takes it: letters, digits and underscores, no digit first.
+/// The name of an environment variable that every shell accepts: letters, digits and underscores, with no digit first.
 enum VariableName {
   static func isValid(_ name: some Collection<UInt8>) -> Bool {
     guard let first = name.first, !isDigit(first) else { return false }

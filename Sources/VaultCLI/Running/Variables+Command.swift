@@ -2,7 +2,7 @@ internal import VaultModel
 internal import VaultWire
 
 extension Variables {
-  /// The variables of the files and, over them, the single ones; of those with one name the later counts.
+  /// Takes the variables of the files, then the single ones. Of several definitions of a name, the last counts.
   init(_ files: [String], _ assignments: [Assignment]) throws(Failure) {
     self.init()
     for file in files { try read(file) }
@@ -22,7 +22,7 @@ extension Variables {
     }
   }
 
-  /// Throws unless each value can be one of an environment, whose strings end with a NUL.
+  /// Throws if a value cannot be in an environment, whose strings end with a NUL.
   borrowing func check(_ fetched: borrowing FetchedItems) throws(Failure) {
     for entry in entries {
       guard case .item(let item) = entry.source else { continue }

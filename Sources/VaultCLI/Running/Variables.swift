@@ -1,8 +1,8 @@
 internal import VaultModel
 internal import VaultWire
 
-/// The variables that a program is to get, each with an item's value or with a text of its own. A text may be a secret, too,
-/// that somebody has put into a file.
+/// The variables for a program, each with an item's value or with a text. A text may be a secret as well, which
+/// somebody has put into a file.
 struct Variables: ~Copyable {
   enum Source: Equatable {
     case item(ItemReference)
@@ -15,15 +15,15 @@ struct Variables: ~Copyable {
     var source: Source
   }
 
-  /// In the order in which they are defined first.
+  /// The variables in the order of their first definition.
   private(set) var entries: [Entry] = []
   private var places: [String: Int] = [:]
   private var texts = SecretBuffer()
 
-  /// Defines a variable by an item; an earlier definition is forgotten.
+  /// Defines a variable by an item; replaces an earlier definition.
   mutating func set(_ name: String, to item: ItemReference) { set(name, .item(item)) }
 
-  /// Defines a variable by a text.
+  /// Defines a variable by a text; replaces an earlier definition.
   mutating func set(_ name: String, to text: RawSpan) {
     let start = texts.count
     texts.append(text)
@@ -39,14 +39,14 @@ struct Variables: ~Copyable {
     }
   }
 
-  /// The items that they want.
+  /// The items that the variables need.
   var items: [ItemReference] {
     entries.compactMap { entry in
       if case .item(let item) = entry.source { item } else { nil }
     }
   }
 
-  /// Lends the value of a variable. It must not leave the closure.
+  /// Lends the value of a variable to `body`. The bytes must not leave the closure.
   borrowing func withValue<R: ~Copyable, E: Error>(
     of entry: Entry, _ fetched: borrowing FetchedItems, _ body: (RawSpan) throws(E) -> R
   ) throws(E) -> R {
@@ -58,7 +58,7 @@ struct Variables: ~Copyable {
 }
 
 extension Span<UInt8> {
-  /// True when `byte` is among these.
+  /// Returns true if `byte` is among these bytes.
   func contains(_ byte: UInt8) -> Bool {
     for index in indices where self[index] == byte { return true }
     return false

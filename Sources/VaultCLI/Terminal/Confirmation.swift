@@ -1,18 +1,18 @@
 internal import VaultWire
 
-/// A question that a person answers with yes before something is done, and the refusal where nobody can be asked.
+/// A question that a person must answer with yes before something is done. It is refused if nobody can be asked.
 struct Confirmation {
-  /// The effect, as it is told where nobody can be asked: "this would delete 2 items".
+  /// The effect, for the refusal if nobody can be asked: "this would delete 2 items".
   let consequence: String
   let question: String
-  /// Facts to decide by, each on a line of its own above the question.
+  /// Facts for the decision, each on its own line above the question.
   var facts: [String] = []
-  /// The way to have it done without a question.
+  /// The way to do it without a question.
   var advice = "add --yes if that is meant"
 
-  /// Asks.
+  /// Asks the question.
   ///
-  /// - Throws: ``Failure`` where the answer is another than yes, and where there is no terminal.
+  /// - Throws: ``Failure`` if the answer is not yes, or there is no terminal.
   func ask() throws(Failure) {
     guard Keyboard.canAsk else { throw .unasked(consequence, advice: advice) }
     let keyboard = try Keyboard(otherwise: advice)
@@ -22,8 +22,8 @@ struct Confirmation {
 }
 
 extension Failure {
-  /// The failure of whatever needs an answer where there is no terminal to ask on: on one it works, and elsewhere as the
-  /// advice says.
+  /// The failure of a command that needs an answer and has no terminal to ask on. It works on a terminal, and elsewhere
+  /// as the advice says.
   static func unasked(_ event: String = "no terminal to ask on", advice: String) -> Failure {
     Failure(.retry, event, advice)
   }

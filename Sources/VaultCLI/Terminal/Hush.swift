@@ -1,9 +1,10 @@
 internal import CLinux
 internal import Glibc
 
-/// What the handler of a signal needs. It is set before the handler stands, and lies where a read and a write may meet.
+/// The data for the signal handler. It is set before the handler is installed, in memory where a read and a write may
+/// overlap.
 private struct HushState {
-  /// A descriptor of the terminal; -1 where nothing is hushed.
+  /// A descriptor of the terminal; -1 if nothing is hushed.
   var terminal: Int32 = -1
   var earlier = termios()
   var hushed = termios()
@@ -15,20 +16,20 @@ nonisolated(unsafe) private let hush: UnsafeMutablePointer<HushState> = {
   return unsafe state
 }()
 
-/// Keeps a terminal from showing what is typed, from the first question for a secret until nothing more is to be asked: also
-/// while the daemon or PAM takes its time over an answer, when somebody may be typing the next one already.
+/// Keeps a terminal from showing typed text, from the first question for a secret until nothing more will be asked.
+/// That includes the time in which the daemon or PAM works on an answer, while a person may already type the next one.
 ///
-/// A signal that ends or stops the program puts the modes back first, and they come again when it goes on. A second one within
-/// the life of another changes nothing.
+/// A signal that ends or stops the program first restores the modes, which return when the program continues. A second
+/// hush within the life of another one changes nothing.
 struct Hush: ~Copyable {
-  /// True for the one that changed the modes.
+  /// True for the hush that changed the modes.
   private let isOuter: Bool
   private var earlier: [(number: Int32, handler: __sighandler_t?)] = []
 
   init(of terminal: Int32) throws(Failure) {
     isOuter = !Hush.isActive
     guard isOuter else { return }
-    // Questions open the terminal anew each.
+    // Each question opens the terminal anew, so this value keeps its own descriptor.
     let descriptor = fcntl(terminal, F_DUPFD_CLOEXEC, 0)
     guard descriptor >= 0 else { throw Failure(.io, "cannot hold the terminal: \(Output.describe(errno))") }
     var modes = termios()
@@ -56,7 +57,7 @@ struct Hush: ~Copyable {
     close(state.terminal)
   }
 
-  /// Begins where a person can be asked; nil elsewhere.
+  /// Begins if a person can be asked; nil otherwise.
   static func onTerminal() -> Hush? {
     guard Keyboard.isAttended, let keyboard = try? Keyboard(otherwise: "") else { return nil }
     return try? Hush(of: keyboard.terminal)
@@ -64,28 +65,28 @@ struct Hush: ~Copyable {
 
   static var isActive: Bool { unsafe hush.pointee.terminal >= 0 }
 
-  /// The modes that stand between two questions; nil when that is not so.
+  /// The modes between two questions; nil if nothing is hushed.
   static var modes: termios? { isActive ? unsafe hush.pointee.hushed : nil }
 
-  /// Puts the modes back that stood before. What was typed and not read is thrown away.
+  /// Restores the earlier modes. Text that was typed and not read is dropped.
   static func lift() { unsafe set(&hush.pointee.earlier) }
 
-  /// Throws away what was typed and not read: it is no answer to what somebody else asks.
+  /// Drops text that was typed and not read: it is no answer to another program's question.
   static func forget() {
     if isActive { unsafe tcflush(hush.pointee.terminal, TCIFLUSH) }
   }
 
-  /// Hides again what is typed.
+  /// Hides typed text again.
   static func lower() { unsafe set(&hush.pointee.hushed) }
 
-  /// Calls only what a handler may. A terminal that another job has is left alone.
+  /// Makes only calls that a signal handler may make. A terminal that belongs to another job is left alone.
   private static func set(_ modes: UnsafePointer<termios>) {
     let terminal = unsafe hush.pointee.terminal
     guard terminal >= 0, tcgetpgrp(terminal) == getpgrp() else { return }
     _ = unsafe tcsetattr(terminal, TCSAFLUSH, modes)
   }
 
-  /// Stands between two questions, and calls only what a handler may.
+  /// The signal handler between two questions. It makes only calls that a handler may make.
   private static let handler: __sighandler_t = { number in
     let code = errno
     if number == SIGCONT {
@@ -95,7 +96,7 @@ struct Hush: ~Copyable {
       lower()
     } else {
       lift()
-      // It comes once this handler has returned.
+      // The signal arrives once this handler has returned.
       signal(number, SIG_DFL)
       raise(number)
     }

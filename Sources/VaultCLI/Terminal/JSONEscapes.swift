@@ -1,7 +1,7 @@
 internal import VaultModel
 internal import VaultWire
 
-/// JSON for a terminal: the same value, with every character that a terminal would not show as it is written `\\uXXXX`.
+/// JSON for a terminal: the same value, with every character that a terminal would not show written as `\\uXXXX`.
 enum JSONEscapes {
   /// - Parameter json: valid JSON, which has no control characters below U+0020.
   static func apply(to json: RawSpan) -> SecretBuffer {
@@ -22,7 +22,7 @@ enum JSONEscapes {
     return result
   }
 
-  /// The number of bytes of the character that begins with `byte`.
+  /// Returns the number of bytes of the character that begins with `byte`.
   private static func length(_ byte: UInt8) -> Int {
     switch byte {
     case 0xC2...0xDF: 2

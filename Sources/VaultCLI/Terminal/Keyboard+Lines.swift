@@ -3,16 +3,16 @@ internal import Glibc
 internal import VaultModel
 internal import VaultWire
 
-// A text of several lines.
+// The questions for a text of several lines.
 extension Keyboard {
-  /// The most bytes of a line that the kernel's own line buffer hands over; it drops the rest without a word.
+  /// The most bytes of a line that the kernel's line buffer passes on; it silently drops the rest.
   private static let kernelLine = 4095
 
-  /// Asks, and reads lines up to control-D on an empty one; nil when there is nothing before that. Each line has its line
-  /// break. Where it is typed without echo, control-D also ends a line, and the text with it.
+  /// Asks, and reads lines up to control-D on an empty one; nil if there is no text before that. Each line keeps its
+  /// line break. If typed text does not show, control-D also ends a line and the text with it.
   ///
-  /// What was typed stays when the program is stopped and goes on.
-  /// - Parameter limit: the most bytes of it.
+  /// Typed text is kept if the program is stopped and continues.
+  /// - Parameter limit: the most bytes of the text.
   borrowing func askLines(
     _ question: String, _ style: TerminalModes.Style, limit: Int
   ) throws(Failure) -> SecretBuffer? {
@@ -26,11 +26,11 @@ extension Keyboard {
     return text.finish()
   }
 
-  /// Asks, and reads what is typed without echo: a line, without its newline, or a text in PEM that is pasted, with all of its
+  /// Asks, and reads text that does not show: one line without its newline, or a pasted text in PEM with all of its
   /// lines up to control-D on an empty one. Nil at end of file (control-D on an empty line).
   ///
-  /// - Parameter limit: the most bytes of it.
-  /// - Throws: also where more is pasted than the line: what was meant is not its beginning.
+  /// - Parameter limit: the most bytes of the text.
+  /// - Throws: also if more than one line is pasted, because the first line alone is not what the person meant.
   borrowing func askText(_ question: String, limit: Int) throws(Failure) -> SecretBuffer? {
     let signals = try SignalPipe()
     var text = LinesTyped(limit: limit)
@@ -54,9 +54,10 @@ extension Keyboard {
 
   private static func count(_ lines: Int) -> String { Counted.text(lines, "line") }
 
-  /// Reads until the end of the text, or until a signal, whose number it answers. The terminal is in order again then.
+  /// Reads until the end of the text or until a signal. On return, the terminal has its earlier modes again.
   ///
-  /// - Parameter endsWithLine: whether the text ends with its first line, unless that is the first of a text in PEM.
+  /// - Parameter endsWithLine: whether the text ends with its first line, unless that line begins a text in PEM.
+  /// - Returns: the number of the signal; nil at the end of the text.
   private func attempt(
     _ question: String, _ style: TerminalModes.Style, _ signals: borrowing SignalPipe, _ text: inout LinesTyped,
     endsWithLine: Bool = false
@@ -74,7 +75,7 @@ extension Keyboard {
       let count = unsafe read(terminal, &byte, 1)
       if count < 0 && errno == EINTR { continue }
       if count < 0 && errno == EAGAIN {
-        // Lines that were typed before it came are kept.
+        // Lines that were typed before the signal are kept.
         if let signal {
           _ = consume modes
           text.dropPart()
@@ -84,7 +85,7 @@ extension Keyboard {
         signal = try wait(signals)
         continue
       }
-      // The kernel takes control-D for itself where it shows what is typed, and hands over no byte then.
+      // If typed text shows, the kernel handles control-D itself and passes on no byte for it.
       guard count == 1, try !text.take(byte, edits: style == .hidden) else {
         _ = consume modes
         return nil
@@ -103,19 +104,19 @@ extension Keyboard {
     }
   }
 
-  /// Reads and throws away what comes behind a line, until nothing has come for a moment: a paste comes at once, and nobody
-  /// types so fast. Nothing of it reaches the next question or the shell.
+  /// Reads and drops text after a line until none has arrived for a moment: a paste arrives at once, and nobody types
+  /// so fast. None of it reaches the next question or the shell.
   ///
-  /// - Returns: true where that is more than line breaks and blanks.
+  /// - Returns: true if the text is more than line breaks and blanks.
   private func hasMore(_ signals: borrowing SignalPipe) -> Bool {
-    // Not for ever: something may hold a key down.
+    // The time is limited because something may hold a key down.
     let end = Moment.now() + 10_000
     var isMore = false
     var polled = [
       pollfd(fd: signals.descriptor, events: Int16(POLLIN), revents: 0),
       pollfd(fd: terminal, events: Int16(POLLIN), revents: 0),
     ]
-    // One byte at a time, so that no more than that lies anywhere.
+    // One byte is read at a time, so that no more than that stays in memory.
     var byte: UInt8 = 0
     while Moment.now() < end, unsafe poll(&polled, 2, isMore ? 500 : 100) > 0, polled[0].revents == 0,
       unsafe read(terminal, &byte, 1) == 1
@@ -127,20 +128,21 @@ extension Keyboard {
   }
 }
 
-/// A text as it is typed.
+/// A text while it is typed.
 private struct LinesTyped: ~Copyable {
   private var bytes = SecretBuffer(capacity: 4096)
   private let limit: Int
-  /// The whole lines in it.
+  /// The number of complete lines in the text.
   private(set) var lines = 0
   /// The bytes of the line that is being typed.
   private(set) var part = 0
-  /// True for a line behind which more was pasted.
+  /// True if more was pasted after the line.
   var isCut = false
 
   init(limit: Int) { self.limit = limit }
 
-  /// Takes what a key sent; true at the end of the text. With `edits`, backspace, control-U and control-D are ours to honour.
+  /// Takes the byte of a key; returns true at the end of the text. With `edits`, this type handles backspace, control-U
+  /// and control-D.
   mutating func take(_ byte: UInt8, edits: Bool) throws(Failure) -> Bool {
     switch byte {
     case 0x04 where edits: return true
@@ -160,7 +162,7 @@ private struct LinesTyped: ~Copyable {
     return false
   }
 
-  /// Takes back the line that is being typed.
+  /// Removes the line that is being typed.
   mutating func dropPart() {
     bytes.truncate(to: bytes.count - part)
     part = 0
@@ -176,7 +178,7 @@ private struct LinesTyped: ~Copyable {
     }
   }
 
-  /// True for a text that begins as one in PEM does.
+  /// True for a text that begins like PEM.
   var isPEM: Bool {
     bytes.withBytes { bytes in
       let (text, begin) = (Span<UInt8>(_bytes: bytes), "-----BEGIN ".utf8.span)
@@ -184,13 +186,13 @@ private struct LinesTyped: ~Copyable {
     }
   }
 
-  /// Leaves out the line break at the end.
+  /// Removes the line break at the end.
   mutating func dropBreak() {
     guard lines > 0, part == 0 else { return }
     bytes.truncate(to: bytes.count - 1)
   }
 
-  /// The text; nil where nothing was typed, but for an empty line with `orEmpty`.
+  /// Returns the text; nil if nothing was typed. With `orEmpty`, an empty text is returned as well.
   consuming func finish(orEmpty: Bool = false) -> SecretBuffer? {
     if bytes.count == 0, !orEmpty { return nil }
     return bytes

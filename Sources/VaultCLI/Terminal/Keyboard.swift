@@ -6,33 +6,34 @@ internal import VaultWire
 /// The person at the terminal: questions go to `/dev/tty` and answers come from there, wherever standard input and
 /// output lead.
 ///
-/// Every way out of a question leaves the terminal as it was: an answer, end of file, control-C, a hang-up, control-Z
-/// and what follows it.
+/// Every way out of a question leaves the terminal as it was: an answer, end of file, control-C, a hang-up, and
+/// control-Z with its continuation.
 struct Keyboard: ~Copyable {
-  /// More than a person types; the daemon would refuse it anyway.
+  /// The most bytes of a typed line. Nobody types so much, and the daemon would refuse it.
   private static let longest = 64 * 1024
 
   let terminal: Int32
 
-  /// True when somebody reads what the program says, so that asking makes sense.
+  /// True if somebody reads the program's messages, so that a question makes sense.
   static let isAttended = isatty(STDERR_FILENO) == 1
 
-  /// True when there also is a terminal to ask on: a program that was started apart from it may still write to it.
+  /// True if there is also a terminal for questions. A program that was started apart from a terminal may still write
+  /// to it.
   static let canAsk = isAttended && (try? Keyboard(otherwise: "")) != nil
 
   /// Opens the terminal.
   ///
-  /// - Throws: ``Failure`` with `otherwise` as what to do, when the program has no terminal.
+  /// - Throws: ``Failure`` with `otherwise` as the advice, if the program has no terminal.
   init(otherwise: String) throws(Failure) {
-    // Nonblocking, because control-C throws away what was typed: a read after a poll that saw it would wait for ever. The
-    // description is our own, so the shell's stays as it is.
+    // The terminal is nonblocking because control-C drops typed text: a read after a poll that saw the text would wait
+    // forever. This program has its own file description, so the shell's stays as it is.
     terminal = unsafe open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
     guard terminal >= 0 else { throw .unasked(advice: otherwise) }
   }
 
   deinit { close(terminal) }
 
-  /// Shows text, as ``Printable/screen(_:)`` and in ``Rows``.
+  /// Shows text, filtered by ``Printable/screen(_:)`` and laid out by ``Rows``.
   borrowing func show(_ text: String, _ patience: Output.Patience = .endless) throws(Failure) {
     let rows = Rows.lay(Printable.screen(text), columns: size.columns)
     try Output.write(unsafe rows.utf8.span.bytes, to: terminal, patience)
@@ -41,20 +42,20 @@ struct Keyboard: ~Copyable {
   /// The size of the terminal.
   var size: (columns: Int, rows: Int) { Self.size(of: terminal) }
 
-  /// The size of a terminal; 80 columns and 24 rows where it does not say so.
+  /// Returns the size of a terminal; 80 columns and 24 rows if the terminal does not report it.
   static func size(of terminal: Int32) -> (columns: Int, rows: Int) {
     var size = winsize()
-    // It is lent for the call, which writes no more than its size.
+    // The structure is lent for the call, which writes no more than its size.
     guard unsafe ioctl(terminal, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0 else {
       return (80, 24)
     }
     return (Int(size.ws_col), Int(size.ws_row))
   }
 
-  /// Shows bytes that are too secret for a `String`, as they are.
+  /// Shows bytes as they are. They are too secret for a `String`.
   borrowing func show(_ bytes: RawSpan) throws(Failure) { try Output.write(bytes, to: terminal) }
 
-  /// Asks, and reads a line: without its newline, nil at end of file (control-D on an empty line).
+  /// Asks, and reads a line without its newline; nil at end of file (control-D on an empty line).
   borrowing func ask(_ question: String, _ style: TerminalModes.Style) throws(Failure) -> SecretBuffer? {
     let signals = try SignalPipe()
     while true {
@@ -66,7 +67,7 @@ struct Keyboard: ~Copyable {
     }
   }
 
-  /// Asks a question that is answered by yes or no; anything but yes is no.
+  /// Asks a question for yes or no; any answer but yes is no.
   borrowing func confirm(_ question: String) throws(Failure) -> Bool {
     guard let answer = try ask("\(question) [y/N] ", .shown) else { return false }
     return answer.withBytes { bytes in
@@ -80,14 +81,14 @@ struct Keyboard: ~Copyable {
     case signal(Int32)
   }
 
-  /// Asks once. The terminal is in order again when it returns.
+  /// Asks once. On return, the terminal has its earlier modes again.
   private func attempt(
     _ question: String, _ style: TerminalModes.Style, _ signals: borrowing SignalPipe
   ) throws(Failure) -> Attempt {
-    // The modes first: what is typed once the question shows is no longer thrown away.
+    // The modes are set first: text that is typed once the question shows is no longer dropped.
     let modes = try TerminalModes(style, of: terminal)
-    // A signal from before the question shows must not take it back, with what is typed then: above all the SIGCONT after
-    // a stop in the background.
+    // A signal from before the question must not cancel it later, together with typed text. The usual one is the
+    // SIGCONT after a stop in the background.
     if let number = signals.next() {
       _ = consume modes
       return .signal(number)
@@ -114,7 +115,7 @@ struct Keyboard: ~Copyable {
     }
   }
 
-  /// Waits until something was typed; a signal's number if one came first.
+  /// Waits until something is typed; returns a signal's number if one came first.
   func wait(_ signals: borrowing SignalPipe) throws(Failure) -> Int32? {
     var polled = [
       pollfd(fd: signals.descriptor, events: Int16(POLLIN), revents: 0),
@@ -126,8 +127,8 @@ struct Keyboard: ~Copyable {
     return signals.next()
   }
 
-  /// Waits until nothing was typed for a moment, and throws it away: somebody may still be typing a secret, which the shell
-  /// would show. Not for ever: something may hold a key down.
+  /// Waits until nothing has been typed for a moment, and drops what was typed: a person may still be typing a secret,
+  /// which the shell would show. The time is limited because something may hold a key down.
   borrowing func awaitSilence() {
     let end = Moment.now() + 10_000
     var polled = pollfd(fd: terminal, events: Int16(POLLIN), revents: 0)

@@ -1,7 +1,7 @@
 internal import CLinux
 internal import Glibc
 
-/// Milliseconds on CLOCK_MONOTONIC.
+/// The time in milliseconds on CLOCK_MONOTONIC.
 enum Moment {
   static func now() -> Int {
     var time = timespec()
@@ -9,7 +9,7 @@ enum Moment {
     return time.tv_sec * 1000 + time.tv_nsec / 1_000_000
   }
 
-  /// Waits until then, whatever signals are caught meanwhile.
+  /// Waits until `end`, whatever signals are caught meanwhile.
   static func wait(until end: Int) {
     while true {
       let rest = end - now()

@@ -1,12 +1,13 @@
 internal import VaultModel
 
-/// Text of this program's own with text from elsewhere in it. ``Output`` and ``Keyboard`` pass through here whatever they
-/// show.
+/// The filter for this program's own text that contains foreign text. ``Output`` and ``Keyboard`` pass everything that
+/// they show through it.
 extension Printable {
-  /// Newlines and ``Style`` stay.
+  /// Makes text safe for a terminal; newlines and ``Style`` stay.
   ///
-  /// Of the escape characters only those that begin a sequence of ``Style`` stay. What came from elsewhere may hold such a
-  /// sequence, too, so it goes through ``Printable/text(_:)`` or ``Printable/line(_:)`` before it is put beside our own.
+  /// Of the escape characters, only those that begin a sequence of ``Style`` stay. Foreign text may hold such a
+  /// sequence, too, so it must go through ``Printable/text(_:)`` or ``Printable/line(_:)`` before it is combined with
+  /// this program's text.
   static func screen(_ text: String) -> String {
     if isPlain(text) { return text }
     var result = ""

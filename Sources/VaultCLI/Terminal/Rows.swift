@@ -1,20 +1,20 @@
-/// Text that is laid out by us and not by the terminal.
+/// Text in rows that this program lays out, not the terminal.
 ///
-/// Where a terminal wraps a long line, the next row begins with whatever stands there: three hundred characters with blanks
-/// in the right places would end in a row that reads as another program's question for a password. So each row is our
-/// own: it begins with what this program writes, and blanks move nothing to the right.
+/// If a terminal wraps a long line, the next row begins with foreign text: three hundred characters with blanks in the
+/// right places could end in a row that reads like another program's question for a password. So this program makes
+/// each row: the row begins with this program's text, and blanks shift nothing to the right.
 enum Rows {
-  /// The beginning of a row that goes on with the one before. No program's question begins so, and a reader takes it for what
-  /// it is.
+  /// The beginning of a row that continues the one before. No program's question begins with it, and a reader
+  /// recognizes it.
   private static let mark = "…"
-  /// The least width of a row, however narrow the terminal is: the mark and something behind it.
+  /// The least width of a row, however narrow the terminal is: the mark and some text after it.
   private static let least = 10
 
-  /// The text in rows that leave a column free, so that what is typed next stands where the last one ends.
+  /// Lays out text in rows that leave one column free, so that the next typed text stands where the last row ends.
   ///
-  /// Of a run of blanks one stays, but for up to four at the beginning of a line.
+  /// One blank of each run of blanks stays; at the beginning of a line up to four stay.
   ///
-  /// - Parameter indent: the blanks before the mark of each row that goes on.
+  /// - Parameter indent: the blanks before the mark of each continued row.
   static func lay(_ text: String, columns: Int, indent: String = "") -> String {
     text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
       rows(collapse(line), most: max(least, columns - 1), indent + mark).joined(separator: "\n")
@@ -50,13 +50,14 @@ enum Rows {
     return result
   }
 
-  /// True when nothing is seen of it. U+2800 is a braille pattern without a dot.
+  /// Returns true for a character that shows nothing. U+2800 is a braille pattern without a dot.
   private static func isBlank(_ scalar: Unicode.Scalar) -> Bool {
     scalar.properties.isWhitespace || scalar == "\u{2800}"
   }
 
   private static func width(_ text: Substring) -> Int { text.unicodeScalars.reduce(0) { $0 + columns($1) } }
 
-  /// The most columns that a terminal gives it: those that get two, of Unicode's East Asian Width W and F, begin at U+1100.
+  /// Returns the most columns that a terminal gives a character. The characters with two columns, of Unicode's East
+  /// Asian Width W and F, begin at U+1100.
   private static func columns(_ scalar: Unicode.Scalar) -> Int { scalar.value < 0x1100 ? 1 : 2 }
 }

@@ -1,41 +1,42 @@
 internal import CLinux
 internal import Glibc
 
-/// The place where the handler puts the number of the signal it was called for.
+/// The descriptor to which the handler writes the number of the signal.
 ///
-/// A plain number that is set before a handler stands, and that the handler alone reads.
+/// It is a plain number that is set before the handler is installed, and that only the handler reads.
 nonisolated(unsafe) private var signalPipeEnd: Int32 = -1
 
-/// Turns the signals that would end or stop the program into bytes that can be polled, while a terminal must first be
-/// put back in order.
+/// Turns the signals that would end or stop the program into bytes that can be polled, while a terminal must be
+/// restored first.
 ///
-/// One of them is heard at a time: one within another takes its place until its end. Then the earlier dispositions stand again,
-/// and signals that nobody read come anew.
+/// Only one pipe is active at a time: a pipe within the life of another one takes its place until its own end. Then the
+/// earlier dispositions return, and signals that nobody read are raised again.
 struct SignalPipe: ~Copyable {
-  /// The signals that end a program by default, but for what its own mistakes send it and what cannot be caught.
+  /// The signals that end a program by default, except the ones that its own faults cause and the ones that cannot be
+  /// caught.
   static let ending =
     [
       SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGALRM, SIGVTALRM, SIGPROF, SIGUSR1, SIGUSR2, SIGPIPE, SIGPOLL, SIGXCPU,
       SIGPWR, SIGSTKFLT,
     ] + Array(__libc_current_sigrtmin()...__libc_current_sigrtmax())
-  /// The signals that stop it by default.
+  /// The signals that stop a program by default.
   static let stopping = [SIGTSTP, SIGTTIN, SIGTTOU]
-  /// The signals that a terminal or another process sends to end, stop or go on with a program. The last matters
-  /// because a shell may have set the terminal's modes anew meanwhile.
+  /// The signals that a terminal or another process sends to end, stop or continue a program. SIGCONT matters because a
+  /// shell may have changed the terminal's modes meanwhile.
   static let all = ending + stopping + [SIGCONT]
 
-  /// Readable when a signal came.
+  /// A descriptor that is readable once a signal has arrived.
   let descriptor: Int32
   private let end: Int32
   private let earlierEnd: Int32
   private var earlier: [(number: Int32, handler: __sighandler_t?)] = []
 
-  /// The ones that are another program's, so that they do not come anew.
+  /// The signals that are meant for another program, and so are not raised again.
   private let foreign: [Int32]
 
   /// - Parameters:
-  ///   - signals: which ones.
-  ///   - foreign: those of them that are meant for another program on the same terminal.
+  ///   - signals: the signals to catch.
+  ///   - foreign: those of the signals that are meant for another program on the same terminal.
   init(_ signals: [Int32] = SignalPipe.all, foreign: [Int32] = []) throws(Failure) {
     self.foreign = foreign
     var ends: [Int32] = [0, 0]
@@ -50,42 +51,42 @@ struct SignalPipe: ~Copyable {
     for number in signals {
       let handler = SignalPipe.watch(number)
       earlier.append((number, handler))
-      // What the program was started to ignore, as nohup does, it goes on ignoring.
+      // A signal that the program was started to ignore, as by nohup, stays ignored.
       if SignalPipe.isIgnoring(handler) { signal(number, handler) }
     }
   }
 
-  /// The next signal, or nil when none came.
+  /// Returns the next signal; nil if none has arrived.
   borrowing func next() -> Int32? {
     var number: UInt8 = 0
     return unsafe read(descriptor, &number, 1) == 1 ? Int32(number) : nil
   }
 
-  /// Lets a signal do what it does by default. Returns when it stopped the program and the program goes on.
+  /// Lets a signal have its default effect. Returns if it stopped the program and the program continues.
   borrowing func deliver(_ number: Int32) {
     Hush.lift()
     signal(number, SIG_DFL)
     raise(number)
     SignalPipe.watch(number)
     Hush.lower()
-    // Going on after a stop is no news.
+    // The SIGCONT after a stop is no news.
     if Self.stopping.contains(number), let next = next(), next != SIGCONT { deliver(next) }
   }
 
-  /// Stops the program at once by `number`, which is one of those that are watched, unless it ignores that.
+  /// Stops the program at once by `number`, which is one of the caught signals, unless the program ignores it.
   static func stop(_ number: Int32) {
     let handler = signal(number, SIG_DFL)
     if !isIgnoring(handler) { raise(number) }
     signal(number, handler)
-    // Otherwise a call for a terminal that another job has would begin again for ever.
+    // Without interruption, a call for a terminal that belongs to another job would restart forever.
     if !isIgnoring(handler) { vault_interrupting_signal(number, handler) }
   }
 
-  /// Has the handler called for a signal; what was there before.
+  /// Installs the handler for a signal; returns the earlier disposition.
   @discardableResult
   private static func watch(_ number: Int32) -> __sighandler_t? {
     let before = signal(number, handler)
-    // Otherwise a call for a terminal that another job has would begin again for ever.
+    // Without interruption, a call for a terminal that belongs to another job would restart forever.
     if stopping.contains(number) { vault_interrupting_signal(number, handler) }
     return before
   }
@@ -93,7 +94,7 @@ struct SignalPipe: ~Copyable {
   deinit {
     for (number, handler) in earlier { signal(number, handler) }
     unsafe signalPipeEnd = earlierEnd
-    // One that came behind the last look would be lost otherwise.
+    // A signal that arrived after the last check would be lost otherwise.
     while let number = next() { if !foreign.contains(number) { raise(number) } }
     close(descriptor)
     close(end)

@@ -1,12 +1,12 @@
 internal import CLinux
 internal import Glibc
 
-/// The modes of a terminal while something is typed on it; at its end the earlier ones stand again, and what was typed
-/// ahead and not read is thrown away, so that no rest of a secret reaches the shell.
+/// The modes of a terminal while a person types on it. At the end of this value, the earlier modes return, and text
+/// that was typed ahead and not read is dropped, so that no rest of a secret reaches the shell.
 struct TerminalModes: ~Copyable {
   enum Style {
-    /// Nothing shows, and each byte comes as it is typed: the kernel's own line buffer holds 4095 bytes and drops the
-    /// rest of a longer secret without a word.
+    /// Typed text does not show, and each byte arrives as it is typed. The kernel's own line buffer holds 4095 bytes
+    /// and would silently drop the rest of a longer secret.
     case hidden
     /// The kernel's usual line, with its editing.
     case shown
@@ -20,17 +20,17 @@ struct TerminalModes: ~Copyable {
     guard unsafe tcgetattr(terminal, &earlier) == 0 else {
       throw Failure(.io, "cannot read the terminal's modes: \(Output.describe(errno))")
     }
-    // What was typed where nothing showed, while the question was still to come, is its answer.
+    // Text that was typed while nothing showed, before the question, is the answer to it.
     let keepsTyped = style == .hidden && Hush.isActive
     Self.apply(Self.changed(earlier, for: style), to: terminal, keepsTyped ? TCSADRAIN : TCSAFLUSH)
   }
 
   deinit { Self.apply(Hush.modes ?? earlier, to: terminal, TCSAFLUSH) }
 
-  /// The modes for a question, where `modes` stand.
+  /// Returns the modes for a question, made from the present ones.
   static func changed(_ modes: termios, for style: Style) -> termios {
     var modes = modes
-    // Control-C and control-Z stay signals, and return stays a newline, whatever an earlier program left.
+    // Control-C and control-Z stay signals, and return stays a newline, whatever an earlier program has set.
     modes.c_lflag |= tcflag_t(ISIG)
     modes.c_iflag |= tcflag_t(ICRNL)
     switch style {
@@ -49,8 +49,8 @@ struct TerminalModes: ~Copyable {
     repeat { stopInBackground(terminal) } while unsafe tcsetattr(terminal, when, &modes) != 0 && errno == EINTR
   }
 
-  /// Stops where the terminal is another job's, as the kernel would if SIGTTOU were not caught, until the shell has the
-  /// program go on.
+  /// Stops the program if the terminal belongs to another job, as the kernel would if SIGTTOU were not caught. The
+  /// program waits until the shell lets it continue.
   private static func stopInBackground(_ terminal: Int32) {
     let foreground = tcgetpgrp(terminal)
     guard foreground >= 0, foreground != getpgrp() else { return }

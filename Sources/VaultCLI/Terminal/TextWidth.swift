@@ -1,6 +1,6 @@
-/// The columns that a terminal gives text.
+/// The columns that text takes on a terminal.
 enum TextWidth {
-  /// The characters outside the emoji that get two, of Unicode's East Asian Width W and F (UAX #11), in their order.
+  /// The characters with two columns that are no emoji: Unicode's East Asian Width W and F (UAX #11), in their order.
   private static let wide: [ClosedRange<UInt32>] = [
     0x1100...0x115F, 0x2329...0x232A, 0x2E80...0x303E, 0x3041...0x33FF, 0x3400...0x4DBF, 0x4E00...0xA4CF,
     0xA960...0xA97C, 0xAC00...0xD7A3, 0xF900...0xFAFF, 0xFE10...0xFE19, 0xFE30...0xFE6F, 0xFF01...0xFF60,
@@ -14,9 +14,9 @@ enum TextWidth {
     case .nonspacingMark, .enclosingMark: return 0
     default: break
     }
-    // The vowels and finals of Hangul stand in the column of the consonant before them.
+    // The vowels and finals of Hangul share the column of the consonant before them.
     if 0x1160...0x11FF ~= value || 0xD7B0...0xD7FB ~= value { return 0 }
-    // Of the letters that make a flag, two share what an emoji has.
+    // Two of the letters that make a flag share the two columns of an emoji.
     if 0x1F1E6...0x1F1FF ~= value { return 1 }
     if value >= 0x231A, scalar.properties.isEmojiPresentation { return 2 }
     return wide.contains { $0 ~= value } ? 2 : 1
@@ -27,7 +27,7 @@ enum TextWidth {
     return text.unicodeScalars.reduce(0) { $0 + columns($1) }
   }
 
-  /// The text, cut with an ellipsis at its end where it has more than `most` columns.
+  /// Returns the text. If it has more than `most` columns, it is cut and ends with an ellipsis.
   static func cut(_ text: String, to most: Int) -> String {
     guard columns(text) > most else { return text }
     guard most > 0 else { return "" }
@@ -41,7 +41,7 @@ enum TextWidth {
     return String(result) + "…"
   }
 
-  /// The end of the text, of at most so many columns.
+  /// Returns the end of the text, at most `most` columns wide.
   static func end(of text: String, _ most: Int) -> String {
     var result: [Unicode.Scalar] = []
     var used = 0

@@ -1,16 +1,17 @@
 internal import VaultWire
 
-/// A line as it is typed byte by byte.
+/// A line while it is typed, byte by byte.
 struct TypedLine: ~Copyable {
   enum Step { case more, done, end }
 
   private(set) var bytes = SecretBuffer(capacity: 256)
-  /// True when the editing keys are ours to honour; otherwise the kernel has done it.
+  /// True if this type handles the editing keys; otherwise the kernel has already done so.
   private let edits: Bool
 
   init(edits: Bool) { self.edits = edits }
 
-  /// Takes what a key sent: backspace takes back a character, control-U the line; control-D ends an empty line.
+  /// Takes the byte of a key: backspace removes a character, control-U removes the line, and control-D ends an empty
+  /// line.
   mutating func take(_ byte: UInt8) -> Step {
     switch byte {
     case 0x0A, 0x0D: return .done

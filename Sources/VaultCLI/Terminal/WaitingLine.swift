@@ -3,25 +3,25 @@ internal import VaultClient
 internal import VaultModel
 internal import VaultWire
 
-/// A line on a person's terminal that says what a command waits for, until the line is taken away.
+/// A line on a person's terminal that tells what a command waits for, until the line is removed.
 struct WaitingLine: ~Copyable {
-  /// True when standard error is a terminal.
+  /// True if standard error is a terminal.
   static var isRead: Bool { Keyboard.isAttended }
 
   init(_ text: String) {
-    // A line that wraps could not be taken back.
+    // A line that wraps could not be removed.
     let most = Keyboard.size(of: STDERR_FILENO).columns - 1
     Self.put("\r\u{1B}[K\(TextWidth.cut(Printable.line(text), to: most))")
   }
 
   deinit { Self.put("\r\u{1B}[K") }
 
-  /// Nobody waits for a terminal that control-S has stopped.
+  /// Writes to the terminal. Nobody waits for a terminal that control-S has stopped.
   private static func put(_ text: String) {
     try? Output.write(unsafe text.utf8.span.bytes, to: STDERR_FILENO, .none)
   }
 
-  /// The text for a call that was refused so; nil where waiting does not help.
+  /// Returns the text for a call that was refused with `fault`; nil if waiting does not help.
   static func text(for fault: Fault) -> String? {
     switch fault {
     case .locked: "waiting for somebody to unlock the vault"
@@ -34,9 +34,9 @@ struct WaitingLine: ~Copyable {
 }
 
 extension Session {
-  /// Makes a call that waits, and tells a person meanwhile what it waits for.
+  /// Makes a call that waits, and meanwhile tells a person what it waits for.
   ///
-  /// - Parameter now: the same call without waiting, whose refusal says that.
+  /// - Parameter now: the same call without waiting; its refusal tells the reason.
   func waiting<R: ~Copyable>(
     now: (Vault) throws -> R, call: (Vault) throws -> R
   ) throws(Failure) -> R {
