@@ -245,7 +245,7 @@ final class Answers {
     }
   }
 
-  /// Confirms a recovery code without a person: writes the code to the output, which then is the only copy.
+  /// Confirms a recovery code without a person: the output is the place where the code is written down.
   private func confirmByItself(_ prompt: borrowing Prompt) throws(Failure) -> SecretBuffer? {
     switch prompt.code {
     case .some(let code):

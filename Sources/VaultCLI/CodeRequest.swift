@@ -16,14 +16,14 @@ struct CodeRequest {
     let code = try first(session)
     if command.watch { return try watch(code, session) }
     if command.clip { Output.note(try Clipboard.put(code.digits)) } else { try print(code) }
-    // A pipe gets the code alone. So does a person whose output goes elsewhere.
+    // A pipe gets only the code. So does a person whose output goes elsewhere.
     if command.clip || Output.isTerminal, let left = Self.left(code.reply), Keyboard.isAttended {
       Output.note("\(left) s left")
     }
   }
 
-  /// Reads the first code. With `--wait` the daemon waits for an unlock. Otherwise, if the vault is locked, a person is
-  /// asked on this terminal or through an agent, if one is there.
+  /// Reads the first code. With `--wait`, the daemon waits for an unlock. Otherwise, if somebody is there, that person
+  /// is asked to unlock a locked vault, on the terminal or through an agent.
   private func first(_ session: Session) throws(Failure) -> OneTimeCode {
     let wait = command.waiting.wait.map { Duration.seconds($0) }
     func read(_ vault: Vault) throws -> OneTimeCode {

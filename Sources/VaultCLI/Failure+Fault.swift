@@ -116,7 +116,7 @@ extension Failure {
       self.init(.invalid, "the recovery code is mistyped, its checksum does not fit", "read it again and type it anew")
     case .methodUnavailable(let method, let reason, let advice):
       let text = Hint.text(Sentence.joined(reason, advice))
-      // The backup may have other slots than the vault, and one advice is enough.
+      // The vault's methods say nothing about a backup's, and advice from the daemon is enough.
       let advice = advice == nil ? "see \(Hint.vault("status"))" : nil
       self.init(.configuration, "\(Printable.quoted(method)) cannot be used: \(text)", advice)
     case .accountExpired(let reason):

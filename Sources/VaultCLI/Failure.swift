@@ -18,7 +18,7 @@ enum Exit: Int32, Sendable {
   case io = 74
   /// The vault is locked, or the time is up: the command may work later.
   case retry = 75
-  /// Denied, or authentication failed.
+  /// The caller was denied, or authentication failed.
   case denied = 77
   /// A part of the system must be set up first.
   case configuration = 78

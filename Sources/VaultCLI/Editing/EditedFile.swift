@@ -134,7 +134,7 @@ struct EditedFile: ~Copyable {
   private static func open(_ name: [CChar], in folder: Int32) -> Int32? {
     let flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC
     var inner = unsafe openat(folder, name, flags)
-    // The mode is changed only to open a folder, never for a file that can be opened.
+    // Only a folder can cause EACCES here: for anything else, the kernel fails before it checks the mode.
     if inner < 0, errno == EACCES, unsafe fchmodat(folder, name, 0o700, AT_SYMLINK_NOFOLLOW) == 0 {
       inner = unsafe openat(folder, name, flags)
     }

@@ -23,7 +23,8 @@ struct OutputFile {
     return true
   }
 
-  /// Notes a change of owner or a loss of rights against the replaced file, unless somebody asked for the mode.
+  /// Tells a person that the owner has changed or, unless somebody asked for the mode, that the new file lacks
+  /// permissions which the replaced file had.
   func noteChange(from old: stat) {
     var new = stat()
     guard unsafe lstat(path, &new) == 0 else { return }

@@ -27,7 +27,8 @@ extension Keeper {
       foreign = nil
       return
     }
-    // The folder watch reports the end of a write, but nothing follows if only the read was disturbed.
+    // The folder watch reports the end of a write. It reports nothing if only the read was disturbed, so the keeper
+    // looks again later.
     if present.hasWriter { return lookLater() }
     if displacedBase == nil { lookPause = Self.firstLook }
     lookAtMode(of: present)
