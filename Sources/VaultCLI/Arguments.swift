@@ -24,8 +24,8 @@ enum Arguments {
     return HelpPage.text(text, of: typed.command, path: typed.path, columns: columns) ?? text
   }
 
-  /// Replaces abbreviations and aliases in `vault help COMMAND` by the full names of the commands, which are all that
-  /// the parser accepts there.
+  /// Replaces aliases in `vault help COMMAND` by the full names of the commands, which are all that the parser accepts
+  /// there.
   private static func helped(_ words: [String]) throws(Failure) -> [String] {
     guard words.first == "help" else { return words }
     // `help` has no page of its own.

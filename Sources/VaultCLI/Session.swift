@@ -173,7 +173,8 @@ final class Session {
     }
   }
 
-  /// Holds a conversation that `answers` answers. A secret that is not accepted is asked for again, in place.
+  /// Holds a conversation whose questions `answers` answers. A secret that is not accepted is asked for again, in
+  /// place.
   ///
   /// - Parameters:
   ///   - takesMethod: whether the call accepts the method to ask for.
@@ -229,7 +230,7 @@ final class Session {
         case .locked, .rekeyRests, .presenceRequired: if hush == nil, !isLong { hush = Hush.onTerminal() }
         default: throw error
         }
-        // The question's purpose is the unlock or the presence, unless the caller gave a reason for the call.
+        // `reason` is only for the person who is asked; the call itself keeps its own reason.
         vault.reason = purpose ?? reason
         defer { vault.reason = purpose }
         switch fault {

@@ -16,7 +16,7 @@ enum Owner {
   ]
 
   /// Becomes the user that `text` names, with all groups and without a way back. The daemon sees that user and no
-  /// other. No file of the vault or of the command is opened before.
+  /// other. Before the change, only passwd(5) and group(5) are read.
   ///
   /// - Throws: ``Failure`` if root does not own the process, there is no such user, or any right of root remains.
   static func become(_ text: String) throws(Failure) {

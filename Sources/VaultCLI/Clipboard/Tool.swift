@@ -16,7 +16,7 @@ enum Tool {
     return nil
   }
 
-  /// The milliseconds that a program gets which asks nobody and computes nothing.
+  /// The milliseconds that a program gets if it asks nobody and computes nothing.
   static let patience = 10_000
 
   /// The outcome of a run.

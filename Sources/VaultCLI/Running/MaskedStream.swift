@@ -35,7 +35,7 @@ struct MaskedStream: ~Copyable {
   /// change.
   ///
   /// - Returns: nil for anything else; if the stream cannot be opened, such as another user's terminal; or if it is not
-  ///   open for writing, because the program was started without it.
+  ///   open for writing, because this process was started without that stream.
   private static func openAnew(_ target: Int32) -> Int32? {
     let flags = fcntl(target, F_GETFL)
     guard flags >= 0, [O_WRONLY, O_RDWR].contains(flags & O_ACCMODE) else { return nil }
