@@ -3,17 +3,17 @@ internal import Glibc
 internal import VaultProcess
 public import VaultWire
 
-/// A program that the daemon starts to answer one question: it reads a frame from descriptor 0, answers it there with
-/// another, and ends.
+/// A program that the daemon starts to answer one question: it reads a frame from descriptor 0, writes one frame in
+/// reply to the same descriptor, and exits.
 ///
-/// The end of the process is what wipes: libraries leave copies of a key in memory that they give back.
+/// Libraries leave copies of a key in memory that they free. Only the end of the process wipes those copies.
 public struct HelperProgram: Sendable {
   private let name: String
   /// The purpose of the program in one sentence, for `--help`.
   private let purpose: String
-  /// Seconds after which it ends whatever it does; the daemon is less patient.
+  /// Seconds after which the program ends, whatever it is doing. The daemon gives up earlier.
   private let limit: UInt32
-  /// Reads the question and answers it; nil where there is none that can be read.
+  /// Reads the question and returns the reply; nil when no question could be read.
   private let answer: @Sendable () -> SecretBuffer?
 
   public init(
@@ -25,7 +25,7 @@ public struct HelperProgram: Sendable {
     self.answer = answer
   }
 
-  /// Runs the program; the answer is its exit code (sysexits.h).
+  /// Runs the program and returns its exit code (sysexits.h).
   public func main(_ arguments: [String]) -> Int32 {
     if arguments == ["--help"] {
       return StandardStream.answer(
@@ -53,14 +53,14 @@ public struct HelperProgram: Sendable {
     var none = rlimit(rlim_cur: 0, rlim_max: 0)
     unsafe setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none)
     _ = vault_set_not_dumpable()
-    // A daemon that went away shows as EPIPE.
+    // A write to a daemon that has gone away fails with EPIPE.
     signal(SIGPIPE, SIG_IGN)
-    // A file that must not grow any more shows as EFBIG.
+    // A write to a file that must not grow any more fails with EFBIG.
     signal(SIGXFSZ, SIG_IGN)
   }
 
   private func send(_ reply: borrowing SecretBuffer) -> Bool {
-    // Far smaller than the socket's buffer, and the socket blocks: one call takes all of it.
+    // The reply is far smaller than the socket's buffer, and the socket blocks, so one call takes all of it.
     reply.withBytes { bytes in
       unsafe bytes.withUnsafeBytes { unsafe write(STDIN_FILENO, $0.baseAddress, $0.count) == $0.count }
     }
@@ -68,19 +68,19 @@ public struct HelperProgram: Sendable {
 
   // MARK: Memory
 
-  /// Locks the memory of the process into RAM, as far as RLIMIT_MEMLOCK goes: all of it, or its heap and its stack.
+  /// Locks the memory of the process into RAM: all of it if RLIMIT_MEMLOCK allows it, otherwise the heap and the stack.
   ///
-  /// For a program with one thread, before it reads a secret: libraries make copies of their own.
+  /// For a program with one thread. Call it before reading a secret, because libraries make copies of their own.
   ///
-  /// - Parameter room: the bytes that it takes from the heap from then on, at most.
+  /// - Parameter room: the most bytes that the program takes from the heap after this call.
   public static func lockMemory(room: Int) { _ = vault_lock_memory(room) }
 
   // MARK: The question
 
-  /// Reads the one frame that comes.
+  /// Reads the one frame of the question.
   public static func receive(limit: Int) -> Frame? { receive(limit: limit, chunk: limit) }
 
-  /// Reads a frame and nothing of what follows it.
+  /// Reads one frame, but none of the bytes that follow it.
   public static func receiveHeader(limit: Int) -> Frame? { receive(limit: limit, chunk: 1) }
 
   private static func receive(limit: Int, chunk size: Int) -> Frame? {
@@ -101,11 +101,11 @@ public struct HelperProgram: Sendable {
     }
   }
 
-  /// Fills `bytes` with what follows; false where the daemon hangs up first.
+  /// Fills `bytes` with the bytes that follow the frame; false when the daemon hangs up first.
   public static func receive(into bytes: inout MutableRawSpan) -> Bool {
     var done = 0
     while done < bytes.byteCount {
-      // Lent for the call, which writes no further than their end.
+      // The pointer is valid during the call, and read(2) writes no further than the end of the bytes.
       let count = unsafe bytes.withUnsafeMutableBytes { bytes in
         unsafe read(STDIN_FILENO, bytes.baseAddress!.advanced(by: done), bytes.count - done)
       }
@@ -116,14 +116,14 @@ public struct HelperProgram: Sendable {
     return true
   }
 
-  /// Has the kernel end the process as soon as the daemon ends or hangs up, or sends anything more: it computes from
-  /// now on, and looks at nothing meanwhile.
+  /// Lets the kernel end this process as soon as the daemon ends, hangs up or sends anything more. From now on the
+  /// program only computes and does not look at the socket.
   public static func endWithDaemon() {
     _ = vault_end_with_parent()
     signal(SIGIO, SIG_DFL)
     _ = fcntl(STDIN_FILENO, F_SETOWN, getpid())
     _ = fcntl(STDIN_FILENO, F_SETFL, fcntl(STDIN_FILENO, F_GETFL) | O_ASYNC)
-    // It may have happened before.
+    // The daemon may have hung up before SIGIO was set up.
     var polled = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
     if unsafe poll(&polled, 1, 0) != 0 { exit(74) }
   }

@@ -1,13 +1,13 @@
 public import VaultModel
 public import VaultWire
 
-/// A program that keeps keys for the daemon in a place whose library must not load into the daemon: it reads one request
-/// from descriptor 0, answers it there, and ends.
+/// A program that keeps keys for the daemon in a place whose library must not be loaded into the daemon. It reads one
+/// request from descriptor 0, answers it there, and exits.
 public struct KeystoreProgram: Sendable {
   let name: String
-  /// Seconds after which it ends whatever it does; the daemon is less patient.
+  /// Seconds after which the program ends, whatever it is doing. The daemon gives up earlier.
   let limit: UInt32
-  /// Does what is asked. `key` is there for `store`.
+  /// Carries out the request. Its second argument holds the key to store, and is empty for other operations.
   let serve: @Sendable (KeystoreRequest, borrowing SecretBuffer) throws(KeystoreError) -> KeystoreReply
 
   public init(
@@ -19,12 +19,12 @@ public struct KeystoreProgram: Sendable {
     self.serve = serve
   }
 
-  /// Runs the program; the answer is its exit code (sysexits.h).
+  /// Runs the program and returns its exit code (sysexits.h).
   public func main(_ arguments: [String]) -> Int32 {
     HelperProgram(name: name, purpose: "Keeps a key", limit: limit) { answer() }.main(arguments)
   }
 
-  /// The reply to the one request; nil when there is none that could be read.
+  /// Returns the reply to the one request; nil when no request could be read.
   private func answer() -> SecretBuffer? {
     guard let frame = HelperProgram.receive(limit: KeystoreRequest.frameLimit), let request = KeystoreRequest(frame)
     else { return nil }

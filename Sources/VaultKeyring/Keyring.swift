@@ -6,7 +6,8 @@ internal import VaultWire
 
 /// The program `vault-keyring`: keeps presence keys in another Secret Service, such as GNOME Keyring or KeePassXC.
 ///
-/// It never prompts: behind a daemon there is nobody to answer. A locked keyring is unavailable.
+/// It never prompts, because nobody is there to answer a program that a daemon started. A locked keyring counts as
+/// unavailable.
 public enum Keyring {
   public static let program = KeystoreProgram(name: "vault-keyring") {
     request, key throws(KeystoreError) -> KeystoreReply in
@@ -20,15 +21,15 @@ public enum Keyring {
     }
   }
 
-  /// The settings' bus name, else libsecret's own variable, else the usual name.
+  /// The bus name from the settings, or else from libsecret's own variable, or else the usual name.
   private static func busName(_ place: String) -> String {
     if !place.isEmpty { return place }
-    // Read before GLib starts a thread.
+    // The environment is read before GLib starts a thread.
     if let name = unsafe getenv("SECRET_SERVICE_BUS_NAME") { return unsafe String(cString: name) }
     return "org.freedesktop.secrets"
   }
 
-  /// A key's id out of its locator: 32 hex digits.
+  /// Reads a key's id from its locator: 32 hex digits.
   private static func id(_ locator: [UInt8]) throws(KeystoreError) -> String {
     let digits = Set("0123456789abcdef".utf8)
     guard locator.count == 32, locator.allSatisfy(digits.contains) else {
@@ -48,7 +49,7 @@ public enum Keyring {
   }
 }
 
-/// Takes the message out of a GError and frees it.
+/// Takes the message out of a GError and frees the error.
 func takeMessage(_ error: inout UnsafeMutablePointer<GError>?) -> String {
   guard let failure = unsafe error else { return "no reason given" }
   let message = unsafe failure.pointee.message.map { unsafe String(cString: $0) } ?? "no reason given"

@@ -5,7 +5,7 @@ internal import VaultWire
 
 /// The presence keys of one vault among the items of a Secret Service.
 ///
-/// A key is kept as base64 text, because some keyrings take every secret for text.
+/// A key is kept as base64 text, because some keyrings treat every secret as text.
 struct PresenceItems: ~Copyable {
   private let provider: Provider
   private let vault: String
@@ -15,7 +15,7 @@ struct PresenceItems: ~Copyable {
     self.vault = vault
   }
 
-  /// Keeps a key in the default collection; the answer is its id.
+  /// Stores a key in the default collection and returns the key's id.
   func store(_ key: borrowing SecretBuffer) throws(KeystoreError) -> String {
     var error: UnsafeMutablePointer<GError>?
     guard
@@ -41,7 +41,7 @@ struct PresenceItems: ~Copyable {
     return id
   }
 
-  /// The key with this id.
+  /// Returns the key with this id.
   func fetch(_ id: String) throws(KeystoreError) -> SecretBuffer {
     var found: SecretBuffer?
     try unsafe forEach(id) { item throws(KeystoreError) in
@@ -56,7 +56,7 @@ struct PresenceItems: ~Copyable {
     return found
   }
 
-  /// Removes the key with this id; without an effect when there is none.
+  /// Removes the key with this id; does nothing when there is none.
   func remove(_ id: String) throws(KeystoreError) {
     try unsafe forEach(id) { item throws(KeystoreError) in
       var error: UnsafeMutablePointer<GError>?
@@ -68,14 +68,14 @@ struct PresenceItems: ~Copyable {
 
   private static let locked = KeystoreError(.unavailable, "the keyring is locked")
 
-  /// Runs `body` for each item with this id: one, unless somebody copied it.
+  /// Runs `body` for each item with this id. There is one, unless somebody copied it.
   private func forEach(
     _ id: String, _ body: (UnsafeMutablePointer<SecretItem>) throws(KeystoreError) -> Void
   ) throws(KeystoreError) {
     var error: UnsafeMutablePointer<GError>?
     let attributes = unsafe vault_presence_attributes(vault, id)
     defer { unsafe g_hash_table_unref(attributes) }
-    // No SECRET_SEARCH_UNLOCK: that would prompt.
+    // SECRET_SEARCH_UNLOCK is left out because it would prompt.
     let list = unsafe secret_service_search_sync(
       provider.service, vault_presence_schema(), attributes, SECRET_SEARCH_ALL, nil, &error)
     if unsafe error != nil {
@@ -91,13 +91,13 @@ struct PresenceItems: ~Copyable {
     }
   }
 
-  /// libsecret keeps a copy in memory of its own that it wipes.
+  /// Makes a libsecret value from a key. libsecret keeps its copy in memory that it wipes.
   private static func value(_ key: borrowing SecretBuffer) -> OpaquePointer? {
     var text = SecretBuffer()
     text.append(count: Base64.encodedCount(key.count)) { out in key.withBytes { Base64.encode($0, into: &out) } }
     return unsafe text.withBytes { bytes in
       unsafe bytes.withUnsafeBytes { bytes in
-        // The text has no NUL and its length is given; `UInt8` and `CChar` have one layout.
+        // The text has no NUL and its length is given; `UInt8` and `CChar` have the same layout.
         unsafe secret_value_new(
           bytes.baseAddress?.assumingMemoryBound(to: CChar.self), gssize(bytes.count), "text/plain")
       }
@@ -107,7 +107,7 @@ struct PresenceItems: ~Copyable {
   private static func key(_ value: OpaquePointer) -> SecretBuffer? {
     var count: gsize = 0
     guard let start = unsafe secret_value_get(value, &count) else { return nil }
-    // The value holds the bytes for as long as the caller holds it.
+    // The bytes are valid for as long as the caller holds the value.
     let text = unsafe RawSpan(_unsafeBytes: UnsafeRawBufferPointer(start: start, count: Int(count)))
     guard Base64.decodedCount(text) == KeystoreRequest.keyCount else { return nil }
     var key = SecretBuffer(capacity: KeystoreRequest.keyCount)

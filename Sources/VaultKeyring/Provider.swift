@@ -3,20 +3,21 @@ internal import Glibc
 internal import VaultModel
 internal import VaultWire
 
-/// The Secret Service that was found on the session bus, and found not to be this vault.
+/// A Secret Service on the session bus that was checked not to be this vault.
 @safe struct Provider: ~Copyable {
   let service: UnsafeMutablePointer<SecretService>
 
-  /// Finds the owner of a bus name, starting it where the bus knows how to.
+  /// Finds the owner of a bus name, and has the bus start the service if it knows how to.
   ///
-  /// It is spoken to by its unique name from then on, so that the one that was looked at is the one that gets the key.
+  /// From then on the service is addressed by its unique name, so that the service that was checked is the one that
+  /// gets the key.
   init(_ name: String) throws(KeystoreError) {
     var error: UnsafeMutablePointer<GError>?
-    // Without either GLib would start a bus of its own.
+    // Without either variable, GLib would start a bus of its own.
     guard unsafe getenv("DBUS_SESSION_BUS_ADDRESS") != nil || getenv("XDG_RUNTIME_DIR") != nil,
       let bus = unsafe g_bus_get_sync(G_BUS_TYPE_SESSION, nil, &error)
     else { throw KeystoreError(.unavailable, "there is no session bus: \(unsafe takeMessage(&error))") }
-    // GLib would end the process when the bus goes away, and nobody would learn why.
+    // By default GLib would end this process when the bus goes away, and nobody would learn why.
     unsafe g_dbus_connection_set_exit_on_close(bus, 0)
     let owner = try unsafe Self.owner(of: name, bus)
     let pid = try unsafe Self.process(of: owner, bus)

@@ -12,12 +12,13 @@ struct Account {
     unsafe self.init { entry, text, size, found in unsafe getpwuid_r(uid, entry, text, size, found) }
   }
 
-  /// The account of this name.
+  /// The account with this name; nil when there is none, or the name service does not answer.
   init?(name: String) {
     unsafe self.init { entry, text, size, found in unsafe getpwnam_r(name, entry, text, size, found) }
   }
 
-  /// The account of the machine's vault; nil when there is none, or one that only happens to have its name.
+  /// The account of the system vault's daemon; nil when there is none, or when an account only happens to have its
+  /// name.
   static var ofSystemVault: Account? {
     guard let account = Account(name: SystemAccount.name),
       SystemAccount.isOwn(name: account.name, home: account.home)
@@ -30,7 +31,7 @@ struct Account {
   ) -> Int32
 
   private init?(_ look: Lookup) {
-    // An entry larger than a megabyte is somebody's mistake.
+    // An entry larger than a megabyte can only be a mistake.
     var size = 4096
     while size <= 1 << 20 {
       let text = UnsafeMutablePointer<CChar>.allocate(capacity: size)
@@ -42,7 +43,7 @@ struct Account {
         size *= 4
         continue
       }
-      // The entry's strings lie in `text`; `String` copies.
+      // The entry's strings lie in `text`; `String` copies them.
       guard code == 0, unsafe found != nil, let name = unsafe entry.pw_name else { return nil }
       self.name = unsafe String(cString: name)
       uid = unsafe entry.pw_uid

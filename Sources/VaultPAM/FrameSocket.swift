@@ -2,12 +2,13 @@ internal import CLinux
 internal import Glibc
 internal import VaultWire
 
-/// The connection to the daemon, read and written a frame at a time. Blocks; everything that passes is wiped.
+/// The connection to the daemon, read and written one frame at a time. Calls block. Everything that passes through is
+/// wiped.
 struct FrameSocket: ~Copyable {
-  /// The other side closed, or sent what is no frame.
+  /// The error thrown when the other side closed the connection, or sent something that is not a frame.
   struct Ended: Error {}
 
-  /// More than any answer needs.
+  /// The most bytes in a frame: more than any answer needs.
   private static let limit = 16 << 10
 
   private let descriptor: Int32
@@ -15,14 +16,14 @@ struct FrameSocket: ~Copyable {
 
   init(_ descriptor: Int32) { self.descriptor = descriptor }
 
-  /// The next frame.
+  /// Waits for the next frame and returns it.
   mutating func receive() throws(Ended) -> Frame {
     while true {
       do throws(FrameError) {
         if let frame = try reader.next() { return frame }
         var chunk = SecretBuffer(capacity: 4096)
         let count = chunk.append(count: 4096) { bytes in
-          // Filled in place by the kernel.
+          // The kernel fills the buffer in place.
           unsafe bytes.withUnsafeMutableBytes { unsafe read(descriptor, $0.baseAddress, $0.count) }
         }
         if count < 0 && errno == EINTR { continue }
@@ -35,7 +36,6 @@ struct FrameSocket: ~Copyable {
     }
   }
 
-  /// Sends a frame.
   borrowing func send(_ value: some WireValue) throws(Ended) {
     var writer = JSONWriter()
     value.write(to: &writer)

@@ -1,18 +1,19 @@
 internal import CLinux
 internal import Glibc
 
-/// Ends the process when the daemon closes the connection, also while a module waits for a finger.
+/// Ends the process when the daemon closes the connection, even while a module waits for a finger.
 ///
-/// PAM offers no way to interrupt `pam_authenticate`, so the process goes, and takes the modules' connections with it:
-/// fprintd releases the reader when the name on the bus vanishes.
+/// PAM offers no way to interrupt `pam_authenticate`, so the whole process ends, and the modules' connections end with
+/// it: fprintd releases the reader when its client's name vanishes from the bus.
 enum HangUp {
-  /// The longest life of a conversation in milliseconds. Above the daemon's own limit, which comes with a reason.
+  /// The longest life of a conversation, in milliseconds. It is above the daemon's own limit, so that the daemon ends
+  /// the conversation first and gives a reason.
   static let longest: Int32 = 150_000
 
-  /// Watches `connection` in a thread of its own. False when there can be none.
+  /// Watches `connection` in a separate thread; false when no thread can be made.
   static func watch(_ connection: Int32) -> Bool {
     var thread = pthread_t()
-    // The thread lives as long as the process; the number travels as the pointer's bits.
+    // The thread lives as long as the process. The descriptor's number is passed as the bits of the pointer.
     return unsafe pthread_create(
       &thread, nil,
       { argument in
@@ -22,11 +23,12 @@ enum HangUp {
   }
 
   private static func wait(_ connection: Int32) {
-    // Hang-ups and errors are always reported; this one also when only the other side's writing half is closed.
+    // poll(2) always reports hang-ups and errors. POLLRDHUP also reports that the other side closed only its writing
+    // half.
     var polled = pollfd(fd: connection, events: Int16(VAULT_POLLRDHUP), revents: 0)
     var ready: Int32
     repeat { ready = unsafe poll(&polled, 1, longest) } while ready < 0 && errno == EINTR
-    // Not exit(3): the other thread is inside a module.
+    // exit(3) would run exit handlers while the other thread is inside a module.
     _exit(0)
   }
 }

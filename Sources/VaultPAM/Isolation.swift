@@ -1,13 +1,13 @@
 internal import CLinux
 internal import Glibc
 
-/// The rights that the process gives up before a PAM module loads into it.
+/// The steps that take rights and inherited state away from this process before a PAM module is loaded into it.
 enum Isolation {
-  /// Takes the connection over from standard input and shuts everything else out. Nil when standard input is no
-  /// connected Unix stream socket.
+  /// Takes the connection over from standard input and closes all other descriptors except standard error. Nil when
+  /// standard input is not a connected Unix stream socket.
   ///
-  /// The connection moves to a descriptor that no program started by a module inherits, and `/dev/null` takes its
-  /// place, so that a module's `printf` or `scanf` cannot meddle with the frames.
+  /// The connection moves to a descriptor that no program started by a module inherits. `/dev/null` takes its place, so
+  /// that a module's `printf` or `scanf` cannot interfere with the frames.
   static func takeConnection() -> Int32? {
     var socket = stat()
     guard unsafe fstat(STDIN_FILENO, &socket) == 0, socket.st_mode & S_IFMT == S_IFSOCK else { return nil }
@@ -17,14 +17,14 @@ enum Isolation {
     for standard in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] {
       var status = stat()
       let isSocket = unsafe fstat(standard, &status) == 0 && status.st_ino == socket.st_ino
-      // Standard error leads to the journal, unless an inetd made it the connection as well.
+      // Standard error leads to the journal, unless inetd made it a copy of the connection as well.
       if standard != STDERR_FILENO || isSocket, dup2(null, standard) != standard { return nil }
     }
     if connection > 3, close_range(3, UInt32(connection) - 1, 0) != 0 { return nil }
     return close_range(UInt32(connection) + 1, .max, 0) == 0 ? connection : nil
   }
 
-  /// No core dump, no ptrace by the same user, nothing inherited that a module could be steered by.
+  /// Turns off core dumps and tracing by the same user, and clears inherited state that could influence a module.
   static func apply() {
     umask(0o077)
     _ = unsafe chdir("/")
@@ -34,16 +34,17 @@ enum Isolation {
     var signals = sigset_t()
     unsafe sigemptyset(&signals)
     unsafe pthread_sigmask(SIG_SETMASK, &signals, nil)
-    // A peer that went away shows as EPIPE, and modules wait for the programs they start.
+    // A write to a peer that went away fails with EPIPE. SIGCHLD is reset because modules wait for the programs they
+    // start.
     signal(SIGPIPE, SIG_IGN)
-    // A file that must not grow any more shows as EFBIG to a module that writes one.
+    // A module that writes a file that must not grow any more gets EFBIG.
     signal(SIGXFSZ, SIG_IGN)
     signal(SIGCHLD, SIG_DFL)
     cleanEnvironment()
   }
 
-  /// Leaves what PAM modules and the programs they start need. Another system bus is believed only where it gains
-  /// nobody anything: in a process without privileges.
+  /// Keeps only the variables that PAM modules and the programs they start need. The address of another system bus is
+  /// kept only in a process without privileges, where it cannot help anybody to gain rights.
   private static func cleanEnvironment() {
     let bus: String? =
       geteuid() == 0 || geteuid() != getuid()

@@ -3,31 +3,31 @@ internal import Glibc
 internal import VaultModel
 internal import VaultWire
 
-/// The messages and questions of PAM modules, relayed to the daemon; the answers, relayed back.
+/// Relays the messages and questions of PAM modules to the daemon, and the answers back to the modules.
 ///
-/// A module talks for as long as it likes, so what it may say is limited: a message of PAM's own size at a time, and
-/// ``maximumMessages`` of them.
+/// A module may talk for as long as it likes, so a conversation is limited to ``maximumMessages`` messages, each of
+/// PAM's own maximum size.
 final class PAMConversation {
   static let maximumMessages = 64
 
   private var socket: FrameSocket
   private var messages = 0
-  /// The reason why the conversation was broken off. PAM only knows that it was.
+  /// The reason why the conversation was broken off. PAM itself knows only that it was.
   private(set) var problem: PresenceOutcome?
 
   init(over socket: consuming FrameSocket) { self.socket = socket }
 
-  /// The first thing the daemon says. Nil when it says something else.
+  /// Receives the daemon's request, which comes first; nil when the daemon sends something else.
   func receiveRequest() -> PresenceWire.Request? {
     guard let frame = try? socket.receive() else { return nil }
     return try? PresenceWire.Request(frame, frame.root)
   }
 
-  /// The last thing it hears.
+  /// Sends the outcome, which is the last message to the daemon.
   func send(_ outcome: PresenceOutcome) { try? socket.send(PresenceWire.Message.outcome(outcome)) }
 
-  /// The conversation function of pam_conv(3); its last argument is the unretained ``PAMConversation``, which outlives the
-  /// transaction.
+  /// The conversation function of pam_conv(3). Its last argument is the unretained ``PAMConversation``, which outlives
+  /// the transaction.
   static let relay:
     @convention(c) (
       Int32, UnsafeMutablePointer<UnsafePointer<pam_message>?>?,
@@ -49,7 +49,7 @@ final class PAMConversation {
     guard let memory = unsafe calloc(count, MemoryLayout<pam_response>.stride) else { return PAM_BUF_ERR }
     let replies = unsafe memory.bindMemory(to: pam_response.self, capacity: count)
     for index in 0..<count {
-      // Linux-PAM's layout: an array of pointers to messages.
+      // Linux-PAM passes an array of pointers to messages.
       guard let message = unsafe messages[index]?.pointee, unsafe pass(message, &replies[index]) else {
         unsafe PAMConversation.discard(replies, count)
         return PAM_CONV_ERR
@@ -77,8 +77,8 @@ final class PAMConversation {
     }
   }
 
-  /// Puts the next answer into memory of malloc's, which the module owns from then on: Linux-PAM's modules overwrite a
-  /// password before they free it, and `pam_end` overwrites the copies the library keeps.
+  /// Puts the next answer into memory from malloc, which the module owns from then on. Linux-PAM's modules overwrite a
+  /// password before they free it, and `pam_end` overwrites the copies that the library keeps.
   private func takeAnswer(into reply: inout pam_response) throws(FrameSocket.Ended) -> Bool {
     let frame = try socket.receive()
     guard let answer = try? PresenceWire.answer(frame) else {
@@ -86,7 +86,7 @@ final class PAMConversation {
       return false
     }
     let copy: UnsafeMutablePointer<CChar>? = unsafe answer.withBytes { bytes in
-      // A NUL would end the answer early, and PAM's limit (PAM_MAX_RESP_SIZE) includes the NUL that ends it.
+      // A NUL would end the answer early, and PAM's limit (PAM_MAX_RESP_SIZE) includes the terminating NUL.
       let text = Span<UInt8>(_bytes: bytes)
       guard text.count < Int(PAM_MAX_RESP_SIZE), text.indices.allSatisfy({ text[$0] != 0 }),
         let memory = unsafe calloc(text.count + 1, 1)
@@ -96,13 +96,13 @@ final class PAMConversation {
       }
       return unsafe memory.assumingMemoryBound(to: CChar.self)
     }
-    // No account's password can be that.
+    // No account's password can contain a NUL or be that long.
     if unsafe copy == nil { problem = .failed }
     unsafe reply.resp = copy
     return unsafe copy != nil
   }
 
-  /// The bytes of a message up to PAM's limit, without the colon and the blanks that lead over to an answer.
+  /// Returns a message's text, cut at PAM's limit. A question loses the colon and the blanks at its end.
   private static func text(_ message: UnsafePointer<CChar>?, isQuestion: Bool) -> String {
     guard let message = unsafe message else { return "" }
     let bytes = unsafe UnsafeRawBufferPointer(start: message, count: strnlen(message, Int(PAM_MAX_MSG_SIZE)))
@@ -112,7 +112,7 @@ final class PAMConversation {
     return String(text)
   }
 
-  /// Wipes and frees answers no module will see.
+  /// Wipes and frees answers that no module will see.
   private static func discard(_ replies: UnsafeMutablePointer<pam_response>, _ count: Int) {
     for index in 0..<count {
       guard let answer = unsafe replies[index].resp else { continue }
@@ -124,7 +124,7 @@ final class PAMConversation {
 }
 
 extension PresenceWire.Style {
-  /// Nil for the styles that are no text: PAM_RADIO_TYPE, PAM_BINARY_PROMPT.
+  /// Nil for the styles that are not text: PAM_RADIO_TYPE, PAM_BINARY_PROMPT.
   fileprivate init?(pam style: Int32) {
     switch style {
     case PAM_PROMPT_ECHO_OFF: self = .secret

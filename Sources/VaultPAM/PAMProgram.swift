@@ -8,10 +8,10 @@ internal import VaultWire
 public enum PAMProgram {
   private static let usage: Int32 = 64
 
-  /// The directories in which Linux-PAM looks for a service, in its order.
+  /// The directories that Linux-PAM searches for a service, in its order.
   static let directories = ["/etc/pam.d", "/usr/lib/pam.d"]
 
-  /// Serves the connection on standard input; the answer is the exit code.
+  /// Serves the connection on standard input and returns the exit code.
   public static func main(_ arguments: [String]) -> Int32 {
     if arguments == ["--help"] {
       return StandardStream.answer(
@@ -39,7 +39,7 @@ public enum PAMProgram {
     if let reason = Admission.refusal(of: request, peer: peer, own: own, vault: Account.ofSystemVault?.uid) {
       return .unavailable(reason)
     }
-    // PAM itself would go on with the service `other`, which is not meant to open a vault.
+    // PAM itself would fall back to the service `other`, which is not meant to open a vault.
     guard directories.contains(where: { unsafe access("\($0)/\(request.service)", F_OK) == 0 }) else {
       return .unavailable("there is no PAM service \(request.service): \(directories[0])/\(request.service) is missing")
     }

@@ -7,9 +7,11 @@ internal import VaultWire
   private let handle: OpaquePointer
   private var status = PAM_SUCCESS
 
-  /// Begins it. Throws PAM's code. `conversation` must outlive it.
+  /// Begins the transaction. `conversation` must outlive it.
+  ///
+  /// - Throws: PAM's code, as a ``Verdict``.
   init(service: String, user: String, conversation: PAMConversation) throws(Verdict) {
-    // The library copies the structure.
+    // pam_start(3) copies the structure.
     var conv = unsafe pam_conv(
       conv: PAMConversation.relay, appdata_ptr: Unmanaged.passUnretained(conversation).toOpaque())
     var handle: OpaquePointer?
@@ -18,10 +20,11 @@ internal import VaultWire
     unsafe self.handle = handle
   }
 
-  /// The modules free what they keep, secrets wiped.
+  /// Ends the transaction: the modules wipe and free the secrets that they keep.
   deinit { unsafe pam_end(handle, status) }
 
-  /// Tells the modules about the asker. They must not depend on it, so failing does not matter.
+  /// Tells the modules who asks, and on which terminal. The modules must not depend on these facts, so a failure here
+  /// does not matter.
   func describe(requester: String?, terminal: String) {
     if let requester { unsafe pam_set_item(handle, PAM_RUSER, requester) }
     unsafe pam_set_item(handle, PAM_TTY, terminal)
@@ -36,11 +39,11 @@ internal import VaultWire
     return Verdict(code: status, step: .account)
   }
 
-  /// The user the modules ended with, which they may have changed.
+  /// The user's name at the end of the transaction, which a module may have changed.
   var user: String? {
     var item: UnsafeRawPointer?
     guard unsafe pam_get_item(handle, PAM_USER, &item) == PAM_SUCCESS, let item = unsafe item else { return nil }
-    // A string, for this item; the library keeps it until `pam_end`.
+    // This item is a string; the library keeps it until `pam_end`.
     return unsafe String(cString: item.assumingMemoryBound(to: CChar.self))
   }
 }

@@ -9,7 +9,7 @@ struct Verdict: Error, Equatable {
   let code: Int32
   let step: Step
 
-  /// The code in our words. Everything that is neither a yes nor a no is `unavailable`, with PAM's own text.
+  /// PAM's code as an outcome. Every code that means neither yes nor no becomes `unavailable`, with PAM's own text.
   var outcome: PresenceOutcome {
     switch (code, step) {
     case (PAM_SUCCESS, _): .succeeded
@@ -27,7 +27,7 @@ struct Verdict: Error, Equatable {
   }
 
   private var text: String {
-    // Linux-PAM needs no handle for it and answers with literals.
+    // Linux-PAM needs no handle for this call and returns string literals.
     guard let text = unsafe pam_strerror(nil, code) else { return "error \(code)" }
     return unsafe String(cString: text)
   }

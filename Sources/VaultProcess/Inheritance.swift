@@ -1,5 +1,5 @@
-// pam_vault.so is built with this file, too: Embedded Swift, without a run-time library, in a process that must not take
-// memory from the heap.
+// pam_vault.so also contains this file: there it is Embedded Swift, without a run-time library, in a process that must
+// not take memory from the heap.
 
 internal import CLinux
 
@@ -7,24 +7,27 @@ internal import CLinux
   internal import Glibc
 #endif
 
-/// State that a process inherits from a script, or the program that a login happens in, and a daemon that outlives it
-/// must not keep.
+/// State that a process inherits from a script, or from the program that handles a login, and that a daemon must not
+/// keep because it outlives them.
 public enum Inheritance {
-  /// More than there are kinds of limits.
+  /// The number of resource limits to reset: more than Linux has.
   private static let limits: Int32 = 16
-  // Linux's numbers, the same on all its architectures that Swift knows.
+  // Linux's numbers for these limits, the same on all its architectures that Swift supports.
   private static let stackLimit: Int32 = 3
   private static let coreLimit: Int32 = 4
   private static let openFilesLimit: Int32 = 7
-  /// The limit that the kernel begins with, in bytes.
+  /// The stack's limit that the kernel starts with, in bytes.
   private static let stack: UInt = 8 << 20
-  /// The number that the kernel begins with, and that programs count on which go over all the numbers there can be.
+  /// The limit of open files that the kernel starts with. Programs that walk over every possible descriptor depend on
+  /// it.
   private static let openFiles: UInt = 1024
 
-  /// Takes back niceness, scheduling, soft limits and what the kernel thinks of it when memory runs out.
+  /// Resets the niceness, the scheduling and I/O priorities, the personality, the soft limits and the score for the
+  /// kernel's out-of-memory killer.
   ///
-  /// Hard limits stay: they are the administrator's. A process without privileges cannot take back niceness either, nor a
-  /// scheduling policy that is below it. What cannot be undone is no reason not to go on. It is for a process with one thread.
+  /// Hard limits stay, because they are the administrator's. A process without privileges cannot reset niceness, nor a
+  /// scheduling policy below the normal one. Anything that cannot be reset is passed over. For a process with one
+  /// thread.
   public static func reset() {
     _ = vault_reset_niceness()
     _ = vault_reset_scheduling()
@@ -34,14 +37,14 @@ public enum Inheritance {
       var limit = rlimit()
       guard unsafe vault_get_limit(resource, &limit) == 0 else { continue }
       switch resource {
-      // An unlimited stack would change where everything lies in memory.
+      // An unlimited stack would change the layout of the whole address space.
       case stackLimit: limit.rlim_cur = min(rlim_t(stack), limit.rlim_max)
       case openFilesLimit: limit.rlim_cur = min(rlim_t(openFiles), limit.rlim_max)
       default: limit.rlim_cur = limit.rlim_max
       }
       _ = unsafe vault_set_limit(resource, &limit)
     }
-    // The literals are stored with a NUL behind them.
+    // A literal is stored with a NUL behind it.
     let path: StaticString = "/proc/self/oom_score_adj"
     let score = unsafe vault_open(UnsafeRawPointer(path.utf8Start).assumingMemoryBound(to: CChar.self), O_WRONLY)
     guard score >= 0 else { return }

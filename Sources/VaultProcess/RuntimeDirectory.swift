@@ -1,14 +1,14 @@
 internal import CLinux
 internal import Glibc
 
-/// The user's directory for sockets where `$XDG_RUNTIME_DIR` is not set, as after su(1) or in a cron job.
+/// The user's directory for sockets when `$XDG_RUNTIME_DIR` is not set, as after su(1) or in a cron job.
 public enum RuntimeDirectory {
-  /// The directory that pam_systemd(8) makes for a user who is logged in, `/run/user/UID`.
+  /// Returns the directory that pam_systemd(8) makes for a user who is logged in, `/run/user/UID`.
   ///
-  /// Nil unless it is a directory and no link to one, belongs to the effective user and has mode 0700: then nobody else
-  /// could have made it, or put a socket into it.
+  /// Nil unless the path is a real directory (not a link), belongs to the effective user and has mode 0700. Under these
+  /// conditions nobody else can have made the directory or put a socket into it.
   ///
-  /// - Parameter parent: the directory of all users' directories.
+  /// - Parameter parent: the directory that holds all users' directories.
   public static func found(in parent: String = "/run/user") -> String? {
     let path = "\(parent)/\(geteuid())"
     var status = stat()

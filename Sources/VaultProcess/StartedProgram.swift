@@ -1,9 +1,9 @@
 internal import CLinux
 internal import Glibc
 
-/// Another program, as this one starts it: it may outlive this one, so it keeps nothing of it that it was not given. It has
-/// no descriptor but the ones named here, `/` as its directory unless told otherwise, no blocked or ignored signal, and a
-/// new process's personality.
+/// Another program that this one starts and that may outlive this one, so it inherits only what it is given. It has no
+/// descriptors except those named here, `/` as its directory unless told otherwise, no blocked or ignored signals, and
+/// the personality of a new process.
 public struct StartedProgram: Sendable {
   /// The call that went wrong, and its error number.
   public struct Failure: Error, Equatable {
@@ -11,26 +11,27 @@ public struct StartedProgram: Sendable {
     public let errno: Int32
   }
 
-  /// The file behind one of its descriptors.
+  /// The file behind one of the program's descriptors.
   public enum Descriptor: Sendable {
-    /// A descriptor of this process, whose number is above all those of the program, as that of ``pipe(for:)`` is, or the
-    /// one that it has there.
+    /// A descriptor of this process. Its number must be above all the program's descriptors, as with ``pipe(for:)``, or
+    /// must be the number that it gets in the program.
     case ours(Int32)
-    /// A file that it opens itself, with these flags. A terminal becomes its controlling terminal if it has its own session.
+    /// A file that the program opens itself, with these flags. If the program has its own session, a terminal becomes
+    /// its controlling terminal.
     case file(String, Int32)
 
     public static let null = Descriptor.file("/dev/null", O_RDWR)
   }
 
-  /// The process, a child of this one.
+  /// The pid of the program, which is a child of this process.
   public let pid: Int32
 
   /// - Parameters:
-  ///   - command: an absolute path, and what follows it.
-  ///   - environment: lines `NAME=value`; nil for this process's own.
-  ///   - descriptors: its descriptors 0, 1 and so on, at least the three standard streams.
-  ///   - hasOwnSession: true for a program that a Ctrl-C at this process's terminal leaves alone.
-  ///   - keepsDirectory: true for a program that a person uses, for whom relative paths mean what they mean here.
+  ///   - command: an absolute path and the program's arguments.
+  ///   - environment: lines `NAME=value`; nil for this process's own environment.
+  ///   - descriptors: the program's descriptors 0, 1 and so on, at least the three standard streams.
+  ///   - hasOwnSession: true for a program that a Ctrl-C at this process's terminal must not reach.
+  ///   - keepsDirectory: true for a program that a person uses, so that relative paths mean the same there as here.
   public init(
     _ command: [String], environment: [String]? = nil, descriptors: [Descriptor], hasOwnSession: Bool,
     keepsDirectory: Bool = false
@@ -51,7 +52,8 @@ public struct StartedProgram: Sendable {
         unsafe posix_spawn_file_actions_addopen(&actions, Int32(number), path, flags, 0o600)
       }
     }
-    // Whatever else is open here, such as a lock that a script holds, would stay open for as long as the program runs.
+    // Any other file that is open here, such as a lock that a script holds, would stay open for as long as the program
+    // runs.
     unsafe posix_spawn_file_actions_addclosefrom_np(&actions, Int32(descriptors.count))
     if !keepsDirectory { unsafe posix_spawn_file_actions_addchdir_np(&actions, "/") }
     var (none, all) = (sigset_t(), sigset_t())
@@ -59,7 +61,7 @@ public struct StartedProgram: Sendable {
     unsafe sigfillset(&all)
     unsafe posix_spawnattr_setsigmask(&attributes, &none)
     unsafe posix_spawnattr_setsigdefault(&attributes, &all)
-    // 0x80 is POSIX_SPAWN_SETSID, which glibc declares for _GNU_SOURCE only.
+    // 0x80 is POSIX_SPAWN_SETSID, which glibc declares only for _GNU_SOURCE.
     let flags = Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF) | (hasOwnSession ? 0x80 : 0)
     unsafe posix_spawnattr_setflags(&attributes, flags)
     // Each string is copied for the call and freed after it; the arrays end with a null pointer.
@@ -67,7 +69,8 @@ public struct StartedProgram: Sendable {
     defer { for index in unsafe arguments.indices { unsafe free(arguments[index]) } }
     var variables = unsafe (environment ?? []).map { unsafe strdup($0) } + [nil]
     defer { for index in unsafe variables.indices { unsafe free(variables[index]) } }
-    // It is this thread's, and decides about the addresses of what this thread starts: setarch(1) makes them always the same.
+    // The personality belongs to this thread and passes to the programs it starts. After setarch(1) it can turn off the
+    // randomization of their addresses, so it is reset for the start.
     let personality = vault_personality()
     _ = vault_reset_personality()
     defer { if personality >= 0 { _ = vault_set_personality(personality) } }
@@ -81,7 +84,8 @@ public struct StartedProgram: Sendable {
     self.pid = pid
   }
 
-  /// A pipe whose ends are above the numbers of `count` descriptors, so that none is taken for one of them.
+  /// Makes a pipe whose ends have numbers of at least `count`, so that neither end collides with the program's own
+  /// descriptors.
   public static func pipe(for count: Int) throws(Failure) -> (read: Int32, write: Int32) {
     var low: [Int32] = [-1, -1]
     guard unsafe pipe2(&low, O_CLOEXEC) == 0 else { throw Failure(call: "pipe", errno: errno) }

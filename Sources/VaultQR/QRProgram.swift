@@ -3,27 +3,27 @@ internal import Glibc
 internal import VaultProcess
 internal import VaultWire
 
-/// The program `vault-qr`: draws what comes on standard input as a QR code, for a camera to read from the terminal.
+/// The program `vault-qr`: draws the text on standard input as a QR code, for a camera to read from the terminal.
 ///
-/// `vault` starts it, because libqrencode cannot be a part of a static program. What it draws is a secret, which it neither
-/// takes as an argument nor keeps: its end wipes what the library leaves.
+/// `vault` starts this program because libqrencode cannot be part of a static program. The text is a secret, so the
+/// program does not take it as an argument, and its exit wipes the copies that the library leaves.
 public enum QRProgram {
   private static let name = "vault-qr"
-  /// More than a code holds, so that too much is noticed.
+  /// The most bytes to read: more than a code holds, so that a text that is too long is noticed.
   private static let limit = 4096
 
-  /// The end of the program, as its exit code (sysexits.h).
+  /// The result of the program, as its exit code (sysexits.h).
   private enum End: Int32, Error {
     case done = 0
     case usage = 64
-    /// There is nothing to draw, or too much.
+    /// There is no text to draw, or too much.
     case invalid = 65
     /// The terminal is narrower than the code.
     case narrow = 69
     case failed = 74
   }
 
-  /// Runs the program; the answer is its exit code.
+  /// Runs the program and returns its exit code.
   public static func main(_ arguments: [String]) -> Int32 {
     if arguments == ["--help"] {
       return StandardStream.answer(
@@ -42,9 +42,9 @@ public enum QRProgram {
     var none = rlimit(rlim_cur: 0, rlim_max: 0)
     unsafe setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none)
     _ = vault_set_not_dumpable()
-    // It waits as long as the terminal takes nothing, and would keep the secret as long.
+    // The program waits while the terminal takes no output, and would keep the secret for as long.
     _ = vault_end_with_parent()
-    // Both show as errors of the write.
+    // A closed pipe and a full file are reported as errors of write(2).
     signal(SIGPIPE, SIG_IGN)
     signal(SIGXFSZ, SIG_IGN)
   }
@@ -53,7 +53,7 @@ public enum QRProgram {
     let text = try read()
     guard let code = text.withBytes({ QRCode($0) }) else { throw .invalid }
     var size = winsize()
-    // It is lent for the call. What is no terminal has no width to be too narrow.
+    // `size` is valid for the call. An output that is not a terminal has no width, so it is never too narrow.
     let isTerminal = unsafe ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0
     if isTerminal, size.ws_col > 0, HalfBlocks.columns(of: code) > Int(size.ws_col) { throw .narrow }
     try write(HalfBlocks.draw(code))
@@ -64,7 +64,7 @@ public enum QRProgram {
     while text.count <= limit {
       let held = text.count
       let count = text.append(count: limit) { free in
-        // There are so many bytes for the call.
+        // The buffer has room for this many bytes during the call.
         unsafe free.withUnsafeMutableBytes { unsafe Glibc.read(STDIN_FILENO, $0.baseAddress, $0.count) }
       }
       let code = errno
@@ -79,7 +79,7 @@ public enum QRProgram {
     try text.withBytes { bytes throws(End) in
       var rest = bytes
       while rest.byteCount > 0 {
-        // Lent for one call.
+        // The pointer is valid for this one call.
         let count = unsafe rest.withUnsafeBytes { unsafe Glibc.write(STDOUT_FILENO, $0.baseAddress, $0.count) }
         if count >= 0 {
           rest = rest.extracting(droppingFirst: count)

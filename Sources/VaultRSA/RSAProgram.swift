@@ -7,10 +7,10 @@ internal import VaultWire
 
 /// `vault-rsa`: computes with one RSA key that is so large that the daemon could answer nobody meanwhile.
 ///
-/// The key lies in locked memory alone, with all that is computed of it, and goes with the process: whenever the daemon
-/// ends it, as it does at a lock and when the client leaves.
+/// The key and everything computed from it stay in locked memory and disappear with the process. The daemon ends the
+/// process when the vault locks and when the client leaves.
 public enum RSAProgram {
-  /// Seconds after which it gives up; a new key takes a small machine a minute.
+  /// Seconds after which the program gives up; making a new key takes a small machine a minute.
   private static let limit: UInt32 = 330
   /// The bytes that libgcrypt takes beside its own pool, several times over: a number of the largest key has 1 KiB.
   private static let room = 1 << 20
@@ -23,14 +23,14 @@ public enum RSAProgram {
     guard let frame = HelperProgram.receiveHeader(limit: RSARequest.frameLimit), let request = RSARequest(frame)
     else { return nil }
     var isWhole = false
-    // Filled in place by the kernel.
+    // The kernel fills the key's memory in place.
     let key = SecureBytes(count: max(1, request.keyCount)) { bytes in
       isWhole = request.keyCount == 0 || HelperProgram.receive(into: &bytes)
     }
     guard isWhole else { return nil }
     HelperProgram.endWithDaemon()
-    // Everything else that runs here goes first: nobody waits for this but its client. Where it is not allowed, it
-    // shares.
+    // Everything else on this machine runs first, because only one client waits for this program. If nice(2) fails, the
+    // program competes at normal priority.
     _ = nice(10)
     do throws(SigningError) { return RSAReply.made(try make(request.work, key)).frame() } catch {
       return RSAReply.failed(error.reason).frame()

@@ -3,9 +3,9 @@ internal import Glibc
 internal import VaultModel
 internal import VaultWire
 
-/// A TPM that is being used: its storage key is loaded, and what goes to and fro is encrypted.
+/// A TPM in use: its storage key is loaded, and secrets in commands and replies are encrypted.
 ///
-/// It flushes what it loaded, because without a resource manager a TPM has room for three objects.
+/// It flushes the objects that it loaded, because without a resource manager a TPM has room for only three.
 @safe final class Chip {
   private let device: String
   private var tcti: OpaquePointer?
@@ -13,7 +13,8 @@ internal import VaultWire
   private var storageKey = vault_tpm2_none
   private var session = vault_tpm2_none
 
-  /// `device` is how libtss2 names a TPM: a kind of connection, a colon and its settings (Tss2_TctiLdr_Initialize(3)).
+  /// - Parameter device: the TPM's name for libtss2, which is a kind of connection, a colon and its settings
+  ///   (Tss2_TctiLdr_Initialize(3)).
   init(device: String) throws(KeystoreError) {
     self.device = device
     unsafe tcti = nil
@@ -29,7 +30,7 @@ internal import VaultWire
 
   /// Connects, makes the storage key and begins a session that encrypts the first parameter of each command and reply.
   ///
-  /// The session is salted with the storage key, so that somebody who listens on the bus learns no secret.
+  /// The session is salted with the storage key, so that an eavesdropper on the bus learns no secret.
   func open() throws(KeystoreError) {
     try check(unsafe Tss2_TctiLdr_Initialize(device, &tcti), .connect)
     try check(unsafe Esys_Initialize(&esys, tcti, nil), .connect)
@@ -101,7 +102,7 @@ internal import VaultWire
     throw ChipError(code: code, step: step, device: device).keystoreError
   }
 
-  /// libtss2 does not say why a device file cannot be opened.
+  /// Checks that the device file can be opened, because libtss2 does not say why it cannot.
   private func checkAccess() throws(KeystoreError) {
     let prefix = "device:"
     guard device.hasPrefix(prefix) else { return }

@@ -2,7 +2,7 @@ internal import CTPM2
 internal import VaultModel
 internal import VaultWire
 
-/// A response code of the TPM or of libtss2, and what it means for a key (TPM 2.0 Library, Part 2, 6.6).
+/// A response code of the TPM or of libtss2, and its meaning for a key (TPM 2.0 Library, Part 2, 6.6).
 struct ChipError {
   /// The step that failed.
   enum Step { case connect, storageKey, session, seal, load, unseal }
@@ -25,7 +25,8 @@ struct ChipError {
     case (.storageKey, 0x8E), (.storageKey, 0xA2):
       return KeystoreError(.refused, "the TPM's owner hierarchy has a password, which the vault does not know")
     case (.storageKey, 0x85): return KeystoreError(.refused, "the TPM's owner hierarchy is switched off")
-    // A failed integrity check, and everything else a TPM can say about a parameter that only we filled once.
+    // A failed integrity check, and every other error that a TPM can report about a parameter that only this program
+    // wrote.
     case (.load, 0x80..<0xC0), (.unseal, 0x80..<0xC0):
       return KeystoreError(
         .damaged, "the key was sealed by another TPM, or it was cleared, or the sealed key was changed")
@@ -33,10 +34,10 @@ struct ChipError {
     }
   }
 
-  /// The TPM's own code without the number of the parameter, handle or session it is about; nil when the code is
+  /// The TPM's own code, without the number of the parameter, handle or session that it refers to; nil when the code is
   /// libtss2's.
   private var response: UInt32? {
-    // The layers of the TPM itself and of resource managers that pass its codes on (TSS 2.0 Overview, TSS2_RC).
+    // The layers of the TPM itself and of resource managers that pass the TPM's codes on (TSS 2.0 Overview, TSS2_RC).
     guard [0, 11, 12].contains(code >> 16 & 0xFF) else { return nil }
     let base = code & 0xFFFF
     return base & 0x80 != 0 ? base & 0xBF : base & 0x97F

@@ -1,5 +1,6 @@
 extension WipedBytes {
-  /// Appends other bytes in base64 (RFC 4648, with padding): it carries a password of any bytes, with nothing to escape.
+  /// Appends other bytes in base64 (RFC 4648, with padding), which carries a password of any bytes with nothing to
+  /// escape.
   mutating func append(base64 other: borrowing WipedBytes) {
     var index = 0
     while index < other.count {
@@ -14,10 +15,11 @@ extension WipedBytes {
     }
   }
 
-  /// Without a table, and without a branch on a secret that a table's cache lines would show as well.
+  /// Returns a base64 digit without a table and without a branch: a table's cache lines would reveal the secret just as
+  /// a branch on it would.
   private static func digit(_ value: UInt8) -> UInt8 {
     var digit = Int16(value) + Int16(UInt8(ascii: "A"))
-    // Each step is taken where `value` has passed the bound: the difference is negative, and its sign a mask.
+    // Each adjustment applies if `value` is above the bound: the difference is then negative, and its sign is a mask.
     let value = Int16(value)
     digit += ((25 - value) >> 8) & 6
     digit -= ((51 - value) >> 8) & 75

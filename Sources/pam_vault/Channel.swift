@@ -8,16 +8,16 @@ struct Channel: ~Copyable {
   /// The result of looking for the daemon.
   enum Found: ~Copyable {
     case connected(Channel)
-    /// Nobody listens.
+    /// No process listens on the socket.
     case nobody
-    /// Somebody else may.
+    /// The directory, the socket or the listener may belong to somebody else.
     case foreign
-    /// It cannot be told.
+    /// It is not known whether a daemon listens.
     case failed
   }
 
-  /// Connects to the socket in `directory`, once it is sure that nobody but the user can have put it there, and that the
-  /// user is who listens. Nothing has been said when this returns.
+  /// Connects to the socket in `directory`, after checking that only the user can have put it there and that the
+  /// listener runs as the user. Nothing has been sent when this function returns.
   static func connect(in directory: UnsafePointer<CChar>, until deadline: Deadline) -> Found {
     let opened = unsafe vault_open(directory, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
     guard opened >= 0 else {
@@ -32,7 +32,7 @@ struct Channel: ~Copyable {
     guard unsafe fstat(opened, &status) == 0, status.st_uid == geteuid(), status.st_mode & 0o077 == 0,
       fchdir(opened) == 0
     else { return .foreign }
-    // From here on the directory is the one that was looked at, whatever its path leads to by now.
+    // From here on the current directory is the one that was checked, whatever its path leads to by now.
     let name: StaticString = "socket"
     guard unsafe fstatat(opened, name.cString, &status, AT_SYMLINK_NOFOLLOW) == 0 else { return .nobody }
     guard status.st_mode & UInt32(S_IFMT) == UInt32(S_IFSOCK) else { return .foreign }
@@ -65,10 +65,10 @@ struct Channel: ~Copyable {
     return true
   }
 
-  /// Reads one frame into `frame`, without its NUL; false when none comes, or one that does not fit.
+  /// Reads one frame into `frame`, without its NUL; false when no frame comes, or one that does not fit.
   func receive(_ frame: inout WipedBytes) -> Bool {
     frame.clear()
-    // A byte at a time: some hundred, and none of the next frame's.
+    // Reads one byte at a time, so that no byte of the next frame is taken. A frame has a few hundred bytes.
     while !frame.isBroken {
       var byte: UInt8 = 0
       let count = unsafe read(descriptor, &byte, 1)

@@ -1,9 +1,9 @@
 import CLinux
 
 extension User {
-  /// Starts `vaultd` in a session of its own and waits until it listens, has ended, or the time is up.
+  /// Starts `vaultd` in its own session and waits until the daemon listens or has ended, or the time is up.
   ///
-  /// Called in the worker, as the user. The daemon outlives it.
+  /// The worker calls this as the user. The daemon outlives the worker.
   borrowing func startDaemon(until deadline: Deadline) {
     var ends: (Int32, Int32) = (-1, -1)
     let made = unsafe withUnsafeMutablePointer(to: &ends) {
@@ -13,16 +13,16 @@ extension User {
     let child = vault_clone()
     if child == 0 {
       setsid()
-      // The look at the socket's directory may have led there.
+      // Checking the socket's directory may have made it the current directory.
       unsafe chdir(("/" as StaticString).cString)
-      // Over the worker's report, which is not the daemon's to hold open.
+      // This replaces the pipe for the worker's report, which the daemon must not hold open.
       guard dup2(ends.1, 3) == 3, close_range(4, .max, 0) == 0 else { _exit(127) }
       var arguments = unsafe (
         vaultd, ("--ready-fd" as StaticString).cString, ("3" as StaticString).cString,
         ("--log" as StaticString).cString, ("auto" as StaticString).cString, nil as UnsafePointer<CChar>?
       )
       unsafe withUnsafeMutablePointer(to: &arguments) {
-        // Six pointers side by side, as execve(2) wants them; it only reads them.
+        // Six adjacent pointers, as execve(2) expects them; it only reads them.
         unsafe $0.withMemoryRebound(to: UnsafeMutablePointer<CChar>?.self, capacity: 6) {
           _ = unsafe execve(vaultd, $0, environment)
         }

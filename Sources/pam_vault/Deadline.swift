@@ -6,7 +6,7 @@ struct Deadline {
 
   init(in milliseconds: Int64) { at = Self.now + milliseconds }
 
-  /// The time until then, for poll(2); 0 when it has passed.
+  /// Milliseconds until the deadline, for poll(2); 0 when it has passed.
   var left: Int32 { Int32(max(0, at - Self.now)) }
 
   private static var now: Int64 {
@@ -15,7 +15,7 @@ struct Deadline {
     return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
   }
 
-  /// Waits until there is something on `descriptor`; false when the time is up.
+  /// Waits until `descriptor` is ready; false when the time is up.
   func wait(for events: Int32, on descriptor: Int32) -> Bool {
     while true {
       var polled = pollfd(fd: descriptor, events: Int16(events), revents: 0)

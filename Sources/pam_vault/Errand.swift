@@ -1,13 +1,13 @@
-/// The task of the child, and the secrets for it.
+/// The task of the worker process, and the secrets for it.
 struct Errand: ~Copyable {
   enum Kind {
-    /// Open the vault.
+    /// Opens the vault.
     case unlock
-    /// Have the login slot take the new password for the old one.
+    /// Changes the login slot from the old password to the new one.
     case rewrap
-    /// Both, for a password that was changed on the way in.
+    /// Changes the login slot and opens the vault, for a password that was changed during the login.
     case rewrapAndUnlock
-    /// Say that the login slot does not fit the login password any more.
+    /// Records that the login password does not open the login slot any more.
     case markStale
   }
 

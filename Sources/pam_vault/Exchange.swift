@@ -1,16 +1,16 @@
 import CLinux
 
-/// The few frames of io.vaultd.Vault that a login needs; vault-protocol(7) has them all.
+/// The few calls of io.vaultd.Vault that a login needs; vault-protocol(7) describes all of them.
 ///
 /// The daemon writes its JSON without spaces, and a quotation mark inside a text has a backslash before it, so a member
 /// is found by its bytes.
 struct Exchange: ~Copyable {
   private let deadline: Deadline
-  /// The bytes that came, and those to be sent.
+  /// The frame that was received, and the frame to be sent.
   private var reply: WipedBytes
   private var frame: WipedBytes
 
-  /// More replies than any errand needs.
+  /// The most replies to read: more than any errand needs.
   private static let mostReplies = 16
 
   /// Nil when there is no memory.
@@ -21,7 +21,7 @@ struct Exchange: ~Copyable {
     self.deadline = deadline
   }
 
-  /// Does the errand, with a daemon that is started when there is none.
+  /// Does the errand, and starts a daemon when there is none.
   mutating func run(_ errand: borrowing Errand, for user: borrowing User) -> Outcome {
     switch reach(user) {
     case .connected: break
@@ -32,12 +32,13 @@ struct Exchange: ~Copyable {
     if errand.kind == .markStale { return markStale(user, .done) }
     if errand.kind != .unlock {
       let outcome = converse(Self.change, errand.old, errand.password, user)
-      // The password is another one by now, and the slot did not follow.
+      // The login password has already changed, and the slot did not follow.
       if outcome != .done && outcome != .nothing { return markStale(user, outcome) }
       if errand.kind == .rewrap { return outcome }
     }
     let outcome = converse(Self.unlock, errand.password, errand.password, user)
-    // PAM took this password, so it is the slot that is wrong. Until somebody puts it right it is not tried again.
+    // PAM accepted this password, so the slot is wrong. It is marked, so that it is not tried again until somebody
+    // repairs it.
     return outcome == .refused ? markStale(user, outcome) : outcome
   }
 
@@ -47,7 +48,7 @@ struct Exchange: ~Copyable {
     #"{"method":"io.vaultd.Vault.ChangePassword","parameters":{"method":"login"},"more":true}"#
   private static let mark: StaticString = #"{"method":"io.vaultd.Vault.MarkStale","parameters":{}}"#
 
-  /// A connection to the daemon, which is started when there is none but a vault.
+  /// Connects to the daemon. Starts a daemon when none listens but the user has a vault.
   private func reach(_ user: borrowing User) -> Channel.Found {
     let first = unsafe Channel.connect(in: user.directory, until: deadline)
     switch consume first {
@@ -58,11 +59,11 @@ struct Exchange: ~Copyable {
     }
     guard unsafe access(user.store, F_OK) == 0 else { return .nobody }
     user.startDaemon(until: deadline)
-    // Also when it says that another one has the store: that one may listen by now.
+    // Connects even when the new daemon said that another daemon holds the store: that other daemon may listen by now.
     return unsafe Channel.connect(in: user.directory, until: deadline)
   }
 
-  /// Holds one conversation: questions come on a connection of its own, and the answers go over another.
+  /// Holds one conversation: the daemon's questions come on one connection, and each answer goes over a new one.
   private mutating func converse(
     _ call: StaticString, _ secret: borrowing WipedBytes, _ newSecret: borrowing WipedBytes, _ user: borrowing User
   ) -> Outcome {
@@ -97,7 +98,7 @@ struct Exchange: ~Copyable {
     frame.append(#"{"method":"io.vaultd.Vault.Respond","parameters":{"conversation":""#)
     var index = found + name.utf8CodeUnitCount
     while index < reply.count, reply[index] != UInt8(ascii: "\"") {
-      // It is hexadecimal; anything else could end the text it goes into.
+      // A conversation's id is hexadecimal; any other byte could end the JSON text that the id is copied into.
       guard (48...57).contains(reply[index]) || (97...102).contains(reply[index]) else { return false }
       frame.append(reply[index])
       index += 1
@@ -108,11 +109,11 @@ struct Exchange: ~Copyable {
     frame.append(UInt8(0))
     let isSent = channel.send(frame)
     frame.clear()
-    // What it says to that comes on the other connection as well.
+    // The result of the answer comes on the connection of the questions as well, so this reply is not examined.
     return isSent && channel.receive(&reply)
   }
 
-  /// Marks the login slot and goes on with `outcome`.
+  /// Marks the login slot as stale and returns `outcome`.
   private mutating func markStale(_ user: borrowing User, _ outcome: Outcome) -> Outcome {
     guard case .connected(let channel) = unsafe Channel.connect(in: user.directory, until: deadline),
       send(Self.mark, on: channel), channel.receive(&reply)
@@ -127,7 +128,7 @@ struct Exchange: ~Copyable {
     return channel.send(frame)
   }
 
-  /// The outcome that the error in `reply` means.
+  /// The outcome for the error in `reply`.
   private var fault: Outcome {
     if reply.find(#""error":"io.vaultd.Vault.AuthenticationFailed""#) != nil { return .refused }
     let harmless =

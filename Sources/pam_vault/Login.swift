@@ -1,13 +1,13 @@
 import CPAM
 
-/// The secret that a login leaves for its session: PAM keeps it beside the handle, and wipes it with the handle.
+/// The password that a login leaves for its session. PAM keeps it beside the handle, and wipes it with the handle.
 enum Login {
-  /// The password that the user came in with, or has just chosen.
+  /// The name of the password that the user logged in with, or has just chosen.
   static let password: StaticString = "vault_login_password"
-  /// The one before that, when it was changed on the way in.
+  /// The name of the previous password, when the user changed it during the login.
   static let oldPassword: StaticString = "vault_old_password"
 
-  /// Keeps `bytes`, in place of what was kept before under this name.
+  /// Keeps `bytes` in place of any bytes already kept under this name.
   static func keep(_ bytes: consuming WipedBytes, as name: StaticString, _ pamh: OpaquePointer) {
     var bytes = bytes
     let base = unsafe bytes.release()
@@ -17,19 +17,19 @@ enum Login {
     if result != PAM_SUCCESS { _ = unsafe WipedBytes(adopting: base) }
   }
 
-  /// Takes out what is kept.
+  /// Removes and returns the bytes that are kept under this name.
   static func take(_ name: StaticString, _ pamh: OpaquePointer) -> WipedBytes? {
     var data: UnsafeRawPointer?
     guard unsafe pam_get_data(pamh, name.cString, &data) == PAM_SUCCESS, let data = unsafe data else { return nil }
     var bytes = unsafe WipedBytes(adopting: UnsafeMutableRawPointer(mutating: data))
-    // Setting it to nothing runs the cleanup above, which would wipe what was just taken: so it is copied first.
+    // Setting the data to nothing runs the cleanup above, which wipes the bytes, so they are copied first.
     let copy = bytes.copy()
     _ = unsafe bytes.release()
     unsafe pam_set_data(pamh, name.cString, nil, nil)
     return copy
   }
 
-  /// True when a password was kept, so that a session may come.
+  /// Returns true when a password was kept, so that a session may follow.
   static func isUnderWay(_ pamh: OpaquePointer) -> Bool {
     var data: UnsafeRawPointer?
     return unsafe pam_get_data(pamh, password.cString, &data) == PAM_SUCCESS && data != nil
@@ -37,6 +37,6 @@ enum Login {
 }
 
 extension StaticString {
-  /// As C takes it. A literal in ASCII without interpolation is stored with a NUL behind it.
+  /// The literal as a C string. An ASCII literal without interpolation is stored with a NUL behind it.
   var cString: UnsafePointer<CChar> { unsafe UnsafeRawPointer(utf8Start).assumingMemoryBound(to: CChar.self) }
 }

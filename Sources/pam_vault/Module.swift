@@ -1,10 +1,10 @@
 import CLinux
 import CPAM
 
-// What PAM calls. Each entry is for `optional` lines: none of them makes a login fail, and those that could make one
-// succeed answer PAM_IGNORE.
+// The functions that PAM calls. They are for `optional` lines: none of them makes a login fail, and those that could
+// make one succeed return PAM_IGNORE.
 
-/// Keeps the password that the modules before it asked for. It asks for nothing itself.
+/// Keeps the password that earlier modules asked for. It asks for nothing itself.
 @c(pam_sm_authenticate)
 public func authenticate(
   _ pamh: OpaquePointer?, _ flags: Int32, _ argc: Int32, _ argv: UnsafeMutablePointer<UnsafePointer<CChar>?>?
@@ -25,7 +25,7 @@ public func manageAccount(
   _ pamh: OpaquePointer?, _ flags: Int32, _ argc: Int32, _ argv: UnsafeMutablePointer<UnsafePointer<CChar>?>?
 ) -> Int32 { PAM_IGNORE }
 
-/// Opens the vault with the password that was kept, and forgets it.
+/// Opens the vault with the kept password, and forgets the password.
 @c(pam_sm_open_session)
 public func openSession(
   _ pamh: OpaquePointer?, _ flags: Int32, _ argc: Int32, _ argv: UnsafeMutablePointer<UnsafePointer<CChar>?>?
@@ -33,7 +33,7 @@ public func openSession(
   guard let pamh = unsafe pamh else { return PAM_SUCCESS }
   let old = unsafe Login.take(Login.oldPassword, pamh)
   guard let password = unsafe Login.take(Login.password, pamh) else { return PAM_SUCCESS }
-  // sudo asks one user and begins a session for another.
+  // sudo asks one user for a password and begins a session for another.
   guard let user = unsafe User(pamh, Options(argc, argv)), user.uid == password.owner else { return PAM_SUCCESS }
   let isNew = old != nil
   guard let errand = Errand(isNew ? .rewrapAndUnlock : .unlock, old: old, password: password) else {
@@ -43,13 +43,14 @@ public func openSession(
   return PAM_SUCCESS
 }
 
-/// The vault locks by its own rules, not at the end of a session: another one of the same user may go on.
+/// Does nothing. The vault locks by its own rules, not at the end of a session, because another session of the same
+/// user may go on.
 @c(pam_sm_close_session)
 public func closeSession(
   _ pamh: OpaquePointer?, _ flags: Int32, _ argc: Int32, _ argv: UnsafeMutablePointer<UnsafePointer<CChar>?>?
 ) -> Int32 { PAM_SUCCESS }
 
-/// Follows a change of the login password.
+/// Updates the login slot after a change of the login password.
 @c(pam_sm_chauthtok)
 public func changeToken(
   _ pamh: OpaquePointer?, _ flags: Int32, _ argc: Int32, _ argv: UnsafeMutablePointer<UnsafePointer<CChar>?>?
@@ -60,7 +61,8 @@ public func changeToken(
   else { return PAM_IGNORE }
   let old = unsafe WipedBytes(item: PAM_OLDAUTHTOK, pamh, owner: user.uid)
   if unsafe Login.isUnderWay(pamh) {
-    // A password that had run out, changed on the way in: the user's directories are there with the session.
+    // The user changes an expired password during the login. The passwords are kept, because the user's directories
+    // exist only once the session begins.
     if let old { unsafe Login.keep(old, as: Login.oldPassword, pamh) }
     unsafe Login.keep(password, as: Login.password, pamh)
     return PAM_IGNORE

@@ -1,11 +1,11 @@
 import CLinux
 
-/// The words behind the module's name in a file of /etc/pam.d. It passes over those it does not know.
+/// The arguments after the module's name in a file of /etc/pam.d. Unknown arguments are ignored.
 @safe struct Options {
-  /// The program to start where no daemon listens: `vaultd=PATH`, else the one it was built for.
+  /// The program to start when no daemon listens: from `vaultd=PATH`, or else the path set at build time.
   private(set) var vaultd: UnsafePointer<CChar> = unsafe daemonPath.cString
 
-  /// PAM keeps the arguments for as long as the module is loaded.
+  /// Reads the arguments. PAM keeps them for as long as the module is loaded.
   init(_ count: Int32, _ arguments: UnsafeMutablePointer<UnsafePointer<CChar>?>?) {
     guard let arguments = unsafe arguments else { return }
     let name: StaticString = "vaultd=/"

@@ -1,21 +1,21 @@
 import CPAM
 
-/// The outcome of the child. The numbers go over the pipe to its parent.
+/// The result of the worker process. The raw value goes over the pipe to its parent.
 enum Outcome: UInt8 {
   /// The vault is open, or the slot has the new password.
   case done = 1
-  /// There is no vault, no daemon for it, or no login slot: nothing was tried.
+  /// Nothing was tried, because there is no vault, no daemon for it, or no login slot.
   case nothing
-  /// The slot does not open with this password. It is marked so.
+  /// The slot does not open with this password, and is now marked as stale.
   case refused
-  /// Whoever listens there is not the user's daemon; nothing was said to it.
+  /// The process that listens on the socket is not the user's daemon; nothing was sent to it.
   case foreign
   /// The daemon hung up, was not understood, or did not answer in time.
   case broken
-  /// The child goes on by itself.
+  /// The worker process goes on by itself.
   case unfinished
 
-  /// Says what the user may have to know about.
+  /// Logs the outcomes that the user may need to know about.
   func log(_ pamh: OpaquePointer) {
     switch self {
     case .done, .nothing, .unfinished: break

@@ -1,22 +1,22 @@
 import CLinux
 import CPAM
 
-/// The user whose vault it is, with all that takes memory to find out: looked up before the child is made, which takes
-/// none.
+/// The user whose vault it is, with every fact that takes memory to find out. All are looked up before the worker
+/// process is made, because that process takes no memory.
 @safe struct User: ~Copyable {
   let uid: uid_t
   let gid: gid_t
   let vaultd: UnsafePointer<CChar>
   /// The directory of the user's socket.
   let directory: UnsafePointer<CChar>
-  /// The vault's file, where it is unless the daemon was told otherwise.
+  /// The path of the vault's file, unless the daemon was told another one.
   let store: UnsafePointer<CChar>
   private let groupMemory: WipedBytes
   private(set) var groupCount: Int32
   private let variables: Variables
 
   var groups: UnsafeMutablePointer<gid_t> { unsafe groupMemory.raw.assumingMemoryBound(to: gid_t.self) }
-  /// The command line and environment that a daemon is started with.
+  /// The environment of a daemon that the worker starts.
   var environment: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?> { unsafe variables.list }
 
   /// The user of this login; nil when there is none, or no memory.
@@ -44,13 +44,13 @@ import CPAM
     self.variables = variables
   }
 
-  /// The uid of the user whom PAM is about; nil when it knows of none.
+  /// The uid of the user whom PAM authenticates; nil when PAM knows of none.
   static func uid(_ pamh: OpaquePointer) -> uid_t? { unsafe entry(pamh).map { unsafe $0.pointee.pw_uid } }
 
-  /// The passwd entry, which PAM keeps for as long as the handle.
+  /// The user's passwd entry, which PAM keeps for as long as the handle.
   private static func entry(_ pamh: OpaquePointer) -> UnsafeMutablePointer<passwd>? {
     var name: UnsafeRawPointer?
-    // Not pam_get_user, which would ask for one.
+    // pam_get_user would ask for a name.
     guard unsafe pam_get_item(pamh, PAM_USER, &name) == PAM_SUCCESS, let name = unsafe name else { return nil }
     return unsafe pam_modutil_getpwnam(pamh, name.assumingMemoryBound(to: CChar.self))
   }

@@ -1,25 +1,25 @@
 import CLinux
 import CPAM
 
-/// The environment of the session to come: what PAM's modules set, and what a daemon needs beside it.
+/// The environment of the coming session: the variables set by PAM's modules, and those that a daemon also needs.
 struct Variables: ~Copyable {
   private var texts: WipedBytes
   private let pointers: WipedBytes
   private var count = 0
 
-  /// Empty; nil when there is no memory.
+  /// Makes an empty list; nil when there is no memory.
   init?() {
     guard let texts = WipedBytes(), let pointers = WipedBytes() else { return nil }
     self.texts = texts
     self.pointers = pointers
   }
 
-  /// `NAME=value` each, and nil behind the last: fresh memory is all zero.
+  /// The variables, each `NAME=value`, with nil behind the last: fresh memory is all zero.
   var list: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?> {
     unsafe pointers.raw.assumingMemoryBound(to: UnsafeMutablePointer<CChar>?.self)
   }
 
-  /// Adds what PAM's modules have set of what a daemon needs.
+  /// Adds those of PAM's variables that a daemon needs.
   mutating func add(_ pamh: OpaquePointer) {
     guard let set = unsafe pam_getenvlist(pamh) else { return }
     var index = 0
@@ -35,7 +35,7 @@ struct Variables: ~Copyable {
     unsafe free(set)
   }
 
-  /// Adds `name` (with its `=`) unless there is one already.
+  /// Adds the variable `name` (with its `=`) unless it is set already.
   mutating func addMissing(_ name: StaticString, _ value: UnsafePointer<CChar>?) {
     guard let value = unsafe value, unsafe self.value(of: name) == nil else { return }
     let start = begin()
@@ -44,7 +44,7 @@ struct Variables: ~Copyable {
     if let text = unsafe end(start) { unsafe append(text) }
   }
 
-  /// The same, for a variable whose value `prefix` begins and `number` ends.
+  /// Adds `XDG_RUNTIME_DIR` unless it is set already: `prefix` begins its text, and `number` ends it.
   mutating func addMissing(_ prefix: StaticString, number: UInt32) {
     guard unsafe value(of: "XDG_RUNTIME_DIR=") == nil else { return }
     let start = begin()
@@ -53,7 +53,7 @@ struct Variables: ~Copyable {
     if let text = unsafe end(start) { unsafe append(text) }
   }
 
-  /// The absolute path in `name`, with `rest` behind it.
+  /// The absolute path in the variable `name`, with `rest` behind it.
   mutating func path(_ name: StaticString, _ rest: StaticString) -> UnsafePointer<CChar>? {
     // The XDG specification says to ignore a relative path.
     guard let value = unsafe value(of: name), unsafe value[0] == 47 else { return nil }
@@ -63,7 +63,7 @@ struct Variables: ~Copyable {
     return unsafe end(start).map { unsafe UnsafePointer($0) }
   }
 
-  /// The text behind `name`, its `=` included.
+  /// The value of the variable `name`, which includes its `=`.
   private func value(of name: StaticString) -> UnsafePointer<CChar>? {
     var index = 0
     while let variable = unsafe list[index] {
@@ -77,7 +77,7 @@ struct Variables: ~Copyable {
 
   private func begin() -> Int { texts.count }
 
-  /// Ends the text that was begun at `start`; nil when it did not fit.
+  /// Ends the text that begins at `start`; nil when it did not fit.
   private mutating func end(_ start: Int) -> UnsafeMutablePointer<CChar>? {
     texts.append(UInt8(0))
     return texts.isBroken ? nil : unsafe (texts.raw + start).assumingMemoryBound(to: CChar.self)

@@ -1,10 +1,10 @@
 import CLinux
 import CPAM
 
-/// Bytes in memory of their own, wiped when they go: a password, or a frame that carries one.
+/// Bytes in their own memory, wiped when the value's life ends: a password, or a frame that carries one.
 ///
-/// The memory is kept out of core files and, where the limits allow it, out of swap. It does not grow: what does not fit
-/// makes it ``isBroken``. It takes nothing from the heap, which the child of ``vault_clone()`` must not touch.
+/// The memory is kept out of core files and, if the limits allow it, out of swap. It does not grow: bytes that do not
+/// fit make it ``isBroken``. It takes nothing from the heap, which the child of ``vault_clone()`` must not touch.
 @safe struct WipedBytes: ~Copyable {
   private struct Header {
     var count: Int
@@ -13,13 +13,13 @@ import CPAM
   }
 
   private static let size = 16 * 1024
-  /// More than any PAM conversation carries (PAM_MAX_RESP_SIZE is 512).
+  /// The most bytes of a password: more than any PAM conversation carries (PAM_MAX_RESP_SIZE is 512).
   private static let longestPassword = 2048
 
   private let base: UnsafeMutableRawPointer
   private var isOurs = true
 
-  /// Empty; nil when there is no memory.
+  /// Makes an empty buffer; nil when there is no memory.
   init?(owner: uid_t = 0) {
     let mapped = unsafe mmap(nil, Self.size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
     // MAP_FAILED, a macro that Swift cannot import, is the address of all ones.
@@ -30,7 +30,7 @@ import CPAM
     unsafe header.initialize(to: Header(count: 0, isBroken: false, owner: owner))
   }
 
-  /// The text that PAM holds as `item`; nil when it holds nothing, or more than a password.
+  /// Copies the text that PAM holds as `item`; nil when PAM holds nothing, or more than a password.
   init?(item: Int32, _ pamh: OpaquePointer, owner: uid_t) {
     var found: UnsafeRawPointer?
     guard unsafe pam_get_item(pamh, item, &found) == PAM_SUCCESS, let found = unsafe found else { return nil }
@@ -40,7 +40,7 @@ import CPAM
     unsafe append(UnsafeRawBufferPointer(start: found, count: count))
   }
 
-  /// Takes over what ``release()`` gave away.
+  /// Takes over the memory that ``release()`` gave away.
   init(adopting base: UnsafeMutableRawPointer) { unsafe self.base = base }
 
   deinit {
@@ -49,20 +49,20 @@ import CPAM
     unsafe munmap(base, Self.size)
   }
 
-  /// Gives the memory away, unwiped, to whoever adopts it.
+  /// Gives the memory away, unwiped, to the caller, who must adopt it again.
   mutating func release() -> UnsafeMutableRawPointer {
     isOurs = false
     return unsafe base
   }
 
-  /// The same once more; nil when there is no memory.
+  /// Copies the bytes and the owner; nil when there is no memory.
   func copy() -> WipedBytes? {
     guard var copy = WipedBytes(owner: owner) else { return nil }
     unsafe copy.append(bytes)
     return copy
   }
 
-  // The mapping begins with the header; the bytes come behind it.
+  // The mapping begins with the header; the bytes follow it.
   private var header: UnsafeMutablePointer<Header> { unsafe base.assumingMemoryBound(to: Header.self) }
   private var start: UnsafeMutableRawPointer { unsafe base + MemoryLayout<Header>.stride }
   private static var capacity: Int { size - MemoryLayout<Header>.stride }
@@ -70,9 +70,9 @@ import CPAM
   var count: Int { unsafe header.pointee.count }
   /// True when something did not fit.
   var isBroken: Bool { unsafe header.pointee.isBroken }
-  /// The name of the user whose password it is.
+  /// The uid of the user whose password it is.
   var owner: uid_t { unsafe header.pointee.owner }
-  /// Lent for as long as this is not changed.
+  /// The bytes, valid until this value changes.
   var bytes: UnsafeRawBufferPointer { unsafe UnsafeRawBufferPointer(start: start, count: count) }
 
   subscript(index: Int) -> UInt8 { unsafe bytes[index] }
@@ -100,17 +100,17 @@ import CPAM
     unsafe append(UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
   }
 
-  /// Appends what C calls a string, without its end.
+  /// Appends a C string, without its NUL.
   mutating func append(string: UnsafePointer<CChar>) {
     unsafe append(UnsafeRawBufferPointer(start: string, count: strlen(string)))
   }
 
-  /// The memory itself, for what is not bytes: ``room`` of it, aligned for everything.
+  /// The memory itself, ``room`` bytes aligned for any type, for contents other than text.
   var raw: UnsafeMutableRawPointer { unsafe start }
-  /// The number of bytes there is room for.
+  /// The number of bytes that fit.
   var room: Int { Self.capacity }
 
-  /// The place where `text` begins, at `from` or behind it; nil when it is not there.
+  /// The first place of `text` at or behind `from`; nil when there is none.
   func find(_ text: StaticString, from: Int = 0) -> Int? {
     let length = text.utf8CodeUnitCount
     guard length > 0, count - from >= length else { return nil }

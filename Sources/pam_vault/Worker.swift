@@ -2,17 +2,17 @@ import CLinux
 
 /// The process that does an errand as the user, while the login goes on.
 ///
-/// The parent is someone else's program: it must not notice. So the child is made by a bare clone(2), whose end sends no
-/// SIGCHLD, and leaves its work to a child of its own, so that no zombie stays behind when nobody waits any longer. The
-/// parent may have threads, of which these children have none: until they end or become `vaultd` they take no memory
-/// from the heap and call nothing that a lock could hold up.
+/// The parent is somebody else's program and must not notice. So a bare clone(2) makes the child, whose end sends no
+/// SIGCHLD, and the child leaves its work to a child of its own, so that no zombie stays behind when the parent no
+/// longer waits. The parent may have threads that these children lack. Until the children end or become `vaultd`, they
+/// take no memory from the heap and call no function that could wait for a lock.
 enum Worker {
-  /// The time that a login waits, in milliseconds. Argon2id takes about 500, a daemon's start 50.
+  /// Milliseconds that a login waits. Argon2id takes about 500, and the start of a daemon takes 50.
   private static let patience: Int64 = 1500
-  /// The time that the worker itself tries, in milliseconds.
+  /// Milliseconds after which the worker itself gives up.
   private static let limit: Int64 = 30_000
 
-  /// Does `errand` for `user` and answers what came of it, or ``Outcome/unfinished`` when that takes too long.
+  /// Does `errand` for `user` and returns its outcome, or ``Outcome/unfinished`` when it takes too long.
   static func run(_ errand: borrowing Errand, for user: borrowing User) -> Outcome {
     let deadline = Deadline(in: patience)
     var ends: (Int32, Int32) = (-1, -1)
@@ -20,7 +20,7 @@ enum Worker {
       unsafe $0.withMemoryRebound(to: Int32.self, capacity: 2) { unsafe pipe2($0, O_CLOEXEC) }
     }
     guard made == 0 else { return .broken }
-    // A handler of the parent's must not run in the child.
+    // A signal handler of the parent must not run in the child.
     var (all, old) = (sigset_t(), sigset_t())
     unsafe sigfillset(&all)
     unsafe pthread_sigmask(SIG_SETMASK, &all, &old)
@@ -42,7 +42,7 @@ enum Worker {
   }
 
   private static func work(_ errand: borrowing Errand, for user: borrowing User, report: Int32) -> Never {
-    // First, because a low limit of open files leaves no descriptors to detach with.
+    // The limits are reset first, because a low limit of open files leaves no descriptors for `detach`.
     Inheritance.reset()
     guard let report = detach(keeping: report) else { _exit(0) }
     var outcome = Outcome.broken
@@ -54,15 +54,15 @@ enum Worker {
     _exit(0)
   }
 
-  /// Leaves behind what belongs to the login: its terminal, its descriptors, what it does about signals. Answers the
-  /// new number of `report`, or nil when that is not possible: nothing may be written then, since it could go to a
-  /// descriptor of the login's.
+  /// Leaves the state of the login behind: its terminal, its descriptors and its signal handling. Returns the new
+  /// number of `report`, or nil on failure; then the worker must write nothing, because it could write to a descriptor
+  /// of the login.
   private static func detach(keeping report: Int32) -> Int32? {
     setsid()
     resetSignals()
     umask(0o077)
     unsafe chdir(("/" as StaticString).cString)
-    // Above the standard ones, which may be closed.
+    // The number is above the standard descriptors, which may be closed.
     let high = vault_dup_above(report, 10)
     let null = unsafe vault_open(("/dev/null" as StaticString).cString, O_RDWR)
     guard high >= 0, null >= 0 else { return nil }
@@ -79,15 +79,15 @@ enum Worker {
     alarm(UInt32(limit / 1000 + 30))
   }
 
-  /// Becomes the user, for good. The memory still holds what the login knew, so no other process of the user's may look
-  /// into it, not for a moment.
+  /// Becomes the user, for good. The memory still holds the login's secrets, so no other process of the user may look
+  /// into it, not even for a moment.
   private static func become(_ user: borrowing User) -> Bool {
     guard vault_set_not_dumpable() == 0 else { return false }
     if geteuid() == 0 {
       guard unsafe vault_set_groups(user.groupCount, user.groups) == 0, vault_set_gids(user.gid) == 0,
         vault_set_uids(user.uid) == 0
       else { return false }
-      // The kernel has set it anew, to what fs.suid_dumpable says.
+      // The change of uid reset the flag to the value of fs.suid_dumpable.
       guard vault_set_not_dumpable() == 0 else { return false }
       if user.uid != 0, vault_set_uids(0) == 0 { return false }
     }
