@@ -3,13 +3,13 @@ internal import Glibc
 internal import VaultClient
 internal import VaultProcess
 
-/// The program `vault-agent`: attends a person's session, and puts the daemon's questions to the person.
+/// The program `vault-agent`: attends a person's session, and puts the daemon's questions to that person.
 public enum AgentProgram {
   static let name = "vault-agent"
   /// Exit codes (sysexits.h).
   private static let (usage, system, refused, configuration): (Int32, Int32, Int32, Int32) = (64, 71, 77, 78)
 
-  /// Runs the program; the answer is its exit code (sysexits.h).
+  /// Runs the program and returns its exit code (sysexits.h).
   public static func main(_ arguments: [String]) -> Int32 {
     if arguments == ["--help"] { return StandardStream.answer(name, help) }
     let options: AgentOptions
@@ -52,7 +52,8 @@ public enum AgentProgram {
     for number in [SIGPIPE, SIGXFSZ, SIGTTIN, SIGTTOU] { signal(number, SIG_IGN) }
   }
 
-  /// The vaults to attend: the one that is meant, and the machine's beside the user's own where it is there.
+  /// The vaults to attend: the one that the options name, and beside the user's own vault also the machine's vault if
+  /// it is there.
   private static func places(
     _ options: AgentOptions, _ settings: AgentSettings
   ) throws(ClientError) -> [Attending.Place] {
@@ -66,7 +67,7 @@ public enum AgentProgram {
   }
 
   private static func attend(_ places: [Attending.Place], _ faces: Faces) -> Int32 {
-    // Blocked before there is another thread: this one waits for them.
+    // The signals are blocked before there is another thread, because this thread waits for them.
     var ending = sigset_t()
     unsafe sigemptyset(&ending)
     for number in heard { unsafe sigaddset(&ending, number) }
@@ -81,7 +82,7 @@ public enum AgentProgram {
     var threads = places.map { place in
       WorkThread {
         Attending(place, faces.names, queue, notices, end).run()
-        // Refused everywhere, there is nothing to wait for.
+        // When every vault refuses, there is nothing to wait for.
         if open.oneEnds() { kill(getpid(), SIGTERM) }
       }
     }
@@ -99,15 +100,16 @@ public enum AgentProgram {
     return isRefused ? refused : 0
   }
 
-  /// The signals that end a program by default, but for what its own mistakes send it and what cannot be caught, and those with
-  /// which a terminal or a shell has it stop and go on.
+  /// The signals that end a program by default, and those with which a terminal or a shell stops and continues it.
+  /// Signals that come from a program's own faults and signals that cannot be caught are left out.
   private static let heard =
     [
       SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGALRM, SIGVTALRM, SIGPROF, SIGUSR1, SIGUSR2, SIGPOLL, SIGXCPU, SIGPWR,
       SIGSTKFLT, SIGTSTP, SIGCONT,
     ] + Array(__libc_current_sigrtmin()...__libc_current_sigrtmax())
 
-  /// Waits for a signal that ends the program. For as long as one stops it, the shell has the terminal as it was.
+  /// Waits for a signal that ends the program. When a signal stops the program, the shell gets the terminal in its
+  /// earlier modes.
   private static func awaitEnd(_ signals: sigset_t, _ hush: TerminalHush) {
     var signals = signals
     while true {
@@ -124,7 +126,8 @@ public enum AgentProgram {
     }
   }
 
-  /// Lets SIGTSTP do what it does by default: it stops nothing where no shell is there to have it go on.
+  /// Stops the program as SIGTSTP does by default. Without a shell that could continue the program, the signal stops
+  /// nothing.
   private static func stop() {
     var one = sigset_t()
     unsafe sigemptyset(&one)

@@ -1,12 +1,12 @@
 internal import CLinux
 internal import Glibc
 
-/// A sign that a question is taken back, for whoever waits in poll(2) on another thread.
+/// A signal that a question is withdrawn, for a thread that waits in poll(2).
 final class Withdrawal: Sendable {
-  /// Readable once it was raised (eventfd(2)).
+  /// Readable once the signal was raised (eventfd(2)).
   let descriptor: Int32
 
-  /// - Throws: the error number.
+  /// - Throws: the error number of eventfd(2).
   init() throws(Errno) {
     descriptor = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
     if descriptor < 0 { throw Errno(code: errno) }
@@ -14,10 +14,10 @@ final class Withdrawal: Sendable {
 
   deinit { close(descriptor) }
 
-  /// Takes the question back.
+  /// Withdraws the question.
   func raise() { eventfd_write(descriptor, 1) }
 
-  /// True when it was taken back.
+  /// True when the question was withdrawn.
   var isRaised: Bool {
     var polled = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
     return unsafe poll(&polled, 1, 0) > 0

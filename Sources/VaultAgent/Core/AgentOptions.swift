@@ -4,10 +4,10 @@ struct AgentOptions: Equatable {
   var pinentry: String?
   var command: String?
   var socket: String?
-  /// True for the machine's vault alone.
+  /// True to attend only the machine's vault.
   var isSystem = false
 
-  /// The reason why it cannot be followed.
+  /// The reason why the command line cannot be followed.
   struct Problem: Error, Equatable { let text: String }
 
   init(_ arguments: [String]) throws(Problem) {

@@ -4,12 +4,12 @@ internal import VaultModel
 internal import VaultProcess
 internal import VaultWire
 
-/// The way from one inquiry to its answer, on the asking thread.
+/// Puts one inquiry to the person and sends the answer, on the asking thread.
 final class Asking {
-  /// The attempts at a password.
+  /// The number of attempts at a password.
   private static let attempts = 3
 
-  /// The end without an answer.
+  /// The reason why an inquiry ends without an answer.
   private enum End: Error, CustomStringConvertible {
     case withdrawn, dismissed, unable
 
@@ -20,7 +20,7 @@ final class Asking {
   private let faces: Faces
   private var vault: Vault
   private var told: [String] = []
-  /// True where the last typed secret has letters that can be composed in another way.
+  /// True when the last typed secret has letters that can be composed in another way.
   private var hasComposed = false
   private var shown: (any Face)?
 
@@ -59,31 +59,32 @@ final class Asking {
     do throws(ClientError) {
       try vault.dismiss(open.inquiry.number, unable: !isDismissed && !isRefused(error))
     } catch .fault(.noSuchRequest) {
-      // It is gone meanwhile.
+      // The inquiry ended in the meantime.
     } catch {
       tell("the question is still asked: \(error)")
     }
   }
 
-  /// True for an attempt of the person that the daemon did not accept: asking again at once would get no further.
+  /// Returns true for an error with which the daemon rejected the person's attempt. Asking again at once would not
+  /// help.
   private func isRefused(_ error: any Error) -> Bool {
     if case ClientError.fault(.authenticationFailed) = error { true } else { false }
   }
 
-  /// Says why an answer has come to nothing, to the person and to the journal.
+  /// Tells the person and the journal why an answer had no effect.
   private func tell(_ text: String) {
     StandardStream.errors.complain(AgentProgram.name, text)
     faces.tell(Notice(title: QuestionText.title(isSystem: open.isSystem), text: text, isUrgent: false))
   }
 
-  /// Asks whether a key may be used this once.
+  /// Asks whether a key may be used once.
   private func confirm() throws {
     let question = QuestionText.question(.choice, open.inquiry, isSystem: open.isSystem, prompt: "Allow it this once?")
     guard case .yes = try ask(question) else { throw End.dismissed }
     try vault.confirm(open.inquiry.number)
   }
 
-  /// Asks for a request, and again where another process has asked for the same while the person thought.
+  /// Asks for an approval, and asks again if another process made the same request while the person was thinking.
   private func approve() throws {
     for attempt in 1... {
       let inquiry = open.inquiry
@@ -97,7 +98,7 @@ final class Asking {
     }
   }
 
-  /// The person's yes, and for how long; nil is a no.
+  /// Asks the person; returns how long the approval counts, or nil for a no.
   private func approval(_ inquiry: Wire.Inquiry) throws -> Vault.Approval? {
     let pid = inquiry.askers.first?.pid
     let question = QuestionText.question(.approval(session: pid != nil), inquiry, isSystem: open.isSystem, told: told)
@@ -110,13 +111,13 @@ final class Asking {
     }
   }
 
-  /// False where the process that was shown is not the one that asked last.
+  /// Sends the approval; returns false when the last asker is not the process that was shown.
   private func isApproved(_ number: Int, _ approval: Vault.Approval, isLast: Bool) throws -> Bool {
     do {
       try vault.approve(number, approval)
       return true
     } catch ClientError.fault(.presenceRequired("", _)) {
-      // In a user's own vault a click is not enough: any process of the user can make one.
+      // In a user's own vault a click is not enough, because any process of the user can make one.
       try converse { vault, answer in try vault.authenticateForGrants(answer: answer) }
       return try isApproved(number, approval, isLast: isLast)
     } catch ClientError.fault(.busy) where !isLast {
@@ -185,7 +186,7 @@ final class Asking {
     throw End.unable
   }
 
-  /// Shows what is answered elsewhere, by the first face that can.
+  /// Shows a question that is answered elsewhere, with the first face that can show it.
   private func show() {
     let question = QuestionText.question(.presence, open.inquiry, isSystem: open.isSystem, told: told)
     shown?.clear()

@@ -4,13 +4,13 @@ internal import VaultModel
 internal import VaultProcess
 internal import VaultWire
 
-/// The stream of one vault's inquiries, on a thread of its own.
+/// The stream of one vault's inquiries, on its own thread.
 struct Attending {
-  /// A vault that is attended.
+  /// A vault to attend.
   struct Place {
     let location: SocketLocation
     let isSystem: Bool
-    /// False for the machine's vault where nobody said so: who may not attend that is told nothing.
+    /// False for the machine's vault when no setting asks for it. Then a person who may not attend it gets no message.
     let isWanted: Bool
   }
 
@@ -22,16 +22,16 @@ struct Attending {
 
   private var location: SocketLocation { place.location }
 
-  /// The time without a sign of life after which a daemon's questions are withdrawn: long, because it is asked for one
-  /// for as long as the session lasts.
+  /// The time without a sign of life after which the daemon's questions are withdrawn. It is long, because the daemon
+  /// is asked for one during the whole session.
   private static let silence = Duration.seconds(60)
 
-  /// - Parameter end: ends it.
+  /// - Parameter end: the signal that ends the stream.
   init(_ place: Place, _ faces: [String], _ queue: InquiryQueue, _ notices: NoticeQueue, _ end: Withdrawal) {
     (self.place, self.faces, self.queue, self.notices, self.end) = (place, faces, queue, notices, end)
   }
 
-  /// Attends, across restarts of the daemon, until the end or a refusal.
+  /// Attends the vault, across restarts of the daemon, until the end or a refusal.
   func run() {
     var pause: Int32 = 1000
     var told = ""
@@ -50,9 +50,9 @@ struct Attending {
         if place.isWanted { complain("you may not attend: \(reason)") }
         return
       } catch ClientError.disconnected {
-        // It may come back.
+        // The daemon may come back.
       } catch {
-        // Said once, and not with each attempt, nor where it is this program that ends.
+        // The error is told once, not at each attempt, and not when this program itself is ending.
         if !end.isRaised, told != "\(error)" { complain("\(error); trying again") }
         told = "\(error)"
       }
@@ -95,7 +95,7 @@ struct Attending {
     case "locked": return Notice(title: title, text: "it is locked" + cause, isUrgent: false)
     case "unlocked": return Notice(title: title, text: "it is unlocked", isUrgent: false)
     case "failed-unlock":
-      // What was typed here has its own word.
+      // An attempt from this agent has its own message.
       if event.asker?.pid == Int(getpid()) { return nil }
       let who = event.asker.map { " by process \($0.pid) of \(Printable.text($0.user ?? "uid \($0.uid)"))" } ?? ""
       return Notice(title: title, text: "an attempt to open it failed" + who + cause, isUrgent: true)

@@ -1,7 +1,7 @@
 internal import CLinux
 internal import Glibc
 
-/// Wakes the one thread that waits for it (eventfd(2)).
+/// Wakes the one thread that waits for this bell (eventfd(2)).
 final class Bell: Sendable {
   private let descriptor: Int32
 
@@ -14,7 +14,7 @@ final class Bell: Sendable {
 
   func ring() { eventfd_write(descriptor, 1) }
 
-  /// Waits until it has rung since the last wait.
+  /// Waits until the bell has rung since the last wait.
   func wait() {
     var count: eventfd_t = 0
     _ = unsafe eventfd_read(descriptor, &count)

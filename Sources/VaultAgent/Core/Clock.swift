@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// The clock by which the program waits.
+/// The clock for the program's waits.
 enum Clock {
   /// `CLOCK_MONOTONIC`, in microseconds.
   static func now() -> UInt64 {

@@ -1,11 +1,11 @@
 internal import CLinux
 internal import Glibc
 
-/// The environment that the program was started with, which nothing in it changes.
+/// The environment that the program was started with. Nothing in the program changes it.
 enum Environment {
-  /// The value of a variable; nil where it is not set, or empty, or no UTF-8.
+  /// The value of a variable; nil when it is unset, empty or not UTF-8.
   static func variable(_ name: String) -> String? {
-    // It lives as long as the process.
+    // The value lives as long as the process.
     guard let value = unsafe getenv(name), let text = unsafe String(validatingCString: value), !text.isEmpty else {
       return nil
     }
@@ -15,7 +15,7 @@ enum Environment {
 
 /// The terminal that the program was started on.
 enum OwnTerminal {
-  /// The path of its device; nil where there is none.
+  /// The path of the terminal's device; nil when there is none.
   static var path: String? {
     for descriptor in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] where isatty(descriptor) == 1 {
       var name = [CChar](repeating: 0, count: 64)
@@ -25,8 +25,8 @@ enum OwnTerminal {
     return nil
   }
 
-  /// True when the job of this process may use the terminal at `path`: another one in its foreground would have its keys
-  /// taken and its screen painted over.
+  /// Returns true when the job of this process may use the terminal at `path`. If another job is in the foreground, a
+  /// question would take its input and write over its output.
   static func isOurs(_ path: String) -> Bool {
     let descriptor = unsafe open(path, O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { return false }
@@ -34,14 +34,14 @@ enum OwnTerminal {
     return isOurs(descriptor)
   }
 
-  /// The same of an open terminal.
+  /// Returns true when the job of this process may use an open terminal.
   static func isOurs(_ descriptor: Int32) -> Bool {
     let foreground = tcgetpgrp(descriptor)
-    // Of a terminal that does not control this process nobody tells.
+    // The kernel reports no foreground job for a terminal that does not control this process.
     return foreground < 0 || foreground == getpgrp()
   }
 
-  /// The rows and columns of a terminal, or those of the usual one.
+  /// The rows and columns of a terminal, or 24 and 80 when the terminal does not tell.
   static func size(_ descriptor: Int32) -> (rows: Int, columns: Int) {
     var size = winsize()
     guard unsafe ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_row > 0, size.ws_col > 0 else {

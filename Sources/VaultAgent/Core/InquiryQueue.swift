@@ -3,18 +3,18 @@ internal import Synchronization
 internal import VaultClient
 internal import VaultWire
 
-/// An inquiry that is put, or waits to be put.
+/// An inquiry that is being put to the person, or waits for that.
 final class OpenInquiry: Sendable {
   let location: SocketLocation
   let isSystem: Bool
   private let state: Mutex<State>
-  /// Raised when it is taken back, and by a person who does not want to answer.
+  /// Raised when the inquiry is withdrawn, and when the person does not want to answer.
   let end: Withdrawal
 
   private struct State {
     var inquiry: Wire.Inquiry
     var isWithdrawn = false
-    /// Raised when the daemon tells of it again, for the one that waits for that.
+    /// Raised when the daemon sends the inquiry again, for the thread that waits for that.
     var news: Withdrawal?
   }
 
@@ -24,13 +24,13 @@ final class OpenInquiry: Sendable {
     end = try Withdrawal()
   }
 
-  /// The inquiry as the daemon told of it last.
+  /// The inquiry as the daemon sent it last.
   var inquiry: Wire.Inquiry { state.withLock { $0.inquiry } }
 
-  /// True while a call waits for the answer. A request stays when the process that made it is gone.
+  /// True while a call waits for the answer. A request outlives the process that made it.
   var isAwaited: Bool { inquiry.count > 0 }
 
-  /// True when the daemon, or the end of the program, has taken it back.
+  /// True when the daemon has withdrawn the inquiry, or the program ends.
   var isWithdrawn: Bool { state.withLock { $0.isWithdrawn } }
 
   func update(_ inquiry: Wire.Inquiry) {
@@ -40,7 +40,8 @@ final class OpenInquiry: Sendable {
     }
   }
 
-  /// Waits until the daemon has told of another asker than that process, for a while: it tells of changes a few times a second.
+  /// Waits up to two seconds until the daemon names an asker other than process `pid`; the daemon reports changes a few
+  /// times a second.
   func waitForAnother(than pid: Int?) throws(Withdrawal.Errno) {
     let deadline = Clock.now() + 2_000_000
     while inquiry.askers.first?.pid == pid {
@@ -66,8 +67,10 @@ final class OpenInquiry: Sendable {
   }
 }
 
-/// The inquiries that wait for the one thread that asks. Those that a call waits for come before requests for which none does:
-/// also before the one that is being put, which then comes again later.
+/// The inquiries that wait for the asking thread.
+///
+/// Inquiries that a call waits for come before requests that no call waits for. They also replace such a request while
+/// it is being put, and it is put again later.
 final class InquiryQueue: Sendable {
   private struct State {
     var waiting: [OpenInquiry] = []
@@ -79,14 +82,14 @@ final class InquiryQueue: Sendable {
 
   init() throws(Withdrawal.Errno) { bell = try Bell() }
 
-  /// Adds one, or brings the one that is there up to date.
+  /// Adds an inquiry, or updates it if it is already here.
   func put(_ open: OpenInquiry) {
     state.withLock { state in
       if state.isClosed { return }
       let known = ([state.current].compactMap(\.self) + state.waiting).first { $0.isSame(as: open) }
       if let known { known.update(open.inquiry) } else { state.waiting.append(open) }
       if let current = state.current, !current.isAwaited, state.waiting.contains(where: \.isAwaited) {
-        // It is put again in its turn, if there is room for it.
+        // The request is put again in its turn, unless the copy of it cannot be made.
         guard
           let later = try? OpenInquiry(current.inquiry, at: current.location, isSystem: current.isSystem)
         else { return }
@@ -98,7 +101,7 @@ final class InquiryQueue: Sendable {
     bell.ring()
   }
 
-  /// Takes back the one of that number, or all of a vault.
+  /// Withdraws the inquiry with this number, or all inquiries of a vault.
   func withdraw(_ number: Int?, at location: SocketLocation) {
     state.withLock { state in
       let isMeant = { (open: OpenInquiry) in
@@ -109,7 +112,7 @@ final class InquiryQueue: Sendable {
     }
   }
 
-  /// Waits for the next one; nil when it is closed.
+  /// Waits for the next inquiry; nil when the queue is closed.
   func take() -> OpenInquiry? {
     while true {
       let (next, isClosed) = state.withLock { state -> (OpenInquiry?, Bool) in
@@ -123,7 +126,7 @@ final class InquiryQueue: Sendable {
     }
   }
 
-  /// Takes back everything, for good.
+  /// Withdraws all inquiries, for good.
   func close() {
     state.withLock { state in
       state.isClosed = true

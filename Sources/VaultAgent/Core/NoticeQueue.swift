@@ -1,8 +1,9 @@
 internal import Synchronization
 
-/// The notices that wait for the one thread that tells them: a face that hangs keeps no inquiry from being taken back.
+/// The notices that wait for the thread that shows them. With a thread of their own, a face that hangs never delays the
+/// withdrawal of an inquiry.
 final class NoticeQueue: Sendable {
-  /// The most that wait. What is older than so many others is no news any more.
+  /// The most notices that wait. When there are more, the oldest is dropped, because it is no news any more.
   private static let most = 16
 
   private struct State {
@@ -22,7 +23,7 @@ final class NoticeQueue: Sendable {
     bell.ring()
   }
 
-  /// Waits for the next one; nil when it is closed.
+  /// Waits for the next notice; nil when the queue is closed.
   func take() -> Notice? {
     while true {
       let (next, isClosed) = state.withLock { state in
@@ -34,7 +35,7 @@ final class NoticeQueue: Sendable {
     }
   }
 
-  /// Drops what waits, for good.
+  /// Drops the waiting notices, for good.
   func close() {
     state.withLock { $0.isClosed = true }
     bell.ring()

@@ -8,7 +8,7 @@ final class OpenStreams: Sendable {
 
   var areNone: Bool { count.withLock { $0 == 0 } }
 
-  /// Takes note that one ended; true of the last.
+  /// Counts the end of one stream; true when it was the last.
   func oneEnds() -> Bool {
     count.withLock { count in
       count -= 1

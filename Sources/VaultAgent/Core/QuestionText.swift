@@ -3,10 +3,10 @@ internal import VaultWire
 
 /// The words of a question: who asks, for what, for how long a yes counts, and last the caller's own words.
 enum QuestionText {
-  /// The most callers that are told of.
+  /// The most callers that a question lists.
   private static let mostAskers = 3
 
-  /// - Parameter prompt: what the daemon asks for, above the facts; nil of an approval.
+  /// - Parameter prompt: the daemon's prompt, which names the field for the answer.
   static func question(
     _ kind: Question.Kind, _ inquiry: Wire.Inquiry, isSystem: Bool, told: [String] = [], prompt: String = "Answer"
   ) -> Question {
@@ -17,14 +17,14 @@ enum QuestionText {
       words: words.map { Printable.text($0) }, prompt: label(prompt), inquiry: inquiry, isSystem: isSystem)
   }
 
-  /// A prompt without the colon that PAM's modules end it with; each face puts its own behind it.
+  /// Returns a prompt without the colon that PAM's modules put at its end; each face adds its own.
   private static func label(_ prompt: String) -> String {
     var label = Printable.text(prompt)[...]
     while let last = label.last, last == " " || last == ":" { label.removeLast() }
     return label.isEmpty ? "Answer" : String(label)
   }
 
-  /// The name of a vault, as the title of what is told.
+  /// The name of a vault, as the title of notices and questions.
   static func title(isSystem: Bool) -> String { isSystem ? "The machine's vault" : "Vault" }
 
   private static func title(_ inquiry: Wire.Inquiry, isSystem: Bool) -> String {
@@ -52,7 +52,7 @@ enum QuestionText {
         "process \(asker.pid) of \(asker.user.map { "user \($0)" } ?? "uid \(asker.uid)")",
         asker.unit.map { "unit \($0)" }, asker.terminal.map { "on \($0)" },
       ].compactMap { $0 }
-      // Another process can look the same.
+      // Another process can have the same name.
       let name = asker.chain.first ?? asker.executable
       let file = asker.chain.isEmpty ? nil : asker.executable.map { " (\($0))" }
       let from = asker.chain.count < 2 ? "" : ", started by \(asker.chain.dropFirst().joined(separator: " ← "))"
@@ -67,7 +67,7 @@ enum QuestionText {
   private static func validity(_ inquiry: Wire.Inquiry) -> [String] {
     func time(_ seconds: Int) -> String { Seconds.format(Int64(seconds)) }
     switch inquiry.about {
-    // It depends on what a face offers.
+    // The time depends on the choices that a face offers.
     case "approval": return []
     case "confirmation": return ["your answer counts once"]
     case "presence":

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// A thread that blocks in its work, and is waited for.
+/// A thread that may block in its work, and that can be waited for.
 @safe final class WorkThread {
   private var thread = pthread_t()
 
@@ -9,11 +9,11 @@ internal import Glibc
     init(_ body: @escaping () -> Void) { self.body = body }
   }
 
-  /// Runs `body` on a new thread; nil where there is no room for one.
+  /// Runs `body` on a new thread; nil when no thread can be made.
   ///
-  /// What `body` holds is the thread's alone until ``join()`` has returned, but for what can be sent.
+  /// Until ``join()`` has returned, only the new thread may use what `body` captures, except for sendable values.
   init?(_ body: @escaping () -> Void) {
-    // The thread takes the count over; where there is none, it is given back here.
+    // The new thread takes over the retain count; if there is no thread, the count is released here.
     let box = unsafe Unmanaged.passRetained(Box(body))
     let code = unsafe pthread_create(
       &thread, nil,
@@ -28,6 +28,6 @@ internal import Glibc
     }
   }
 
-  /// Waits for its end. Call it once.
+  /// Waits for the end of the thread. Call this once.
   func join() { pthread_join(thread, nil) }
 }

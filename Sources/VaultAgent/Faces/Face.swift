@@ -1,47 +1,49 @@
 internal import VaultWire
 
-/// A way in which a person is asked: a terminal, pinentry, desktop notifications or a command.
+/// A way to ask a person: a terminal, pinentry, desktop notifications or a command.
 ///
-/// It asks one question at a time, on the thread that calls it, and gives up as soon as the question is withdrawn. All text
-/// in a question has come through ``Printable``, and each face escapes it for the language that it speaks.
+/// A face asks one question at a time, on the thread that calls it, and gives up as soon as the question is withdrawn.
+/// All text in a question has passed through ``Printable``, and each face escapes it for its own output format.
 protocol Face: AnyObject {
-  /// Its word in the settings, in `Status` and in the audit log.
+  /// The face's name in the settings, in `Status` and in the audit log.
   var name: FaceName { get }
-  /// True when a secret can be typed there.
+  /// True when a secret can be typed on this face.
   var takesSecrets: Bool { get }
   /// Puts a question and waits for the answer.
   ///
-  /// - Throws: what keeps it from asking; the next face is tried then.
+  /// - Throws: the obstacle that keeps the face from asking; the next face is tried then.
   func ask(_ question: Question, until withdrawal: Withdrawal) throws(FaceError) -> Answer
-  /// Shows a question that is answered elsewhere, such as with a finger, until ``clear()`` or the next question; returns at once.
+  /// Shows a question that is answered elsewhere, such as with a finger, until ``clear()`` or the next question.
+  /// Returns at once.
   ///
   /// - Parameter dismissed: raised when the person does not want to answer.
   func show(_ question: Question, dismissed: Withdrawal) throws(FaceError)
-  /// Takes back what ``show(_:dismissed:)`` shows.
+  /// Removes the question that ``show(_:dismissed:)`` shows.
   func clear()
-  /// Tells of something that wants no answer; false where it cannot. May be called from another thread than the others.
+  /// Shows a notice, which wants no answer; false when the face cannot. May be called on another thread than the other
+  /// methods.
   func tell(_ notice: Notice) -> Bool
 }
 
-/// The faces by their words.
+/// The names of the faces.
 enum FaceName: String, CaseIterable {
   case terminal, pinentry, notification, command
 }
 
 /// The obstacle that keeps a face from asking.
 enum FaceError: Error, Equatable {
-  /// It is not there, or went away; the reason is for the journal.
+  /// The face is not there, or went away. The reason is for the journal.
   case unavailable(String)
-  /// It cannot put a question of this kind.
+  /// The face cannot put a question of this kind.
   case unsuitable
-  /// The question was taken back.
+  /// The question was withdrawn.
   case withdrawn
 }
 
-/// Something that a person should hear of.
+/// Something that a person should know.
 struct Notice: Equatable {
   let title: String
   let text: String
-  /// True when it should stay until it is seen.
+  /// True when the notice should stay until the person has seen it.
   let isUrgent: Bool
 }

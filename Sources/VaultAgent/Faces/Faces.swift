@@ -1,24 +1,24 @@
 internal import CLinux
 internal import Glibc
 
-/// The faces of one agent, in their order.
+/// The faces of one agent, in the order in which they are tried.
 ///
-/// All but `tell` is called on the asking thread alone, and `tell` may be called on any (see ``Face``).
+/// Only the asking thread calls their methods, except `tell`, which any thread may call (see ``Face``).
 struct Faces: @unchecked Sendable {
   let all: [any Face]
-  /// The hush of the terminal of this process, which all faces share.
+  /// The hush of this process's terminal, which all faces share.
   let hush: TerminalHush
 
   var names: [String] { all.map(\.name.rawValue) }
 
-  /// Those that the settings name, or else those that are here.
+  /// The faces that the settings name, or else the usual ones that are available here.
   static func make(_ settings: AgentSettings) -> Faces {
     let names = settings.faces ?? usual(settings)
     let hush = TerminalHush("/dev/tty")
     return Faces(all: names.compactMap { make($0, settings, hush) }, hush: hush)
   }
 
-  /// The one place where a face is made; nil for a command that no setting names.
+  /// Makes one face; nil for the command face when no setting names a program. No other code makes a face.
   private static func make(
     _ name: FaceName, _ settings: AgentSettings, _ hush: TerminalHush
   ) -> (any Face)? {
@@ -30,13 +30,13 @@ struct Faces: @unchecked Sendable {
     }
   }
 
-  /// The order where nothing else is said.
+  /// The order of the faces when no setting names one.
   static func usual(onTerminal: Bool, onDesktop: Bool, hasPinentry: Bool, hasCommand: Bool = false) -> [FaceName] {
     (hasCommand ? [.command] : []) + (onTerminal ? [.terminal] : []) + (onDesktop ? [.notification] : [])
       + (hasPinentry ? [.pinentry] : [])
   }
 
-  /// The order for this process.
+  /// The usual order for this process.
   private static func usual(_ settings: AgentSettings) -> [FaceName] {
     usual(
       onTerminal: OwnTerminal.path != nil,
@@ -45,6 +45,6 @@ struct Faces: @unchecked Sendable {
       hasCommand: settings.command != nil)
   }
 
-  /// Tells of something by the first face that can.
+  /// Shows a notice with the first face that can.
   func tell(_ notice: Notice) { _ = all.first { $0.tell(notice) } }
 }

@@ -2,9 +2,10 @@ internal import VaultWire
 
 /// A question for a person.
 ///
-/// Its text is plain: one line in each string, without control, bidi or zero-width characters, and not escaped for anything.
+/// Its text is plain: one line in each string, without control, bidi or zero-width characters, and not escaped for any
+/// format.
 struct Question {
-  /// The kinds of answers that are wanted.
+  /// The kind of answer that is wanted.
   enum Kind: Equatable {
     /// A secret, typed without echo.
     case secret
@@ -12,12 +13,12 @@ struct Question {
     case visible
     /// Yes or no.
     case choice
-    /// Once, for the process, always, or no. `session` is false where nothing tells the process from another one.
+    /// Once, for the process, always, or no. `session` is false when the process cannot be told from another one.
     case approval(session: Bool)
-    /// Nothing that is typed: a finger on the reader.
+    /// Nothing is typed; the person puts a finger on the reader.
     case presence
 
-    /// The meanings of the choices that a face offers, in a line; none but of an approval.
+    /// The meanings of the choices that a face offers, in one line; empty unless the question is an approval.
     func terms(_ offered: [Term]) -> [String] {
       guard case .approval(let session) = self else { return [] }
       let meanings = offered.compactMap { session || $0 != .session ? $0.meaning : nil }
@@ -26,7 +27,7 @@ struct Question {
     }
   }
 
-  /// The times for which an approval counts.
+  /// The time for which an approval counts.
   enum Term: CaseIterable {
     case once, session, always
 
@@ -40,18 +41,18 @@ struct Question {
   }
 
   let kind: Kind
-  /// What is wanted, in one line: ``iothome.service asks to get `iothome/express.key` ``.
+  /// The request, in one line: ``iothome.service asks to get `iothome/express.key` ``.
   let title: String
-  /// The facts below it: the prompt of PAM or of the vault, who asks, and for how long a yes counts. For how long an approval
-  /// counts depends on what the face offers: see ``Kind/terms(_:)``.
+  /// The facts below the title: messages from PAM or the vault, who asks, and for how long a yes counts. The time for
+  /// which an approval counts depends on the choices of the face: see ``Kind/terms(_:)``.
   let facts: [String]
-  /// The caller's own words, to be shown as its own and last; nil where it says nothing.
+  /// The caller's own words, to be shown last and marked as the caller's; nil when there are none.
   let words: String?
   /// The name of the field for the answer, such as "Vault password".
   let prompt: String
-  /// The inquiry, for what is told as JSON.
+  /// The inquiry, for a face that writes JSON.
   let inquiry: Wire.Inquiry
-  /// True of the machine's vault.
+  /// True for the machine's vault.
   let isSystem: Bool
 
   /// The facts, with all the terms of an approval.
@@ -63,7 +64,7 @@ enum Answer: ~Copyable {
   case typed(SecretBuffer)
   case yes
   case no
-  /// To an approval.
+  /// The answers to an approval.
   case once, session, always
   /// The person does not want to answer now.
   case dismissed

@@ -1,16 +1,16 @@
-/// Text cut into the lines of a terminal or a window.
+/// Wraps text into the lines of a terminal or a window.
 ///
-/// A caller chooses words, paths and names, and could fill a line with blanks so that the rest of its text begins the next
-/// one and looks like the agent's own. So every line but the first one of a text is indented.
+/// A caller chooses words, paths and names. It could fill a line with blanks so that the rest of its text begins the
+/// next line and looks like the agent's own. So every line of a text except the first is indented.
 enum Wrapping {
-  /// The blanks before a line that goes on.
+  /// The blanks at the beginning of a continued line.
   private static let indent = "    "
-  /// The fewest columns that are taken for a width.
+  /// The smallest width that is used, in columns.
   private static let narrowest = 16
 
-  /// The lines of a text, none wider than `width` columns.
+  /// Returns the lines of a text, none wider than `width` columns.
   ///
-  /// - Parameter lead: what begins each of them.
+  /// - Parameter lead: the text at the beginning of each line.
   static func lines(_ text: String, within width: Int, lead: String = "") -> [String] {
     var lines: [String] = []
     var rest = Array(text.unicodeScalars)[...]
@@ -21,13 +21,14 @@ enum Wrapping {
       line.unicodeScalars.append(contentsOf: rest.prefix(count))
       lines.append(line)
       rest = rest.dropFirst(count)
-      // The blank at which it was cut.
+      // Drops the blank at which the line was cut.
       if rest.first == " " { rest = rest.dropFirst() }
     } while !rest.isEmpty
     return lines
   }
 
-  /// The number of characters that make the next line: up to a blank, unless that leaves more than half of it empty.
+  /// The number of characters in the next line. The line ends at a blank, unless that leaves more than half of it
+  /// empty.
   private static func length(of rest: ArraySlice<Unicode.Scalar>, within width: Int) -> Int {
     var (count, used) = (0, 0)
     for scalar in rest {

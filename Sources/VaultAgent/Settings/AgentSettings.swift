@@ -4,19 +4,19 @@ internal import VaultModel
 
 /// The settings of `agent.conf`: a few `key = value` lines, parsed strictly.
 struct AgentSettings: Equatable {
-  /// The ways in which a person is asked, in their order; nil where the file leaves that to the program.
+  /// The faces with which a person is asked, in their order; nil when the file leaves the choice to the program.
   var faces: [FaceName]?
-  /// The absolute path of a pinentry; nil for the one that is found by itself.
+  /// The absolute path of a pinentry; nil for the usual one.
   var pinentry: String?
   /// The absolute path of the program that the command face runs.
   var command: String?
-  /// Whether the machine's vault is attended as well; nil where the file does not say.
+  /// True to attend the machine's vault as well; nil when the file does not say.
   var attendsSystem: Bool?
 
   /// The reason why a file cannot be followed.
   struct Problem: Error, Equatable, CustomStringConvertible {
     var path = ""
-    /// Counted from 1; 0 of the file as a whole.
+    /// The number of the line, counted from 1; 0 for the file as a whole.
     var line: Int
     var reason: String
 
@@ -25,14 +25,14 @@ struct AgentSettings: Equatable {
 
   init() {}
 
-  /// The settings of the user's own file.
+  /// Reads the settings from the user's own file.
   static func own() throws(Problem) -> AgentSettings {
     let config = Environment.variable("XDG_CONFIG_HOME").flatMap { $0.hasPrefix("/") ? $0 : nil }
     guard let folder = config ?? Environment.variable("HOME").map({ $0 + "/.config" }) else { return AgentSettings() }
     return try AgentSettings(reading: folder + "/vault/agent.conf")
   }
 
-  /// The settings with those of the command line in their place.
+  /// Returns the settings, with those of the command line replacing the file's.
   func overridden(by options: AgentOptions) throws(Problem) -> AgentSettings {
     var settings = self
     settings.faces = options.faces ?? faces
@@ -44,7 +44,7 @@ struct AgentSettings: Equatable {
     return settings
   }
 
-  /// Reads a file of at most 64 KiB. One that is not there says nothing.
+  /// Reads a file of at most 64 KiB. A missing file gives no settings.
   init(reading path: String) throws(Problem) {
     self.init()
     guard let text = try Self.text(of: path) else { return }
@@ -53,10 +53,10 @@ struct AgentSettings: Equatable {
     }
   }
 
-  /// Reads the text of a file. Blank lines and lines that begin with `#` say nothing.
+  /// Reads the text of a file. Blank lines and lines that begin with `#` are ignored.
   init(parsing text: String) throws(Problem) {
     var seen: Set<String> = []
-    // A CR LF is one Character, so the lines are cut at every kind of line end.
+    // A CR LF is one Character, so the text is split at every kind of line end.
     for (index, raw) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated() {
       let line = Self.trim(raw)
       if line.isEmpty || line.hasPrefix("#") { continue }
@@ -72,7 +72,7 @@ struct AgentSettings: Equatable {
     }
   }
 
-  /// Takes one setting over; the answer is what is wrong with it, if anything.
+  /// Stores one setting; returns the reason when its value is wrong.
   private mutating func set(_ key: String, _ value: String) -> String? {
     switch key {
     case "faces":
@@ -113,7 +113,7 @@ struct AgentSettings: Equatable {
     var bytes = [UInt8](repeating: 0, count: 65_537)
     var count = 0
     while count < bytes.count {
-      // The rest of the array, lent for one call.
+      // The rest of the array, valid for this one call.
       let added = unsafe bytes.withUnsafeMutableBytes {
         unsafe read(descriptor, $0.baseAddress! + count, $0.count - count)
       }

@@ -4,18 +4,19 @@ internal import VaultWire
 
 /// Asks through a program of the user's, which reads the question as JSON and writes the answer.
 ///
-/// The program gets no arguments and no shell stands between: what others say reaches its standard input alone. The first
-/// line that it writes is the answer; it ends with 0 when there is one and with 1 when the person does not want to answer.
+/// The program gets no arguments, and no shell stands between: text from others reaches only its standard input. The
+/// first line that the program writes is the answer. It ends with 0 when there is an answer, and with 1 when the person
+/// does not want to answer.
 final class CommandFace: Face {
   let name = FaceName.command
   let takesSecrets = true
   /// The absolute path of the program.
   private let program: String
   private var shown: Shown?
-  /// Held while a notice is told, so that those that come meanwhile start nothing.
+  /// Held while a notice is shown, so that notices that come meanwhile start no program.
   private let telling = Mutex(())
 
-  /// The time that a notice may take, in milliseconds.
+  /// Milliseconds that the program may take for a notice.
   private static let noticeTime: Int32 = 5000
 
   init(program: String) { self.program = program }
@@ -54,7 +55,7 @@ final class CommandFace: Face {
     } ?? false
   }
 
-  /// - Parameter line: moved from there only when it is a secret.
+  /// - Parameter line: the program's first line, moved into the answer only if it is a secret or typed text.
   private static func answer(_ line: consuming SecretBuffer?, to kind: Question.Kind) throws(FaceError) -> Answer {
     guard let line else { throw .unavailable("the command ended with 0 and without an answer") }
     switch kind {
@@ -71,7 +72,7 @@ final class CommandFace: Face {
       if matches(line, "deny") { return .no }
     case .presence: break
     }
-    // What it wrote is not told: it may be a secret.
+    // The line is not told, because it may be a secret.
     throw .unavailable("the command wrote another answer than those that were offered")
   }
 
@@ -79,7 +80,7 @@ final class CommandFace: Face {
     line.withBytes { bytes in
       bytes.byteCount == word.utf8CodeUnitCount
         && (0..<bytes.byteCount).allSatisfy {
-          // Both are as long.
+          // Both have the same length.
           unsafe bytes.unsafeLoad(fromByteOffset: $0, as: UInt8.self) == word.utf8Start[$0]
         }
     }
@@ -92,7 +93,7 @@ final class CommandFace: Face {
     }
   }
 
-  /// A program that shows a question which is answered elsewhere, watched by a thread of its own.
+  /// A running program that shows a question which is answered elsewhere. A separate thread watches the program.
   private final class Shown {
     private let over: Withdrawal
     private var thread: WorkThread?
@@ -102,7 +103,7 @@ final class CommandFace: Face {
         throw .unavailable("eventfd: error \(error.code)")
       }
       let over = over
-      // From here on the program is the thread's alone.
+      // From here on only the thread uses the run.
       thread = WorkThread { if (try? run.wait(until: over)) == 1 { dismissed.raise() } }
       if thread == nil { throw .unavailable("no thread can be started") }
     }

@@ -1,6 +1,6 @@
 internal import VaultWire
 
-/// The text that a command of the user's reads: one JSON object on one line.
+/// The text that the user's command reads: one JSON object on one line.
 enum CommandQuestion {
   static func json(_ question: Question) -> SecretBuffer {
     var writer = JSONWriter()
@@ -33,7 +33,8 @@ enum CommandQuestion {
     return line(writer)
   }
 
-  /// The word for a kind of question, and the words that answer it; none where a line is typed or nothing is.
+  /// The word for a kind of question, and the words that may answer it; no words for a typed line and for a question
+  /// that wants no answer.
   private static func style(of kind: Question.Kind) -> (String, [String]) {
     switch kind {
     case .secret: ("secret", [])

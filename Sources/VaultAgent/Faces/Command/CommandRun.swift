@@ -3,11 +3,12 @@ internal import Glibc
 internal import VaultProcess
 internal import VaultWire
 
-/// One run of the user's program: its input is written, its output kept, and its end waited for.
+/// One run of the user's program: writes its input, keeps its output, and waits for its end.
 ///
-/// It has a session of its own, which is killed when the run is given up, and is reaped in every case.
+/// The program has its own session. When the run is given up, the program is killed with its process group; in every
+/// case it is reaped.
 final class CommandRun {
-  /// The most that it may write, in bytes.
+  /// The most bytes that the program may write.
   static let limit = 64 << 10
 
   private let pid: pid_t
@@ -44,7 +45,7 @@ final class CommandRun {
       throw .unavailable("\(error.call): error \(error.errno)")
     }
     pid = started.pid
-    // Not reaped yet, so the number is still its own.
+    // The process is not reaped yet, so the pid is still its own.
     pidfd = pidfd_open(pid, 0)
     if pidfd < 0 {
       let code = errno
@@ -58,11 +59,12 @@ final class CommandRun {
     for descriptor in [input, output, pidfd] where descriptor >= 0 { close(descriptor) }
   }
 
-  /// The first line of what it wrote, without its end; nil when it wrote nothing. It is moved out: ask once.
+  /// The first line of the output, without its line feed; nil when the program wrote nothing. The line is moved out, so
+  /// read this once.
   var line: SecretBuffer? {
     let end = written.withBytes { bytes in
       (0..<bytes.byteCount).first {
-        // Within the bytes.
+        // The offset is within the bytes.
         unsafe bytes.unsafeLoad(fromByteOffset: $0, as: UInt8.self) == UInt8(ascii: "\n")
       }
     }
@@ -73,9 +75,9 @@ final class CommandRun {
     return line
   }
 
-  /// Waits for its end; the answer is its exit code, or 128 and the number of a signal.
+  /// Waits for the end of the program; returns its exit code, or 128 plus the number of a signal.
   ///
-  /// - Parameter milliseconds: the time after which it is killed; nil for none.
+  /// - Parameter milliseconds: the time after which the program is killed; nil for no limit.
   func wait(until withdrawal: Withdrawal?, milliseconds: Int32? = nil) throws(FaceError) -> Int32 {
     let deadline = milliseconds.map { Clock.now() + UInt64($0) * 1000 }
     while true {
@@ -95,16 +97,17 @@ final class CommandRun {
       if polled[1].revents != 0 { feed() }
       if polled[2].revents != 0 { try take() }
       guard polled[3].revents != 0 else { continue }
-      // What it wrote before its end is in the pipe; one that it left behind may hold the other end.
+      // Everything that the program wrote before its end is in the pipe now. The pipe may stay open, because a process
+      // that the program left behind may hold its other end.
       while output >= 0, try take() {}
       return reap()
     }
   }
 
-  /// Writes what the pipe takes; one that reads nothing of it can answer nevertheless.
+  /// Writes as much as the pipe takes. A program that does not read its input can still answer.
   private func feed() {
     let count = question.withBytes { bytes in
-      // Lent for one call.
+      // The pointer is valid for this one call.
       unsafe bytes.withUnsafeBytes { unsafe Self.write(input, $0) }
     }
     if count > 0 { question.removeFirst(count) }
@@ -114,7 +117,7 @@ final class CommandRun {
     }
   }
 
-  /// write(2) without the signal: a program that has closed its input would end this one.
+  /// Calls write(2) without its SIGPIPE, which would end this process when the program has closed its input.
   private static func write(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
     var (pipe, former) = (sigset_t(), sigset_t())
     unsafe sigemptyset(&pipe)
@@ -123,7 +126,7 @@ final class CommandRun {
     let count = unsafe Glibc.write(descriptor, bytes.baseAddress, bytes.count)
     let code = errno
     if count < 0 && code == EPIPE {
-      // It is for this thread, so it is there already.
+      // The signal goes to this thread, so it is already pending.
       var none = timespec()
       _ = unsafe sigtimedwait(&pipe, nil, &none)
     }
@@ -136,7 +139,7 @@ final class CommandRun {
   @discardableResult private func take() throws(FaceError) -> Bool {
     let before = written.count
     let count = written.append(count: 4096) { bytes in
-      // The free part of the buffer, lent for one call.
+      // The free part of the buffer, valid for this one call.
       unsafe bytes.withUnsafeMutableBytes { unsafe read(output, $0.baseAddress, $0.count) }
     }
     let code = errno
@@ -153,7 +156,7 @@ final class CommandRun {
     return false
   }
 
-  /// Kills it and what it has started in its own session's first group, and reaps it.
+  /// Kills the program and the processes in its session's first process group, and reaps the program.
   private func giveUp() {
     if isReaped { return }
     kill(-pid, SIGKILL)

@@ -4,14 +4,14 @@ internal import Glibc
 
 /// A connection to the session's message bus that belongs to one thread, which waits on it.
 ///
-/// No callbacks are given to sd-bus: each message comes out of ``next(until:by:)``, and who sent it is looked at there.
+/// sd-bus gets no callbacks: each message comes out of ``next(until:by:)``, and the caller checks who sent it.
 @safe final class DesktopBus {
-  // Ours until `deinit`.
+  // Owned by this object until `deinit`.
   private let connection: OpaquePointer
 
   /// Begins to connect; the calls wait for the bus's greeting.
   ///
-  /// - Parameter address: nil for the session's own.
+  /// - Parameter address: the address of the bus; nil for the session's own.
   init(_ address: String?) throws(FaceError) {
     var made: OpaquePointer?
     var result: Int32
@@ -31,10 +31,10 @@ internal import Glibc
     unsafe connection = made
   }
 
-  // What was queued was written when it was sent, unless the bus does not read.
+  // A queued message was already written when it was sent, unless the bus does not read.
   deinit { unsafe sd_bus_close_unref(connection) }
 
-  /// Sends a method call; the answer is the number by which its reply is known.
+  /// Sends a method call; returns the number by which its reply is known.
   func send(
     to destination: String, _ path: String, _ interface: String, _ member: String,
     _ arguments: (DesktopMessage) throws(FaceError) -> Void
@@ -57,7 +57,7 @@ internal import Glibc
   ///   - deadline: `CLOCK_MONOTONIC` microseconds; nil for no end.
   func next(until withdrawal: Withdrawal?, by deadline: UInt64?) throws(FaceError) -> DesktopMessage {
     while true {
-      // Before each message: one that floods cannot keep a question from being taken back.
+      // The check comes before each message, so that a flood of messages cannot keep a question from being withdrawn.
       if let withdrawal, withdrawal.isRaised { throw .withdrawn }
       var message: OpaquePointer?
       let result = unsafe sd_bus_process(connection, &message)

@@ -1,23 +1,23 @@
 internal import CSystemd
 
-/// A message of the session bus: written from its first value to its last, or read so.
+/// A message of the session bus, which is written or read from its first value to its last.
 @safe final class DesktopMessage {
-  // One count of it is ours until `deinit`.
+  // This object owns one reference until `deinit`.
   private let message: OpaquePointer
 
-  /// - Parameter message: a count of it is taken over.
+  /// - Parameter message: a message of which one reference is taken over.
   init(owning message: OpaquePointer) { unsafe self.message = message }
 
   deinit { unsafe sd_bus_message_unref(message) }
 
-  /// Lends the pointer. It must not leave the closure.
+  /// Lends the pointer, which must not leave the closure.
   func withPointer<R>(_ body: (OpaquePointer) -> R) -> R { unsafe body(message) }
 
-  /// The unique name of who sent it, which the bus puts there and nobody can forge.
+  /// The unique name of the sender. The bus sets it, so nobody can forge it.
   var sender: String? { unsafe Self.copy(sd_bus_message_get_sender(message)) }
-  /// The name of the error, if this is one.
+  /// The name of the error, if this message is one.
   var error: String? { unsafe sd_bus_message_get_error(message).flatMap { unsafe Self.copy($0.pointee.name) } }
-  /// The number of the call that it answers.
+  /// The number of the call that this message answers.
   var repliesTo: UInt64? {
     var cookie: UInt64 = 0
     return unsafe sd_bus_message_get_reply_cookie(message, &cookie) >= 0 ? cookie : nil
@@ -29,19 +29,19 @@ internal import CSystemd
 
   // MARK: Reading
 
-  /// The next value, a string; nil when it is none.
+  /// Reads the next value as a string; nil when it is not one.
   func string() -> String? {
     var value: UnsafePointer<CChar>?
     return unsafe sd_bus_message_read_basic(message, Self.type("s"), &value) > 0 ? Self.copy(value) : nil
   }
 
-  /// The next value, a number without a sign.
+  /// Reads the next value as an unsigned number; nil when it is not one.
   func unsigned() -> UInt32? {
     var value: UInt32 = 0
     return unsafe sd_bus_message_read_basic(message, Self.type("u"), &value) > 0 ? value : nil
   }
 
-  /// The next value, a list of strings.
+  /// Reads the next value as a list of strings; nil when it is not one.
   func strings() -> [String]? {
     guard unsafe sd_bus_message_enter_container(message, Self.type("a"), "s") > 0 else { return nil }
     var list: [String] = []
@@ -95,7 +95,7 @@ internal import CSystemd
 
   private static func type(_ kind: Unicode.Scalar) -> CChar { CChar(truncatingIfNeeded: kind.value) }
 
-  /// The text lives as long as the message; the copy for as long as it is wanted.
+  /// Copies a text, because the original lives only as long as the message.
   private static func copy(_ text: UnsafePointer<CChar>?) -> String? {
     unsafe text.map { unsafe String(cString: $0) }
   }

@@ -3,8 +3,8 @@ internal import Glibc
 
 /// Asks through the desktop's notifications, with buttons.
 ///
-/// Nothing can be typed there, so a question for a secret or a line is left to the next face, and nothing is shown for it.
-/// Each question has a connection of its own: one that waits for nothing costs nothing.
+/// Nothing can be typed there, so a question for a secret or a line is left to the next face and is not shown here.
+/// Each question has its own connection, so no connection is open while no question is.
 final class NotificationFace: Face {
   let name = FaceName.notification
   let takesSecrets = false
@@ -29,7 +29,7 @@ final class NotificationFace: Face {
     let server = try NotificationServer(address, until: withdrawal)
     guard server.hasActions else { throw .unsuitable }
     let number = try server.show(Self.content(question, actions), until: withdrawal)
-    // A key that was not offered is no answer, and closes nothing.
+    // A key that was not offered is not an answer, and does not close the notification.
     defer { server.close(number) }
     while true {
       switch try server.end(of: number, until: withdrawal) {
@@ -81,7 +81,7 @@ final class NotificationFace: Face {
       isCritical: true, stays: true)
   }
 
-  /// A notification that is watched by a thread of its own.
+  /// A shown notification, watched by a separate thread.
   private final class Shown {
     private let server: NotificationServer
     private let number: UInt32
@@ -110,7 +110,7 @@ final class NotificationFace: Face {
       thread = nil
     }
 
-    /// From here on the connection is the thread's alone.
+    /// Watches the notification until its end. From here on only this thread uses the connection.
     private func watch() {
       defer { server.close(number) }
       while let end = try? server.end(of: number, until: over) {

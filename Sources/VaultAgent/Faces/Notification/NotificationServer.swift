@@ -1,33 +1,34 @@
-/// The program that shows the desktop's notifications (Desktop Notifications Specification 1.2), on a connection of its own.
+/// The program that shows the desktop's notifications (Desktop Notifications Specification 1.2), on its own connection.
 ///
-/// Only messages of the process that owned its name at the beginning are believed, and only about a notification of ours.
+/// It trusts only messages from the process that owned the name at the beginning, and only those about a notification
+/// from this connection.
 @safe final class NotificationServer {
   private static let name = "org.freedesktop.Notifications"
   private static let path = "/org/freedesktop/Notifications"
   private static let driver = "org.freedesktop.DBus"
-  /// The time in which a server has to answer, in microseconds.
+  /// Microseconds within which a server must answer.
   private static let patience: UInt64 = 3_000_000
   /// The most signals that are kept while the number of a notification is not known yet.
   private static let kept = 256
 
-  /// A notification as it is sent.
+  /// The contents of a notification.
   struct Content {
     var summary: String
-    /// Plain text.
+    /// The text, without markup.
     var body: String
-    /// The keys and words of the buttons.
+    /// The keys and labels of the buttons.
     var actions: [(key: String, label: String)] = []
     var isCritical: Bool
-    /// False for one that goes by itself.
+    /// False for a notification that disappears by itself.
     var stays: Bool
   }
 
-  /// The end of a notification.
+  /// The way in which a notification ended.
   enum End: Equatable {
-    /// A button, by its key.
+    /// A click on the button with this key.
     case action(String)
     case closedByPerson
-    /// It expired, or something else closed it.
+    /// The notification expired, or something else closed it.
     case closed
   }
 
@@ -51,10 +52,10 @@
     capabilities = Set(list)
   }
 
-  /// True when its notifications have buttons.
+  /// True when the server's notifications have buttons.
   var hasActions: Bool { capabilities.contains("actions") }
 
-  /// Shows a notification; the answer is its number.
+  /// Shows a notification and returns its number.
   func show(_ content: Content, until withdrawal: Withdrawal?) throws(FaceError) -> UInt32 {
     let body = capabilities.contains("body-markup") ? Markup.escaped(content.body) : content.body
     let reply = try call("Notify", until: withdrawal) { (message) throws(FaceError) in
@@ -82,7 +83,7 @@
     }
   }
 
-  /// Takes a notification back. It does not wait for the server.
+  /// Closes a notification, without waiting for the server.
   func close(_ number: UInt32) {
     _ = try? bus.send(to: owner, Self.path, Self.name, "CloseNotification") { (message) throws(FaceError) in
       try message.append(unsigned: number)
@@ -120,7 +121,7 @@
     return reply
   }
 
-  /// Waits for a reply. Another connection could send one with the same number.
+  /// Waits for a reply. The sender is checked, because another connection could send a reply with the same number.
   private func reply(
     to cookie: UInt64, from sender: String, _ withdrawal: Withdrawal?
   ) throws(FaceError) -> DesktopMessage {
@@ -128,7 +129,7 @@
     while true {
       let message = try bus.next(until: withdrawal, by: deadline)
       if message.repliesTo == cookie {
-        // The bus answers in the place of somebody who has gone.
+        // The bus answers in place of a sender that has gone.
         if message.sender == sender || (message.sender == Self.driver && message.error != nil) { return message }
       } else {
         try note(message)
@@ -136,7 +137,7 @@
     }
   }
 
-  /// Keeps what tells of the end of a notification.
+  /// Keeps a signal that reports the end of a notification.
   private func note(_ message: DesktopMessage) throws(FaceError) {
     if message.sender == Self.driver, message.isSignal(Self.driver, "NameOwnerChanged") {
       guard message.string() == Self.name, let old = message.string(), !owner.isEmpty, old == owner else { return }
@@ -159,7 +160,7 @@
 
 /// The markup in the body of a notification.
 enum Markup {
-  /// Writes text so that it is shown as it is.
+  /// Escapes text so that it is shown exactly as it is.
   static func escaped(_ text: String) -> String {
     text.reduce(into: "") { escaped, character in
       switch character {

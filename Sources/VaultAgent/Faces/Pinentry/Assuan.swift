@@ -1,41 +1,41 @@
 internal import VaultModel
 internal import VaultWire
 
-/// The errors that a server's lines can have.
+/// The errors in a server's lines.
 enum AssuanError: Error, Equatable {
-  /// The text is no line of the protocol; it is for the journal and holds nothing of what was sent.
+  /// The text is not a line of the protocol. The reason is for the journal and holds nothing of what was sent.
   case malformed(String)
 }
 
 /// One line of an Assuan server (libassuan's manual, "Server responses").
 enum AssuanReply: ~Copyable {
   case ok
-  /// The number of a libgpg-error: the source in the high bits, the code in the lower sixteen.
+  /// A libgpg-error number: the source in the high bits, the code in the lower sixteen.
   case failed(UInt32)
   /// The decoded bytes of a `D` line.
   case data(SecretBuffer)
-  /// A status, a comment, or an empty line: nothing that counts.
+  /// A status, a comment or an empty line, which has no effect.
   case other
 }
 
-/// The lines of an Assuan server, out of bytes as they come. What it holds and what it gave is wiped.
+/// The lines of an Assuan server, parsed from bytes as they come. The bytes that it holds and returns are wiped.
 struct AssuanReader: ~Copyable {
-  /// The longest line in bytes, its line feed left out (libassuan's manual: LINELENGTH is 1002 with CR and LF).
+  /// The longest line in bytes, without its line feed (libassuan's manual: LINELENGTH is 1002 with CR and LF).
   static let longestLine = 1000
 
   private var held = SecretBuffer(capacity: 2 * longestLine)
 
   init() {}
 
-  /// True when it holds the beginning of a line that was not taken.
+  /// True when bytes are left that no line was taken from.
   var hasMore: Bool { held.count > 0 }
 
-  /// Takes bytes that have come.
-  ///
-  /// - Throws: when more comes without a line feed than a line may have.
+  /// Adds bytes that have come.
   mutating func append(_ bytes: RawSpan) { held.append(bytes) }
 
   /// Takes the next whole line; nil when there is none yet.
+  ///
+  /// - Throws: when there are more bytes without a line feed than a line may have, or a line is not a reply.
   mutating func next() throws(AssuanError) -> AssuanReply? {
     let end = held.withBytes { bytes -> Int? in
       let bytes = Span<UInt8>(_bytes: bytes)
@@ -58,7 +58,7 @@ struct AssuanReader: ~Copyable {
     if isWord(line, "OK") { return .ok }
     if begins(line, "ERR ") { return .failed(try number(line, from: 4)) }
     if isWord(line, "S") { return .other }
-    // `INQUIRE` asks for something that nobody has here, and `END` answers nothing.
+    // `INQUIRE` asks for data that this client does not have, and `END` answers nothing.
     throw .malformed("a line is no reply")
   }
 
@@ -70,7 +70,7 @@ struct AssuanReader: ~Copyable {
   private static func begins(_ line: Span<UInt8>, _ word: StaticString) -> Bool {
     let count = word.utf8CodeUnitCount
     guard line.count >= count else { return false }
-    // The literal has so many bytes and lives as long as the program.
+    // The literal has that many bytes and lives as long as the program.
     return (0..<count).allSatisfy { unsafe line[$0] == word.utf8Start[$0] }
   }
 
@@ -111,15 +111,15 @@ struct AssuanReader: ~Copyable {
 
 /// The commands of an Assuan client.
 enum AssuanCommand {
-  /// The most bytes of a command's text, so that the line with it stays within the protocol's limit.
+  /// The most bytes of a command's text, so that the whole line stays within the protocol's limit.
   private static let longestText = 900
 
-  /// True when a line holds all of `text`.
+  /// Returns true when all of `text` fits into a line.
   static func isWhole(_ text: String) -> Bool {
     text.unicodeScalars.reduce(0) { $0 + escaped($1).utf8.count } <= longestText
   }
 
-  /// The line of `command` with `text` behind it, escaped and cut to what a line may hold.
+  /// The line of `command` followed by `text`, which is escaped and cut to the length that a line may have.
   static func line(_ command: String, _ text: String) -> String {
     var line = ""
     var count = 0

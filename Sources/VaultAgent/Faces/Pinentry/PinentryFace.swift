@@ -1,9 +1,9 @@
 internal import VaultModel
 internal import VaultWire
 
-/// Questions by a pinentry program (the manual of pinentry, "Protocol").
+/// Asks through a pinentry program (the manual of pinentry, "Protocol").
 final class PinentryFace: Face {
-  /// The program where nothing else is said.
+  /// The program to run when no setting names one.
   static let usualPath = "/usr/bin/pinentry"
 
   // Codes of libgpg-error, without their source.
@@ -15,12 +15,12 @@ final class PinentryFace: Face {
   var name: FaceName { .pinentry }
   var takesSecrets: Bool { true }
 
-  /// The times that nothing may be typed.
+  /// The number of times that the person may enter an empty text.
   private static let attempts = 3
 
   private let path: String
   private let surroundings: Surroundings
-  /// The hush of the terminal; between two questions pinentry is not there to hide what is typed.
+  /// The hush of the terminal. It hides what is typed between two questions, when no pinentry runs that could hide it.
   private let hush: TerminalHush?
   private let patience: Int32
   private var shown: (thread: WorkThread, stop: Withdrawal)?
@@ -30,13 +30,13 @@ final class PinentryFace: Face {
     let terminal: String?
     let type: String?
 
-    /// Those of this process.
+    /// The terminal of this process.
     static var own: Surroundings {
       Surroundings(terminal: OwnTerminal.path, type: Environment.variable("TERM"))
     }
   }
 
-  /// - Parameter patience: the milliseconds that an answer may take for which it waits for no person.
+  /// - Parameter patience: milliseconds allowed for an answer that needs no person.
   init(
     _ path: String = usualPath, _ surroundings: Surroundings = .own, _ hush: TerminalHush? = nil,
     patience: Int32 = 10_000
@@ -73,7 +73,7 @@ final class PinentryFace: Face {
     clear()
     let stop: Withdrawal
     do throws(Withdrawal.Errno) { stop = try Withdrawal() } catch { throw .unavailable("eventfd: error \(error.code)") }
-    // Started here, so that the next face is tried where it cannot be.
+    // Pinentry is started here, so that the next face is tried when it cannot start.
     let process = try begin(question, until: dismissed)
     try process.set(AssuanCommand.line("SETOK", "Not now"))
     process.withdrawal = stop
@@ -85,7 +85,7 @@ final class PinentryFace: Face {
         }
         dismissed.raise()
       } catch {
-        // Taken back, or it went away: the finger is waited for all the same.
+        // The question was withdrawn, or pinentry went away. The vault waits for the finger all the same.
       }
     }
     guard let thread else { throw .unavailable("there is no room for a thread") }
@@ -102,11 +102,11 @@ final class PinentryFace: Face {
 
   private func begin(_ question: Question, until withdrawal: Withdrawal) throws(FaceError) -> PinentryProcess {
     let terminal = surroundings.terminal.flatMap { OwnTerminal.isOurs($0) ? $0 : nil }
-    // Before it looks at the modes that it is to leave there.
+    // The hush begins before pinentry starts, because pinentry restores the modes that it finds.
     if terminal != nil { hush?.begin() }
     let process = try PinentryProcess(path, terminal: terminal, patience: patience, until: withdrawal)
     try process.greet()
-    // Where it took the language from a terminal without UTF-8, it would refuse the text and the password.
+    // If pinentry took its language from a terminal without UTF-8, it would refuse the text and the password.
     try process.set(AssuanCommand.line("OPTION", "lc-ctype=C.UTF-8"))
     for (name, value) in [("ttyname", terminal), ("ttytype", terminal == nil ? nil : surroundings.type)] {
       if let value { try process.set(AssuanCommand.line("OPTION", "\(name)=\(value)")) }
@@ -124,10 +124,11 @@ final class PinentryFace: Face {
     return process
   }
 
-  /// True when a text can stand before the field: an underscore would mark a key, and a long one leaves no room for the field.
+  /// Returns true when a text can stand before the field. An underscore would mark a key, and a long text leaves no
+  /// room for the field.
   private static func isLabel(_ prompt: String) -> Bool { !prompt.contains("_") && prompt.count <= 30 }
 
-  /// What is typed; asked for again where it is nothing, because an empty password would be an attempt.
+  /// Returns the typed secret. Asks again when it is empty, because an empty password would count as an attempt.
   private static func secret(_ process: PinentryProcess, _ question: Question) throws(FaceError) -> Answer {
     try process.set(AssuanCommand.line("SETOK", "OK"))
     try process.set(AssuanCommand.line("SETCANCEL", "Not now"))
@@ -157,9 +158,9 @@ final class PinentryFace: Face {
     }
   }
 
-  /// The person's refusal to answer.
+  /// Returns the person's refusal to answer.
   ///
-  /// - Throws: what else an error is.
+  /// - Throws: any other error of pinentry.
   private static func declined(_ code: UInt32) throws(FaceError) -> Answer {
     switch code & 0xFFFF {
     case cancelled, fullyCancelled, timeout, notConfirmed: return .dismissed

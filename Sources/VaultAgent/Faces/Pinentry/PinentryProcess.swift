@@ -3,9 +3,9 @@ internal import Glibc
 internal import VaultProcess
 internal import VaultWire
 
-/// A running pinentry, spoken to by one thread at a time.
+/// A running pinentry, used by one thread at a time.
 ///
-/// Its end kills the process with what it has started, waits for it, and puts the terminal back in order that it was on.
+/// `deinit` kills the process with everything that it has started, waits for it, and restores its terminal.
 final class PinentryProcess {
   /// The outcome of a command.
   enum Outcome: ~Copyable {
@@ -18,7 +18,7 @@ final class PinentryProcess {
   /// The most lines of an answer.
   private static let mostLines = 1000
 
-  /// The sign to give up.
+  /// The signal to give up.
   var withdrawal: Withdrawal
   private let pid: Int32
   private let pidfd: Int32
@@ -31,8 +31,8 @@ final class PinentryProcess {
   /// Starts the program at `path`.
   ///
   /// - Parameters:
-  ///   - terminal: the terminal that it may use.
-  ///   - patience: the milliseconds that an answer may take for which it waits for no person.
+  ///   - terminal: the terminal that pinentry may use.
+  ///   - patience: milliseconds allowed for an answer that needs no person.
   init(
     _ path: String, terminal: String?, patience: Int32, until withdrawal: Withdrawal
   ) throws(FaceError) {
@@ -64,21 +64,21 @@ final class PinentryProcess {
     } catch {
       throw .unavailable("\(path) does not start: \(error.call), error \(error.errno)")
     }
-    // Not reaped yet, so the number is still its own.
+    // The process is not reaped yet, so the pid is still its own.
     pidfd = pidfd_open(pid, 0)
     for end in [input, output] { _ = fcntl(end, F_SETFL, O_NONBLOCK) }
   }
 
   deinit {
     for descriptor in [input, output, pidfd] where descriptor >= 0 { close(descriptor) }
-    // It leads a group of its own, which holds what it has started.
+    // Pinentry leads its own process group, which holds the processes that it has started.
     kill(-pid, SIGKILL)
     var status: Int32 = 0
     while unsafe waitpid(pid, &status, 0) < 0, errno == EINTR {}
     terminal?.restore()
   }
 
-  /// The rows and columns that it has, if it is on a terminal.
+  /// The rows and columns of pinentry's terminal, if it has one.
   var size: (rows: Int, columns: Int)? { terminal?.size }
 
   /// Waits for the greeting.
@@ -86,7 +86,7 @@ final class PinentryProcess {
     guard case .ok = try answer(within: patience) else { throw .unavailable("pinentry does not begin with OK") }
   }
 
-  /// Sends a line that no person is waited for; what it does not know is left out.
+  /// Sends a line that needs no person to answer. Commands that pinentry does not know have no effect.
   func set(_ line: String) throws(FaceError) {
     try send(line)
     _ = try answer(within: patience)
@@ -94,19 +94,19 @@ final class PinentryProcess {
 
   /// Sends a line that a person answers.
   func ask(_ line: String) throws(FaceError) -> Outcome {
-    // What was typed before the question is no answer to it.
+    // Text that was typed before the question does not answer it.
     terminal?.forgetInput()
     try send(line)
     return try answer(within: nil)
   }
 
   private func send(_ line: String) throws(FaceError) {
-    // It would be taken for the answer to this.
+    // The earlier line would be taken for the answer to this one.
     if reader.hasMore { throw .unavailable("pinentry speaks unasked") }
     let deadline = Self.deadline(patience)
     var rest = Array(line.utf8)[...]
     while !rest.isEmpty {
-      // Lent for one call.
+      // The pointer is valid for this one call.
       let count = unsafe rest.withUnsafeBytes { unsafe Glibc.write(input, $0.baseAddress, $0.count) }
       if count >= 0 {
         rest = rest.dropFirst(count)
@@ -146,7 +146,7 @@ final class PinentryProcess {
       try wait(output, POLLIN, until: deadline)
       var bytes = SecretBuffer(capacity: AssuanReader.longestLine)
       let count = bytes.append(count: AssuanReader.longestLine) { free in
-        // There are so many bytes for the call.
+        // The buffer has room for this many bytes during the call.
         unsafe free.withUnsafeMutableBytes { unsafe read(output, $0.baseAddress, $0.count) }
       }
       if count < 0, errno == EAGAIN || errno == EINTR { continue }
@@ -168,7 +168,8 @@ final class PinentryProcess {
     let ready = unsafe poll(&polled, 3, left ?? -1)
     if polled[1].revents != 0 { throw .withdrawn }
     if ready == 0 { throw .unavailable("pinentry does not answer") }
-    // One that it has started may hold the pipe for longer; what it wrote before its end is there by now.
+    // A process that pinentry has started may hold the pipe for longer. Everything that pinentry wrote before its end
+    // is in the pipe by now.
     if polled[2].revents != 0, unsafe poll(&polled, 1, 0) == 0 { throw .unavailable("pinentry has ended") }
   }
 }

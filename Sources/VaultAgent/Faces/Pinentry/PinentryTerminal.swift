@@ -1,14 +1,14 @@
 internal import CLinux
 internal import Glibc
 
-/// The terminal that a pinentry may use, as it was before.
+/// The terminal that a pinentry may use, with its earlier modes.
 struct PinentryTerminal {
   private let path: String
   private let modes: termios
-  /// Its rows and columns.
+  /// The rows and columns of the terminal.
   let size: (rows: Int, columns: Int)
 
-  /// - Returns: nil where there is no such terminal.
+  /// - Returns: nil when there is no such terminal.
   init?(_ path: String) {
     let found = Self.open(path) { descriptor -> (modes: termios, size: (rows: Int, columns: Int))? in
       var modes = termios()
@@ -20,20 +20,20 @@ struct PinentryTerminal {
     (modes, size) = found
   }
 
-  /// Drops what was typed and not read.
+  /// Drops input that was typed but not read.
   func forgetInput() { _ = Self.open(path) { tcflush($0, TCIFLUSH) } }
 
-  /// Undoes what a pinentry that was killed has left there.
+  /// Restores the terminal after a pinentry that was killed.
   func restore() {
     _ = Self.open(path) { descriptor -> Void? in
       var (now, modes) = (termios(), modes)
       guard unsafe tcgetattr(descriptor, &now) == 0,
         now.c_lflag != modes.c_lflag || now.c_iflag != modes.c_iflag || now.c_oflag != modes.c_oflag
       else { return nil }
-      // Not TCSAFLUSH, which waits for a terminal that takes nothing.
+      // TCSAFLUSH would wait for a terminal that takes no output.
       tcflush(descriptor, TCIFLUSH)
       unsafe tcsetattr(descriptor, TCSANOW, &modes)
-      // The usual screen, keys and characters, and the cursor.
+      // The sequence restores the usual screen, keys and characters, and the cursor.
       let sequence: StaticString = "\u{1B}[?1049l\u{1B}[?1l\u{1B}>\u{1B}(B\u{1B}[0m\u{1B}[?25h\r\n"
       _ = unsafe write(descriptor, sequence.utf8Start, sequence.utf8CodeUnitCount)
       return nil

@@ -1,19 +1,21 @@
 internal import VaultModel
 
-/// The description that a pinentry shows, made to fit.
+/// The description that a pinentry shows, cut to fit.
 ///
-/// All of it is one line of the protocol, and pinentry-curses asks nothing at all where the text is too high for its terminal.
+/// All of the description is one line of the protocol. pinentry-curses does not ask at all when the text is too high
+/// for its terminal.
 enum PinentryText {
   /// The rows that pinentry-curses needs for its frame, the field and the buttons.
   private static let otherRows = 7
-  /// The columns that it needs for its frame.
+  /// The columns that pinentry-curses needs for its frame.
   private static let otherColumns = 4
-  /// The widest text; a window has room for more.
+  /// The most columns of the text, although a window has room for more.
   private static let widest = 72
 
   /// - Parameters:
-  ///   - heading: the first line. It is the agent's own, because some windows take the first line for markup or not by what it holds.
-  ///   - facts: the lines below the title, of which those before the last one are left out where there is no room.
+  ///   - heading: the first line. It is the agent's own text, because some windows decide by the first line whether the
+  ///     text is markup.
+  ///   - facts: the lines below the title. When there is no room, lines before the last one are left out.
   static func description(
     _ heading: String, _ question: Question, facts: [String], within size: (rows: Int, columns: Int)
   ) -> String {
@@ -38,12 +40,12 @@ enum PinentryText {
     return [heading] + ([question.title] + facts).flatMap { cut($0, within: width, most: most, end: "…") } + words
   }
 
-  /// The lines of a text, `most` of them.
+  /// The first `most` lines of a text.
   private static func cut(_ text: String, within width: Int, most: Int, end: String) -> [String] {
     var lines = Wrapping.lines(Printable.line(text), within: width)
     guard lines.count > most else { return lines }
     lines.removeSubrange(most...)
-    // Its columns are counted as the wider ones.
+    // Each character of `end` replaces two characters, because a character may take two columns.
     lines[most - 1] = String(lines[most - 1].dropLast(2 * end.count)) + end
     return lines
   }

@@ -1,8 +1,8 @@
 internal import VaultModel
 internal import VaultWire
 
-/// Questions on the terminal that the program runs on. From the first one on nothing shows there that is typed, but for the
-/// answers that are no secrets.
+/// Asks on the terminal that the program runs on. From the first question on, nothing that is typed there is shown,
+/// except answers that are not secrets.
 final class TerminalFace: Face {
   var name: FaceName { .terminal }
   var takesSecrets: Bool { true }
@@ -18,7 +18,7 @@ final class TerminalFace: Face {
     let isSystem: Bool
   }
 
-  /// - Parameter hush: that of the terminal; one of its own where none is given.
+  /// - Parameter hush: the hush of the terminal; nil makes a new one.
   init(_ path: String = "/dev/tty", _ hush: TerminalHush? = nil) {
     self.path = path
     self.hush = hush ?? TerminalHush(path)
@@ -66,7 +66,7 @@ final class TerminalFace: Face {
     }
   }
 
-  /// One of `letters`, asked for until it is one; nil for an empty line.
+  /// Asks until one of `letters` is typed and returns it; nil for an empty line.
   private static func choose(
     _ prompt: String, _ letters: String, _ line: borrowing TerminalLine, _ withdrawal: Withdrawal
   ) throws(FaceError) -> Character? {
@@ -84,7 +84,7 @@ final class TerminalFace: Face {
     clear()
     let stop: Withdrawal
     do throws(Withdrawal.Errno) { stop = try Withdrawal() } catch { throw .unavailable("eventfd: error \(error.code)") }
-    // Opened here, so that the next face is tried where it cannot be.
+    // The terminal is opened here, so that the next face is tried when it cannot be opened.
     let line = try TerminalLine(path)
     hush.begin()
     try put(question, on: line)
@@ -93,7 +93,7 @@ final class TerminalFace: Face {
         _ = try line.read("(return: not now)\n", hidden: true, until: stop)
         dismissed.raise()
       } catch {
-        // Taken back, or the terminal went away: the finger is waited for all the same.
+        // The question was withdrawn, or the terminal went away. The vault waits for the finger all the same.
       }
     }
     guard let thread else { throw .unavailable("there is no room for a thread") }
@@ -115,10 +115,11 @@ final class TerminalFace: Face {
     }
   }
 
-  /// Shows the text of a question. Of a conversation that goes on, only what is new: a finger has one line for each touch.
+  /// Shows the text of a question. In a conversation that goes on, only new lines are shown: each touch of a finger
+  /// adds one.
   private func put(_ question: Question, on line: borrowing TerminalLine) throws(FaceError) {
     let words = question.words.map { ["in its own words: “\($0)”"] } ?? []
-    // One column less: some terminals begin the next line at the last one.
+    // One column stays empty, because some terminals begin the next line at the last column.
     let width = line.columns - 1
     let lines =
       Wrapping.lines(Printable.line(question.title), within: width)
@@ -131,7 +132,8 @@ final class TerminalFace: Face {
     guard line.write(text) else { throw .unavailable("the terminal takes no text") }
   }
 
-  /// The lines that are not on the screen yet: of a line that stands there twice, the second one is new.
+  /// The lines that are not on the screen yet. When a line occurs twice but is on the screen once, the second one is
+  /// new.
   private func news(_ lines: [String]) -> String {
     var old = onScreen.lines
     return lines.compactMap { line in

@@ -2,13 +2,13 @@ internal import CLinux
 internal import Glibc
 internal import Synchronization
 
-/// Keeps a terminal from showing what is typed, from the first question until the agent ends: also while the daemon takes its
-/// time over an answer, and behind a question that was taken back, when somebody may be typing on.
+/// Keeps a terminal from showing what is typed, from the first question until the agent ends. This covers the time in
+/// which the daemon works on an answer, and the time after a withdrawn question, when the person may still be typing.
 ///
-/// Questions change the modes that it has set, and come back to them. All of it may be called on any thread.
+/// Questions change the modes that this class sets, and restore them. All methods may be called on any thread.
 final class TerminalHush: Sendable {
   private struct State {
-    /// The modes that stood before; nil while they stand.
+    /// The earlier modes; nil while they are in effect.
     var earlier: termios?
     /// True from the first question on, also while the program is stopped.
     var isWanted = false
@@ -21,7 +21,7 @@ final class TerminalHush: Sendable {
 
   deinit { end() }
 
-  /// Begins, unless it has begun, or another job has the terminal.
+  /// Begins the hush, unless it has begun or another job has the terminal.
   func begin() {
     state.withLock { state in
       state.isWanted = true
@@ -29,7 +29,7 @@ final class TerminalHush: Sendable {
     }
   }
 
-  /// Puts the earlier modes back for good. What was typed and not read is thrown away.
+  /// Restores the earlier modes for good. Input that was typed but not read is dropped.
   func end() {
     state.withLock { state in
       state.isWanted = false
@@ -37,10 +37,10 @@ final class TerminalHush: Sendable {
     }
   }
 
-  /// Puts the earlier modes back before the program stops.
+  /// Restores the earlier modes before the program stops.
   func pause() { state.withLock { lift(&$0) } }
 
-  /// Goes on after a stop.
+  /// Begins the hush again after a stop.
   func resume() {
     state.withLock { state in
       if state.isWanted { lower(&state) }
@@ -61,13 +61,13 @@ final class TerminalHush: Sendable {
   private func lift(_ state: inout State) {
     guard var earlier = state.earlier.take() else { return }
     onTerminal { descriptor in
-      // Not TCSAFLUSH, which waits for a terminal that takes nothing.
+      // TCSAFLUSH would wait for a terminal that takes no output.
       unsafe tcsetattr(descriptor, TCSANOW, &earlier)
       tcflush(descriptor, TCIFLUSH)
     }
   }
 
-  /// Lends the terminal, where this job has it.
+  /// Lends the terminal's descriptor, if this job has the terminal.
   private func onTerminal(_ body: (Int32) -> Void) {
     let descriptor = unsafe open(path, O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { return }

@@ -2,14 +2,15 @@ internal import CLinux
 internal import Glibc
 internal import VaultWire
 
-/// A terminal on which one line is typed. Its modes are put back however the reading ends, but for a kill.
+/// A terminal on which one line is typed. Its modes are restored however the reading ends, unless the process is
+/// killed.
 final class TerminalLine {
   /// The longest line in bytes.
   private static let limit = 16 << 10
 
   private let descriptor: Int32
 
-  /// - Parameter forReading: whether this job must have the terminal.
+  /// - Parameter forReading: true when this job must have the terminal.
   init(_ path: String, forReading: Bool = true) throws(FaceError) {
     descriptor = unsafe open(path, O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { throw .unavailable("cannot open \(path): error \(errno)") }
@@ -18,12 +19,13 @@ final class TerminalLine {
 
   deinit { if descriptor >= 0 { close(descriptor) } }
 
-  /// Writes `text`, as far as the terminal takes it within a second; true when it took all of it.
+  /// Writes as much of `text` as the terminal takes; the terminal may pause for up to a second. True when all was
+  /// written.
   @discardableResult
   func write(_ text: String) -> Bool {
     var rest = Array(text.utf8)[...]
     while !rest.isEmpty {
-      // Lent for one call.
+      // The pointer is valid for this one call.
       let count = unsafe rest.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
       if count >= 0 {
         rest = rest.dropFirst(count)
@@ -37,10 +39,10 @@ final class TerminalLine {
     return true
   }
 
-  /// The columns of the terminal.
+  /// The number of columns of the terminal.
   var columns: Int { OwnTerminal.size(descriptor).columns }
 
-  /// Puts `prompt` and reads a line, without its end. Control-D at its beginning is an empty one.
+  /// Writes `prompt` and reads a line, without its line feed. A Control-D at the beginning gives an empty line.
   func read(_ prompt: String, hidden: Bool, until withdrawal: Withdrawal) throws(FaceError) -> SecretBuffer {
     var earlier = termios()
     guard unsafe tcgetattr(descriptor, &earlier) == 0 else { throw .unavailable("no modes: error \(errno)") }
@@ -54,7 +56,7 @@ final class TerminalLine {
     } else {
       modes.c_lflag |= tcflag_t(ECHO | ECHOE | ICANON | IEXTEN)
     }
-    // Before the prompt is there: whoever sees it may type.
+    // The modes change before the prompt appears, because a person who sees the prompt may type.
     set(&modes)
     defer { set(&earlier) }
     guard write(prompt) else { throw .unavailable("the terminal takes no text") }
@@ -63,7 +65,7 @@ final class TerminalLine {
     return line
   }
 
-  /// The modes in which nothing shows that is typed, and each byte comes as it is typed.
+  /// The modes in which nothing that is typed is shown, and each byte arrives as soon as it is typed.
   static func hidden(_ modes: termios) -> termios {
     var modes = modes
     modes.c_lflag &= ~tcflag_t(ECHO | ECHONL | ICANON | IEXTEN)
@@ -72,8 +74,8 @@ final class TerminalLine {
     return modes
   }
 
-  /// Changes the modes and drops what was typed and not read, which is no answer to what is asked now. TCSAFLUSH would
-  /// wait for a terminal that takes nothing.
+  /// Changes the modes and drops input that was typed but not read, because it does not answer the present question.
+  /// TCSAFLUSH would wait for a terminal that takes no output.
   private func set(_ modes: inout termios) {
     unsafe tcsetattr(descriptor, TCSANOW, &modes)
     tcflush(descriptor, TCIFLUSH)
@@ -91,14 +93,14 @@ final class TerminalLine {
       if polled[0].revents == 0 { continue }
       var bytes = SecretBuffer(capacity: 256)
       let count = bytes.append(count: 256) { free in
-        // There are so many bytes for the call.
+        // The buffer has room for this many bytes during the call.
         unsafe free.withUnsafeMutableBytes { unsafe Glibc.read(descriptor, $0.baseAddress, $0.count) }
       }
       if count < 0, errno == EAGAIN || errno == EINTR { continue }
       guard count > 0 || count == 0 && polled[0].revents & Int16(POLLHUP) == 0 else {
         throw .unavailable("the terminal went away")
       }
-      // Control-D, where lines are the kernel's.
+      // Control-D, if the kernel edits the lines.
       if count == 0 { return line }
       bytes.truncate(to: count)
       if Self.take(bytes, &line) { return line }
@@ -106,7 +108,7 @@ final class TerminalLine {
     }
   }
 
-  /// Adds what was typed; true at the end of the line.
+  /// Adds the typed bytes to the line; true at the end of the line.
   private static func take(_ typed: borrowing SecretBuffer, _ line: inout SecretBuffer) -> Bool {
     typed.withBytes { bytes in
       let bytes = Span<UInt8>(_bytes: bytes)
@@ -125,7 +127,7 @@ final class TerminalLine {
     }
   }
 
-  /// Drops the last character, with the bytes of UTF-8 that follow its first one.
+  /// Drops the last character, with all its bytes of UTF-8.
   private static func dropLast(_ line: inout SecretBuffer) {
     var count = line.count
     while count > 0 {
