@@ -2,22 +2,21 @@ internal import VaultModel
 public import VaultWire
 
 extension Vault {
-  /// The time that the other side of a backup may let nothing go over the connection. A slow disk is written to
-  /// meanwhile.
+  /// The longest time without any byte over the connection of a backup. A slow disk may be written to meanwhile.
   private static let transferTimeout = Duration.seconds(600)
-  /// The time that the check of what was copied may take after it.
+  /// The time that the daemon may take to check the copied records after the copy.
   private static let checkTimeout = Duration.seconds(3600)
   private static let blockLimit = 1 << 20
 
-  /// Copies the whole vault as it is now (vault-backup(5)), and gives the copy's size in bytes.
+  /// Copies the whole vault in its present state (vault-backup(5)), and returns the copy's size in bytes.
   ///
-  /// Whatever fails, the copy is worth nothing: only when this returns, all of it was written, and all that the daemon had.
+  /// If this throws, the copy is worthless. Only if this returns were all of the daemon's bytes received and written.
   /// - Parameters:
-  ///   - salvaged: whether to copy what ``salvage(_:)`` saved instead.
-  ///   - cancellation: a descriptor that ends the call with ``Fault/cancelled`` once it can be read.
-  ///   - begin: gets the size before the first byte.
-  ///   - told: gets what the daemon could not check of it, for want of keys.
-  ///   - write: gets the bytes in their order, in parts of up to 1 MiB; they must not leave it.
+  ///   - salvaged: true to copy what ``salvage(_:)`` saved instead.
+  ///   - cancellation: a descriptor that ends the call with ``Fault/cancelled`` once it is readable.
+  ///   - begin: called with the size before the first byte.
+  ///   - told: called with the parts that the daemon could not check for lack of keys.
+  ///   - write: called with the bytes in their order, in parts of up to 1 MiB, which must not leave the closure.
   @discardableResult
   public func backup(
     salvaged: Bool = false, cancellation: Int32? = nil, begin: (Int) throws -> Void = { _ in },
@@ -48,24 +47,26 @@ extension Vault {
       done += count
     }
     try connection.beginFrames()
-    // A check that has begun is waited for.
+    // The daemon may still be checking the copy.
     let last = try Response(from: connection, until: Deadline(after: Self.checkTimeout)).decode(Wire.BackupReply.self)
     guard done == size else { throw ClientError.protocolViolation("\(done) bytes of \(size)") }
     told(last.unchecked ?? [])
     return size
   }
 
-  /// Makes the vault from a backup, where there is none, and gives the slots that did not come along: they need the machine
-  /// that they were made on.
+  /// Makes the vault from a backup, if there is no vault, and returns the slots that were left out because they need
+  /// the machine that they were made on.
   ///
-  /// With `checks` it makes nothing of it, whether there is a vault or not: all of it is read and authenticated, as before a
-  /// restore.
+  /// With `checks` it changes nothing, whether there is a vault or not: it reads and authenticates the whole backup, as
+  /// before a restore.
   ///
   /// - Parameters:
-  ///   - header: the backup's header, as ``VaultModel/BackupPrefix`` tells its size.
+  ///   - header: the backup's header, whose size ``VaultModel/BackupPrefix`` tells.
   ///   - method: `password` or `recovery`; nil means the first of them that the backup has.
-  ///   - read: fills the front of what it gets with the bytes behind the header, and says how many; 0 at the end.
-  ///   - answer: gets the prompts. Nil from it cancels: ``Fault/cancelled`` is thrown.
+  ///   - checks: true to check the backup only.
+  ///   - read: fills the front of its buffer with the bytes that follow the header, and returns their number; 0 at the
+  ///     end.
+  ///   - answer: called with each prompt. Nil from it cancels: ``Fault/cancelled`` is thrown.
   public func restore(
     header: [UInt8], method: String? = nil, checks: Bool = false, read: (inout MutableRawSpan) throws -> Int,
     answer: Answer
@@ -88,7 +89,7 @@ extension Vault {
       }
     }
     connection.finishSending()
-    // The daemon waits until all of it is on the disk.
+    // The daemon replies once everything is on the disk.
     let response = try Response(from: connection, until: Deadline(after: Self.transferTimeout))
     return try response.decode(Wire.RestoreReply.self).leftOut ?? []
   }
@@ -103,7 +104,7 @@ extension Vault {
 }
 
 extension Connection {
-  /// The length of the next block.
+  /// Receives the length of the next block: four bytes, little-endian.
   fileprivate func blockCount(_ deadline: Deadline) throws(ClientError) -> Int {
     var length: [UInt8] = [0, 0, 0, 0]
     var span = length.mutableSpan

@@ -2,42 +2,43 @@ public import VaultWire
 
 /// The reason why a call has no answer.
 public enum ClientError: Error, Hashable, Sendable {
-  /// `$XDG_RUNTIME_DIR` is not set, and `/run/user/UID` is not the user's alone, so there is no
-  /// place for the user's socket.
+  /// `$XDG_RUNTIME_DIR` is not set, and `/run/user/UID` is not the user's alone, so there is no place for the user's
+  /// socket.
   case noRuntimeDirectory
-  /// `$XDG_RUNTIME_DIR` has this value, which is no absolute path, and `/run/user/UID` is not the user's alone.
+  /// `$XDG_RUNTIME_DIR` has this value, which is not an absolute path, and `/run/user/UID` is not the user's alone.
   case relativeRuntimeDirectory(String)
-  /// Nobody listens, and no daemon can: the path is longer than that of a socket can be, or its folder is not there. The
-  /// texts say which, and what to do.
+  /// No daemon listens and none can, because the path is too long for a socket, or the folder does not exist. The texts
+  /// tell the reason and the remedy.
   case impossibleSocket(String, remedy: String)
   /// A variable that names files is not UTF-8: `$VAULT_SOCKET`, `$XDG_RUNTIME_DIR` or `$PATH`.
   case notUTF8(variable: String)
-  /// Somebody else made the socket than should have: it was not spoken to. The text says what is wrong.
+  /// The socket or its directory is not safe, or the wrong user made it or listens; nothing was sent. The text says
+  /// what is wrong.
   case unsafeSocket(String)
-  /// Nobody listens at this path.
+  /// No daemon listens at this path.
   case noDaemon(String)
-  /// `vaultd` was started and ended at once: its exit code (sysexits, or 128 + signal) and what it wrote to stderr.
+  /// `vaultd` was started and ended at once: its exit code (sysexits, or 128 + signal) and its output on stderr.
   case daemonFailed(status: Int32, message: String)
-  /// The daemon went away before the answer was whole.
+  /// The daemon went away before the answer was complete.
   case disconnected
   /// The program that answers does not speak the protocol.
   case protocolViolation(String)
   /// The daemon answered with an error.
   case fault(Fault)
-  /// No answer in time. A ``Fault/timedOut`` is another thing: that is the daemon's answer to a call that waits.
+  /// No answer came in time. ``Fault/timedOut`` is different: the daemon answers with it to a call that waits.
   case timedOut
   /// A request is larger than the protocol allows: `limit` bytes.
   case tooLarge(limit: Int)
-  /// The parts of an answer that are kept together come to more than `limit` bytes.
+  /// The parts of an answer that are kept together are larger than `limit` bytes.
   case answerTooLarge(limit: Int)
-  /// The item's value is not UTF-8, so it cannot be had as text.
+  /// The item's value is not UTF-8, so it cannot be returned as text.
   case notText(name: String)
   /// A system call failed.
   case system(String, errno: Int32)
 }
 
 extension ClientError: CustomStringConvertible {
-  /// One line that says what happened. It holds no part of a secret.
+  /// One line that says what happened. It contains no part of a secret.
   public var description: String {
     switch self {
     case .noRuntimeDirectory: "XDG_RUNTIME_DIR is not set"

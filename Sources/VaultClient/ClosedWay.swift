@@ -1,16 +1,17 @@
 internal import CLinux
 internal import Glibc
 
-/// The way to another user's directory, which has to be closed to everybody but that user and root.
+/// The path to another user's directory, which nobody but that user and root may be able to change.
 ///
-/// Whoever can write to a directory on the way could have put one of its own there, also below `/tmp`, whose sticky bit
-/// protects only what exists already. A link on the way is refused wherever it leads: the directory it stands in says
-/// nothing of those that lie behind it. An access control list shows as well, as the bits of the group are its mask (acl(5)).
+/// A user who can write to a directory on the path could have put another directory there. This holds below `/tmp` too,
+/// because its sticky bit protects only what exists already. A link on the path is always refused, because the
+/// directory that holds the link says nothing about the directories behind it. An access control list is noticed as
+/// well, because the bits of the group are its mask (acl(5)).
 enum ClosedWay {
   /// Opens `path`, whose last directory belongs to `owner`, one directory after another from `/`.
   ///
-  /// Throws ``ClientError/unsafeSocket(_:)`` when somebody else than `owner`, root and this process's user could have made
-  /// it lead elsewhere.
+  /// - Throws: ``ClientError/unsafeSocket(_:)`` when anybody except `owner`, root and this process's user could have
+  ///   made the path lead elsewhere.
   static func open(_ path: String, of owner: uid_t) throws(ClientError) -> Descriptor {
     guard path.hasPrefix("/") else {
       throw .unsafeSocket("\(path) belongs to uid \(owner), so it has to be named by its absolute path")

@@ -1,14 +1,15 @@
 public import VaultWire
 
-/// Letters that look the same and are other bytes: one with an accent is one character, or the letter and the accent behind it
-/// (Unicode Standard Annex 15: NFC, NFD). A password that was typed on one system and pasted on another can differ so.
+/// Letters that look the same but have different bytes. A letter with an accent is either one character, or the letter
+/// followed by the accent (Unicode Standard Annex 15: NFC, NFD). A password typed on one system and pasted on another
+/// can differ this way.
 public enum ComposedLetters {
-  /// The reason why a password may be wrong that looks right, and what to do, for a person.
+  /// The reason why a password that looks right may be wrong, and the remedy, for a person.
   public static let hint =
     "it has letters beyond ASCII, and one with an accent is one character or two (NFC, NFD) by the program that it comes "
     + "from: type it rather than paste it, or write it the other way"
 
-  /// True where some character of a secret is not of ASCII.
+  /// Returns true when a character of a secret is not ASCII.
   public static func areIn(_ secret: borrowing SecretBuffer) -> Bool {
     secret.withBytes { bytes in
       let text = Span<UInt8>(_bytes: bytes)

@@ -2,9 +2,9 @@ internal import CLinux
 internal import Glibc
 internal import VaultWire
 
-// What follows where Varlink ends on a connection: bytes as they are, and at last one more message.
+// The part of a connection after the Varlink messages: raw bytes, and at the end one more message.
 extension Connection {
-  /// Ends the frames: what has come behind the last one is the first of what ``receive(into:until:)`` gives.
+  /// Ends the frames: bytes that arrived after the last frame are the first that ``receive(into:until:)`` returns.
   func endFrames() { rest = reader.takeRest() }
 
   /// Begins frames again.
@@ -17,11 +17,13 @@ extension Connection {
     rest.removeAll()
   }
 
-  /// Fills `bytes`. Throws ``ClientError/disconnected`` when the daemon hangs up first.
+  /// Fills `bytes`.
+  ///
+  /// - Throws: ``ClientError/disconnected`` when the daemon hangs up first.
   func receive(into bytes: inout MutableRawSpan, until deadline: Deadline) throws(ClientError) {
     var done = takeRest(into: &bytes)
     while done < bytes.byteCount {
-      // Lent for the call, which writes no further than their end.
+      // The pointer is valid during the call, and recv(2) writes no further than the end of the bytes.
       let count = unsafe bytes.withUnsafeMutableBytes { bytes in
         unsafe recv(socket.number, bytes.baseAddress!.advanced(by: done), bytes.count - done, 0)
       }
@@ -35,7 +37,7 @@ extension Connection {
     guard count > 0 else { return 0 }
     rest.withBytes { rest in
       for offset in 0..<count {
-        // Both have that many bytes.
+        // Both have at least that many bytes.
         bytes.storeBytes(
           of: unsafe rest.unsafeLoad(fromByteOffset: offset, as: UInt8.self), toByteOffset: offset, as: UInt8.self)
       }
@@ -44,14 +46,14 @@ extension Connection {
     return count
   }
 
-  /// Sends `bytes`; false when the daemon has answered before it had all of them, or has hung up.
+  /// Sends `bytes`; false when the daemon answers before it has all of them, or hangs up.
   func send(raw bytes: RawSpan, until deadline: Deadline) throws(ClientError) -> Bool {
     var done = 0
-    // It may have come along with the answer that asked for the bytes.
+    // The daemon's answer may have arrived together with the reply that asked for the bytes.
     if reader.pendingCount > 0 { return false }
     while done < bytes.byteCount {
       let count = unsafe bytes.withUnsafeBytes { bytes in
-        // Lent for the call, which only reads.
+        // The pointer is valid during the call, which only reads.
         unsafe Glibc.send(
           socket.number, bytes.baseAddress!.advanced(by: done), bytes.count - done, Int32(MSG_NOSIGNAL))
       }
@@ -63,7 +65,7 @@ extension Connection {
       case EINTR: continue
       case EAGAIN:
         try wait(for: POLLOUT | POLLIN, until: deadline)
-        // Nothing but the last word comes from the other side.
+        // The only message that can arrive here is the last reply.
         if hasAnswer { return false }
       case EPIPE, ECONNRESET: return false
       default: throw .system("send", errno: errno)
@@ -77,6 +79,6 @@ extension Connection {
     return unsafe poll(&polled, 1, 0) > 0
   }
 
-  /// Says that nothing more is sent.
+  /// Ends the sending direction of the connection.
   func finishSending() { shutdown(socket.number, Int32(SHUT_WR)) }
 }

@@ -4,43 +4,44 @@ public import VaultWire
 
 /// One connection to a daemon that was checked, used by one thread at a time.
 ///
-/// Everything on it has a time limit except what the caller asks to wait for. A connection that failed in any way is
-/// of no further use. Writes never raise SIGPIPE.
+/// Every operation has a time limit, except waits that the caller asks for. After any failure a connection must not be
+/// used again. Writes never raise SIGPIPE.
 public final class Connection {
-  /// The time that an answer may take that needs no waiting.
+  /// The time limit for an answer for which the daemon does not wait for anything.
   public static let defaultTimeout = Duration.seconds(30)
-  /// The time to try while nobody listens, as when the daemon restarts.
+  /// The time to keep trying while nobody listens, as when the daemon restarts.
   public static let defaultPatience = Duration.seconds(2)
   private static let chunk = 16 << 10
 
   let socket: Descriptor
   private let interrupt: Interrupt?
-  /// A descriptor whose readiness ends all waiting, with ``Fault/cancelled``.
+  /// A descriptor that ends every wait with ``Fault/cancelled`` once it is readable.
   var cancellation: Int32?
-  /// The check of a daemon that is silent for long; nil where only the deadline counts.
+  /// The check for a daemon that is silent for long; nil if only the deadline counts.
   var signOfLife: SignOfLife?
   var reader = FrameReader()
-  /// The bytes behind the last frame, where other bytes than frames follow.
+  /// Raw bytes that arrived after the last frame.
   var rest = SecretBuffer()
   private var scratch = SecretBuffer()
-  /// True when any byte of the answer to the last request has come.
+  /// True when any byte of the answer to the last request has arrived.
   private(set) var hasHeard = false
-  /// False when the daemon cannot have had the whole of the last request, and so has not done it: it went away before all
-  /// was sent, or with a part still unread.
+  /// False when the daemon cannot have received the whole last request, and so has not carried it out: the daemon went
+  /// away before everything was sent, or with a part still unread.
   private(set) var mayHaveArrived = false
 
-  /// Checks who listens at `location` and connects.
+  /// Checks the server at `location` and connects.
   ///
-  /// While nobody listens it tries again until `patience` is over; then it throws ``ClientError/noDaemon(_:)``.
-  /// Throws ``ClientError/unsafeSocket(_:)`` at once when the directory, the socket or its owner is not what it
-  /// should be.
+  /// While nobody listens it keeps trying until `patience` is over.
+  ///
+  /// - Throws: ``ClientError/noDaemon(_:)`` when nobody listened in time, and ``ClientError/unsafeSocket(_:)`` at once
+  ///   when the directory, the socket or its owner is not as it should be.
   public convenience init(
     to location: SocketLocation, patience: Duration = Connection.defaultPatience
   ) throws(ClientError) {
     try self.init(to: location, patience: patience, interrupt: nil)
   }
 
-  /// `retrying` is called before each wait for a daemon that is not there.
+  /// Connects as the public initializer does, and calls `retrying` before each wait for a daemon that is not there.
   init(
     to location: SocketLocation, patience: Duration, interrupt: Interrupt?, retrying: () -> Void = {}
   ) throws(ClientError) {
@@ -57,7 +58,7 @@ public final class Connection {
       case .nobodyThere: busy = false
       case .busy: busy = true
       }
-      // Waiting, or starting one, would not help.
+      // Neither waiting nor starting a daemon would help.
       if !busy, let problem = location.problem { throw .impossibleSocket(problem, remedy: location.remedy) }
       if deadline.hasPassed { throw busy ? .timedOut : .noDaemon(location.path) }
       retrying()
@@ -66,10 +67,11 @@ public final class Connection {
     }
   }
 
-  /// Calls `method` with the parameters that `parameters` writes, one object, and gives the frame of its one reply.
+  /// Calls `method` with the one object that `parameters` writes, and returns the frame of its one reply.
   ///
-  /// ``Vault`` has a typed function for every method and makes new connections where needed; this is for what it
-  /// leaves open. Throws ``ClientError``, an error of the daemon as ``ClientError/fault(_:)``.
+  /// ``Vault`` has a typed function for every method and reconnects if needed; this function is for everything else.
+  ///
+  /// - Throws: ``ClientError``; an error from the daemon is ``ClientError/fault(_:)``.
   public func call(
     _ method: MethodName, timeout: Duration? = Connection.defaultTimeout, parameters: (inout JSONWriter) -> Void
   ) throws(ClientError) -> Frame {
@@ -77,7 +79,7 @@ public final class Connection {
     return response.frame
   }
 
-  /// Sends one call and takes its one reply.
+  /// Sends one call and receives its one reply.
   func exchange(_ message: borrowing SecretBuffer, _ deadline: Deadline) throws(ClientError) -> Response {
     try send(message, until: deadline)
     let response = try Response(from: self, until: deadline)
@@ -85,7 +87,7 @@ public final class Connection {
     return response
   }
 
-  /// True when the daemon has hung up meanwhile, or sent what nobody asked for.
+  /// True when the daemon has hung up in the meantime, or has sent bytes without a call.
   var isStale: Bool {
     var byte: UInt8 = 0
     let result = unsafe recv(socket.number, &byte, 1, Int32(MSG_PEEK | MSG_DONTWAIT))
@@ -98,7 +100,7 @@ public final class Connection {
     var sent = 0
     while sent < messages.count {
       let result = messages.withBytes { bytes in
-        // Lent for the call, which only reads.
+        // The pointer is valid during the call, which only reads.
         unsafe bytes.withUnsafeBytes { bytes in
           unsafe Glibc.send(
             socket.number, bytes.baseAddress?.advanced(by: sent), bytes.count - sent, Int32(MSG_NOSIGNAL))
@@ -111,7 +113,7 @@ public final class Connection {
       switch errno {
       case EINTR: continue
       case EAGAIN: try wait(for: POLLOUT, until: deadline)
-      // The daemon may have said why before it hung up, so the reading decides.
+      // The daemon may have sent the reason before it hung up, so the reading decides.
       case EPIPE, ECONNRESET: return
       default: throw .system("send", errno: errno)
       }
@@ -119,10 +121,10 @@ public final class Connection {
     mayHaveArrived = true
   }
 
-  /// The next message, waiting for it until `deadline`.
+  /// Returns the next message, and waits for it until `deadline`.
   ///
-  /// Throws ``ClientError/disconnected`` when the daemon hangs up first, ``ClientError/timedOut``, and
-  /// ``ClientError/protocolViolation(_:)`` for bytes that are no frame or a frame above 2 MiB.
+  /// - Throws: ``ClientError/disconnected`` when the daemon hangs up first, ``ClientError/timedOut``, and
+  ///   ``ClientError/protocolViolation(_:)`` for bytes that are not a frame or for a frame above 2 MiB.
   func receive(until deadline: Deadline) throws(ClientError) -> Frame {
     while true {
       do {
@@ -132,7 +134,7 @@ public final class Connection {
       }
       var code: Int32 = 0
       let count = scratch.withMutableBytes { bytes in
-        // Lent for the call, which writes at most their count.
+        // The pointer is valid during the call, which writes no more than the buffer's count.
         let result = unsafe bytes.withUnsafeMutableBytes { unsafe recv(socket.number, $0.baseAddress, $0.count, 0) }
         code = errno
         return result
@@ -151,25 +153,29 @@ public final class Connection {
     }
   }
 
-  /// Waits for the next bytes after a recv(2) that gave none: what it returned, and its error's number.
+  /// Waits for the next bytes after a recv(2) that returned none.
   ///
-  /// Throws ``ClientError/disconnected`` when there will be no more.
+  /// - Parameters:
+  ///   - count: the return value of recv(2).
+  ///   - code: the error number of recv(2).
+  /// - Throws: ``ClientError/disconnected`` when no more bytes will come.
   func waitToReceive(after count: Int, _ code: Int32, until deadline: Deadline) throws(ClientError) {
     guard count < 0 else { throw .disconnected }
     switch code {
     case EINTR: return
     case EAGAIN: try wait(for: POLLIN, until: deadline)
     case ECONNRESET:
-      // A socket's peer is told so, and not of an end, when it is closed with something in it that was not read. Linux
-      // alone does this (unix_release_sock), and the last byte of a request is what is read last.
+      // When the peer closes its socket with unread bytes in it, recv(2) reports ECONNRESET and not the end. Only Linux
+      // does this (unix_release_sock), and the last byte of a request is read last.
       if !hasHeard { mayHaveArrived = false }
       throw .disconnected
     default: throw .system("recv", errno: code)
     }
   }
 
-  /// Waits until the socket is ready. Throws ``ClientError/timedOut`` at the deadline, and sooner where the daemon
-  /// gives no sign of life.
+  /// Waits until the socket is ready.
+  ///
+  /// - Throws: ``ClientError/timedOut`` at the deadline, or earlier if the daemon gives no sign of life.
   func wait(for event: Int32, until deadline: Deadline) throws(ClientError) {
     guard let signOfLife else {
       return try Connection.wait(for: event, on: socket.number, until: deadline, interrupt, cancellation)
@@ -185,14 +191,14 @@ public final class Connection {
     }
   }
 
-  /// Waits for so long, unless something ends all waiting.
+  /// Waits for `duration`, unless the interrupt or the cancellation ends it.
   func pause(_ duration: Duration) throws(ClientError) {
     if duration > .zero {
       try Connection.wait(for: 0, on: nil, until: Deadline(after: duration), interrupt, cancellation)
     }
   }
 
-  /// Waits until `descriptor` is ready, or only for the time to pass when there is none.
+  /// Waits until `descriptor` is ready, or, without one, until the deadline.
   private static func wait(
     for event: Int32, on descriptor: Int32?, until deadline: Deadline, _ interrupt: Interrupt?,
     _ cancellation: Int32? = nil

@@ -1,48 +1,49 @@
 public import VaultWire
 
-/// A question the daemon puts to the person who unlocks or changes the vault.
+/// A question from the daemon to the person who unlocks or changes the vault.
 public struct Prompt: ~Copyable, Sendable {
-  /// The way in which it is to be put.
+  /// The way in which the question is put.
   public enum Style: String, Sendable {
     /// Read without echo.
     case secret
     /// Read without echo, twice, and answer when both agree.
     case newSecret = "new-secret"
-    /// Show the code, once, and have it typed back.
+    /// Show the code once and have it typed back.
     case confirm
     /// Read with echo.
     case visible
-    /// Read with echo: `y` is yes, and everything else no.
+    /// Read with echo: `y` is yes, and everything else is no.
     case choice
-    /// Show the text. What the answering closure returns does not matter.
+    /// Show the text. The return value of the answering closure is ignored.
     case info
-    /// The same, when something went wrong: a finger that was not recognised.
+    /// Show a text about a problem, such as a finger that was not recognized. The return value is ignored.
     case error
 
-    /// True when it is a question.
+    /// True when the prompt is a question.
     public var wantsAnswer: Bool { self != .info && self != .error }
   }
 
-  /// The way in which it is to be put.
+  /// The way in which the question is put.
   public let style: Style
   /// The method that asks: `pam`, `password`, `recovery` or `login`.
   public let method: String
   /// The question.
   public let text: String
-  /// The code that ``Style/confirm`` shows.
+  /// The code to show, if the style is ``Style/confirm``.
   public let code: SecretBuffer?
 }
 
 extension Vault {
-  /// Answers a prompt, or cancels the call with nil.
+  /// Answers a prompt. Nil cancels the call.
   public typealias Answer = (borrowing Prompt) throws -> SecretBuffer?
 
   /// Opens the vault.
   ///
   /// - Parameters:
-  ///   - method: `pam`, `password`, `recovery` or `login`; nil tries `pam` where there is a slot for it, then the password.
-  ///   - duration: locks it again after this time; nil leaves that to the daemon's settings.
-  ///   - answer: gets the prompts. Nil from it cancels: ``Fault/cancelled`` is thrown.
+  ///   - method: `pam`, `password`, `recovery` or `login`; nil tries `pam` if there is a slot for it, then the
+  ///     password.
+  ///   - duration: locks the vault again after this time; nil leaves that to the daemon's settings.
+  ///   - answer: called with each prompt. Nil from it cancels: ``Fault/cancelled`` is thrown.
   public func unlock(method: String? = nil, for duration: Duration? = nil, answer: Answer) throws {
     try converse(
       .unlock,
@@ -51,10 +52,17 @@ extension Vault {
       answer)
   }
 
-  /// Makes the vault and leaves it unlocked. `answer` is asked for the first password and, with `recovery`, shown the
-  /// recovery code; with `offer`, and without a `keystore`, it is asked last whether presence shall open it, too, where it can.
-  /// The key derivation's parameters are bytes of memory and passes; nil lets the daemon measure what the machine can.
-  /// `keystore` also makes a `pam` slot for the caller, with its key there; `insecure` lets that be a `file` of the user's.
+  /// Makes the vault and leaves it unlocked.
+  ///
+  /// - Parameters:
+  ///   - recovery: true to make a recovery code, which `answer` is shown.
+  ///   - keystore: also makes a `pam` slot for the caller, with its key in this keystore.
+  ///   - insecure: true to allow that the keystore is a `file` of the user's.
+  ///   - offer: true to ask last, without a `keystore`, if presence should open the vault too, when the machine can do
+  ///     that.
+  ///   - kdfMemory: bytes of memory for the key derivation; nil lets the daemon measure what the machine can do.
+  ///   - kdfPasses: passes of the key derivation; nil lets the daemon measure them, too.
+  ///   - answer: called for the first password and with the other prompts.
   public func initialize(
     recovery: Bool = false, keystore: String? = nil, insecure: Bool? = nil, offer: Bool = false, kdfMemory: Int? = nil,
     kdfPasses: Int? = nil, answer: Answer
@@ -66,24 +74,29 @@ extension Vault {
         kdfMemory: kdfMemory, kdfPasses: kdfPasses), makesCode: recovery, answer)
   }
 
-  /// Has a person show what the item `name` requires, so that it is served to this session for its reuse window.
+  /// Asks a person for the proof that the item `name` requires, so that the item is served to this session for its
+  /// reuse window.
   public func authenticate(for name: String, answer: Answer) throws {
     try converse(.authenticate, Wire.AuthenticateParameters(name: name, reason: reason, interactive: attended), answer)
   }
 
-  /// Has a person show what a change of grants asks for in a user's vault, for this session and a minute.
+  /// Asks a person for the proof that a change of grants requires in a user's vault, for this session and one minute.
   public func authenticateForGrants(answer: Answer) throws {
     try converse(.authenticate, Wire.AuthenticateParameters(reason: reason, interactive: attended), answer)
   }
 
-  /// Has a person show what the inquiry of that number is about, for the sessions of those who wait for it. For agents that were
-  /// told of it by ``attend(faces:_:)``.
+  /// Asks a person for the proof that an inquiry needs, on behalf of the sessions that wait for it. For agents that
+  /// received the inquiry through ``attend(faces:_:)``.
   public func authenticate(inquiry: Int, answer: Answer) throws {
     try converse(.authenticate, Wire.AuthenticateParameters(interactive: attended, inquiry: inquiry), answer)
   }
 
-  /// Replaces the password. `answer` is asked for the old one (or the recovery code, when `method` is `recovery`),
-  /// then for the new one. `kind` is whose secret is replaced, `password` or `login`; nil means that of `method`.
+  /// Replaces the password.
+  ///
+  /// - Parameters:
+  ///   - method: the proof of the right to do this; with `recovery`, `answer` is asked for the recovery code.
+  ///   - kind: the secret to replace, `password` or `login`; nil means that of `method`.
+  ///   - answer: called for the old secret, then for the new one.
   public func changePassword(
     method: String? = nil, kind: String? = nil, kdfMemory: Int? = nil, kdfPasses: Int? = nil, answer: Answer
   ) throws {
@@ -92,13 +105,13 @@ extension Vault {
       Wire.ChangePasswordParameters(method: method, kind: kind, kdfMemory: kdfMemory, kdfPasses: kdfPasses), answer)
   }
 
-  /// The ways in.
+  /// The slots of the vault.
   public func slots() throws(ClientError) -> [Wire.Slot] {
     try call(.listSlots, again: true, Wire.Empty()).decode(Wire.ListSlotsReply.self).slots
   }
 
-  /// Adds a way in of `kind` (`password`, `recovery`, `pam` or `login`) and gives its id. `method` proves the right to.
-  /// A `pam` slot needs a `keystore` and counts for `users` (uids), or for the caller; `insecure` is as in `Init`.
+  /// Adds a slot of `kind` (`password`, `recovery`, `pam` or `login`) and returns its id. `method` proves the right to
+  /// add it. A `pam` slot needs a `keystore` and is for `users` (uids), or for the caller; `insecure` is as in `Init`.
   @discardableResult
   public func addSlot(
     kind: String, label: String? = nil, method: String? = nil, keystore: String? = nil, users: [Int]? = nil,
@@ -113,13 +126,13 @@ extension Vault {
     return slot
   }
 
-  /// Removes the way in `id`; never the last one.
+  /// Removes the slot `id`; the last slot cannot be removed.
   public func removeSlot(_ id: Int, method: String? = nil, answer: Answer) throws {
     try converse(.removeSlot, Wire.RemoveSlotParameters(id: id, method: method), answer)
   }
 
-  /// Holds a conversation to its end. Prompts come on a connection of its own, answers go over the shared one; leaving
-  /// early, by an error too, closes the former, which cancels.
+  /// Holds a conversation to its end. Prompts come on a separate connection, and answers go over the shared one.
+  /// Leaving early, by an error too, closes the separate connection, which cancels the call.
   private func converse<Last: WireValue>(
     _ method: MethodName, _ parameters: some WireValue, makesCode: Bool = false, _ answer: Answer
   ) throws -> Last {
@@ -131,14 +144,14 @@ extension Vault {
     return last
   }
 
-  /// The same, of a method whose last reply says nothing.
+  /// Holds a conversation of a method whose last reply is empty.
   private func converse(
     _ method: MethodName, _ parameters: some WireValue, makesCode: Bool = false, _ answer: Answer
   ) throws {
     let _: Wire.Empty = try converse(method, parameters, makesCode: makesCode, answer)
   }
 
-  /// Puts the prompts of a conversation that has begun, up to the first reply that is none: the reply, and whether others
+  /// Puts the prompts of a conversation until a reply is not a prompt. Returns that reply, and true when more replies
   /// follow it; nil at the end.
   func converse<Last: WireValue>(
     _ replies: inout ReplyStream, as last: Last.Type, _ rules: inout PromptRules, _ answer: Answer
@@ -152,7 +165,7 @@ extension Vault {
     return nil
   }
 
-  /// Puts a prompt of a conversation, and sends the answer if it wants one.
+  /// Puts one prompt of a conversation, and sends the answer if the prompt wants one.
   private func put(
     _ question: Wire.Question, _ response: borrowing Response, _ replies: inout ReplyStream, _ rules: inout PromptRules,
     _ answer: Answer
@@ -170,7 +183,7 @@ extension Vault {
       guard let given else { throw ClientError.fault(.cancelled) }
       try respond(to: id, given)
     } catch ClientError.fault(.noSuchConversation) {
-      // It ended meanwhile, and says itself why.
+      // The conversation has ended in the meantime, and its own reply tells the reason.
       while try replies.next(timeout: timeout) != nil {}
       throw ClientError.fault(.noSuchConversation)
     }

@@ -1,13 +1,15 @@
 internal import CLinux
 internal import Glibc
 
-/// Starts the user's daemon where nothing else does.
+/// Starts the user's daemon when nothing else does.
 public enum Daemon {
-  /// A vault at `location` that answers: when nobody listens there, `vaultd` is started first.
+  /// Makes sure that a vault answers at `location`: starts `vaultd` when nobody listens there.
   ///
-  /// The system's vault is never started. Another client that starts a daemon at the same time does no harm: the one
-  /// that comes second finds the other's. Throws ``ClientError`` as ``start(arguments:timeout:)`` and the connection
-  /// do. `arguments` go to `vaultd`, behind the `--socket` that `location` needs.
+  /// The machine's vault is never started. Another client may start a daemon at the same time without harm, because the
+  /// later daemon finds the earlier one.
+  ///
+  /// - Parameter arguments: arguments for `vaultd`, after the `--socket` that `location` needs.
+  /// - Throws: the errors of ``start(arguments:timeout:)`` and of the connection, as ``ClientError``.
   public static func ensure(at location: SocketLocation, arguments: [String] = []) throws(ClientError) {
     do {
       _ = try Connection(to: location, patience: .zero)
@@ -19,7 +21,7 @@ public enum Daemon {
     do {
       try start(arguments: socket + arguments)
     } catch .daemonFailed(let status, let message) where status == cannotCreate {
-      // It says that another one has the store. That one may be about to listen.
+      // The exit code says that another daemon holds the store. That daemon may be about to listen.
       do { _ = try Connection(to: location) } catch {
         guard case .noDaemon = error else { throw error }
         throw .daemonFailed(status: status, message: message)
@@ -27,15 +29,15 @@ public enum Daemon {
     }
   }
 
-  /// Runs `vaultd` in a session of its own and waits until it listens. Gives its process id.
+  /// Runs `vaultd` in its own session, waits until it listens, and returns its process id.
   ///
-  /// It is the `vaultd` beside the running program, else the one in `$PATH`. It gets `arguments`, no standard input,
-  /// and its standard output and error are read only until it is ready, so its log goes elsewhere. It stays a child of this process: a program
-  /// that outlives it may want to `waitpid` it.
+  /// The program is the `vaultd` beside the running program, or else the one in `$PATH`. It gets `arguments` and no
+  /// standard input. Its standard output and error are read only until it is ready, so its log goes elsewhere. It stays
+  /// a child of this process: a program that outlives the daemon may want to `waitpid` it.
   ///
-  /// Throws ``ClientError/daemonFailed(status:message:)`` when it ends first, ``ClientError/timedOut`` (and ends it)
-  /// when it is not ready within `timeout`, ``ClientError/system(_:errno:)`` with ENOENT when there is none, and
-  /// ``ClientError/notUTF8(variable:)`` when `$PATH` is needed and cannot be read.
+  /// - Throws: ``ClientError/daemonFailed(status:message:)`` when the daemon ends first, ``ClientError/timedOut``
+  ///   (after ending it) when it is not ready within `timeout`, ``ClientError/system(_:errno:)`` with ENOENT when there
+  ///   is no `vaultd`, and ``ClientError/notUTF8(variable:)`` when `$PATH` is needed and cannot be read.
   @discardableResult
   public static func start(
     arguments: [String] = [], timeout: Duration = .seconds(20)
@@ -43,10 +45,10 @@ public enum Daemon {
     try start(program: try find(), arguments: ["--log", "auto"] + arguments, timeout: timeout)
   }
 
-  /// The exit code of `vaultd` when another one serves the store (EX_CANTCREAT, sysexits.h).
+  /// The exit code of `vaultd` when another daemon serves the store (EX_CANTCREAT, sysexits.h).
   private static let cannotCreate: Int32 = 73
 
-  /// The exit code of `vaultd` when it does not take its settings (EX_CONFIG, sysexits.h).
+  /// The exit code of `vaultd` when it rejects its settings (EX_CONFIG, sysexits.h).
   private static let misconfigured: Int32 = 78
 
   static func start(program: String, arguments: [String], timeout: Duration) throws(ClientError) -> Int32 {
@@ -55,10 +57,10 @@ public enum Daemon {
     return try child.waitUntilReady(deadline)
   }
 
-  /// The reason why `vaultd` would not take its settings file, in its own words; nil when it would, and also when there is
-  /// no `vaultd` to ask or its answer is another one.
+  /// Returns the reason why `vaultd` would reject its settings file, in its own words. Nil when it accepts the file,
+  /// when there is no `vaultd`, or when the check fails in another way.
   ///
-  /// It is run for that, reads the file and ends. `system` says whose settings are meant.
+  /// For this check `vaultd` is run, reads the file and ends. `system` selects the settings of the machine's vault.
   public static func settingsProblem(system: Bool = false) -> String? {
     do throws(ClientError) {
       _ = try start(
@@ -71,7 +73,7 @@ public enum Daemon {
     }
   }
 
-  /// The `vaultd` beside the running program, else the first in `$PATH`.
+  /// The `vaultd` beside the running program, or else the first in `$PATH`.
   private static func find() throws(ClientError) -> String {
     if let own = ownDirectory(), isExecutable(own + "/vaultd") { return own + "/vaultd" }
     return try find(on: Variable.text("PATH", Variable.own))
@@ -88,10 +90,11 @@ public enum Daemon {
 
   private static func isExecutable(_ path: String) -> Bool { unsafe access(path, X_OK) == 0 }
 
-  /// The directory of the running program; nil where its name is not UTF-8, which would be read as that of another.
+  /// The directory of the running program. Nil when its name is not UTF-8, because it would be read as the name of
+  /// another directory.
   private static func ownDirectory() -> String? {
     var path = [CChar](repeating: 0, count: Int(PATH_MAX))
-    // At most the buffer's count is written.
+    // readlink(2) writes no more than the buffer's count.
     let count = unsafe readlink("/proc/self/exe", &path, path.count)
     guard count > 0, let slash = path[..<count].lastIndex(of: CChar(UInt8(ascii: "/"))) else { return nil }
     return String(validating: path[..<slash].map { UInt8(bitPattern: $0) }, as: UTF8.self)

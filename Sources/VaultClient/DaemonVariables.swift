@@ -1,13 +1,14 @@
-// pam_vault.so is built with this file, too: Embedded Swift, without a run-time library, in a process that must not take
-// memory from the heap.
+// pam_vault.so also contains this file: there it is Embedded Swift, without a run-time library, in a process that must
+// not take memory from the heap.
 
-/// The variables that a daemon gets of the environment of whoever starts it.
+/// The environment variables that a daemon takes over from the process that starts it.
 ///
-/// It outlives the script or the login that happened to need it and holds the keys, so it gets what says where the user's
-/// files and buses are, and nothing else: no `LD_PRELOAD`, which would load into it, also not out of a file of the user's
-/// that pam_env(8) reads, and no `NOTIFY_SOCKET`, over which it would tell somebody else's service manager that it is ready.
+/// The daemon outlives the script or the login that happened to need it, and it holds the keys. So it gets only the
+/// variables that name the user's files and buses. It gets no `LD_PRELOAD`, which would load code into it and can come
+/// from a user's file that pam_env(8) reads. It gets no `NOTIFY_SOCKET`, because it would then report its readiness to
+/// an unrelated service manager.
 enum DaemonVariables {
-  /// True when `variable`, which is `NAME=value`, is passed on.
+  /// Returns true when `variable`, which is `NAME=value`, is passed on.
   static func pass(_ variable: UnsafePointer<CChar>) -> Bool {
     unsafe begins(variable, "HOME=") || begins(variable, "USER=") || begins(variable, "LOGNAME=")
       || begins(variable, "LANG=") || begins(variable, "LC_") || begins(variable, "XDG_")
@@ -15,10 +16,10 @@ enum DaemonVariables {
       || begins(variable, "SECRET_SERVICE_BUS_NAME=")
   }
 
-  /// True when a C string begins with `text`.
+  /// Returns true when a C string begins with `text`.
   static func begins(_ string: UnsafePointer<CChar>, _ text: StaticString) -> Bool {
     for index in 0..<text.utf8CodeUnitCount {
-      // The first that differs ends it, so nothing behind the string's own zero is looked at.
+      // The first different byte ends the loop, so it never reads past the string's own NUL.
       guard unsafe UInt8(bitPattern: string[index]) == text.utf8Start[index] else { return false }
     }
     return true

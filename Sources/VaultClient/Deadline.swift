@@ -5,7 +5,7 @@ internal import Glibc
 struct Deadline: Sendable {
   private let nanoseconds: Int64?
 
-  /// `duration` from now; nil means never.
+  /// Makes a deadline at `duration` from now; nil means never.
   init(after duration: Duration?) {
     nanoseconds = duration.map { Deadline.now + min(max(0, $0.nanoseconds), .max / 2) }
   }
@@ -17,10 +17,10 @@ struct Deadline: Sendable {
     return Int32(clamping: (left + 999_999) / 1_000_000)
   }
 
-  /// True when it is over.
+  /// True when the deadline is over.
   var hasPassed: Bool { pollTimeout == 0 }
 
-  /// The earlier of this and `duration` from now.
+  /// Returns the earlier of this deadline and `duration` from now.
   func orAfter(_ duration: Duration) -> Deadline {
     let other = Deadline(after: duration)
     guard let nanoseconds, let others = other.nanoseconds else { return other }
@@ -35,7 +35,7 @@ struct Deadline: Sendable {
 }
 
 extension Duration {
-  /// At most about 292 years.
+  /// The duration in nanoseconds, at most about 292 years.
   var nanoseconds: Int64 {
     let (seconds, attoseconds) = components
     let (product, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
@@ -43,6 +43,6 @@ extension Duration {
       ? (seconds < 0 ? .min : .max) : product.addingReportingOverflow(attoseconds / 1_000_000_000).partialValue
   }
 
-  /// Rounded up, at least 0.
+  /// The duration in milliseconds, rounded up, at least 0.
   var milliseconds: Int { Int(max(0, nanoseconds / 1_000_000 + (nanoseconds % 1_000_000 > 0 ? 1 : 0))) }
 }

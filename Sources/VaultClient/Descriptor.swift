@@ -4,7 +4,9 @@ internal import Glibc
 struct Descriptor: ~Copyable {
   let number: Int32
 
-  /// Takes over what a system call returned; throws ``ClientError/system(_:errno:)`` when that was a failure.
+  /// Takes over the result of a system call.
+  ///
+  /// - Throws: ``ClientError/system(_:errno:)`` when the call failed.
   init(_ call: String, _ result: Int32) throws(ClientError) {
     guard result >= 0 else { throw .system(call, errno: errno) }
     number = result

@@ -1,9 +1,9 @@
 internal import CLinux
 internal import Glibc
 
-/// Ends the waiting of a connection from another thread.
+/// Ends the waits of a connection from another thread.
 final class Interrupt: Sendable {
-  /// Readable once it was raised (eventfd(2)).
+  /// Readable once the interrupt was raised (eventfd(2)).
   let number: Int32
 
   init() throws(ClientError) {
@@ -13,13 +13,13 @@ final class Interrupt: Sendable {
 
   deinit { close(number) }
 
-  /// Whoever waits, and whoever will, gets ``ClientError/disconnected``.
+  /// Makes every present and later wait throw ``ClientError/disconnected``.
   func raise() { eventfd_write(number, 1) }
 
-  /// True when it was raised.
+  /// True when the interrupt was raised.
   var isRaised: Bool { poll(.zero) }
 
-  /// Waits until it is raised or `duration` is over.
+  /// Waits until the interrupt is raised or `duration` is over.
   func wait(_ duration: Duration) { _ = poll(duration) }
 
   private func poll(_ duration: Duration) -> Bool {

@@ -1,18 +1,18 @@
 import VaultWire
 
-/// Keeps one connection for calls that follow each other, and opens new ones.
+/// Keeps one connection for calls that follow each other, and reconnects when necessary.
 final class KeptConnection {
   let location: SocketLocation
   private var connection: Connection?
 
   init(to location: SocketLocation) { self.location = location }
 
-  /// Calls `method` and takes its one reply.
+  /// Calls `method` and returns its one reply.
   ///
-  /// When the daemon goes away first, the call is made again on a new connection, as ``Repetition`` allows, if it does no
-  /// more the second time than the first (`again`) or if the daemon cannot have had the whole of it. So a restart of the
-  /// daemon does not show. Every call is given up after `silence` without a sign of life, too; of one that changes
-  /// something nobody knows then whether it was done, as after `timeout`.
+  /// If the daemon goes away before it answers, the call is repeated on a new connection, as ``Repetition`` allows.
+  /// That is done only if repeating changes nothing (`again`), or if the daemon cannot have received the whole call. So
+  /// a restart of the daemon goes unnoticed. Every call also ends after `silence` without a sign of life. For a call
+  /// that changes something, it is then unknown if the change was made, as after `timeout`.
   func call(
     _ method: MethodName, again: Bool, patience: Duration, timeout: Duration?, silence: Duration?,
     _ parameters: (inout JSONWriter) -> Void
@@ -46,7 +46,7 @@ final class KeptConnection {
     return writer.take()
   }
 
-  /// The kept connection if it is still good, else a new one.
+  /// The kept connection if it is still good, or else a new one.
   private func take(patience: Duration) throws(ClientError) -> Connection {
     defer { connection = nil }
     if let connection, !connection.isStale { return connection }

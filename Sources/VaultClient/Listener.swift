@@ -1,22 +1,23 @@
 import VaultWire
 
-/// Monitors a vault across restarts of its daemon, and where a connection ends for another reason.
+/// Monitors a vault, and reconnects when its daemon restarts or a connection ends for another reason.
 struct Listener: Sendable {
-  /// The time between two attempts to reach a daemon: the first one, and the longest.
+  /// The pause between two attempts to reach a daemon: the first one, and the longest.
   private static let pauses = (first: Duration.milliseconds(20), longest: Duration.seconds(1))
 
   let location: SocketLocation
   let timeout: Duration?
-  /// The time to go without a daemon; nil means for ever.
+  /// The time to go without a daemon; nil means forever.
   let patience: Duration?
-  /// Ends it.
+  /// Ends the monitoring.
   let interrupt: Interrupt
 
-  /// Hands over the events until `each` says false or the interrupt is raised. `isFirst` marks the very first one.
+  /// Passes the events to `each`, until `each` returns false or the interrupt is raised. `isFirst` marks the very first
+  /// event.
   ///
-  /// Each connection begins with the present state, and then goes on behind the last event that was handed over; where that is
-  /// not possible its first event has `missed`. Before the first unlock after its start, a daemon may not know yet what the
-  /// caller may watch. It answers that it is locked, and is asked again until it knows.
+  /// Each connection begins with the present state and continues after the last event that was passed on. If that is
+  /// not possible, its first event has `missed`. Before the first unlock after its start, a daemon may not know yet
+  /// what the caller may watch. It then answers that the vault is locked, and is asked again until it knows.
   func run(_ each: (Vault.Event, _ isFirst: Bool) -> Bool) throws(ClientError) {
     var deadline = Deadline(after: patience)
     var place = Place()
@@ -34,12 +35,12 @@ struct Listener: Sendable {
           hasHeard = true
           guard each(event, isFirst) else { return }
         }
-        // The daemon says that nothing more will come, which is no lost connection.
+        // The daemon says that no more events will come. This is not a lost connection.
         return
       } catch {
         if interrupt.isRaised { return }
         let isLocked = if !hasHeard, case .fault(.locked) = error { true } else { false }
-        // However long a daemon was there, the time without one begins now.
+        // The time without a daemon begins now, however long there was one.
         if hasHeard || isLocked { deadline = Deadline(after: patience) }
         guard isLocked || Self.mayPass(error) && !deadline.hasPassed else { throw error }
         // A daemon that hangs up at once must not be called in a tight loop.
@@ -50,7 +51,7 @@ struct Listener: Sendable {
     }
   }
 
-  /// True for what another attempt may not meet.
+  /// Returns true for an error that another attempt may avoid.
   private static func mayPass(_ error: ClientError) -> Bool {
     switch error {
     case .disconnected, .noDaemon, .timedOut, .fault(.tooManyConnections), .fault(.tooManyRequests): true
@@ -61,13 +62,14 @@ struct Listener: Sendable {
     }
   }
 
-  /// The place in the stream of events up to which they were handed over.
+  /// The place in the stream of the last event that was passed on.
   private struct Place {
-    /// Nil at the beginning, and where the daemon is an older one, which tells none.
+    /// Nil at the beginning, and with an older daemon, which sends no cursor.
     private(set) var cursor: String?
     private var hasBegun = false
 
-    /// Moves to an event, which gets `missed` where nobody vouches for what was before it; true for the very first one.
+    /// Moves to an event. Sets its `missed` when nothing proves that no event was lost before it. Returns true for the
+    /// very first event.
     mutating func move(to event: inout Vault.Event, beginning: Bool) -> Bool {
       defer { (cursor, hasBegun) = (event.cursor, true) }
       if beginning, hasBegun, cursor == nil || event.cursor == nil { event.missed = true }

@@ -1,16 +1,16 @@
 public import VaultWire
 
 extension Vault {
-  /// Something that has happened in a vault.
+  /// An event in a vault.
   public typealias Event = Wire.MonitorReply
 
-  /// Hands over what happens in the vault, the present state first, until `each` says false.
+  /// Passes the events in the vault to `each`, the present state first, until `each` returns false.
   ///
-  /// It blocks for as long as nothing happens, and goes on by itself when the connection ends, as at a restart of the daemon: the
-  /// present state comes again, and then what has happened meanwhile. An event has `missed` where that is not known: what was
-  /// read before may be out of date then.
+  /// It blocks while nothing happens. When the connection ends, as at a restart of the daemon, it reconnects: the
+  /// present state comes again, and then the events of the meantime. When those are not known, an event has `missed`;
+  /// values that were read before may then be out of date.
   ///
-  /// - Parameter patience: the time to go without a daemon before an error is thrown; nil means for ever.
+  /// - Parameter patience: the time to go without a daemon before an error is thrown; nil means forever.
   public func monitor(
     patience: Duration? = .seconds(60), _ each: (Vault.Event) throws -> Bool
   ) throws {
@@ -25,22 +25,22 @@ extension Vault {
     if let thrown { throw thrown }
   }
 
-  /// The events in the vault, as ``monitor(patience:_:)`` hands them over.
+  /// Returns the events in the vault, as ``monitor(patience:_:)`` passes them on.
   ///
-  /// A thread of its own listens until the stream is dropped or its task is cancelled. The stream ends with an error
-  /// when no daemon comes back within `patience`, or when what answers cannot be trusted or understood. It does not end where
-  /// the daemon cannot tell before an unlock what the caller may watch; it begins then.
+  /// A separate thread listens until the stream is dropped or its task is cancelled. The stream ends with an error when
+  /// no daemon comes back within `patience`, or when the server cannot be trusted or understood. If the daemon cannot
+  /// tell before an unlock what the caller may watch, the stream does not end but begins after the unlock.
   public func events(patience: Duration? = .seconds(60)) -> AsyncThrowingStream<Vault.Event, any Error> {
     let (events, continuation) = AsyncThrowingStream<Vault.Event, any Error>.makeStream()
     listen(patience: patience, continuation) { event, _ in event }
     return events
   }
 
-  /// Says when it is time to fetch the item `name`: at once, whenever it was created, changed, deleted or moved, and
-  /// where that may have been missed, as after a restart of the daemon. Changes that come before the last one was taken
-  /// count once.
+  /// Signals when it is time to fetch the item `name`: at once, after the item was created, changed, deleted or moved,
+  /// and when such an event may have been missed, as after a restart of the daemon. Changes that come before the last
+  /// signal was taken count once.
   ///
-  /// It ends as ``events(patience:)`` does.
+  /// The stream ends as that of ``events(patience:)`` does.
   public func changes(
     of name: String, patience: Duration? = .seconds(60)
   ) -> AsyncThrowingStream<Void, any Error> {
@@ -52,12 +52,12 @@ extension Vault {
     return changes
   }
 
-  /// True when `event` is about the item `name`, or may be.
+  /// Returns true when `event` is about the item `name`, or may be.
   static func concerns(_ event: Vault.Event, _ name: String) -> Bool {
     event.missed == true || event.event == "item" && (event.name == nil || event.name == name || event.to == name)
   }
 
-  /// Feeds `continuation` with what `pick` takes from the events, on a new thread.
+  /// Feeds `continuation` with the elements that `pick` makes from the events, on a new thread.
   private func listen<Element: Sendable>(
     patience: Duration?, _ continuation: AsyncThrowingStream<Element, any Error>.Continuation,
     _ pick: @escaping @Sendable (Vault.Event, _ isFirst: Bool) -> Element?

@@ -1,13 +1,13 @@
 internal import Glibc
 
-/// A thread beside the program's others.
+/// Starts threads beside the program's own.
 package enum NewThread {
   private final class Box: Sendable {
     let body: @Sendable () -> Void
     init(_ body: @escaping @Sendable () -> Void) { self.body = body }
   }
 
-  /// Runs `body` on a new thread, which takes no signals from the program's others.
+  /// Runs `body` on a new thread, which handles none of the program's signals.
   package static func run(_ body: @escaping @Sendable () -> Void) throws(ClientError) {
     let box = unsafe Unmanaged.passRetained(Box(body))
     var (all, old) = (sigset_t(), sigset_t())

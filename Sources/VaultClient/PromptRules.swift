@@ -2,15 +2,15 @@ internal import VaultWire
 
 /// The rules that the prompts of one conversation must keep.
 ///
-/// A person trusts what the terminal says, and whatever listens at the socket's path words the prompts.
+/// A person trusts the text on the terminal, but the process that listens at the socket's path writes the prompts.
 struct PromptRules {
-  /// More prompts than any conversation has.
+  /// The most prompts of a conversation: more than any needs.
   static let most = 64
-  /// A rekey asks for each password that is to be kept, and a vault has up to 255 ways in.
+  /// The most prompts of a rekey, which asks for each password that is to be kept. A vault has up to 255 slots.
   static let mostOfRekey = 1024
-  /// The longest text in bytes: an item's name has 512, and a PAM module's message less.
+  /// The longest text in bytes: an item's name has up to 512, and a PAM module's message fewer than this limit.
   static let longestText = 4096
-  /// The longest recovery code in bytes; today's have 35.
+  /// The longest recovery code in bytes; present codes have 35.
   static let longestCode = 80
 
   /// True when the call makes a recovery code.
@@ -23,7 +23,9 @@ struct PromptRules {
     self.most = most
   }
 
-  /// Throws ``ClientError/protocolViolation(_:)`` for a prompt that no daemon puts.
+  /// Checks one prompt.
+  ///
+  /// - Throws: ``ClientError/protocolViolation(_:)`` for a prompt that no daemon sends.
   mutating func check(_ prompt: borrowing Prompt) throws(ClientError) {
     count += 1
     guard count <= most else { throw .protocolViolation("more than \(most) prompts") }
@@ -40,7 +42,7 @@ struct PromptRules {
     }
   }
 
-  /// True when it is Crockford's base 32 and dashes, so that it can be shown as it is.
+  /// Returns true for Crockford's base 32 and dashes, which can be shown unescaped.
   private static func isRecoveryCode(_ code: RawSpan) -> Bool {
     let code = Span<UInt8>(_bytes: code)
     guard (1...longestCode).contains(code.count) else { return false }

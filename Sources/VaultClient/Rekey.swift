@@ -1,13 +1,14 @@
 public import VaultWire
 
 extension Vault {
-  /// Gives the vault a new key and waits until everything is sealed anew under it, which goes on without this call, too.
-  /// When it is under way already, nothing is asked.
+  /// Gives the vault a new key and waits until everything is sealed under it. The daemon continues even if this call
+  /// ends. When a rekey is already under way, no questions are asked.
   ///
   /// - Parameters:
-  ///   - method: what proves the right to: `password`, `recovery` or `login`.
-  ///   - answer: is asked for the secret, for other passwords to keep, and shown new recovery codes.
-  ///   - progress: gets the slots that come along and those that do not, once, and how far it is, now and then.
+  ///   - method: the proof of the right to do this: `password`, `recovery` or `login`.
+  ///   - answer: asked for the secret and for other passwords to keep, and shown new recovery codes.
+  ///   - progress: called once with the slots that are kept and those that are lost, and from time to time with the
+  ///     progress.
   public func rekey(
     method: String? = nil, answer: Answer, progress: (Wire.RekeyReply) throws -> Void
   ) throws {
@@ -20,7 +21,7 @@ extension Vault {
     throw ClientError.protocolViolation("a rekey without an end")
   }
 
-  /// Gives up the rekey that is under way; false when there is none.
+  /// Cancels the rekey that is under way; false when there is none.
   @discardableResult
   public func cancelRekey() throws -> Bool {
     var replies = try stream(.rekey, timeout: timeout, Wire.RekeyParameters(cancel: true))

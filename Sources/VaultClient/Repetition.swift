@@ -1,20 +1,20 @@
-/// Decides how often a call is made again whose daemon went away before it answered.
+/// Limits how often a call is repeated when its daemon goes away before it answers.
 ///
-/// A restart takes one, and so does the next restart that meets the same call. A daemon that goes away each time may do so
-/// because of that call, and is not to be called in a tight loop.
+/// A restart takes one repetition, and so does the next restart during the same call. A daemon that goes away each time
+/// may do so because of that call, so it must not be called in a tight loop.
 struct Repetition {
-  /// The most in a row. With the call itself they are fewer than the starts that systemd allows a unit (five within ten
-  /// seconds, systemd.unit(5)): one bad call must not put an end to the daemon.
+  /// The most repetitions in a row. Together with the call itself they are fewer than the starts that systemd allows a
+  /// unit (five within ten seconds, systemd.unit(5)), so that one bad call cannot stop the daemon for good.
   static let most = 3
-  /// The wait before the second one, which becomes longer; the first one comes at once.
+  /// The wait before the second repetition; later waits are longer. The first repetition comes at once.
   private static let pause = Duration.milliseconds(50)
-  /// A daemon that was there for so long has done without the call what it does now.
+  /// The time after which the count starts again. A daemon that ran for this long did not end because of the call.
   private static let calm = Duration.seconds(10)
 
   private var count = 0
   private var recently = Deadline(after: calm)
 
-  /// Counts one more; the time to wait before it, or nil when there were too many.
+  /// Counts one more repetition; returns the time to wait before it, or nil when there were too many.
   mutating func next() -> Duration? {
     if recently.hasPassed { count = 0 }
     recently = Deadline(after: Self.calm)

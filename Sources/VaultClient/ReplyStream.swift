@@ -1,15 +1,15 @@
 import VaultWire
 
-/// The replies to one call made with `more`, or with `upgrade`, on a connection of its own. To end it is to close that
+/// The replies to one call made with `more` or `upgrade`, on a separate connection. Ending the stream closes that
 /// connection.
 struct ReplyStream: ~Copyable {
-  /// For what follows where Varlink ends.
+  /// The connection, for the bytes that follow the Varlink messages.
   let connection: Connection
   private var first: Response?
   private var isOver = false
 
   /// Calls `method` and waits for its first reply until `timeout`. When the daemon goes away before the first byte of
-  /// that, the call is made again on a new connection, as `repetition` allows.
+  /// that reply, the call is repeated on a new connection, as `repetition` allows.
   init(
     _ method: MethodName, at location: SocketLocation, patience: Duration, timeout: Duration?,
     interrupt: Interrupt? = nil, cancellation: Int32? = nil, signOfLife: SignOfLife? = nil,
@@ -35,7 +35,7 @@ struct ReplyStream: ~Copyable {
     }
   }
 
-  /// The next reply, waiting for it until `timeout` (nil: for ever); nil behind the last one.
+  /// Returns the next reply, and waits for it until `timeout` (nil: forever). Returns nil after the last one.
   mutating func next(timeout: Duration?) throws(ClientError) -> Response? {
     if isOver { return nil }
     let response: Response

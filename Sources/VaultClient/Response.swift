@@ -1,11 +1,13 @@
 import VaultWire
 
-/// One reply that is no error, with the frame its secrets live in.
+/// One reply that is not an error, with the frame that holds its secrets.
 struct Response: ~Copyable {
   let frame: Frame
   let reply: Reply
 
-  /// Takes the next message of `connection`; an error in it is thrown as ``ClientError/fault(_:)``.
+  /// Receives the next message of `connection`.
+  ///
+  /// - Throws: ``ClientError/fault(_:)`` for an error in the message.
   init(from connection: Connection, until deadline: Deadline) throws(ClientError) {
     let frame = try connection.receive(until: deadline)
     let reply: Reply
@@ -21,7 +23,7 @@ struct Response: ~Copyable {
     self.reply = reply
   }
 
-  /// The parameters as `type`.
+  /// Returns the parameters as `type`.
   borrowing func decode<T: WireValue>(_ type: T.Type = T.self) throws(ClientError) -> T {
     do { return try T(frame, reply.parameters) } catch { throw .protocolViolation("parameter \(error.parameter)") }
   }

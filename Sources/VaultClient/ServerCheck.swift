@@ -1,25 +1,27 @@
 internal import CLinux
 internal import Glibc
 
-/// Finds out who listens before a single byte is said to them.
+/// Finds out who listens, before a single byte is sent.
 ///
 /// The directory is opened once, without following a link in its place, and judged by its descriptor. The socket is
-/// opened in it as an inode (`O_PATH`), again without following a link, and the connection goes to that very inode
-/// through `/proc/self/fd`, so nothing can be swapped between the look and the connect. At last the kernel tells the
-/// uid of the process that listens (`SO_PEERCRED`, unix(7)).
+/// opened in it as an inode (`O_PATH`), again without following a link. The connection goes to that very inode through
+/// `/proc/self/fd`, so nothing can be swapped between the check and the connect. Last, the kernel tells the uid of the
+/// process that listens (`SO_PEERCRED`, unix(7)).
 struct ServerCheck: ~Copyable {
   private let location: SocketLocation
   private let directory: Descriptor
   private let owner: uid_t
 
-  /// The obstacle to a connection that may go away by itself: the daemon is not there, or not yet.
+  /// The result of one attempt: a connection, or an obstacle that may disappear by itself.
   enum Outcome: ~Copyable {
     case connected(Descriptor)
     case nobodyThere
     case busy
   }
 
-  /// Tries once to connect. Throws ``ClientError/unsafeSocket(_:)`` for what no retry makes better.
+  /// Tries once to connect.
+  ///
+  /// - Throws: ``ClientError/unsafeSocket(_:)`` for a problem that no retry can solve.
   static func connect(to location: SocketLocation) throws(ClientError) -> Outcome {
     let path = location.parts.directory
     let opened = unsafe open(path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
@@ -33,16 +35,16 @@ struct ServerCheck: ~Copyable {
     try judge(status, of: location)
     if location.trust == .explicit, isForeign(status.st_uid) {
       directory = try ClosedWay.open(path, of: status.st_uid)
-      // It may be another one by now.
+      // The path may lead to another directory by now.
       guard unsafe fstat(directory.number, &status) == 0 else { throw .system("fstat \(path)", errno: errno) }
     }
     return try ServerCheck(location: location, directory: directory, owner: status.st_uid).connect()
   }
 
-  /// True for a user that is neither this process's nor root.
+  /// Returns true for a user other than root and the user of this process.
   private static func isForeign(_ uid: uid_t) -> Bool { uid != geteuid() && uid != 0 }
 
-  /// Throws unless the directory is one that nobody else can put a socket into.
+  /// Throws unless only trusted users can put a socket into the directory.
   private static func judge(_ status: stat, of location: SocketLocation) throws(ClientError) {
     let path = location.parts.directory
     let owner = status.st_uid
@@ -51,7 +53,7 @@ struct ServerCheck: ~Copyable {
       guard owner == geteuid() else { throw .unsafeSocket("\(path) belongs to uid \(owner), not to you") }
       guard status.st_mode & 0o077 == 0 else { throw .unsafeSocket("\(path) is open to others: it needs mode 0700") }
     case .explicit:
-      // Another user's directory is judged with all that lead to it, by ``ClosedWay``.
+      // ``ClosedWay`` judges another user's directory together with all directories that lead to it.
       guard isForeign(owner) || status.st_mode & 0o002 == 0 else {
         throw .unsafeSocket("\(path), in which it stands, is writable by everyone")
       }
@@ -60,8 +62,9 @@ struct ServerCheck: ~Copyable {
     }
   }
 
-  /// True when the process that listens may run as `uid`: also root, or the owner of the directory, where it is a path that
-  /// somebody gave or the system's.
+  /// Returns true when the process that listens may run as `uid`. In the runtime directory only the user of this
+  /// process is trusted. At an explicit path and for the machine's vault, root and the owner of the directory are
+  /// trusted. At an explicit path that is not another user's, the user of this process is trusted too.
   private borrowing func isTrusted(_ uid: uid_t) -> Bool {
     switch location.trust {
     case .runtimeDirectory: uid == geteuid()

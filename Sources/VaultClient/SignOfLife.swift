@@ -1,20 +1,22 @@
 import VaultWire
 
-/// The check that a daemon which leaves a call unanswered still runs.
+/// The check that a daemon still runs when it leaves a call unanswered.
 ///
-/// A call may wait for a person for as long as it says. A daemon that is stopped, or whose machine does not get on,
-/// answers nobody, and such a call would wait for it as long. So a client that has waited for half of the time asks
-/// something else, on a connection of its own, which every daemon that runs answers at once.
+/// A call may wait for a person for as long as it asks to. But a daemon that is stopped, or whose machine hangs,
+/// answers nobody, and such a call would wait for it for just as long. So after half of the limit the client makes
+/// another call on a separate connection, which every running daemon answers at once.
 struct SignOfLife {
   let location: SocketLocation
-  /// The time without any answer after which the daemon is given up.
+  /// The time without any answer after which the client gives up.
   let limit: Duration
 
-  /// The time to wait before the daemon is asked, and the time that it has to answer.
+  /// The time before the daemon is asked, and the time that it has to answer.
   var half: Duration { limit / 2 }
 
-  /// Throws ``ClientError/timedOut`` where the daemon does not answer. Every answer counts, a refusal too, and so does
-  /// a daemon that has ended: the connection of the call itself tells more then.
+  /// Asks the daemon for an answer. Every answer counts, even a refusal. A daemon that has ended is not an error here,
+  /// because the connection of the call itself tells more then.
+  ///
+  /// - Throws: ``ClientError/timedOut`` when the daemon does not answer.
   func check(_ interrupt: Interrupt?, _ cancellation: Int32?) throws(ClientError) {
     do throws(ClientError) {
       let connection = try Connection(to: location, patience: half, interrupt: interrupt)

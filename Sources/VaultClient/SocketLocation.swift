@@ -3,17 +3,17 @@ internal import Glibc
 internal import VaultProcess
 internal import VaultWire
 
-/// The address of a daemon, and whom the client expects there.
+/// The address of a daemon, and the users whom the client expects to listen there.
 public struct SocketLocation: Hashable, Sendable {
-  /// The users that the client takes for the daemon, by the place of the socket.
+  /// The users that the client accepts as the daemon, by the place of the socket.
   enum Trust: Hashable, Sendable {
     /// The user's own directory, closed to all others.
     case runtimeDirectory
-    /// A path someone gave. In the user's own directory or one of root's, which not everyone may write to, the daemon is
-    /// the user's or root's; in another user's, which nobody else may write to or put another one in the place of, it is
-    /// that user's or root's.
+    /// A path that somebody gave. In a directory of the user's or of root's, which must not be writable by everyone,
+    /// the daemon must run as the user or root. In another user's directory, which nobody else may be able to write to
+    /// or replace, it must run as that user or root.
     case explicit
-    /// The system's vault: root, or the owner of the directory.
+    /// The machine's vault: the daemon must run as root or as the owner of the directory.
     case system
   }
 
@@ -26,20 +26,22 @@ public struct SocketLocation: Hashable, Sendable {
     self.trust = trust
   }
 
-  /// The path of the system's vault.
+  /// The path of the socket of the machine's vault.
   public static let systemPath = "/run/vault/socket"
 
-  /// The system's vault. It is used only when asked for, never in place of the user's.
+  /// The machine's vault. It is used only when asked for, never in place of the user's.
   public static let system = SocketLocation(path: systemPath, trust: .system)
 
-  /// The user's vault: `explicit` (the value of `--socket`), else `$VAULT_SOCKET`, else
-  /// `$XDG_RUNTIME_DIR/vault/socket`. Without that variable it is `/run/user/UID/vault/socket`, where that directory is
+  /// The user's vault: `explicit` (the value of `--socket`), or else `$VAULT_SOCKET`, or else
+  /// `$XDG_RUNTIME_DIR/vault/socket`. Without that variable it is `/run/user/UID/vault/socket`, if that directory is
   /// the user's and closed to all others.
   ///
-  /// Throws ``ClientError/noRuntimeDirectory`` when none of them says where. An empty variable counts as unset, and a
-  /// relative `$XDG_RUNTIME_DIR` as invalid (XDG Base Directory Specification 0.8):
-  /// ``ClientError/relativeRuntimeDirectory(_:)`` where nothing takes its place. Throws
-  /// ``ClientError/notUTF8(variable:)`` for one that would be needed and is not UTF-8.
+  /// An empty variable counts as unset, and a relative `$XDG_RUNTIME_DIR` as invalid (XDG Base Directory Specification
+  /// 0.8).
+  ///
+  /// - Throws: ``ClientError/noRuntimeDirectory`` when none of them gives a path,
+  ///   ``ClientError/relativeRuntimeDirectory(_:)`` when nothing replaces a relative directory, and
+  ///   ``ClientError/notUTF8(variable:)`` for a variable that is needed and is not UTF-8.
   public static func user(explicit: String? = nil) throws(ClientError) -> SocketLocation {
     try user(explicit: explicit, environment: Variable.own, fallback: { RuntimeDirectory.found() })
   }
@@ -61,14 +63,14 @@ public struct SocketLocation: Hashable, Sendable {
     return SocketLocation(path: directory + "/vault/socket", trust: .runtimeDirectory)
   }
 
-  /// The value of `$XDG_RUNTIME_DIR` where it is no absolute path, so that it is passed over.
+  /// The value of `$XDG_RUNTIME_DIR` if it is not an absolute path and therefore ignored.
   public static var passedOver: String? {
     guard let runtime = try? Variable.text("XDG_RUNTIME_DIR", Variable.own), !runtime.isEmpty, !runtime.hasPrefix("/")
     else { return nil }
     return runtime
   }
 
-  /// The reason why no daemon can make its sockets there; nil where one can.
+  /// The reason why no daemon can make its sockets there; nil when one can.
   public var problem: String? {
     guard trust != .system else { return nil }
     let tooLong = SocketPath.problem([path] + SocketPath.names.dropFirst().map { "\(parts.directory)/\($0)" })
@@ -76,12 +78,13 @@ public struct SocketLocation: Hashable, Sendable {
     return "\(folder), the runtime directory, is not there"
   }
 
-  /// The change that makes a place where a daemon can listen of one where none can.
+  /// The remedy for a place where no daemon can listen.
   public var remedy: String {
     trust == .explicit ? "give another one, with a short path, by --socket or VAULT_SOCKET" : SocketPath.remedy
   }
 
-  /// The runtime directory, where it is not there: a daemon makes its own directory in it, and no more.
+  /// The runtime directory if it does not exist. A daemon makes its own directory in it, but not the runtime directory
+  /// itself.
   private var missingFolder: String? {
     let runtime = SocketLocation(path: parts.directory, trust: trust).parts.directory
     return unsafe access(runtime, F_OK) != 0 && errno == ENOENT ? runtime : nil

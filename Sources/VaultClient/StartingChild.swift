@@ -2,17 +2,18 @@ internal import CLinux
 internal import Glibc
 internal import VaultProcess
 
-/// A program that was just started and will say on descriptor 3 when it is ready.
+/// A program that was just started and will report on descriptor 3 that it is ready.
 struct StartingChild: ~Copyable {
   let pid: pid_t
   private let ready: Descriptor
   private let output: Descriptor
   private var written: [UInt8] = []
-  /// The most of its output that is kept, in bytes: its end, where the reason stands.
+  /// The number of bytes of the output that are kept. They are the last ones, because the reason stands at the end.
   private static let kept = 4096
 
-  /// Runs `program` in a session of its own, with nothing to read and its output going to this process. Of this process it
-  /// inherits what ``StartedProgram`` leaves, and of the environment what ``DaemonEnvironment`` lets through.
+  /// Runs `program` in its own session, with no input and with its output going to this process. It inherits from this
+  /// process only what ``StartedProgram`` leaves, and from the environment only what ``DaemonEnvironment`` lets
+  /// through.
   init(_ program: String, _ arguments: [String]) throws(ClientError) {
     let (readyRead, readyWrite) = try StartingChild.pipe()
     let ready = try Descriptor("pipe", readyRead)
@@ -27,8 +28,8 @@ struct StartingChild: ~Copyable {
     self.output = output
   }
 
-  /// Waits for the word on descriptor 3 and gives the process id. When the program ends instead, throws what it
-  /// wrote; when `deadline` passes first, ends it.
+  /// Waits for the report on descriptor 3 and returns the process id. If the program ends instead, throws its output.
+  /// If `deadline` passes first, ends the program.
   mutating func waitUntilReady(_ deadline: Deadline) throws(ClientError) -> pid_t {
     var isOutputOpen = true
     while true {
@@ -49,14 +50,14 @@ struct StartingChild: ~Copyable {
         break
       }
     }
-    // It closed descriptor 3, so it has ended or is about to, and then all its output is there.
+    // The program closed descriptor 3, so it has ended or is about to end, and then all its output is there.
     let status = reap(deadline.orAfter(.seconds(5)))
     _ = fcntl(output.number, F_SETFL, O_NONBLOCK)
     while isOutputOpen { isOutputOpen = readOutput() }
     throw .daemonFailed(status: status, message: message)
   }
 
-  /// The text it wrote, in one piece without control characters at its ends.
+  /// The output of the program, without whitespace at its ends.
   private var message: String {
     let text = String(decoding: written, as: UTF8.self)
     let isSpace: (Character) -> Bool = { $0.isWhitespace }
@@ -75,7 +76,8 @@ struct StartingChild: ~Copyable {
     return count > 0 || count < 0 && errno == EINTR
   }
 
-  /// The exit code, or 128 + signal. A program that does not end by `deadline` is killed.
+  /// Waits for the program's end; returns its exit code, or 128 + signal. A program that does not end by `deadline` is
+  /// killed.
   private borrowing func reap(_ deadline: Deadline) -> Int32 {
     var status: Int32 = 0
     while true {
@@ -83,7 +85,7 @@ struct StartingChild: ~Copyable {
       if result == pid { return status & 0x7f == 0 ? (status >> 8) & 0xff : 128 + (status & 0x7f) }
       if result < 0, errno != EINTR { return 0 }
       if deadline.hasPassed { kill(pid, SIGKILL) }
-      // There is no descriptor to wait on for a process before Linux 5.3.
+      // Before Linux 5.3 a process has no descriptor to wait on, so this loop polls.
       _ = poll(nil, 0, 2)
     }
   }
@@ -106,7 +108,7 @@ struct StartingChild: ~Copyable {
     }
   }
 
-  /// This process's environment, copied at once; nothing in it changes its environment.
+  /// A copy of this process's environment, which nothing in the process changes.
   private static func own() -> [String] {
     var lines: [String] = []
     var next = unsafe environ

@@ -1,57 +1,58 @@
 public import VaultWire
 
-/// A vault, spoken to through its daemon.
+/// A vault, reached through its daemon.
 ///
-/// Every call blocks the thread it is made on until the daemon has answered, a local round trip of some tens of
-/// microseconds unless it waits for an unlock. Calls that follow each other share one connection; a daemon that
-/// restarts between or during them is waited for. A value and its copies, which share that connection, are for one
-/// thread at a time; make another one for another thread.
+/// Every call blocks its thread until the daemon has answered, a local round trip of some tens of microseconds unless
+/// the call waits for an unlock. Calls that follow each other share one connection. A call waits for a daemon that
+/// restarts before it or during it. A value and its copies share that connection, so only one thread at a time may use
+/// them; make another value for another thread.
 ///
-/// Calls throw ``ClientError``. The ones that ask back through a closure also throw what the closure throws.
+/// Calls throw ``ClientError``. Calls that ask back through a closure also throw the closure's errors.
 public struct Vault {
   /// The address at which the daemon listens.
   public let location: SocketLocation
-  /// True when a person is waiting for the answers. It moves the idle deadline, so a program that works on its own
-  /// must leave it off, lest the vault never locks.
+  /// True when a person is waiting for the answers. It moves the idle deadline, so a program that works on its own must
+  /// leave it off; otherwise the vault would never lock.
   public var interactive = false
-  /// The purpose for which the vault is wanted, shown to a person who is asked.
+  /// The purpose of the calls, shown to a person who is asked.
   public var reason: String?
-  /// The time that a call tries while nobody listens.
+  /// The time that a call keeps trying while nobody listens.
   public var patience = Connection.defaultPatience
-  /// The time that a call waits for an answer, beyond what it was asked to wait for; nil means for ever.
+  /// The time that a call waits for an answer, beyond the wait that it asks for; nil means forever.
   public var timeout: Duration? = Connection.defaultTimeout
-  /// The time after which a call gives up a daemon that answers nobody, also where the call waits for a person; nil
-  /// where the other limits alone count. It does not count for ``monitor(patience:_:)``, which is silent for as long as
-  /// nothing happens.
+  /// The time after which a call gives up on a daemon that answers nobody, even if the call waits for a person. Nil if
+  /// only the other limits count. It does not apply to ``monitor(patience:_:)``, which is silent while nothing happens.
   public var silence: Duration? = .seconds(10)
-  /// The time that a call that derives keys from passwords may take: slow machines need seconds.
+  /// The time for a call that derives keys from passwords, because slow machines need seconds.
   public var keyTimeout: Duration? = .seconds(120)
 
-  /// A descriptor that ends conversations, and attending, with ``Fault/cancelled`` once it can be read.
+  /// A descriptor that ends conversations and ``attend(faces:_:)`` with ``Fault/cancelled`` once it is readable.
   public var cancellation: Int32?
 
-  /// The most bytes of items that are kept together, those of more than a million.
+  /// The most bytes of items that are kept together, enough for more than a million items.
   var longestListing = 256 << 20
-  /// The most bytes of what a check says, or a salvage, which a daemon ends after some hundred kilobytes.
+  /// The most bytes of the reports of a check or a salvage. A daemon ends such reports after some hundred kilobytes.
   var longestReport = 64 << 20
 
   private let connection: KeptConnection
 
-  /// The vault at `location`. Nothing is connected yet.
+  /// Makes a client of the vault at `location`, without connecting yet.
   public init(at location: SocketLocation) {
     self.location = location
     connection = KeptConnection(to: location)
   }
 
-  /// The user's vault, as ``SocketLocation/user(explicit:)`` finds it.
+  /// Makes a client of the user's vault, as ``SocketLocation/user(explicit:)`` finds it.
   public init() throws(ClientError) { self.init(at: try SocketLocation.user()) }
 
-  /// The state of the vault: answered in every state, and never touches the idle deadline.
+  /// The state of the vault. The daemon answers in every state, and the call never moves the idle deadline.
   public func status() throws(ClientError) -> Wire.StatusReply {
     try call(.status, again: true, Wire.Empty()).decode()
   }
 
-  /// Has the daemon read its settings again; ``Fault/misconfigured(reason:)`` says which line it refuses, and why.
+  /// Makes the daemon read its settings again.
+  ///
+  /// - Throws: ``Fault/misconfigured(reason:)``, which tells the line that the daemon rejects, and the reason.
   public func reload() throws(ClientError) -> Wire.ReloadReply {
     try call(.reload, again: true, Wire.Empty()).decode()
   }
@@ -61,7 +62,7 @@ public struct Vault {
     _ = try call(.lock, again: true, Wire.Empty()).decode(Wire.Empty.self)
   }
 
-  /// The `interactive` of a call.
+  /// The parameter `interactive` of a call.
   var attended: Bool? { interactive ? true : nil }
 
   func call(
@@ -85,8 +86,8 @@ public struct Vault {
     return try stream(method, timeout: timeout, cancellation: cancellation, &repetition, parameters)
   }
 
-  /// All that `take` makes of the replies to a call that only reads, made again from the beginning when the daemon goes away
-  /// before the last of them.
+  /// Collects the replies to a call that only reads into what `take` makes of them. The call is repeated from the
+  /// beginning when the daemon goes away before the last reply.
   func gather<Whole>(
     _ method: MethodName, _ parameters: some WireValue,
     _ take: (inout ReplyStream) throws(ClientError) -> Whole
@@ -101,7 +102,7 @@ public struct Vault {
     }
   }
 
-  /// The check of a daemon that is silent for long.
+  /// The check for a daemon that is silent for long.
   private var signOfLife: SignOfLife? { silence.map { SignOfLife(location: location, limit: $0) } }
 
   private func stream(

@@ -1,12 +1,14 @@
 public import VaultWire
 
 extension Vault {
-  /// Attends a person's session: hands over what a person is wanted for, and what one should hear of, until `each` says false.
+  /// Attends a person's session: passes inquiries and notices for the person to `each`, until `each` returns false.
   ///
-  /// It blocks for as long as nothing happens. Throws ``ClientError/disconnected`` when the daemon goes away, and
-  /// ``ClientError/timedOut`` when it gives no sign of life for ``silence``: so often it is asked for one, twice.
+  /// It blocks while nothing happens. Each half of ``silence`` without a message, the daemon is asked for a sign of
+  /// life.
   ///
-  /// - Parameter faces: the ways in which the person is asked, in their order.
+  /// - Parameter faces: the faces with which the person is asked, in their order.
+  /// - Throws: ``ClientError/disconnected`` when the daemon goes away, and ``ClientError/timedOut`` when it gives no
+  ///   sign of life for ``silence``.
   public func attend(faces: [String], _ each: (Wire.AttendReply) throws -> Bool) throws {
     var replies = try stream(
       .attend, timeout: timeout, cancellation: cancellation, Wire.AttendParameters(faces: faces))

@@ -1,34 +1,34 @@
 public import VaultWire
 
 extension Vault {
-  /// A choice among the entries of the audit log.
+  /// A choice of entries of the audit log.
   public struct AuditQuery: Sendable {
-    /// The time of the first and of the last ones, Unix seconds.
+    /// The time of the earliest and of the latest entries, in Unix seconds.
     public var since: Int64?
     public var until: Int64?
-    /// The items, as a grant names them, such as `iothome/*`.
+    /// The items, as a pattern of a grant, such as `iothome/*`.
     public var items: String?
-    /// In place of these: the item that has this name now, under any name that it had.
+    /// One item, in place of the pattern: the item that has this name now, under any name that it had.
     public var item: String?
-    /// The callers, as a grant names them, such as `unit:iothome.service`.
+    /// The callers, as a subject of a grant, such as `unit:iothome.service`.
     public var subject: String?
-    /// True for those alone that were refused.
+    /// True for refused calls only.
     public var denied = false
-    /// The way in which it was asked for, such as `varlink`.
+    /// The door through which the call came, such as `varlink`.
     public var door: String?
     /// The action, such as `get`.
     public var action: String?
-    /// The most of them, the last ones.
+    /// The most entries, counted from the end.
     public var last: Int?
 
     public init() {}
   }
 
-  /// Hands over the entries of the audit log that are asked for, in their order: all for an administrator; those about
-  /// themselves for others. With `following` it goes on with those that are yet to come, and blocks until there are any.
+  /// Passes the chosen entries of the audit log to `each`, in their order. An administrator gets all of them; others
+  /// get those about themselves. With `following` it continues with later entries, and blocks until there are any.
   ///
-  /// - Returns: where an item is asked for, the number of entries of values that were read, used or changed which have a
-  ///   name alone, and another one: the item may have had it then.
+  /// - Returns: if an item is chosen, the number of entries about values read, used or changed that carry only a name,
+  ///   and a different one. The item may have had that name then.
   @discardableResult public func audit(
     _ query: AuditQuery = AuditQuery(), following: Bool = false, _ each: (Wire.AuditEntry) throws -> Void
   ) throws -> Int {
@@ -47,8 +47,8 @@ extension Vault {
     return otherNames
   }
 
-  /// Has all of the audit log looked at, also against what was noted of it elsewhere, and hands over how far that is. Gives
-  /// what came of it.
+  /// Makes the daemon check the whole audit log, also against the marks that were noted elsewhere, and passes its
+  /// progress on. Returns the result.
   public func checkAudit(
     noted: [Wire.AuditMark] = [], progress: (Wire.Progress) throws -> Void
   ) throws -> Wire.AuditReply {
@@ -64,8 +64,8 @@ extension Vault {
     return last
   }
 
-  /// Sets aside the entries that a rekey of an earlier version left unreadable, and gives their numbers and times; none
-  /// where there are none. Presence has to be shown before.
+  /// Sets aside the entries that a rekey of an earlier version left unreadable. Returns their numbers and times; empty
+  /// when there are none. Presence must be proved before this call.
   public func repairAudit() throws(ClientError) -> [Wire.AuditAside] {
     try call(.repairAudit, again: true, Wire.Empty()).decode(Wire.RepairAuditReply.self).aside
   }

@@ -1,20 +1,20 @@
 public import VaultWire
 
-/// The reply of `Code`: a one-time code that wipes itself, and when it counts.
+/// The reply of `Code`: a one-time code that wipes itself, and the time for which it is valid.
 public struct OneTimeCode: ~Copyable, Sendable {
-  /// The item's name, and what is known of the code beside its digits.
+  /// The item's name and everything about the code except its digits.
   public let reply: Wire.CodeReply
   /// ASCII digits, 6 to 8 of them, or the five characters of Steam's codes.
   public let digits: SecretBuffer
 }
 
 extension Vault {
-  /// The one-time code of the item `name`. One by a counter moves that on.
+  /// Returns the one-time code of the item `name`. If the code comes from a counter, the counter advances.
   ///
   /// - Parameters:
-  ///   - wait: how long to wait for an unlock; nil fails at once with ``Fault/locked(state:cause:)``.
-  ///   - expired: whether an item past its expiry will do.
-  ///   - ask: whether to wait where an agent attends that can ask a person, for `wait` or else for two minutes.
+  ///   - wait: the time to wait for an unlock; nil fails at once with ``Fault/locked(state:cause:)``.
+  ///   - expired: true to accept an item past its expiry.
+  ///   - ask: true to wait if an agent attends that can ask a person, for `wait` or else for two minutes.
   public func code(
     _ name: String, wait: Duration? = nil, expired: Bool = false, ask: Bool = false
   ) throws(ClientError) -> OneTimeCode {
@@ -27,7 +27,7 @@ extension Vault {
     guard let node = reply.code, let digits = response.frame.secret(node) else {
       throw .protocolViolation("parameter code")
     }
-    // It goes to terminals as it is.
+    // The code goes to terminals unescaped.
     guard digits.withBytes({ $0.isText(of: UInt8(ascii: "0")...UInt8(ascii: "9"), 6...8) || $0.isSteamCode }) else {
       throw .protocolViolation("a code that is neither 6 to 8 digits nor one of Steam's")
     }
@@ -36,13 +36,13 @@ extension Vault {
 }
 
 extension RawSpan {
-  /// True for five of the digits and letters that Steam's codes are made of.
+  /// True for five of the digits and letters that Steam's codes use.
   fileprivate var isSteamCode: Bool {
     let (text, alphabet) = (Span<UInt8>(_bytes: self), Array("23456789BCDFGHJKMNPQRTVWXY".utf8))
     return text.count == 5 && text.indices.allSatisfy { alphabet.contains(text[$0]) }
   }
 
-  /// True when so many bytes are all among `bytes`.
+  /// Returns true when the number of bytes is in `counts` and all of them are in `bytes`.
   func isText(of bytes: ClosedRange<UInt8>, _ counts: ClosedRange<Int>) -> Bool {
     let text = Span<UInt8>(_bytes: self)
     return counts.contains(text.count) && text.indices.allSatisfy { bytes.contains(text[$0]) }

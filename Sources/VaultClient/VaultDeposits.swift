@@ -1,17 +1,17 @@
 public import VaultWire
 
 extension Vault {
-  /// The item that a value is left for.
+  /// The item that a deposit is for.
   public struct DepositTarget: Sendable {
     public var name: String
-    /// Of a new item, ``VaultModel/ItemKind/password`` unless given; one that is there has to be of it.
+    /// The kind of a new item, ``VaultModel/ItemKind/password`` by default. An existing item must have the kind that is
+    /// given.
     public var kind: String?
-    /// Of a new item, none unless given; one that is there has to have the same.
+    /// The attributes of a new item, none by default. An existing item must have the attributes that are given.
     public var attributes: [String: String]?
-    /// The class of a new item, `when-unlocked` unless given; one that is there has to be of it.
+    /// The class of a new item, `when-unlocked` by default. An existing item must have the class that is given.
     public var accessible: String?
 
-    /// Names an item.
     public init(
       _ name: String, kind: String? = nil, attributes: [String: String]? = nil, accessible: String? = nil
     ) {
@@ -19,10 +19,10 @@ extension Vault {
     }
   }
 
-  /// Leaves `value` for an item, also while the vault is locked. It makes the item, or adds a version to it where the caller
-  /// may set that; else it is kept aside for an administrator.
+  /// Deposits `value` for an item, even while the vault is locked. The deposit makes the item, or adds a version to it
+  /// if the caller may set the item. Otherwise it is kept aside for an administrator.
   ///
-  /// The reply says what came of it, as far as the caller may know. ``reason`` goes along, for the audit log.
+  /// The reply tells the result, as far as the caller may know it. ``reason`` is sent along for the audit log.
   public func deposit(
     _ target: DepositTarget, value: borrowing SecretBuffer
   ) throws(ClientError) -> Wire.DepositReply {
@@ -34,8 +34,8 @@ extension Vault {
     }.decode()
   }
 
-  /// Seals `value` to the public key of another vault, as ``publicKey()`` tells it there, for ``deposit(sealed:)`` there. It
-  /// needs no vault here.
+  /// Seals `value` to the public key of another vault, for ``deposit(sealed:)`` there. ``publicKey()`` on that vault
+  /// returns the key. No vault is needed here.
   public func sealDeposit(
     _ target: DepositTarget, value: borrowing SecretBuffer, to key: String
   ) throws(ClientError) -> Wire.SealDepositReply {
@@ -46,19 +46,21 @@ extension Vault {
     }.decode()
   }
 
-  /// Leaves what ``sealDeposit(_:value:to:)`` has sealed to this vault's key. It counts once, and for 30 days.
+  /// Deposits a value that ``sealDeposit(_:value:to:)`` sealed to this vault's key. A sealed deposit is valid once, and
+  /// for 30 days.
   public func deposit(sealed box: String) throws(ClientError) -> Wire.DepositSealedReply {
     try call(.depositSealed, again: false, Wire.DepositSealedParameters(box: box, reason: reason)).decode()
   }
 
-  /// The public key of the vault, to which values are sealed, and a fingerprint to compare it by.
+  /// Returns the vault's public key, to which values are sealed, and a fingerprint to compare.
   ///
-  /// It is ``Fault/locked(state:cause:)`` until the daemon's first unlock.
+  /// - Throws: ``Fault/locked(state:cause:)`` until the daemon's first unlock.
   public func publicKey() throws(ClientError) -> Wire.PublicKeyReply {
     try call(.publicKey, again: true, Wire.Empty()).decode()
   }
 
-  /// What was left and is not taken in: what waits for the next unlock, and what was kept aside. For administrators.
+  /// Returns the deposits that are not part of the vault yet: those that wait for the next unlock, and those kept
+  /// aside. For administrators.
   public func deposits() throws(ClientError) -> [Wire.DepositInfo] {
     try gather(.deposits, Wire.Empty()) { replies throws(ClientError) in
       var found: [Wire.DepositInfo] = []
@@ -71,7 +73,7 @@ extension Vault {
     }
   }
 
-  /// Makes what was kept aside the value of its item, as if the caller had set it, or drops it.
+  /// Makes a deposit that was kept aside the value of its item, as if the caller had set it, or drops the deposit.
   @discardableResult
   public func settleDeposit(_ number: Int, accept: Bool) throws(ClientError) -> Wire.SettleDepositReply {
     try call(

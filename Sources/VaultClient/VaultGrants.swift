@@ -1,20 +1,20 @@
 public import VaultWire
 
 extension Vault {
-  /// The grants that are left by what is asked for, and what else there is to know of them.
+  /// The grants that a query finds, and further facts about them.
   public struct Grants: Sendable {
     public var grants: [Wire.Permission] = []
-    /// The subjects whose processes have their grants alone, in a user's vault.
+    /// The subjects whose processes have no rights except their grants, in a user's vault.
     public var confined: [String] = []
-    /// The time since which grants wait to be confirmed, Unix seconds; nil where they do not.
+    /// The time since which grants have been waiting for confirmation, in Unix seconds; nil when none wait.
     public var unconfirmed: Int64?
   }
 
-  /// Lets the callers that are `subject` do `rights` to the items that the pattern `items` is for, until a time in Unix seconds.
-  /// With `credential` the item is also a credential of that name of the service that is `subject`.
+  /// Grants `rights` to the callers that match `subject`, for the items that match the pattern `items`, until a time in
+  /// Unix seconds. With `credential` the item is also a credential of that name of the service that is `subject`.
   ///
-  /// An earlier grant for the same of both is replaced, and is in the reply. In a user's vault it takes
-  /// ``authenticateForGrants(answer:)`` before.
+  /// A grant replaces an earlier one with the same subject and items; the reply contains the earlier grant. In a user's
+  /// vault this takes ``authenticateForGrants(answer:)`` before.
   public func grant(
     _ subject: String, _ items: String, _ rights: [String], as credential: String? = nil, until: Int64? = nil
   ) throws(ClientError) -> Wire.GrantReply {
@@ -25,15 +25,15 @@ extension Vault {
     ).decode()
   }
 
-  /// Takes the grants of `subject` for the pattern `items` back, or all that it has.
+  /// Revokes the grant of `subject` for the pattern `items`, or all its grants.
   public func revoke(_ subject: String, _ items: String? = nil) throws(ClientError) -> Wire.RevokeReply {
     try call(
       .revoke, again: false, Wire.RevokeParameters(subject: subject, items: items, interactive: attended)
     ).decode()
   }
 
-  /// The grants: those that a process has which is `subject`, that are for the item `name`, or that were not needed for `unused`
-  /// seconds. Administrators see all, others their own.
+  /// Returns grants: those of a process that is `subject`, those for the item `name`, or those not needed for `unused`
+  /// seconds. Administrators see all grants, others their own.
   public func grants(
     for subject: String? = nil, on name: String? = nil, unused: Int? = nil
   ) throws(ClientError) -> Grants {
@@ -52,25 +52,26 @@ extension Vault {
     }
   }
 
-  /// True when a process that is `subject`, or this one, may do `right` to the item `name`, whether there is one or not.
+  /// Returns true when a process that is `subject`, or this process, may do `right` to the item `name`, even if there
+  /// is no such item.
   public func can(_ subject: String?, _ right: String, _ name: String) throws(ClientError) -> Bool {
     try call(.can, again: true, Wire.CanParameters(subject: subject, right: right, name: name))
       .decode(Wire.CanReply.self).allowed
   }
 
-  /// The subjects that may do something with the item `name` by grants, whether there is one or not.
+  /// Returns the subjects with rights to the item `name` by grants, even if there is no such item.
   public func access(to name: String) throws(ClientError) -> [Wire.Access] {
     try call(.whoMay, again: true, Wire.WhoMayParameters(name: name)).decode(Wire.WhoMayReply.self).access
   }
 
-  /// Has the grants of a vault that was made from a backup count. Gives how many there are.
+  /// Confirms the grants of a vault that was made from a backup, so that they take effect. Returns their number.
   @discardableResult
   public func confirmGrants() throws(ClientError) -> Int {
     try call(.confirmGrants, again: true, Wire.ConfirmGrantsParameters(interactive: attended))
       .decode(Wire.ConfirmGrantsReply.self).grants
   }
 
-  /// Has processes that are a subject which grants have named be like the user's others again.
+  /// Ends the confinement of a subject that grants have named: its processes are treated like the user's others again.
   public func forgetSubject(_ subject: String) throws(ClientError) {
     _ = try call(
       .forgetSubject, again: false, Wire.ForgetSubjectParameters(subject: subject, interactive: attended)

@@ -1,22 +1,22 @@
 public import VaultWire
 
-/// A new token that wipes itself, and what is known of it.
+/// A new token that wipes itself, and facts about it.
 public struct IssuedToken: ~Copyable, Sendable {
-  /// The item's name, and what is known of the token beside its text.
+  /// The item's name and everything about the token except its text.
   public let reply: Wire.IssueTokenReply
-  /// ASCII: three parts with a point between them.
+  /// The token in ASCII: three parts separated by points.
   public let text: SecretBuffer
 }
 
 // Keys that are used without being read.
 extension Vault {
-  /// The way in which a call for a key's use waits.
+  /// The wait of a call that uses a key.
   public struct KeyWait: Sendable {
-    /// The longest time to wait for an unlock, or an approval; nil fails at once.
+    /// The longest time to wait for an unlock or an approval; nil fails at once.
     public var wait: Duration?
-    /// True where an item past its expiry will do.
+    /// True to accept an item past its expiry.
     public var expired = false
-    /// True to wait where an agent attends that can ask a person, for `wait` or else for two minutes.
+    /// True to wait if an agent attends that can ask a person, for `wait` or else for two minutes.
     public var ask = false
 
     public init(wait: Duration? = nil, expired: Bool = false, ask: Bool = false) {
@@ -26,7 +26,7 @@ extension Vault {
     fileprivate var longest: Duration? { wait ?? (ask ? Vault.usualAsking : nil) }
   }
 
-  /// A signature of `message` by the key of the item `name`, which is for `sign`.
+  /// Returns a signature of `message` by the key of the item `name`, whose use is `sign`.
   ///
   /// - Parameter algorithm: such as `EdDSA`, `ES256` or `PS256`; nil for the key's own.
   public func sign(
@@ -42,9 +42,10 @@ extension Vault {
     }.decode()
   }
 
-  /// The keyed hash of `message` under the key of the item `name`, which is for `mac`, or whether `mac` (base64) is it.
+  /// Returns the keyed hash of `message` under the key of the item `name`, whose use is `mac`. With `mac` (base64) it
+  /// compares the two instead.
   ///
-  /// - Parameter algorithm: `HS256`, which it is when left out, or `HS512`.
+  /// - Parameter algorithm: `HS256`, which is the default, or `HS512`.
   public func mac(
     _ name: String, _ message: borrowing SecretBuffer, algorithm: String? = nil, comparing mac: String? = nil,
     _ wait: KeyWait = KeyWait()
@@ -59,11 +60,11 @@ extension Vault {
     }.decode()
   }
 
-  /// A new token by the item `name`, which is for `jwt`.
+  /// Returns a new token from the item `name`, whose use is `jwt`.
   ///
   /// - Parameters:
-  ///   - lifetime: in seconds; nil for the longest that the item gives.
-  ///   - claims: a JSON object, of those that the item allows.
+  ///   - lifetime: in seconds; nil for the longest that the item allows.
+  ///   - claims: a JSON object with claims that the item allows.
   public func issueToken(
     _ name: String, subject: String? = nil, lifetime: Int64? = nil, claims: String? = nil,
     _ wait: KeyWait = KeyWait()
@@ -78,14 +79,14 @@ extension Vault {
     guard let node = reply.token, let text = response.frame.secret(node) else {
       throw .protocolViolation("parameter token")
     }
-    // It goes to terminals as it is.
+    // The token goes to terminals unescaped.
     guard text.withBytes({ $0.isText(of: UInt8(ascii: "!")...UInt8(ascii: "~"), 5...65_536) }) else {
       throw .protocolViolation("a token that is no text")
     }
     return IssuedToken(reply: reply, text: text)
   }
 
-  /// Checks a token by the item `name`, which is for `jwt`.
+  /// Checks a token with the item `name`, whose use is `jwt`.
   public func verifyToken(
     _ name: String, _ token: borrowing SecretBuffer, _ wait: KeyWait = KeyWait()
   ) throws(ClientError) -> Wire.VerifyTokenReply {
@@ -99,7 +100,7 @@ extension Vault {
     }.decode()
   }
 
-  /// Takes back the token that the item `name` made with that `id`, or all that it made for a `subject` so far.
+  /// Revokes the token that the item `name` made with this `id`, or all tokens that it has made so far for a `subject`.
   @discardableResult
   public func revokeToken(
     _ name: String, id: String? = nil, subject: String? = nil
@@ -110,7 +111,7 @@ extension Vault {
     ).decode()
   }
 
-  /// The public half of the key of the item `name`.
+  /// Returns the public half of the key of the item `name`.
   ///
   /// - Parameter format: `spki`, `openssh`, `jwk` or `jwks`.
   public func publicKey(of name: String, format: String) throws(ClientError) -> Wire.PublicKeyReply {

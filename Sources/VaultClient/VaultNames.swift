@@ -1,12 +1,13 @@
 internal import VaultWire
 
 extension Vault {
-  /// Hands over what stands directly in a folder, as it is found and in no order, until `each` says false: the names of
-  /// its items, and of each folder within it once, with a slash behind it.
+  /// Passes the direct contents of a folder to `each`, unordered and as they are found, until `each` returns false: the
+  /// names of its items, and each subfolder once, with a slash at its end.
   ///
   /// - Parameters:
-  ///   - prefix: what all names begin with; up to its last slash it is the folder, and without one it is the top.
-  ///   - limit: the most names; 4096 where it is nil or more.
+  ///   - prefix: the beginning of all names. Its part up to the last slash is the folder; without a slash that is the
+  ///     top.
+  ///   - limit: the most names; 4096 if it is nil or larger.
   public func children(_ prefix: String, limit: Int? = nil, each: ([String]) throws -> Bool) throws {
     var replies = try stream(
       .children, timeout: timeout, Wire.ChildrenParameters(prefix: prefix, limit: limit, interactive: attended))
@@ -15,8 +16,8 @@ extension Vault {
     }
   }
 
-  /// Hands over the keys of all attributes, or the values of the attribute `key`, as they are found and in no order, until
-  /// `each` says false. Each comes once, and 4096 of them at most.
+  /// Passes the keys of all attributes, or the values of the attribute `key`, to `each`, unordered and as they are
+  /// found, until `each` returns false. Each comes once, and at most 4096 come.
   public func attributes(_ key: String? = nil, each: ([String]) throws -> Bool) throws {
     var replies = try stream(
       .attributes, timeout: timeout, Wire.AttributesParameters(key: key, interactive: attended))

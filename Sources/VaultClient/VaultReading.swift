@@ -1,6 +1,6 @@
 public import VaultWire
 
-/// The reply of `Get`: a value that wipes itself, and which version of the item it is.
+/// The reply of `Get`: a value that wipes itself, and its version.
 public struct Value: ~Copyable, Sendable {
   /// The item's name.
   public let name: String
@@ -8,21 +8,21 @@ public struct Value: ~Copyable, Sendable {
   public let version: Int
   /// The exact bytes that were stored.
   public let bytes: SecretBuffer
-  /// Everything else about the item, where that was asked for and the caller may find it.
+  /// Everything else about the item, if that was asked for and the caller may find the item.
   public var item: Wire.Item?
 }
 
 extension Vault {
-  /// The time for which a call waits for a person whom an agent asks, unless it says otherwise.
+  /// The time that a call waits for a person whom an agent asks, unless the call gives another.
   static let usualAsking = Duration.seconds(120)
 
-  /// The value of the item `name`: the exact bytes that were stored.
+  /// Returns the value of the item `name`: the exact bytes that were stored.
   ///
   /// - Parameters:
-  ///   - version: which version; nil means the current one.
-  ///   - wait: how long to wait for an unlock; nil fails at once with ``Fault/locked(state:cause:)``.
-  ///   - expired: whether an item past its expiry will do.
-  ///   - ask: whether to wait where an agent attends that can ask a person, for `wait` or else for two minutes.
+  ///   - version: the number of the version; nil means the current one.
+  ///   - wait: the time to wait for an unlock; nil fails at once with ``Fault/locked(state:cause:)``.
+  ///   - expired: true to accept an item past its expiry.
+  ///   - ask: true to wait if an agent attends that can ask a person, for `wait` or else for two minutes.
   public func get(
     _ name: String, version: Int? = nil, wait: Duration? = nil, expired: Bool = false, ask: Bool = false
   ) throws(ClientError) -> SecretBuffer {
@@ -30,15 +30,17 @@ extension Vault {
     return value.bytes
   }
 
-  /// The value of the item `name` as text, for programs that can do with nothing else: a `String` cannot be wiped
-  /// from memory. Throws ``ClientError/notText(name:)`` when it is not UTF-8.
+  /// Returns the value of the item `name` as text, for programs that need a `String`, which cannot be wiped from
+  /// memory.
+  ///
+  /// - Throws: ``ClientError/notText(name:)`` when the value is not UTF-8.
   public func get(
     _ name: String, as type: String.Type, version: Int? = nil, wait: Duration? = nil, expired: Bool = false
   ) throws(ClientError) -> String {
     let value = try get(name, version: version, wait: wait, expired: expired)
     guard
       let text = value.withBytes({ bytes in
-        // Lent for the call, and `String` copies.
+        // The pointer is valid during the call, and `String` copies the bytes.
         unsafe bytes.withUnsafeBytes { unsafe String(validating: $0, as: UTF8.self) }
       })
     else {
@@ -47,11 +49,11 @@ extension Vault {
     return text
   }
 
-  /// The value of the item `name` with what is known of it; the parameters are those of
+  /// Returns the value of the item `name` with its version; the parameters are those of
   /// ``get(_:version:wait:expired:ask:)``.
   ///
-  /// - Parameter describe: also tells ``Value/item``, with one call and one entry in the audit log. A daemon of an earlier
-  ///   version does not know that, and tells the value alone.
+  /// - Parameter describe: also returns ``Value/item``, with one call and one entry in the audit log. A daemon of an
+  ///   earlier version does not know this parameter, and returns the value alone.
   public func read(
     _ name: String, version: Int? = nil, wait: Duration? = nil, expired: Bool = false, ask: Bool = false,
     describe: Bool = false
@@ -77,19 +79,19 @@ extension Vault {
     }
   }
 
-  /// Everything about the item `name` but its value.
+  /// Returns everything about the item `name` except its value.
   public func show(_ name: String) throws(ClientError) -> Wire.Item {
     try call(.show, again: true, Wire.ShowParameters(name: name, interactive: attended))
       .decode(Wire.ShowReply.self).item
   }
 
-  /// The kept versions of the item `name`, newest first.
+  /// Returns the kept versions of the item `name`, newest first.
   public func history(_ name: String) throws(ClientError) -> [Wire.Version] {
     try call(.history, again: true, Wire.HistoryParameters(name: name, interactive: attended))
       .decode(Wire.HistoryReply.self).versions
   }
 
-  /// One page of the items that match `query` (nil: all), from `after`, an earlier page's `next`.
+  /// Returns one page of the items that match `query` (nil: all), starting at `after`, the `next` of an earlier page.
   public func page(
     of query: String? = nil, limit: Int? = nil, after: String? = nil
   ) throws(ClientError) -> Wire.FindReply {
@@ -98,8 +100,10 @@ extension Vault {
     ).decode()
   }
 
-  /// All items that match `query` (nil: all), `limit` at most, or those in the trash. Throws ``ClientError/answerTooLarge(limit:)`` when they are
-  /// more than 256 MiB; ``find(_:limit:each:)`` keeps none.
+  /// Returns all items that match `query` (nil: all), or those in the trash, at most `limit`. ``find(_:limit:each:)``
+  /// keeps no items.
+  ///
+  /// - Throws: ``ClientError/answerTooLarge(limit:)`` when the items are more than 256 MiB.
   public func find(
     _ query: String? = nil, limit: Int? = nil, inTrash: Bool = false
   ) throws(ClientError) -> [Wire.Item] {
@@ -114,8 +118,10 @@ extension Vault {
     }
   }
 
-  /// Hands over the items that match `query` (nil: all), `limit` at most, page by page as they come, until `each`
-  /// says false. Throws ``ClientError/disconnected`` when the daemon goes away behind the first page.
+  /// Passes the items that match `query` (nil: all), at most `limit`, to `each`, page by page as they come, until
+  /// `each` returns false.
+  ///
+  /// - Throws: ``ClientError/disconnected`` when the daemon goes away after the first page.
   public func find(_ query: String?, limit: Int? = nil, each: ([Wire.Item]) throws -> Bool) throws {
     var pages = try stream(.find, timeout: timeout, parameters(query, limit))
     while let page = try pages.next(timeout: timeout) {

@@ -1,15 +1,15 @@
 internal import VaultWire
 
 extension Vault {
-  /// Says for the audit log that a version of the item `name` was taken over, or could not be.
+  /// Records in the audit log that the caller has taken over a version of the item `name`, or has failed to.
   ///
-  /// The caller has to have the right to watch the item. A version that there never was is refused.
+  /// The caller must have the right to watch the item. A version that never existed is refused.
   ///
   /// - Parameters:
-  ///   - held: true where it did not succeed because it waits for a person.
-  ///   - detail: what is to be said of it: one line of at most 120 characters is kept.
-  ///   - notice: what a person is to see to, which ``status()`` tells administrators until the process says something
-  ///     else, or ends: one line of at most 1000 characters is kept.
+  ///   - held: true when it failed because it waits for a person.
+  ///   - detail: a text about the result; one line of at most 120 characters is kept.
+  ///   - notice: a text about something that a person must see to. ``status()`` shows it to administrators until the
+  ///     process sends another one or ends; one line of at most 1000 characters is kept.
   public func receipt(
     _ version: Int, of name: String, succeeded: Bool, held: Bool = false, detail: String? = nil, notice: String? = nil
   ) throws(ClientError) {

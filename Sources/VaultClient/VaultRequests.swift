@@ -1,25 +1,25 @@
 public import VaultWire
 
 extension Vault {
-  /// An administrator's yes to a request: once within five minutes, unless it says otherwise.
+  /// An administrator's yes to a request. By default it counts once, within five minutes.
   public struct Approval: Sendable {
-    /// The number of times that it counts; without ``seconds``, within a day.
+    /// The number of times that the approval counts; without ``seconds``, within a day.
     public var uses: Int?
-    /// The seconds for which it counts, of a clock that goes on while the machine sleeps.
+    /// The seconds for which the approval counts, on a clock that runs while the machine sleeps.
     public var seconds: Int?
-    /// The process that asked last, as ``Vault/requests()`` has shown it: for that alone, until any lock.
+    /// The pid of the process that asked last, as ``Vault/requests()`` showed it. The approval is for that process
+    /// alone, until any lock.
     public var session: Int?
-    /// True for a grant, until ``seconds`` have passed.
+    /// True to make a grant, until ``seconds`` have passed.
     public var always: Bool
 
-    /// Says what is approved.
     public init(uses: Int? = nil, seconds: Int? = nil, session: Int? = nil, always: Bool = false) {
       (self.uses, self.seconds, self.session, self.always) = (uses, seconds, session, always)
     }
   }
 
-  /// Asks for the requests that wait for an answer, the approvals that count now, and what nobody is asked about. For
-  /// administrators.
+  /// Returns the requests that wait for an answer, the approvals that count now, and the denials because of which
+  /// nobody is asked. For administrators.
   public func requests() throws(ClientError) -> [Wire.Request] {
     try gather(.requests, Wire.Empty()) { replies throws(ClientError) in
       var found: [Wire.Request] = []
@@ -32,7 +32,7 @@ extension Vault {
     }
   }
 
-  /// Approves the request of that number. In a user's vault it takes ``authenticateForGrants(answer:)`` before.
+  /// Approves the request with this number. In a user's vault this takes ``authenticateForGrants(answer:)`` before.
   @discardableResult
   public func approve(_ number: Int, _ approval: Approval = Approval()) throws(ClientError) -> Wire.ApproveReply {
     try call(
@@ -43,8 +43,8 @@ extension Vault {
     ).decode()
   }
 
-  /// Denies the request of that number, or takes an approval back: nobody is asked about it again for a while or, with `always`,
-  /// before ``forgetDenial(of:_:)``.
+  /// Denies the request with this number, or takes an approval back. Nobody is asked about it again for a while or,
+  /// with `always`, until ``forgetDenial(of:_:)``.
   @discardableResult
   public func deny(_ number: Int, always: Bool = false) throws(ClientError) -> Wire.DenyReply {
     try call(
@@ -53,7 +53,7 @@ extension Vault {
     ).decode()
   }
 
-  /// Has a subject that was denied the item `name` ask for it again.
+  /// Lets a subject that was denied the item `name` ask for it again.
   public func forgetDenial(of subject: String, _ name: String) throws(ClientError) {
     _ = try call(
       .forgetDenial, again: false,

@@ -1,11 +1,12 @@
 public import VaultWire
 
 extension Vault {
-  /// Has every record of the store checked, or joins a check that is under way, and hands over how far it is and what is
-  /// found, as it comes.
+  /// Makes the daemon check every record of the store, or joins a check that is under way. Passes the progress and the
+  /// findings to `each` as they come.
   ///
-  /// It takes as long as there are records, some hundred thousand a second, and keeps nobody else waiting. While the vault
-  /// is locked it goes as far as the keys in the daemon's memory allow: see ``Wire/Verification/unchecked``.
+  /// The time depends on the number of records, of which some hundred thousand are checked in a second. Nobody else has
+  /// to wait. While the vault is locked, the check covers only records whose keys are in the daemon's memory: see
+  /// ``Wire/Verification/unchecked``.
   public func verify(_ each: (Wire.VerifyReply) throws -> Void) throws -> Wire.Verification {
     var replies = try stream(.verify, timeout: timeout, Wire.Empty())
     var size = AnswerSize(limit: longestReport)
@@ -18,15 +19,15 @@ extension Vault {
     throw ClientError.protocolViolation("Verify ended without a result")
   }
 
-  /// Sets the newest time that the store knows back to the clock, where that is behind.
+  /// Sets the newest time that the store knows back to the clock's time, if the clock is behind.
   public func repairClock() throws(ClientError) -> Wire.RepairClockReply {
     try call(.repairClock, again: true, Wire.RepairClockParameters(interactive: attended))
       .decode(Wire.RepairClockReply.self)
   }
 
-  /// Has what still authenticates of a damaged store saved aside, for ``backup(salvaged:cancellation:begin:write:)``, and
-  /// hands over how far it is and what is lost, as it comes. Gives how many items were saved, and how many losses there are
-  /// beside those that were handed over.
+  /// Makes the daemon save the parts of a damaged store that still authenticate, for
+  /// ``backup(salvaged:cancellation:begin:write:)``. Passes the progress and the losses to `each` as they come. Returns
+  /// the number of saved items, and the number of losses that were not passed on.
   public func salvage(_ each: (Wire.SalvageReply) throws -> Void) throws -> (saved: Int, omitted: Int) {
     var replies = try stream(.salvage, timeout: timeout, Wire.Empty())
     var size = AnswerSize(limit: longestReport)

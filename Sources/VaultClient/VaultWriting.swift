@@ -1,10 +1,10 @@
 public import VaultWire
 
 extension Vault {
-  /// Stores `value` as the item `item` describes. Gives the number of the version it made, and an expiry that had passed and
-  /// is taken away.
+  /// Stores `value` as the item that `item` describes. Returns the number of the new version, and a past expiry if one
+  /// was removed.
   ///
-  /// An existing item is ``Fault/alreadyExists(name:failed:)`` unless `item.update` is true.
+  /// - Throws: ``Fault/alreadyExists(name:failed:)`` for an existing item, unless `item.update` is true.
   @discardableResult
   public func set(_ item: Wire.NewItem, value: borrowing SecretBuffer) throws(ClientError) -> Wire.SetReply {
     try call(.set, again: false) { writer in
@@ -12,19 +12,20 @@ extension Vault {
     }.decode()
   }
 
-  /// Stores an item whose value the daemon draws (`item.generate`), or changes all but the value of an existing one.
-  /// Gives the same.
+  /// Stores an item whose value the daemon generates (`item.generate`), or changes everything except the value of an
+  /// existing one. Returns the number of the new version, and a past expiry if one was removed.
   @discardableResult
   public func set(_ item: Wire.NewItem) throws(ClientError) -> Wire.SetReply {
     try call(.set, again: false, parameters(item)).decode()
   }
 
-  /// Stores all items of `batch`, or none. Gives the number of the version made for each, in their order.
+  /// Stores all items of `batch`, or none. Returns the number of each item's new version, in their order.
   public func setMany(_ batch: borrowing Batch) throws(ClientError) -> [Int] {
     try setMany(batch, 0..<batch.count)
   }
 
-  /// Stores those items of `batch`, counted from 0, or none of them. Gives the same.
+  /// Stores the items of `batch` in `range`, counted from 0, or none of them. Returns the number of each item's new
+  /// version, in their order.
   public func setMany(_ batch: borrowing Batch, _ range: Range<Int>) throws(ClientError) -> [Int] {
     try call(.setMany, again: false) { writer in
       writer.beginObject()
@@ -38,24 +39,24 @@ extension Vault {
     }.decode(Wire.SetManyReply.self).versions
   }
 
-  /// Deletes the items `names`, all or none. They go to the trash, unless `now` is true or there is none.
+  /// Deletes the items `names`, all or none. They go to the trash, unless `now` is true or there is no trash.
   ///
-  /// Gives the seconds that they can be brought back; nil when they are gone.
+  /// - Returns: the seconds for which the items can be restored; nil when they are gone.
   @discardableResult
   public func delete(_ names: [String], now: Bool = false) throws(ClientError) -> Int? {
     let parameters = Wire.DeleteParameters(names: names, now: now ? true : nil, interactive: attended)
     return try call(.delete, again: false, parameters).decode(Wire.DeleteReply.self).kept
   }
 
-  /// Takes the item `name` that was deleted last out of the trash.
+  /// Restores the item `name` from the trash; among several, the one deleted last.
   ///
-  /// The reply tells who else may do something with it by grants.
+  /// The reply names the other subjects that have rights to it by grants.
   @discardableResult
   public func undelete(_ name: String) throws(ClientError) -> Wire.UndeleteReply {
     try call(.undelete, again: false, Wire.UndeleteParameters(name: name, interactive: attended)).decode()
   }
 
-  /// Deletes everything in the trash for good. Gives the number of items that are gone.
+  /// Deletes everything in the trash for good. Returns the number of items that are gone.
   @discardableResult
   public func emptyTrash() throws(ClientError) -> Int {
     var (deleted, after): (Int, String?) = (0, nil)
@@ -68,7 +69,7 @@ extension Vault {
     return deleted
   }
 
-  /// Makes the value of an older version of the item `name` the current one again. Gives the number of the version it made.
+  /// Makes the value of an older version of the item `name` current again. Returns the number of the new version.
   @discardableResult
   public func restoreVersion(_ version: Int, of name: String) throws(ClientError) -> Int {
     try call(
@@ -83,13 +84,13 @@ extension Vault {
       .decode(Wire.Empty.self)
   }
 
-  /// Stores a copy of the item `source` as `target`, with its value and all that is said about it. The reply has
-  /// the number of the version it made there, and who else may do something with a new one by grants.
+  /// Stores a copy of the item `source` as `target`, with its value and all its metadata. The reply has the number of
+  /// the new version, and the other subjects that have rights to a new item by grants.
   ///
   /// - Parameters:
-  ///   - replacing: whether an item of that name gets it as a new version; otherwise it is
+  ///   - replacing: true to add the copy as a new version to an existing item; otherwise an existing item is
   ///     ``Fault/alreadyExists(name:failed:)``.
-  ///   - expired: whether an item past its expiry will do.
+  ///   - expired: true to accept an item past its expiry.
   @discardableResult
   public func copy(
     _ source: String, to target: String, replacing: Bool = false, expired: Bool = false
@@ -102,8 +103,10 @@ extension Vault {
     ).decode()
   }
 
-  /// The version of the item `target` where that is such a copy of `source` already as ``copy(_:to:replacing:expired:)``
-  /// makes; ``Fault/alreadyExists(name:failed:)`` where it is another item.
+  /// Returns the version of the item `target` if it is already a copy of `source` as ``copy(_:to:replacing:expired:)``
+  /// makes it.
+  ///
+  /// - Throws: ``Fault/alreadyExists(name:failed:)`` when it is another item.
   public func copied(_ source: String, to target: String, expired: Bool = false) throws(ClientError) -> Int {
     try call(
       .copy, again: true,
@@ -112,14 +115,14 @@ extension Vault {
     ).decode(Wire.CopyReply.self).version
   }
 
-  /// A new secret, which the daemon draws and stores nowhere.
+  /// Returns a new secret, which the daemon generates and does not store.
   public func generate(_ recipe: Wire.Generator) throws(ClientError) -> SecretBuffer {
     let response = try call(.generate, again: true, Wire.GenerateParameters(recipe: recipe))
     let reply: Wire.GenerateReply = try response.decode()
     guard let node = reply.value, let value = response.frame.secret(node) else {
       throw .protocolViolation("parameter value")
     }
-    // It goes to terminals as it is.
+    // The value goes to terminals unescaped.
     guard value.withBytes({ $0.isText(of: UInt8(ascii: " ")...UInt8(ascii: "~"), 1...(1 << 20)) }) else {
       throw .protocolViolation("a generated value that is not printable ASCII")
     }
@@ -137,16 +140,16 @@ extension Vault {
 /// Items to store in one transaction, in memory that wipes itself.
 public struct Batch: ~Copyable {
   private var items = JSONWriter()
-  /// The end of each item in what was written.
+  /// The offset of each item's end in the written bytes.
   private var ends: [Int] = []
 
-  /// The number of items it holds.
+  /// The number of items in the batch.
   public var count: Int { ends.count }
 
-  /// Makes an empty one.
+  /// Makes an empty batch.
   public init() { items.beginArray() }
 
-  /// The size of its message in bytes, which may not pass ``FrameReader/defaultLimit``.
+  /// The size of the batch's message in bytes, which may not pass ``FrameReader/defaultLimit``.
   public var byteCount: Int { items.byteCount + 128 }
 
   /// Adds an item with its value.
@@ -155,7 +158,7 @@ public struct Batch: ~Copyable {
     ends.append(items.byteCount)
   }
 
-  /// Adds an item whose value the daemon draws, or whose value stays.
+  /// Adds an item whose value the daemon generates, or whose value stays.
   public mutating func add(_ item: Wire.NewItem) {
     item.write(to: &items)
     ends.append(items.byteCount)
