@@ -5,16 +5,16 @@ internal import Logging
 internal import NIOCore
 internal import VaultService
 
-/// A connection to a message bus that comes by itself when the bus does, and again after the bus went away.
+/// A connection to a message bus. It is made as soon as the bus is there, and made again after the bus went away.
 ///
-/// It belongs to the event loop: every call into sd-bus is made there, none of them waits, and nothing wakes up while
-/// the bus says nothing. A bus that is not there yet is waited for through inotify, where its address is a path.
+/// It belongs to the event loop: every call into sd-bus is made there, no call blocks, and nothing wakes up while the
+/// bus is silent. If the address is a path, inotify reports when a missing bus appears.
 @safe final class Bus {
-  /// `system` or `session`, for the log and for people.
+  /// `system` or `session`, for the log and for messages.
   let name: String
-  /// True when calls can be made and signals come.
+  /// True when calls can be made and signals arrive.
   private(set) var isConnected = false
-  /// The reason why there is no connection, where more is known than that nobody listens.
+  /// The reason why there is no connection, if more is known than that nobody listens.
   private(set) var problem: String?
 
   private let address: BusAddress
@@ -28,13 +28,13 @@ internal import VaultService
   private var listeners: [() -> Void] = []
   private var matches: [BusMatch] = []
   private var calls: [ObjectIdentifier: BusCall] = [:]
-  /// Makes the calls that came before the bus had answered our greeting.
+  /// Closures that make the calls which came before the bus had answered the greeting.
   private var early: [() -> Void] = []
   private var retry = Retry()
 
-  /// The times of the attempts to connect, `CLOCK_MONOTONIC` nanoseconds.
+  /// The times of the attempts to connect, in nanoseconds of `CLOCK_MONOTONIC`.
   private struct Retry {
-    /// The time of the next attempt; nil while there is nothing to repeat.
+    /// The time of the next attempt; nil while no attempt is due.
     var at: Int64?
     /// The time for which the timer is armed.
     var armed: Int64?
@@ -46,7 +46,7 @@ internal import VaultService
   private static let shortestDelay: Int64 = 100_000_000
   private static let longestDelay: Int64 = 60_000_000_000
 
-  /// Call on `loop`, and ``open()`` once those who want to know of the connection are listening.
+  /// Call this on `loop`, and call ``open()`` once every listener for connection changes is added.
   init(
     _ name: String, at address: BusAddress, on loop: any EventLoop, watcher: DescriptorWatcher, clock: Clock,
     log: Logger
@@ -67,17 +67,17 @@ internal import VaultService
     Glibc.close(timer.descriptor)
   }
 
-  /// Runs `listener` each time the connection has come or gone.
+  /// Adds a listener that runs each time the connection appears or disappears.
   func onChange(_ listener: @escaping () -> Void) { listeners.append(listener) }
 
   // MARK: Calls and signals
 
-  /// Calls a method; `then` gets the reply, later and exactly once. A bus that listens and has not answered our greeting
-  /// yet is waited for: a daemon that has just started would otherwise say that there is none.
+  /// Calls a method; `then` gets the reply, later and exactly once. A call waits for a bus that listens but has not
+  /// answered the greeting yet; otherwise a daemon that has just started would report that there is no bus.
   ///
   /// - Parameters:
-  ///   - starts: whether a service that does not run may be started for this.
-  ///   - limit: how long until the call has failed.
+  ///   - starts: true if the bus may start the service for this call.
+  ///   - limit: the time after which the call fails.
   func call(
     _ method: BusMethod, _ arguments: [BusValue] = [], starts: Bool = true, limit: TimeAmount = .seconds(5),
     then: @escaping (Result<BusMessage, BusError>) -> Void
@@ -100,7 +100,8 @@ internal import VaultService
     }
   }
 
-  /// True when the bus listens and has not answered our greeting yet. While nobody listens what is watched is no socket.
+  /// True when the bus listens and has not answered the greeting yet. While nobody listens, the watched descriptor is
+  /// not a socket.
   private var isGreeting: Bool {
     guard unsafe connection != nil, !isConnected, let descriptor else { return false }
     return sd_is_socket(descriptor, AF_UNIX, 0, -1) > 0
@@ -125,10 +126,10 @@ internal import VaultService
     call(get.method("Get"), [.string(object.interface), .string(name)], starts: false, then: then)
   }
 
-  /// Runs `handler` for each message that `rule` fits, on this connection and the ones after it.
+  /// Runs `handler` for each message that matches `rule`, on this connection and on later ones.
   ///
-  /// A rule's `sender` is no proof: what was sent to us alone does not pass the bus's own filter. ``BusName`` asks who
-  /// sent it.
+  /// The `sender` in a rule proves nothing, because a message addressed to this connection bypasses the bus's own
+  /// filter. ``BusName`` checks the sender.
   func match(_ rule: String, _ handler: @escaping (BusMessage) -> Void) {
     let match = BusMatch(rule, handler)
     matches.append(match)
@@ -140,7 +141,7 @@ internal import VaultService
 
   // MARK: The connection
 
-  /// Begins to connect. The rest happens by itself.
+  /// Begins to connect. The rest happens in callbacks.
   func open() {
     retry.at = nil
     var made: OpaquePointer?
@@ -168,7 +169,7 @@ internal import VaultService
     return 0
   }
 
-  /// Lets sd-bus read, write and dispatch; a flood of messages gives way to the loop's other work in between.
+  /// Lets sd-bus read, write and dispatch. A flood of messages yields to the loop's other work in between.
   private func process() {
     guard let connection = unsafe connection else { return }
     for _ in 0..<64 {
@@ -196,8 +197,8 @@ internal import VaultService
     for send in waiting { send() }
   }
 
-  /// The connection is gone, or did not come about: told to those who wait, and tried again after a while, which grows
-  /// as long as connections do not last.
+  /// Handles a connection that broke or could not be made: fails the waiting calls, and schedules another attempt. The
+  /// pause grows as long as connections do not last.
   private func lost(_ error: SystemError?) {
     let now = clock.monotonic()
     let was = isConnected
@@ -220,7 +221,7 @@ internal import VaultService
     descriptor = nil
     for match in matches { match.remove() }
     early = []
-    // Does not wait: what was not sent yet is dropped.
+    // This does not wait; unsent messages are dropped.
     unsafe sd_bus_close_unref(connection)
     for call in Array(calls.values) { call.finish(.failure(.disconnected)) }
   }
@@ -236,7 +237,7 @@ internal import VaultService
     }
   }
 
-  /// Watches for what sd-bus waits for now.
+  /// Watches for the events that sd-bus waits for now.
   private func refresh() {
     guard let connection = unsafe connection else { return }
     let current = unsafe sd_bus_get_fd(connection)
@@ -246,20 +247,20 @@ internal import VaultService
     if let descriptor, descriptor != current { watcher.forget(descriptor) }
     descriptor = current
     do throws(SystemError) {
-      // The numbers of poll(2) are those of epoll(7).
+      // The flags of poll(2) and epoll(7) have the same values.
       let readiness = DescriptorWatcher.Readiness(rawValue: UInt32(events))
       try watcher.watch(current, for: readiness) { [weak self] in self?.ready() }
     } catch {
       return lost(error)
     }
-    // Microseconds of the same clock.
+    // `due` is in microseconds of the same clock.
     rearm(due == .max ? nil : Int64(clamping: due) &* 1000)
   }
 
   private func ready() {
     process()
-    // The socket's directory changed, and nobody listens yet: it may have been seen between bind(2) and listen(2),
-    // of which the second shows in no directory. So one more look, a second later.
+    // The socket's directory changed, and nobody listens yet. The change may have been seen between bind(2) and
+    // listen(2), and listen(2) changes no directory. So the bus is tried once more a second later.
     guard !isConnected, retry.at == nil, let descriptor, sd_is_socket(descriptor, AF_UNIX, 0, -1) <= 0 else { return }
     retry.at = clock.monotonic() + 1_000_000_000
     refresh()

@@ -1,9 +1,8 @@
-/// The address of a bus: a Unix socket, as the D-Bus specification writes it down.
+/// The address of a bus: a Unix socket, in the notation of the D-Bus specification.
 ///
-/// Other transports are left out: one of them starts a program, another speaks to the network, and the units allow
-/// neither.
+/// Other transports are ignored: one of them starts a program, another uses the network, and the units allow neither.
 struct BusAddress: Equatable {
-  /// The address, as `sd_bus_set_address` takes it.
+  /// The address in the form that `sd_bus_set_address` takes.
   var text: String
 
   /// `$DBUS_SYSTEM_BUS_ADDRESS`, or the usual socket.
@@ -25,7 +24,7 @@ struct BusAddress: Equatable {
     text = sockets.joined(separator: ";")
   }
 
-  /// Escapes a path: all but these bytes is written in hex (D-Bus specification, Server Addresses).
+  /// Escapes a path: all bytes but these are written in hex (D-Bus specification, Server Addresses).
   private static func escape(_ path: String) -> String {
     let plain = Set("-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz/.".utf8)
     let digits = Array("0123456789abcdef")

@@ -1,7 +1,7 @@
 internal import CSystemd
 internal import NIOCore
 
-/// A method of an object that somebody on the bus has.
+/// A method of an object on the bus.
 struct BusMethod {
   struct Object {
     var destination: String
@@ -15,10 +15,11 @@ struct BusMethod {
   var member: String
 }
 
-/// A call that waits for its reply. It ends once: with the reply, with the time, or with the connection.
+/// A call that waits for its reply. It ends once: with the reply, at the time limit, or with the connection.
 @safe final class BusCall {
   private var then: ((Result<BusMessage, BusError>) -> Void)?
-  // Ours until the end; it holds an unowned pointer to this object, which therefore drops it first.
+  // Owned by this object until the call ends. The slot holds an unowned pointer to this object, which therefore
+  // releases the slot first.
   private var slot: OpaquePointer?
   var onEnd: () -> Void = {}
 
@@ -38,7 +39,7 @@ struct BusMethod {
     then(result)
   }
 
-  /// Queues the call; the answer is a negative errno when it cannot be made.
+  /// Queues the call; returns a negative errno when it cannot be made.
   func send(
     _ method: BusMethod, _ arguments: [BusValue], starts: Bool, limit: TimeAmount, on connection: OpaquePointer
   ) -> Int32 {
@@ -74,11 +75,11 @@ struct BusMethod {
   }
 }
 
-/// A rule by which messages are picked, for as long as the bus object lives.
+/// A match rule for messages, which is in effect while the bus object lives.
 @safe final class BusMatch {
   private let rule: String
   private let handler: (BusMessage) -> Void
-  // Ours while there is a connection; it holds an unowned pointer to this object.
+  // Owned by this object while there is a connection; the slot holds an unowned pointer to this object.
   private var slot: OpaquePointer?
 
   init(_ rule: String, _ handler: @escaping (BusMessage) -> Void) {
@@ -88,14 +89,14 @@ struct BusMethod {
 
   deinit { remove() }
 
-  /// Asks the bus for such messages. A bus that refuses ends the connection.
+  /// Asks the bus for matching messages. If the bus refuses, the connection ends.
   func install(on connection: OpaquePointer) {
     unsafe sd_bus_add_match_async(
       connection, &slot, rule,
       { message, match, _ in
         guard let message = unsafe message, let match = unsafe match else { return 0 }
         unsafe Unmanaged<BusMatch>.fromOpaque(match).takeUnretainedValue().handler(BusMessage(message))
-        // Others may want it, too.
+        // Other matches may want the message, too.
         return 0
       }, nil, Unmanaged.passUnretained(self).toOpaque())
   }

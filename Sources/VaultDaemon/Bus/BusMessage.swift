@@ -2,7 +2,7 @@ internal import CSystemd
 internal import Glibc
 internal import VaultService
 
-/// The reason why a call on a bus has no answer.
+/// The reason why a call on a bus failed.
 struct BusError: Error, Equatable, CustomStringConvertible {
   /// The error's D-Bus name.
   var name: String
@@ -10,10 +10,10 @@ struct BusError: Error, Equatable, CustomStringConvertible {
 
   /// The bus is not there, or went away before the answer came.
   static let disconnected = BusError(name: "org.freedesktop.DBus.Error.Disconnected", text: "there is no connection")
-  /// The reply is not of the type that was agreed.
+  /// The reply does not have the expected type.
   static let malformed = BusError(name: "org.freedesktop.DBus.Error.InvalidArgs", text: "the message has another type")
 
-  /// True when nobody has the name that was called, and nobody could be started to take it.
+  /// True when nobody owns the called name, and no service could be started for it.
   var isNoService: Bool {
     ["ServiceUnknown", "NameHasNoOwner", "Spawn.ServiceNotFound"].contains {
       name == "org.freedesktop.DBus.Error." + $0
@@ -31,7 +31,7 @@ enum BusValue {
 
 /// A message from a bus, read from its first value to its last.
 @safe final class BusMessage {
-  // Counted by sd-bus; one count is ours until `deinit`.
+  // sd-bus counts references; this object owns one until `deinit`.
   private let message: OpaquePointer
 
   init(_ message: OpaquePointer) {
@@ -40,11 +40,11 @@ enum BusValue {
 
   deinit { unsafe sd_bus_message_unref(message) }
 
-  /// The unique name of who sent it, which the bus puts there and nobody can forge.
+  /// The unique name of the sender. The bus sets it, so nobody can forge it.
   var sender: String? { unsafe Self.copy(sd_bus_message_get_sender(message)) }
-  /// The object a signal comes from.
+  /// The object that a signal comes from.
   var path: String? { unsafe Self.copy(sd_bus_message_get_path(message)) }
-  /// The error, if this is one.
+  /// The error, if this message is one.
   var error: BusError? {
     guard let error = unsafe sd_bus_message_get_error(message) else { return nil }
     return unsafe BusError(name: Self.copy(error.pointee.name) ?? "", text: Self.copy(error.pointee.message) ?? "")
@@ -66,11 +66,11 @@ enum BusValue {
     return value
   }
 
-  /// A descriptor that is the caller's to close.
+  /// Reads a descriptor, which the caller must close.
   func descriptor() throws(BusError) -> Int32 {
     var value: Int32 = -1
     try check(unsafe sd_bus_message_read_basic(message, Self.type("h"), &value))
-    // The message keeps its own.
+    // The message keeps its own descriptor.
     let copy = fcntl(value, F_DUPFD_CLOEXEC, 3)
     guard copy >= 0 else { throw BusError(name: "", text: "\(SystemError(call: "fcntl"))") }
     return copy
@@ -101,7 +101,7 @@ enum BusValue {
     try contained("v", type, body)
   }
 
-  /// Passes over values of `types`.
+  /// Skips values of `types`.
   func skip(_ types: String) throws(BusError) { try check(unsafe sd_bus_message_skip(message, types)) }
 
   private func contained<T>(
@@ -126,12 +126,12 @@ enum BusValue {
 
   private func leave() throws(BusError) { try check(unsafe sd_bus_message_exit_container(message)) }
 
-  /// 0 is the end of what there is to read.
+  /// Throws for an error. 0 means that there is nothing more to read.
   private func check(_ result: Int32) throws(BusError) { if result <= 0 { throw .malformed } }
 
   private static func type(_ kind: Unicode.Scalar) -> CChar { CChar(truncatingIfNeeded: kind.value) }
 
-  /// The text lives as long as the message; the copy for as long as it is wanted.
+  /// Copies a text, because the original lives only as long as the message.
   private static func copy(_ text: UnsafePointer<CChar>?) -> String? {
     unsafe text.map { unsafe String(cString: $0) }
   }

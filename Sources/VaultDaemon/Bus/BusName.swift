@@ -1,8 +1,8 @@
-/// A well-known name on a bus, and who owns it now: the only one whose signals are believed.
+/// A well-known name on a bus, and its current owner, whose signals alone are trusted.
 final class BusName {
   let name: String
   private let bus: Bus
-  /// The owner's unique name; nil while nobody has the name or there is no bus.
+  /// The owner's unique name; nil while nobody owns the name or there is no bus.
   private(set) var owner: String?
   /// Runs after the owner has changed.
   var onChange: () -> Void = {}
@@ -20,7 +20,7 @@ final class BusName {
       member='NameOwnerChanged',arg0='\(name)'
       """
     ) { [weak self] message in
-      // Anyone can send us a signal that looks so, but nobody else as this sender.
+      // Anyone can send this daemon a signal with these fields, but only the bus itself with this sender.
       guard message.sender == driver.destination else { return }
       guard let change = try? (message.string(), message.string(), message.string()) else { return }
       self?.take(change.2.isEmpty ? nil : change.2)
@@ -30,7 +30,7 @@ final class BusName {
 
   /// Runs `handler` for each signal `member` of `interface` that the owner sends, from any of its objects.
   ///
-  /// - Parameter first: what its first argument has to be; nil for anything.
+  /// - Parameter first: the required first argument; nil for any.
   func onSignal(
     _ interface: String, _ member: String, first: String? = nil, _ handler: @escaping (BusMessage) -> Void
   ) {
@@ -50,7 +50,7 @@ final class BusName {
   private func busChanged() {
     guard bus.isConnected else { return take(nil) }
     bus.call(Self.driver.method("GetNameOwner"), [.string(name)]) { [weak self] result in
-      // Nobody has it, and a later signal would tell otherwise.
+      // Nobody owns the name; a later signal reports a new owner.
       guard let reply = try? result.get() else { return }
       self?.take(try? reply.string())
     }

@@ -2,10 +2,10 @@ internal import Logging
 internal import NIOCore
 internal import VaultService
 
-/// The buses that the daemon has to do with; nil where one's address is no Unix socket.
+/// The buses that the daemon uses; a bus is nil when its address is not a Unix socket.
 struct Buses {
   let system: Bus?
-  /// The user's; the machine's vault has none.
+  /// The user's session bus; the daemon of the machine's vault has none.
   let session: Bus?
 
   init(

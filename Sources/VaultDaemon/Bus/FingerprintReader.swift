@@ -1,7 +1,8 @@
 internal import NIOCore
 internal import VaultService
 
-/// net.reactivated.Fprint: asks whether a finger can open the vault, and which ones are enrolled. Touches no reader.
+/// net.reactivated.Fprint: asks fprintd if a finger can open the vault, and which fingers are enrolled. It does not use
+/// a reader.
 enum FingerprintReader {
   private static let service = "net.reactivated.Fprint"
   private static let manager = BusMethod.Object(
@@ -10,7 +11,7 @@ enum FingerprintReader {
 
   /// Asks about the user named `user`; `then` gets the answer within five seconds.
   ///
-  /// fprintd is started if need be. It answers about other users than the caller only to who polkit lets
+  /// The bus starts fprintd if necessary. fprintd answers about users other than the caller only if polkit allows it
   /// (`net.reactivated.fprint.device.setusername`).
   static func ask(_ bus: Bus?, for user: String, then: @escaping (Fingers) -> Void) {
     guard let bus else { return then(.noBus) }
@@ -41,7 +42,7 @@ enum FingerprintReader {
     }
   }
 
-  /// The answers of the readers so far.
+  /// The readers' answers so far.
   private final class Inquiry {
     private var missing: Int
     private var fingers: Set<String> = []

@@ -2,15 +2,16 @@ internal import CLinux
 internal import Glibc
 internal import VaultModel
 
-/// The address that a service manager gives its own socket when it connects for a credential: which unit it is for, and under
-/// which name.
+/// The address that a service manager gives its own socket when it connects for a credential. It names the unit and the
+/// credential.
 ///
-/// systemd.exec(5), `LoadCredential=`: an abstract address, a NUL and then `HEX/unit/UNIT/ID`. Anybody can make one.
+/// systemd.exec(5), `LoadCredential=`: an abstract address, made of a NUL, `HEX/unit/UNIT/ID`. Any process can make
+/// one.
 struct CredentialAddress: Equatable {
   let unit: String
   let id: CredentialID
 
-  /// Reads what stands behind the NUL; nil where it is no such address.
+  /// Reads the text after the NUL; nil when it is not such an address.
   init?(parsing text: String) {
     let parts = text.split(separator: "/", maxSplits: 3, omittingEmptySubsequences: false)
     guard parts.count == 4, (1...16).contains(parts[0].utf8.count), parts[0].utf8.allSatisfy(Self.isHexDigit),
@@ -20,7 +21,7 @@ struct CredentialAddress: Equatable {
     (self.unit, self.id) = (unit, id)
   }
 
-  /// The address at the other end of a socket; nil where it is no such one.
+  /// Reads the address at the other end of a socket; nil when it is not such an address.
   init?(of socket: ClientSocket) {
     guard let name = socket.peerName(), name.first == 0, let text = String(validating: name.dropFirst(), as: UTF8.self)
     else { return nil }

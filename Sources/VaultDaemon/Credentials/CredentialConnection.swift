@@ -2,24 +2,24 @@ internal import NIOCore
 internal import VaultModel
 internal import VaultService
 
-/// One connection of a service manager, which asks for one credential by the address of its socket, sends nothing, and reads
-/// until the end.
+/// One connection of a service manager. It asks for one credential by the address of its socket, sends nothing, and
+/// reads until the end.
 final class CredentialConnection: SecretHolder, ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
   typealias OutboundOut = ByteBuffer
 
   private let door: CredentialDoor
   private let socket: ClientSocket
-  /// Nil where nothing can be known of who connected.
+  /// Nil when nothing can be known about the process that connected.
   private let peer: Peer?
   private var context: ChannelHandlerContext?
-  /// What is known of the process that connected, once it was looked at.
+  /// The facts about the process that connected, once they were read.
   private var asker: (process: PeerProcess, caller: Caller, address: CredentialAddress?)?
   private var attempt: Attempt?
-  /// The place among those for whom agents ask a person to unlock.
+  /// The caller's place among those for whom agents ask a person to unlock the vault.
   private var waiter: Waiter?
   private var outbox: Outbox?
-  /// True when the unit is not to start.
+  /// True when the unit must not start.
   private(set) var isRefused = false
   private var isKept = false
 
@@ -37,11 +37,11 @@ final class CredentialConnection: SecretHolder, ChannelInboundHandler {
   func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
 
   func channelActive(context: ChannelHandlerContext) {
-    // No service manager whose units are known here: it starts nothing, whatever it reads.
+    // The peer is not the service manager whose units the vault knows, so it starts no unit with what it reads.
     if let peer, peer.uid != door.manager { return finish() }
     keep()
     let admission = door.admit(self)
-    // Where too many files are open nothing can be known of it either.
+    // When too many files are open, nothing can be known about the process either.
     guard let peer, let process = PeerProcess(at: socket, peer), process.isAlive else {
       return refuse(.denied("nothing can be known of the process that asks"))
     }
@@ -66,7 +66,7 @@ final class CredentialConnection: SecretHolder, ChannelInboundHandler {
   }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-    // It has nothing to say, and the end of that is none of the connection.
+    // A service manager sends nothing. Reading stops, because the end of its sending is not the end of the connection.
     try? context.channel.syncOptions?.setOption(.autoRead, value: false)
     refuse(.invalid("a request"))
   }
@@ -86,14 +86,14 @@ final class CredentialConnection: SecretHolder, ChannelInboundHandler {
 
   // MARK: The answer
 
-  /// Answers now, or tells what has to come first.
+  /// Sends the credential now, or returns what must happen first.
   private func ask() -> Wait? {
     guard let asker, let address = asker.address, !isRefused, let context else { return nil }
     guard asker.process.isAlive else {
       overflow()
       return nil
     }
-    // The service manager counts the name as well.
+    // The service manager counts the name toward the limit as well.
     let most = Overflow.limit - address.id.text.utf8.count
     do throws(Refusal) {
       return try door.items.credential(
@@ -107,7 +107,7 @@ final class CredentialConnection: SecretHolder, ChannelInboundHandler {
     }
   }
 
-  /// Waits until the service manager gives up: a unit that is to start when somebody has unlocked the vault can wait for that.
+  /// Waits until the service manager gives up, so that a unit may wait to start until somebody has unlocked the vault.
   private func hold(_ wait: Wait) {
     guard let peer, let asker else { return }
     door.vault.audit.waits(for: asker.caller)
@@ -121,7 +121,7 @@ final class CredentialConnection: SecretHolder, ChannelInboundHandler {
     }
   }
 
-  /// Has agents tell a person for whom the vault is to be unlocked.
+  /// Lets agents tell a person what the vault should be unlocked for.
   private func join(_ wait: Wait) {
     guard wait == .unlock, waiter == nil, let asker, let address = asker.address else { return }
     let said = Said(task: "its credential \(Printable.quoted("\(address.id)"))")
@@ -129,8 +129,9 @@ final class CredentialConnection: SecretHolder, ChannelInboundHandler {
     if case .waits(let joined) = joined { waiter = joined }
   }
 
-  /// Has the service manager of the daemon's own unit keep a copy of the socket, so that a daemon that is killed leaves a unit
-  /// waiting, and the next one answers it: the end of the connection would start the unit with an empty file, or a part of one.
+  /// Gives a copy of the socket to the service manager of the daemon's own unit. If this daemon is killed, the
+  /// requesting unit then keeps waiting, and the next daemon answers it. Without the copy, the connection would end,
+  /// and the unit would start with an empty or incomplete file.
   private func keep() {
     isKept = isKept || socket.withDescriptor(door.store.keep) ?? true
     if !isKept { _ = door.timer.after(Timeouts.keepPause) { [weak self] in self?.keep() } }
@@ -158,7 +159,7 @@ final class CredentialConnection: SecretHolder, ChannelInboundHandler {
     if !isRefused, outbox?.isEmpty == true { finish() }
   }
 
-  /// Ends what is sent: also where the service manager keeps a copy of the socket, which a mere close would not.
+  /// Ends the connection. A mere close would not end it while the service manager keeps a copy of the socket.
   private func finish() {
     socket.shutDown()
     context?.close(promise: nil)
@@ -166,17 +167,17 @@ final class CredentialConnection: SecretHolder, ChannelInboundHandler {
 
   // MARK: No answer
 
-  /// Has the unit not start, and says why.
+  /// Keeps the unit from starting, and logs the reason.
   private func refuse(_ refusal: Refusal) {
     guard !isRefused else { return }
     let what = (asker?.address).map { "the credential \($0.id) of \($0.unit)" } ?? "a credential"
     door.vault.log.warning("\(what) was refused to process \(peer?.pid ?? 0): \(refusal.reasonWithoutNames)")
-    // Nothing but a refusal comes of one whose entry cannot be written.
+    // A caller whose entry cannot be written gets only a refusal anyway.
     if let asker { try? door.vault.audit.pass(refusal.outcome, isLast: true, for: asker.caller) }
     overflow()
   }
 
-  /// Sends what no unit is started with, in place of the rest of what was to be sent.
+  /// Sends a reply with which no unit starts, in place of the rest of the value.
   private func overflow() {
     guard !isRefused, let context else { return }
     isRefused = true
@@ -190,7 +191,7 @@ final class CredentialConnection: SecretHolder, ChannelInboundHandler {
     }
   }
 
-  /// The socket to which the daemon owes the rest at its end; nil where it has sent all.
+  /// Returns the socket if the daemon at its end still owes this connection an answer; nil if it has sent everything.
   func owed() -> ClientSocket? {
     let isDone = !isRefused && outbox?.isEmpty == true
     outbox?.clear()

@@ -3,9 +3,10 @@ internal import VaultService
 
 /// The door for service managers: hands a unit the values that grants make its credentials.
 ///
-/// It has no rule of its own. It never lets a unit start without what it asked for: see ``Overflow``.
+/// It has no rules of its own. It never lets a unit start without the credential that the unit asked for: see
+/// ``Overflow``.
 final class CredentialDoor {
-  /// The terms on which a credential is handed out.
+  /// The terms of a call for a credential.
   static let terms = CallTerms("credential", needs: .log, entry: .withValue)
 
   let items: Items
@@ -18,7 +19,8 @@ final class CredentialDoor {
   let store: DescriptorStore
   /// The uid of the service manager whose units the vault knows.
   let manager: UInt32
-  /// The most connections that are answered or wait, for as long as the vault is locked; as many others may be refused.
+  /// The most connections that are answered, or wait while the vault is locked. As many again may be open after a
+  /// refusal.
   private let most: Int
   private var connections: [ObjectIdentifier: CredentialConnection] = [:]
 
@@ -30,9 +32,9 @@ final class CredentialDoor {
 
   enum Admission {
     case admitted
-    /// It is refused: too many wait.
+    /// The connection is refused, because too many wait.
     case full
-    /// It is refused, and so are as many that it is not even counted.
+    /// The connection is refused and not even counted, because as many refused ones are open.
     case closed
   }
 
@@ -45,7 +47,7 @@ final class CredentialDoor {
 
   func leave(_ connection: CredentialConnection) { connections[ObjectIdentifier(connection)] = nil }
 
-  /// Has no unit start that still waits, at the daemon's end.
+  /// Keeps the units that still wait from starting when the daemon ends.
   func end() {
     var words = LastWords(to: connections.values.compactMap { $0.owed() })
     words.send(within: Timeouts.lastCredentials, now: vault.clock.monotonic)

@@ -2,16 +2,17 @@ internal import CLinux
 internal import Glibc
 internal import NIOCore
 
-/// What the daemon still owes service managers at its end, sent to all of them at once: no loop runs any more.
+/// The last bytes that the daemon sends to waiting service managers when it ends. They go to all of them at once,
+/// without the event loop, which has stopped.
 ///
-/// A unit is started with what it got until its connection ends. So the daemon does not end before each has more than a credential
-/// may have, or the time is up.
+/// A unit starts with the bytes that arrive until its connection ends. So the daemon does not exit before each
+/// connection has more bytes than a credential may have, or the time is up.
 struct LastWords {
   private var owed: [(socket: ClientSocket, sent: Int)]
 
   init(to sockets: [ClientSocket]) { owed = sockets.map { ($0, 0) } }
 
-  /// Sends for so many milliseconds at most.
+  /// Sends for at most this many milliseconds.
   mutating func send(within milliseconds: Int64, now: () -> Int64) {
     let end = now() + milliseconds * 1_000_000
     sendWhatIsTaken()
@@ -20,7 +21,7 @@ struct LastWords {
       guard left > 0 else { return }
       var polled = owed.map(\.socket.writable)
       _ = unsafe poll(&polled, nfds_t(polled.count), Int32(clamping: left))
-      // One that has hung up is owed nothing.
+      // A manager that has hung up is owed nothing.
       for index in polled.indices.reversed() where polled[index].revents & Int16(POLLERR | POLLHUP | POLLNVAL) != 0 {
         owed.remove(at: index)
       }
@@ -29,7 +30,7 @@ struct LastWords {
   }
 
   private mutating func sendWhatIsTaken() {
-    // The bytes are lent for the call.
+    // The bytes are valid for the call.
     unsafe Overflow.buffer.withUnsafeReadableBytes { bytes in
       let all = unsafe RawSpan(_unsafeBytes: bytes)
       for index in owed.indices.reversed() {

@@ -4,24 +4,25 @@ internal import VaultCore
 internal import VaultService
 internal import VaultWire
 
-/// Frames to and from one helper, any number each way: to a child of the daemon, or to what a unit's socket leads to.
+/// Frames to and from one helper, any number in each direction. The helper is a child of the daemon, or the process
+/// behind a unit's socket.
 ///
-/// Frames are few and small, so they are read straight into memory that wipes itself. It keeps itself alive until it is
-/// closed, and, with a child, until that has been reaped. All of it happens on the event loop.
+/// Frames are few and small, so they are read straight into memory that wipes itself. The channel keeps itself alive
+/// until it is closed and its child, if any, has been reaped. Everything here happens on the event loop.
 final class HelperChannel {
   /// The way in which a helper ended by itself.
   enum End: Equatable {
     case exited(Int32)
     case killed(Int32)
-    /// A child closed its side and went on.
+    /// A child closed its side and kept running.
     case hungUp
     /// A unit's helper closed its side.
     case disconnected
-    /// It sent what is no frame.
+    /// The helper sent something that is not a frame.
     case garbled
   }
 
-  /// The bytes that are read at once.
+  /// The number of bytes in one read.
   private static let chunk = 8 << 10
 
   private let name: String
@@ -35,7 +36,7 @@ final class HelperChannel {
   private var isClosed = false
   private var onFrame: ((consuming Frame) -> Void)?
   private var onEnd: ((End) -> Void)?
-  /// Runs once when no child is left, whoever ended it; nil once it has.
+  /// Runs once when no child is left, however it ended; nil after that.
   private var onGone: (() -> Void)?
 
   /// - Parameters:
@@ -57,8 +58,8 @@ final class HelperChannel {
 
   /// Starts `program` as a child with `environment` as lines `NAME=value`.
   ///
-  /// - Parameter gone: runs once, when it has been reaped, whoever ended it; not where this throws and none was
-  ///   started.
+  /// - Parameter gone: runs once when the child has been reaped, however it ended. Does not run if this throws and no
+  ///   child was started.
   func start(
     _ program: String, _ environment: [String], gone: @escaping () -> Void = {}
   ) throws(SystemError) {
@@ -73,14 +74,14 @@ final class HelperChannel {
   /// True from the start of a child until it has been reaped.
   var isRunning: Bool { process != nil }
 
-  /// Takes over a connection that does not block.
+  /// Takes over a connection, which must not block.
   func connect(_ socket: Int32) throws(SystemError) {
     self.socket = socket
     try watcher.watch(socket) { self.receive() }
   }
 
-  /// Sends a frame, which is far smaller than the socket's buffer and so goes out whole. Where the other side has closed
-  /// already, how it ended says more.
+  /// Sends a frame, which is far smaller than the socket's buffer and so is sent whole. If the other side has closed
+  /// already, this does not throw, because the helper's end says more.
   func send(_ frame: borrowing SecretBuffer) throws(SystemError) {
     let sent = frame.withBytes { bytes in
       unsafe bytes.withUnsafeBytes { unsafe Glibc.send(socket, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
@@ -90,13 +91,13 @@ final class HelperChannel {
     }
   }
 
-  /// Ends the helper without a word, and hears no more of it.
+  /// Ends the helper without reporting it; no closure except `gone` runs any more.
   func close() {
     guard !isClosed else { return }
     isClosed = true
     onFrame = nil
     onEnd = nil
-    // A key may have come; the process may take a moment to be reaped.
+    // The reader may hold a key, and it may take a moment until the process is reaped.
     reader = FrameReader(limit: limit)
     if socket >= 0 { watcher.forget(socket) }
     if let process {
@@ -116,12 +117,12 @@ final class HelperChannel {
 
   // MARK: What comes
 
-  /// False when nothing was there to be read.
+  /// Reads and delivers frames; false when there was nothing to read.
   @discardableResult
   private func receive() -> Bool {
     guard socket >= 0 else { return false }
     do throws(FrameError) {
-      // The bytes of frames are wiped before anybody hears of them.
+      // The bytes that were read are wiped before anybody gets the frames.
       guard try takeIn() else { return false }
       while let onFrame, let frame = try reader.next() { onFrame(frame) }
     } catch {
@@ -130,11 +131,11 @@ final class HelperChannel {
     return true
   }
 
-  /// Takes in what has come; false when that is nothing.
+  /// Reads the bytes that have come; false when there are none.
   private func takeIn() throws(FrameError) -> Bool {
     var chunk = SecretBuffer()
     let count = chunk.append(count: Self.chunk) { bytes in
-      // Filled in place by the kernel.
+      // The kernel fills the buffer in place.
       unsafe bytes.withUnsafeMutableBytes { unsafe read(socket, $0.baseAddress, $0.count) }
     }
     if count < 0 && (errno == EAGAIN || errno == EINTR) { return false }
@@ -146,7 +147,7 @@ final class HelperChannel {
     return true
   }
 
-  /// The other side closed. A child tells by its end what happened; one that does not end is ended.
+  /// Handles that the other side closed. A child's end tells what happened; a child that does not end is killed.
   private func hangUp() {
     guard let process else { return end(.disconnected) }
     hungUp = true
@@ -156,7 +157,7 @@ final class HelperChannel {
   }
 
   private func ended(_ ending: HelperProcess.Ending) {
-    // Its last words may have come with the end.
+    // The last frames may have come together with the end.
     while receive() {}
     process = nil
     defer { onGone.take()?() }

@@ -1,27 +1,27 @@
 internal import VaultService
 
-/// The helper programs that were ended and are not gone yet: until the kernel has taken their memory back, a key or a
-/// password may be in it.
+/// The helper programs that are ending but are not gone yet. Until the kernel has taken their memory back, it may hold
+/// a key or a password.
 final class HelperEnds {
   private var ending: Set<ObjectIdentifier> = []
-  /// The daemon's own children that are not reaped.
+  /// The daemon's own children that are not reaped yet.
   private var children: [ObjectIdentifier: HelperProcess] = [:]
   private var waiting: [() -> Void] = []
-  /// True at the daemon's end, when a helper that is called off is given time; see ``endAll(_:)``.
+  /// True while the daemon ends, when a helper that is called off gets time to end by itself; see ``endAll(_:)``.
   private(set) var isAtEnd = false
 
-  /// The time in which a helper may end by itself at the daemon's end, in nanoseconds, for all of them together.
+  /// Nanoseconds that all helpers together have to end by themselves when the daemon ends.
   private static let grace: Int64 = 500_000_000
 
-  /// Takes note of a child that runs, until ``isGone(_:)``.
+  /// Registers a running child, until ``isGone(_:)``.
   func isRunning(_ child: HelperProcess) { children[ObjectIdentifier(child)] = child }
 
-  /// Ends every child and waits for it, for the daemon's own end: none is to outlive it with a key.
+  /// Ends every child and waits for it when the daemon itself ends, so that no child outlives the daemon with a key.
   ///
-  /// They are hung up on, which ends those that wait for the daemon, and have half a second in all to finish what they do: a
-  /// `vault-tpm2` that is killed leaves what it has loaded in a TPM without a resource manager, which then has no room for
-  /// the next one. Those that are left are killed.
-  /// - Parameter callOff: calls off what the daemon has asked of them; none is killed for that.
+  /// The daemon hangs up on its children, which ends those that wait for it. They have half a second in all to finish
+  /// their work: a `vault-tpm2` that is killed leaves its objects loaded in a TPM without a resource manager, which
+  /// then has no room for the next helper. The remaining children are killed.
+  /// - Parameter callOff: calls off what the daemon has asked of the helpers; this kills none of them.
   func endAll(_ callOff: () -> Void = {}) {
     isAtEnd = true
     callOff()
@@ -30,21 +30,21 @@ final class HelperEnds {
     for child in children.values { child.awaitEnd(milliseconds: (end - Clock.system.monotonic()) / 1_000_000) }
     isAtEnd = false
     for child in children.values { child.kill() }
-    // One that was killed may be stuck in a device.
+    // A killed child may be stuck in a device.
     for child in children.values { child.awaitEnd(milliseconds: 1000) }
   }
 
-  /// Has everybody wait for `helper`, until ``isGone(_:)``. Without an effect when it is waited for already.
+  /// Makes ``whenAllGone(_:)`` wait for `helper`, until ``isGone(_:)``. Does nothing if `helper` is registered already.
   func isEnding(_ helper: AnyObject) { ending.insert(ObjectIdentifier(helper)) }
 
-  /// Waits for `helper` no more; it need not have been waited for.
+  /// Stops waiting for `helper`, which need not be registered.
   func isGone(_ helper: AnyObject) {
     children[ObjectIdentifier(helper)] = nil
     ending.remove(ObjectIdentifier(helper))
     tellWaiting()
   }
 
-  /// Runs `then` when every helper that was ended is gone: now, if there is none.
+  /// Runs `then` when every ending helper is gone: at once, if there is none.
   func whenAllGone(_ then: @escaping () -> Void) {
     waiting.append(then)
     tellWaiting()

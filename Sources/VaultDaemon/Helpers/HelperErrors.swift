@@ -1,19 +1,19 @@
 internal import CLinux
 internal import Glibc
 
-/// The words of a helper on its standard error: handed on to the daemon's own, line by line and in plain text.
-/// Libraries repeat there what a service on a bus has told them.
+/// A helper's standard error, copied to the daemon's own line by line as plain text. Libraries repeat there what a
+/// service on a bus has told them.
 final class HelperErrors {
-  /// The number of bytes that one helper may say.
+  /// The most bytes that are copied from one helper.
   private static let most = 64 << 10
 
   private let program: String
-  /// Does not block; -1 once it is closed. Whoever watches it stops watching first.
+  /// A descriptor that does not block; -1 once it is closed. Its watcher must stop watching before that.
   private(set) var descriptor: Int32
   private var line: [UInt8] = []
   private var count = 0
 
-  /// Reads from `descriptor`, which it closes, what `program` says.
+  /// Reads the errors of `program` from `descriptor`, and closes it at the end.
   init(_ descriptor: Int32, of program: String) {
     self.descriptor = descriptor
     self.program = program.split(separator: "/").last.map(String.init) ?? program
@@ -21,7 +21,7 @@ final class HelperErrors {
 
   deinit { close() }
 
-  /// Hands on what has come; false once there will be no more.
+  /// Copies the bytes that have come; false once there will be no more.
   func handOn() -> Bool {
     var chunk = [UInt8](repeating: 0, count: 4096)
     while count < Self.most {
@@ -39,7 +39,7 @@ final class HelperErrors {
     return false
   }
 
-  /// Hands on the last line too; safe to call twice.
+  /// Copies the last line too, and closes the descriptor; safe to call twice.
   func close() {
     guard descriptor >= 0 else { return }
     if !line.isEmpty { write(line[...]) }

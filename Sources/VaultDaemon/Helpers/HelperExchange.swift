@@ -7,9 +7,9 @@ internal import VaultWire
 enum HelperFailure: Error, Equatable, CustomStringConvertible {
   case notInstalled(String)
   case cannotStart(String)
-  /// It did not answer within this many seconds and was ended.
+  /// The helper did not answer within this many seconds and was ended.
   case tooSlow(String, seconds: Int64)
-  /// It ended, or sent what is no frame, instead of an answer.
+  /// The helper ended without an answer, or sent something that is not a frame.
   case broken(String, reason: String)
 
   var description: String {
@@ -22,7 +22,7 @@ enum HelperFailure: Error, Equatable, CustomStringConvertible {
   }
 }
 
-/// One question to one helper process, and its one answer. Keeps itself alive until the process has been reaped.
+/// One question to one helper process, and its one answer. It keeps itself alive until the process has been reaped.
 final class HelperExchange {
   /// The longest answer in bytes: a key or a locator, in base64.
   private static let answerLimit = 8 << 10
@@ -32,7 +32,7 @@ final class HelperExchange {
   private var then: ((consuming Result<Frame, HelperFailure>) -> Void)?
   private var channel: HelperChannel?
   private var timeout: Scheduled<Void>?
-  /// Runs once, when no process is left.
+  /// Runs once when no process is left.
   private let gone: () -> Void
 
   init(
@@ -84,7 +84,7 @@ final class HelperExchange {
     then(result)
   }
 
-  /// Ends the helper, which then answers nothing.
+  /// Ends the helper; no answer is delivered any more.
   func cancel() {
     then = nil
     timeout?.cancel()

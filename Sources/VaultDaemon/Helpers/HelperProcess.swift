@@ -5,19 +5,19 @@ internal import VaultService
 
 /// A helper program that runs as a child of the daemon, with one end of a socket pair as its standard input.
 ///
-/// It gets what ``StartedProgram`` leaves: no other descriptor, the environment it is given, and no blocked signal;
-/// besides the limit of open files that the daemon began with, `/dev/null` for its output, and ``HelperErrors`` for what
-/// it complains of. It is reaped when its pidfd says that it has ended, so the daemon never waits for it. All of it
-/// happens on the event loop.
+/// It starts as ``StartedProgram`` describes: with no other descriptor, the given environment, and no blocked signal.
+/// In addition it has the limit of open files that the daemon started with, `/dev/null` as its output, and
+/// ``HelperErrors`` as its standard error. When its pidfd reports its end it is reaped, so the daemon never waits for
+/// it. Everything here happens on the event loop.
 final class HelperProcess {
-  /// The way in which it ended: the exit code, or the signal.
+  /// The way in which the process ended: its exit code, or the signal.
   enum Ending: Equatable {
     case exited(Int32)
     case killed(Int32)
   }
 
-  /// Our end of the socket pair, which does not block: closed by ``close()``, and with the process at the latest.
-  /// Whoever watches it stops watching first.
+  /// The daemon's end of the socket pair, which does not block. ``close()`` closes it, or at the latest the end of the
+  /// process. Its watcher must stop watching before that.
   private(set) var socket: Int32
   private let pid: pid_t
   private let pidfd: Int32
@@ -29,8 +29,8 @@ final class HelperProcess {
 
   /// Starts `program`, an absolute path, with `environment` as lines `NAME=value`.
   ///
-  /// `onEnd` is called once, when it has ended and has been reaped, whoever ended it. What it sent last can still be
-  /// read from ``socket`` then.
+  /// `onEnd` is called once when the process has ended and has been reaped, however it ended. The last bytes that it
+  /// sent can still be read from ``socket`` then.
   init(
     _ program: String, environment: [String], watcher: DescriptorWatcher, ends: HelperEnds,
     onEnd: @escaping (Ending) -> Void
@@ -46,7 +46,7 @@ final class HelperProcess {
       Glibc.close(ours)
       throw SystemError(call: error.call, code: error.errno)
     }
-    // The child cannot have been reaped, so the number is its own.
+    // The child cannot have been reaped yet, so the pid is still its own.
     let pidfd = pidfd_open(pid, 0)
     guard pidfd >= 0 else {
       let error = SystemError(call: "pidfd_open")
@@ -60,7 +60,7 @@ final class HelperProcess {
     self.watcher = watcher
     self.ends = ends
     self.onEnd = onEnd
-    // The handler keeps the process object until the child is reaped.
+    // The handler keeps this object alive until the child is reaped.
     do throws(SystemError) {
       try watcher.watch(pidfd) { self.reap() }
       try watcher.watch(errors.descriptor) { self.handOnErrors() }
@@ -74,26 +74,26 @@ final class HelperProcess {
     ends.isRunning(self)
   }
 
-  /// Waits until it has ended, for that long at most.
+  /// Waits until the process has ended, at most for this time.
   func awaitEnd(milliseconds: Int64) {
     var polled = pollfd(fd: pidfd, events: Int16(POLLIN), revents: 0)
     if !hasEnded { _ = unsafe poll(&polled, 1, Int32(clamping: max(0, milliseconds))) }
   }
 
-  /// Ends it if it still runs. It is reaped a little later, which ``HelperEnds`` waits for. At the daemon's end it is left
-  /// to ``HelperEnds/endAll(_:)``.
+  /// Kills the process if it still runs. It is reaped a little later, and ``HelperEnds`` waits for that. While the
+  /// daemon ends, this does nothing, because ``HelperEnds/endAll(_:)`` ends the process.
   func kill() {
     guard !hasEnded, !ends.isAtEnd else { return }
     ends.isEnding(self)
     _ = Glibc.kill(pid, SIGKILL)
   }
 
-  /// Lets it know that nothing more is asked, and that nobody hears what it says.
+  /// Shuts the connection down, so that the helper sees that nothing more is asked and that nobody reads its answers.
   func hangUp() {
     if socket >= 0 { shutdown(socket, Int32(SHUT_RDWR)) }
   }
 
-  /// Closes our end of the socket pair; safe to call twice.
+  /// Closes the daemon's end of the socket pair; safe to call twice.
   func close() {
     guard socket >= 0 else { return }
     Glibc.close(socket)
@@ -122,7 +122,7 @@ final class HelperProcess {
     ends.isGone(self)
   }
 
-  /// Only for a child that nobody could watch: it ends at once, so waiting for it costs nothing.
+  /// Kills and reaps a child that could not be watched. The child ends at once, so waiting for it costs nothing.
   private static func endAndReap(_ pid: pid_t) {
     _ = Glibc.kill(pid, SIGKILL)
     var status: Int32 = 0
@@ -133,12 +133,12 @@ final class HelperProcess {
     var ends: [Int32] = [-1, -1]
     let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
     try SystemError.check("socketpair", unsafe socketpair(AF_UNIX, type, 0, &ends))
-    // Only ours: the flag belongs to the end, and a helper may well block.
+    // Only the daemon's end does not block. The flag belongs to one end, and a helper may block.
     _ = fcntl(ends[0], F_SETFL, O_NONBLOCK)
     return (ends[0], ends[1])
   }
 
-  /// Starts it and answers its number, and our end of the pipe that its standard error is.
+  /// Starts the program; returns its pid, and the daemon's end of the pipe for its standard error.
   private static func start(
     _ program: String, _ environment: [String], input: Int32
   ) throws(StartedProgram.Failure) -> (pid: pid_t, errors: Int32) {
@@ -149,7 +149,8 @@ final class HelperProcess {
       let started = try StartedProgram(
         [program], environment: environment, descriptors: [.ours(input), .null, .ours(errors.write)],
         hasOwnSession: false)
-      // posix_spawn(3) cannot set it. The helper has nothing to do until it is asked.
+      // posix_spawn(3) cannot set the limit. Setting it now is in time, because the helper does nothing before it is
+      // asked.
       OpenFiles.restoreLimit(of: started.pid)
       return (started.pid, errors.read)
     } catch {

@@ -12,7 +12,7 @@ final class HelperPrograms {
   /// The directory of `vaultd` itself.
   private let directory: String?
 
-  /// `variable` reads the daemon's own environment; call it at start, before there is another thread.
+  /// Reads the daemon's own environment through `variable`. Call this at start, before there is another thread.
   init(
     loop: any EventLoop, watcher: DescriptorWatcher, ends: HelperEnds,
     directory: String? = HelperPrograms.ownDirectory(), variable: (String) -> String?
@@ -21,8 +21,8 @@ final class HelperPrograms {
     self.ends = ends
     self.watcher = watcher
     self.directory = directory
-    // Nothing a helper does not need: what the user's programs put there stays out of the ones that see a key.
-    // libtss2 would write about every error, also those that the daemon explains better.
+    // Only variables that a helper needs: settings for the user's other programs must not reach programs that see a
+    // key. TSS2_LOG silences libtss2, which would log every error, even those that the daemon explains better.
     var environment = ["LANG=C.UTF-8", "PATH=/usr/bin:/bin", "TSS2_LOG=all+NONE"]
     for name in ["HOME", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS", "SECRET_SERVICE_BUS_NAME"] {
       if let value = variable(name) { environment.append("\(name)=\(value)") }
@@ -30,8 +30,8 @@ final class HelperPrograms {
     self.environment = environment
   }
 
-  /// The path of an installed helper: below `libexec` beside `directory`, that of `vaultd`, or in `directory`, as in a
-  /// build. Nil when it is in neither.
+  /// The path of an installed helper: below `libexec` beside `directory`, that of `vaultd`, or in `directory` itself,
+  /// as in a build. Nil when it is in neither.
   static func path(of name: String, from directory: String? = ownDirectory()) -> String? {
     guard let directory else { return nil }
     return ["\(directory)/../libexec/vault/\(name)", "\(directory)/\(name)"].first {
@@ -39,7 +39,8 @@ final class HelperPrograms {
     }
   }
 
-  /// The directory of the running program; nil where its name is not UTF-8, which would be read as that of another.
+  /// The directory of the running program. Nil when its name is not UTF-8, because it would be read as the name of
+  /// another directory.
   static func ownDirectory() -> String? {
     var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
     let count = unsafe readlink("/proc/self/exe", &bytes, bytes.count)
@@ -48,12 +49,12 @@ final class HelperPrograms {
     return path.flatMap { path in path.lastIndex(of: "/").map { String(path[..<$0]) } }
   }
 
-  /// Starts the helper `name`, sends it `question`, one whole frame, and hands on its answer, one frame.
+  /// Starts the helper `name`, sends it `question`, one whole frame, and passes its answer on, one frame.
   ///
-  /// The helper is ended once it has answered, and when it has not after `limit`. The result ends it before that, and
-  /// then there is no answer.
+  /// The helper is ended after its answer, or after `limit` without one. Calling the returned closure ends it earlier,
+  /// and then there is no answer.
   ///
-  /// - Parameter gone: runs once, when no process is left: behind the answer, or in its place.
+  /// - Parameter gone: runs once when no process is left: after the answer, or in its place.
   @discardableResult
   func ask(
     _ name: String, _ question: consuming SecretBuffer, within limit: TimeAmount, gone: @escaping () -> Void = {},

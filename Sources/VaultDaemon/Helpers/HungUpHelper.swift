@@ -2,22 +2,23 @@ internal import CLinux
 internal import Glibc
 internal import VaultService
 
-/// A helper of its own unit's that is hung up on: it ends by that, and nobody here can reap it.
+/// A helper of a separate unit, on which the daemon hangs up. The helper ends because of that, but the daemon cannot
+/// reap it.
 ///
 /// A process gives its memory back before it closes its files (`do_exit` of Linux), so it is gone when its end of the
-/// connection is. Keeps itself alive until then.
+/// connection is. This object keeps itself alive until then.
 final class HungUpHelper {
   private let connection: Int32
   private let watcher: DescriptorWatcher
   private let ends: HelperEnds
 
-  /// Takes the connection over, which does not block and which nobody watches any more.
+  /// Takes over the connection, which must not block and must not be watched any more.
   init(_ connection: Int32, _ watcher: DescriptorWatcher, _ ends: HelperEnds) {
     self.connection = connection
     self.watcher = watcher
     self.ends = ends
     ends.isEnding(self)
-    // Nothing more comes from us; what it still says is not heard.
+    // The daemon sends nothing more, and ignores everything that the helper still sends.
     shutdown(connection, Int32(SHUT_WR))
     do throws(SystemError) { try watcher.watch(connection) { self.drain() } } catch { end() }
   }

@@ -3,11 +3,11 @@ internal import VaultCore
 internal import VaultModel
 internal import VaultWire
 
-/// A keystore behind a program of its own: `vault-tpm2`, `vault-keyring`.
+/// A keystore behind a helper program: `vault-tpm2` or `vault-keyring`.
 struct KeystoreHelper {
   let programs: HelperPrograms
   let name: String
-  /// The settings' name for which one it is.
+  /// The keystore's device or bus name, from the settings.
   let place: String
   let limit: TimeAmount
 
@@ -32,7 +32,7 @@ struct KeystoreHelper {
       switch consume reply {
       case .fetched(let key):
         let copy = key.withBytes { SecureBytes(copying: $0) }
-        // Before anybody hears of it, and a client in turn.
+        // The key is wiped before anybody hears of the result, and a client in turn.
         _ = consume key
         then(.success(copy))
       case .failed(let error): then(.failure(error))
@@ -65,7 +65,7 @@ struct KeystoreHelper {
     }
   }
 
-  /// The content of a helper's answer; the answer itself is gone then.
+  /// Returns the content of a helper's answer, and destroys the answer.
   private func reply(
     in answer: consuming Result<Frame, HelperFailure>, to operation: KeystoreRequest.Operation
   ) -> KeystoreReply {

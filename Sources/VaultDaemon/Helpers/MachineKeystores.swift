@@ -4,14 +4,13 @@ internal import VaultModel
 internal import VaultService
 internal import VaultWire
 
-/// The keystores of this machine: files are read and written on the worker thread, everything else is done by helper
-/// programs.
+/// The keystores of this machine. The worker thread reads and writes files; helper programs do everything else.
 final class MachineKeystores: Keystores {
   let programs: HelperPrograms
   let worker: any Worker
-  /// The directory of the store, and with it the keys of the `file` keystore.
+  /// The directory of the store, which also holds the keys of the `file` keystore.
   let directory: String
-  /// The names that the settings have for what the programs use.
+  /// The settings that name the devices and services for the programs.
   var configuration: Configuration
 
   init(_ programs: HelperPrograms, _ worker: any Worker, directory: String, _ configuration: Configuration) {
@@ -98,7 +97,7 @@ final class MachineKeystores: Keystores {
 
   private var files: FileKeystore { FileKeystore(directory: directory) }
 
-  /// The program of a keystore that has one.
+  /// The helper program of a keystore; nil when it has none.
   func program(_ kind: KeystoreKind) -> KeystoreHelper? {
     switch kind {
     case .tpm2:

@@ -6,10 +6,10 @@ extension PresenceCheck {
   /// The PAM service that is installed with the daemon.
   private static let installed = "vault"
 
-  /// The obstacle that keeps a check of `uid` through `service` from working here, as far as that can be told without trying. Starts
-  /// nothing.
+  /// Returns the obstacle to a check of `uid` through `service` on this machine; nil when none can be seen without
+  /// trying. Starts nothing.
   static func obstacle(to service: String, uid: UInt32, through helper: PresenceHelper) -> Obstacle? {
-    // Where Linux-PAM looks, in its order.
+    // The directories that Linux-PAM searches, in its order.
     guard ["/etc/pam.d", "/usr/lib/pam.d"].contains(where: { unsafe access("\($0)/\(service)", F_OK) == 0 }) else {
       let isOurs = service == Self.installed
       return Obstacle(

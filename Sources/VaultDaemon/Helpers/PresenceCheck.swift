@@ -4,27 +4,28 @@ internal import VaultModel
 internal import VaultService
 internal import VaultWire
 
-/// One check of who is there: a PAM conversation in a process of its own, so that no PAM module loads into the one that
-/// holds keys.
+/// One check of a person's presence: a PAM conversation in a separate process, so that no PAM module is loaded into the
+/// process that holds keys.
 ///
-/// It keeps itself alive until it is over. Then `onEnd` has run, once, unless ``cancel()`` was called: after that neither
-/// closure runs any more. Both run on the event loop, and never inside a call of the one who made the check.
+/// A check keeps itself alive until it is over. Then `onEnd` has run, once, unless ``cancel()`` was called; after that
+/// neither closure runs any more. Both run on the event loop, and never inside a call from the owner of the check.
 final class PresenceCheck: PresenceChecking {
   typealias Outcome = PresenceOutcome
 
-  /// The limits of a helper; one that goes beyond is ended.
+  /// The limits of a helper. A helper that exceeds one is ended.
   struct Limits {
-    /// Between two words of the helper, while it waits for no answer.
+    /// The time between two messages of the helper, while it waits for no answer.
     var silence = TimeAmount.seconds(60)
-    /// For the whole check, the person's time to answer included.
+    /// The time for the whole check, including the person's time to answer.
     var total = TimeAmount.seconds(120)
     var prompts = 100
-    /// Bytes of text in one prompt.
+    /// The most bytes of text in one prompt.
     var text = 2048
   }
 
   private static let frameLimit = 16 << 10
-  /// No account's password is longer (PAM_MAX_RESP_SIZE), so more is not passed on.
+  /// The most bytes of an answer. No account's password is longer (PAM_MAX_RESP_SIZE), so a longer one is not passed
+  /// on.
   private static let answerLimit = 512
 
   private let helper: PresenceHelper
@@ -38,10 +39,10 @@ final class PresenceCheck: PresenceChecking {
   private var silence: Scheduled<Void>?
   private var total: Scheduled<Void>?
 
-  /// Begins to authenticate `uid` through the PAM service `service`; `requester` names the user who asks, where it is
-  /// another one than the daemon's.
+  /// Begins to authenticate `uid` through the PAM service `service`. `requester` names the user who asks, if it is not
+  /// the daemon's user.
   ///
-  /// `onPrompt` is told what PAM says: `info` and `error` are to be shown, `secret` and `visible` wait for
+  /// `onPrompt` gets PAM's messages: `info` and `error` are to be shown, `secret` and `visible` wait for
   /// ``answer(consuming:)``.
   init(
     through helper: PresenceHelper, service: String, uid: UInt32, requester: String? = nil, limits: Limits = Limits(),
@@ -62,17 +63,17 @@ final class PresenceCheck: PresenceChecking {
     isAsking = false
     guard answer.count < Self.answerLimit else { return finishLater(.failed) }
     let frame = answer.withBytes { PresenceWire.frame(answering: $0) }
-    // If it fails, the channel ends, and tells.
+    // If sending fails, the channel ends and reports it.
     try? channel?.send(frame)
     watchSilence()
   }
 
-  /// Ends the check and the helper without a word.
+  /// Ends the check and the helper without a report.
   func cancel() { _ = close() }
 
   // MARK: The helper
 
-  /// Finds the helper and sends the request; what went wrong, if anything did.
+  /// Reaches the helper and sends the request; returns the outcome if that failed.
   private func begin(_ request: PresenceWire.Request) -> Outcome? {
     let channel = HelperChannel("vault-pam", helper.watcher, helper.ends, limit: Self.frameLimit) { frame in
       self.take(frame)
@@ -99,7 +100,7 @@ final class PresenceCheck: PresenceChecking {
     return nil
   }
 
-  /// Has the channel lead to the helper; what is in the way, if anything is.
+  /// Connects the channel to the helper; returns the obstacle, if there is one.
   private func reach(_ uid: UInt32, _ channel: HelperChannel) throws -> Obstacle? {
     var way = helper.way(to: uid)
     if way == .socket {
@@ -148,13 +149,13 @@ final class PresenceCheck: PresenceChecking {
     if close() { onEnd(outcome) }
   }
 
-  /// For an end that is found in a call from outside.
+  /// Finishes in a later turn of the loop, for an end that is found inside a call from outside.
   private func finishLater(_ outcome: Outcome) {
     isAsking = false
     helper.loop.assumeIsolated().execute { self.finish(outcome) }
   }
 
-  /// False when it was over already.
+  /// Closes the check; false when it was already over.
   private func close() -> Bool {
     guard !isOver else { return false }
     isOver = true
@@ -167,7 +168,7 @@ final class PresenceCheck: PresenceChecking {
 
   // MARK: Time
 
-  /// Counts the helper's silence from now on; a person's has no limit but the total.
+  /// Restarts the time limit for the helper's silence. A person's silence is limited only by the total time.
   private func watchSilence() {
     silence?.cancel()
     guard !isAsking else { return }

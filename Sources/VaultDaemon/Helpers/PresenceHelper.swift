@@ -3,21 +3,22 @@ internal import Glibc
 internal import NIOCore
 internal import VaultService
 
-/// The place of `vault-pam`, and the one of the two ways to it that is open here.
+/// The location of `vault-pam`, and the way to reach it on this machine.
 ///
-/// Its own unit's socket, when there is one: under `NoNewPrivileges`, as the installed `vaultd` runs, a child could not
-/// check even its own user's password, and in system mode only root can check anybody's. Otherwise a plain child.
+/// If there is a socket of its own unit, that socket is used. Under `NoNewPrivileges`, as the installed `vaultd` runs,
+/// a child could not check even its own user's password, and in system mode only root can check other users. Otherwise
+/// the helper is a plain child.
 struct PresenceHelper {
   let loop: any EventLoop
   let watcher: DescriptorWatcher
   let ends: HelperEnds
   /// The socket of the helper's unit.
   let socket: String
-  /// The program, for a child of our own; nil when it is not installed.
+  /// The program to start as a child; nil when it is not installed.
   let program: String?
   /// The environment of a child, as lines `NAME=value`.
   let environment: [String]
-  /// True when a child could not check a password either; once it is so, it stays so.
+  /// True when a child could not check a password either. This never changes back in a process.
   let forbidsNewPrivileges: Bool
 
   init(
@@ -33,8 +34,8 @@ struct PresenceHelper {
     self.forbidsNewPrivileges = forbidsNewPrivileges
   }
 
-  /// The helper of the daemon with these paths. `variable` reads the daemon's own environment; call it at start, before
-  /// there is another thread.
+  /// Makes the helper of the daemon with these paths. `variable` reads the daemon's own environment; call this at
+  /// start, before there is another thread.
   init(loop: any EventLoop, watcher: DescriptorWatcher, ends: HelperEnds, paths: Paths, variable: (String) -> String?) {
     let bus = variable("DBUS_SYSTEM_BUS_ADDRESS").map { ["DBUS_SYSTEM_BUS_ADDRESS=\($0)"] }
     self.init(
@@ -42,12 +43,12 @@ struct PresenceHelper {
       program: HelperPrograms.path(of: "vault-pam"), environment: bus ?? [])
   }
 
-  /// The way there.
+  /// The way to reach the helper.
   enum Way: Equatable {
     /// The unit's socket.
     case socket
     case child(String)
-    /// Neither, and why.
+    /// There is no way, because of this obstacle.
     case none(Obstacle)
   }
 
@@ -60,7 +61,7 @@ struct PresenceHelper {
     }
   }
 
-  /// The way where nobody listens on the socket.
+  /// Finds the way when nobody listens on the socket.
   func wayOfOurOwn(to uid: UInt32) -> Way {
     if forbidsNewPrivileges {
       return .none(

@@ -1,15 +1,15 @@
 internal import VaultService
 
 extension Presence.Means {
-  /// Asks PAM through `helper`, and fprintd on the system's bus.
+  /// Asks PAM through `helper`, and fprintd on the system bus.
   ///
   /// - Parameters:
   ///   - owner: the uid of the daemon.
-  ///   - worker: asks the name service.
+  ///   - worker: the worker that asks the name service.
   init(through helper: PresenceHelper, _ systemBus: Bus?, owner: UInt32, _ worker: any Worker) {
     self.init(
       fingers: { uid, then in
-        // To fprintd no name is the caller's; so no name service is asked in the usual case.
+        // To fprintd an empty name means the caller, so in the usual case the name service is not asked.
         if uid == owner { return FingerprintReader.ask(systemBus, for: "", then: then) }
         worker.run {
           UserName.of(uid)

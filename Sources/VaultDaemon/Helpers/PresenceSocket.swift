@@ -2,7 +2,8 @@ internal import CLinux
 internal import Glibc
 internal import VaultService
 
-/// The socket of the helper's unit, believed only when nobody but root and the daemon's own user can have put it there.
+/// The socket of the helper's unit. It is trusted only if nobody but root and the daemon's own user can have put it
+/// there.
 enum PresenceSocket {
   enum Look: Equatable {
     case absent
@@ -14,7 +15,7 @@ enum PresenceSocket {
     var reason: String
   }
 
-  /// True when a socket stands at `path`, without connecting: that would start a helper.
+  /// Looks for a socket at `path` without connecting, because a connection would start a helper.
   static func look(at path: String) -> Look {
     do throws(Problem) {
       guard let inode = try open(path) else { return .absent }
@@ -27,7 +28,7 @@ enum PresenceSocket {
 
   /// Connects without waiting; nil when nobody listens there.
   ///
-  /// The connection goes to the very inode that was judged, through `/proc/self/fd`, so nothing can be swapped in
+  /// The connection goes through `/proc/self/fd` to the very inode that was judged, so nothing can be swapped in
   /// between. The kernel then tells who listens (`SO_PEERCRED`): for a socket unit that is the service manager.
   static func connect(to path: String) throws(Problem) -> Int32? {
     guard let inode = try open(path) else { return nil }
@@ -38,7 +39,7 @@ enum PresenceSocket {
     var problem: Problem?
     var peer = vault_peer()
     if unsafe vault_connect_unix(connection, "/proc/self/fd/\(inode)") != 0 {
-      // Left behind by a unit that was stopped: as good as none.
+      // A unit that was stopped left the socket behind, which counts as no socket.
       if errno != ECONNREFUSED { problem = Problem(reason: "\(SystemError(call: "connect \(path)"))") }
     } else if unsafe vault_peer_credentials(connection, &peer) == 0 && isTrusted(peer.uid) {
       return connection
@@ -50,8 +51,8 @@ enum PresenceSocket {
     return nil
   }
 
-  /// The socket as an inode; nil when there is nothing. The directory and the socket are opened without following a link
-  /// and judged by their descriptors.
+  /// Opens the socket as an inode; nil when there is none. The directory and the socket are opened without following a
+  /// link and judged by their descriptors.
   private static func open(_ path: String) throws(Problem) -> Int32? {
     guard let slash = path.lastIndex(of: "/") else { return nil }
     let (folder, name) = (String(path[..<slash]), String(path[path.index(after: slash)...]))

@@ -3,7 +3,7 @@ internal import VaultCore
 internal import VaultService
 internal import VaultWire
 
-/// `vault-rsa`, which computes with one large RSA key and ends.
+/// `vault-rsa`, which computes with one large RSA key and exits.
 final class RSAHelper: RSAProgram {
   private let programs: HelperPrograms
 
@@ -22,7 +22,8 @@ final class RSAHelper: RSAProgram {
     let request = RSARequest(work, keyCount: key?.bytes.count ?? 0)
     let frame =
       if let key { key.bytes.withBytes { request.frame(key: $0) } } else { request.frame(key: RawSpan()) }
-    // A failure at once is told in a later turn as well: until then nobody waits for it.
+    // An immediate failure is also reported in a later turn of the loop, because the caller does not wait for it before
+    // that.
     let loop = programs.loop.assumeIsolated()
     let later = { loop.execute(gone) }
     return programs.ask("vault-rsa", frame, within: Timeouts.rsa, gone: later) { answer in
@@ -31,7 +32,7 @@ final class RSAHelper: RSAProgram {
     }
   }
 
-  /// The content of an answer; the answer itself is gone then.
+  /// Returns the content of an answer, and destroys the answer.
   private static func result(_ answer: consuming Result<Frame, HelperFailure>) -> Result<SecretBox, RSAFailure> {
     switch consume answer {
     case .failure(let failure): return .failure(.unavailable("\(failure)"))

@@ -2,22 +2,23 @@ internal import Logging
 internal import NIOCore
 internal import VaultService
 
-/// The services that tell the daemon that nobody sits at the machine any more, and what it cannot hear.
+/// The services that tell the daemon that the person has left the machine, and warnings about those that cannot be
+/// heard.
 ///
-/// A user's vault locks with the machine's sleep, the locks of that user's sessions and the screen lockers on the
-/// session bus. The machine's vault locks with the machine's sleep: it belongs to no session, and somebody's screen is
-/// no reason to lock it for everybody.
+/// A user's vault locks when the machine sleeps, when one of the user's sessions locks, and when a screen locker on the
+/// session bus covers the screen. The machine's vault locks only when the machine sleeps: it belongs to no session, and
+/// one person's screen is no reason to lock it for everybody.
 final class LockTriggers {
   private let buses: Buses
   private let logind: Logind?
   private let screenSavers: ScreenSavers?
   private let isSystem: Bool
 
-  /// Begins to listen. Call on the loop.
+  /// Begins to listen. Call this on the loop.
   ///
   /// - Parameters:
-  ///   - onSleep: the machine goes to sleep, which waits until it has called what it gets.
-  ///   - onLock: the screen or the session was locked.
+  ///   - onSleep: runs before the machine sleeps, which waits until `ready` is called.
+  ///   - onLock: runs when the screen or the session was locked.
   init(
     on buses: Buses, system isSystem: Bool, uid: UInt32, onSleep: @escaping (_ ready: @escaping () -> Void) -> Void,
     onLock: @escaping (LockState.Cause) -> Void
@@ -33,7 +34,7 @@ final class LockTriggers {
     buses.session?.open()
   }
 
-  /// The events that lock the vault beside its deadlines, in the words of `Status`.
+  /// The events, besides its deadlines, that lock the vault, as `Status` names them.
   var watched: [String] {
     guard logind?.isWatched == true else { return screenSavers?.watched ?? [] }
     return ["sleep"] + (isSystem ? [] : ["session-lock"]) + (screenSavers?.watched ?? [])

@@ -1,20 +1,20 @@
 internal import Glibc
 
-/// org.freedesktop.login1: sleep, under a delay inhibitor that is held until the keys are gone, and session locks.
+/// org.freedesktop.login1: session locks, and sleep, which a delay inhibitor holds back until the keys are gone.
 ///
-/// See org.freedesktop.login1(5), and <https://systemd.io/INHIBITOR_LOCKS/> for the order of things: the inhibitor is
-/// taken before it is needed, closed when the daemon is ready, and taken again after the resume.
+/// See org.freedesktop.login1(5), and <https://systemd.io/INHIBITOR_LOCKS/> for the order: the inhibitor is taken
+/// before it is needed, closed when the daemon is ready, and taken again after the resume.
 final class Logind {
-  /// The session whose locks count.
+  /// The sessions whose locks count.
   enum Sessions {
-    /// The machine's vault belongs to no session.
+    /// None, for the machine's vault, which belongs to no session.
     case none
     case of(uid: UInt32)
   }
 
-  /// The reason why logind does not wait for the keys to be wiped, if it does not.
+  /// The reason why logind does not wait for the keys to be wiped; nil if it waits.
   private(set) var inhibitorProblem: String?
-  /// True when logind is there to be heard.
+  /// True when logind is on the bus.
   var isWatched: Bool { name.owner != nil }
 
   private let bus: Bus
@@ -28,7 +28,7 @@ final class Logind {
   private static let session = "org.freedesktop.login1.Session"
 
   /// - Parameters:
-  ///   - onSleep: runs when the machine is about to sleep, which it does soon after `ready` was called.
+  ///   - onSleep: runs before the machine sleeps, which happens soon after `ready` was called.
   ///   - onLock: runs when one of `sessions` was locked.
   init(
     on bus: Bus, sessions: Sessions, onSleep: @escaping (_ ready: @escaping () -> Void) -> Void,
@@ -60,7 +60,7 @@ final class Logind {
   private func ownerChanged() {
     isAsleep = false
     guard isWatched else {
-      // Nobody could tell us to let go of it.
+      // Nobody could tell the daemon any more when to release the inhibitor.
       inhibitor.map { _ = close($0) }
       inhibitor = nil
       return
@@ -89,7 +89,7 @@ final class Logind {
     case .failure(let error): inhibitorProblem = "\(error)"
     case .success(let descriptor):
       inhibitorProblem = nil
-      // One that comes when the machine is already on its way would only hold it up.
+      // An inhibitor that arrives when the machine is already going to sleep would only delay it.
       if isAsleep || !isWatched {
         close(descriptor)
       } else {
@@ -101,7 +101,7 @@ final class Logind {
 
   // MARK: Sessions
 
-  /// True when a PropertiesChanged says that the session is locked now.
+  /// Returns true when a PropertiesChanged says that the session is locked now.
   private static func saysLocked(_ message: BusMessage) throws(BusError) -> Bool {
     _ = try message.string()
     let changes = try message.array(of: "{sv}") { () throws(BusError) in
@@ -116,7 +116,7 @@ final class Logind {
     return changes.contains(true)
   }
 
-  /// Locks if the session is one of `uid`. When that cannot be learned, it is taken to be.
+  /// Locks if the session belongs to `uid`, and also if its owner cannot be found out.
   private func lockIfOwn(_ path: String?, _ uid: UInt32) {
     guard let path else { return }
     bus.property("User", of: name.object(path, Self.session)) { [weak self] result in
@@ -125,7 +125,7 @@ final class Logind {
     }
   }
 
-  /// Catches up on what was not heard while there was no connection.
+  /// Locks if a session was locked while there was no connection.
   private func catchUp(_ uid: UInt32) {
     bus.call(manager.method("ListSessions"), starts: false) { [weak self] result in
       for path in (try? result.get().sessions(of: uid)) ?? [] { self?.lockIfLocked(path) }

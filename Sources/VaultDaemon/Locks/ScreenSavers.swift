@@ -1,7 +1,7 @@
-/// The screen lockers that tell the session bus when they cover the screen.
+/// The screen lockers that announce on the session bus when they cover the screen.
 ///
-/// All say `ActiveChanged(true)`, each under its own name: KDE and most small desktops the freedesktop one (Idle
-/// Inhibition Service draft), GNOME and Xfce their own.
+/// All of them send `ActiveChanged(true)`, each under its own name: KDE and most small desktops use the freedesktop
+/// name (Idle Inhibition Service draft), GNOME and Xfce their own.
 final class ScreenSavers {
   private struct Kind {
     var name: String
@@ -14,7 +14,7 @@ final class ScreenSavers {
     Kind(name: "org.xfce.ScreenSaver", path: "/org/xfce/ScreenSaver"),
   ]
 
-  /// The names of those that are there.
+  /// The names of the lockers that are on the bus.
   var watched: [String] { names.filter { $0.owner != nil }.map(\.name) }
 
   private let names: [BusName]
@@ -23,13 +23,13 @@ final class ScreenSavers {
   init(on bus: Bus, onLock: @escaping (_ name: String) -> Void) {
     names = Self.kinds.map { kind in
       let name = BusName(kind.name, on: bus)
-      // From any object: KDE has two.
+      // The signal may come from any object, because KDE has two.
       name.onSignal(kind.name, "ActiveChanged") { message in
         if (try? message.flag()) == true { onLock(kind.name) }
       }
       name.onChange = { [unowned bus, unowned name] in
         guard name.owner != nil else { return }
-        // It may have covered the screen before we could hear it. Not every one of them answers.
+        // The locker may have covered the screen before the daemon could hear it. Not every locker answers.
         bus.call(name.object(kind.path, kind.name).method("GetActive"), starts: false) { result in
           if let reply = try? result.get(), (try? reply.flag()) == true { onLock(kind.name) }
         }
