@@ -3,13 +3,13 @@ internal import Glibc
 internal import NIOCore
 internal import VaultService
 
-/// Waits for descriptors NIO does not know (timers, signals, buses) in one thread, and runs their handlers on the event
-/// loop.
+/// Waits in one thread for descriptors that NIO does not know (timers, signals, buses), and runs their handlers on the
+/// event loop.
 ///
-/// A descriptor that became ready is silent until its handler has run on the loop (`EPOLLONESHOT`), so the thread owns
-/// nothing, decides nothing and sleeps in `epoll_wait` for as long as nothing happens.
+/// A descriptor that became ready is silent until its handler has run on the loop (`EPOLLONESHOT`). So the thread owns
+/// nothing, decides nothing, and sleeps in `epoll_wait` while nothing happens.
 final class DescriptorWatcher {
-  /// The events that a descriptor is watched for; an error or a hang-up is told of in any case.
+  /// The events that a descriptor is watched for. Errors and hang-ups are always reported.
   struct Readiness: OptionSet {
     let rawValue: UInt32
     static let readable = Readiness(rawValue: EPOLLIN.rawValue)
@@ -25,13 +25,13 @@ final class DescriptorWatcher {
   private let epoll: Int32
   private var watches: [Int32: Watch] = [:]
 
-  /// Call on `loop`; the watcher belongs to it.
+  /// Call this on `loop`; the watcher belongs to it.
   init(loop: any EventLoop) throws(SystemError) {
     self.loop = loop
     epoll = try SystemError.check("epoll_create1", epoll_create1(Int32(EPOLL_CLOEXEC)))
     let watched = Watched(epoll: epoll, loop: loop, watcher: NIOLoopBound(self, eventLoop: loop))
     var thread = pthread_t()
-    // The thread lives as long as the process, and so does what it is handed.
+    // The thread lives as long as the process, and so does its argument.
     let failure = unsafe pthread_create(
       &thread, nil,
       { argument in
@@ -42,8 +42,8 @@ final class DescriptorWatcher {
     guard failure == 0 else { throw SystemError(call: "pthread_create", code: failure) }
   }
 
-  /// Runs `handler` on the loop each time `descriptor` is ready for one of `events`, in place of what it was watched for
-  /// before. The handler has to take what made it ready, and has to bear being run once without a reason.
+  /// Runs `handler` on the loop each time `descriptor` is ready for one of `events`. This replaces an earlier watch of
+  /// the descriptor. The handler must take what made the descriptor ready, and must tolerate one call without a reason.
   func watch(
     _ descriptor: Int32, for events: Readiness = .readable, _ handler: @escaping () -> Void
   ) throws(SystemError) {
@@ -54,7 +54,7 @@ final class DescriptorWatcher {
     }
   }
 
-  /// Watches `descriptor` no more. It may be closed already.
+  /// Stops watching `descriptor`, which may be closed already.
   func forget(_ descriptor: Int32) {
     guard watches.removeValue(forKey: descriptor) != nil else { return }
     try? control(EPOLL_CTL_DEL, descriptor, [])
@@ -62,12 +62,12 @@ final class DescriptorWatcher {
 
   fileprivate func fire(_ descriptor: Int32) {
     watches[descriptor]?.handler()
-    // It was armed before, so this can only fail if the descriptor is gone, and then there is nothing to watch.
+    // The descriptor was armed before, so this fails only if it is gone, and then there is nothing to watch.
     if let watch = watches[descriptor] { try? arm(descriptor, watch.events) }
   }
 
-  /// A closed descriptor leaves the kernel's set by itself, and another may have its number by now: so whether it is
-  /// there is the kernel's to say.
+  /// Arms a descriptor. A closed descriptor leaves the kernel's set by itself, and another may have its number by now,
+  /// so the kernel is asked if the descriptor is in the set.
   private func arm(_ descriptor: Int32, _ events: Readiness) throws(SystemError) {
     do throws(SystemError) { try control(EPOLL_CTL_MOD, descriptor, events) } catch {
       guard error.code == ENOENT else { throw error }
@@ -76,7 +76,7 @@ final class DescriptorWatcher {
   }
 
   private func control(_ operation: Int32, _ descriptor: Int32, _ events: Readiness) throws(SystemError) {
-    // The data is a union, of which `run` reads the same member.
+    // The data is a union; `run` reads the same member.
     var event = unsafe epoll_event(
       events: events.rawValue | EPOLLONESHOT.rawValue, data: epoll_data_t(fd: descriptor))
     try SystemError.check("epoll_ctl", unsafe epoll_ctl(epoll, operation, descriptor, &event))

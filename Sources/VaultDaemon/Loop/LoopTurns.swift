@@ -4,16 +4,16 @@ internal import NIOCore
 internal import NIOPosix
 internal import VaultService
 
-/// Turns on the loop for work that goes on for long, each after the loop has looked for requests.
+/// Turns on the loop for long work. Each turn comes after the loop has looked for requests.
 ///
-/// Work given to `execute` runs until there is none of it left, and only then does the loop look at its sockets again:
-/// work that went on by it would let nobody in. This is a counter (eventfd(2)) that the loop meets among its sockets, and the
-/// turn is work of the loop that it then does.
+/// Work given to `execute` runs until none is left, and only then does the loop look at its sockets again. Long work
+/// that continued itself that way would let nobody in. So this uses a counter (eventfd(2)) among the loop's sockets:
+/// when the loop finds it readable, the loop runs the turn.
 final class LoopTurns {
-  // The loop closes it with its channels.
+  // The loop closes the counter with its channels.
   private let counter: Int32
 
-  /// Has `turn` run on `loop` after each ``next()``. Call on the loop.
+  /// Runs `turn` on `loop` after each ``next()``. Call this on the loop.
   init(on loop: any EventLoop, _ turn: @escaping () -> Void) throws(SystemError) {
     let counter = try SystemError.check("eventfd", eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK)))
     self.counter = counter
@@ -26,7 +26,7 @@ final class LoopTurns {
       .whenFailure { _ in close(counter) }
   }
 
-  /// Asks for one turn, which comes when the loop has looked for requests.
+  /// Requests one turn, which comes after the loop has looked for requests.
   func next() { eventfd_write(counter, 1) }
 
   private final class Turn: ChannelInboundHandler {
@@ -35,7 +35,7 @@ final class LoopTurns {
 
     init(_ turn: @escaping () -> Void) { self.turn = turn }
 
-    // The counter may be the first of what the loop has met, and a lock the last: so the turn comes after all of them.
+    // The loop may find the counter first and a lock last among its sockets, so the turn is queued behind all of them.
     func channelRead(context: ChannelHandlerContext, data: NIOAny) { context.eventLoop.assumeIsolated().execute(turn) }
   }
 }

@@ -2,7 +2,7 @@ internal import NIOCore
 internal import VaultService
 
 extension Timer {
-  /// A timer of `loop`. Call it there.
+  /// Makes a timer of `loop`. Call this on the loop.
   init(on loop: any EventLoop) {
     self.init { delay, work in
       let scheduled = loop.assumeIsolated().scheduleTask(in: .nanoseconds(delay), work)

@@ -2,10 +2,10 @@ internal import NIOCore
 internal import VaultService
 
 extension Turns {
-  /// Turns of `loop`. Call on the loop.
+  /// Makes turns of `loop`. Call this on the loop.
   convenience init(on loop: any EventLoop, clock: Clock, length: Int64 = Turns.length) {
     let own = OwnTurns()
-    // What is given to the loop while it goes through its sockets runs before it looks at them again.
+    // Work that is queued while the loop goes through its sockets runs before the loop looks at them again.
     self.init(length: length, now: clock.monotonic, ask: { own.next() }, atEnd: { own.atEnd() })
     own.looks = { [unowned self] in looks() }
     own.begin(on: loop) { [unowned self] in turn() }
@@ -17,13 +17,13 @@ private final class OwnTurns {
   private var turns: LoopTurns?
   private var fallback: (() -> Void)?
   private var loop: NIOIsolatedEventLoop?
-  /// Runs before the loop looks at its sockets, when that was asked for.
+  /// Runs before the loop looks at its sockets, if that was requested.
   var looks: () -> Void = {}
 
   func begin(on loop: any EventLoop, _ turn: @escaping () -> Void) {
     self.loop = loop.assumeIsolated()
     do throws(SystemError) { turns = try LoopTurns(on: loop, turn) } catch {
-      // Without a descriptor for them: a timer that is not due yet lets the loop look at its sockets, too.
+      // Without a descriptor for the turns, a timer that is not due yet also lets the loop look at its sockets.
       fallback = { loop.assumeIsolated().scheduleTask(in: .milliseconds(1), turn) }
     }
   }
@@ -36,7 +36,7 @@ private final class OwnTurns {
 }
 
 extension Runner {
-  /// Long work on `loop`. Call on the loop.
+  /// Makes a runner for long work on `loop`. Call this on the loop.
   convenience init(on loop: any EventLoop, clock: Clock, _ timer: Timer) {
     let own = OwnTurns()
     self.init(clock, timer) { own.next() }

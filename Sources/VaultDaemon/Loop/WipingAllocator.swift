@@ -2,10 +2,10 @@ internal import CLinux
 internal import Glibc
 @_spi(CustomByteBufferAllocator) internal import NIOCore
 
-/// NIO's buffers carry secrets, so their memory is wiped before it goes back to malloc.
+/// An allocator that wipes memory before it goes back to malloc, because NIO's buffers carry secrets.
 ///
 /// A plain `ByteBuffer` leaves copies behind when it grows, when its write is done and when its channel closes. With
-/// this allocator set on the child channels none of these leaves one.
+/// this allocator on the child channels, no copy remains.
 enum WipingAllocator {
   static let allocator = unsafe ByteBufferAllocator(
     allocate: { unsafe malloc($0) },
@@ -24,10 +24,10 @@ enum WipingAllocator {
     unsafe free(memory)
   }
 
-  /// Wipes the readable bytes of a buffer that was read from a socket where they lie.
+  /// Wipes the readable bytes of a buffer that was read from a socket, in their own storage.
   ///
-  /// The receive pool holds the same storage and would keep them. The ordinary mutable access copies shared storage
-  /// first and so would wipe the copy.
+  /// The receive pool holds the same storage and would keep the bytes. The ordinary mutable access copies shared
+  /// storage first, and would wipe only the copy.
   static func wipeInPlace(_ buffer: ByteBuffer) {
     unsafe buffer.withUnsafeReadableBytes { bytes in
       guard let start = bytes.baseAddress else { return }

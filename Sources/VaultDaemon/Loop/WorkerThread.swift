@@ -3,10 +3,11 @@ internal import NIOPosix
 internal import VaultCore
 internal import VaultService
 
-/// One thread for what would hold the event loop, from the first job on. One, because each run of Argon2id takes a slot's
-/// whole memory.
+/// A thread for work that would hold up the event loop, started with the first job. There is only one, because each run
+/// of Argon2id takes a slot's whole memory.
 ///
-/// Its stack is wiped after each job, before anybody hears of the end: it waits for the next one with nothing of it left.
+/// The thread's stack is wiped after each job, before the result is delivered, so that the waiting thread keeps nothing
+/// of the job.
 final class WorkerThread: Worker {
   private let loop: any EventLoop
   private lazy var pool = {
@@ -14,10 +15,10 @@ final class WorkerThread: Worker {
     pool.start()
     return pool
   }()
-  /// The number of jobs that were begun and are not done.
+  /// The number of jobs that have begun and are not done.
   private var running = 0
 
-  /// - Parameter loop: where the ends are told.
+  /// - Parameter loop: the loop on which the results are delivered.
   init(telling loop: any EventLoop) { self.loop = loop }
 
   func run<T: Sendable>(_ work: @escaping @Sendable () -> T, then done: @escaping (T) -> Void) {

@@ -1,10 +1,10 @@
 internal import NIOCore
 
-/// Stops accepting for a moment when it fails, as it does at the limit of open files.
+/// Stops accepting for a moment after a failure, as at the limit of open files.
 ///
-/// The client that could not be accepted makes the listening socket readable still: the loop would come back to it at
-/// once, and at once again. NIO's own `AcceptBackoffHandler` holds back the next read and leaves the socket registered,
-/// so that it does not help.
+/// A client that could not be accepted leaves the listening socket readable, so the loop would return to it again and
+/// again at once. NIO's own `AcceptBackoffHandler` delays the next read but leaves the socket registered, so it does
+/// not help.
 final class AcceptPause: ChannelInboundHandler {
   typealias InboundIn = any Channel
 
@@ -16,7 +16,7 @@ final class AcceptPause: ChannelInboundHandler {
     try? options.setOption(.autoRead, value: false)
     context.eventLoop.assumeIsolated().scheduleTask(in: Timeouts.acceptPause) { [self] in
       isPaused = false
-      // It fails when the daemon has ended meanwhile.
+      // This fails when the daemon has ended in the meantime.
       try? options.setOption(.autoRead, value: true)
     }
   }

@@ -1,5 +1,5 @@
-/// The names of users and groups that one turn of an answer tells, each looked up once: the name service reads a file for
-/// each, or asks another machine.
+/// The names of users and groups in one turn of an answer. Each is looked up once, because the name service reads a
+/// file for each name, or asks another machine.
 final class AccountNames {
   private var users: [UInt32: String?] = [:]
   private var groups: [UInt32: String?] = [:]

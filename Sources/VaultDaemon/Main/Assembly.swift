@@ -2,7 +2,7 @@ internal import Logging
 internal import NIOCore
 internal import VaultService
 
-/// All parts of a daemon but its socket and its signals, put together on one loop.
+/// All parts of a daemon except its sockets and its signals, put together on one loop.
 final class Assembly {
   let rooms: Rooms
   let door: VarlinkDoor
@@ -38,8 +38,8 @@ final class Assembly {
     let environment: (String) -> String?
   }
 
-  /// Opens the store, and begins to listen for what locks the vault. Call on the loop, at start, before there is another
-  /// thread.
+  /// Opens the store, and begins to listen for events that lock the vault. Call this on the loop, at start, before
+  /// there is another thread.
   init(_ place: Place, _ configuration: Configuration) throws(SystemError) {
     let (loop, clock) = (place.loop, place.clock)
     self.loop = loop
@@ -93,7 +93,7 @@ final class Assembly {
     door.sshAgent = { [ssh, isSystem] caller in isSystem ? nil : ssh.state(for: caller) }
   }
 
-  /// Accepts connections; done when it does.
+  /// Starts to accept connections; the future completes once it does.
   func listen(on sockets: Sockets) -> EventLoopFuture<Void> {
     var listening = [
       Server.start(sockets.clients, loop: loop, backlog) { [door] in try VarlinkConnection($0, door) }.map { _ in }
@@ -108,18 +108,18 @@ final class Assembly {
       ssh.socket = SocketName.path(of: socket.descriptor)
       listening.append(Server.start(socket, loop: loop, backlog) { [ssh] in SSHAgentConnection($0, ssh) }.map { _ in })
     }
-    // One that ended meanwhile is none any more.
+    // A kept connection that has ended in the meantime fails here and is ignored.
     for kept in sockets.kept {
       _ = Server.adopt(kept, loop: loop) { [credentials] in CredentialConnection($0, credentials) }
     }
     return EventLoopFuture.andAllSucceed(listening, on: loop)
   }
 
-  /// Takes new settings over; the deadlines of a running unlock follow them at once.
+  /// Applies new settings; they change the deadlines of a running unlock at once.
   ///
   /// - Parameters:
-  ///   - changed: the names of those that are others now.
-  ///   - caller: who asked for it; nil for a signal.
+  ///   - changed: the names of the settings that have changed.
+  ///   - caller: the caller of Reload; nil for a signal.
   func reconfigure(_ new: Configuration, changed: [String] = [], for caller: VaultService.Caller? = nil) {
     keystores.configuration = new
     clients.reconfigure(new)
@@ -127,9 +127,9 @@ final class Assembly {
     rooms.reconfigure(new.vault, changed: changed, for: caller)
   }
 
-  /// Reads the settings again and takes them over; the deadlines of a running unlock follow them at once.
+  /// Reads the settings again and applies them; they change the deadlines of a running unlock at once.
   ///
-  /// - Parameter caller: who asked for it; nil for a signal.
+  /// - Parameter caller: the caller of Reload; nil for a signal.
   @discardableResult
   func reload(for caller: VaultService.Caller? = nil) throws(Refusal) -> SettingsFile.Change {
     do throws(Refusal) {
@@ -140,8 +140,8 @@ final class Assembly {
     }
   }
 
-  /// The machine goes to sleep: locks, and runs `ready` when no key is left, also none that is being made just now, and none
-  /// in a helper program that was ended, by this lock or before, but is not gone yet.
+  /// Locks the vault before the machine sleeps. Runs `ready` when no key is left: no key that is being made just now,
+  /// and none in a helper program that was ended, by this lock or before, but is not gone yet.
   func goToSleep(then ready: @escaping () -> Void) {
     rooms.vault.lock(because: .sleep)
     ends.whenAllGone { [worker, transferThread, upkeep = rooms.upkeep] in
@@ -149,10 +149,10 @@ final class Assembly {
     }
   }
 
-  /// Wipes every key, at the daemon's end: also those of helpers, and of one that nobody waits for.
+  /// Wipes every key when the daemon ends, also those in helper programs, and in one that nobody waits for.
   func wipe() { ends.endAll { rooms.wipe() } }
 
-  /// Ends all connections, with what their sockets take.
+  /// Ends all connections, after their sockets take what is still owed to them.
   func closeConnections() {
     backlog.close()
     clients.close()

@@ -4,29 +4,29 @@ internal import VaultService
 
 /// The clients that have connected and are not accepted yet.
 ///
-/// The loop accepts one client in each of its rounds, and does a work in each, too. Behind many clients of one user,
-/// each of whom asks for such a work, another user's client would wait for all of these works before anybody knew whose
-/// it is. So those who wait are accepted between works as well, and each then waits in its own user's line.
+/// In each round the loop accepts one client and does one piece of work. Many clients of one user may each ask for such
+/// work. Another user's client behind them would wait for all of it before anybody knew which user it belongs to. So
+/// waiting clients are also accepted between two pieces of work, and each then waits in its own user's line.
 final class Backlog {
-  /// The time for which clients are accepted at a time, in nanoseconds.
+  /// The longest time for accepting clients in one go, in nanoseconds.
   private static let length: Int64 = 2_000_000
 
   private let now: () -> Int64
   private var sockets: [(descriptor: Int32, accept: (Int32) -> Void)] = []
 
-  /// - Parameter now: `CLOCK_MONOTONIC`, nanoseconds.
+  /// - Parameter now: nanoseconds of `CLOCK_MONOTONIC`.
   init(now: @escaping () -> Int64) { self.now = now }
 
-  /// Adds a listening socket, which the loop accepts on as well.
+  /// Adds a listening socket, on which the loop accepts as well.
   ///
   /// - Parameter accept: takes over a connection.
   func add(_ descriptor: Int32, _ accept: @escaping (Int32) -> Void) { sockets.append((descriptor, accept)) }
 
-  /// Forgets all of them, before their sockets are closed.
+  /// Forgets all listening sockets, before they are closed.
   func close() { sockets = [] }
 
-  /// Accepts who waits, until the time is up. Call in turns alone: there the loop has looked at all that it has met,
-  /// and a client that is gone is not one of these.
+  /// Accepts waiting clients until the time is up. Call this only in turns: by then the loop has handled everything
+  /// that it found, so a client that is gone is not among it.
   func letIn() {
     let end = now() + Self.length
     for socket in sockets {
@@ -37,7 +37,7 @@ final class Backlog {
     }
   }
 
-  /// The connection that has waited longest; nil where there is none, and where it cannot be taken: the loop meets the
+  /// The connection that has waited longest. Nil when there is none, and when it cannot be accepted: the loop gets the
   /// same error, and pauses (``AcceptPause``).
   private static func next(at socket: Int32) -> Int32? {
     let flags = Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)

@@ -7,32 +7,32 @@ internal import VaultWire
 struct Configuration: Sendable, Equatable {
   /// The settings of the vault itself.
   var vault = VaultSettings()
-  /// The TPM, as libtss2 names it: the kind of connection, a colon, its settings.
+  /// The TPM's name for libtss2: the kind of connection, a colon, and its settings.
   var tpm2Device = "device:/dev/tpmrm0"
   /// The bus name of the Secret Service that the `keyring` keystore uses; nil for the usual one.
   var keyringBusName: String?
-  /// Connections held at once, over all clients.
+  /// The most connections at once, of all clients together.
   var maxConnections = 256
   static let connectionLimits = 4...32_768
   /// Requests a second that one uid may make before its connections are slowed down.
   var maxRequestsPerSecond = 100_000
-  /// True where SSH's programs are served.
+  /// True when the ssh-agent is on.
   var sshAgent = false
   var logLevel = Logger.Level.info
 
   /// A line that cannot be followed.
   struct Problem: Error, Equatable {
-    /// Counted from 1.
+    /// The number of the line, counted from 1.
     var line: Int
     var reason: String
   }
 
   init() {}
 
-  /// Reads the text of a file. Blank lines and lines that begin with `#` say nothing.
+  /// Reads the text of a file. Blank lines and lines that begin with `#` are ignored.
   init(parsing text: String) throws(Problem) {
     var seen: Set<String> = []
-    // A CR LF is one Character, so the lines are cut at every kind of line end.
+    // A CR LF is one Character, so the text is split at every kind of line end.
     for (index, raw) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated() {
       let line = Self.trim(raw)
       if line.isEmpty || line.hasPrefix("#") { continue }
@@ -58,7 +58,7 @@ struct Configuration: Sendable, Equatable {
     return "unknown setting \(Printable.quoted(key))" + (nearest ?? "")
   }
 
-  /// Takes one setting over; the answer is what is wrong with it, if anything.
+  /// Stores one setting; returns the reason when its value is wrong.
   private mutating func set(_ key: String, _ value: String) -> String? {
     switch key {
     case "idle": return Self.span(value, into: &vault.idle)
@@ -118,7 +118,8 @@ struct Configuration: Sendable, Equatable {
     return nil
   }
 
-  /// Only what reaches a TPM: libtss2 also takes a command to run, or the path of any library, for a kind of connection.
+  /// Returns true only for connections to a TPM. libtss2 also accepts a command to run, or the path of any library, as
+  /// a kind of connection.
   private static func isDevice(_ value: String) -> Bool {
     guard let colon = value.firstIndex(of: ":"), value.utf8.count <= 255 else { return false }
     let settings = value[value.index(after: colon)...]
@@ -147,7 +148,7 @@ struct Configuration: Sendable, Equatable {
     }
   }
 
-  /// A well-known name, as the D-Bus specification has it.
+  /// Returns true for a well-known name, as the D-Bus specification defines it.
   private static func isBusName(_ value: String) -> Bool {
     let parts = value.split(separator: ".", omittingEmptySubsequences: false)
     return value.utf8.count <= 255 && parts.count > 1
@@ -157,7 +158,7 @@ struct Configuration: Sendable, Equatable {
       }
   }
 
-  /// A number of bytes, as in `64m`.
+  /// Reads a number of bytes, such as `64m`.
   private static func bytes(_ value: String) -> Int64? {
     let shift: Int64
     switch value.last {

@@ -8,9 +8,9 @@ internal import VaultCore
 internal import VaultProcess
 internal import VaultService
 
-/// The program `vaultd`: from its command line to its exit code.
+/// The program `vaultd`, from its command line to its exit code.
 public enum Daemon {
-  /// Exit codes of sysexits.h that `vaultd` ends with.
+  /// The exit codes of `vaultd` (sysexits.h).
   enum Exit {
     static let ok: Int32 = 0
     static let usage: Int32 = 64
@@ -32,7 +32,7 @@ public enum Daemon {
     "DBUS_SESSION_BUS_ADDRESS", "DBUS_SYSTEM_BUS_ADDRESS",
   ]
 
-  /// Runs until a signal ends it; the answer is the exit code.
+  /// Runs until a signal ends the daemon; returns the exit code.
   public static func main(_ arguments: [String]) -> Int32 {
     if let problem = StartText.problem(pathVariables) {
       let isUsage = if case .argument = problem { true } else { false }
@@ -93,17 +93,17 @@ public enum Daemon {
     preconditionFailure("the loop ends with the process")
   }
 
-  /// Refuses to serve the machine's vault as an account that only happens to have its name: systemd-sysusers(8) takes one
-  /// that is there already for the one it is to make, and whoever owns it would own the vault.
+  /// Refuses to serve the machine's vault as an account that only happens to have its name. systemd-sysusers(8) uses an
+  /// existing account of that name, and the owner of that account would then own the vault.
   private static func checkAccount() throws(Failure) {
     guard let account = Account.of(geteuid()), let problem = account.problemAsVault else { return }
     throw Failure(code: Exit.configuration, text: problem)
   }
 
-  /// The settings of the file, or the defaults when there is none.
+  /// Returns the settings in the file, or the defaults when there is no file.
   static func settings(_ paths: Paths) throws(Failure) -> Configuration { try readSettings(paths).settings }
 
-  /// The same, and whether there is no file.
+  /// Returns the settings in the file, or the defaults, and true when there is no file.
   static func readSettings(_ paths: Paths) throws(Failure) -> (settings: Configuration, isMissing: Bool) {
     let text: String
     do throws(TextFile.Problem) { text = try TextFile.readOwn(paths.config, limit: 64 << 10) } catch {

@@ -3,23 +3,25 @@ internal import Glibc
 internal import VaultProcess
 internal import VaultService
 
-/// The rights that the process gives up before it holds a key.
+/// The steps that take rights away from the process before it holds a key.
 enum Hardening {
-  /// No core dump, no ptrace by the same user, no file readable by others; nothing of a script that happened to start it.
+  /// Turns off core dumps, tracing by the same user, and files readable by others. Resets state inherited from a script
+  /// that happened to start the daemon.
   static func apply() throws(SystemError) {
-    // What a service manager has set is its administrator's word.
+    // State set by a service manager is its administrator's decision, and stays.
     if unsafe getenv("NOTIFY_SOCKET") == nil { Inheritance.reset() }
-    // The log's times: a variable may name any file as the time zone, also one that never answers, and each line would look.
+    // The time zone of the log. A variable may name any file as the time zone, even one that never answers, and each
+    // line would read it.
     unsafe setenv("TZ", "UTC0", 1)
     umask(0o077)
-    // Every path is absolute; the directory it was started from is not kept busy.
+    // Every path is absolute; the daemon does not keep its starting directory busy.
     try SystemError.check("chdir /", unsafe chdir("/"))
     var none = rlimit(rlim_cur: 0, rlim_max: 0)
     try SystemError.check("setrlimit", unsafe setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none))
     try SystemError.check("prctl", vault_set_not_dumpable())
-    // A client that went away shows as EPIPE.
+    // A write to a client that went away fails with EPIPE.
     signal(SIGPIPE, SIG_IGN)
-    // A file that must not grow any more shows as EFBIG.
+    // A write to a file that must not grow any more fails with EFBIG.
     signal(SIGXFSZ, SIG_IGN)
   }
 }

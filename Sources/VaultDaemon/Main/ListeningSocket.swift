@@ -6,7 +6,7 @@ internal import VaultService
 struct ListeningSocket {
   let descriptor: Int32
 
-  /// Binds all of these, or none.
+  /// Binds all of these paths, or none.
   static func bound(to paths: [String]) throws(SystemError) -> [ListeningSocket] {
     var sockets: [ListeningSocket] = []
     do throws(SystemError) {
@@ -23,12 +23,12 @@ struct ListeningSocket {
     var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)
     let room = MemoryLayout.size(ofValue: address.sun_path)
-    // A terminating zero has to fit, too.
+    // The terminating NUL must fit, too.
     guard path.utf8.count < room else { throw SystemError(call: "socket path \(path)", code: ENAMETOOLONG) }
     unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: path.utf8) }
     let descriptor = try SystemError.check(
       "socket", socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0))
-    // The umask is 0077, so that the socket is never there with a wider mode.
+    // The umask is 0077, so the socket never exists with a wider mode.
     let bound = unsafe withUnsafePointer(to: &address) {
       unsafe $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
         unsafe bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))

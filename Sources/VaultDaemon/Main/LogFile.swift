@@ -1,18 +1,19 @@
 internal import CLinux
 internal import Glibc
 
-/// A log file of mode 0600 that does not grow without end: when it is full it becomes the older one, in whose place.
+/// A log file of mode 0600 with a limited size: when it is full, it replaces the older log file.
 ///
-/// It is opened for each line, of which there are few, so that nothing has to be told when somebody removes it.
+/// It is opened for each of its few lines, so nobody has to notify the daemon after removing it.
 struct LogFile: Equatable, Sendable {
-  /// The size in bytes from which on a new one begins.
+  /// The size in bytes at which a new file begins.
   static let limit: Int64 = 1 << 20
   /// The end of the older file's name.
   static let older = ".1"
 
   let path: String
 
-  /// Makes the folders above it, of mode 0700, as the XDG Base Directory Specification asks; nil where it cannot be written.
+  /// Makes the folders above the file, with mode 0700, as the XDG Base Directory Specification asks; nil when the file
+  /// cannot be written.
   init?(_ path: String) {
     self.path = path
     var folders: [String] = []
@@ -26,7 +27,7 @@ struct LogFile: Equatable, Sendable {
     close(file)
   }
 
-  /// A line that cannot be written, as on a full disk, is lost.
+  /// Appends a line. A line that cannot be written, as on a full disk, is lost.
   func append(_ line: String) {
     guard let file = open() else { return }
     defer { close(file) }
@@ -34,14 +35,15 @@ struct LogFile: Equatable, Sendable {
     let written = unsafe write(file, bytes, bytes.count)
     var status = stat()
     guard unsafe fstat(file, &status) == 0 else { return }
-    // The next line would go on behind the part of one for which there was still room.
+    // Removes the part of a line for which there was still room, because the next line would continue it.
     if written > 0, written < bytes.count { ftruncate(file, status.st_size - off_t(written)) }
     guard status.st_size >= Self.limit else { return }
-    // Something may stand in the older one's place that makes none; then there is no older one.
+    // If something blocks the older file's place, the log is emptied, and there is no older file.
     if unsafe rename(path, path + Self.older) != 0 { ftruncate(file, 0) }
   }
 
-  /// The file, if it is one of ours: what stands there instead may lead elsewhere, or never take a line.
+  /// Opens the file, if it is a regular file of this user. Another file in its place may lead elsewhere, or never take
+  /// a line.
   private func open() -> Int32? {
     let flags = O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
     let file = unsafe Glibc.open(path, flags, 0o600)

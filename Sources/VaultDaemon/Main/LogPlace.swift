@@ -7,19 +7,20 @@ internal import VaultModel
 /// The place that the daemon's log goes to.
 enum LogPlace: Equatable {
   case standardError
-  /// The system's journal, spoken to directly: nobody reads the standard error of a daemon that a client started.
+  /// The system's journal, which is written to directly, because nobody reads the standard error of a daemon that a
+  /// client started.
   case journal
   case file(LogFile)
 
-  /// The place as the command line may say it.
+  /// The place as named on the command line.
   enum Wanted: String, CaseIterable {
     case stderr, journal, file
-    /// The journal where there is one, else the file.
+    /// The journal if there is one, otherwise the file.
     case auto
   }
 
   /// - Parameters:
-  ///   - file: the log file's path; nil where nothing says what it is.
+  ///   - file: the log file's path; nil when none is known.
   ///   - journal: the journal's socket (sd_journal_sendv(3)).
   init(_ wanted: Wanted, file: String?, journal: String = "/run/systemd/journal/socket") {
     let hasJournal = unsafe access(journal, W_OK) == 0
@@ -31,7 +32,7 @@ enum LogPlace: Equatable {
     }
   }
 
-  /// A logger whose messages go there, with their time and level.
+  /// Makes a logger whose messages go to this place, with their time and level.
   func logger(_ level: Logger.Level) -> Logger {
     var log =
       switch self {
@@ -49,7 +50,8 @@ enum LogPlace: Equatable {
   private static func tellJournal(_ level: Logger.Level, _ text: String) {
     let fields = ["MESSAGE=\(text)", "PRIORITY=\(priority(level))", "SYSLOG_IDENTIFIER=vaultd"].map { Array($0.utf8) }
     var all = fields.flatMap { $0 }
-    // The parts are within `all`, which is there for the call; it only reads them. A journal that is gone loses the line.
+    // The parts lie within `all`, which is valid during the call; the call only reads them. If the journal is gone, the
+    // line is lost.
     unsafe all.withUnsafeMutableBytes { bytes in
       var start = 0
       let parts = unsafe fields.map { field in
@@ -60,7 +62,7 @@ enum LogPlace: Equatable {
     }
   }
 
-  /// The priority of syslog(3).
+  /// The priority in the terms of syslog(3).
   private static func priority(_ level: Logger.Level) -> Int32 {
     switch level {
     case .trace, .debug: LOG_DEBUG

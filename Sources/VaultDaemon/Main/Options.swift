@@ -1,15 +1,15 @@
 /// The command line of `vaultd`.
 struct Options: Equatable {
-  /// Serve the machine's own vault: `/var/lib/vault`, `/run/vault/socket`, `/etc/vault/vaultd.conf`.
+  /// True to serve the machine's vault: `/var/lib/vault`, `/run/vault/socket`, `/etc/vault/vaultd.conf`.
   var system = false
   var store: String?
   var socket: String?
   var config: String?
   /// The place of the log.
   var log = LogPlace.Wanted.stderr
-  /// Read the settings and end.
+  /// True to read the settings and exit.
   var checksSettings = false
-  /// A descriptor to write a byte to, and close, once the socket accepts connections.
+  /// A descriptor that gets a byte, and is closed, once the socket accepts connections.
   var readyDescriptor: Int32?
 
   enum Outcome: Equatable {

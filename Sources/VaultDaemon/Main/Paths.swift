@@ -8,22 +8,23 @@ struct Paths: Equatable {
   /// The directory of the socket.
   var runtime: String
   var socket: String
-  /// The socket for service managers, beside it.
+  /// The socket for service managers, beside the clients' socket.
   var credentialSocket: String
-  /// The socket of the ssh-agent, beside it; nil for the machine's vault, which has none.
+  /// The socket of the ssh-agent, beside the clients' socket; nil for the machine's vault, which has none.
   var sshSocket: String?
-  /// The socket of vault-pam's unit. The system's manager gives it to the daemon's user, and follows a link that lies in its
-  /// place, so its directory is none that the daemon could write to.
+  /// The socket of vault-pam's unit. The system's service manager gives it to the daemon's user and follows a link in
+  /// its place, so it lies in a directory that the daemon cannot write to.
   var presenceSocket: String
   var config: String
-  /// True when `config` was named on the command line and so has to exist.
+  /// True when `config` was named on the command line and therefore must exist.
   var configIsExplicit: Bool
-  /// The log file; nil for the machine's vault, whose log is the service manager's, and where nothing says where it is.
+  /// The log file. Nil for the machine's vault, whose log goes to the service manager, and when nothing tells its
+  /// place.
   var log: String?
   /// The directory where the service manager put the service's credentials, if it did.
   var credentials: String?
 
-  /// A variable is not set that one of the paths hangs on.
+  /// The error for a path that depends on a variable which is not set.
   struct Missing: Error, Equatable {
     var reason: String
   }
@@ -83,11 +84,11 @@ struct Paths: Equatable {
   /// All sockets that the daemon binds: for clients, for credentials, and for SSH.
   var sockets: [String] { [socket, credentialSocket] + (sshSocket.map { [$0] } ?? []) }
 
-  /// The reason why one of the sockets cannot be bound, however its directory is.
+  /// The reason why one of the sockets cannot be bound, whatever state its directory is in.
   var socketProblem: String? { SocketPath.problem(sockets).map { "\($0); \(SocketPath.remedy)" } }
 
   static func environment(_ name: String) -> String? {
-    // Read at start, before there is another thread.
+    // The environment is read at start, before there is another thread.
     unsafe getenv(name).map { unsafe String(cString: $0) }
   }
 }

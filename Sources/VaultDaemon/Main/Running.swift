@@ -6,7 +6,7 @@ internal import NIOCore
 internal import NIOPosix
 internal import VaultService
 
-/// A daemon that has its socket: puts its parts, the server, the timers and the signals together on the loop.
+/// A daemon that has its sockets: puts its parts, the server, the timers and the signals together on the loop.
 final class Running {
   private let options: Options
   private let paths: Paths
@@ -14,7 +14,7 @@ final class Running {
   private let sockets: Sockets
   private let signals: SignalWatch
   private let openFiles: OpenFiles
-  /// The socket's directory, which is the daemon's to its end; nil where the service manager has made the socket.
+  /// The socket's directory, which the daemon holds until it ends; nil when the service manager made the socket.
   private var directory: SocketDirectory?
   private let log: Logger
   private var isReady = false
@@ -33,7 +33,7 @@ final class Running {
     log = LogPlace(options.log, file: paths.log).logger(configuration.logLevel)
   }
 
-  /// Called once, on the loop.
+  /// Starts the daemon. Call this once, on the loop.
   func start(on loop: any EventLoop) {
     let watcher: DescriptorWatcher
     do throws(SystemError) { watcher = try DescriptorWatcher(loop: loop) } catch {
@@ -71,7 +71,7 @@ final class Running {
     }
   }
 
-  /// Has the timers and the signals heard.
+  /// Begins to watch the timers and the signals.
   private func watch(_ assembly: Assembly, _ watcher: DescriptorWatcher) throws(SystemError) {
     let vault = assembly.rooms.vault
     let timer = try DeadlineTimer(CLOCK_BOOTTIME)
@@ -93,21 +93,21 @@ final class Running {
   private func handle(_ signal: Int32, _ assembly: Assembly) {
     switch signal {
     case SIGUSR1: assembly.rooms.vault.lock(because: .signal)
-    // Whoever sends a signal is told nothing; the log and Status say it.
+    // A sender of a signal gets no answer; the result is in the log and in Status.
     case SIGHUP: _ = try? assembly.reload()
     default: end(assembly, Daemon.Exit.ok)
     }
   }
 
-  /// Ends the daemon over what it cannot go on with. Until it is ready somebody waits for it who is told why, in a line like
-  /// that of every other refusal to start and not in one of the log.
+  /// Ends the daemon because of an error. Before it is ready, the program that started it waits for the reason, so the
+  /// reason is written like every other refusal to start, and not as a line of the log.
   private func fail(_ text: String, _ assembly: Assembly?, _ code: Int32) -> Never {
     if isReady { log.error("\(text)") } else { StandardError.write(text) }
     end(assembly, code)
   }
 
-  /// Wipes the keys first; everything else can wait. It ends the process and not the loop, which goes by way of Dispatch for
-  /// that: its first use takes descriptors, and traps where there are none left.
+  /// Ends the process. The keys are wiped first; everything else can wait. The loop is not shut down, because that uses
+  /// Dispatch, whose first use takes descriptors and traps when none are left.
   private func end(_ assembly: Assembly?, _ code: Int32) -> Never {
     assembly?.rooms.vault.holders.onDisobedience = { _ in }
     assembly?.wipe()
@@ -115,8 +115,8 @@ final class Running {
     assembly?.closeConnections()
     assembly?.rooms.vault.closeStore()
     if !sockets.isInherited { for path in paths.sockets { unsafe unlink(path) } }
-    // Its lock goes with the socket, and not when the kernel has taken the process apart: who sees the socket vanish may
-    // start another daemon.
+    // The directory's lock is released together with the socket, and not when the kernel takes the process apart,
+    // because a program that sees the socket vanish may start another daemon.
     _ = directory.take()
     exit(code)
   }

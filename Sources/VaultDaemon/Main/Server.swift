@@ -3,7 +3,7 @@ internal import NIOPosix
 
 /// Accepts clients on a listening socket and gives each a handler of the socket's door.
 enum Server {
-  /// Starts to accept. Call on `loop`.
+  /// Starts to accept. Call this on `loop`.
   ///
   /// - Parameter handler: makes the handler of one client's channel.
   static func start(
@@ -18,7 +18,7 @@ enum Server {
           try channel.pipeline.syncOperations.addHandler(AcceptPause())
         }
       }
-      // Between one and the next the others are looked at; the rest of them are taken by ``Backlog``.
+      // Other sockets are served between two clients; ``Backlog`` accepts the remaining clients.
       .serverChannelOption(.maxMessagesPerRead, value: 1)
       .childChannelInitializer { channel in
         channel.eventLoop.makeCompletedFuture {
@@ -28,7 +28,7 @@ enum Server {
       .withBoundSocket(socket.descriptor)
   }
 
-  /// Takes over a connection that was accepted before. Call on `loop`.
+  /// Takes over a connection that is already accepted. Call this on `loop`.
   static func adopt(
     _ descriptor: Int32, loop: any EventLoop, _ handler: @escaping (any Channel) throws -> any ChannelHandler
   ) -> EventLoopFuture<any Channel> {
@@ -45,7 +45,8 @@ enum Server {
   ) throws {
     let options = channel.syncOptions
     try options?.setOption(.allocator, value: WipingAllocator.allocator)
-    // A frame is read in one go or is long; a second read would only meet EAGAIN.
+    // One read gets a short frame whole, and a long frame needs more rounds anyway. A second read would only get
+    // EAGAIN.
     try options?.setOption(.maxMessagesPerRead, value: 1)
     // `printf … | socat` closes its half before the answer comes, and so does a service manager.
     try options?.setOption(.allowRemoteHalfClosure, value: true)

@@ -2,16 +2,16 @@ internal import Logging
 internal import VaultModel
 internal import VaultService
 
-/// The settings of a daemon that runs, which SIGHUP and Reload have read again.
+/// The settings of a running daemon, which SIGHUP and Reload read again.
 final class SettingsFile {
-  /// What came of reading them.
+  /// The result of reading the settings again.
   struct Change: Equatable {
     let path: String
-    /// True where there is no file, so that every setting has its default.
+    /// True when there is no file, so that every setting has its default.
     let isMissing: Bool
-    /// The settings that are others now.
+    /// The settings that have changed.
     let changed: [String]
-    /// Those of them that wait for the daemon's next start.
+    /// The changed settings that wait for the daemon's next start.
     let later: [String]
   }
 
@@ -19,7 +19,7 @@ final class SettingsFile {
   private let log: Logger
   private let wall: () -> Int64
   private var current: Configuration
-  /// What is wrong with the file that was to be read last, while older settings count.
+  /// The problem with the file when it was last read, while older settings stay in effect.
   private(set) var refused: VaultWarning?
 
   init(_ paths: Paths, _ configuration: Configuration, _ log: Logger, wall: @escaping () -> Int64) {
@@ -27,9 +27,9 @@ final class SettingsFile {
     current = configuration
   }
 
-  /// Reads the file and hands the settings to `apply`, with the names of those that have changed.
+  /// Reads the file and passes the settings to `apply`, with the names of the changed ones.
   ///
-  /// - Throws: why the file was refused, with the line that it is about; the settings stay as they are then.
+  /// - Throws: the reason why the file was refused, with the line. The settings then stay as they are.
   func readAgain(_ apply: (Configuration, [String]) -> Void) throws(Refusal) -> Change {
     let new: (settings: Configuration, isMissing: Bool)
     do throws(Daemon.Failure) { new = try Daemon.readSettings(paths) } catch {
@@ -40,7 +40,7 @@ final class SettingsFile {
     }
     let names = new.settings.names(changedFrom: current)
     let isLater = Set(Configuration.readAtStart)
-    // What is read at the start alone is as it was then, however often the file changes.
+    // A setting that only the start reads keeps its value from then, however often the file changes.
     let started = current
     current = new.settings
     current.keepStarted(from: started)
@@ -54,7 +54,7 @@ final class SettingsFile {
 }
 
 extension Configuration {
-  /// The settings that only the daemon's start reads.
+  /// The settings that are read only when the daemon starts.
   static let readAtStart = ["log-level"]
 
   fileprivate mutating func keepStarted(from started: Configuration) { logLevel = started.logLevel }
@@ -80,7 +80,7 @@ extension Configuration {
     case "max-requests-per-second": maxRequestsPerSecond == other.maxRequestsPerSecond
     case "ssh-agent": sshAgent == other.sshAgent
     case "log-level": logLevel == other.logLevel
-    // One that is missing here would look changed each time, which a test sees.
+    // A setting that is missing here would look changed each time, which a test notices.
     default: false
     }
   }

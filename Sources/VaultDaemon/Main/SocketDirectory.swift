@@ -2,10 +2,10 @@ internal import CLinux
 internal import Glibc
 internal import VaultService
 
-/// The directory the daemon's socket stands in: made and checked, and held by one daemon at a time.
+/// The directory of the daemon's socket. It is made and checked, and one daemon at a time holds it.
 ///
-/// A lock on `vaultd.lock` says who owns the directory, so a socket left by a daemon that was killed can be replaced
-/// without a race, and a living daemon's never is.
+/// A lock on `vaultd.lock` tells who holds the directory. So the socket of a daemon that was killed can be replaced
+/// without a race, and the socket of a running daemon never is.
 struct SocketDirectory: ~Copyable {
   enum Problem: Error, Equatable {
     /// Another daemon serves this socket.
@@ -17,7 +17,8 @@ struct SocketDirectory: ~Copyable {
 
   private let lock: Int32
 
-  /// Makes the directory with mode 0700 (the system's is made by its unit), checks it and takes its lock.
+  /// Makes the directory with mode 0700 (a unit makes the directory of the machine's vault), checks it and takes its
+  /// lock.
   init(path: String) throws(Problem) { lock = try Self.take(path) }
 
   private static func take(_ path: String) throws(Problem) -> Int32 {
@@ -46,7 +47,7 @@ struct SocketDirectory: ~Copyable {
     return lock
   }
 
-  /// Removes a socket that a daemon left behind; anything else at its place is somebody's file and stays.
+  /// Removes a socket that a daemon left behind. Anything else in its place is somebody's file, and stays.
   borrowing func clear(socket: String) throws(Problem) {
     var status = stat()
     guard unsafe lstat(socket, &status) == 0 else { return }

@@ -3,20 +3,20 @@ internal import CSystemd
 internal import Glibc
 internal import VaultService
 
-/// The sockets of a daemon: handed over by systemd, or bound by us.
+/// The sockets of a daemon, which systemd handed over or the daemon bound itself.
 struct Sockets {
-  /// The one that clients connect to.
+  /// The socket for clients.
   let clients: ListeningSocket
-  /// The one that service managers connect to for credentials; nil where the socket unit has none.
+  /// The socket for service managers that fetch credentials; nil when the socket unit has none.
   let credentials: ListeningSocket?
-  /// The one that SSH's programs connect to; nil of the machine's vault, and where the socket unit has none.
+  /// The socket for SSH programs; nil for the machine's vault, and when the socket unit has none.
   let ssh: ListeningSocket?
-  /// Connections of service managers that an earlier process of this service had, and left when it was killed.
+  /// Connections of service managers that an earlier process of this service left when it was killed.
   let kept: [Int32]
   /// True when systemd made the sockets, keeps them, and will remove them.
   let isInherited: Bool
 
-  /// Those of the socket unit, when there is one (sd_listen_fds(3)).
+  /// Returns the sockets of the socket unit, when there is one (sd_listen_fds(3)).
   static func inherited() throws(SystemError) -> Sockets? {
     let count = sd_listen_fds(1)
     guard count != 0 else { return nil }
@@ -26,7 +26,7 @@ struct Sockets {
     var ssh: ListeningSocket?
     var kept: [Int32] = []
     let stream = Int32(SOCK_STREAM.rawValue)
-    // SD_LISTEN_FDS_START is a macro: the first descriptor handed over is 3.
+    // SD_LISTEN_FDS_START is a macro: the first inherited descriptor is 3.
     for descriptor in 3..<3 + count {
       if sd_is_socket_unix(descriptor, stream, 0, nil, 0) > 0 {
         kept.append(descriptor)
@@ -48,12 +48,12 @@ struct Sockets {
     return Sockets(clients: clients, credentials: credentials, ssh: ssh, kept: kept, isInherited: true)
   }
 
-  /// Tells the socket by its name, because all have their unit's.
+  /// Identifies the socket by its file name, because all sockets carry the name of their unit.
   private static func isNamed(_ file: String, _ descriptor: Int32) -> Bool {
     SocketName.path(of: descriptor)?.hasSuffix("/" + file) ?? false
   }
 
-  /// Binds all in the directory of `paths`.
+  /// Binds all sockets of `paths`.
   static func bound(_ paths: Paths) throws(SystemError) -> Sockets {
     let sockets = try ListeningSocket.bound(to: paths.sockets)
     return Sockets(

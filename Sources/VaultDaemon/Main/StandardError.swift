@@ -2,16 +2,17 @@ internal import Glibc
 internal import Logging
 internal import VaultModel
 
-/// The daemon's words outside of its socket. All of it passes through ``Printable``: a settings file, a path, a service
-/// on a bus or a helper may have put in what a terminal acts on, or what looks like another line.
+/// The daemon's messages outside of its sockets. All of them pass through ``Printable``, because a settings file, a
+/// path, a service on a bus or a helper may have inserted terminal control characters, or text that looks like another
+/// line.
 enum StandardError {
-  /// Writes one line, with the name of the program that says it.
+  /// Writes one line, which begins with the name of the program that reports it.
   static func write(_ text: String, from program: String = "vaultd") {
     let line = Array("\(program): \(Printable.line(text))\n".utf8)
     _ = unsafe Glibc.write(STDERR_FILENO, line, line.count)
   }
 
-  /// A logger whose messages are lines of standard error, with the time and the level.
+  /// A logger that writes its messages as lines of standard error, with the time and the level.
   static var logger: Logger { Logger(label: "vaultd") { LineHandler(stream: .standardError(label: $0)) } }
 
   private struct LineHandler: LogHandler {

@@ -4,7 +4,8 @@ internal import VaultService
 
 /// A timer that fires once at a time of its clock.
 ///
-/// `CLOCK_BOOTTIME` also counts the time the machine sleeps: a deadline that passed in a sleep is due at the resume.
+/// `CLOCK_BOOTTIME` also counts the time that the machine sleeps, so a deadline that passed during a sleep is due at
+/// the resume.
 struct DeadlineTimer {
   let descriptor: Int32
 
@@ -12,25 +13,25 @@ struct DeadlineTimer {
     descriptor = try SystemError.check("timerfd_create", vault_timerfd(clock))
   }
 
-  /// Fires once at `deadline` nanoseconds of the clock, or, with nil, never.
+  /// Fires once at `deadline` nanoseconds of the clock; with nil, never.
   func arm(_ deadline: Int64?) {
-    // Zero would disarm, so a deadline long past becomes the clock's first nanosecond.
+    // Zero would disarm the timer, so a deadline long past becomes the clock's first nanosecond.
     let at = deadline.map { max($0, 1) } ?? 0
     var setting = itimerspec()
     setting.it_value = timespec(tv_sec: Int(at / 1_000_000_000), tv_nsec: Int(at % 1_000_000_000))
-    // Fails only for a bad descriptor or time, and both are ours.
+    // This fails only for a bad descriptor or time, and both are valid here.
     _ = unsafe timerfd_settime(descriptor, Int32(TFD_TIMER_ABSTIME), &setting, nil)
   }
 
-  /// Takes the expiry so that the descriptor is silent again.
+  /// Reads the expiry, so that the descriptor is silent again.
   func drain() {
     var count: UInt64 = 0
     _ = unsafe read(descriptor, &count, MemoryLayout<UInt64>.size)
   }
 }
 
-/// Tells when the wall clock was set or the machine resumed, without polling: a `CLOCK_REALTIME` timer that is never due
-/// and which the kernel cancels on either (timerfd_create(2), TFD_TIMER_CANCEL_ON_SET).
+/// Reports that the wall clock was set or that the machine resumed, without polling. It uses a `CLOCK_REALTIME` timer
+/// that is never due, and that the kernel cancels on either event (timerfd_create(2), TFD_TIMER_CANCEL_ON_SET).
 struct ClockWatch {
   let descriptor: Int32
 
@@ -46,7 +47,7 @@ struct ClockWatch {
     _ = unsafe timerfd_settime(descriptor, flags, &setting, nil)
   }
 
-  /// Takes the cancellation and watches on.
+  /// Reads the cancellation and watches again.
   func drain() {
     var count: UInt64 = 0
     _ = unsafe read(descriptor, &count, MemoryLayout<UInt64>.size)
@@ -59,7 +60,7 @@ struct SignalWatch {
   static let signals = [SIGTERM, SIGINT, SIGUSR1, SIGHUP]
   let descriptor: Int32
 
-  /// Blocks the signals for this thread and those it starts, so call it before there are others.
+  /// Blocks the signals for this thread and for threads that it starts later, so call this before there are others.
   init() throws(SystemError) {
     var set = sigset_t()
     unsafe sigemptyset(&set)
@@ -69,7 +70,7 @@ struct SignalWatch {
       "signalfd", unsafe signalfd(-1, &set, Int32(SFD_NONBLOCK) | Int32(SFD_CLOEXEC)))
   }
 
-  /// The next signal that has arrived.
+  /// Returns the next signal that has arrived; nil when there is none.
   func next() -> Int32? {
     var info = signalfd_siginfo()
     let size = MemoryLayout<signalfd_siginfo>.size

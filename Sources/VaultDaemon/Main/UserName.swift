@@ -1,7 +1,7 @@
 internal import Glibc
 internal import VaultWire
 
-/// The name service's answers about users. It blocks for as long as that takes.
+/// The names of users in the name service. A call blocks until the service answers.
 enum UserName {
   static func of(_ uid: uid_t) -> String? { Account.of(uid)?.name }
 }
@@ -14,7 +14,7 @@ struct Account: Equatable {
   static func of(_ uid: uid_t) -> Account? {
     var entry = unsafe passwd()
     var found: UnsafeMutablePointer<passwd>?
-    // Far more than any entry of a user who logs in.
+    // The size is far more than the entry of any user who logs in.
     var text = [CChar](repeating: 0, count: 64 << 10)
     return unsafe text.withUnsafeMutableBufferPointer { text -> Account? in
       guard unsafe getpwuid_r(uid, &entry, text.baseAddress!, text.count, &found) == 0, unsafe found != nil,
@@ -25,8 +25,8 @@ struct Account: Equatable {
     }
   }
 
-  /// The reason why the machine's vault is not served as this account, if it has the name of the vault's and was made
-  /// for something else. An administrator may have the vault run as one of another name.
+  /// The reason why the machine's vault is not served as this account: it has the name of the vault's account, but was
+  /// made for something else. An administrator may let an account with another name run the vault.
   var problemAsVault: String? {
     if name != SystemAccount.name || SystemAccount.isOwn(name: name, home: home) { return nil }
     return """
@@ -36,7 +36,7 @@ struct Account: Equatable {
   }
 }
 
-/// The users and groups of the machine, by the name service. It blocks for as long as that takes.
+/// The users and groups of the machine in the name service. A call blocks until the service answers.
 enum Accounts {
   static func user(_ name: String) -> UInt32? {
     var entry = unsafe passwd()
@@ -58,7 +58,7 @@ enum Accounts {
     }
   }
 
-  /// The group whose members administer the machine's vault; nil where it was not made.
+  /// The group whose members administer the machine's vault; nil when it does not exist.
   static var administrators: UInt32? { group(SystemAccount.administrators) }
 
   static func groupName(_ gid: UInt32) -> String? {
@@ -84,7 +84,7 @@ enum Accounts {
     }
   }
 
-  /// All groups that a user's processes have when it logs in; none for a user who is not there.
+  /// All groups that a user's processes have after a login; empty for an unknown user.
   static func groups(of uid: UInt32) -> [UInt32] {
     guard let name = UserName.of(uid), let account = primaryGroup(of: uid) else { return [] }
     var groups = [gid_t](repeating: 0, count: 64)

@@ -2,13 +2,13 @@ internal import Glibc
 internal import VaultModel
 internal import VaultService
 
-/// The terminal of a process and the processes that it comes from, for people to recognise it by: advice, since a process can
-/// have itself called as it likes.
+/// The terminal of a process and the chain of its parents, by which people recognize it. This is only advice, because a
+/// process can choose its own name.
 enum Ancestry {
-  /// The most processes that are told of.
+  /// The most processes in the chain.
   private static let most = 8
 
-  /// What `/proc` tells of a process; nothing of one that is gone.
+  /// Reads the facts from `/proc`; there are none for a process that is gone.
   static func of(_ pid: pid_t) -> (terminal: String?, chain: [String]) {
     var chain: [String] = []
     var terminal: String?
@@ -21,8 +21,7 @@ enum Ancestry {
     return (terminal, chain)
   }
 
-  /// The name of a process, its parent and the device of its terminal: the 2nd, the 4th and the 7th field of `/proc/PID/stat`
-  /// (proc(5)).
+  /// The name of a process, its parent and the device of its terminal: fields 2, 4 and 7 of `/proc/PID/stat` (proc(5)).
   private static func look(at pid: pid_t) -> (name: String, parent: pid_t, device: UInt32)? {
     guard let text = ProcFile.read("/proc/\(pid)/stat"), let start = text.firstIndex(of: UInt8(ascii: "(")),
       let end = text.lastIndex(of: UInt8(ascii: ")")), start < end
@@ -33,7 +32,7 @@ enum Ancestry {
     return (Printable.line(name), parent, UInt32(bitPattern: device))
   }
 
-  /// The path of a terminal by the number of its device; nil for none, and for one of another kind than people sit at.
+  /// The path of a terminal by its device number; nil for no terminal, and for a kind that people do not sit at.
   static func path(ofTerminal device: UInt32) -> String? {
     let (major, minor) = (device >> 8 & 0xFFF, device & 0xFF | device >> 12 & 0xFFF00)
     switch major {

@@ -3,72 +3,74 @@ internal import Glibc
 internal import NIOCore
 internal import VaultService
 
-/// The socket of a channel, for what is sent and received without NIO's buffers.
+/// The socket of a channel, for bytes that are sent and received without NIO's buffers.
 ///
-/// NIO owns the descriptor: once it has closed it, when the channel is not active any more, the number may be another's,
-/// and nothing is done here.
+/// NIO owns the descriptor. After NIO has closed it, the channel is not active any more and the number may belong to
+/// another file, so nothing is done here then.
 struct ClientSocket {
   private let channel: any Channel
   private let descriptor: CInt
 
-  /// Call on the channel's loop.
+  /// Call this on the channel's loop.
   init(_ channel: any Channel) {
     self.channel = channel
-    // Without a descriptor nothing can be done here, and NIO does it all.
+    // Without a descriptor nothing can be done here, and NIO does everything.
     let pipeline = channel.pipeline.syncOperations
     descriptor = (try? pipeline.withUnsafeTransportIfAvailable(of: NIOBSDSocket.Handle.self) { $0 }) ?? -1
   }
 
-  /// The bytes that the socket took. None after an error, too: NIO will meet the same one, and act on it.
+  /// Sends bytes; returns the number that the socket took. That is 0 after an error, too, because NIO will meet the
+  /// same error and handle it.
   func send(_ bytes: RawSpan) -> Int {
     guard channel.isActive else { return 0 }
-    // The bytes are lent for the call.
+    // The bytes are valid for the call.
     return unsafe bytes.withUnsafeBytes { bytes in
       max(0, unsafe Glibc.send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL | MSG_DONTWAIT)))
     }
   }
 
-  /// About how many bytes it holds that the client has not taken: as much as they cost the kernel, some more than they are.
+  /// The approximate number of bytes in the socket that the client has not taken. It is their cost to the kernel, which
+  /// is a little more than their number.
   func queuedCount() -> Int {
     guard channel.isActive else { return 0 }
     var count: Int32 = 0
-    // It is lent for the call, which writes no more than its size.
+    // The variable is valid for the call, which writes no more than its size.
     return unsafe ioctl(descriptor, UInt(TIOCOUTQ), &count) == 0 ? Int(count) : 0
   }
 
-  /// The process that connected, as the kernel tells of it.
+  /// The process that connected, as the kernel reports it.
   func peer() throws(SystemError) -> Peer {
     var peer = vault_peer()
     try SystemError.check("SO_PEERCRED", unsafe vault_peer_credentials(descriptor, &peer))
     return Peer(uid: peer.uid, gid: peer.gid, pid: peer.pid)
   }
 
-  /// The name that the other end is bound to, as it stands behind the address's family: it begins with a NUL where it is an
-  /// abstract one. Nil where it has none.
+  /// The name that the other end is bound to, without the address's family. An abstract name begins with a NUL. Nil
+  /// when there is no name.
   func peerName() -> [UInt8]? {
     guard channel.isActive else { return nil }
     return unsafe SocketName.bytes { unsafe getpeername(descriptor, $0, $1) }
   }
 
-  /// A descriptor of the process that connected, which the caller closes. It fails with ENOPROTOOPT on a kernel that has none
-  /// to give, and otherwise when the process is gone.
+  /// A pidfd of the process that connected, which the caller must close. Fails with ENOPROTOOPT on a kernel without
+  /// this feature, and otherwise when the process is gone.
   func peerDescriptor() -> Result<Int32, SystemError> {
     guard channel.isActive else { return .failure(SystemError(call: "SO_PEERPIDFD", code: ESRCH)) }
     var process: Int32 = -1
     var count = socklen_t(MemoryLayout<Int32>.size)
-    // The number of SO_PEERPIDFD, which glibc 2.36 has no name for.
+    // The number of SO_PEERPIDFD, for which glibc 2.36 has no name.
     let status = unsafe getsockopt(descriptor, SOL_SOCKET, 77, &process, &count)
     guard status == 0, process >= 0 else { return .failure(SystemError(call: "SO_PEERPIDFD")) }
     return .success(process)
   }
 
-  /// The supplementary groups of the process that connected, as they were then; none where the kernel does not tell.
+  /// The supplementary groups of the process at the time when it connected; empty when the kernel does not tell.
   func peerGroups() -> [gid_t] {
     guard channel.isActive else { return [] }
     var groups = [gid_t](repeating: 0, count: 32)
     while true {
       var count = socklen_t(groups.count * MemoryLayout<gid_t>.size)
-      // The number of SO_PEERGROUPS, which glibc names under _GNU_SOURCE only.
+      // The number of SO_PEERGROUPS, which glibc names only under _GNU_SOURCE.
       let status = unsafe getsockopt(descriptor, SOL_SOCKET, 59, &groups, &count)
       let found = Int(count) / MemoryLayout<gid_t>.size
       if status == 0 { return Array(groups.prefix(found)) }
@@ -77,19 +79,21 @@ struct ClientSocket {
     }
   }
 
-  /// Ends what is sent and received, also for other descriptors of the same socket. What was sent is still read.
+  /// Ends sending and receiving, for other descriptors of the same socket too. The client can still read bytes that
+  /// were sent.
   func shutDown() {
     if channel.isActive { shutdown(descriptor, Int32(SHUT_RDWR)) }
   }
 
-  /// To wait until it takes bytes, where no loop waits for it (poll(2)).
+  /// The poll(2) argument for waiting until the socket takes bytes, when no loop waits for it.
   var writable: pollfd { pollfd(fd: channel.isActive ? descriptor : -1, events: Int16(POLLOUT), revents: 0) }
 
-  /// Lends the descriptor; nil where the socket is closed.
+  /// Lends the descriptor; nil when the socket is closed.
   func withDescriptor<R>(_ body: (CInt) -> R) -> R? { channel.isActive ? body(descriptor) : nil }
 
-  /// Notes at the socket that it was sent something, which another process sees that gets a copy of it: nothing is read from it,
-  /// so the fewest bytes that make it readable say nothing else (SO_RCVLOWAT, socket(7)).
+  /// Marks the socket as one to which bytes were sent. Another process that gets a copy of the socket sees the mark.
+  /// The mark is the smallest number of bytes that makes the socket readable (SO_RCVLOWAT, socket(7)), which has no
+  /// other effect because nothing is read from this socket.
   func markBegun() {
     var mark = Self.begun
     if channel.isActive {
@@ -97,7 +101,7 @@ struct ClientSocket {
     }
   }
 
-  /// True where that was noted.
+  /// True when the socket carries the mark.
   var isBegun: Bool {
     var (mark, count): (Int32, socklen_t) = (0, socklen_t(MemoryLayout<Int32>.size))
     guard channel.isActive else { return false }
@@ -113,11 +117,11 @@ struct ClientSocket {
     return copy >= 0 ? copy : nil
   }
 
-  /// Fills `bytes` with what has come, if anything has: how many there are. The end of the stream and errors are left to
+  /// Fills `bytes` with the bytes that have come; returns their number. The end of the stream and errors are left to
   /// NIO, which meets them again.
   func receive(into bytes: inout MutableRawSpan) -> Int {
     guard channel.isActive else { return 0 }
-    // Filled in place by the kernel.
+    // The kernel fills the memory in place.
     return unsafe bytes.withUnsafeMutableBytes { bytes in
       max(0, unsafe Glibc.recv(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_DONTWAIT)))
     }

@@ -1,27 +1,27 @@
 internal import Glibc
 
-/// The processes behind the connections that were heard last, the latest first: a descriptor for each of a few, and whether one
-/// runs costs one poll(2).
+/// The processes behind the connections that were heard last, the latest first. A descriptor is kept for a few of them,
+/// and one poll(2) tells if a process still runs.
 ///
-/// The connections of one process share its descriptor. Clients are accepted in the order in which they connected: so whoever
-/// connected under the number of a process that was accepted before and still runs is that process.
+/// The connections of one process share its descriptor. Clients are accepted in the order in which they connected. So
+/// if a process was accepted earlier and still runs, a later connection with the same pid comes from that same process.
 struct HeldProcesses {
   private struct Held {
     let process: PeerProcess
     let pid: pid_t
-    /// The connection that it was found by, as its place in the order of accepting.
+    /// The place, in the order of accepting, of the connection through which the process was found.
     let place: Int
   }
 
   private var held: [Held] = []
 
-  /// The process that connected; nil where it has ended, or nothing can be known of it.
+  /// Returns the process that connected; nil when it has ended, or nothing can be known about it.
   ///
   /// - Parameters:
-  ///   - pid: its number; 0 for one that cannot be seen from here, as many others may be.
-  ///   - place: that of its connection in the order of accepting.
-  ///   - most: how many may be held.
-  ///   - find: takes hold of it by its connection.
+  ///   - pid: the pid of the process; 0 for a process that cannot be seen from here, a number that many may have.
+  ///   - place: the connection's place in the order of accepting.
+  ///   - most: the most processes to keep.
+  ///   - find: gets hold of the process through its connection.
   mutating func running(_ pid: pid_t, acceptedAs place: Int, most: Int, _ find: () -> PeerProcess?) -> PeerProcess? {
     if let index = held.firstIndex(where: { $0.pid == pid && ($0.place == place || pid > 0 && $0.place < place) }) {
       let known = held[index]

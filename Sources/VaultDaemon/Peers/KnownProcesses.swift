@@ -5,36 +5,37 @@ internal import VaultService
 
 /// Remembers facts about clients' processes, so that the next client costs less.
 final class KnownProcesses {
-  /// What tells one cgroup from all others.
+  /// The identity of a cgroup.
   private enum Cgroup: Hashable {
     /// The kernel's number, which no later cgroup gets.
     case number(UInt64)
-    /// The lines of `/proc/PID/cgroup`, from a kernel that tells no number.
+    /// The lines of `/proc/PID/cgroup`, from a kernel that gives no number.
     case lines([UInt8])
   }
 
   /// The number of cgroups that are remembered.
   private static let most = 64
 
-  /// The units that a cgroup is in.
+  /// The units that a cgroup belongs to.
   private struct Units {
-    /// That of the system's service manager; nil for none.
+    /// The unit of the system's service manager; nil for none.
     var system: String?
-    /// That of the service manager of the user who owns it.
+    /// The unit of a user's service manager, and the user who owns it.
     var user: (owner: uid_t, name: String)?
   }
 
-  /// The units of each cgroup. `sd_pid_get_unit` reads two files, and each of them line by line.
+  /// The units of each cgroup. `sd_pid_get_unit` reads two files, each of them line by line.
   private var units: [Cgroup: Units] = [:]
-  /// The leader of the session that was asked for last.
+  /// The session leader that was last looked up.
   private var leader: (pid: pid_t, process: PeerProcess)?
-  /// The start of the process that was asked for last.
+  /// The process whose start was last looked up.
   private var last: (process: PeerProcess, started: UInt64)?
-  /// True when units are cgroups of the hierarchy that the kernel's numbers are of.
+  /// True when units are cgroups of the hierarchy to which the kernel's numbers refer.
   private let areNumbered = ["/sys/fs/cgroup", "/sys/fs/cgroup/unified"].contains { isSecondVersion($0) }
 
-  /// The units of a process: of the system's service manager, where no user can fake one, and of its own user's, which that user
-  /// makes. Nil where it belongs to none, or moved from one to another meanwhile.
+  /// Returns the units of a process: the system service manager's unit, which no user can fake, and the unit of the
+  /// process's own user, which that user makes. Nil when the process belongs to none, or moved to another in the
+  /// meantime.
   func units(of pid: pid_t, uid: uid_t, _ process: PeerProcess) -> (system: String?, user: String?) {
     let cgroup = cgroup(of: pid, process)
     guard let cgroup else { return (nil, nil) }
@@ -46,9 +47,10 @@ final class KnownProcesses {
     if user != nil, unsafe sd_pid_get_owner_uid(pid, &owner) < 0 { owner = .max }
     found.system = system
     found.user = user.map { (owner, $0) }
-    // What was read at two times may be of two units.
+    // Facts that were read at two times may be about two units.
     guard self.cgroup(of: pid, process) == cgroup else { return (nil, nil) }
-    // Anything else than that there is none, or that there is no such thing here, may pass.
+    // Only a missing unit, or a system without units, is a lasting error. Any other error may pass, so its result is
+    // not remembered.
     guard Self.isCertain(status), Self.isCertain(userStatus) else { return Self.units(found, of: uid) }
     if units.count >= Self.most { units = [:] }
     units[cgroup] = found
@@ -57,7 +59,8 @@ final class KnownProcesses {
 
   private static func isCertain(_ status: Int32) -> Bool { status >= 0 || [-ENODATA, -ENXIO].contains(status) }
 
-  /// A process in another user's slice, where only root can put it, has no unit of its user's.
+  /// Drops the user's unit if it is not of `uid`. A process in another user's slice, where only root can put it, has no
+  /// unit of its own user.
   private static func units(_ units: Units, of uid: uid_t) -> (system: String?, user: String?) {
     (units.system, units.user.flatMap { $0.owner == uid ? $0.name : nil })
   }
@@ -77,13 +80,13 @@ final class KnownProcesses {
     return number != 0 ? .number(number) : ProcFile.read("/proc/\(pid)/cgroup").map { .lines($0) }
   }
 
-  /// True where the second version of control groups is mounted; systemd then keeps its units there, and only there.
+  /// Returns true when version 2 of control groups is mounted here; systemd then keeps its units there, and only there.
   private static func isSecondVersion(_ directory: String) -> Bool {
     var system = statfs()
     return unsafe statfs(directory, &system) == 0 && system.f_type == 0x6367_7270  // CGROUP2_SUPER_MAGIC
   }
 
-  /// The time at which a process started, as ``PeerProcess/start(of:)`` tells it.
+  /// The time at which a process started, as ``PeerProcess/start(of:)`` returns it.
   func start(of pid: pid_t, _ process: PeerProcess) -> UInt64? {
     if let started = process.started { return started }
     if let last, last.process === process { return last.started }
@@ -92,7 +95,7 @@ final class KnownProcesses {
     return started
   }
 
-  /// The time at which the leader of a session started, as ``PeerProcess/start(of:)`` tells it.
+  /// The time at which the leader of a session started, as ``PeerProcess/start(of:)`` returns it.
   func start(ofLeader pid: pid_t) -> UInt64? {
     if let leader, leader.pid == pid, leader.process.isAlive { return leader.process.started }
     leader = nil

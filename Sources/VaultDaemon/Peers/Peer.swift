@@ -9,7 +9,7 @@ struct Peer: Hashable, Sendable {
 }
 
 extension Caller {
-  /// A process of which nothing is known yet, and so nothing is believed.
+  /// A process about which nothing is known yet, and so nothing is trusted.
   init(unknown peer: Peer) {
     self.init(
       door: .varlink, uid: peer.uid, groups: [], pid: peer.pid, started: nil, unit: Self.unknownUnit, session: nil,
@@ -18,24 +18,26 @@ extension Caller {
         digest: { Program.digest(of: peer.pid) }, ancestry: { Ancestry.of(peer.pid) }))
   }
 
-  /// The process that connected, while it runs: what cannot be learned of it counts as nothing.
+  /// Collects the facts about the process that connected, while it runs. A fact that cannot be learned counts as
+  /// absent.
   ///
-  /// If the kernel knows the process by its number alone, what was learned counts only when the number still belongs to the
-  /// uid that connected, asked last: what has the number by then may be another process.
+  /// If the kernel identifies the process only by its number, the facts count only if that number still belongs to the
+  /// uid that connected. This is checked last, because another process may have the number by then.
   ///
-  /// - Parameter groups: the supplementary groups that it had when it connected.
+  /// - Parameter groups: the supplementary groups that the process had when it connected.
   init(_ peer: Peer, _ process: PeerProcess, groups: [gid_t], _ known: KnownProcesses) {
     self.init(unknown: peer)
     self.groups = [peer.gid] + groups.filter { $0 != peer.gid }
-    // Of a process that cannot be seen from here nothing is believed; 0 would be this one.
+    // Nothing is trusted about a process that cannot be seen from here; pid 0 would mean this daemon.
     guard peer.pid > 0, let started = known.start(of: peer.pid, process) else { return }
     let (unit, userUnit) = known.units(of: peer.pid, uid: peer.uid, process)
     let session = AuthenticationSession(of: peer, started: started, known)
-    // The number was its own all the time if it still runs.
+    // If the process still runs, the number was its own all the time.
     guard process.isAlive, process.started == nil || PeerProcess.uid(of: peer.pid) == peer.uid else { return }
     (self.started, self.unit, self.userUnit, self.session) = (started, unit, userUnit, session)
   }
 
-  /// A unit that is taken for a service: where nobody can tell, nobody sits.
+  /// The unit of a process about which nothing is known. It counts as a service, so that no person is assumed to be
+  /// there.
   private static let unknownUnit = "unknown.service"
 }

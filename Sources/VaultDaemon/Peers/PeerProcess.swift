@@ -2,22 +2,21 @@ internal import CLinux
 internal import Glibc
 internal import VaultService
 
-/// A hold on the process that connected: another process that gets its number is never taken for it.
+/// A hold on the process that connected, so that another process that gets its pid is never mistaken for it.
 ///
-/// From Linux 6.5 on the kernel hands out a descriptor of the process that called connect(2) (`SO_PEERPIDFD`, socket(7)),
-/// also after it has ended. An older kernel gives the number alone. A descriptor is then made from that, and the start time
-/// that was seen when the connection was accepted tells the process from a later one; one that took the number over
-/// between the connect and the accept is not told from it, see vault-security(7).
+/// From Linux 6.5 on the kernel gives a descriptor of the process that called connect(2) (`SO_PEERPIDFD`, socket(7)),
+/// even after it has ended. An older kernel gives only the pid. A descriptor is then made from the pid, and the start
+/// time that was seen at the accept tells the process from a later one. A process that took the pid over between the
+/// connect and the accept cannot be told apart; see vault-security(7).
 final class PeerProcess: Sendable {
   /// Readable (poll(2)) once the process has ended.
   let descriptor: Int32
-  /// The time at which the process had started, where the kernel tells its number alone: for ``init(_:started:)``
-  /// later.
+  /// The start time of the process, if the kernel gives only its pid: for ``init(_:started:)`` later.
   let started: UInt64?
 
-  /// Takes hold of the process that connected; nil when it has been reaped, or nothing can be known of it.
+  /// Takes hold of the process that connected; nil when it has been reaped, or nothing can be known about it.
   ///
-  /// Call it at the accept, and later where ``started`` was nil then.
+  /// Call this at the accept, and later if ``started`` was nil then.
   convenience init?(at socket: ClientSocket, _ peer: Peer) {
     switch socket.peerDescriptor() {
     case .success(let handle): self.init(descriptor: handle, started: nil)
@@ -27,13 +26,13 @@ final class PeerProcess: Sendable {
     }
   }
 
-  /// Takes hold of the process of that number if it had started then, as was seen at the accept.
+  /// Takes hold of the process with this pid, if it has the start time that was seen at the accept.
   convenience init?(_ pid: pid_t, started: UInt64) {
     guard pid > 0 else { return nil }
     let handle = pidfd_open(pid, 0)
     guard handle >= 0 else { return nil }
     self.init(descriptor: handle, started: started)
-    // Only now, because from here on no other process has the number unseen.
+    // The check comes now, because from here on no other process can take the pid unnoticed.
     guard Self.start(of: pid) == started else { return nil }
   }
 
@@ -44,14 +43,14 @@ final class PeerProcess: Sendable {
 
   deinit { close(descriptor) }
 
-  /// True when it runs. A zombie does not: it has nothing left but its number.
+  /// True while the process runs. A zombie does not run: only its pid is left.
   var isAlive: Bool {
     var polled = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
     return unsafe poll(&polled, 1, 0) == 0
   }
 
-  /// The time at which a process started, in clock ticks since boot: the 22nd field of `/proc/PID/stat`, whose second
-  /// one is a name that may hold anything but ends with the last parenthesis.
+  /// The time at which a process started, in clock ticks since boot: field 22 of `/proc/PID/stat`. Field 2 is a name
+  /// that may contain anything and ends with the last parenthesis.
   static func start(of pid: pid_t) -> UInt64? {
     guard let text = ProcFile.read("/proc/\(pid)/stat"), let name = text.lastIndex(of: UInt8(ascii: ")")) else {
       return nil
@@ -64,7 +63,8 @@ final class PeerProcess: Sendable {
     return UInt64(String(decoding: field.prefix { $0 != UInt8(ascii: " ") }, as: UTF8.self))
   }
 
-  /// The uid of a process, by `/proc/PID/status`: the effective one, which is what the kernel tells of who connected.
+  /// The effective uid of a process, from `/proc/PID/status`. The kernel reports the same uid for a process that
+  /// connects.
   static func uid(of pid: pid_t) -> uid_t? {
     guard let text = TextFile.read("/proc/\(pid)/status", limit: 16 << 10) else { return nil }
     let line = text.split(separator: "\n").first { $0.hasPrefix("Uid:") }

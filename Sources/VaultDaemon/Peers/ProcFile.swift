@@ -1,8 +1,8 @@
 internal import Glibc
 
-/// A file of `/proc`, which the kernel gives whole in one read(2).
+/// A file of `/proc`, which the kernel returns whole in one read(2).
 enum ProcFile {
-  /// The content; nil where it cannot be read, or is longer than a page.
+  /// Returns the content; nil when it cannot be read, or does not fit into a page.
   static func read(_ path: String) -> [UInt8]? {
     let file = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
     guard file >= 0 else { return nil }

@@ -2,12 +2,12 @@ internal import CLinux
 internal import Glibc
 internal import VaultCore
 
-/// The file that a process runs, as far as that can be told: the process can run another one a moment later, and its user can make
-/// this one look like any other by mounting. So it counts as advice alone.
+/// The file that a process runs, as far as that can be told. The process can run another file a moment later, and its
+/// user can make a file look like any other by mounting. So this is only advice.
 enum Program {
   /// The longest file that is hashed, in bytes.
   private static let longest: off_t = 256 << 20
-  /// The digests of files, by what tells a file from others and from what it was before.
+  /// The digests of files, by the facts that identify a file and its version.
   private nonisolated(unsafe) static var digests: [Identity: String] = [:]
   /// The number of files whose digests are remembered.
   private static let most = 64
@@ -19,12 +19,13 @@ enum Program {
     var changed: [Int]
   }
 
-  /// Its path; nil where nobody may know, or the file is gone, unless its former path will do.
+  /// The path of the file. Nil when it may not be known, and when the file is gone, unless `evenGone` allows its former
+  /// path.
   static func path(of pid: pid_t, evenGone: Bool = false) -> String? {
     guard pid > 0 else { return nil }
     var text = [UInt8](repeating: 0, count: Int(PATH_MAX) + 1)
     let count = unsafe text.withUnsafeMutableBytes { bytes in
-      // The kernel writes no more than that.
+      // The kernel writes no more than that count.
       unsafe readlink("/proc/\(pid)/exe", bytes.baseAddress!.assumingMemoryBound(to: CChar.self), bytes.count)
     }
     guard count > 0, count <= Int(PATH_MAX), let path = String(validating: text.prefix(count), as: UTF8.self) else {
@@ -36,7 +37,7 @@ enum Program {
     return evenGone ? String(path.dropLast(mark.count)) : nil
   }
 
-  /// The SHA-256 of its content, in hexadecimal. Call it on the loop.
+  /// The SHA-256 of the file's content, in hexadecimal. Call this on the loop.
   static func digest(of pid: pid_t) -> String? {
     guard pid > 0 else { return nil }
     let file = unsafe open("/proc/\(pid)/exe", O_RDONLY | O_CLOEXEC)

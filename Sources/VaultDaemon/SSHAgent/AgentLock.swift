@@ -1,9 +1,9 @@
 internal import VaultCore
 internal import VaultService
 
-/// The lock that `ssh-add -x` puts on the agent: with a passphrase of its own, beside the vault's.
+/// The agent's own lock, which `ssh-add -x` sets with its own passphrase. It is independent of the vault's lock.
 final class AgentLock {
-  /// The pause after a wrong passphrase, in nanoseconds: longer each time, up to ten seconds.
+  /// The pause after a wrong passphrase, in nanoseconds. It grows each time, up to ten seconds.
   private static let (pause, longestPause): (Int64, Int64) = (100_000_000, 10_000_000_000)
   /// The most attempts that wait for their turn.
   private static let most = 64
@@ -16,10 +16,10 @@ final class AgentLock {
   }
 
   private let timer: Timer
-  /// The passphrase as a hash under a key that is drawn for it: it lives no longer than the lock.
+  /// A hash of the passphrase, under a random key that lives no longer than the lock.
   private var lock: (key: SecretBox, hash: [UInt8])?
   private var failures: Int64 = 0
-  /// Attempts in their order. None is looked at before the pause after the last wrong one is over, whoever makes it.
+  /// Attempts in their order. None is checked before the pause after the last wrong one is over, whoever makes it.
   private var waiting: [Attempt] = []
   private var isPausing = false
 
@@ -27,7 +27,7 @@ final class AgentLock {
 
   var isLocked: Bool { lock != nil }
 
-  /// Locks; false where it is locked already.
+  /// Locks the agent; false when it is already locked.
   func lock(_ passphrase: RawSpan) -> Bool {
     guard lock == nil else { return false }
     let key = SecretBox(RandomBytes.secret(count: 32))
@@ -35,7 +35,8 @@ final class AgentLock {
     return true
   }
 
-  /// Unlocks, and tells whether the passphrase was right: after a pause where it was not. One attempt too many is not looked at.
+  /// Unlocks the agent, and reports if the passphrase was right. A wrong passphrase is reported after a pause. When too
+  /// many attempts wait, a further one fails without a check.
   func unlock(_ passphrase: RawSpan, then done: @escaping (Bool) -> Void) {
     guard let lock, waiting.count < Self.most else { return done(false) }
     waiting.append(Attempt(hash: KeyedHash.hash(passphrase, key: lock.key.bytes, count: 32), done: done))

@@ -2,7 +2,7 @@ internal import VaultService
 internal import VaultSigning
 
 extension AgentRequest {
-  /// The terms on which a request that cannot be read is refused.
+  /// The terms of a request that cannot be read and is refused.
   static let termsOfUnreadable = CallTerms("ssh-agent: a request that cannot be read", needs: .log, entry: .first)
 
   /// The terms on which a request is answered.
@@ -13,7 +13,7 @@ extension AgentRequest {
     case .add: CallTerms("ssh-agent: ssh-add", needs: .log, entry: .first)
     case .remove: CallTerms("ssh-agent: ssh-add -d", needs: .log, entry: .first)
     case .removeAll: CallTerms("ssh-agent: ssh-add -D", needs: .log, entry: .first)
-    // The agent's own lock and its end, as a lock and an unlock of the vault.
+    // The agent's own lock and unlock need no log, like those of the vault.
     case .lock: CallTerms("ssh-agent: ssh-add -x", needs: .nothing, entry: .first)
     case .unlock: CallTerms("ssh-agent: ssh-add -X", needs: .nothing, entry: .first)
     case .bind: CallTerms("ssh-agent: session-bind", needs: .log, entry: .first)

@@ -2,15 +2,15 @@ internal import Glibc
 internal import VaultCore
 internal import VaultModel
 
-/// Bytes that a client has sent and nobody has handled yet: they may hold a private key, or a passphrase.
+/// Bytes that a client has sent and nobody has handled yet. They may contain a private key or a passphrase.
 struct FrameBuffer: ~Copyable {
-  /// Enough for almost every request, and as much as costs no system call; a larger one has memory of its own until it is
-  /// handled.
+  /// The usual capacity: enough for almost every request, and small enough to need no system call. A larger request has
+  /// separate memory until it is handled.
   private static let usualCapacity = 4080
 
   private var memory = SecureBytes(count: usualCapacity)
-  /// The place of the first byte. What is handled is dropped without moving the rest: many small requests may come at
-  /// once.
+  /// The offset of the first byte. Handled bytes are dropped without moving the rest, because many small requests may
+  /// come at once.
   private var start = 0
   private(set) var count = 0
 
@@ -30,7 +30,7 @@ struct FrameBuffer: ~Copyable {
     count = total
   }
 
-  /// Lends what is there.
+  /// Lends the bytes.
   borrowing func withBytes<R>(_ body: (RawSpan) -> R) -> R {
     memory.withBytes { body($0.extracting(start..<start + count)) }
   }
@@ -64,11 +64,11 @@ extension SecureBytes {
     }
   }
 
-  /// Moves what is behind the first `dropped` of `count` bytes to the beginning, and wipes what it has left.
+  /// Moves the bytes after the first `dropped` of `count` bytes to the beginning, and wipes the place that they leave.
   fileprivate mutating func moveDown(by dropped: Int, count: Int) {
     withMutableBytes { all in
       unsafe all.withUnsafeMutableBytes { all in
-        // All of it lies within the memory; memmove(3) takes what overlaps.
+        // Everything lies within the memory; memmove(3) allows overlap.
         guard let base = all.baseAddress else { return }
         unsafe memmove(base, base + dropped, count - dropped)
         unsafe explicit_bzero(base + count - dropped, dropped)

@@ -2,18 +2,18 @@ internal import Glibc
 internal import VaultService
 internal import VaultSigning
 
-/// The file in which ssh keeps the keys of hosts, to name one to a person.
+/// The file in which ssh keeps the keys of hosts. It is used to tell a person the name of a host.
 struct KnownHostsFile {
-  /// The most of it that is read, in bytes.
+  /// The most bytes that are read from the file.
   private static let limit = 1 << 20
 
   private let path: String?
 
   init(home: String?) { path = home.map { $0 + "/.ssh/known_hosts" } }
 
-  /// The name of a host by its key, and otherwise the fingerprint of that.
+  /// The name of the host with this key, or else the key's fingerprint.
   ///
-  /// - Parameter candidates: names that it may have, for lines whose names are hashed.
+  /// - Parameter candidates: names that the host may have, for lines with hashed names.
   func name(of hostKey: [UInt8], candidates: [String]) -> String {
     let text = path.flatMap { TextFile.read($0, limit: Self.limit) }.map { Array($0.utf8) } ?? []
     // Bytes have no padding.
@@ -24,7 +24,7 @@ struct KnownHostsFile {
     return "\(name) (\(key.fingerprint))"
   }
 
-  /// The words of a process's command line that can be the name of a host; ssh itself is told it there.
+  /// The words of a process's command line that may be the name of a host. ssh gets the host's name there.
   static func candidates(of pid: pid_t) -> [String] {
     guard let text = ProcFile.read("/proc/\(pid)/cmdline") else { return [] }
     let words = text.split(separator: 0).prefix(64).map { String(decoding: $0, as: UTF8.self) }
@@ -35,7 +35,7 @@ struct KnownHostsFile {
     for word in words where !word.hasPrefix("-") && word.utf8.count <= KnownHosts.maximumName {
       let host = word.split(separator: "@").last.map(String.init) ?? word
       names.append(host)
-      // A port of its own stands in brackets there.
+      // The file writes a host with a non-default port in brackets.
       for port in ports { names.append("[\(host)]:\(port)") }
     }
     return names

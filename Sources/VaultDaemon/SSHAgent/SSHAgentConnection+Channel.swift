@@ -3,9 +3,10 @@ internal import VaultModel
 internal import VaultService
 internal import VaultSigning
 
-/// The handlers that NIO calls: the client is there, has sent something, and is gone.
+/// The handlers that NIO calls when the client has connected, has sent bytes, or is gone.
 extension SSHAgentConnection {
-  /// Requests that are taken in one go, so that a client that sends many cannot keep the loop from the others.
+  /// The number of requests that are taken in one go, so that a client that sends many cannot keep the loop from the
+  /// others.
   private static let slice = 32
 
   func handlerAdded(context: ChannelHandlerContext) { self.context = context }

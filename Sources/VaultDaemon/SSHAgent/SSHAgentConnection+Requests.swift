@@ -10,7 +10,7 @@ extension SSHAgentConnection {
       note(request)
       return handleLocked(request, frame)
     }
-    // A signature takes its own note, with what it is for.
+    // The request for a signature adds its own details to the audit log.
     if !request.isSignature { note(request) }
     if !isOwn, request.changesAgent {
       return refuse("a process that is held to its grants changes nothing here")
@@ -41,7 +41,7 @@ extension SSHAgentConnection {
     }
   }
 
-  /// Takes note for the audit log of what is asked for.
+  /// Records the request for the audit log.
   func note(_ request: AgentRequest) {
     switch request {
     case .list: note(.find, "keys for ssh")
@@ -54,16 +54,16 @@ extension SSHAgentConnection {
     }
   }
 
-  /// - Parameter item: the name of the item that the key is, where it is one.
+  /// - Parameter item: the name of the item that holds the key, if there is one.
   func note(_ action: AuditAction, _ detail: String, item: String = "") {
     if let caller { door.vault.audit.isAbout(action, item, detail: detail, for: caller) }
   }
 
-  /// Only the passphrase is of use while the agent is locked; it shows no key, as OpenSSH's does.
+  /// Handles a request while the agent is locked: only the passphrase helps. As with OpenSSH's agent, no key is shown.
   private func handleLocked(_ request: AgentRequest, _ frame: RawSpan) {
     switch request {
     case .list: reply(.identities([]), .locked)
-    // The origin of the connection counts as well once the agent is unlocked.
+    // The origin of the connection still counts once the agent is unlocked.
     case .bind(let bind): self.bind(bind)
     case .unlock(let passphrase) where isOwn:
       door.lock.unlock(frame.extracting(passphrase)) { [weak self] isRight in
@@ -74,12 +74,12 @@ extension SSHAgentConnection {
     }
   }
 
-  /// True for a process of the user that is not held to its grants.
+  /// True for a process of the user that is not confined to its grants.
   private var isOwn: Bool { caller.map { door.access.isAdministrator($0) } ?? false }
 
-  /// The keys of this session that the connection may see.
+  /// Returns the keys of this session that the connection may see.
   ///
-  /// - Parameter evenElsewhere: true for those as well that are for other hosts than the connection leads to.
+  /// - Parameter evenElsewhere: true to include keys for other hosts than the one that the connection leads to.
   func visibleSessionKeys(evenElsewhere: Bool = false) -> [SessionKey] {
     guard isOwn else { return [] }
     return door.sessionKeys.all.filter { key in
@@ -156,7 +156,7 @@ extension SSHAgentConnection {
 extension AgentRequest {
   fileprivate var isSignature: Bool { if case .sign = self { true } else { false } }
 
-  /// True of what changes the keys of the session, or locks the agent: these are the user's own.
+  /// True for requests that change the keys of the session or lock the agent. Only the user may make them.
   fileprivate var changesAgent: Bool {
     switch self {
     case .add, .remove, .removeAll, .lock, .unlock: true

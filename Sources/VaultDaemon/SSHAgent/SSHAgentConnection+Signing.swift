@@ -2,7 +2,7 @@ internal import VaultModel
 internal import VaultService
 internal import VaultSigning
 
-/// Signatures: of a login, or of a message as `ssh-keygen -Y sign` and git have it, and of nothing else.
+/// Signatures of a login, or of a message in the format of `ssh-keygen -Y sign` and git. Nothing else is signed.
 extension SSHAgentConnection {
   func sign(_ request: SignRequest, _ data: [UInt8]) {
     let matter: SignedMatter
@@ -16,7 +16,7 @@ extension SSHAgentConnection {
     }
     caller?.session?.come(over: bindings, for: matter)
     guard let caller else { return }
-    // Each host is looked for once: the file may be long.
+    // Each host is looked up once, because the file may be long.
     var names: [[UInt8]: String] = [:]
     let words = { [door, bindings] (key: String?) in
       matter.words(by: key, over: bindings) { host in
@@ -51,7 +51,7 @@ extension SSHAgentConnection {
     }
   }
 
-  /// Signs by a key of this session, within the destinations that it was added for.
+  /// Signs with a key of this session, within the destinations for which it was added.
   private func sign(
     by key: SessionKey, _ matter: SignedMatter, _ data: [UInt8], _ flags: UInt32, _ detail: String
   ) {
@@ -67,7 +67,7 @@ extension SSHAgentConnection {
     let order = door.items.rsaOrder(for: caller)
     let call = { [weak self] () throws(Refusal) -> Wait? in
       guard let self else { return nil }
-      // It may have been removed meanwhile.
+      // The key may have been removed in the meantime.
       guard door.sessionKeys.all.contains(where: { $0 === key }) else { throw .denied("the key is gone") }
       return makeSignature(by: key, data, flags, detail, order)
     }
@@ -78,7 +78,7 @@ extension SSHAgentConnection {
     }
   }
 
-  /// Answers with a signature, or with why there is none; what it waits for comes before that.
+  /// Replies with a signature or a refusal, unless it returns something to wait for first.
   private func makeSignature(
     by key: SessionKey, _ data: [UInt8], _ flags: UInt32, _ detail: String, _ order: RSAOrder
   ) -> Wait? {

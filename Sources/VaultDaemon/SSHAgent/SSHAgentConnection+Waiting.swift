@@ -1,15 +1,15 @@
 internal import VaultModel
 internal import VaultService
 
-/// Requests that wait for the vault, or for a person: SSH's protocol knows no error that says so, and its clients wait.
+/// Requests that wait for the vault or for a person. SSH's protocol has no error for that, and its clients wait.
 extension SSHAgentConnection {
   /// The longest time that a request waits for a person, in nanoseconds.
   private static let longest: Int64 = 120_000_000_000
 
-  /// Makes a call, and makes it again after what it waits for. It ends when the client closes the connection, which takes back
-  /// what a person is asked.
+  /// Makes a call, and repeats it once its wait is over. The wait ends when the client closes the connection, which
+  /// also withdraws the question to a person.
   ///
-  /// - Parameter said: what a person is told of it; asked for where one is.
+  /// - Parameter said: the text for a person, evaluated only when a person is asked.
   func wait(_ said: @escaping @autoclosure () -> Said, _ call: @escaping () throws(Refusal) -> Wait?) {
     do throws(Refusal) {
       if let wait = try call() { try hold(wait, said(), call) }
@@ -62,7 +62,7 @@ extension SSHAgentConnection {
     hold(joined, for: .use(key), said, call)
   }
 
-  /// Makes a call once the person who is asked has answered, or refuses it where nobody can be asked.
+  /// Makes a call once the person who is asked has answered, or refuses the request if nobody can be asked.
   private func hold(
     _ joined: Attendance.Joined, for awaited: Awaited, _ said: Said, _ call: @escaping () throws(Refusal) -> Wait?
   ) {
@@ -75,7 +75,7 @@ extension SSHAgentConnection {
     }
   }
 
-  /// The place among those who wait.
+  /// Returns the caller's place among those who wait.
   private func place(_ joined: Attendance.Joined) throws(Refusal) -> Waiter {
     switch joined {
     case .waits(let waiter): return waiter
@@ -84,7 +84,7 @@ extension SSHAgentConnection {
     }
   }
 
-  /// The outcome of a request for which nobody has done that.
+  /// The outcome of a request when its wait ended without an answer.
   private static func outcome(withoutAnAnswerTo wait: Wait) -> AuditOutcome {
     switch wait {
     case .unlock, .bootKey, .room: .locked
@@ -112,7 +112,7 @@ extension SSHAgentConnection {
         refuse("the agent was locked meanwhile", .locked)
         return nil
       }
-      // It may have to wait for something else next.
+      // The call may have to wait for something else next.
       (waiter, self.awaited) = (nil, .nothing)
       self.wait(said, call)
       return nil

@@ -4,7 +4,7 @@ internal import VaultModel
 internal import VaultService
 internal import VaultSigning
 
-/// One client of the ssh-agent: takes requests in, and answers each before the next.
+/// One client of the ssh-agent. It takes in requests, and answers each before the next.
 final class SSHAgentConnection: SecretHolder, ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
   typealias OutboundOut = ByteBuffer
@@ -14,31 +14,31 @@ final class SSHAgentConnection: SecretHolder, ChannelInboundHandler {
   let peer: Peer?
   var context: ChannelHandlerContext?
   var peerProcess: PeerProcess?
-  /// The process that connected, as far as it is known; nil where it is not answered.
+  /// The process that connected, as far as it is known; nil when the client gets no answers.
   var caller: Caller?
-  /// The SSH sessions that the connection comes through.
+  /// The SSH sessions through which the connection comes.
   var bindings = SessionBindings()
-  /// Bytes that were read and not handled yet: they may hold a private key, or a passphrase.
+  /// Bytes that were read and not handled yet. They may contain a private key or a passphrase.
   var inbound = FrameBuffer()
   var anticipation = Anticipation()
   private var isProcessing = false
-  /// True from a request to the end of its answer: what the client sends meanwhile waits.
+  /// True from a request to the end of its answer. Everything that the client sends meanwhile waits.
   private(set) var isAnswering = false
-  /// True when more is read of what the client sends.
+  /// True while the channel reads further bytes of the client.
   private var isReading = true
   /// True once the client sends no more.
   var isEnded = false
-  /// The place in the order in which the door's connections have sent something.
+  /// The connection's place in the order in which the door's connections last sent something.
   var heard = 0
   var attempt: Attempt?
-  /// The place among those for whom agents ask a person.
+  /// The caller's place among those for whom agents ask a person.
   var waiter: Waiter?
-  /// The event that it waits for.
+  /// The event that the request waits for.
   var awaited = Awaited.nothing
 
   enum Awaited {
     case nothing, unlock
-    /// Something about an item, whose name it holds.
+    /// An answer about an item; the wait holds the item's name.
     case item
     /// A yes to the use of this key of the session.
     case use(SessionKey)
@@ -53,11 +53,11 @@ final class SSHAgentConnection: SecretHolder, ChannelInboundHandler {
 
   // MARK: Requests
 
-  /// Requests handled in one go, so that a client that sends many cannot keep the loop from the others, of its own user
-  /// neither: a turn's whole time is as long for them as that of many works.
+  /// The number of requests handled in one go, so that a client that sends many cannot keep the loop from the others,
+  /// not even from those of the same user. A whole turn of such requests takes as long as many pieces of work.
   private static let slice = 8
 
-  /// Takes what the client has sent.
+  /// Takes bytes that the client has sent.
   func take(_ bytes: RawSpan) {
     defer { Stack.wipeRegisters() }
     guard caller != nil else { return }
@@ -66,7 +66,7 @@ final class SSHAgentConnection: SecretHolder, ChannelInboundHandler {
     process()
   }
 
-  /// Handles the requests that are complete, one after the other.
+  /// Handles the complete requests, one after the other.
   private func process() {
     guard !isProcessing else { return }
     isProcessing = true
@@ -80,7 +80,7 @@ final class SSHAgentConnection: SecretHolder, ChannelInboundHandler {
       }
       door.turns.wait(line) { [weak self] in
         guard let self else { return }
-        // An answer may be written before this returns, while the request is there still.
+        // An answer may be written before `handle` returns, while the request is still in the buffer.
         isProcessing = true
         handle(count)
         isProcessing = false
@@ -88,15 +88,15 @@ final class SSHAgentConnection: SecretHolder, ChannelInboundHandler {
       }
     }
     isProcessing = false
-    // One that waits for its answer is read no further: the rest waits in the socket.
+    // While a request waits for its answer, no more is read; the rest waits in the socket.
     setReading(!isAnswering || inbound.count < AgentRequest.maximumFrame)
     if isEnded, !isAnswering { close() }
   }
 
-  /// The turns of the user's requests.
+  /// The line in which the user's requests get their turns.
   var line: Line? { peer.map { door.clients.share(of: $0).answers } }
 
-  /// The size of the first request, once all of it is there; ends the connection where it would be too long.
+  /// The size of the first request, once all of it is there. Ends the connection if it would be too long.
   private var frameCount: Int? {
     guard inbound.count >= 4 else { return nil }
     let count = inbound.withBytes { bytes in
@@ -117,7 +117,8 @@ final class SSHAgentConnection: SecretHolder, ChannelInboundHandler {
     defer { if let line { door.turns.charge(line, since: began) } }
     door.vault.checkDeadlines()
     defer { door.upkeep.foldLogLater() }
-    // An answer that cannot be written has NIO hand over all that is left, which is kept apart while these are read.
+    // If an answer cannot be written, NIO delivers all remaining bytes of the client. They go into a separate buffer
+    // while these are being read.
     var frames = FrameBuffer()
     swap(&frames, &inbound)
     frames.withBytes { bytes in
@@ -135,7 +136,7 @@ final class SSHAgentConnection: SecretHolder, ChannelInboundHandler {
     swap(&frames, &inbound)
   }
 
-  /// Begins a call; refuses it where the log, which it needs, cannot be written.
+  /// Begins a call; refuses it if the audit log, which it needs, cannot be written.
   private func begin(_ terms: CallTerms, _ request: AgentRequest?) -> Bool {
     guard let caller else { return false }
     do throws(Refusal) {
@@ -162,10 +163,10 @@ final class SSHAgentConnection: SecretHolder, ChannelInboundHandler {
 
   // MARK: Answers
 
-  /// - Parameter refusal: what the audit log has of it where that is a refusal.
+  /// - Parameter refusal: the outcome for the audit log, if the reply is a refusal.
   func reply(_ reply: AgentReply, _ refusal: AuditOutcome? = nil) { self.reply(encoded: reply.encoded(), refusal) }
 
-  /// Sends an answer, once its entry is where it has to be, and goes on with the next request when it is written.
+  /// Sends an answer after its entry is stored as required. Handles the next request when the answer is written.
   func reply(encoded answer: [UInt8], _ refusal: AuditOutcome? = nil) {
     stopWaiting()
     var bytes = answer
@@ -191,7 +192,7 @@ final class SSHAgentConnection: SecretHolder, ChannelInboundHandler {
     process()
   }
 
-  /// Refuses a request. The protocol has no room for the reason, so the log has it.
+  /// Refuses a request. The protocol has no room for the reason, so the reason goes to the log.
   func refuse(_ reason: String, _ outcome: AuditOutcome = .denied) {
     log(reason)
     reply(.failure, outcome)
@@ -206,7 +207,7 @@ final class SSHAgentConnection: SecretHolder, ChannelInboundHandler {
     (attempt, waiter, awaited) = (nil, nil, .nothing)
   }
 
-  /// Forgets who has connected; what it asked for is not answered.
+  /// Forgets the process that connected; its requests get no answer.
   func forgetCaller() {
     if let caller { door.vault.audit.leave(for: caller) }
     caller = nil
@@ -230,7 +231,7 @@ final class SSHAgentConnection: SecretHolder, ChannelInboundHandler {
       case .use: true
       }
     if lock.isEffective, isOver { refuse("the vault was locked meanwhile", .locked) }
-    // A key on its way belongs to what the lock closes.
+    // A key in these bytes belongs to the data that the lock protects.
     if lock.isEffective, inbound.count > 0, !isProcessing { close() }
     if lock.isEffective, !isProcessing { inbound.removeAll() }
   }

@@ -2,11 +2,11 @@ internal import VaultModel
 internal import VaultService
 internal import VaultSigning
 
-/// The door for SSH's programs: an ssh-agent (RFC 9987) whose keys are items, and those that `ssh-add` hands over until the next
+/// The door for SSH programs: an ssh-agent (RFC 9987). Its keys are items, and keys that `ssh-add` adds until the next
 /// lock.
 ///
-/// `Access` decides who may use which item; the door itself holds to SSH's own rules: what may be signed at all, and the hosts that
-/// a key of this session may be used for.
+/// `Access` decides who may use which item. The door itself enforces SSH's own rules: what may be signed at all, and
+/// the hosts for which a key of this session may be used.
 final class SSHAgentDoor {
   let items: Items
   let vault: Vault
@@ -19,15 +19,15 @@ final class SSHAgentDoor {
   let keys: SSHKeys
   let sessionKeys: SessionKeys
   let lock: AgentLock
-  /// The user whose vault it is: nobody else is answered.
+  /// The user whose vault it is; nobody else is answered.
   let owner: UInt32
   /// The names of hosts, as ssh knows them.
   let knownHosts: KnownHostsFile
-  /// The path of the socket; nil where there is none.
+  /// The path of the socket; nil when there is none.
   var socket: String?
   /// The most connections at once.
   private let most: Int
-  /// False where the settings want no ssh-agent: then nobody is answered.
+  /// False when the settings turn the ssh-agent off; then nobody is answered.
   var isOn: Bool {
     didSet {
       guard !isOn else { return }
@@ -52,12 +52,12 @@ final class SSHAgentDoor {
     }
   }
 
-  /// Takes a connection in, in place of the one that has been silent longest where there are as many as there may be. False where
-  /// none is silent, or none may be there.
+  /// Admits a connection. At the limit, it replaces the connection that has been silent longest. False when none is
+  /// silent, or when the agent is off.
   func admit(_ connection: SSHAgentConnection) -> Bool {
     guard isOn else { return false }
     if connections.count >= most {
-      // One that waits for its answer has somebody there.
+      // A connection that waits for its answer is in use.
       guard let idle = connections.values.filter({ !$0.isAnswering }).min(by: { $0.heard < $1.heard }) else {
         return false
       }

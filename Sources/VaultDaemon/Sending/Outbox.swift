@@ -2,16 +2,17 @@ internal import NIOCore
 internal import VaultService
 internal import VaultWire
 
-/// The replies that one client is to be sent. They are written here and go to the socket straight from here.
+/// The replies to one client. They are written here and go straight to the socket.
 ///
-/// NIO would want a buffer of its own for each reply and a walk through its pipeline: half of what a small reply costs,
-/// and a second copy of a secret, in memory that no lock can reach. So it gets one byte of what the socket does not take
-/// at once, and tells when that is written: then the socket takes more. All the rest stays in ``Unread``.
+/// NIO would need a buffer for each reply and a walk through its pipeline. That is half the cost of a small reply, and
+/// a second copy of a secret in memory that no lock can reach. So NIO gets only one byte of what the socket does not
+/// take at once, and reports when that byte is written: then the socket takes more. The rest stays in ``Unread``.
 final class Outbox {
-  /// The number of bytes that are written together before they are sent; one reply may be longer.
+  /// The number of bytes that are collected before they are sent; one reply may be longer.
   private static let batch = 64 << 10
-  /// A client that has left more bytes than that unread does not keep up, until it has left less than the other; where all
-  /// of its uid together have left more than ``Room/unreadBytes``, one that leaves any.
+  /// A client that has left more than `most` bytes unread does not keep up, until it has left fewer than `few`. If all
+  /// clients of its uid together have left more than ``Room/unreadBytes``, each one that leaves any byte unread does
+  /// not keep up.
   private static let most = 256 << 10
   private static let few = 32 << 10
 
@@ -23,20 +24,20 @@ final class Outbox {
   private let unread: Unread
   private let drop: () -> Void
   private var writer = JSONWriter(capacity: 0)
-  /// The content of what was written that a lock would wipe.
+  /// The content, among the written replies, that a lock would wipe.
   private var content: ReplyContent = []
-  /// True when NIO has the first byte of what is unread.
+  /// True when NIO has the first unread byte.
   private var isWaiting = false
-  /// The number of bytes of what was unread that the socket has taken.
+  /// The number of unread bytes that the socket has taken.
   private var leftCount = 0
-  /// True when more is tried as soon as NIO has written its byte.
+  /// True while `sendOn` runs, which continues by itself when NIO has written its byte.
   private var isSending = false
-  /// True when the client reads what it is sent.
+  /// True when the client reads its replies fast enough.
   private(set) var isKeepingUp = true
-  /// Runs when the client has read something of what was unread.
+  /// Runs when the client has read some of its unread bytes.
   var onProgress: () -> Void = {}
 
-  /// Sends to the client at the other end of `channel`, and holds on to it.
+  /// Sends to the client at the other end of `channel`, and keeps the channel alive.
   ///
   /// - Parameter drop: gives up a client that does not read; nil to close the channel.
   init(
@@ -56,19 +57,19 @@ final class Outbox {
       }, drop: self.drop)
   }
 
-  /// True when enough was written to send it.
+  /// True when enough bytes are written to be sent.
   var isFull: Bool { writer.byteCount >= Self.batch }
 
-  /// Takes whole messages, which `body` writes.
+  /// Appends whole messages, which `body` writes.
   func write(_ content: ReplyContent = [], _ body: (inout JSONWriter) -> Void) {
     self.content.formUnion(content)
     body(&writer)
   }
 
-  /// Takes bytes as they are.
+  /// Appends raw bytes.
   func write(_ content: ReplyContent, bytes: RawSpan) { write(content) { $0.raw(bytes) } }
 
-  /// Sends what was written, and wipes it.
+  /// Sends the written bytes, and wipes them.
   func flush() {
     guard writer.byteCount > 0 else { return }
     let sent = writer.withBytes { send($0) }
@@ -76,7 +77,8 @@ final class Outbox {
       content = []
       return writer.removeAll()
     }
-    // Before it waits: what waited for it to be sent may go on at once, and write.
+    // The writer is emptied before the reply waits, because code that waits for the client may continue at once and
+    // write.
     var written = JSONWriter(capacity: 0)
     swap(&written, &writer)
     let content = content
@@ -84,25 +86,25 @@ final class Outbox {
     wait(written.take(), from: sent, content)
   }
 
-  /// Sends whole messages that were written elsewhere, after what was written here.
+  /// Sends whole messages that were written elsewhere, after those written here.
   func pass(_ messages: RawSpan) {
     flush()
     let sent = send(messages)
     if sent < messages.byteCount { wait(SecretBuffer(copying: messages.extracting(droppingFirst: sent)), from: 0, []) }
   }
 
-  /// The bytes that the socket takes at once. What comes later must not overtake what is unread.
+  /// Sends bytes; returns the number that the socket takes at once. Later bytes must not overtake unread ones.
   private func send(_ bytes: RawSpan) -> Int { unread.isEmpty ? socket.send(bytes) : 0 }
 
   /// True when the socket has taken everything.
   var isEmpty: Bool { unread.isEmpty && writer.byteCount == 0 }
 
-  /// True when something is unread that is to be wiped: one of these contents, or, with `names`, anything at all.
+  /// Returns true when unread bytes must be wiped: one of these contents or, with `names`, any unread byte.
   func hasUnread(_ content: ReplyContent, names: Bool) -> Bool {
     !unread.isEmpty && (names || !unread.content.isDisjoint(with: content))
   }
 
-  /// Wipes what was written and what is unread. Nothing can be sent after that.
+  /// Wipes the written and the unread bytes. Nothing can be sent after that.
   func clear() {
     writer.removeAll()
     let count = unread.count
@@ -125,7 +127,7 @@ final class Outbox {
     if !isWaiting { sendOn(trying: false) }
   }
 
-  /// Sends as much as the socket takes, and has NIO wait until it takes more.
+  /// Sends as much as the socket takes, and lets NIO wait until it takes more.
   private func sendOn(trying: Bool) {
     isSending = true
     if trying { sendUnread() }
@@ -145,12 +147,12 @@ final class Outbox {
     isWaiting = true
     var buffer = WipingAllocator.allocator.buffer(capacity: 1)
     unread.withBytes { bytes in
-      // There is one, and a byte has no padding.
+      // There is a first byte, and a byte has no padding.
       _ = buffer.writeInteger(unsafe bytes.unsafeLoad(as: UInt8.self))
     }
     let promise = channel.eventLoop.makePromise(of: Void.self)
     promise.futureResult.assumeIsolated().whenComplete { [weak self] result in
-      // Where it fails the channel closes, and what is unread is wiped then.
+      // If the write fails, the channel closes, and the unread bytes are wiped then.
       guard case .success = result else { return }
       self?.socketTookByte()
     }
@@ -161,13 +163,14 @@ final class Outbox {
     isWaiting = false
     guard !unread.isEmpty else { return }
     take(1)
-    // Else it was taken at once, and whoever sends goes on by itself.
+    // If the byte was taken at once, `sendOn` is still running and continues by itself.
     guard !isSending else { return }
     sendOn(trying: true)
     onProgress()
   }
 
-  /// The number of bytes that the client has taken of what was unread: those that left here, but for what the socket still has.
+  /// The number of unread bytes that the client has taken: those that left this process, minus those still in the
+  /// socket.
   private var takenCount: Int { leftCount - socket.queuedCount() }
 
   private func take(_ count: Int) {

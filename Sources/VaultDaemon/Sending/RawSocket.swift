@@ -4,9 +4,9 @@ internal import VaultService
 
 /// A client's socket that was taken from the loop, for a thread that may wait for the client.
 ///
-/// It closes itself. ``callOff()`` may be called on any thread; everything else is for one thread at a time.
+/// The socket is closed on deinit. Any thread may call ``callOff()``; everything else is for one thread at a time.
 final class RawSocket: Sendable {
-  /// The reason why nothing more goes over it.
+  /// The reason why the socket cannot be used any more.
   enum Problem: Error, Equatable {
     /// ``RawSocket/callOff()`` was called.
     case calledOff
@@ -24,10 +24,10 @@ final class RawSocket: Sendable {
   private let descriptor: Int32
   private let stop: Int32
   private let process: PeerProcess?
-  /// The time that the client may take for the next bytes, in milliseconds.
+  /// The time that the client has for the next bytes, in milliseconds.
   private let patience: Int32
 
-  /// Takes a connected socket over, whose other end is of `process`, if that is to be looked at.
+  /// Takes over a connected socket. Its other end belongs to `process`, which is nil if that does not matter.
   init(_ descriptor: Int32, of process: PeerProcess?, patience: Int32) throws(SystemError) {
     self.descriptor = descriptor
     self.process = process
@@ -41,24 +41,24 @@ final class RawSocket: Sendable {
     if stop >= 0 { close(stop) }
   }
 
-  /// True when the process that connected runs.
+  /// True while the process that connected runs.
   var isPeerAlive: Bool { process?.isAlive ?? true }
 
-  /// Ends all waiting, now and later.
+  /// Ends all present and later waits.
   func callOff() { eventfd_write(stop, 1) }
 
-  /// Sends the bytes from `start` on. When that fails, `start` is where it stopped.
+  /// Sends the bytes from `start` on. After an error, `start` is the place where sending stopped.
   ///
   /// - Parameters:
-  ///   - pace: what the client has to keep.
-  ///   - patience: instead of the usual one.
-  ///   - heedsCallOff: false to go on although it was called off, or its process has ended.
+  ///   - pace: the pace that the client must keep.
+  ///   - patience: replaces the usual patience, in milliseconds.
+  ///   - heedsCallOff: false to continue after ``callOff()``, or after the end of the client's process.
   func send(
     _ bytes: RawSpan, from start: inout Int, pace: Pace? = nil, patience: Int32? = nil, heedsCallOff: Bool = true
   ) throws(Problem) {
     try check(heedsCallOff)
     while start < bytes.byteCount {
-      // The bytes are lent for the call.
+      // The bytes are valid for the call.
       let count = unsafe bytes.withUnsafeBytes { bytes in
         unsafe Glibc.send(
           descriptor, bytes.baseAddress!.advanced(by: start), bytes.count - start, Int32(MSG_NOSIGNAL | MSG_DONTWAIT))
@@ -88,7 +88,7 @@ final class RawSocket: Sendable {
     }
   }
 
-  /// True when the client closes its side now, and sends nothing more.
+  /// Returns true when the client closes its side now, and sends nothing more.
   func isAtEnd() throws(Problem) -> Bool {
     var byte: [UInt8] = [0]
     var span = byte.mutableSpan
@@ -101,7 +101,7 @@ final class RawSocket: Sendable {
   }
 
   private func receive(into bytes: inout MutableRawSpan, from start: Int) -> Int {
-    // Filled in place by the kernel.
+    // The kernel fills the memory in place.
     unsafe bytes.withUnsafeMutableBytes { bytes in
       unsafe recv(descriptor, bytes.baseAddress!.advanced(by: start), bytes.count - start, Int32(MSG_DONTWAIT))
     }
@@ -114,10 +114,10 @@ final class RawSocket: Sendable {
     throw polled[0].revents != 0 ? .calledOff : .disowned
   }
 
-  /// The descriptor that tells that the process has ended; of no process, nothing.
+  /// The poll(2) argument that reports the end of the process; without a process it reports nothing.
   private var ofProcess: pollfd { pollfd(fd: process?.descriptor ?? -1, events: Int16(POLLIN), revents: 0) }
 
-  /// Waits until the call that failed with `code` can go on.
+  /// Waits until the call that failed with `code` can continue.
   private func wait(
     for event: Int32, after code: Int32, _ pace: Pace?, _ patience: Int32, _ heedsCallOff: Bool
   ) throws(Problem) {
@@ -136,7 +136,7 @@ final class RawSocket: Sendable {
     let ready = unsafe poll(&polled, nfds_t(polled.count), left)
     if ready < 0, errno != EINTR { throw .failed(SystemError(call: "poll")) }
     if ready == 0 {
-      // By now it is, if that was what there was less of.
+      // If the pace allowed less time than the patience, this throws `tooSlow`.
       _ = try pace?.milliseconds(patience)
       throw .silent
     }

@@ -2,7 +2,7 @@ internal import VaultModel
 internal import VaultService
 
 extension Refusal {
-  /// The reason for the journal, in which no item is named.
+  /// The reason for the journal, without the name of an item.
   var reasonWithoutNames: String {
     switch self {
     case .denied(let reason), .busy(let reason): reason

@@ -3,7 +3,7 @@ internal import VaultModel
 internal import VaultService
 internal import VaultWire
 
-/// The content of a reply that a lock wipes, beside names.
+/// The content of a reply, besides names, that a lock wipes.
 struct ReplyContent: OptionSet {
   let rawValue: UInt8
   /// Content that every lock wipes: a value of a `when-unlocked` item, or a code that is shown.
@@ -13,7 +13,7 @@ struct ReplyContent: OptionSet {
 
   init(rawValue: UInt8) { self.rawValue = rawValue }
 
-  /// The content that a value of this class is.
+  /// The content of a value of this class.
   init(_ accessible: AccessClass) {
     switch accessible {
     case .whenUnlocked: self = .whenUnlocked
@@ -30,16 +30,16 @@ struct ReplyContent: OptionSet {
   }
 }
 
-/// The replies to one client that its socket has not taken, because the client does not read: kept here alone, wiped as it
-/// takes them, and for no longer than ``Timeouts/slowReader`` each.
+/// The replies to one client that its socket has not taken, because the client does not read. They are kept only here,
+/// wiped as the socket takes them, and kept no longer than ``Timeouts/slowReader`` each.
 final class Unread {
   private struct Reply {
-    /// The number of bytes of it that are left.
+    /// The number of bytes of the reply that are left.
     var count: Int
-    /// The time at which it began to wait, `CLOCK_MONOTONIC` nanoseconds.
+    /// The time at which the reply began to wait, in nanoseconds of `CLOCK_MONOTONIC`.
     let since: Int64
     let content: ReplyContent
-    /// Runs when it is sent, or never will be.
+    /// Runs when the reply is sent, or never will be.
     let release: () -> Void
   }
 
@@ -47,14 +47,14 @@ final class Unread {
   private let after: (Int64, @escaping () -> Void) -> Void
   private let drop: () -> Void
   private var buffer = SecretBuffer()
-  /// The bytes of the buffer that were taken, and wiped.
+  /// The number of bytes at the front of the buffer that were taken, and wiped.
   private var taken = 0
   private var replies: [Reply] = []
   private var isWatching = false
 
   /// - Parameters:
-  ///   - now: `CLOCK_MONOTONIC`, nanoseconds.
-  ///   - after: runs something when so many nanoseconds have passed.
+  ///   - now: nanoseconds of `CLOCK_MONOTONIC`.
+  ///   - after: runs a closure after this many nanoseconds.
   ///   - drop: ends the connection, because a reply has waited for too long.
   init(now: @escaping () -> Int64, after: @escaping (Int64, @escaping () -> Void) -> Void, drop: @escaping () -> Void) {
     self.now = now
@@ -63,12 +63,12 @@ final class Unread {
   }
 
   var isEmpty: Bool { replies.isEmpty }
-  /// Bytes.
+  /// The number of unread bytes.
   var count: Int { buffer.count - taken }
-  /// The content of it that a lock would wipe.
+  /// The content, among the unread replies, that a lock would wipe.
   var content: ReplyContent { replies.reduce(into: []) { $0.formUnion($1.content) } }
 
-  /// Adds what follows the first `sent` bytes of `reply`, which is not copied where nothing waits yet.
+  /// Adds the bytes after the first `sent` bytes of `reply`. They are not copied if nothing waits yet.
   func add(_ reply: consuming SecretBuffer, from sent: Int, _ content: ReplyContent, release: @escaping () -> Void) {
     let count = reply.count - sent
     if replies.isEmpty {
@@ -86,7 +86,7 @@ final class Unread {
     watch()
   }
 
-  /// Lends all of it.
+  /// Lends all unread bytes.
   func withBytes<R>(_ body: (RawSpan) -> R) -> R { buffer.withBytes { body($0.extracting(droppingFirst: taken)) } }
 
   /// Wipes the first `count` bytes, which the socket has taken.
@@ -105,7 +105,7 @@ final class Unread {
     for reply in sent { reply.release() }
   }
 
-  /// Wipes all of it.
+  /// Wipes all unread bytes.
   func removeAll() {
     let unsent = replies
     replies = []
@@ -118,7 +118,8 @@ final class Unread {
     taken = 0
   }
 
-  /// Looks again when the first one has waited for long enough. There is one timer, whatever comes and goes meanwhile.
+  /// Schedules a check for the time when the first reply has waited for too long. There is only one timer, however many
+  /// replies come and go.
   private func watch() {
     guard !isWatching, let first = replies.first else { return }
     isWatching = true
