@@ -1,27 +1,29 @@
 internal import VaultModel
 internal import VaultService
 
-/// Something that a call asks of one item, and that may have to wait until the vault is open.
+/// A call about one item, which may have to wait until the vault is open.
 protocol AskedItem {
   var name: ItemName { get }
-  /// What it asks for, and the caller's own words for that.
+  /// The requested action, and the caller's own words for it.
   var action: AuditAction { get }
   var said: Said { get }
-  /// True where it waits for a person only if an agent can ask one.
+  /// True if the call waits for a person only when an agent can ask one.
   var asks: Bool { get }
-  /// The time until which it waits for an unlock, or for an administrator's answer, `CLOCK_MONOTONIC` nanoseconds; nil where it does not wait.
+  /// The time until which the call waits for an unlock or for an administrator's answer, in nanoseconds of
+  /// `CLOCK_MONOTONIC`; nil if it does not wait.
   var end: Int64? { get }
-  /// Sends the answer, or tells what has to come before that: also room, if it may have more than `longest` bytes.
+  /// Sends the answer, or returns what must happen first. That includes room for the answer, if it may have more than
+  /// `longest` bytes.
   func send(_ door: VarlinkDoor, _ connection: VarlinkConnection, upTo longest: Int) throws(Refusal) -> Wait?
 }
 
 extension VarlinkDoor {
   /// The longest time that a call waits for a person, in milliseconds.
   private static let longestWait = 86_400_000
-  /// The time that a call waits for a person whom an agent asks, unless it says otherwise, in milliseconds.
+  /// The time that a call waits for a person whom an agent asks, unless the call gives another, in milliseconds.
   private static let usualWait = 120_000
 
-  /// The time at which a wait of so many milliseconds is over, `CLOCK_MONOTONIC` nanoseconds; nil for none.
+  /// Returns the end of a wait of this many milliseconds, in nanoseconds of `CLOCK_MONOTONIC`; nil for no wait.
   static func end(ofWait milliseconds: Int?, asks: Bool, _ clock: Clock) -> Int64? {
     guard let milliseconds = milliseconds ?? (asks ? usualWait : nil), milliseconds > 0 else { return nil }
     return clock.monotonic() + Int64(min(milliseconds, longestWait)) * 1_000_000
@@ -44,12 +46,12 @@ extension VarlinkDoor {
     }
   }
 
-  /// The bytes that an answer may have to be sent before others have had their turn, and without waiting for room.
+  /// The most bytes of an answer that is sent before other clients have had their turn, and without waiting for room.
   private func longest(_ connection: VarlinkConnection) -> Int {
     turns.isLong || turns.isAwaited || plaintext.mustWait(connection.plaintextClient) ? Plaintext.small / 2 : .max
   }
 
-  /// Has a long answer wait for its turn among the works, and for room.
+  /// Makes a long answer wait for its turn in the line of works, and for room.
   private func waitForRoom(_ asked: some AskedItem, _ connection: VarlinkConnection) {
     vault.audit.waits(for: connection.caller)
     let number = plaintext.wait(connection.plaintextClient) { [weak self, weak connection] in
@@ -59,7 +61,8 @@ extension VarlinkDoor {
     connection.current.holdsName = true
   }
 
-  /// Holds a call that waits: for the boot key and for room as long as it takes, for a person as long as the call says.
+  /// Holds a call that waits. It waits for the boot key and for room without a limit, and for a person as long as the
+  /// call says.
   private func hold(_ wait: Wait, _ asked: some AskedItem, _ connection: VarlinkConnection) throws(Refusal) {
     var limit: Int64?
     var late = Refusal.timedOut
@@ -107,16 +110,16 @@ extension VarlinkDoor {
     }
     held = attempt
     vault.audit.waits(for: connection.caller)
-    // The waiter goes with the closure, however the call ends.
+    // The closure keeps the waiter until the call ends, however it ends.
     connection.hold { withExtendedLifetime(waiter) { attempt.callOff() } }
-    // It is known to administrators by its name, which a lock may hide.
+    // Administrators know the call by the item's name, which a lock may hide.
     switch wait {
     case .approval, .signature: connection.current.holdsName = true
     case .unlock, .bootKey, .room, .presence: break
     }
   }
 
-  /// Holds a call whose item requires a person, for as long as agents ask for one.
+  /// Holds a call whose item requires presence, while agents ask a person for it.
   private func holdForPresence(
     _ requirement: Requirement, orElse refusal: Refusal, _ asked: some AskedItem, _ connection: VarlinkConnection
   ) throws(Refusal) {
@@ -146,13 +149,13 @@ extension VarlinkDoor {
     held = attempt
     vault.audit.waits(for: connection.caller)
     connection.hold { withExtendedLifetime(waiter) { attempt.callOff() } }
-    // Agents are told it by its name.
+    // Agents know the call by the item's name.
     connection.current.holdsName = true
   }
 
-  /// The place of a call among those that agents ask a person for; nil where it waits all the same.
+  /// Returns the call's place among those for which agents ask a person; nil if the call waits without an agent.
   ///
-  /// - Throws: the refusal of a call that waits for what agents ask, and nobody does.
+  /// - Throws: the refusal of a call that waits only for an agent's question, when no agent asks.
   private func waiter(
     _ joined: Attendance.Joined, _ asked: some AskedItem, orElse refusal: Refusal, _ connection: VarlinkConnection
   ) throws(Refusal) -> Waiter? {
@@ -164,9 +167,9 @@ extension VarlinkDoor {
     return nil
   }
 
-  /// The nanoseconds for which a call may wait for a person yet.
+  /// Returns the nanoseconds for which a call may still wait for a person.
   ///
-  /// - Throws: the refusal of one that does not wait, or no longer.
+  /// - Throws: the refusal of a call that does not wait, or waits no longer.
   private func left(
     _ asked: some AskedItem, orElse refusal: Refusal, _ late: Refusal, _ connection: VarlinkConnection
   ) throws(Refusal) -> Int64 {
@@ -176,7 +179,7 @@ extension VarlinkDoor {
     return left
   }
 
-  /// The refusal of a call that waits no longer, which is recorded.
+  /// Records and returns the refusal of a call that waits no longer.
   private func give(up asked: some AskedItem, _ refusal: Refusal, _ connection: VarlinkConnection) -> Refusal {
     items.gaveUp(asked.action, asked.name, refusal, for: connection.caller, asked.said)
     return refusal

@@ -1,7 +1,7 @@
 internal import VaultModel
 internal import VaultService
 
-/// Something that a call has made of an item's key, and that may have to wait until the vault is open.
+/// A call that uses an item's key, and that may have to wait until the vault is open.
 struct AskedUse: AskedItem {
   let name: ItemName
   let said: Said
@@ -11,9 +11,9 @@ struct AskedUse: AskedItem {
   private let make: (VarlinkConnection) throws(Refusal) -> Wait?
 
   /// - Parameters:
-  ///   - milliseconds: the time that the call waits; nil where it does not say.
-  ///   - ask: whether it waits for a person only if an agent can ask one.
-  ///   - make: sends the answer, or tells what has to come before that.
+  ///   - milliseconds: the time that the call waits; nil if it does not say.
+  ///   - ask: true if the call waits for a person only when an agent can ask one.
+  ///   - make: sends the answer, or returns what must happen first.
   init(
     of name: ItemName, waiting milliseconds: Int?, ask: Bool?, _ said: Said, _ clock: Clock,
     _ make: @escaping (VarlinkConnection) throws(Refusal) -> Wait?

@@ -1,14 +1,14 @@
 internal import VaultCore
 internal import VaultService
 
-/// The work of the thread that takes in a backup that a client sends: to make it the vault, or only to read it.
+/// The work of the thread that receives a client's backup, either to make it the vault or only to check it.
 struct BackupReceiving<Value: Sendable>: Sendable {
   enum End: Sendable {
     case whole(Value)
     case failed(Refusal)
     case broken(RawSocket.Problem)
 
-    /// The end as the room wants it.
+    /// The result that the service expects.
     var result: Result<Value, Refusal> {
       switch self {
       case .whole(let value): .success(value)
@@ -19,7 +19,7 @@ struct BackupReceiving<Value: Sendable>: Sendable {
   }
 
   private let socket: RawSocket
-  /// `CLOCK_MONOTONIC`, nanoseconds.
+  /// Returns nanoseconds of `CLOCK_MONOTONIC`.
   private let now: @Sendable () -> Int64
   private let take:
     @Sendable (_ receive: (inout MutableRawSpan) throws -> Void, _ isAtEnd: () throws -> Bool) throws -> Value

@@ -1,31 +1,31 @@
 internal import VaultService
 
-/// The work of the thread of a backup: it sends all of it, in blocks.
+/// The work of the backup thread: it sends the whole backup, in blocks.
 struct BackupSending: Sendable {
   enum End: Sendable {
     case whole
     case failed(Refusal)
-    /// With what is missing of the block that was being sent.
+    /// The transfer was called off, with the unsent rest of the current block.
     case calledOff(unsent: [UInt8])
-    /// With the same.
+    /// The client was too slow, with the unsent rest of the current block.
     case tooSlow(unsent: [UInt8])
-    /// With the same.
+    /// The client's process has ended, with the unsent rest of the current block.
     case disowned(unsent: [UInt8])
     case broken(RawSocket.Problem)
   }
 
-  /// The block that ends them.
+  /// The empty block that ends the blocks.
   static let lastBlock = [UInt8](repeating: 0, count: lengthCount)
   private static let lengthCount = 4
 
   let backup: OutgoingBackup
   let socket: RawSocket
-  /// `CLOCK_MONOTONIC`, nanoseconds.
+  /// Returns nanoseconds of `CLOCK_MONOTONIC`.
   let now: @Sendable () -> Int64
   var limits = Timeouts.pace
 
   func run() -> End {
-    // Before anybody is told: whoever called it off waits for that.
+    // The wipe comes before the result is reported, because the code that called the transfer off waits for the wipe.
     defer { backup.wipe() }
     let pace = Pace(limits, now: now)
     var block = [UInt8](repeating: 0, count: Self.lengthCount + OutgoingBackup.largestPart)
@@ -36,7 +36,7 @@ struct BackupSending: Sendable {
       let end = Self.lengthCount + count
       var sent = 0
       do throws(RawSocket.Problem) {
-        // Bytes have no padding: all are initialized.
+        // Bytes have no padding, so all are initialized.
         try socket.send(unsafe block.span.bytes.extracting(first: end), from: &sent, pace: pace)
       } catch .calledOff {
         return .calledOff(unsent: Array(block[sent..<end]))
@@ -50,7 +50,7 @@ struct BackupSending: Sendable {
     }
   }
 
-  /// Makes the next block; how many bytes it has behind its length.
+  /// Makes the next block; returns the number of bytes after its length.
   private func fill(_ block: inout [UInt8]) throws(Refusal) -> Int {
     var span = block.mutableSpan
     var bytes = unsafe span.mutableBytes  // Bytes have no padding: all are initialized.
@@ -62,7 +62,7 @@ struct BackupSending: Sendable {
 }
 
 extension RawSocket.Problem {
-  /// For the log.
+  /// The problem as a text for the log.
   var text: String {
     switch self {
     case .calledOff: "it was called off"

@@ -1,11 +1,11 @@
 internal import VaultService
 
-/// Everybody who is connected to the Varlink socket, and what each uid may have there.
+/// The clients that are connected to the Varlink socket, and the share of each uid there.
 final class Clients {
-  /// The number of shares that are kept of uids that have no connection.
+  /// The number of shares that are kept for uids without a connection.
   private static let mostGone = 256
 
-  /// The number of users at whose connections is looked between the loop's rounds.
+  /// The number of users whose connections are checked between the loop's rounds.
   private static let mostHeard = 4
 
   private var shares: [UInt32: UserShare] = [:]
@@ -14,12 +14,12 @@ final class Clients {
   private var lastReader: ObjectIdentifier?
   private var processes = HeldProcesses()
   let known = KnownProcesses()
-  /// True when the kernel tells the process that connected itself, at any time, and not its number.
+  /// True when the kernel identifies the connected process itself, at any time, and not only by its pid.
   var areProcessesTold = false
-  /// The connection that each of the last few users was heard on, for ``lookAround(beside:amongEvents:)``.
+  /// The connection on which each of the last few users was heard, for ``lookAround(beside:amongEvents:)``.
   private var lastHeard: [VarlinkConnection] = []
   private var isLooking = false
-  /// The buffer for requests that are not waited for.
+  /// The buffer for requests that are read without waiting.
   private var incoming = Incoming()
   /// The number of refused clients that are still connected.
   private(set) var lingering = 0
@@ -36,16 +36,16 @@ final class Clients {
     (mostConnections, mostRequests) = (settings.maxConnections, settings.maxRequestsPerSecond)
   }
 
-  /// Takes new limits over.
+  /// Applies new limits.
   func reconfigure(_ new: Configuration) {
     (mostConnections, mostRequests) = (new.maxConnections, new.maxRequestsPerSecond)
     for share in shares.values { share.rate.change(perSecond: mostRequests) }
   }
 
-  /// True for those whose share has the weight of an administrator: root, and the user whose vault it is.
+  /// Returns true for users whose share has the weight of an administrator: root, and the user whose vault it is.
   private func isAdministrator(_ uid: UInt32) -> Bool { uid == 0 || uid == owner }
 
-  /// The number of connections that there may be.
+  /// The most connections at once.
   private var most: Int { openFiles.connections(configured: mostConnections) }
 
   func admit(_ connection: VarlinkConnection) {
@@ -59,13 +59,13 @@ final class Clients {
     lastHeard.removeAll { $0 === connection }
   }
 
-  /// A number above all that it gave before, for the order in which connections were accepted, and heard.
+  /// Returns a number above all earlier ones, for the order in which connections were accepted and heard.
   func heardNext() -> Int {
     heardCount += 1
     return heardCount
   }
 
-  /// Takes note that a connection has sent something.
+  /// Records that a connection has sent something.
   func heard(_ connection: VarlinkConnection) {
     connection.input.heard = heardNext()
     if let index = lastHeard.firstIndex(where: { $0.share === connection.share }) {
@@ -76,10 +76,11 @@ final class Clients {
     }
   }
 
-  /// Takes what users who were heard lately have sent meanwhile, and answers it where they have had less than those who wait.
+  /// Reads what recently heard users have sent meanwhile, and answers those who have had less than the users who wait.
   ///
-  /// It runs between any two pieces of work for one user, where several ask: what is done for one connection after the other before
-  /// the loop looks at its sockets again would keep all others waiting. To look costs a recv(2), a round of the loop ten times that.
+  /// It runs between any two pieces of work for one user when several users make calls. Otherwise, work for one
+  /// connection after another would keep everyone else waiting until the loop looks at its sockets again. A check costs
+  /// one recv(2), and a round of the loop costs ten times that.
   func lookAround(beside share: UserShare?, amongEvents: Bool) {
     guard !isLooking else { return }
     isLooking = true
@@ -89,14 +90,14 @@ final class Clients {
     isLooking = false
   }
 
-  /// The process that made a connection, if it runs; `find` takes hold of it.
+  /// Returns the process that made a connection, if it runs; `find` gets hold of the process.
   func runningProcess(of connection: VarlinkConnection, _ find: () -> PeerProcess?) -> PeerProcess? {
     processes.running(connection.peer.pid, acceptedAs: connection.place, most: openFiles.processes, find)
   }
 
-  /// Lends what has come at a socket by now, if anything has.
+  /// Lends the bytes that have arrived at a socket; false when there are none.
   ///
-  /// There is one buffer for all: it is lent to one at a time, and wiped before the next.
+  /// All sockets share one buffer. It is lent to one at a time, and wiped before the next.
   func takeIncoming(from socket: ClientSocket, _ body: (RawSpan) -> Void) -> Bool {
     var incoming = Incoming()
     swap(&incoming, &self.incoming)
@@ -106,14 +107,14 @@ final class Clients {
     return count > 0
   }
 
-  /// True when this connection was the last one that sent something, too; it is from now on.
+  /// Returns true when this connection was also the last one that sent something, and records it as the last.
   func isLastReader(_ connection: AnyObject) -> Bool {
     let id = ObjectIdentifier(connection)
     defer { lastReader = id }
     return lastReader == id
   }
 
-  /// All that the connections of this peer's uid have together.
+  /// The share of this peer's uid, which all its connections have together.
   func share(of peer: Peer) -> UserShare {
     if let share = shares[peer.uid] { return share }
     if shares.count >= Self.mostGone { forgetGone() }
@@ -123,7 +124,7 @@ final class Clients {
     return share
   }
 
-  /// Forgets uids that are gone for so long that nothing that they did counts any more.
+  /// Forgets uids that have been gone for so long that nothing they did still counts.
   private func forgetGone() {
     let now = clock.monotonic()
     shares = shares.filter {
@@ -137,21 +138,21 @@ final class Clients {
 
   // MARK: Room
 
-  /// Closes a connection for another one of `share` if there are as many as there may be.
+  /// Closes a connection to make room for another one of `share`, if the limit is reached.
   private func makeRoom(for share: UserShare) {
     while connectionCount >= most {
       let holdings = shares.values.lazy.map {
         Room.Holding(uid: $0.uid, count: $0.connections.count, weight: $0.weight)
       }
       guard let loser = Room.loser(holdings, for: share.uid), let leaving = shares[loser]?.leaving() else { return }
-      // It is told of the end in a later turn of the loop, and would be counted until then.
+      // The connection is told of its end only in a later turn of the loop, and would be counted until then.
       leave(leaving)
       leaving.giveWay(most: most)
     }
   }
 
-  /// True when a refused client may be given the time to read why, which is counted until ``lingered(_:)``: not where there
-  /// are many, and of one uid fewer.
+  /// Returns true when a refused client may get time to read the reason, and counts it until ``lingered(_:)``. Returns
+  /// false when many clients do so already; the limit for one uid is lower.
   func mayLinger(_ share: UserShare) -> Bool {
     let most = openFiles.lingering
     guard lingering < most, share.lingering < max(1, most / 2) else { return false }
@@ -160,14 +161,14 @@ final class Clients {
     return true
   }
 
-  /// A refused client is gone.
+  /// Records that a refused client is gone.
   func lingered(_ share: UserShare) {
     lingering -= 1
     share.lingering -= 1
   }
 
-  /// Counts what a connection holds of frames more than before, and ends the one that holds most where its uid has too
-  /// much.
+  /// Counts the further bytes of frames that a connection holds. If its uid holds too many, ends that uid's connection
+  /// with the most.
   func count(_ more: Int, of connection: VarlinkConnection) {
     let share = connection.share
     share.pendingBytes += more

@@ -2,29 +2,30 @@ internal import VaultModel
 internal import VaultService
 internal import VaultWire
 
-/// The events that those who watch are still to be sent, some at a time between everybody's requests.
+/// The events that are still to be sent to watchers, some at a time between everybody's requests.
 ///
-/// An event is written once, whoever watches, and all get the events in the order of their coming. What is written stays
-/// here until everyone who was there when it came has been sent it. Nobody is waited for: who watches and does not read is
-/// cut off by its own ``Watcher/send``. So this grows only while others are sent to, and ``isFull`` holds back the calls
-/// that tell of more. Whether one may know of an item's event is decided when it is sent.
+/// An event is written once for all watchers, and all get the events in the order in which they happened. The text
+/// stays here until everyone who watched when the event happened has been sent it. Nobody is waited for: a watcher that
+/// does not read is cut off by its own ``Watcher/send``. So the text grows only while other watchers are being served,
+/// and ``isFull`` holds back calls that make more events. Whether a watcher may know of an item's event is decided when
+/// the event is sent.
 final class Events: SecretHolder {
-  /// Bytes that may wait before those who make more have to.
+  /// The bytes that may wait before calls that make more events must wait.
   static let most = 256 << 10
-  /// Bytes that one is sent at a time, at least one event.
+  /// The most bytes that a watcher is sent at a time, except that at least one event is sent.
   private static let piece = 64 << 10
 
-  /// One who watches.
+  /// A client that watches.
   private final class Watcher {
     let id: ObjectIdentifier
     let caller: VaultService.Caller?
-    /// Tells whether it may know what happens to an item; for nil, what is for administrators.
+    /// Returns true if the watcher may know of events of an item or, for nil, of events for administrators.
     let mayKnow: (ItemName?) -> Bool
-    /// True when it may go on watching; ends its call otherwise.
+    /// Returns true if the watcher may continue; otherwise ends its call.
     let mayStay: () -> Bool
-    /// Takes whole messages; false when it is to be sent no more.
+    /// Takes whole messages; false when the watcher must be sent no more.
     let send: (RawSpan) -> Bool
-    /// The number of the event that it is to be sent next.
+    /// The number of the next event for the watcher.
     var next: Int
     var isGone = false
 
@@ -41,19 +42,19 @@ final class Events: SecretHolder {
     }
   }
 
-  /// The facts of an event beside its text.
+  /// The facts about an event besides its text.
   private struct Entry {
-    /// The end of its text.
+    /// The offset of the end of its text.
     var end: Int
-    /// True for what everybody may know who may watch: whether the vault is locked.
+    /// True for an event that every watcher may know: whether the vault is locked.
     let isOfState: Bool
-    /// The item that it is about; nil when it is about none, or the name was wiped.
+    /// The item of the event; nil when there is none, or when the name was wiped.
     var item: ItemName?
     /// The new name of a moved item.
     var to: ItemName?
-    /// Those who may know of it, where its names were wiped, by which that is decided otherwise.
+    /// The watchers that may know of the event, decided when its names were wiped; nil while it still has them.
     var known: Set<ObjectIdentifier>?
-    /// The time of the event, Unix seconds.
+    /// The time of the event, in Unix seconds.
     let time: Int64
     /// The event without names.
     let nameless: Wire.MonitorReply
@@ -61,27 +62,27 @@ final class Events: SecretHolder {
 
   private let turns: Turns
   private var watchers: [ObjectIdentifier: Watcher] = [:]
-  /// The clients that are still to be sent something before anybody is sent more.
+  /// The watchers that must each be sent a piece before anybody is sent more.
   private var round: [Watcher] = []
   private var isSending = false
-  /// One behind the other; names stand in it.
+  /// The texts of the events, one after another; they contain names.
   private var text = SecretBuffer()
   private var entries: [Entry] = []
-  /// The number of the first entry; they are counted from the daemon's start.
+  /// The number of the first entry, counted from the daemon's start.
   private var first = 0
-  /// The number of events that were written; tests hold it to one each, whoever watches.
+  /// The number of events that were written. Tests check that each event is written once, however many watch.
   private(set) var written = 0
-  /// The last events, whoever watches.
+  /// The last events, also when nobody watches.
   let recent: RecentEvents
 
-  /// - Parameter turns: when to send.
+  /// - Parameter turns: the turns in which events are sent.
   init(in turns: Turns, _ holders: SecretHolders, recent: RecentEvents? = nil) {
     self.turns = turns
     self.recent = recent ?? RecentEvents(in: holders)
     super.init(in: holders)
   }
 
-  /// True when so much waits that no more is to be added.
+  /// True when so many bytes wait that no more events should be added.
   var isFull: Bool { text.count >= Self.most }
 
   /// The number of events that wait.
@@ -89,7 +90,7 @@ final class Events: SecretHolder {
 
   private var end: Int { first + entries.count }
 
-  /// Has `send` be called with what comes from now on, for as long as it answers true.
+  /// Adds a watcher; `send` is called with events from now on, for as long as it returns true.
   func add(
     _ id: ObjectIdentifier, for caller: VaultService.Caller? = nil, mayKnow: @escaping (ItemName?) -> Bool,
     mayStay: @escaping () -> Bool = { true }, send: @escaping (RawSpan) -> Bool
@@ -97,23 +98,24 @@ final class Events: SecretHolder {
     watchers[id] = Watcher(id, caller, from: end, mayKnow: mayKnow, mayStay: mayStay, send)
   }
 
-  /// True when one of those who watch is a caller of that kind.
+  /// Returns true when a watcher's caller satisfies `isMeant`.
   func isWatched(by isMeant: (VaultService.Caller) -> Bool) -> Bool {
     watchers.values.contains { $0.caller.map(isMeant) ?? false }
   }
 
-  /// Ends the calls of those who may not watch anything any more.
+  /// Ends the calls of watchers that may not watch anything any more.
   func reconsider() {
     for watcher in Array(watchers.values) where !watcher.mayStay() { remove(watcher.id) }
   }
 
-  /// Sends it no more. What waited for this one alone is wiped in the next turn: it may be being sent just now.
+  /// Removes a watcher. Events that waited only for it are wiped in the next turn, because they may be being sent just
+  /// now.
   func remove(_ id: ObjectIdentifier) {
     watchers.removeValue(forKey: id)?.isGone = true
     if !entries.isEmpty { sendOn() }
   }
 
-  /// Sends an event to everybody who watches, later, and keeps it for those who come back.
+  /// Sends an event to all watchers, later, and keeps it for those who come back.
   func announce(_ event: VaultEvent, at time: Int64) {
     let place = recent.add(event, at: time)
     guard !watchers.isEmpty else { return }
@@ -130,11 +132,11 @@ final class Events: SecretHolder {
     sendOn()
   }
 
-  /// Wipes the names that wait. What is sent instead tells that something happened, and no more: a stream with holes would
-  /// be worse.
+  /// Wipes the names that wait. The events sent instead only tell that something happened, because a stream with gaps
+  /// would be worse.
   func hideNames() {
     text = SecretBuffer()
-    // As a whole: a list that kept its memory would keep short names in it.
+    // The list is replaced as a whole, because a list that keeps its memory would keep short names in it.
     entries = entries.map { entry in
       var entry = entry
       let names = [entry.item, entry.to].compactMap { $0 }
@@ -153,7 +155,7 @@ final class Events: SecretHolder {
     lock.reach.contains(.names) && entries.contains { $0.item != nil }
   }
 
-  /// Adds the text of an event; where it ends.
+  /// Appends the text of an event; returns the offset of its end.
   private func write(_ event: Wire.MonitorReply) -> Int {
     var buffer = SecretBuffer()
     swap(&buffer, &text)
@@ -171,7 +173,7 @@ final class Events: SecretHolder {
     turns.wait { [weak self] in self?.send() }
   }
 
-  /// Sends a piece to the next one.
+  /// Sends a piece to the next watcher.
   private func send() {
     isSending = false
     if round.isEmpty {
@@ -187,7 +189,8 @@ final class Events: SecretHolder {
   private func send(_ watcher: Watcher) {
     let place = watcher.next - first
     let start = place == 0 ? 0 : entries[place - 1].end
-    // Up to the first that it may not know of; that one is passed over.
+    // The piece ends before the first event that the watcher may not know of. If the piece begins with such an event,
+    // it is skipped.
     var stop = place
     while stop < entries.count, stop == place || entries[stop].end - start <= Self.piece, mayKnow(stop, watcher) {
       stop += 1
@@ -205,7 +208,8 @@ final class Events: SecretHolder {
     return entry.isOfState || watcher.mayKnow(entry.item) && (entry.to.map(watcher.mayKnow) ?? true)
   }
 
-  /// Sends what somebody may know of a move from or to a name that it may not know of: that the item is gone, or there.
+  /// Handles an event that the watcher may not know of. Of a move from or to a name that it may not know, it is told
+  /// that the item is gone or has appeared.
   private func sendPart(of entry: Entry, _ watcher: Watcher) {
     guard let from = entry.item, let to = entry.to,
       let part = VaultEvent.item(from, .moved, to: to).part(for: watcher.mayKnow)
@@ -218,7 +222,7 @@ final class Events: SecretHolder {
     if !stays { remove(watcher.id) }
   }
 
-  /// Wipes what everybody was sent.
+  /// Wipes the events that everybody was sent.
   private func forget(before number: Int) {
     let gone = number - first
     guard gone > 0 else { return }

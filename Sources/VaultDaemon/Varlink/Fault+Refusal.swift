@@ -3,9 +3,9 @@ internal import VaultService
 internal import VaultWire
 
 extension Fault {
-  /// A refusal in the words of the interface.
+  /// Translates a refusal into an error of the interface.
   ///
-  /// - Parameter failed: the place of the item that it is about among those of the call.
+  /// - Parameter failed: the index of the refused item among the items of the call.
   init(_ refusal: Refusal, failed: Int? = nil) {
     switch refusal {
     case .invalid(let parameter): self = .service(.invalidParameter(parameter: parameter))
@@ -61,7 +61,7 @@ extension Fault {
     }
   }
 
-  /// A frame that cannot be read.
+  /// Translates the error of a frame that cannot be read.
   init(_ error: FrameError) {
     switch error {
     case .tooLong(let limit): self = .tooLarge(limit: limit)

@@ -2,24 +2,24 @@ internal import VaultCore
 internal import VaultModel
 internal import VaultService
 
-/// The place in a search that a page ended at, as it is told to a client: a text that means something to one vault, for
-/// one user with the same rights as then and the same query alone, and nothing to whoever looks into it.
+/// The place at which a page of a search ended, as a text for the client. It is valid only for one vault, the same
+/// query, and the same user with the same rights, and it tells nothing to anyone who inspects it.
 ///
-/// It is sealed, because it holds a row's number, which would tell how many items stand between those that the user may
-/// see. The key comes from that of `always` items, so that a search goes on after the daemon was started again.
+/// It is sealed because it contains a row's number, which would tell how many items lie between those that the user may
+/// see. The key is derived from that of `always` items, so that a search can continue after a restart of the daemon.
 struct FindCursor {
-  /// Those to whom a cursor means something.
+  /// The owner for whom a cursor is valid.
   struct Owner {
     let key: SecretBox
     let uid: UInt32
-    /// The search, whose parts have their lengths before them.
+    /// The search; its parts are preceded by their lengths.
     let search: [UInt8]
 
     /// - Parameters:
     ///   - key: ``Vault/cursorKey()``.
-    ///   - query: its text.
-    ///   - isOfTrash: true where it is for what is in the trash.
-    ///   - reach: the areas that whoever searches may see.
+    ///   - query: the text of the query.
+    ///   - isOfTrash: true for a search in the trash.
+    ///   - reach: the areas that the searching user may see.
     init(_ key: SecretBox, uid: UInt32, query: String, isOfTrash: Bool, reach: [UInt64]) {
       (self.key, self.uid) = (key, uid)
       let query = Array(query.utf8)
@@ -32,13 +32,13 @@ struct FindCursor {
 
   init(_ place: SearchPlace) { self.place = place }
 
-  /// Reads what a client sent back; nil unless it is what ``text(for:)`` gave for the same owner.
+  /// Reads a text that a client sent back; nil unless ``text(for:)`` made it for the same owner.
   init?(_ text: String, of owner: Owner) {
     var plain = [UInt8](repeating: 0, count: 2 * UInt64.bitWidth / 8)
     let sealed = Self.bytes(text)
     guard sealed.count == plain.count + AEAD.overhead else { return nil }
     var span = plain.mutableSpan
-    // Bytes have no padding: all are initialized, here as below.
+    // Bytes have no padding, so all are initialized, here and below.
     var room = unsafe span.mutableBytes
     do throws(CryptoError) {
       try unsafe AEAD.open(
@@ -47,7 +47,7 @@ struct FindCursor {
     place = SearchPlace(area: Self.number(plain[..<8]), row: Int64(bitPattern: Self.number(plain[8...])))
   }
 
-  /// The place in words of the wire.
+  /// The place as a text for the client.
   func text(for owner: Owner) -> String {
     let plain = Self.bytes(of: place.area) + Self.bytes(of: UInt64(bitPattern: place.row))
     return unsafe AEAD.seal(plain.span.bytes, key: owner.key.bytes, associatedData: Self.words(owner)).hex
@@ -63,7 +63,7 @@ struct FindCursor {
 
   private static func number(_ bytes: ArraySlice<UInt8>) -> UInt64 { bytes.reduce(0) { $0 << 8 | UInt64($1) } }
 
-  /// The bytes that pairs of hexadecimal digits stand for; none where the text is something else.
+  /// The bytes that pairs of hexadecimal digits represent; empty when the text is something else.
   private static func bytes(_ text: String) -> [UInt8] {
     let text = Array(text.utf8)
     guard text.count.isMultiple(of: 2), text.allSatisfy({ isDigit($0) || (0x61...0x66).contains($0) }) else {
@@ -77,14 +77,14 @@ struct FindCursor {
 }
 
 extension VarlinkDoor {
-  /// Reads a cursor that a call gives, which has to be one that its caller was told of the same search.
+  /// Reads the cursor of a call, which must come from the same search by the same caller.
   func place(_ text: String?, _ owner: FindCursor.Owner) throws(Refusal) -> SearchPlace? {
     guard let text else { return nil }
     guard let cursor = FindCursor(text, of: owner) else { throw .invalid("after") }
     return cursor.place
   }
 
-  /// Those to whom a place in a search means something.
+  /// Returns the owner of the cursors of a search.
   func searcher(
     _ query: String, ofTrash isOfTrash: Bool, _ connection: VarlinkConnection
   ) throws(Refusal) -> FindCursor.Owner {

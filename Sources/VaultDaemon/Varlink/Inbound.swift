@@ -1,30 +1,30 @@
 internal import VaultWire
 
-/// The bytes that a client has sent and that are not handled yet: whole frames, the beginning of one more, and before
-/// them a call that was put off because it takes long.
+/// The bytes that a client has sent and that are not handled yet: first a call that was deferred because it takes long,
+/// then whole frames, and the beginning of one more.
 struct Inbound: ~Copyable {
   private var reader = FrameReader()
   private var deferred: Frame?
-  /// The bytes of the frame that was taken last, until it is taken back.
+  /// The number of bytes of the frame that was last taken, until it is taken back.
   private(set) var currentCount = 0
 
-  /// Takes in what was read.
+  /// Adds bytes that were read.
   mutating func append(_ bytes: RawSpan) throws(FrameError) { try reader.append(bytes) }
 
-  /// True when a call was put off.
+  /// True when a call was deferred.
   var hasDeferred: Bool { deferred != nil }
-  /// True when a whole frame waits behind the call that was taken or put off.
+  /// True when a whole frame waits behind the call that was taken or deferred.
   var hasFrame: Bool { reader.hasFrame }
   /// True when there is a call to handle.
   var hasCall: Bool { hasDeferred || hasFrame }
-  /// True when anything waits: a call that was put off, one behind it, or the beginning of one.
+  /// True when anything waits: a deferred call, one behind it, or the beginning of one.
   var isWaiting: Bool { hasDeferred || reader.pendingCount > 0 }
-  /// The bytes that wait behind the call that was taken or put off.
+  /// The number of bytes that wait behind the call that was taken or deferred.
   var pendingCount: Int { reader.pendingCount }
-  /// All bytes.
+  /// The number of all bytes held.
   var byteCount: Int { reader.pendingCount + currentCount }
 
-  /// The next call, the one that was put off first; nil when there is none that is whole.
+  /// Takes the next call, a deferred one first; nil when no whole one is there.
   mutating func next() throws(FrameError) -> Frame? {
     if let frame = deferred.take() { return frame }
     let before = reader.pendingCount
@@ -33,10 +33,10 @@ struct Inbound: ~Copyable {
     return frame
   }
 
-  /// Puts a call off that was taken: it is the next one again.
+  /// Defers a call that was taken, so that it is the next one again.
   mutating func putOff(_ frame: consuming Frame) { deferred = consume frame }
 
-  /// Takes back a call that is handled, and wipes it.
+  /// Takes back a handled call, and wipes it.
   mutating func takeBack(_ frame: consuming Frame) {
     reader.takeBack(frame)
     currentCount = 0

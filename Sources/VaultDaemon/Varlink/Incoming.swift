@@ -1,10 +1,10 @@
 internal import VaultWire
 
-/// A little room for what a client sends, wiped when it was taken.
+/// A small buffer for a client's bytes, wiped after they are taken.
 struct Incoming: ~Copyable {
-  /// Enough for most requests; the rest of a longer one comes by way of the loop.
+  /// Enough bytes for most requests; the rest of a longer one arrives through the loop.
   private static let size = 1024
-  /// Empty until something is looked for: most clients ask once.
+  /// Empty until the first read, because most clients make one request.
   private var buffer = SecretBuffer()
 
   mutating func receive(from socket: ClientSocket) -> Int {

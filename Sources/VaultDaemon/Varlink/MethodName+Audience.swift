@@ -2,10 +2,10 @@ internal import VaultService
 internal import VaultWire
 
 extension MethodName {
-  /// Those who may call a method at all; what it does to an item is decided for that item.
+  /// The callers that may call a method at all. Its effect on an item is decided for that item.
   enum Audience {
     case anybody
-    /// Who may open and lock the vault.
+    /// Callers that may open and lock the vault.
     case openers
     case administrators
   }

@@ -2,16 +2,16 @@ internal import VaultService
 internal import VaultWire
 
 extension MethodName {
-  /// The terms on which a method is answered: what it needs of the audit log where that is required, and when its entry
-  /// is there.
+  /// The terms on which a method is answered: its need of the audit log if the log is required, and when its entry is
+  /// written.
   var terms: CallTerms { CallTerms(fullName, needs: need, entry: entry) }
 
   private var need: CallTerms.Need {
     switch self {
-    // An unlock, a lock, and what they need; and the settings, which say whether the log is required.
+    // Unlocks, locks and what they need; and the settings, which decide if the log is required.
     case .getInfo, .getInterfaceDescription, .status, .unlock, .respond, .lock, .attend, .confirm, .dismiss, .reload:
       .nothing
-    // The calls that find out what is left of a store that has failed, and save it.
+    // Calls that find out what is left of a failed store, and save it.
     case .audit, .verify, .salvage, .backup, .repairAudit: .logUnlessFailed
     case .`init`, .restore, .authenticate, .get, .code, .sign, .mac, .issueToken, .verifyToken, .revokeToken, .set,
       .setMany, .deposit, .sealDeposit, .depositSealed, .publicKey, .deposits, .settleDeposit, .generate, .copy, .show,
@@ -25,7 +25,7 @@ extension MethodName {
   private var entry: CallTerms.Entry {
     switch self {
     case .getInfo, .getInterfaceDescription, .status: .none
-    // A lock of what is locked already changes nothing, and an answer is a part of what asked for it.
+    // A lock of a locked vault changes nothing, and an answer is a part of the call that asked for it.
     case .respond, .lock: .ofRefusals
     case .get: .withValue
     case .`init`, .unlock, .authenticate, .changePassword, .addSlot, .removeSlot, .rekey, .restore: .last
@@ -38,12 +38,12 @@ extension MethodName {
     }
   }
 
-  /// The content of its replies, which a lock is to wipe before it is read: that of every class for what comes of a
-  /// value, unless the reply says which one.
+  /// The content of the method's replies that a lock must wipe before the client reads it. Content that comes from a
+  /// value is assumed to be of every class, unless the reply names its class.
   var content: ReplyContent {
     switch self {
     case .get, .code, .sign, .mac, .issueToken, .generate: .whenUnlocked
-    // They tell of a value what a public key, or whoever has the token, tells too.
+    // They reveal no more of a value than its public key, or the token that the caller already has.
     case .publicKey, .verifyToken: []
     case .getInfo, .getInterfaceDescription, .status, .unlock, .respond, .lock, .attend, .confirm, .dismiss, .audit,
       .verify, .salvage, .backup, .repairAudit, .`init`, .restore, .authenticate, .revokeToken, .set, .setMany,

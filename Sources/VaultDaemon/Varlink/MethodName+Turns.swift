@@ -3,19 +3,19 @@ internal import VaultWire
 extension MethodName {
   /// The part of a user's share of the loop that a call is charged to.
   enum Cost {
-    /// About as much as to read one item: done among the user's answers.
+    /// About the cost of reading one item. The call is handled in the line of the user's answers.
     case answer
-    /// More than that: the call writes, or walks over many records, or computes with a private key. It waits for the
-    /// user's turn among the works.
+    /// More than that: the call writes, walks over many records, or computes with a private key. It waits for the
+    /// user's turn in the line of works.
     case work
   }
 
-  /// The cost of a call. Work that goes on later, beside the loop or in turns of its own, does not count.
+  /// The cost of a call. Work that continues later, beside the loop or in separate turns, does not count.
   var cost: Cost {
     switch self {
     case .getInfo, .status, .get, .show, .history, .can, .generate, .receipt, .listSlots, .requests, .monitor:
       .answer
-    // A person waits for these, and each only begins what follows, or ends it.
+    // A person waits for these calls, and each only begins the work that follows, or ends it.
     case .`init`, .unlock, .authenticate, .attend, .confirm, .dismiss, .respond, .lock, .changePassword, .addSlot,
       .removeSlot, .restore, .verify:
       .answer

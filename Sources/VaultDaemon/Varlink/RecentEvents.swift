@@ -2,15 +2,15 @@ internal import VaultModel
 internal import VaultService
 internal import VaultWire
 
-/// The last events, for those who go on watching where a connection of theirs has ended.
+/// The last events, for watchers that continue after a connection has ended.
 ///
-/// Each has a place: 64 random bits, which tell nothing of how many events there were, and mean nothing to another run of the
-/// daemon. Facts are kept and not text, so that nothing is written for nobody. Who may know of an event is decided when it is
-/// told, and not here.
+/// Each event has a place: 64 random bits, which do not reveal the number of events and mean nothing to another run of
+/// the daemon. Facts are kept and not text, so that no text is written for nobody. Whether a watcher may know of an
+/// event is decided when the event is sent, and not here.
 final class RecentEvents: SecretHolder {
   struct Event {
     let place: UInt64
-    /// Unix seconds.
+    /// The time of the event, in Unix seconds.
     let time: Int64
     let event: VaultEvent
     fileprivate let bytes: Int
@@ -18,9 +18,9 @@ final class RecentEvents: SecretHolder {
     fileprivate var hasName: Bool { if case .item = event { true } else { false } }
   }
 
-  /// The most events, and their bytes as they would be written, about.
+  /// The most events, and the approximate bytes that they would take as text.
   static let (most, mostBytes) = (1024, 128 << 10)
-  /// The bytes of an event as it is written, beside its names.
+  /// The bytes of an event as text, without its names.
   private static let plainBytes = 160
 
   private var events: [Event] = []
@@ -28,10 +28,10 @@ final class RecentEvents: SecretHolder {
   /// The place before the first event that is kept.
   private var base: UInt64
   private let draw: () -> UInt64
-  /// True while the names of items are not to wait in memory.
+  /// Returns true while the names of items must not wait in memory.
   var hidesNames: () -> Bool = { false }
 
-  /// - Parameter draw: gives a random number, which is no other event's.
+  /// - Parameter draw: returns a random number that no other event has.
   init(in holders: SecretHolders, draw: @escaping () -> UInt64 = { .random(in: .min ... .max) }) {
     self.draw = draw
     base = draw()
@@ -41,7 +41,7 @@ final class RecentEvents: SecretHolder {
   /// The place of the newest event.
   var newest: UInt64 { events.last?.place ?? base }
 
-  /// Keeps an event, and gives its place.
+  /// Keeps an event, and returns its place.
   func add(_ event: VaultEvent, at time: Int64) -> UInt64 {
     let place = draw()
     var size = Self.plainBytes
@@ -58,10 +58,10 @@ final class RecentEvents: SecretHolder {
     return place
   }
 
-  /// True when all events behind a place are kept.
+  /// Returns true when all events after a place are kept.
   func keeps(_ place: UInt64) -> Bool { place == base || events.contains { $0.place == place } }
 
-  /// The events behind a place; nil where some of them may not be kept any more.
+  /// Returns the events after a place; nil when some of them may not be kept any more.
   func after(_ place: UInt64) -> ArraySlice<Event>? {
     if place == base { return events[...] }
     return events.lastIndex { $0.place == place }.map { events[($0 + 1)...] }
@@ -74,14 +74,14 @@ final class RecentEvents: SecretHolder {
 
   override func outlives(_ lock: Lock) -> Bool { lock.reach.contains(.names) && events.contains(where: \.hasName) }
 
-  /// Forgets the oldest ones. A list that kept its memory would keep short names in it, behind its end.
+  /// Forgets the oldest events. A list that kept its memory would keep short names behind its end.
   private func forget(through last: Int) {
     base = events[last].place
     events = Array(events[(last + 1)...])
     bytes = events.reduce(0) { $0 + $1.bytes }
   }
 
-  /// Forgets the oldest quarter, so that not every event moves all others.
+  /// Forgets the oldest quarter, so that not every new event moves all others.
   private func shorten() {
     var (gone, left) = (0, bytes)
     while gone < events.count, events.count - gone > Self.most / 4 * 3 || left > Self.mostBytes / 4 * 3 {
@@ -92,25 +92,25 @@ final class RecentEvents: SecretHolder {
   }
 }
 
-/// A place among the events, as it stands on the wire: 16 hexadecimal digits.
+/// A place among the events as the client sees it: 16 hexadecimal digits.
 enum EventCursor {
   static func text(_ place: UInt64) -> String {
     let digits = String(place, radix: 16)
     return String(repeating: "0", count: 16 - digits.utf8.count) + digits
   }
 
-  /// The place; nil for a text that is none.
+  /// Reads the place; nil for a text that is not one.
   static func place(_ text: String) -> UInt64? {
     text.utf8.count == 16 && !text.utf8.contains(UInt8(ascii: "+")) ? UInt64(text, radix: 16) : nil
   }
 }
 
 extension VaultEvent {
-  /// True for an event that everybody may know of who may watch: whether the vault is locked.
+  /// True for an event that every watcher may know: whether the vault is locked.
   var isOfState: Bool { if case .state = self { true } else { false } }
 
-  /// What somebody may know of an event: all, nothing, or of a move from or to a name that it may not know of, that the item is gone,
-  /// or there.
+  /// Returns the part of an event that a watcher may know: all or nothing. Of a move from or to a name that it may not
+  /// know, it may know that the item is gone or has appeared.
   func part(for mayKnow: (ItemName?) -> Bool) -> VaultEvent? {
     switch self {
     case .state: return self

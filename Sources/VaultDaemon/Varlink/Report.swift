@@ -2,22 +2,22 @@ internal import VaultModel
 internal import VaultService
 internal import VaultWire
 
-/// The findings of a check or the losses of a salvage on their way to one client: some at a time, while it reads. It holds
-/// names of items.
+/// The findings of a check or the losses of a salvage on their way to one client, sent some at a time as the client
+/// reads. They contain names of items.
 final class Report: SecretHolder {
-  /// Findings in one reply: small enough for a frame, whatever the names.
+  /// The number of findings in one reply, small enough for a frame, whatever the names.
   private static let page = 100
 
   private weak var connection: VarlinkConnection?
-  /// Those that are still to be sent.
+  /// The findings that are still to be sent.
   private(set) var findings: ArraySlice<Finding>
   private let page: ([Wire.Finding]) -> any WireValue
   private let last: () -> any WireValue
   private var isCalledOff = false
 
   /// - Parameters:
-  ///   - page: makes the reply of some findings, which others follow.
-  ///   - last: makes the reply behind them.
+  ///   - page: makes a reply of some findings, which is followed by others.
+  ///   - last: makes the last reply.
   init(
     _ findings: [Finding], to connection: VarlinkConnection, in holders: SecretHolders,
     page: @escaping ([Wire.Finding]) -> any WireValue, last: @escaping () -> any WireValue
@@ -29,7 +29,7 @@ final class Report: SecretHolder {
     super.init(in: holders)
   }
 
-  /// Sends the next page, in a turn of its own, when the client reads; and then the last reply.
+  /// Sends the next page when the client has read, each in a separate turn, and then the last reply.
   func send() {
     connection?.whenKeepingUp { [self] in
       guard !isCalledOff, let connection else { return }
@@ -40,7 +40,7 @@ final class Report: SecretHolder {
     }
   }
 
-  /// Sends no more of it.
+  /// Stops sending, and drops the rest.
   func callOff() {
     isCalledOff = true
     findings = []

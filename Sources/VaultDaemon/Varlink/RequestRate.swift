@@ -1,12 +1,12 @@
-/// A token bucket for one uid: a second's worth may come at once, then requests are slowed to the rate.
+/// A token bucket for one uid: requests for one second may come at once, then requests are slowed to the rate.
 ///
-/// The uid's connections share it.
+/// All connections of the uid share the bucket.
 final class RequestRate {
   private var perSecond: Int64
   private var tokens: Int64
   private var refilled: Int64
 
-  /// `now` is `CLOCK_MONOTONIC` in nanoseconds, here and below.
+  /// Makes a full bucket. `now` is in nanoseconds of `CLOCK_MONOTONIC`, here and below.
   init(perSecond: Int, now: Int64) {
     self.perSecond = Int64(perSecond)
     tokens = Int64(perSecond)
@@ -19,7 +19,7 @@ final class RequestRate {
     tokens = min(tokens, self.perSecond)
   }
 
-  /// Takes one request; false when the caller has to wait. The clock is read only when the bucket is empty.
+  /// Takes a token for one request; false when the caller must wait. The clock is read only when the bucket is empty.
   func take(now: @autoclosure () -> Int64) -> Bool {
     if tokens == 0 { refill(now: now()) }
     guard tokens > 0 else { return false }
@@ -27,14 +27,14 @@ final class RequestRate {
     return true
   }
 
-  /// True when nothing that was asked counts any more: a second's worth may come at once.
+  /// Returns true when earlier requests do not count any more, so that requests for one second may come at once.
   func isFull(now: Int64) -> Bool { tokens == perSecond || now - refilled >= 1_000_000_000 }
 
-  /// Nanoseconds until there is a token again.
+  /// Returns the nanoseconds until there is a token again.
   func delay(now: Int64) -> Int64 { max(0, 1_000_000_000 / perSecond - (now - refilled)) }
 
   private func refill(now: Int64) {
-    // Longer than a second fills it; the cap keeps the product within Int64.
+    // More than one second fills the bucket; the cap keeps the product within Int64.
     let earned = min(now - refilled, 1_000_000_000) * perSecond / 1_000_000_000
     guard earned > 0 else { return }
     tokens = min(perSecond, earned)

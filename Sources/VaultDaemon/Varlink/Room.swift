@@ -1,37 +1,39 @@
-/// The choice of who has to go where all clients together are too many, or send too much.
+/// The choice of the connection that must go when all clients together are too many, or send too much.
 ///
-/// It is always one of the uid that holds most, so that no other uid's clients pay for it.
+/// It always belongs to the uid that holds most, so that clients of other uids do not pay for it.
 enum Room {
-  /// Bytes that the connections of one uid may have sent that are no handled calls yet; one frame alone may have 2 MiB.
+  /// The most bytes that the connections of one uid may have sent without a handled call; one frame alone may have 2
+  /// MiB.
   static let pendingBytes = 16 << 20
-  /// Bytes that the connections of one uid may leave unread.
+  /// The most bytes that the connections of one uid may leave unread.
   static let unreadBytes = 16 << 20
-  /// The number of guests that are chosen at a time, so that a choice among thousands is not made for each that comes.
+  /// The number of connections that are chosen at a time, so that not every newcomer causes a choice among thousands.
   static let chosen = 64
 
-  /// The number of connections that a uid has, and its weight.
+  /// The number of a uid's connections, and its weight.
   struct Holding {
     var uid: UInt32
     var count: Int
     var weight: Int
   }
 
-  /// The facts of a connection that are looked at.
+  /// The facts about a connection that decide the choice.
   struct Guest: Equatable {
     var id: ObjectIdentifier
-    /// True when a call of it waits for something: an unlock, an answer, an event.
+    /// True when a call on the connection waits for something: an unlock, an answer, an event.
     var isHeld: Bool
-    /// The time at which it sent something last, as a number that grows.
+    /// The time at which the connection last sent something, as an increasing number.
     var heard: Int
 
-    /// Orders those before that give way first: the longest silent one, and one with a call that waits only where all have
-    /// such calls.
+    /// Orders the connections by who goes first: the one that has been silent longest. One with a waiting call goes
+    /// only if all have waiting calls.
     static func < (one: Guest, other: Guest) -> Bool {
       one.isHeld == other.isHeld ? one.heard < other.heard : other.isHeld
     }
   }
 
-  /// The uid that makes room for another connection of `uid`: the one that has most for its weight. Nil when nobody has any.
+  /// Returns the uid that must make room for another connection of `uid`: the one with the most connections for its
+  /// weight. Nil when there are no connections.
   static func loser(_ holdings: some Sequence<Holding>, for uid: UInt32) -> UInt32? {
     var loser: Holding?
     for holding in holdings where holding.count > 0 {
@@ -40,13 +42,13 @@ enum Room {
         continue
       }
       let (more, less) = (holding.count * most.weight, most.count * holding.weight)
-      // Who comes gives way itself where others have no more.
+      // If no other uid has more, the newcomer's uid makes room itself.
       if more > less || more == less && holding.uid == uid { loser = holding }
     }
     return loser?.uid
   }
 
-  /// The first ``chosen`` that give way, in that order.
+  /// Returns the first ``chosen`` connections that must go, in that order.
   static func silent(_ guests: some Sequence<Guest>) -> [Guest] {
     var first: [Guest] = []
     for guest in guests {

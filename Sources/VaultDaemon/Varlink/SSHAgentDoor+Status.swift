@@ -1,11 +1,11 @@
 internal import VaultService
 internal import VaultWire
 
-// The ssh-agent, as Status tells of it.
+// The ssh-agent's part of the Status reply.
 extension SSHAgentDoor {
-  /// The state of it: whether it is on, where, and how many keys it offers a caller.
+  /// Returns the agent's state: whether it is on, its socket, and the number of keys that it offers the caller.
   func state(for caller: VaultService.Caller) -> Wire.SSHAgent {
-    // What cannot be read now may be a key.
+    // A record that cannot be read now may be a key, so the number is then unknown.
     let listing = isOn ? try? keys.keys(for: caller) : nil
     return Wire.SSHAgent(
       on: isOn, socket: socket, keys: listing.flatMap { $0.isWhole ? $0.keys.count : nil },

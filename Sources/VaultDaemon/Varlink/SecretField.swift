@@ -1,12 +1,12 @@
 internal import VaultCore
 internal import VaultWire
 
-/// A secret in a frame: the field that carries text, or the one that carries base64.
+/// A secret in a frame, either in the field for text or in the field for base64.
 enum SecretField {
   case absent
-  /// Both fields, or one that is not what it has to be.
+  /// Both fields are set, or a field has the wrong form.
   case invalid
-  /// Its place, and its size in bytes.
+  /// The place of the secret, and its size in bytes.
   case text(Frame.Node, count: Int)
   case base64(Frame.Node, count: Int)
 
@@ -19,7 +19,7 @@ enum SecretField {
     }
   }
 
-  /// The secret in memory of its own; nil when there is none.
+  /// Copies the secret into separate memory; nil when there is none.
   func bytes(_ frame: borrowing Frame) -> SecureBytes? {
     guard let count else { return nil }
     var isValid = false
@@ -36,7 +36,7 @@ enum SecretField {
     }
   }
 
-  /// Puts the secret in place; false when there is none.
+  /// Copies the secret into `bytes`; false when there is none.
   func copy(_ frame: borrowing Frame, into bytes: inout MutableRawSpan) -> Bool {
     switch self {
     case .absent, .invalid: return false

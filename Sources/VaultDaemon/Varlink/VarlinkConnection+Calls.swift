@@ -3,17 +3,17 @@ internal import VaultCore
 internal import VaultService
 internal import VaultWire
 
-/// The taking of calls from what was read: one at a time, in their order, at the client's rate, and in turns with the
-/// other clients.
+/// Takes calls from the bytes that were read: one at a time, in their order, at the client's rate, and in turns with
+/// the other clients.
 extension VarlinkConnection {
-  /// Frames handled in one go, so that a client that sends many cannot keep the loop from the others.
+  /// The number of frames handled in one go, so that a client that sends many cannot keep the loop from the others.
   static let slice = 32
-  /// Bytes that a client may send ahead of the answers; where it waits for its turn, a few requests.
+  /// The bytes that a client may send ahead of the answers. While it waits for its turn, that is only a few requests.
   private static let backlog = 64 << 10
   private static let waitingBacklog = 4 << 10
 
   func take(_ bytes: RawSpan, isTurn: Bool = false) {
-    // What was received was copied, and may be a password whose frame never ends, or a value that nobody takes.
+    // Received bytes were copied, and may be a password whose frame never ends, or a value that nobody takes.
     defer { Stack.wipeRegisters() }
     do throws(FrameError) { try input.inbound.append(bytes) } catch { return refuse(error) }
     clients.heard(self)
@@ -23,9 +23,9 @@ extension VarlinkConnection {
     countHeld()
   }
 
-  /// Hands over the frames that are complete, while nothing stands in the way, and until it is the others' turn.
+  /// Handles complete frames, while nothing stands in the way and until others have their turn.
   ///
-  /// - Parameter isTurn: true where it has waited for the turn that it has now.
+  /// - Parameter isTurn: true when the connection has waited for the turn that it has now.
   func process(isTurn: Bool = false) {
     var left = Self.slice
     var isKnownAlive = false
@@ -33,19 +33,19 @@ extension VarlinkConnection {
     defer { isProcessed() }
     do throws(FrameError) {
       while mayHandle {
-        // What came together with a lock is handled with it, or it would be refused.
+        // A call that arrived together with a lock is handled along with the lock; otherwise it would be refused.
         let mayGoOn =
           isTurn && left == Self.slice || input.lockedMeanwhile != nil || door.turns.mayGo(share.answers, isShort: true)
         guard left > 0, mayGoOn else {
           waitForTurn(in: share.answers)
           break
         }
-        // Asked where it is about to be heard, not where it waits.
+        // The peer is checked when its call is about to be handled, not while the call waits.
         if !isKnownAlive, !isPeerAlive { return disown() }
         isKnownAlive = true
         let began = door.vault.clock.monotonic()
         let line = input.inbound.hasDeferred ? share.works : share.answers
-        // Also where it has to wait, or is no call: it was read.
+        // The time is charged even if the call must wait or is not a call, because it was read.
         defer { door.turns.charge(answer: line, orWork: share.works, since: began) }
         guard try processNext(began, isTurn: isTurn) else { break }
         left -= 1
@@ -70,10 +70,10 @@ extension VarlinkConnection {
     input.inbound.hasCall && current.onCancel == nil && !isClosing && !input.isScheduled && isKeepingUp
   }
 
-  /// Handles one call; false when it has to wait.
+  /// Handles one call; false when it must wait.
   private func processNext(_ now: Int64, isTurn: Bool) throws(FrameError) -> Bool {
     let isNew = !input.inbound.hasDeferred
-    // To read a long frame takes long, whatever stands in it.
+    // Reading a long frame takes long, whatever its content.
     if isNew, door.turns.isSpent, input.inbound.pendingCount > Self.backlog {
       waitForTurn(in: share.works)
       return false
@@ -83,9 +83,9 @@ extension VarlinkConnection {
       return false
     }
     guard let frame = try input.inbound.next() else { return false }
-    // What a long frame asks for is done in another turn than it was read in.
+    // The work that a long frame asks for is done in another turn than its reading.
     let isLong = isNew && input.inbound.currentCount > Self.backlog
-    // The user's answers that wait go first, wherever this one's turn came.
+    // The user's waiting answers go first, in whichever line this turn came.
     let hasTurn = isTurn && !isNew || door.turns.mayGo(share.works) && share.answers.count == 0
     if !hasTurn || door.events.isFull || isLong, cost(of: frame) == .work {
       input.inbound.putOff(frame)
@@ -100,13 +100,13 @@ extension VarlinkConnection {
       return false
     }
     current.long = nil
-    // The client waits for this, and not for us to tidy up.
+    // The client waits for the reply, and not for the cleanup.
     if !input.inbound.hasFrame { outbox?.flush() }
     input.inbound.takeBack(frame)
     return true
   }
 
-  /// The cost of what a frame asks for; one that asks for nothing that is known is refused at once.
+  /// Returns the cost of a frame's call. A frame without a known call is refused at once.
   private func cost(of frame: borrowing Frame) -> MethodName.Cost {
     guard let call = try? Call(frame) else { return .answer }
     return MethodName(frame, call.method)?.cost ?? .answer
@@ -122,8 +122,8 @@ extension VarlinkConnection {
     }
   }
 
-  /// Has the call that is being handled be handled again in the user's next turn, since a part of what it needs is
-  /// prepared: before the user's other works, so that one of them at a time holds what is prepared.
+  /// Handles the current call again in the user's next turn, because a part of what it needs has been prepared. It
+  /// comes before the user's other works, so that only one of them at a time holds prepared parts.
   func comeAgain(with long: LongChange) { (current.long, current.comesAgain) = (long, true) }
 
   private func schedule(after delay: TimeAmount) {
@@ -139,12 +139,12 @@ extension VarlinkConnection {
   func goOn(isTurn: Bool) {
     input.isScheduled = false
     process(isTurn: isTurn)
-    // A client that does not read its answers keeps nothing that is prepared: it is prepared again.
+    // A client that does not read its answers keeps nothing prepared; it will be prepared again.
     if !input.isScheduled { current.long = nil }
     countHeld()
   }
 
-  /// Tells the service how much is held of frames.
+  /// Reports to ``Clients`` how many bytes of frames the connection holds.
   func countHeld() {
     let more = input.inbound.byteCount - input.held
     guard more != 0 else { return }
@@ -158,8 +158,8 @@ extension VarlinkConnection {
     countHeld()
   }
 
-  /// Stops reading while whole frames wait to be handled, so that a client cannot fill our memory with them, nor keep us
-  /// reading when it is the others' turn.
+  /// Stops reading while whole frames wait to be handled, so that a client can neither fill the daemon's memory with
+  /// them nor keep the daemon reading when others have their turn.
   private func holdBack() {
     let isLittle = input.isScheduled || share.pendingBytes > Room.pendingBytes / 4
     let most = isLittle ? Self.waitingBacklog : Self.backlog

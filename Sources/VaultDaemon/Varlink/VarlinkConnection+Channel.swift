@@ -2,7 +2,7 @@ internal import NIOCore
 internal import VaultService
 internal import VaultWire
 
-/// The handlers that NIO calls: the client is there, has sent something, reads again, and is gone.
+/// The handlers that NIO calls when the client has connected, has sent bytes, has read, or is gone.
 extension VarlinkConnection {
   func handlerAdded(context: ChannelHandlerContext) {
     self.context = context
@@ -18,7 +18,7 @@ extension VarlinkConnection {
     self.context = nil
     outbox = nil
     socket = nil
-    // NIO tidies up after all that have closed, one after the other.
+    // NIO cleans up closed channels one after the other, so other users are served in between.
     lookAround(amongEvents: false)
   }
 
@@ -26,9 +26,9 @@ extension VarlinkConnection {
     defer { lookAround(amongEvents: true) }
     input.heard = clients.heardNext()
     clients.admit(self)
-    // Where the kernel tells the process itself, it can be asked about in the turn of its uid as well.
+    // If the kernel identifies the process itself, the process can be examined later, in the turn of its uid.
     guard clients.areProcessesTold, !door.turns.mayGo(share.answers, isShort: true) else {
-      // Most clients ask as they connect; that is there by now.
+      // Most clients send their request as they connect, so it has arrived by now.
       if meet(), door.turns.mayGo(share.answers, isShort: true) { _ = takeDirectly() }
       return
     }
@@ -40,7 +40,7 @@ extension VarlinkConnection {
     }
   }
 
-  /// Learns who has connected; false where that process has ended.
+  /// Collects the facts about the process that connected; false when that process has ended.
   private func meet() -> Bool {
     let began = door.vault.clock.monotonic()
     defer { door.turns.charge(share.answers, since: began) }
@@ -65,7 +65,7 @@ extension VarlinkConnection {
     door.vault.audit.leave(for: caller)
     clients.leave(self)
     door.events.remove(ObjectIdentifier(self))
-    // When many close at once, NIO would free all that belongs to them in one go.
+    // When many connections close at once, NIO would free everything that belongs to them in one go.
     let channel = context.channel
     if door.turns.isMixed { door.turns.wait(share.answers) { withExtendedLifetime(channel) {} } }
   }
@@ -75,7 +75,7 @@ extension VarlinkConnection {
     defer { WipingAllocator.wipeInPlace(buffer) }
     guard !isClosing else { return }
     input.anticipation.cameBack(now: door.vault.clock.monotonic(), alone: clients.isLastReader(self))
-    // Others of whom the loop has met much may come before its turn.
+    // If the loop has found much from other users, this connection may go before its turn.
     let isTurn = door.turns.mayCutIn(share.answers)
     buffer.withBytes { take($0, isTurn: isTurn) }
   }
@@ -86,20 +86,20 @@ extension VarlinkConnection {
     for _ in 0..<Self.slice where !lookAgain() { return }
   }
 
-  /// Counts what the loop has done for this connection, and lets other users in before it goes on with the next one. It is only for
-  /// where NIO calls, and nothing that is under way waits below it: requests are handled here.
+  /// Charges the loop's work for this connection, and serves other users before the loop turns to the next one. Call
+  /// this only where NIO calls a handler, with no other work under way below it, because requests are handled here.
   ///
-  /// - Parameter amongEvents: true where it goes through the sockets at which it has met something.
+  /// - Parameter amongEvents: true while the loop goes through the sockets that are ready.
   private func lookAround(amongEvents: Bool) {
     guard door.turns.isMixed else { return }
     door.turns.chargeLoop(share.answers)
     clients.lookAround(beside: share, amongEvents: amongEvents)
   }
 
-  /// Takes the client's next request if it is there and nothing is in its way.
+  /// Takes the client's next request if it has arrived and nothing stands in its way.
   ///
-  /// - Parameter amongEvents: true where the loop goes through what it has met: this may be of it, and NIO takes it for a mistake to
-  ///   be told of something and find nothing. So it is not told until it looks again.
+  /// - Parameter amongEvents: true while the loop goes through the ready sockets, of which this may be one. NIO treats
+  ///   a ready socket without bytes as an error, so reading is paused until the loop looks again.
   func lookIn(amongEvents: Bool) {
     guard canTakeMore, door.turns.isNext(share.answers), takeDirectly(isTurn: true), amongEvents, !input.isPaused,
       let context
@@ -112,12 +112,12 @@ extension VarlinkConnection {
     }
   }
 
-  /// Has the loop read what comes, or not.
+  /// Switches the loop's reading on or off.
   func readOn() {
     try? context?.channel.syncOptions?.setOption(.autoRead, value: input.isAccepting && !input.isPaused)
   }
 
-  /// True when the client's next request would be the next thing to do for it.
+  /// True when the client's next request is the next thing to do for it.
   private var canTakeMore: Bool {
     input.inbound.pendingCount == 0 && current.onCancel == nil && input.isAccepting && isKeepingUp && !input.isScheduled
       && !isClosing && !input.isEnded && !input.isProcessing
@@ -133,14 +133,14 @@ extension VarlinkConnection {
     return isTaken
   }
 
-  /// Takes what the client has sent by now, without a turn of the loop for it; false when it has sent nothing.
+  /// Takes the bytes that the client has sent by now, without a turn of the loop; false when there are none.
   private func takeDirectly(isTurn: Bool = false) -> Bool {
     guard let socket, clients.takeIncoming(from: socket, { take($0, isTurn: isTurn) }) else { return false }
     outbox?.flush()
     return true
   }
 
-  /// Goes on with what waited for the client to read what it was sent.
+  /// Continues the work that waited for the client to read.
   private func clientHasRead() {
     if isClosing { return closeOutput() }
     if isKeepingUp, let resume = onWritable {

@@ -4,29 +4,29 @@ internal import VaultModel
 internal import VaultService
 internal import VaultWire
 
-/// The ends of a connection: with all that was sent, with an error for the call that waits, in somebody else's hands,
-/// or at once.
+/// The ways in which a connection ends: after everything is sent, with an error for the waiting call, by a handover of
+/// its socket, or at once.
 extension VarlinkConnection {
-  /// Refuses what is asked over a connection whose process has ended, and ends it.
+  /// Refuses the calls on a connection whose process has ended, and ends the connection.
   func disown() { refuseCalls(Refusal.disowned) }
 
-  /// Ends it for another connection, where there are `most`; a call that waits is told why.
+  /// Ends the connection to make room for another, at the limit of `most`. A waiting call is told the reason.
   func giveWay(most: Int) {
     if current.onCancel != nil { callOff(Fault.tooManyConnections(uid: Int(peer.uid), limit: most)) }
     close()
   }
 
-  /// Ends it for what its uid has sent too much.
+  /// Ends the connection because its uid has sent too much.
   func refuseMore() { refuseCalls(Fault.tooManyRequests(uid: Int(peer.uid))) }
 
-  /// A frame that cannot be read ends the connection: what follows it cannot be trusted to be a frame.
+  /// Ends the connection after a frame that cannot be read, because the bytes after it may not be a frame.
   func refuse(_ error: FrameError) {
     current.isOneway = false
     fail(Fault(error))
     closeGently()
   }
 
-  /// Ends it with an error, also where the call wants no reply.
+  /// Ends the connection with an error, even if the call wants no reply.
   func refuseCalls(_ refusal: Refusal) { refuseCalls(Fault(refusal)) }
 
   func refuseCalls(_ fault: Fault) {
@@ -44,8 +44,8 @@ extension VarlinkConnection {
     send { $0.reply(fault) }
   }
 
-  /// Sends the last reply there is, and takes the socket out of the loop's hands: what follows is for the caller to send
-  /// and receive. Nil, and the connection closes, when the client has not read what was sent before, or has not waited.
+  /// Sends the last reply and takes the socket away from the loop; the caller sends and receives the bytes that follow.
+  /// Returns nil, and closes the connection, when the client has not read earlier replies, or has sent bytes ahead.
   func handOver(_ value: some WireValue) -> RawSocket? {
     current.onCancel = nil
     guard let process = peerProcess else {
@@ -65,13 +65,14 @@ extension VarlinkConnection {
     return copy.flatMap { try? RawSocket($0, of: process, patience: Timeouts.transfer) }
   }
 
-  /// Closes once the client has read what is still to be sent, for which it has as long as for any answer.
+  /// Closes the connection once the client has read the remaining replies, for which it has the usual time of an
+  /// answer.
   func closeOnceRead() {
     outbox?.flush()
     if outbox?.isEmpty ?? true { close() }
   }
 
-  /// Sends what the socket takes of what is still to be sent, and closes.
+  /// Sends as much of the remaining replies as the socket takes, and closes.
   func close() {
     guard !isClosing, let context else { return }
     beginClosing()
@@ -79,8 +80,8 @@ extension VarlinkConnection {
     context.close(promise: nil)
   }
 
-  /// Sends what is still to be sent, and closes when the client has done so, or soon. A client that is still writing
-  /// would meet a broken pipe otherwise, and not read why.
+  /// Sends the remaining replies, and closes when the client has closed, or soon. Otherwise a client that is still
+  /// writing would meet a broken pipe, and not read the reason.
   func closeGently() {
     guard !isClosing, !input.isEnded, context != nil, clients.mayLinger(share) else { return close() }
     beginClosing()
@@ -90,14 +91,14 @@ extension VarlinkConnection {
     _ = after(Timeouts.linger) { [weak self] in self?.abandon() }
   }
 
-  /// Handles no more calls. What has come is wiped, and so is what still comes: a password or a value may be in it, and no
-  /// lock would look for it here.
+  /// Stops handling calls. Received bytes, and those still to come, are wiped: they may contain a password or a value,
+  /// and no lock would look for it here.
   func beginClosing() {
     isClosing = true
     forgetFrames()
   }
 
-  /// Says that nothing more is sent, when the socket has taken all.
+  /// Ends the sending direction once the socket has taken everything.
   func closeOutput() {
     if isLingering, outbox?.isEmpty ?? true { context?.close(mode: .output, promise: nil) }
   }

@@ -1,10 +1,10 @@
 internal import VaultService
 internal import VaultWire
 
-// The effect of a lock on a connection: what it wipes of the vault is not to stay on its way to a client or from one.
+// The effect of a lock on a connection: content that the lock wipes must not remain on its way to or from a client.
 extension VarlinkConnection {
-  /// Ends the connection where the client has left unread what the lock wipes. A call that has come, and is not begun, or
-  /// not whole, is refused, and the connection with it: it may have a value or a password in it.
+  /// Ends the connection if the client has left content unread that the lock wipes. A call that has arrived but has not
+  /// begun, or is incomplete, is refused together with the connection, because it may contain a value or a password.
   func lock(_ lock: Lock) {
     outbox?.flush()
     if let outbox, outbox.hasUnread(ReplyContent(wipedBy: lock), names: lock.reach.contains(.names)) {
@@ -14,12 +14,12 @@ extension VarlinkConnection {
     }
     let refusal = Refusal.locked(LockState(kind: .locked, cause: lock.cause, since: door.vault.clock.wall()))
     if lock.reach.contains(.names), current.holdsName { return refuseCalls(refusal) }
-    // What came together with the call that is being handled may be handled at once, too.
+    // Calls that arrived together with the current one may still be handled at once.
     if input.isProcessing { input.lockedMeanwhile = refusal } else { refuseWaiting(refusal) }
   }
 
-  /// Refuses what has come and is not handled, and wipes it: where an entry tells of it, once the lock is done, so that
-  /// those of all connections are written together.
+  /// Refuses and wipes received calls that are not handled. If the refusal has an entry, the connection ends once the
+  /// lock is done, so that the entries of all connections are written together.
   func refuseWaiting(_ refusal: Refusal) {
     guard input.inbound.isWaiting else { return }
     guard let frame = try? input.inbound.next() else { return refuseCalls(refusal) }

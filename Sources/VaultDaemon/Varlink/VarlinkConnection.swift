@@ -3,45 +3,45 @@ internal import VaultModel
 internal import VaultService
 internal import VaultWire
 
-/// One client: takes frames in, hands calls to the door one at a time, and sends the replies in order.
+/// One client: receives frames, passes calls to the door one at a time, and sends the replies in order.
 ///
-/// A call that cannot be answered at once holds the connection (``hold(_:)``); what the client sends meanwhile waits.
-/// All of it runs on the event loop. Here is what the door sees; in extensions what NIO calls, how calls are taken
-/// from what was read, and how a connection ends.
+/// A call that cannot be answered at once holds the connection (``hold(_:)``); everything that the client sends
+/// meanwhile waits. Everything runs on the event loop. This file contains the interface for the door. Extensions
+/// contain the handlers that NIO calls, the taking of calls from the bytes that were read, and the end of a connection.
 final class VarlinkConnection: SecretHolder, ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
   typealias OutboundOut = ByteBuffer
 
   let peer: Peer
   let door: VarlinkDoor
-  /// Its place in the order in which clients were accepted, as ``Clients/heardNext()`` counts.
+  /// The connection's place in the order in which clients were accepted, as ``Clients/heardNext()`` counts.
   let place: Int
-  /// The process that connected, as far as the kernel tells of it; set when the connection is accepted.
+  /// The process that connected, as far as the kernel identifies it; set when the connection is accepted.
   var caller: Caller
-  /// The time at which the process of the peer's number had started at the accept; nil where the kernel knows the
-  /// process itself.
+  /// The start time, seen at the accept, of the process with the peer's pid; nil if the kernel identifies the process
+  /// itself.
   var peerStarted: UInt64?
 
-  /// All that its uid has.
+  /// The share of the client's uid.
   let share: UserShare
   var input = Input()
   var current = CurrentCall()
 
-  // MARK: What is sent
+  // MARK: Sending
 
-  /// The work that goes on when the client has read enough.
+  /// The work that continues when the client has read enough.
   var onWritable: (() -> Void)?
 
   // MARK: The channel, while there is one
 
   var context: ChannelHandlerContext?
   var outbox: Outbox?
-  /// Set by who made the channel, or found in it.
+  /// Set by the code that made the channel, or found in the channel.
   var socket: ClientSocket?
   var isClosing = false
   var isLingering = false
 
-  /// - Throws: why nothing can be known of who connected.
+  /// - Throws: the reason why nothing can be known about the process that connected.
   convenience init(_ channel: any Channel, _ door: VarlinkDoor) throws(SystemError) {
     let socket = ClientSocket(channel)
     self.init(peer: try socket.peer(), door: door)
@@ -59,17 +59,18 @@ final class VarlinkConnection: SecretHolder, ChannelInboundHandler {
 
   var clients: Clients { door.clients }
 
-  /// Whose large replies are.
+  /// The client that large replies are counted for.
   var plaintextClient: Plaintext.Client { Plaintext.Client(process: peer.pid, line: share.works) }
 
-  // At the daemon's end all of them are closed, with what they have to say.
+  // When the daemon ends, all connections are closed after their last replies, so that lock is ignored here.
   override func letGo(for lock: Lock) {
     if lock.reach.contains(.names) { caller.memory.forgetNames() }
     if lock.isEffective, lock.cause != .stop { self.lock(lock) }
   }
 
   override func outlives(_ lock: Lock) -> Bool {
-    // Somebody who is told of the lock after this may have asked what the caller may know.
+    // A secret holder that is told of the lock later may have asked what the caller may know, which fills the memory
+    // again.
     if lock.reach.contains(.names), caller.memory.mayHoldNames { return true }
     return lock.isEffective && lock.cause != .stop
       && outbox?.hasUnread(ReplyContent(wipedBy: lock), names: lock.reach.contains(.names)) == true
@@ -79,25 +80,25 @@ final class VarlinkConnection: SecretHolder, ChannelInboundHandler {
 // MARK: Parts
 
 extension VarlinkConnection {
-  /// The bytes that the client has sent, and how far they are read.
+  /// The bytes that the client has sent, and the state of reading them.
   struct Input: ~Copyable {
     var inbound = Inbound()
     var anticipation = Anticipation()
-    /// The time at which the client sent something last, as ``Clients/heardNext()`` counts.
+    /// The time at which the client last sent something, as ``Clients/heardNext()`` counts.
     var heard = 0
-    /// The bytes of frames that are held for the client, as ``Clients`` knows them.
+    /// The bytes of frames that are held for the client, as last reported to ``Clients``.
     var held = 0
-    /// True when calls are being taken from what was just read: their replies go out together.
+    /// True while calls are taken from bytes that were just read; their replies are sent together.
     var isReading = false
-    /// True when calls are being handled just now.
+    /// True while calls are being handled.
     var isProcessing = false
-    /// The reason why what is left of them is refused then: the vault was locked meanwhile.
+    /// The reason to refuse the remaining calls after that, because the vault was locked in the meantime.
     var lockedMeanwhile: Refusal?
-    /// True when more is read of what the client sends.
+    /// True when the connection accepts further bytes.
     var isAccepting = true
-    /// True until the loop looks at its sockets again, where what it was to read was taken before.
+    /// True until the loop looks at its sockets again, after bytes that it was about to read were taken early.
     var isPaused = false
-    /// True when the rest of what was read is handled in a later turn of the loop.
+    /// True when the remaining calls are handled in a later turn of the loop.
     var isScheduled = false
     /// True when the client will send nothing more.
     var isEnded = false
@@ -107,39 +108,40 @@ extension VarlinkConnection {
 
   /// The call that is being answered.
   struct CurrentCall {
-    /// Set while it waits for its answer: runs if the client goes away.
+    /// Set while the call waits for its answer; runs if the client goes away.
     var onCancel: (() -> Void)? {
       didSet { if onCancel == nil { holdsName = false } }
     }
-    /// The part of it that was prepared where it changes an item with long versions.
+    /// The prepared part of a call that changes an item with long versions.
     var long: LongChange?
-    /// True when it is to be handled again in the user's next turn.
+    /// True when the call must be handled again in the user's next turn.
     var comesAgain = false
-    /// The content of its replies that a lock is to wipe, where they say nothing else.
+    /// The content of the replies that a lock must wipe, unless a reply names its own.
     var content: ReplyContent = []
-    /// True when it wants no reply.
+    /// True when the call wants no reply.
     var isOneway = false
-    /// True when it takes a stream of replies.
+    /// True when the call takes a stream of replies.
     var streams = false
-    /// True while it waits for room with the name of an item, which a lock is to wipe where names are hidden.
+    /// True while the call waits with the name of an item, which a lock must wipe in a vault that hides names.
     var holdsName = false
   }
 }
 
-// MARK: Who is there
+// MARK: The client's process
 
 extension VarlinkConnection {
-  /// True when the process that connected runs. What an ended one has left open has no authority, whoever holds it now.
+  /// True while the process that connected runs. A connection that an ended process left open has no authority, whoever
+  /// holds it now.
   var isPeerAlive: Bool { peerProcess != nil }
 
-  /// ``isPeerAlive``; where it is not, what it asked for is refused, whoever holds its socket.
+  /// Returns ``isPeerAlive``; if it is false, refuses the process's calls, whoever holds its socket.
   func checkPeer() -> Bool {
     if isPeerAlive { return true }
     disown()
     return false
   }
 
-  /// The process that connected; nil when it has ended, or nothing can be known of it.
+  /// The process that connected; nil when it has ended, or nothing can be known about it.
   var peerProcess: PeerProcess? {
     clients.runningProcess(of: self) {
       if let peerStarted { return PeerProcess(peer.pid, started: peerStarted) }
@@ -153,7 +155,7 @@ extension VarlinkConnection {
 extension VarlinkConnection {
   /// Sends a reply; with `continues`, others follow it.
   ///
-  /// - Parameter content: what a lock is to wipe of it before it is read; nil for what the method says.
+  /// - Parameter content: the content that a lock must wipe before the client reads it; nil for that of the method.
   func reply(_ value: some WireValue, continues: Bool = false, content: ReplyContent? = nil) {
     reply(continues: continues, content: content) { value.write(to: &$0) }
   }
@@ -165,14 +167,14 @@ extension VarlinkConnection {
     if !continues { release() }
   }
 
-  /// Sends replies that are written already, whole messages that others follow.
+  /// Sends whole messages that are already written and that others follow.
   func stream(_ messages: RawSpan) {
     guard mayAnswer() else { return }
     outbox?.pass(messages)
   }
 
-  /// True when an answer to the call may go out, its entry being where it has to be. Where it may not, the client is
-  /// told why, and the connection ends: nothing else of the call is answered.
+  /// Returns true when an answer may be sent because its entry is stored as required. Otherwise the client is told the
+  /// reason and the connection ends: the call gets no other answer.
   func passes(isLast: Bool) -> Bool {
     do throws(Refusal) {
       try door.vault.audit.pass(nil, isLast: isLast, for: caller)
@@ -185,7 +187,7 @@ extension VarlinkConnection {
 
   /// Refuses the call, which ends it.
   ///
-  /// - Parameter failed: the place of the item that it is about among those of the call.
+  /// - Parameter failed: the index of the refused item among the items of the call.
   func fail(_ refusal: Refusal, failed: Int? = nil) { fail(Fault(refusal, failed: failed), refusal.outcome) }
 
   /// Sends an error, which ends the call.
@@ -195,7 +197,7 @@ extension VarlinkConnection {
     release()
   }
 
-  /// The error to send in place of an answer: another one where the entry of the call cannot be written.
+  /// Returns the error to send; it is replaced if the entry of the call cannot be written.
   func passed(_ fault: Fault, _ outcome: AuditOutcome) -> Fault {
     do throws(Refusal) {
       try door.vault.audit.pass(outcome, isLast: true, for: caller)
@@ -203,41 +205,42 @@ extension VarlinkConnection {
     } catch { return Fault(error) }
   }
 
-  /// Keeps the connection for a call that will be answered later. `cancel` runs if the client goes away first.
+  /// Holds the connection for a call that will be answered later. `cancel` runs if the client goes away first.
   func hold(_ cancel: @escaping () -> Void) {
     current.onCancel = cancel
     current.holdsName = false
   }
 
-  /// True when a call waits for something that is not the client's to do.
+  /// True when a call waits for something that the client need not do.
   var isHeld: Bool { current.onCancel != nil || input.isScheduled }
 
-  /// The held call is over: go on with what came meanwhile, after this reply is out.
+  /// Ends a held call: continues with the bytes that came meanwhile, after this reply is sent.
   private func release() {
     guard current.onCancel != nil else { return }
     current.onCancel = nil
-    // With nothing to go on with, the next request is not to wait behind the work of others.
+    // If nothing is left to continue with, the next request need not wait behind the work of others.
     if input.inbound.hasFrame || input.isEnded || !input.isAccepting { waitForTurn(in: share.answers) }
   }
 
-  /// Sends what `write` writes, together with the other replies to what was read at once.
+  /// Sends the message that `write` writes, together with the other replies to the bytes that were read at once.
   func send(_ content: ReplyContent = [], _ write: (inout JSONWriter) -> Void) {
     guard mayAnswer(), let outbox else { return }
     outbox.write(content, write)
     if !input.isReading || outbox.isFull { outbox.flush() }
   }
 
-  /// True when an answer can be sent. One to a call that had to wait is for the process that connected alone: where
-  /// that has ended meanwhile, the call is refused, whoever holds the socket now.
+  /// Returns true when an answer can be sent. The answer to a call that had to wait is only for the process that
+  /// connected: if that has ended in the meantime, the call is refused, whoever holds the socket now.
   private func mayAnswer() -> Bool {
     guard !isClosing, !current.isOneway else { return false }
     return current.onCancel == nil || checkPeer()
   }
 
-  /// True while the call that had to wait is to be answered: its client is there, and so is the process that asked.
+  /// True while a call that had to wait should be answered: the client is connected, and the process that made the call
+  /// runs.
   var isStillAsking: Bool { !isClosing && checkPeer() }
 
-  /// True when the client reads what it is sent. A stream is ended when it does not.
+  /// True when the client reads its replies fast enough. Otherwise a stream to it is ended.
   var isKeepingUp: Bool { outbox?.isKeepingUp ?? false }
 
   /// Runs `work` after `delay`, unless it is cancelled.
@@ -245,7 +248,7 @@ extension VarlinkConnection {
     context?.eventLoop.assumeIsolated().scheduleTask(in: delay, work)
   }
 
-  /// Runs `work` in a later turn of the loop, once the client has read enough of what it was sent.
+  /// Runs `work` in a later turn of the loop, once the client has read enough of its replies.
   func whenKeepingUp(_ work: @escaping () -> Void) {
     if isKeepingUp { door.turns.wait(share.works, work) } else { onWritable = work }
   }

@@ -10,7 +10,7 @@ extension VarlinkDoor {
         connection?.fail(Refusal.denied("what let you attend was revoked"))
       } send: { [vault, weak connection] event in
         guard let connection, !connection.isClosing else { return false }
-        // One that does not read is cut off, as those who watch are.
+        // An agent that does not read is cut off, as watchers are.
         guard connection.isKeepingUp else {
           connection.close()
           return false

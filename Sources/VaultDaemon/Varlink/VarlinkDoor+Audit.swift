@@ -5,9 +5,9 @@ internal import VaultWire
 
 // Audit.
 extension VarlinkDoor {
-  /// The time after which a reader of whom nothing was found hears how far it is, in nanoseconds.
+  /// The time after which a reader for whom nothing was found gets a report of the progress, in nanoseconds.
   private static let silence: Int64 = 1_000_000_000
-  /// The most that are asked for by their number.
+  /// The most entries that a call may ask for with `last`.
   private static let mostOfTheLast = 100_000
 
   func audit(_ call: Wire.AuditParameters, _: borrowing Frame, _ connection: VarlinkConnection) {
@@ -22,9 +22,9 @@ extension VarlinkDoor {
     }
   }
 
-  /// Tells the next entries, lets the others have their turn, and goes on while the client reads.
+  /// Sends the next entries, lets other clients have their turn, and continues as the client reads.
   func tell(_ reading: AuditReading, isCheck: Bool, follows: Bool, _ connection: VarlinkConnection) {
-    // Its last reply is out.
+    // The last reply has been sent.
     guard !reading.hasEnded else { return }
     do throws(Refusal) { try tellNext(reading, isCheck: isCheck, follows: follows, connection) } catch {
       reading.end()
@@ -75,7 +75,7 @@ extension VarlinkDoor {
     if isOver { reading.follow(goOn) } else { goOn() }
   }
 
-  /// Of a receipt whether who said it still watches; nil for all else.
+  /// For a receipt, true if its author still watches; nil for every other entry.
   private func watches(_ entry: AuditEntry) -> Bool? {
     guard entry.action == .receipt, let teller = entry.caller else { return nil }
     return events.isWatched { access.isProgram(of: teller, $0) }

@@ -5,7 +5,7 @@ internal import VaultWire
 
 // Deposit, SealDeposit, DepositSealed, Deposits and SettleDeposit.
 extension VarlinkDoor {
-  /// Deposits in one reply.
+  /// The number of deposits in one reply.
   private static let depositsAtATime = 32
 
   func deposit(_ call: Wire.DepositParameters, _ frame: borrowing Frame, _ connection: VarlinkConnection) {
@@ -53,7 +53,7 @@ extension VarlinkDoor {
     tellDeposits(after: 0, connection)
   }
 
-  /// Tells the next ones, lets the others have their turn, and goes on while the client reads.
+  /// Sends the next deposits, lets other clients have their turn, and continues as the client reads.
   private func tellDeposits(after number: Int, _ connection: VarlinkConnection) {
     answerFromVault(connection) { () throws(Refusal) in
       let found = try items.deposits(after: number, limit: Self.depositsAtATime)
@@ -87,7 +87,7 @@ extension Wire.DepositInfo {
   }
 }
 
-/// What is said of an item by whoever leaves something for it.
+/// The facts that a depositor states about an item.
 private protocol DepositFields {
   var name: String { get }
   var kind: String? { get }

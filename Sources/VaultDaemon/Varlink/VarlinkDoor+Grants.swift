@@ -4,7 +4,7 @@ internal import VaultWire
 
 // Grant, Revoke, Grants, Can, WhoMay, ConfirmGrants, ForgetSubject and RepairClock.
 extension VarlinkDoor {
-  /// Grants in one reply.
+  /// The number of grants in one reply.
   private static let grantsAtATime = 32
 
   func grant(_ call: Wire.GrantParameters, _: borrowing Frame, _ connection: VarlinkConnection) {
@@ -40,14 +40,14 @@ extension VarlinkDoor {
       if let subject = call.subject { filter.subject = try Self.subject(subject) }
       if let name = call.name { filter.name = try Self.itemName(name) }
       filter.unused = call.unused.map(Int64.init)
-      // Who watches uses what lets it, however long nothing has happened. That is looked at for nobody else, since it costs as
-      // much as there are who watch.
+      // A watcher keeps using its grant even while nothing happens, so uses are brought up to date here. That is done
+      // only for administrators, because it costs more the more clients watch.
       if access.isAdministrator(connection.caller) { events.reconsider() }
       tell(try access.grants(filter, for: connection.caller), connection)
     }
   }
 
-  /// Tells the next grants, lets the others have their turn, and goes on while the client reads.
+  /// Sends the next grants, lets other clients have their turn, and continues as the client reads.
   private func tell(_ reading: GrantReading, _ connection: VarlinkConnection) {
     answer(connection) { () throws(Refusal) in
       let (names, end) = (AccountNames(), vault.clock.monotonic() + Turns.search)
@@ -127,7 +127,7 @@ extension VarlinkDoor {
     return subjects.map { Wire.Access(subject: named($0.subject, names), rights: $0.rights.names) }
   }
 
-  /// Who else may do something with new items, for an administrator; nil for nobody.
+  /// Returns the other subjects that have rights to new items, for an administrator; nil when there are none.
   func others(on names: [ItemName], _ connection: VarlinkConnection) -> [Wire.Access]? {
     guard access.isAdministrator(connection.caller) else { return nil }
     var known: Set<String> = []
@@ -155,7 +155,7 @@ extension VarlinkDoor {
     }
   }
 
-  /// A subject with the names of its users and groups, where they have one.
+  /// Returns a subject with the names of its users and groups, if they have names.
   static func named(_ subject: Subject, _ names: AccountNames = AccountNames()) -> String {
     subject.parts.map { part in
       switch part {

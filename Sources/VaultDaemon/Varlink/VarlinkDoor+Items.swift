@@ -4,7 +4,7 @@ internal import VaultWire
 
 // Get, Show, History, Move and Find.
 extension VarlinkDoor {
-  /// Items in one page.
+  /// The number of items in one page.
   private static let page = 100
   func get(_ call: Wire.GetParameters, _: borrowing Frame, _ connection: VarlinkConnection) {
     let said = note(call.interactive, call.reason, connection)
@@ -13,7 +13,7 @@ extension VarlinkDoor {
     }
   }
 
-  /// The value that a call of Get asks for.
+  /// A call of Get for a value.
   private struct AskedValue: AskedItem {
     let name: ItemName
     let version: Int?
@@ -22,7 +22,7 @@ extension VarlinkDoor {
     let action = AuditAction.get
     let asks: Bool
     let end: Int64?
-    /// True when the item is to be told with its value.
+    /// True when the reply should describe the item as well.
     let describes: Bool
 
     init(_ call: Wire.GetParameters, _ name: ItemName, _ said: Said, _ clock: Clock) {
@@ -100,18 +100,18 @@ extension VarlinkDoor {
     }
   }
 
-  /// A search that is under way.
+  /// A search in progress.
   private struct Search {
     let query: Query
     var left: Int
     var after: SearchPlace?
-    /// To whom a place in it means something.
+    /// The owner for whom the search's cursors are valid.
     let owner: FindCursor.Owner
   }
 
   private static let names = Query.Names(user: Accounts.user, group: Accounts.group)
 
-  /// The next page, which ends when the time is up.
+  /// Returns the next page, which ends when the time is up.
   private func page(of search: Search, _ connection: VarlinkConnection) throws(Refusal) -> (
     items: [ItemInfo], next: SearchPlace?
   ) {
@@ -120,8 +120,8 @@ extension VarlinkDoor {
       until: vault.clock.monotonic() + Turns.search, for: connection.caller)
   }
 
-  /// Sends a page, unless it is empty, lets the others have their turn, and goes on while the client reads: to the end where it takes a
-  /// stream, and otherwise until there was anything.
+  /// Sends a page unless it is empty, lets other clients have their turn, and continues as the client reads: to the end
+  /// for a stream, otherwise until something was found.
   private func stream(_ search: Search, _ connection: VarlinkConnection) {
     answer(connection) { () throws(Refusal) in
       let (found, next) = try page(of: search, connection)
@@ -142,7 +142,7 @@ extension VarlinkDoor {
     }
   }
 
-  /// What a search answers with, with the time that is left to what is in the trash.
+  /// Returns the found items as they are sent, with the time that items in the trash have left.
   private func told(_ found: [ItemInfo]) -> [Wire.Item] {
     found.map { item in
       var told = Wire.Item(item)

@@ -4,19 +4,19 @@ internal import VaultWire
 
 // Monitor.
 extension VarlinkDoor {
-  /// Kept events that are looked at in one turn.
+  /// The number of kept events that are examined in one turn.
   private static let eventsAtATime = 128
 
   func monitor(_ call: Wire.MonitorParameters, _: borrowing Frame, _ connection: VarlinkConnection) {
     do throws(Refusal) { try items.watch(for: connection.caller) } catch { return connection.fail(error) }
     let place = call.after.flatMap { EventCursor.place($0) }.flatMap { events.recent.keeps($0) ? $0 : nil }
-    // Who hears this alone goes on from where it was.
+    // A client that gets only this reply can later continue from its own place.
     tellState(at: place ?? events.recent.newest, missed: call.after != nil && place == nil, connection)
     guard let place else { return watch(connection) }
     tell(after: place, connection)
   }
 
-  /// Tells the present state; with `missed`, that what was before may be another than was told.
+  /// Sends the present state; with `missed`, earlier facts may differ from what the client was told.
   private func tellState(at place: UInt64, missed: Bool, _ connection: VarlinkConnection) {
     var reply = Wire.MonitorReply(.state(vault.state), at: vault.clock.wall())
     reply.cursor = EventCursor.text(place)
@@ -24,7 +24,7 @@ extension VarlinkDoor {
     connection.reply(reply, continues: true)
   }
 
-  /// Tells what has happened since a place, some at a time and as the client reads it; then what happens.
+  /// Sends the events after a place, some at a time as the client reads, and then new events.
   private func tell(after place: UInt64, _ connection: VarlinkConnection) {
     let recent = events.recent
     guard let past = recent.after(place) else {
@@ -33,7 +33,7 @@ extension VarlinkDoor {
     }
     let now = past.prefix(Self.eventsAtATime)
     for event in now {
-      // As the client's grants are now.
+      // The client's present grants decide.
       guard let part = event.event.part(for: { mayKnow($0, connection.caller) }) else { continue }
       var reply = Wire.MonitorReply(part, at: event.time)
       reply.cursor = EventCursor.text(event.place)
@@ -48,7 +48,7 @@ extension VarlinkDoor {
     }
   }
 
-  /// Tells what happens from now on.
+  /// Sends events from now on.
   private func watch(_ connection: VarlinkConnection) {
     let id = ObjectIdentifier(connection)
     connection.hold { [weak self] in self?.events.remove(id) }
@@ -60,7 +60,7 @@ extension VarlinkDoor {
       return mayGoOn(connection)
     } send: { [weak connection] messages in
       guard let connection else { return false }
-      // A client that does not read is cut off: a stream with holes would be worse.
+      // A client that does not read is cut off, because a stream with gaps would be worse.
       guard connection.isKeepingUp else {
         connection.close()
         return false
@@ -70,12 +70,12 @@ extension VarlinkDoor {
     }
   }
 
-  /// True when a caller may know of what happens to an item or, for nil, of what is for administrators.
+  /// Returns true when a caller may know of events of an item or, for nil, of events for administrators.
   private func mayKnow(_ name: ItemName?, _ caller: VaultService.Caller) -> Bool {
     name.map { items.mayWatch($0, caller) } ?? access.isAdministrator(caller)
   }
 
-  /// True when a client may go on watching; ends its call otherwise.
+  /// Returns true when a client may continue to watch; otherwise ends its call.
   private func mayGoOn(_ connection: VarlinkConnection) -> Bool {
     if items.mayWatchAnything(connection.caller) != false { return true }
     connection.fail(Refusal.denied("what let you watch was revoked"))

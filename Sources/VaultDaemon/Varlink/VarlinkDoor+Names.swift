@@ -2,7 +2,7 @@ internal import VaultModel
 internal import VaultService
 internal import VaultWire
 
-// Children and Attributes: streams of short texts, a turn's work in each reply.
+// Children and Attributes: streams of short texts, with one turn's work in each reply.
 extension VarlinkDoor {
   func children(_ call: Wire.ChildrenParameters, _: borrowing Frame, _ connection: VarlinkConnection) {
     _ = note(call.interactive, nil, connection)
@@ -23,7 +23,7 @@ extension VarlinkDoor {
     _ = note(call.interactive, nil, connection)
     answerFromVault(connection) { () throws(Refusal) in
       var after: SearchPlace?
-      // Compared by their bytes, as the store does it.
+      // The texts are compared by their bytes, as the store does.
       var known: Set<[UInt8]> = []
       let left = try Self.limit(call.limit)
       try items.begin(search: "attributes \(call.key ?? "")", for: connection.caller)
@@ -42,7 +42,7 @@ extension VarlinkDoor {
     return min(limit ?? .max, NameWalk.most)
   }
 
-  /// Tells what `next` finds, up to `left` texts, and goes on while the client reads and others have their turns.
+  /// Sends the texts that `next` finds, at most `left`, and continues as the client reads and others have their turns.
   private func tell(
     _ left: Int, _ connection: VarlinkConnection,
     _ next: @escaping (Int64, VaultService.Caller) throws(Refusal) -> ([String], isOver: Bool),

@@ -4,7 +4,7 @@ internal import VaultWire
 
 // Requests, Approve, Deny and ForgetDenial.
 extension VarlinkDoor {
-  /// Requests in one reply.
+  /// The number of requests in one reply.
   private static let requestsAtATime = 64
 
   func requests(_: Wire.Empty, _: borrowing Frame, _ connection: VarlinkConnection) {

@@ -28,8 +28,8 @@ extension VarlinkDoor {
     }
   }
 
-  /// Does the work of a call once what it needs is prepared: otherwise prepares a part of it, and has the call come
-  /// again.
+  /// Does the work of a call once everything that it needs is prepared. Until then, prepares a part of it, and lets the
+  /// call come again.
   func whenPrepared<Failure: Error>(
     _ work: ItemWork, _ connection: VarlinkConnection,
     fill: (Int, inout MutableRawSpan) -> Bool = { _, _ in false }, _ body: (LongChange) throws(Failure) -> Void
@@ -46,8 +46,8 @@ extension VarlinkDoor {
         openTo: stored.number == 1 ? others(on: [change.name], connection) : nil))
   }
 
-  /// Stores a large RSA key once it is made, or checked, in a process of its own: after those of other users. The work
-  /// ends with the call, whose client may go away.
+  /// Stores a large RSA key once it is made, or checked, in a separate process, after those of other users. The work
+  /// ends with the call, because the client may go away.
   private func store(_ change: ItemChange, _ key: LargeKey, _ connection: VarlinkConnection) throws(Refusal) {
     weak var held: RSAOrder?
     let order = items.rsaOrder(for: connection.caller) { [weak self, weak connection] in
@@ -63,7 +63,7 @@ extension VarlinkDoor {
     connection.current.holdsName = true
   }
 
-  /// False while it waits.
+  /// Stores the key; false while it waits.
   private func store(
     _ change: ItemChange, _ key: LargeKey, _ order: RSAOrder, _ connection: VarlinkConnection
   ) throws(Refusal) -> Bool {
@@ -136,7 +136,7 @@ extension VarlinkDoor {
     answer(connection) { () throws(Refusal) in
       guard let recipe = call.recipe.drawn else { throw .invalidValue(kind: "", reason: Wire.Generator.unknown) }
       try items.generate(recipe) { value in
-        // It may become the value of any item.
+        // The generated value may become the value of any item.
         connection.reply(content: ReplyContent(.whenUnlocked)) { Wire.GenerateReply().write(to: &$0, secret: value) }
       }
     }
@@ -147,7 +147,7 @@ extension Wire.Generator {
   fileprivate static let unknown =
     "what can be generated is a password, a phrase, or a key by ed25519, p256, rsa (3072 or 4096 bits) or hmac"
 
-  /// What is to be drawn; nil where nobody knows it.
+  /// The recipe to generate from; nil for an unknown one.
   fileprivate var drawn: NewValue.Recipe? {
     switch style {
     case "password": .password(length: length ?? 24, symbols: symbols ?? true)
@@ -162,14 +162,14 @@ extension Wire.Generator {
 }
 
 extension NewValue {
-  /// The same where it can be made within a call for many items.
+  /// The value itself if it can be made within a call for many items; otherwise an error.
   fileprivate var madeAtOnce: NewValue {
     guard case .generated(.key(let recipe)) = self, recipe.takesLong else { return self }
     return .wrong("an RSA key takes long to make; store it by itself")
   }
 }
 
-/// The part that one new item and one of many have in common.
+/// The fields that Set and one item of SetMany have in common.
 private protocol NewItemFields {
   var name: String { get }
   var generate: Wire.Generator? { get }
@@ -188,7 +188,7 @@ extension Wire.SetParameters: NewItemFields {}
 extension Wire.NewItem: NewItemFields {}
 
 extension NewItemFields {
-  /// The source of its value.
+  /// Returns the source of the item's value.
   fileprivate func newValue(_ field: SecretField) -> NewValue {
     if let generate {
       guard case .absent = field else { return .wrong("give a value or have one generated, not both") }
@@ -201,7 +201,7 @@ extension NewItemFields {
     }
   }
 
-  /// The change in the vault's words. An expiry of 0 means never.
+  /// Returns the change in the vault's own types. An expiry of 0 means never.
   fileprivate func change() throws(Refusal) -> ItemChange {
     var change = ItemChange(name: try VarlinkDoor.itemName(name), update: update ?? false)
     if let kind {

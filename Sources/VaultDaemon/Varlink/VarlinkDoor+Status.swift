@@ -25,7 +25,7 @@ extension VarlinkDoor {
     }
   }
 
-  /// What everybody may know.
+  /// The part of the status that everybody may know.
   private var limitedStatus: Wire.StatusReply {
     let state = vault.state
     return Wire.StatusReply(

@@ -3,7 +3,7 @@ internal import VaultModel
 internal import VaultService
 internal import VaultWire
 
-// Backup and Restore: bytes that are moved on a thread of their own, over the client's socket.
+// Backup and Restore: a separate thread moves their bytes over the client's socket.
 extension VarlinkDoor {
   func backup(_ call: Wire.BackupParameters, _: borrowing Frame, _ connection: VarlinkConnection) {
     answer(connection) { () throws(Refusal) in
@@ -21,7 +21,7 @@ extension VarlinkDoor {
     }
   }
 
-  /// Tells a client that has all of a backup whether it counts.
+  /// Tells a client that has received a whole backup if the backup is valid.
   private func finish(_ socket: RawSocket, _ checked: Result<[String], Refusal>) {
     switch checked {
     case .success(let unchecked):
@@ -70,7 +70,7 @@ extension VarlinkDoor {
 
   private func check(_ header: [UInt8], _ method: String?, _ connection: VarlinkConnection) {
     upkeep.checkBackup(header, method: method, prompter(connection) { _ in }) { [unowned self] backup in
-      // Its outcome is an entry of its own.
+      // The result has a separate entry.
       vault.audit.isAbout(.backup, Upkeep.checkedBackup, detail: "begun", for: connection.caller)
       guard let socket = connection.handOver(Wire.RestoreReply()) else { return nil }
       let receiving = BackupReceiving(backup, socket: socket, now: vault.clock.monotonic)
@@ -78,7 +78,7 @@ extension VarlinkDoor {
     }
   }
 
-  /// The work of a thread that takes a backup in, which tells the room and the client what came of it.
+  /// The work of a thread that receives a backup. It reports the result to the service and to the client.
   private func receive<Value>(
     _ run: @escaping @Sendable () -> BackupReceiving<Value>.End, _ socket: RawSocket, _ title: String,
     reply: @escaping (Value) -> Wire.RestoreReply
@@ -99,7 +99,8 @@ extension VarlinkDoor {
     }
   }
 
-  /// Tells the client how it ended: `before` and then one message. It is not waited for long, and by nobody else.
+  /// Tells the client the result: `before`, and then one message. The wait for the client is short, and nobody else
+  /// waits for it.
   private func conclude(_ socket: RawSocket, after before: [UInt8] = [], _ message: (inout JSONWriter) -> Void) {
     var buffer = SecretBuffer()
     buffer.append(unsafe before.span.bytes)  // Bytes have no padding: all are initialized.

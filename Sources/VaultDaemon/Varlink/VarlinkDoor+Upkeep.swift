@@ -16,7 +16,7 @@ extension VarlinkDoor {
       connection.reply(Wire.RekeyReply(done: progress.done, of: progress.of))
     }
     let prompter = prompter(connection) { [upkeep] result in
-      // The call goes on, but asks no more.
+      // The call continues, but asks no more questions.
       connection.hold { upkeep.leaveRekey(reader.id) }
       guard case .rekeying(let begun?) = result else { return }
       let reply = Wire.RekeyReply(
@@ -73,7 +73,7 @@ extension VarlinkDoor {
     }
   }
 
-  /// Has the one who called told how far something is, and of the end of it.
+  /// Makes a reader that sends the progress of some work, and its result, to the caller.
   private func reader<Progress, Outcome>(
     _ connection: VarlinkConnection, tell: @escaping (Progress) -> some WireValue,
     end: @escaping (VarlinkConnection, Outcome) -> Void

@@ -101,7 +101,7 @@ extension VarlinkDoor {
     ways.removeSlot(call.id, provenBy: call.method, prompter(connection))
   }
 
-  /// Asks over the connection of the call, and ends it with a reply that says no more.
+  /// Asks over the connection of the call, and ends the call with an empty reply.
   private func prompter(_ connection: VarlinkConnection) -> VarlinkPrompter {
     prompter(connection) { _ in connection.reply(Wire.Empty()) }
   }

@@ -4,9 +4,9 @@ internal import VaultModel
 internal import VaultService
 internal import VaultWire
 
-/// The Varlink socket's door to the vault: turns calls into those of the rooms, and their answers into replies.
+/// The Varlink socket's door to the vault: turns Varlink calls into calls of the service, and the results into replies.
 ///
-/// It has no rule of its own. Its methods are in extensions, one file for each room.
+/// It has no rules of its own. Its methods are in extensions, one file for each part of the service.
 final class VarlinkDoor {
   let loop: any EventLoop
   let vault: Vault
@@ -16,31 +16,31 @@ final class VarlinkDoor {
   let upkeep: Upkeep
   let attendance: Attendance
   let clients: Clients
-  /// The turns by which the loop is shared among the clients.
+  /// The turns in which the clients share the loop.
   let turns: Turns
-  /// The events that those who watch are still to be told. It has turns of its own: a lock is told of before the work
-  /// that waits.
+  /// The events that are still to be sent to watchers. They have separate turns, so that a lock is announced before
+  /// waiting work continues.
   let events: Events
   /// The large replies that wait for their clients.
   let plaintext: Plaintext
   let timer: Timer
   /// Its own thread, so that an unlock never waits for a backup.
   let transferThread: any Worker
-  /// Another one, for clients that do not read how a transfer ended.
+  /// A separate thread, for clients that do not read the result of a transfer.
   let lastWordThread: any Worker
-  /// The conversations that clients may answer, by what they are called on the wire.
+  /// The conversations that clients may answer, by their ids.
   var conversations: [String: Conversation] = [:]
-  /// What watchers have said that a person is to see to.
+  /// The watchers' notices about things that a person must see to.
   var notices = WatcherNotices()
-  /// The events that lock the vault beside its deadlines.
+  /// The events, besides its deadlines, that lock the vault.
   var triggers: LockTriggers?
-  /// What is wrong with the settings that were to be read last, while older ones count.
+  /// The problem with the settings when they were last read, while older ones stay in effect.
   var refusedSettings: () -> VaultWarning? = { nil }
-  /// Has the settings read again for a caller.
+  /// Reads the settings again for a caller.
   var reload: (VaultService.Caller) throws(Refusal) -> SettingsFile.Change = { (_) throws(Refusal) in
     throw .busy("the daemon starts")
   }
-  /// The state of the ssh-agent, for a caller; nil of the machine's vault.
+  /// The state of the ssh-agent, for a caller; nil for the machine's vault.
   var sshAgent: (VaultService.Caller) -> Wire.SSHAgent? = { _ in nil }
 
   init(
@@ -67,7 +67,8 @@ final class VarlinkDoor {
       events.reconsider()
       attendance.reconsider()
     }
-    // A lock wipes the stack below itself. What earlier calls have left where those stand that led to it goes when they are done.
+    // A lock wipes the stack below itself. Bytes of earlier calls in the place of the frames that led to the lock are
+    // wiped after these frames have returned.
     vault.hooks.afterwards = { [loop] work in loop.assumeIsolated().execute(work) }
     vault.hooks.announce = { [events, vault, attendance] in
       events.announce($0, at: vault.clock.wall())
@@ -95,7 +96,8 @@ final class VarlinkDoor {
     try handle(method, frame, call.parameters, connection)
   }
 
-  /// Records a call that is refused before it is handled; false of one that has begun, and of what is no call.
+  /// Records a call that is refused before it is handled; false for a call that has begun, and for a frame that is not
+  /// a call.
   func refuses(_ frame: borrowing Frame, with refusal: Refusal, from connection: VarlinkConnection) -> Bool {
     guard let call = try? Call(frame), let method = MethodName(frame, call.method) else { return false }
     return vault.audit.refuses(method.terms, with: refusal.outcome, for: connection.caller) {
@@ -113,12 +115,12 @@ final class VarlinkDoor {
     vault.audit.isAbout(.call, name, detail: "\(method.fullName)", for: connection.caller)
   }
 
-  /// Does what a call asks for, and refuses it when that is what comes of it.
+  /// Runs `body`, and refuses the call with the refusal that it throws.
   func answer(_ connection: VarlinkConnection, _ body: () throws(Refusal) -> Void) {
     do throws(Refusal) { try body() } catch { connection.fail(error) }
   }
 
-  /// The same for what is asked of a vault's content: where there is none, that is the answer, whatever the parameters.
+  /// Runs `body` for a call about the vault's content. Without a vault the call is refused, whatever its parameters.
   func answerFromVault(_ connection: VarlinkConnection, _ body: () throws(Refusal) -> Void) {
     answer(connection) { () throws(Refusal) in
       try vault.checkStore()
@@ -126,7 +128,8 @@ final class VarlinkDoor {
     }
   }
 
-  /// Takes note that a person may be asking, where it is one that may ask for anything: nobody else keeps the vault from locking.
+  /// Records that a person may be making a call, if the caller has any rights: nobody else keeps the vault from
+  /// locking.
   func note(_ interactive: Bool?, _ reason: String?, _ connection: VarlinkConnection) -> Said {
     let said = Said(purpose: reason, isInteractive: interactive)
     if access.hasAny(connection.caller) { vault.asks(connection.caller, said) }

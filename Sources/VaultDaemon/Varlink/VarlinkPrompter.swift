@@ -3,10 +3,10 @@ internal import VaultModel
 internal import VaultService
 internal import VaultWire
 
-/// The connection of whoever wants something done, as the place where a person is asked: prompts go out as replies to the
-/// call, answers come in over another connection (Respond).
+/// Prompts a person over the caller's own connection: prompts go out as replies to the call, and answers come in over
+/// another connection (Respond).
 final class VarlinkPrompter: Prompter {
-  /// 128 random bits in hex, known to the one who began it.
+  /// 128 random bits in hex, known to the client that began the conversation.
   private let id = RandomBytes.array(count: 16).hex
   private let connection: VarlinkConnection
   private unowned let door: VarlinkDoor

@@ -2,21 +2,21 @@ internal import VaultModel
 internal import VaultService
 internal import VaultWire
 
-/// What watchers have said that a person is to see to: one thing of each process, for as long as that runs.
+/// The watchers' notices about things that a person must see to: one for each process, for as long as the process runs.
 struct WatcherNotices {
   struct Notice {
     let uid: UInt32
     let pid: Int32
-    /// The unit that grants know it by.
+    /// The unit by which grants know the process.
     let unit: String?
-    /// The process; it has ended once it is not alive.
+    /// The process; the notice ends when it does.
     let process: PeerProcess
     let text: String
-    /// The time from which on it says that, Unix seconds.
+    /// The time at which the process first sent this text, in Unix seconds.
     let since: Int64
   }
 
-  /// The most of one uid, and of all.
+  /// The most notices of one uid, and of all.
   private static let mostOfUser = 16
   private static let most = 128
   /// The most characters of a text.
@@ -24,14 +24,14 @@ struct WatcherNotices {
 
   private var notices: [Notice] = []
 
-  /// Those of processes that run.
+  /// The notices of processes that run.
   var current: [Notice] { notices.filter(\.process.isAlive) }
 
-  /// Takes what a process says in the place of what it said before.
+  /// Replaces a process's notice.
   ///
   /// - Parameters:
-  ///   - words: in its own words; nil where there is nothing to see to.
-  ///   - process: nil where the process has ended.
+  ///   - words: the process's own words; nil when there is nothing to see to.
+  ///   - process: nil when the process has ended.
   mutating func set(_ words: String?, of caller: Caller, isSystem: Bool, _ process: PeerProcess?, at time: Int64) {
     if notices.isEmpty, words == nil { return }
     notices.removeAll { !$0.process.isAlive }
@@ -42,7 +42,7 @@ struct WatcherNotices {
     let since = before?.text == text ? before?.since ?? time : time
     let ofUser = notices.count { $0.uid == caller.uid }
     guard !text.isEmpty, notices.count < Self.most, ofUser < Self.mostOfUser else { return }
-    // Not the caller itself: what is kept of it may name items, and goes with a lock.
+    // The caller itself is not kept, because its memory may contain names of items, and is wiped by a lock.
     notices.append(
       Notice(
         uid: caller.uid, pid: caller.pid, unit: isSystem ? caller.unit : caller.userUnit, process: process, text: text,

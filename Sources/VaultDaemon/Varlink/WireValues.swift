@@ -3,7 +3,7 @@ internal import VaultModel
 internal import VaultService
 internal import VaultWire
 
-/// Between the values of the vault and those of the interface.
+/// Conversions from the vault's values to those of the interface.
 extension Wire.Item {
   init(_ item: ItemInfo) {
     self.init(
