@@ -3,7 +3,7 @@ internal import Glibc
 
 /// A signal that a question is withdrawn, for a thread that waits in poll(2).
 final class Withdrawal: Sendable {
-  /// Readable once the signal was raised (eventfd(2)).
+  /// The descriptor, readable once the signal was raised (eventfd(2)).
   let descriptor: Int32
 
   /// - Throws: the error number of eventfd(2).

@@ -4,19 +4,19 @@ public import VaultWire
 public struct Prompt: ~Copyable, Sendable {
   /// The way in which the question is put.
   public enum Style: String, Sendable {
-    /// Read without echo.
+    /// A secret, read without echo.
     case secret
-    /// Read without echo, twice, and answer when both agree.
+    /// A new secret, read twice without echo, and sent when both inputs agree.
     case newSecret = "new-secret"
-    /// Show the code once and have it typed back.
+    /// A code, shown once and typed back by the person.
     case confirm
-    /// Read with echo.
+    /// A line, read with echo.
     case visible
-    /// Read with echo: `y` is yes, and everything else is no.
+    /// A yes or no, read with echo: `y` is yes, and everything else is no.
     case choice
-    /// Show the text. The return value of the answering closure is ignored.
+    /// A text to show. The return value of the answering closure is ignored.
     case info
-    /// Show a text about a problem, such as a finger that was not recognized. The return value is ignored.
+    /// A text about a problem, such as a finger that was not recognized. The closure's return value is ignored.
     case error
 
     /// True when the prompt is a question.

@@ -3,7 +3,7 @@ internal import Glibc
 
 /// Ends the waits of a connection from another thread.
 final class Interrupt: Sendable {
-  /// Readable once the interrupt was raised (eventfd(2)).
+  /// The descriptor, readable once the interrupt was raised (eventfd(2)).
   let number: Int32
 
   init() throws(ClientError) {

@@ -4,7 +4,7 @@ public import VaultWire
 public struct OneTimeCode: ~Copyable, Sendable {
   /// The item's name and everything about the code except its digits.
   public let reply: Wire.CodeReply
-  /// ASCII digits, 6 to 8 of them, or the five characters of Steam's codes.
+  /// The code in ASCII: 6 to 8 digits, or the five characters of Steam's codes.
   public let digits: SecretBuffer
 }
 

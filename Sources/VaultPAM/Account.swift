@@ -17,8 +17,7 @@ struct Account {
     unsafe self.init { entry, text, size, found in unsafe getpwnam_r(name, entry, text, size, found) }
   }
 
-  /// The account of the machine's vault; nil when there is none, or when an account only happens to have its
-  /// name.
+  /// The account of the machine's vault; nil when there is none, or when an account only happens to have its name.
   static var ofSystemVault: Account? {
     guard let account = Account(name: SystemAccount.name),
       SystemAccount.isOwn(name: account.name, home: account.home)

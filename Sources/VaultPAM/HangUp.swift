@@ -28,7 +28,7 @@ enum HangUp {
     var polled = pollfd(fd: connection, events: Int16(VAULT_POLLRDHUP), revents: 0)
     var ready: Int32
     repeat { ready = unsafe poll(&polled, 1, longest) } while ready < 0 && errno == EINTR
-    // exit(3) would run exit handlers while the other thread is inside a module.
+    // _exit(2) is used because exit(3) would run exit handlers while the other thread is inside a module.
     _exit(0)
   }
 }

@@ -12,7 +12,7 @@ internal import CLinux
 public enum Inheritance {
   /// The number of resource limits to reset: more than Linux has.
   private static let limits: Int32 = 16
-  // Linux's numbers for these limits, the same on all its architectures that Swift supports.
+  // Linux's numbers for these limits, which are the same on all of its architectures that Swift supports.
   private static let stackLimit: Int32 = 3
   private static let coreLimit: Int32 = 4
   private static let openFilesLimit: Int32 = 7

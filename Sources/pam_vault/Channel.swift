@@ -12,7 +12,7 @@ struct Channel: ~Copyable {
     case nobody
     /// The directory, the socket or the listener may belong to somebody else.
     case foreign
-    /// It is not known whether a daemon listens.
+    /// An error, so that it is not known whether a daemon listens.
     case failed
   }
 

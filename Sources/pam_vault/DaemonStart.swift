@@ -22,7 +22,7 @@ extension User {
         ("--log" as StaticString).cString, ("auto" as StaticString).cString, nil as UnsafePointer<CChar>?
       )
       unsafe withUnsafeMutablePointer(to: &arguments) {
-        // Six adjacent pointers, as execve(2) expects them; it only reads them.
+        // Six adjacent pointers, as execve(2) expects them; execve(2) only reads them.
         unsafe $0.withMemoryRebound(to: UnsafeMutablePointer<CChar>?.self, capacity: 6) {
           _ = unsafe execve(vaultd, $0, environment)
         }

@@ -15,7 +15,7 @@ struct Errand: ~Copyable {
   let old: WipedBytes
   let password: WipedBytes
 
-  /// Nil when there is no memory.
+  /// Makes an errand; nil when there is no memory.
   init?(_ kind: Kind, old: consuming WipedBytes?, password: consuming WipedBytes) {
     self.kind = kind
     self.password = password

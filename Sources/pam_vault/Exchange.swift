@@ -13,7 +13,7 @@ struct Exchange: ~Copyable {
   /// The most replies to read: more than any errand needs.
   private static let mostReplies = 16
 
-  /// Nil when there is no memory.
+  /// Makes an exchange; nil when there is no memory.
   init?(until deadline: Deadline) {
     guard let reply = WipedBytes(), let frame = WipedBytes() else { return nil }
     self.reply = reply

@@ -10,7 +10,7 @@ enum Outcome: UInt8 {
   case refused
   /// The process that listens on the socket is not the user's daemon; nothing was sent to it.
   case foreign
-  /// The daemon hung up, was not understood, or did not answer in time.
+  /// The daemon hung up, sent an answer that was not understood, or did not answer in time.
   case broken
   /// The worker process goes on by itself.
   case unfinished

@@ -50,7 +50,7 @@ import CPAM
   /// The user's passwd entry, which PAM keeps for as long as the handle.
   private static func entry(_ pamh: OpaquePointer) -> UnsafeMutablePointer<passwd>? {
     var name: UnsafeRawPointer?
-    // pam_get_user would ask for a name.
+    // pam_get_item is used because pam_get_user would ask for a name.
     guard unsafe pam_get_item(pamh, PAM_USER, &name) == PAM_SUCCESS, let name = unsafe name else { return nil }
     return unsafe pam_modutil_getpwnam(pamh, name.assumingMemoryBound(to: CChar.self))
   }

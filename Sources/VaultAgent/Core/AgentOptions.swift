@@ -1,4 +1,4 @@
-/// The command line of `vault-agent`, read strictly.
+/// The command line of `vault-agent`. Unknown options and repeated ones are errors.
 struct AgentOptions: Equatable {
   var faces: [FaceName]?
   var pinentry: String?

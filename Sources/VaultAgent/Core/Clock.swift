@@ -2,7 +2,7 @@ internal import Glibc
 
 /// The clock for the program's waits.
 enum Clock {
-  /// `CLOCK_MONOTONIC`, in microseconds.
+  /// The time of `CLOCK_MONOTONIC`, in microseconds.
   static func now() -> UInt64 {
     var time = timespec()
     unsafe clock_gettime(CLOCK_MONOTONIC, &time)

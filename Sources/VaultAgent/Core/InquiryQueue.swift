@@ -8,13 +8,13 @@ final class OpenInquiry: Sendable {
   let location: SocketLocation
   let isSystem: Bool
   private let state: Mutex<State>
-  /// Raised when the inquiry is withdrawn, and when the person does not want to answer.
+  /// The signal that is raised when the inquiry is withdrawn, and when the person does not want to answer.
   let end: Withdrawal
 
   private struct State {
     var inquiry: Wire.Inquiry
     var isWithdrawn = false
-    /// Raised when the daemon sends the inquiry again, for the thread that waits for that.
+    /// The signal that is raised when the daemon sends the inquiry again, for the thread that waits for that.
     var news: Withdrawal?
   }
 

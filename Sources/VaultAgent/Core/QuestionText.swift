@@ -52,7 +52,7 @@ enum QuestionText {
         "process \(asker.pid) of \(asker.user.map { "user \($0)" } ?? "uid \(asker.uid)")",
         asker.unit.map { "unit \($0)" }, asker.terminal.map { "on \($0)" },
       ].compactMap { $0 }
-      // Another process can have the same name.
+      // The name is only apparent, because another process can have the same one.
       let name = asker.chain.first ?? asker.executable
       let file = asker.chain.isEmpty ? nil : asker.executable.map { " (\($0))" }
       let from = asker.chain.count < 2 ? "" : ", started by \(asker.chain.dropFirst().joined(separator: " ← "))"

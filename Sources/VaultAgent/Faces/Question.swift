@@ -13,9 +13,10 @@ struct Question {
     case visible
     /// Yes or no.
     case choice
-    /// Once, for the process, always, or no. `session` is false when the process cannot be told from another one.
+    /// An approval: once, for the process, always, or no. `session` is false when the process cannot be told from
+    /// another one.
     case approval(session: Bool)
-    /// Nothing is typed; the person puts a finger on the reader.
+    /// A proof of presence: nothing is typed; the person puts a finger on the reader.
     case presence
 
     /// The meanings of the choices that a face offers, in one line; empty unless the question is an approval.

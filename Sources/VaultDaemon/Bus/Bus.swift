@@ -46,7 +46,8 @@ internal import VaultService
   private static let shortestDelay: Int64 = 100_000_000
   private static let longestDelay: Int64 = 60_000_000_000
 
-  /// Call this on `loop`, and call ``open()`` once every listener for connection changes is added.
+  /// Makes a bus, without connecting. Call this on `loop`, and call ``open()`` once every listener for connection
+  /// changes is added.
   init(
     _ name: String, at address: BusAddress, on loop: any EventLoop, watcher: DescriptorWatcher, clock: Clock,
     log: Logger

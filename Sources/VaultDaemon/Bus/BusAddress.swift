@@ -5,12 +5,12 @@ struct BusAddress: Equatable {
   /// The address in the form that `sd_bus_set_address` takes.
   var text: String
 
-  /// `$DBUS_SYSTEM_BUS_ADDRESS`, or the usual socket.
+  /// The system bus: `$DBUS_SYSTEM_BUS_ADDRESS`, or the usual socket.
   static func system(_ environment: (String) -> String?) -> BusAddress? {
     BusAddress(environment("DBUS_SYSTEM_BUS_ADDRESS") ?? "unix:path=/run/dbus/system_bus_socket")
   }
 
-  /// `$DBUS_SESSION_BUS_ADDRESS`, or `bus` in `$XDG_RUNTIME_DIR`.
+  /// The session bus: `$DBUS_SESSION_BUS_ADDRESS`, or `bus` in `$XDG_RUNTIME_DIR`.
   static func session(_ environment: (String) -> String?) -> BusAddress? {
     if let address = environment("DBUS_SESSION_BUS_ADDRESS") { return BusAddress(address) }
     guard let directory = environment("XDG_RUNTIME_DIR"), directory.hasPrefix("/") else { return nil }

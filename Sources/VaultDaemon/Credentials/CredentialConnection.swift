@@ -30,7 +30,7 @@ final class CredentialConnection: SecretHolder, ChannelInboundHandler {
     super.init(in: door.vault.holders)
   }
 
-  // MARK: What NIO calls
+  // MARK: Channel handlers
 
   func handlerAdded(context: ChannelHandlerContext) { self.context = context }
 

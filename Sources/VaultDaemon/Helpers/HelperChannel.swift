@@ -115,7 +115,7 @@ final class HelperChannel {
     onEnd?(end)
   }
 
-  // MARK: What comes
+  // MARK: Receiving
 
   /// Reads and delivers frames; false when there was nothing to read.
   @discardableResult

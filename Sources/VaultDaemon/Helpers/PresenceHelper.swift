@@ -48,7 +48,7 @@ struct PresenceHelper {
     /// The unit's socket.
     case socket
     case child(String)
-    /// There is no way, because of this obstacle.
+    /// No way, because of this obstacle.
     case none(Obstacle)
   }
 

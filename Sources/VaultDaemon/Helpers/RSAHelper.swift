@@ -3,7 +3,7 @@ internal import VaultCore
 internal import VaultService
 internal import VaultWire
 
-/// `vault-rsa`, which computes with one large RSA key and exits.
+/// The helper `vault-rsa`, which computes with one large RSA key and exits.
 final class RSAHelper: RSAProgram {
   private let programs: HelperPrograms
 

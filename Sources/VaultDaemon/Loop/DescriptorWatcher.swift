@@ -25,7 +25,7 @@ final class DescriptorWatcher {
   private let epoll: Int32
   private var watches: [Int32: Watch] = [:]
 
-  /// Call this on `loop`; the watcher belongs to it.
+  /// Makes a watcher, which belongs to `loop`. Call this on the loop.
   init(loop: any EventLoop) throws(SystemError) {
     self.loop = loop
     epoll = try SystemError.check("epoll_create1", epoll_create1(Int32(EPOLL_CLOEXEC)))

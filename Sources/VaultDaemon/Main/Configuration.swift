@@ -14,7 +14,7 @@ struct Configuration: Sendable, Equatable {
   /// The most connections at once, of all clients together.
   var maxConnections = 256
   static let connectionLimits = 4...32_768
-  /// Requests a second that one uid may make before its connections are slowed down.
+  /// The number of requests a second that one uid may make before its connections are slowed down.
   var maxRequestsPerSecond = 100_000
   /// True when the ssh-agent is on.
   var sshAgent = false

@@ -11,7 +11,7 @@ struct ClientSocket {
   private let channel: any Channel
   private let descriptor: CInt
 
-  /// Call this on the channel's loop.
+  /// Makes the socket of `channel`. Call this on the channel's loop.
   init(_ channel: any Channel) {
     self.channel = channel
     // Without a descriptor nothing can be done here, and NIO does everything.

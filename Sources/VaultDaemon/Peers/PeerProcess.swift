@@ -9,7 +9,7 @@ internal import VaultService
 /// time that was seen at the accept tells the process from a later one. A process that took the pid over between the
 /// connect and the accept cannot be told apart; see vault-security(7).
 final class PeerProcess: Sendable {
-  /// Readable (poll(2)) once the process has ended.
+  /// The pidfd, readable (poll(2)) once the process has ended.
   let descriptor: Int32
   /// The start time of the process, if the kernel gives only its pid: for ``init(_:started:)`` later.
   let started: UInt64?

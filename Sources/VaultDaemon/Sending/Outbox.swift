@@ -112,7 +112,7 @@ final class Outbox {
     share.unreadBytes -= count
   }
 
-  // MARK: What the client does not read
+  // MARK: Unread replies
 
   private func wait(_ reply: consuming SecretBuffer, from sent: Int, _ content: ReplyContent) {
     let before = takenCount

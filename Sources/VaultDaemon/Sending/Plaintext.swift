@@ -58,7 +58,7 @@ final class Plaintext {
   private let turns: Turns
   private let now: () -> Int64
   private let after: (Int64, @escaping () -> Void) -> Void
-  // Both are keyed by increasing numbers.
+  // The waiting replies and calls, both keyed by increasing numbers.
   private var replies: [Int: Reply] = [:]
   private var calls: [Int: Call] = [:]
   private var last = 0

@@ -8,7 +8,7 @@ internal import VaultService
 final class RawSocket: Sendable {
   /// The reason why the socket cannot be used any more.
   enum Problem: Error, Equatable {
-    /// ``RawSocket/callOff()`` was called.
+    /// A call of ``RawSocket/callOff()`` ended the transfer.
     case calledOff
     /// The process that connected has ended, whoever holds its end now.
     case disowned

@@ -2,9 +2,9 @@ internal import VaultWire
 
 /// A small buffer for a client's bytes, wiped after they are taken.
 struct Incoming: ~Copyable {
-  /// Enough bytes for most requests; the rest of a longer one arrives through the loop.
+  /// The size of the buffer, enough for most requests; the rest of a longer one arrives through the loop.
   private static let size = 1024
-  /// Empty until the first read, because most clients make one request.
+  /// The buffer, empty until the first read, because most clients make one request.
   private var buffer = SecretBuffer()
 
   mutating func receive(from socket: ClientSocket) -> Int {

@@ -43,7 +43,7 @@ extension MethodName {
   var content: ReplyContent {
     switch self {
     case .get, .code, .sign, .mac, .issueToken, .generate: .whenUnlocked
-    // They reveal no more of a value than its public key, or the token that the caller already has.
+    // These replies reveal no more of a value than its public key, or the token that the caller already has.
     case .publicKey, .verifyToken: []
     case .getInfo, .getInterfaceDescription, .status, .unlock, .respond, .lock, .attend, .confirm, .dismiss, .audit,
       .verify, .salvage, .backup, .repairAudit, .`init`, .restore, .authenticate, .revokeToken, .set, .setMany,

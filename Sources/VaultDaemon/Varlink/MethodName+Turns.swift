@@ -3,10 +3,10 @@ internal import VaultWire
 extension MethodName {
   /// The part of a user's share of the loop that a call is charged to.
   enum Cost {
-    /// About the cost of reading one item. The call is handled in the line of the user's answers.
+    /// A cost about that of reading one item. The call is handled in the line of the user's answers.
     case answer
-    /// More than that: the call writes, walks over many records, or computes with a private key. It waits for the
-    /// user's turn in the line of works.
+    /// A higher cost: the call writes, walks over many records, or computes with a private key. It waits for the user's
+    /// turn in the line of works.
     case work
   }
 

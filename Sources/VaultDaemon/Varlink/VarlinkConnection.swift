@@ -36,7 +36,7 @@ final class VarlinkConnection: SecretHolder, ChannelInboundHandler {
 
   var context: ChannelHandlerContext?
   var outbox: Outbox?
-  /// Set by the code that made the channel, or found in the channel.
+  /// The client's socket, set by the code that made the channel, or found in the channel.
   var socket: ClientSocket?
   var isClosing = false
   var isLingering = false
@@ -108,7 +108,7 @@ extension VarlinkConnection {
 
   /// The call that is being answered.
   struct CurrentCall {
-    /// Set while the call waits for its answer; runs if the client goes away.
+    /// The closure to run if the client goes away; set while the call waits for its answer.
     var onCancel: (() -> Void)? {
       didSet { if onCancel == nil { holdsName = false } }
     }

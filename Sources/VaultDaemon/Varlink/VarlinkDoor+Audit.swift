@@ -75,7 +75,7 @@ extension VarlinkDoor {
     if isOver { reading.follow(goOn) } else { goOn() }
   }
 
-  /// For a receipt, true if its author still watches; nil for every other entry.
+  /// True if the author of a receipt still watches; nil for entries other than receipts.
   private func watches(_ entry: AuditEntry) -> Bool? {
     guard entry.action == .receipt, let teller = entry.caller else { return nil }
     return events.isWatched { access.isProgram(of: teller, $0) }

@@ -13,7 +13,7 @@ final class CommandFace: Face {
   /// The absolute path of the program.
   private let program: String
   private var shown: Shown?
-  /// Held while a notice is shown, so that notices that come meanwhile start no program.
+  /// The lock that is held while a notice is shown, so that notices that come meanwhile start no program.
   private let telling = Mutex(())
 
   /// Milliseconds that the program may take for a notice.
@@ -80,7 +80,7 @@ final class CommandFace: Face {
     line.withBytes { bytes in
       bytes.byteCount == word.utf8CodeUnitCount
         && (0..<bytes.byteCount).allSatisfy {
-          // Both have the same length.
+          // The line and the word have the same length.
           unsafe bytes.unsafeLoad(fromByteOffset: $0, as: UInt8.self) == word.utf8Start[$0]
         }
     }

@@ -30,7 +30,7 @@ struct PinentryTerminal {
       guard unsafe tcgetattr(descriptor, &now) == 0,
         now.c_lflag != modes.c_lflag || now.c_iflag != modes.c_iflag || now.c_oflag != modes.c_oflag
       else { return nil }
-      // TCSAFLUSH would wait for a terminal that takes no output.
+      // TCSANOW is used because TCSAFLUSH would wait for a terminal that takes no output.
       tcflush(descriptor, TCIFLUSH)
       unsafe tcsetattr(descriptor, TCSANOW, &modes)
       // The sequence restores the usual screen, keys and characters, and the cursor.

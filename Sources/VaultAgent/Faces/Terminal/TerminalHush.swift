@@ -61,7 +61,7 @@ final class TerminalHush: Sendable {
   private func lift(_ state: inout State) {
     guard var earlier = state.earlier.take() else { return }
     onTerminal { descriptor in
-      // TCSAFLUSH would wait for a terminal that takes no output.
+      // TCSANOW is used because TCSAFLUSH would wait for a terminal that takes no output.
       unsafe tcsetattr(descriptor, TCSANOW, &earlier)
       tcflush(descriptor, TCIFLUSH)
     }

@@ -100,7 +100,7 @@ final class TerminalLine {
       guard count > 0 || count == 0 && polled[0].revents & Int16(POLLHUP) == 0 else {
         throw .unavailable("the terminal went away")
       }
-      // Control-D, if the kernel edits the lines.
+      // A Control-D gives no bytes if the kernel edits the lines.
       if count == 0 { return line }
       bytes.truncate(to: count)
       if Self.take(bytes, &line) { return line }
