@@ -39,7 +39,7 @@ extension MethodName {
   }
 
   /// The content of the method's replies that a lock must wipe before the client reads it. Content that comes from a
-  /// value is assumed to be of every class, unless the reply names its class.
+  /// value is treated as one that every lock wipes, unless the reply names its class.
   var content: ReplyContent {
     switch self {
     case .get, .code, .sign, .mac, .issueToken, .generate: .whenUnlocked

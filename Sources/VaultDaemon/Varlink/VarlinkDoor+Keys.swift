@@ -5,7 +5,7 @@ internal import VaultWire
 
 // Sign, Mac and PublicKey: keys that are used without being read.
 extension VarlinkDoor {
-  /// The longest message to sign, in bytes.
+  /// The longest message of Sign and Mac, in bytes.
   private static let longestMessage = 1 << 20
 
   func sign(_ call: Wire.SignParameters, _ frame: borrowing Frame, _ connection: VarlinkConnection) {
@@ -58,7 +58,7 @@ extension VarlinkDoor {
     }
   }
 
-  /// Reads the message of a call. It is kept while the call waits, and wiped with the call.
+  /// Reads the message of a call to Sign or Mac. It is kept while the call waits, and wiped with the call.
   private static func message(
     _ text: Frame.Node?, _ data: Frame.Node?, _ frame: borrowing Frame
   ) throws(Refusal) -> SecretBox {
