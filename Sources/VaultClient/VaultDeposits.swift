@@ -12,6 +12,7 @@ extension Vault {
     /// The class of a new item, `when-unlocked` by default. An existing item must have the class that is given.
     public var accessible: String?
 
+    /// Makes the target of a deposit; nil leaves a fact about the item open.
     public init(
       _ name: String, kind: String? = nil, attributes: [String: String]? = nil, accessible: String? = nil
     ) {

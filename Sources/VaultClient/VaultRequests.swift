@@ -13,6 +13,7 @@ extension Vault {
     /// True to make a grant, until ``seconds`` have passed.
     public var always: Bool
 
+    /// Makes an approval; without arguments it has the default terms.
     public init(uses: Int? = nil, seconds: Int? = nil, session: Int? = nil, always: Bool = false) {
       (self.uses, self.seconds, self.session, self.always) = (uses, seconds, session, always)
     }
