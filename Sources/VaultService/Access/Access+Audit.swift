@@ -3,10 +3,12 @@ package import VaultModel
 internal import VaultStore
 
 extension Access {
-  /// Begins to read the audit log: all of it for an administrator; for anybody else what is about the caller.
+  /// Begins a reading of the audit log: an administrator reads all of it, anybody else the entries about the caller
+  /// itself.
   ///
-  /// - Parameter noted: to check all of it; what somebody has noted of it elsewhere, by the numbers of entries.
-  /// - Throws: the refusal, also of who has nothing to do with this vault, and while it is locked.
+  /// - Parameter noted: nil to read the log. To check all of it: the digests that somebody has noted elsewhere, by the
+  ///   numbers of their entries.
+  /// - Throws: the refusal, also for a caller who has nothing to do with this vault, and while the vault is locked.
   package func readAudit(
     _ filter: AuditFilter, noted: [Int64: Digest]? = nil, for caller: Caller
   ) throws(Refusal) -> AuditReading {
@@ -22,7 +24,7 @@ extension Access {
       guard vault.state.kind == .unlocked else { throw vault.locked }
       return try vault.audit.readers.enter(caller.uid)
     }
-    // So that what has happened until now is told.
+    // Writes the waiting entries, so that the reading also shows what has happened until now.
     vault.audit.write()
     let own = AuditEntry.Caller(caller, isSystem: terms.isSystem)
     return try AuditReading(vault.audit, place, keychain, filter, own: own, noted: noted, in: vault.holders) {
@@ -36,17 +38,17 @@ extension Access {
     }
   }
 
-  /// True when a caller is the program that an entry tells of: the same service of the same user, or where it is none the same
-  /// process.
+  /// True when a caller is the program that an entry names: the same service of the same user or, if the entry names no
+  /// service, the same process.
   package func isProgram(of told: AuditEntry.Caller, _ caller: Caller) -> Bool {
     guard told.uid == caller.uid else { return false }
     if let unit = told.unit, unit.hasSuffix(".service") { return caller.grantedUnit(isSystem: terms.isSystem) == unit }
     return told.pid > 0 && told.pid == caller.pid
   }
 
-  /// What a caller may read of the log now.
+  /// The part of the log that a caller may read now.
   ///
-  /// - Throws: the refusal of who has nothing to do with this vault.
+  /// - Throws: the refusal for a caller who has nothing to do with this vault.
   private func auditScope(of caller: Caller) throws(Refusal) -> AuditReading.Scope {
     let standing = standing(of: caller)
     if standing.isAdministrator { return .all }
@@ -58,7 +60,7 @@ extension Access {
 }
 
 extension AuditFilter {
-  /// What is asked for, in the words of the command line.
+  /// The filter in the words of the command line; nil for a filter that leaves everything.
   fileprivate var asked: String? {
     var words: [String] = []
     if let item { words.append("item \(item.text), now") }

@@ -1,10 +1,10 @@
 internal import VaultModel
 
-// The subjects that the audit log tells apart: the grants that let callers in. Nobody makes one by starting another
-// unit, or by taking another uid, of which a user namespace has thousands: there are as many as users, groups, units
-// and programs that a grant names.
+// The subjects that the audit log tells apart: those of the grants that let callers in. Nobody makes a new subject by
+// starting another unit, or by taking another uid, of which a user namespace has thousands: there are only as many
+// subjects as users, groups, units and programs that grants name.
 extension Access {
-  /// The subject whose parts of the log a caller takes.
+  /// The subject to whose part of the log a caller's entries count.
   func auditName(of caller: Caller) -> AuditSubject.Name {
     let standing = standing(of: caller)
     if standing.isAdministrator { return administrator(caller.uid) }
@@ -14,11 +14,11 @@ extension Access {
         ?? (book.knowsConfined ? .user(caller.uid) : .undecided)
     }
     guard standing.hasAny else { return standing.isUndecided ? .undecided : .strangers }
-    // The grants that let it in are not in memory while names are hidden.
+    // In a vault that hides names, the grants that let the caller in are not in memory, so they are read.
     return readableBook.granted(caller.uid, caller.groups, caller.grantedUnit(isSystem: terms.isSystem))
   }
 
-  /// The same of who left a deposit.
+  /// The subject to whose part of the log the entries of a deposit's sender count.
   func auditName(of depositor: Depositor) -> AuditSubject.Name {
     if isOwners(depositor.uid) {
       return book.holding(CallerParts(depositor)).map(AuditSubject.Name.init) ?? .user(depositor.uid)
@@ -27,8 +27,8 @@ extension Access {
     return book.granted(depositor.uid, depositor.groups, depositor.unit)
   }
 
-  /// The same of who an entry was by that names no subject. It tells no groups, so that who had rights by one alone is
-  /// among the strangers.
+  /// The subject to whose part of the log an entry counts that names no subject itself. Such an entry has no groups, so
+  /// a caller who had rights by a group alone counts among the strangers.
   func auditName(of told: AuditEntry.Caller) -> AuditSubject.Name {
     if isOwners(told.uid) {
       return book.holding(CallerParts(told)).map(AuditSubject.Name.init) ?? .user(told.uid)
@@ -37,10 +37,12 @@ extension Access {
     return book.granted(told.uid, [], told.unit)
   }
 
-  /// True for the user whose vault this is: all of its processes are one subject, but for those that a grant has named.
+  /// True for the user whose vault this is. All processes of that user are one subject, except those that a grant has
+  /// named.
   private func isOwners(_ uid: UInt32) -> Bool { !terms.isSystem && uid == terms.owner }
 
-  /// An administrator: by its uid, or as a member of the group of them.
+  /// The subject of an administrator: the user or, if the user is an administrator only as a member of the
+  /// administrators' group, that group.
   private func administrator(_ uid: UInt32) -> AuditSubject.Name {
     guard !isBornAdministrator(uid, []), !book.names(.user(uid)), let group = terms.administrators else {
       return .user(uid)
@@ -50,8 +52,8 @@ extension Access {
 }
 
 extension GrantBook {
-  /// The subject that lets in a caller who is neither an administrator nor the vault's owner: the user, where a grant
-  /// names it, and the unit that one names; or else the first of the groups.
+  /// The subject that lets in a caller who is neither an administrator nor the vault's owner: the user and the unit, as
+  /// far as grants name them, or else the first group that a grant names.
   fileprivate func granted(_ uid: UInt32, _ groups: [UInt32], _ unit: String?) -> AuditSubject.Name {
     let unit = unit.flatMap { names(.unit($0)) ? $0 : nil }
     let isUser = names(.user(uid)) || unit.map { namesUser(uid, with: $0) } ?? false
@@ -59,7 +61,8 @@ extension GrantBook {
     case (true, let unit?): return AuditSubject.Name(text: "user:\(uid),unit:\(unit)", unit: unit)
     case (false, let unit?): return AuditSubject.Name(text: "unit:\(unit)", unit: unit)
     case (true, nil): return .user(uid)
-    // The first by its number, so that nobody is another one without some of its groups but once for each.
+    // The group with the lowest number, so that a caller who drops groups becomes another subject at most once for each
+    // group.
     case (false, nil): return groups.filter { names(.group($0)) }.min().map { .group($0) } ?? .strangers
     }
   }

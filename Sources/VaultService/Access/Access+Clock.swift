@@ -2,13 +2,14 @@ internal import VaultCore
 internal import VaultModel
 internal import VaultStore
 
-// The repair of a store that was told a time ahead of the true one.
+// The repair of a store whose newest known time is ahead of the true time.
 extension Access {
-  /// Sets the newest time that the store knows back to the clock, for an administrator, who in a user's vault has shown
-  /// to be there just now: what has expired by a clock that ran ahead, and not by this one, is served again.
+  /// Sets the newest time that the store knows back to the clock, for an administrator. In a user's vault the
+  /// administrator must have shown presence just now. Items that had expired only by the clock that ran ahead are
+  /// served again.
   ///
-  /// - Returns: the newest time before, and the clock, both in Unix seconds. Where the clock is not behind, nothing
-  ///   changes.
+  /// - Returns: the newest time before, and the clock, both in Unix seconds. If the clock is not behind the newest
+  ///   time, nothing changes.
   package func repairClock(for caller: Caller) throws(Refusal) -> (newest: Int64, clock: Int64) {
     let now = vault.clock.wall()
     let newest = vault.openKeychain?.newestTime ?? 0

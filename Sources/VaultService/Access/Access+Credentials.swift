@@ -1,23 +1,24 @@
 internal import VaultModel
 
-// The credentials of units: which item a unit has under which name. A grant says so, and nothing else does.
+// The credentials of units. A grant alone says which item a unit gets under which name.
 extension Access {
-  /// The item that a grant makes the credential `id` of `unit`, for the service manager, which asks from within that unit; nil where
-  /// that cannot be told before the vault is unlocked.
+  /// The item that a grant makes the credential `id` of `unit`, for the service manager, which asks from within that
+  /// unit. Nil if the item cannot be determined before the vault is unlocked.
   ///
-  /// - Throws: the refusal of who is not the service manager in that unit, and where no grant names an item.
+  /// - Throws: the refusal for a caller who is not the service manager in that unit, and if no grant names an item.
   func credential(_ id: CredentialID, of unit: String, for caller: Caller) throws(Refusal) -> ItemName? {
     guard caller.uid == (terms.isSystem ? 0 : terms.owner) else {
       throw .denied("uid \(caller.uid) is not the service manager's")
     }
-    // In a user's vault any process can give its socket such an address; only the manager puts one into a unit.
+    // In a user's vault any process can give its socket such an address, but only the service manager puts a process
+    // into a unit.
     guard caller.grantedUnit(isSystem: terms.isSystem) == unit else {
       throw .denied("whoever asks is not in that unit")
     }
     _ = try vault.keychain()
     let standing = standing(of: caller)
     let now = vault.newestTime
-    // The strongest class that is known has the last word.
+    // The strongest class whose grants are known decides.
     for accessible in AccessClass.allCases {
       let grants = (standing.grants[accessible] ?? nil)?.entries.map(\.grant) ?? []
       let found = grants.first { $0.credential == id && $0.subject.wholeUnit == unit && $0.counts(at: now) }
@@ -27,7 +28,9 @@ extension Access {
     return nil
   }
 
-  /// - Throws: the refusal of a grant that cannot make an item a unit's credential.
+  /// Checks that a grant that names a credential can make its item a unit's credential.
+  ///
+  /// - Throws: the refusal of a grant that cannot.
   func checkCredential(of grant: Grant, now: Int64) throws(Refusal) {
     guard let id = grant.credential else { return }
     guard let unit = grant.subject.wholeUnit, unit.hasSuffix(".service") else {

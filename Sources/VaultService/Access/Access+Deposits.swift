@@ -1,8 +1,8 @@
 internal import VaultModel
 
-// Who left what, and what that process may do when it is taken in.
+// The senders of deposits, and their rights when a deposit is taken in.
 extension Access {
-  /// A caller as it is remembered with what it leaves.
+  /// The caller, as recorded with the deposit that it leaves.
   func depositor(_ caller: Caller) -> Depositor {
     var depositor = Depositor(
       uid: caller.uid, groups: Array(caller.groups.prefix(Depositor.mostGroups)),
@@ -10,14 +10,14 @@ extension Access {
       author: caller.author(isSystem: terms.isSystem))
     guard !terms.isSystem else { return depositor }
     depositor.executable = caller.memory.formerExecutable()
-    // The file is read where a grant of the caller asks for it, and not otherwise.
+    // The file is read only if a grant of the caller names a digest.
     let grants = standing(of: caller).grants.values.flatMap { $0?.entries ?? [] }
     let asksForDigest = grants.contains { $0.grant.subject.parts.contains { $0.kind == "sha256" } }
     if asksForDigest { depositor.digest = caller.memory.digest() }
     return depositor
   }
 
-  /// What whoever left something may do now to the item of that name, also where there is none.
+  /// The rights that the sender of a deposit has now on the item of that name, also if there is no such item.
   func permit(_ depositor: Depositor, on name: ItemName) -> Permit {
     let parts = CallerParts(depositor)
     if depositor.isAdministrator, isBornAdministrator(depositor.uid, depositor.groups),
@@ -28,22 +28,25 @@ extension Access {
     return permit(parts, on: name)
   }
 
-  /// Decides whether a deposit may be taken in: nil, or the reason why it may not.
+  /// Decides whether a deposit may be taken in.
   ///
-  /// - Parameter old: the item that is there; nil for none.
+  /// - Parameter old: the item that has the name now; nil for none.
+  /// - Returns: nil if the deposit may be taken in, or the reason why it may not.
   func decide(deposit item: DepositedItem, by depositor: Depositor, _ old: ItemInfo?) -> DepositObstacle? {
     let permit = permit(depositor, on: item.name)
     guard permit.has(.deposit, item.accessible) else { return .denied }
     guard let old else { return nil }
     guard permit.has(.set, old.policy.accessible) else { return .exists }
-    // A new value takes a passed expiry away.
+    // A new value removes an expiry that has passed.
     if let expires = old.expires, expires <= vault.newestTime, !permit.has(.admin, old.policy.accessible) {
       return .itemExpired
     }
     return nil
   }
 
-  /// - Throws: the refusal of a caller that may leave nothing here, as far as can be told now.
+  /// Checks that a caller may leave deposits in this vault, as far as that can be determined now.
+  ///
+  /// - Throws: the refusal for a caller who may leave none.
   func checkDepositor(_ caller: Caller) throws(Refusal) {
     let standing = standing(of: caller)
     if standing.has(.deposit, now: vault.newestTime) { return }

@@ -2,22 +2,22 @@ internal import VaultCore
 package import VaultModel
 internal import VaultStore
 
-// Telling who has which grants, and may do what.
+// Questions about grants: who has which, and who may do what.
 extension Access {
-  /// A grant as it is told.
+  /// A grant as shown to a caller.
   package struct ToldGrant {
     package let grant: Grant
-    /// True when it counts now.
+    /// True when the grant counts now.
     package let isActive: Bool
   }
 
-  /// A way to choose among grants.
+  /// A filter for a list of grants.
   package struct GrantFilter {
-    /// Those that a process which is this subject has.
+    /// Leaves only the grants that a process which is this subject has.
     package var subject: Subject?
-    /// Those that are for the item of this name.
+    /// Leaves only the grants for the item of this name.
     package var name: ItemName?
-    /// Those that were not used for so many seconds.
+    /// Leaves only the grants that were not used for this many seconds.
     package var unused: Int64?
 
     package init(subject: Subject? = nil, name: ItemName? = nil, unused: Int64? = nil) {
@@ -25,7 +25,8 @@ extension Access {
     }
   }
 
-  /// Begins to tell the grants that a filter leaves, to an administrator; to anybody else those of the caller itself.
+  /// Begins a reading of the grants that a filter leaves. An administrator is shown all of them, anybody else only the
+  /// caller's own.
   package func grants(_ filter: GrantFilter, for caller: Caller) throws(Refusal) -> GrantReading {
     let whose = filter.subject.map { "grants of \($0)" } ?? "grants"
     return try vault.audit.recording(.find, caller, filter.name?.text, detail: whose) { () throws(Refusal) in
@@ -33,7 +34,7 @@ extension Access {
     }
   }
 
-  /// The grants that a filter leaves now, in no order.
+  /// The grants that a filter leaves now and that the caller may see, unordered.
   func found(_ filter: GrantFilter, _ caller: Caller) throws(Refusal) -> [(id: ItemID, grant: Grant)] {
     _ = try vault.keychain()
     let standing = standing(of: caller)
@@ -51,28 +52,30 @@ extension Access {
     }
   }
 
-  /// A grant as it is told now.
+  /// A grant as shown to a caller now.
   func told(_ id: ItemID, _ grant: Grant) -> ToldGrant {
     var grant = grant
     if let used = uses[id] { grant.used = used }
     return ToldGrant(grant: grant, isActive: book.counting.contains(id) && grant.counts(at: vault.newestTime))
   }
 
-  /// The subjects that are held to their grants in a user's vault, for an administrator.
+  /// The subjects that are confined to their grants in a user's vault; empty for a caller who is no administrator.
   package func confinedSubjects(for caller: Caller) -> [Subject] {
     isAdministrator(caller) ? book.confined.keys.sorted { $0.description < $1.description } : []
   }
 
-  /// True when a subject is among these.
+  /// True when a subject is confined to its grants, and the caller is an administrator.
   package func isConfined(_ subject: Subject, for caller: Caller) -> Bool {
     book.confined[subject] != nil && isAdministrator(caller)
   }
 
-  /// Since when grants wait for somebody to confirm them, Unix seconds; nil when they do not.
+  /// The time since which grants wait for somebody to confirm them, in Unix seconds; nil if none wait.
   package var unconfirmedSince: Int64? { book.unconfirmed.values.min() }
 
-  /// True when a process that is a subject may do that to the item of this name, also where there is none. Administrators may ask about
-  /// all, others about themselves: `subject` is nil for the caller.
+  /// Decides whether a process that is a subject has a right on the item of this name, also if there is no such item.
+  /// Administrators may ask about every subject, others only about themselves.
+  ///
+  /// - Parameter subject: nil for the caller.
   package func can(_ subject: Subject?, _ right: Right, _ name: ItemName, for caller: Caller) throws(Refusal) -> Bool {
     let question = "whether \(subject.map { "\($0)" } ?? "the caller") may \(right.name) it"
     return try vault.audit.recording(.find, caller, name.text, detail: question) { () throws(Refusal) in
@@ -93,7 +96,8 @@ extension Access {
       if let subject, !parts.isAll(of: subject) { throw .denied("you may ask about yourself alone") }
       permit = self.permit(caller, on: name)
     }
-    // Nothing is looked up for who cannot have the right: the time that it takes would tell whether there is such an item.
+    // The item is not looked up for a subject that cannot have the right: the time of the search would tell whether the
+    // item exists.
     if permit.mayHave(right) {
       let policy = (try? keychain.item(named: name))?.policy
       if permit.has(right, policy?.accessible) { return policy?.withholds(right) != true }
@@ -102,7 +106,7 @@ extension Access {
     return false
   }
 
-  /// What a process has that is a subject, as far as that says it.
+  /// The rights of a process that is this subject, as far as the subject's parts determine them.
   private func permit(_ subject: Subject, on name: ItemName) -> Permit {
     let parts = CallerParts(subject, groups: groups(of: subject))
     if parts.holds(.user(terms.isSystem ? 0 : terms.owner))
@@ -114,7 +118,7 @@ extension Access {
     return permit(parts, on: name)
   }
 
-  /// What a process of which these parts hold may do to an item by grants.
+  /// The rights that grants give on an item to a process with these parts.
   func permit(_ parts: CallerParts, on name: ItemName) -> Permit {
     let found = book.grants(for: parts)
     let now = vault.newestTime
@@ -125,13 +129,15 @@ extension Access {
     return permit
   }
 
-  /// - Throws: the reason why nobody can tell the grants for items of any class: an empty answer would be believed.
+  /// Checks that the grants of some class are known and trusted: an empty list would be believed.
+  ///
+  /// - Throws: the reason why nobody can determine the grants for items of any class.
   private func checkGrantsKnown() throws(Refusal) {
     guard AccessClass.allCases.contains(where: book.knows) else { throw vault.locked }
     if !book.isTrusted, let problem = book.problem { throw Refusal(grants: problem) }
   }
 
-  /// The subjects that have a right to the item of this name by a grant that counts, and their rights.
+  /// The subjects that have rights on the item of this name by grants that count now, with those rights.
   package func subjects(on name: ItemName) -> [(subject: Subject, rights: Rights)] {
     let now = vault.newestTime
     var found: [Subject: Rights] = [:]
@@ -142,7 +148,7 @@ extension Access {
     return found.map { ($0.key, $0.value) }.sorted { $0.subject.description < $1.subject.description }
   }
 
-  /// The same, for an administrator who asks for them.
+  /// The same subjects and rights, for an administrator who asks for them.
   package func whoMay(_ name: ItemName, for caller: Caller) throws(Refusal) -> [(subject: Subject, rights: Rights)] {
     try vault.audit.recording(.find, caller, name.text, detail: "who may do what") { () throws(Refusal) in
       try checkGrantsKnown()

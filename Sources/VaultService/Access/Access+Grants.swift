@@ -2,14 +2,14 @@ internal import VaultCore
 package import VaultModel
 internal import VaultStore
 
-// Giving grants and taking them back.
+// Giving and revoking grants.
 extension Access {
   // MARK: Changes
 
-  /// Gives a grant, in place of the one that is for the same subject and pattern.
+  /// Gives a grant. It replaces the grant for the same subject and pattern.
   ///
-  /// - Parameter credential: the name of the unit's credential that the item is to be.
-  /// - Returns: the grant whose place it took.
+  /// - Parameter credential: the name of the unit's credential that the item becomes.
+  /// - Returns: the replaced grant.
   package func give(
     _ subject: Subject, _ pattern: ItemPattern, _ rights: Rights, as credential: CredentialID? = nil, until: Int64?,
     for caller: Caller
@@ -50,11 +50,12 @@ extension Access {
     return old.first?.grant
   }
 
-  /// Takes grants back: they count no more from now on, in every state. Those that nobody can read now never come to count.
+  /// Revokes grants: from now on they do not count in any state of the vault. Grants that cannot be read now never
+  /// begin to count.
   ///
-  /// - Parameter pattern: nil for all that the subject has.
-  /// - Returns: the grants that are known, and the reason why they could not all be taken out of the store yet: then the next unlock
-  ///   does it, and until then a restart of the daemon brings them back.
+  /// - Parameter pattern: nil for all grants of the subject.
+  /// - Returns: the revoked grants that are known, and the reason why not all of them could be removed from the store
+  ///   yet. In that case the next unlock removes them, and until then a restart of the daemon brings them back.
   package func revoke(
     _ subject: Subject, _ pattern: ItemPattern?, for caller: Caller
   ) throws(Refusal) -> (revoked: [Grant], unstored: String?) {
@@ -86,7 +87,9 @@ extension Access {
     return (found.map(\.grant) + approvals.compactMap(grant), unstored)
   }
 
-  /// Has the grants of a vault that came from a backup count, and tells how many there are.
+  /// Confirms the grants of a vault that came from a backup, so that they count.
+  ///
+  /// - Returns: the number of grants.
   package func confirmGrants(for caller: Caller) throws(Refusal) -> Int {
     try vault.audit.recording(.grant, caller, nil, detail: "all confirmed") { () throws(Refusal) in
       try confirm(caller)
@@ -103,7 +106,8 @@ extension Access {
     return book.all.count
   }
 
-  /// Has a subject that a grant has named once be like the user's other programs again.
+  /// Ends the confinement of a subject that a grant has named once: from now on it has the rights of the user's other
+  /// programs.
   package func forgetConfined(_ subject: Subject, for caller: Caller) throws(Refusal) {
     try vault.audit.recording(.revoke, caller, subject.description, detail: "forgotten") { () throws(Refusal) in
       try forget(subject, caller)
@@ -124,11 +128,13 @@ extension Access {
 
   // MARK: The store
 
-  /// Reads the grants of all classes whose keys are in memory now, and takes out of the store what was revoked while they were not.
+  /// Reads the grants of all classes whose keys are in memory now, and removes from the store the grants that were
+  /// revoked while those keys were not in memory.
   ///
-  /// Where names are hidden, those that can be read before an unlock are looked at and forgotten.
+  /// In a vault that hides names, the grants that can be read before an unlock are read once and forgotten.
   func load(_ keychain: Keychain) {
-    // Somebody may ask who may do what while a fault that was met in reading is told.
+    // A copy is filled, because a fault found while reading is logged, and a question about rights may come in
+    // meanwhile.
     var read = book
     readGrants(of: keychain, into: &read)
     book = read
@@ -140,7 +146,8 @@ extension Access {
     vault.hooks.accessChanged()
   }
 
-  /// Reads those that are not known: what was read ahead of an unlock counts where it is what was stored last.
+  /// Reads the grants of the classes that are not known, or that have changed in the store. Grants that were read ahead
+  /// of an unlock count if they are the ones that were stored last.
   func readGrants(of keychain: Keychain, into book: inout GrantBook) {
     var sets: [AccessClass: RecordSet] = [:]
     let known = book.sets
@@ -164,7 +171,7 @@ extension Access {
     book.load(loaded, sets)
   }
 
-  /// Forgets everything, since the store is another one.
+  /// Forgets everything, because the store is another one now.
   func reset() {
     book.forgetAll()
     uses = [:]
@@ -179,7 +186,10 @@ extension Access {
     } catch { vault.log.error("grants that were revoked are still in the store: \(error.text)") }
   }
 
-  /// Writes down when grants were used, which is known to within a day; of so many at most. True when others are left.
+  /// Stores the times at which grants were used, which are known to within a day.
+  ///
+  /// - Parameter most: the number of grants whose times are stored at most.
+  /// - Returns: true if the times of other grants are left.
   @discardableResult func storeUses(atMost most: Int = .max) -> Bool {
     guard !uses.isEmpty, let keychain = vault.openKeychain, AccessClass.allCases.allSatisfy(keychain.opensGrants) else {
       return false
@@ -191,7 +201,8 @@ extension Access {
         uniquingKeysWith: { first, _ in first })
       var records: [GrantRecord] = []
       for var record in try keychain.grants(with: stored, of: .whenUnlocked) {
-        // One that says something else than what counts is none of them: reading all of them says what is wrong.
+        // A record that differs from the grant in memory is skipped: the reading of all records reports what is wrong
+        // with it.
         guard var grant = record.grant, let own = known[record.id], own.isSame(as: grant) else { continue }
         grant.used = uses[record.id]
         record.content = .grant(grant)
@@ -211,7 +222,7 @@ extension Access {
 
   // MARK: Parts
 
-  /// Changes the records, and, when that is done, what is in memory of them.
+  /// Changes the records in the store and, after that has succeeded, the grants in memory.
   func change(
     _ keychain: Keychain, removing gone: Set<ItemID>, adding new: [GrantRecord], _ apply: (inout GrantBook) -> Void
   ) throws(Refusal) {
@@ -223,7 +234,7 @@ extension Access {
     book.agree(sets(of: agreeing, keychain))
   }
 
-  /// The classes of which exactly that is in memory that the store has.
+  /// The classes for which the grants in memory are exactly those in the store.
   private func agreeing(_ keychain: Keychain) -> [AccessClass] {
     let known = book.sets
     return AccessClass.allCases.filter { known[$0] != nil && known[$0] == (try? keychain.grantSet(of: $0)) }
@@ -235,7 +246,8 @@ extension Access {
     return sets
   }
 
-  /// The store, for a change that is an administrator's, who in a user's vault has shown to be there just now.
+  /// The store, for a change by an administrator. In a user's vault the administrator must have shown presence just
+  /// now.
   func administer(_ caller: Caller) throws(Refusal) -> Keychain {
     try checkAdministrator(caller)
     let keychain = try vault.keychain()
@@ -245,7 +257,7 @@ extension Access {
     return keychain
   }
 
-  /// What a change of grants asks for in a user's vault, where every program of the user could ask for it.
+  /// The policy for a change of grants in a user's vault, where every program of the user could ask for such a change.
   static let administration = Policy(require: .userPresence, reuseWindow: 60)
 
   private func check(_ subject: Subject, _ rights: Rights, for caller: Caller) throws(Refusal) {
@@ -272,7 +284,8 @@ extension Access {
     return []
   }
 
-  /// The refusal where nothing is known of a subject: it may be in a class that is not what was stored.
+  /// The refusal if nothing is known of a subject. If the grants of some class are not what was stored, the refusal
+  /// says so, because the subject may be in that class.
   private func noSuchGrant(_ subject: Subject) -> Refusal {
     book.problem.map(Refusal.init(grants:)) ?? .noSuchGrant(subject.description)
   }

@@ -2,24 +2,25 @@ internal import VaultCore
 internal import VaultModel
 internal import VaultStore
 
-// Asking for what no grant allows, and answering that.
+// Requests for rights that no grant gives, and the answers to them.
 extension Access {
-  /// The requests for what no grant allows, and what came of them.
+  /// The requests for rights that no grant gives, and their results.
   package struct ToldRequests {
-    /// Those that wait for an answer, and whether there is no item of that name.
+    /// The requests that wait for an answer, and whether an item of that name is missing.
     package var pending: [(request: PendingRequest, isMissing: Bool)] = []
-    /// What counts now, and until when, Unix seconds.
+    /// The approvals that count now, and the times at which they end, in Unix seconds.
     package var approvals: [(approval: Approval, until: Int64?)] = []
-    /// What nobody is asked about, and until when, Unix seconds; nil for as long as nobody forgets it.
+    /// The targets for which nobody is asked, and the times at which that ends, in Unix seconds; nil if only an
+    /// administrator ends it.
     package var denials: [(target: RequestTarget, until: Int64?)] = []
   }
 
   // MARK: Asking
 
-  /// Takes note that a caller, whom no grant lets do that, asks for it.
+  /// Records the request of a caller for a right that no grant gives it.
   ///
-  /// - Returns: the number of the request, for whose answer the caller may wait; nil where nobody is asked.
-  /// - Throws: the refusal where that cannot be recorded.
+  /// - Returns: the number of the request, for whose answer the caller may wait; nil if nobody is asked.
+  /// - Throws: the refusal if the request cannot be recorded in the audit log.
   func ask(_ right: Right, _ name: ItemName, for caller: Caller, _ said: Said) throws(Refusal) -> Int? {
     guard let purpose = said.purpose, !purpose.isEmpty, let subject = subject(of: caller) else { return nil }
     let words = Audit.line(purpose)
@@ -38,7 +39,7 @@ extension Access {
     return number
   }
 
-  /// The refusal of a caller who asks for what was denied a short while ago; nil where that is not so.
+  /// The refusal for a caller who asks for an item that was denied to it a short while ago; nil if it was not denied.
   func denial(of name: ItemName, for caller: Caller, _ said: Said) -> Refusal? {
     guard said.purpose?.isEmpty == false, let subject = subject(of: caller),
       let seconds = requests.cooling(RequestTarget(subject, name), now: vault.clock.boot())
@@ -47,8 +48,8 @@ extension Access {
     return .denied("an administrator has denied this; it may be asked for again in \(Seconds.format(minutes * 60))")
   }
 
-  /// The subject as which a caller asks, such as grants name: its user and the service that it is; in a user's vault, for one of
-  /// the user's own programs, the subject that holds it to its grants.
+  /// The subject as which a caller asks, in the form that grants name: its user and its service. In a user's vault, for
+  /// one of the user's own programs: the subject that confines the program to its grants.
   private func subject(of caller: Caller) -> Subject? {
     let standing = standing(of: caller)
     if let known = standing.subject { return known }
@@ -61,7 +62,7 @@ extension Access {
     return subject
   }
 
-  /// What a caller without a grant may do by an approval, and the number of that; nil where there is none.
+  /// The rights that an approval gives a caller without a grant, and the number of the approval; nil if there is none.
   func approval(_ right: Right, _ name: ItemName, for caller: Caller) -> (Permit, Int?)? {
     guard !requests.approvals.isEmpty, let subject = subject(of: caller) else { return nil }
     let target = RequestTarget(subject, name)
@@ -72,13 +73,13 @@ extension Access {
     return (Permit(Rights(approval.right)), approval.number)
   }
 
-  /// The item that has a name now; nil where there is none, or none that can be told.
+  /// The item that has a name now; nil if there is none, or if it cannot be determined.
   private func binding(of name: ItemName) -> ItemBinding? {
     guard let keychain = vault.openKeychain else { return nil }
     return try? keychain.binding(of: name)
   }
 
-  /// Ends the requests that grants have answered.
+  /// Ends the requests for rights that grants give by now.
   func settleRequests() {
     for request in requests.pending {
       let (subject, name) = (request.target.subject, request.target.name)
@@ -92,9 +93,10 @@ extension Access {
 
   /// Approves a request.
   ///
-  /// - Parameter process: the number of the process that the administrator was shown, where that matters.
+  /// - Parameter process: the id of the process that the administrator was shown; nil if any process of the subject
+  ///   will do.
   /// - Returns: the request.
-  /// - Throws: the refusal, also of the subject that asked, and where there is no such item.
+  /// - Throws: the refusal, also if the caller is the subject that asked, and if there is no such item.
   package func approve(
     _ number: Int, _ terms: ApprovalTerms, process: Int32? = nil, for caller: Caller
   ) throws(Refusal) -> PendingRequest {
@@ -143,7 +145,7 @@ extension Access {
     }
   }
 
-  /// Gives a grant of what was asked for, beside what the subject has for that name already.
+  /// Gives a grant for what a request asks for, in addition to the subject's rights on that name.
   private func grant(_ request: PendingRequest, _ terms: ApprovalTerms, _ caller: Caller) throws(Refusal) {
     guard let pattern = try? ItemPattern(request.target.name.text), pattern.isExact else {
       throw .invalidGrant("the name has a * or a ? in it, and a grant for it would be one for other items, too")
@@ -162,8 +164,8 @@ extension Access {
     requests.drop(request.number, .approved)
   }
 
-  /// Denies a request, or takes an approval back; nobody is asked for that again for a while or, with `isForGood`, before that is
-  /// forgotten.
+  /// Denies a request, or revokes an approval. Nobody is asked for the same right again for a while or, with
+  /// `isForGood`, until an administrator forgets the denial.
   package func deny(_ number: Int, isForGood: Bool, for caller: Caller) throws(Refusal) -> RequestTarget {
     let target = requests.request(number)?.target ?? requests.approvals.first { $0.number == number }?.target
     let detail = [target?.subject.description, isForGood ? "always" : nil, "number \(number)"]
@@ -184,12 +186,12 @@ extension Access {
     try change(keychain, removing: [], adding: [record]) { $0.deny(target, record.id) }
   }
 
-  /// Has a subject that was denied an item ask for it again.
+  /// Lets a subject ask again for an item that it was denied.
   package func forgetDenial(of target: RequestTarget, for caller: Caller) throws(Refusal) {
     let detail = "\(target.subject), forgotten"
     try vault.audit.recording(.deny, caller, target.name.text, detail: detail) { () throws(Refusal) in
       let keychain = try administer(caller)
-      // What is remembered may be known only then.
+      // The stored denials may be known only while the vault is unlocked.
       guard vault.state.kind == .unlocked else { throw vault.locked }
       let ids = book.denied[target] ?? []
       if !ids.isEmpty {
@@ -204,7 +206,7 @@ extension Access {
   /// The number of requests that wait for an answer.
   package var pendingRequests: Int { requests.pending.count }
 
-  /// Everything that was asked for and that somebody decided about, for administrators.
+  /// All pending requests, approvals and denials, for administrators.
   package func toldRequests(for caller: Caller) throws(Refusal) -> ToldRequests {
     try vault.audit.recording(.find, caller, nil, detail: "requests") { () throws(Refusal) in try told() }
   }
@@ -222,7 +224,7 @@ extension Access {
       }
       told.pending.append((request, isMissing))
     }
-    // One whose item has another name or policy now counts for nothing.
+    // An approval whose item has another name or policy by now does not count.
     let counting = requests.approvals.filter { $0.item == binding(of: $0.target.name) }
     told.approvals = counting.map { ($0, $0.end.map(until)) }
     let remembered = book.denied.keys.map { (target: $0, until: Int64?.none) }
@@ -233,7 +235,7 @@ extension Access {
     return told
   }
 
-  /// An approval that was taken back, as a grant is told.
+  /// The grant that stands for an approval that was revoked, for the list of revoked grants.
   func grant(_ approval: Approval) -> Grant? {
     guard let pattern = try? ItemPattern(approval.target.name.text) else { return nil }
     return Grant(

@@ -2,17 +2,17 @@ internal import VaultCore
 package import VaultModel
 package import VaultStore
 
-/// The one place where it is decided who may do what to an item.
+/// The only place that decides who may do what to an item.
 ///
-/// A decision is made from memory, and throws nothing: what is not allowed here is refused.
+/// A decision is made from memory and throws nothing: whatever is not allowed here is refused.
 package final class Access: SecretHolder {
-  /// Whose vault it is, and who has what of it without a grant.
+  /// The owner and the administrators of a vault, who have rights without a grant.
   package struct Terms: Sendable {
-    /// The uid that the daemon runs as: in a user's vault, the user's.
+    /// The uid that the daemon runs as; in a user's vault, the user's uid.
     package var owner: UInt32
     /// True for the machine's vault, whose administrators are root and a group.
     package var isSystem: Bool
-    /// That group; nil where there is none.
+    /// The gid of the administrators' group; nil if there is none.
     package var administrators: UInt32?
 
     package init(owner: UInt32, isSystem: Bool, administrators: UInt32? = nil) {
@@ -22,17 +22,17 @@ package final class Access: SecretHolder {
 
   package let terms: Terms
   let vault: Vault
-  /// The proofs of presence, for the items that ask for it.
+  /// The proofs of presence, for the items that require them.
   private var authorizations = Authorizations()
   var book = GrantBook()
-  /// True while the grants, which name items, are not kept in memory: with hide-names, until the vault is unlocked. Then those that
-  /// can be read are read anew for each decision.
+  /// True while the grants, which name items, are not kept in memory: in a vault that hides names, until it is
+  /// unlocked. Meanwhile the grants that can be read are read anew for each decision.
   var hidesGrants = false
-  /// The grants that were read for the unlock that takes place now, and of which nothing counts by itself.
+  /// The grants that were read for the unlock that takes place now. They do not count by themselves.
   var readAhead: [AccessClass: ReadGrants] = [:]
-  /// When grants were used that the store does not know of yet.
+  /// The times at which grants were used, as far as the store does not have them yet.
   var uses: [ItemID: Int64] = [:]
-  /// The requests for what no grant allows, and what came of them.
+  /// The requests for rights that no grant gives, and their results.
   let requests: Requests
 
   package init(_ terms: Terms, _ vault: Vault) {
@@ -48,18 +48,18 @@ package final class Access: SecretHolder {
 
   // MARK: Decisions
 
-  /// What `caller` may do to the item of that name, also where there is none.
+  /// The rights of `caller` on the item of that name, also if there is no such item.
   package func permit(_ caller: Caller, on name: ItemName) -> Permit {
     let standing = standing(of: caller)
     return standing.isAdministrator ? .administrator : standing.permit(on: name, now: vault.newestTime)
   }
 
-  /// Decides whether a caller may do that to an item, which it must have a permit on.
+  /// Decides whether a caller may use a right on an item, given its permit.
   ///
-  /// Nobody has the right to read a key that is never read (``Policy/withholds(_:)``): this is the one place that says so, and the
-  /// store itself lends such a key only for what is ``Decision/allowWithin``.
+  /// Nobody has the right to read a key that is never read (``Policy/withholds(_:)``). This is the only place that says
+  /// so; the store itself lends such a key only to a decision of ``Decision/allowWithin``.
   ///
-  /// - Parameter policy: the item's; nil where there is no such item.
+  /// - Parameter policy: the item's policy; nil if there is no such item.
   package func decide(_ right: Right, _ permit: Permit, _ policy: Policy?, for caller: Caller) -> Decision {
     guard permit.has(right, policy?.accessible), policy?.withholds(right) != true else { return .refuse }
     switch right {
@@ -69,28 +69,30 @@ package final class Access: SecretHolder {
     }
   }
 
-  /// Decides whether a caller may have a copy made of an item, which keeps the item's policies: that is as good as reading it, and
-  /// of what nobody reads an administrator's to have.
+  /// Decides whether a caller may have a copy made of an item. The copy keeps the item's policies. A copy is as good as
+  /// a read; a key that is never read is copied only for an administrator.
   package func decide(copyOf policy: Policy, _ permit: Permit, for caller: Caller) -> Decision {
     guard policy.isNeverRead else { return decide(.get, permit, policy, for: caller) }
     guard decide(.admin, permit, policy, for: caller) == .allow else { return .refuse }
     return isShown(policy, by: caller) ? .allowWithin : .ask
   }
 
-  /// The same for one item among many.
+  /// Decides whether a caller may use a right on one item among many.
   package func decide(_ right: Right, _ name: ItemName, _ policy: Policy?, for caller: Caller) -> Decision {
     decide(right, permit(caller, on: name), policy, for: caller)
   }
 
-  /// Where a caller may have a right, in areas that have nothing in common, and whether that may be more than can be told now.
+  /// The areas, disjoint from each other, in which a caller may have a right, and whether there may be more areas than
+  /// can be determined now.
   func areas(_ right: Right, _ caller: Caller) -> (areas: [SearchArea], isUndecided: Bool) {
     let standing = standing(of: caller)
     if standing.isAdministrator { return ([.everything], false) }
     return (standing.areas(right, now: vault.newestTime), standing.isUndecided)
   }
 
-  /// True when a caller may be told of anything that happens; nil where that cannot be told before the vault is unlocked. Who
-  /// asks that watches, or begins to: what lets it is used from now on, also while nothing happens.
+  /// Decides whether a caller may be told of any event; nil if that cannot be determined before the vault is unlocked.
+  /// The caller watches or begins to watch, so the grants that allow it count as used from now on, also while nothing
+  /// happens.
   func mayWatchAnything(_ caller: Caller) -> Bool? {
     let standing = standing(of: caller)
     let now = vault.newestTime
@@ -99,15 +101,19 @@ package final class Access: SecretHolder {
     return true
   }
 
-  /// True when a caller may deal with the vault itself: its ways in, its backups, its grants.
+  /// True when a caller may manage the vault itself: its ways in, its backups, its grants.
   package func isAdministrator(_ caller: Caller) -> Bool { standing(of: caller).isAdministrator }
 
-  /// - Throws: the refusal of who may not deal with the vault itself.
+  /// Checks that a caller may manage the vault itself.
+  ///
+  /// - Throws: the refusal for a caller who may not.
   package func checkAdministrator(_ caller: Caller) throws(Refusal) {
     if !isAdministrator(caller) { throw .denied(Self.administratorsOnly) }
   }
 
-  /// - Throws: the refusal of who may not open and lock the vault: an administrator may, and whom a way in is for.
+  /// Checks that a caller may unlock and lock the vault: administrators may, and the users for whom there is a slot.
+  ///
+  /// - Throws: the refusal for a caller who may not.
   package func checkOpener(_ caller: Caller) throws(Refusal) {
     if isAdministrator(caller) { return }
     let slots = vault.openKeychain?.slots ?? []
@@ -116,7 +122,7 @@ package final class Access: SecretHolder {
     }
   }
 
-  /// True when a caller has a right to anything.
+  /// True when a caller has a right to anything, or may have one by grants that cannot be read now.
   package func hasAny(_ caller: Caller) -> Bool {
     let standing = standing(of: caller)
     return standing.hasAny || standing.isUndecided
@@ -124,7 +130,7 @@ package final class Access: SecretHolder {
 
   private static let administratorsOnly = "this is for the vault's administrators"
 
-  /// What a caller is to the vault now.
+  /// The standing of a caller in this vault now.
   func standing(of caller: Caller) -> Standing {
     if !hidesGrants, let known = caller.memory.standing, known.revision == book.revision { return known }
     let standing = makeStanding(of: caller)
@@ -135,8 +141,8 @@ package final class Access: SecretHolder {
   private func makeStanding(of caller: Caller) -> Standing {
     let parts = CallerParts(caller, isSystem: terms.isSystem)
     let isConfined = isConfined(caller, parts)
-    // Decided without the grants, which would have to be read where names are hidden: anew for each administrator who watches,
-    // and their names would be in memory meanwhile.
+    // Decided without the grants. In a vault that hides names, the grants would have to be read anew for each
+    // administrator who watches, and the names in them would be in memory meanwhile.
     if !isConfined, caller.door != .credentials, isBornAdministrator(caller.uid, caller.groups) {
       return Standing(revision: book.revision, isAdministrator: true, isConfined: false, grants: [:])
     }
@@ -149,7 +155,7 @@ package final class Access: SecretHolder {
     return Standing(revision: book.revision, isAdministrator: false, isConfined: isConfined, grants: grants)
   }
 
-  /// The grants that can be known now; those that are not kept in memory are read.
+  /// The grants that can be known now; grants that are not kept in memory are read.
   var readableBook: GrantBook {
     guard hidesGrants, let keychain = vault.openKeychain else { return book }
     var read = book
@@ -158,41 +164,41 @@ package final class Access: SecretHolder {
     return read
   }
 
-  /// True when a uid or its groups are those of an administrator.
+  /// True when a uid or its groups are those of an administrator, by the vault's terms and not by a grant.
   func isBornAdministrator(_ uid: UInt32, _ groups: [UInt32]) -> Bool {
     if let group = terms.administrators, groups.contains(group) { return true }
     return uid == (terms.isSystem ? 0 : terms.owner)
   }
 
-  /// True when a process of the user has its grants alone.
+  /// True when a process of the user is confined to its grants.
   private func isConfined(_ caller: Caller, _ parts: CallerParts) -> Bool {
     guard !terms.isSystem, caller.uid == terms.owner else { return false }
     if book.confines(parts) { return true }
-    // Before the first key came, or where what the store says was changed, nobody can tell whom a grant has named: of a
-    // service it is likely.
+    // Before the first key is in memory, or if the records in the store were changed, nobody can tell which programs a
+    // grant has named. A service has probably been named, so it counts as confined.
     return !book.knowsConfined && caller.userUnit?.hasSuffix(".service") == true && vault.openKeychain != nil
   }
 
   // MARK: Presence
 
-  /// True when the caller's session has shown what a policy asks for, not too long ago.
+  /// True when the caller's session has shown the presence that a policy requires, within the policy's window.
   func isShown(_ policy: Policy, by caller: Caller) -> Bool {
     if policy.require == .none { return true }
     guard let session = caller.session else { return false }
     return authorizations.satisfy(policy, session, now: vault.clock.boot())
   }
 
-  /// Remembers what a caller's session has shown just now, and the slots by which it counts.
+  /// Remembers the presence that a caller's session has shown just now, and the slots by which it counts.
   func add(_ evidence: Authorizations.Evidence, by caller: Caller, with slots: [SlotRecord]) {
     if let session = caller.session { add(evidence, in: session, with: slots) }
   }
 
-  /// The same for any session.
+  /// Remembers the presence that any session has shown just now, and the slots by which it counts.
   func add(_ evidence: Authorizations.Evidence, in session: AuthenticationSession, with slots: [SlotRecord]) {
     authorizations.add(evidence, by: session, with: slots, now: vault.clock.boot())
   }
 
-  /// Forgets what was shown with any of these slots, which are gone.
+  /// Forgets the presence that was shown with any of these slots, which are gone.
   func forget(_ gone: [SlotRecord]) { authorizations.forget(gone) }
 
   // MARK: Locks
@@ -207,8 +213,8 @@ package final class Access: SecretHolder {
     !authorizations.isEmpty || Self.forgotten(lock).contains(where: book.knows)
   }
 
-  /// The classes whose grants, which name items, are not to be in memory after a lock. Where names are hidden these are all: the
-  /// grants for items of one class are those for items of the others.
+  /// The classes whose grants, which name items, must not be in memory after a lock. In a vault that hides names these
+  /// are all classes, because the grants for items of one class are also those for items of the others.
   private static func forgotten(_ lock: Lock) -> [AccessClass] {
     if lock.reach.contains(.names) { return AccessClass.allCases }
     var classes: [AccessClass] = []

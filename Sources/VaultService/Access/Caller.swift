@@ -1,8 +1,8 @@
-/// A process that asks for something, as the kernel saw it when it connected.
+/// A process that asks for something, as the kernel described it when it connected.
 ///
-/// Its own words about itself are kept apart: see ``Said``.
+/// The caller's own words about itself are kept apart, in ``Said``.
 package struct Caller: Hashable, Sendable {
-  /// The ways in which something is asked for.
+  /// The doors of the daemon by which a request comes in.
   package enum Door: String, Sendable {
     case varlink
     /// The service manager's socket for credentials.
@@ -15,15 +15,15 @@ package struct Caller: Hashable, Sendable {
   /// All groups of the process, the effective one first.
   package var groups: [UInt32]
   package var pid: Int32
-  /// The time at which it started, in clock ticks since boot; nil where that could not be told.
+  /// The start time of the process, in clock ticks since boot; nil if it could not be determined.
   package var started: UInt64?
-  /// The unit of the system's service manager that it belongs to; nil where it belongs to none.
+  /// The unit of the system's service manager that the process belongs to; nil for none.
   package var unit: String?
-  /// The unit of its user's own service manager that it belongs to; nil where it belongs to none.
+  /// The unit of its user's own service manager that the process belongs to; nil for none.
   package var userUnit: String?
-  /// The scope in which its proofs of presence count; nil when that could not be told.
+  /// The scope in which the caller's proofs of presence count; nil if it could not be determined.
   package var session: AuthenticationSession?
-  /// What is learned of it when it is first needed.
+  /// The facts about the caller that are determined when they are first needed.
   package let memory: Memory
 
   package init(
@@ -41,7 +41,7 @@ package struct Caller: Hashable, Sendable {
     self.memory = memory
   }
 
-  /// True when it belongs to a system service, where nobody sits.
+  /// True when the caller belongs to a system service, where no person sits.
   ///
   /// A user's own processes are in `user@UID.service` or a session scope.
   package var isSystemService: Bool {
@@ -49,12 +49,12 @@ package struct Caller: Hashable, Sendable {
     return unit.hasSuffix(".service") && !unit.hasPrefix("user@")
   }
 
-  /// The unit that grants know it by: in the machine's vault that of the system's service manager, in a user's that of the user's own.
-  /// A unit of the other manager that has the same name is another one.
+  /// The unit by which grants know the caller: in the machine's vault the unit of the system's service manager, in a
+  /// user's vault the unit of the user's own. A unit of the other manager with the same name is a different unit.
   func grantedUnit(isSystem: Bool) -> String? { isSystem ? unit : userUnit }
 
-  /// The caller as an item's creator and a version's writer are recorded: its uid, and the service that grants know it by if there is
-  /// one. A user's session or terminal is no service.
+  /// The caller, as recorded as an item's creator and a version's writer: its uid, and its service if it has one. A
+  /// user's session or terminal is no service.
   func author(isSystem: Bool) -> String {
     guard let unit = grantedUnit(isSystem: isSystem), unit.hasSuffix(".service"), !unit.hasPrefix("user@") else {
       return "user:\(uid)"
@@ -62,26 +62,26 @@ package struct Caller: Hashable, Sendable {
     return "user:\(uid),unit:\(unit)"
   }
 
-  /// What is learned of a caller when it is first needed, and kept for as long as it is connected.
+  /// The facts about a caller that are determined when they are first needed, and kept for as long as it is connected.
   package final class Memory: Hashable, @unchecked Sendable {
-    /// The path of the file that the process runs now; nil where that cannot be told.
+    /// The path of the file that the process runs now; nil if it cannot be determined.
     package let executable: () -> String?
-    /// The same, or the path that the file had before it was removed or another took its place, as an upgrade does.
+    /// The path of the file that the process runs or, if the file was removed or replaced, as by an upgrade, the path
+    /// that it had before.
     package let formerExecutable: () -> String?
-    /// The terminal of the process, and the names of it and of the processes that it comes from, itself first.
+    /// The terminal of the process, and the names of the process and its ancestors, the process first.
     package let ancestry: () -> (terminal: String?, chain: [String])
-    /// The SHA-256 of that file, in hexadecimal; nil where that cannot be told.
+    /// The SHA-256 of the file that the process runs, in hexadecimal; nil if it cannot be determined.
     package let digest: () -> String?
-    /// Its standing with ``Access``, for as long as that is the same.
+    /// The caller's standing with ``Access``, for as long as the grants stay the same.
     var standing: Standing?
-    /// What the audit log knows of it.
+    /// The audit log's own notes on the caller.
     var audit = AuditMemory()
-    /// The call that it is making.
+    /// The call that the caller is making.
     var passage = Passage()
     private var hashed: Hasher?
 
-    /// A hash that has taken up what tells the process from others, for as long as this one runs: the same over all of its
-    /// connections.
+    /// A hash of what identifies the process while it runs. It is the same over all of the process's connections.
     func hasher(_ caller: Caller) -> Hasher {
       if let hashed { return hashed }
       var hasher = Hasher()
@@ -102,16 +102,16 @@ package struct Caller: Hashable, Sendable {
       self.ancestry = ancestry
     }
 
-    /// True when something in it may name items.
+    /// True when these facts may name items.
     package var mayHoldNames: Bool { standing != nil || !passage.item.isEmpty || !passage.detail.isEmpty }
 
-    /// Drops what names items.
+    /// Drops the facts that name items.
     package func forgetNames() {
       standing = nil
       forgetPassageNames()
     }
 
-    /// Forgets the call, which is over.
+    /// Forgets the call, which has ended.
     func forgetPassage() {
       passage.terms = nil
       passage.isSettled = true
@@ -123,19 +123,21 @@ package struct Caller: Hashable, Sendable {
       passage.said = Said()
     }
 
-    // It says nothing of the caller that the other fields do not.
+    // All memories are equal: what identifies a caller is in its other fields.
     package static func == (left: Memory, right: Memory) -> Bool { true }
     package func hash(into hasher: inout Hasher) {}
   }
 }
 
-/// What is said of a call: the caller's own words about itself, which nobody has checked, and those of the door it came by.
+/// The words that come with a call: the caller's own about itself, which nobody has checked, and those of the door it
+/// came by.
 package struct Said: Sendable {
-  /// The caller's words for what it wants something for.
+  /// The purpose of the call, in the caller's words.
   package var purpose: String?
-  /// The daemon's words for what the caller is about to do, where the door can tell; nothing of a caller's stands unquoted in them.
+  /// The caller's next action in the daemon's words, if the door can tell it. The caller's own words appear in it only
+  /// in quotation marks.
   package var task: String?
-  /// True when it says that a person is waiting.
+  /// True when the caller says that a person is waiting.
   package var isInteractive: Bool
 
   package init(purpose: String? = nil, task: String? = nil, isInteractive: Bool? = nil) {

@@ -2,11 +2,12 @@ internal import VaultModel
 
 /// The parts of subjects that hold for a caller.
 struct CallerParts {
-  /// True when a part holds.
+  /// Tells whether a part holds for the caller.
   let holds: (Subject.Part) -> Bool
-  /// True when a part holds, or held before the file that the process runs was replaced: that frees no program of what it is held to.
+  /// Tells whether a part holds, or held before the file that the process runs was replaced. A replaced file does not
+  /// free a program from its confinement.
   private let held: (Subject.Part) -> Bool
-  /// All parts that can hold and are of a kind that a grant can be found by.
+  /// All parts that can hold and by which a grant can be found.
   let keys: [Subject.Part]
 
   func isAll(of subject: Subject) -> Bool { subject.parts.allSatisfy(holds) }
@@ -22,7 +23,7 @@ struct CallerParts {
       case .user(let uid): caller.uid == uid
       case .group(let gid): caller.groups.contains(gid)
       case .unit(let name): unit == name
-      // Of other users' processes nobody can tell what they run, and in a machine's vault nobody asks.
+      // Nobody can tell which files other users' processes run, and in a machine's vault nobody asks.
       case .executable(let path): !isSystem && caller.memory.executable() == path
       case .digest(let digest): !isSystem && caller.memory.digest() == digest
       }
@@ -34,7 +35,7 @@ struct CallerParts {
     }
   }
 
-  /// The parts that held for a process when it left something.
+  /// The parts that held for a process when it left a deposit.
   init(_ depositor: Depositor) {
     keys =
       [.user(depositor.uid)] + depositor.groups.map { .group($0) } + (depositor.unit.map { [.unit($0)] } ?? [])
@@ -51,7 +52,7 @@ struct CallerParts {
     held = holds
   }
 
-  /// The audit log's words on a process.
+  /// The parts that hold for a process by an entry of the audit log.
   init(_ told: AuditEntry.Caller) {
     keys = [.user(told.uid)] + (told.unit.map { [.unit($0)] } ?? [])
     holds = { part in
@@ -65,7 +66,8 @@ struct CallerParts {
     held = holds
   }
 
-  /// Any process that is this subject, as far as that says it: its user has these groups, and those are all that are known.
+  /// The parts of any process that is this subject, as far as the subject determines them. Its user has these groups,
+  /// and only these parts are known.
   init(_ subject: Subject, groups: [UInt32]) {
     let parts = Set(subject.parts + groups.map { .group($0) })
     keys = Array(parts)

@@ -6,22 +6,23 @@ internal import VaultStore
 extension GrantBook {
   /// The records of one class, as they were read.
   enum Loaded {
-    /// Those that were stored last, and no others.
+    /// Exactly the records that were stored last.
     case stored([GrantRecord])
-    /// The records that open where they are not those that were stored last, or could not all be read. No grant of
-    /// them counts. What they take from somebody does, so that nobody has more by a change of the store.
+    /// The records that can be opened, if these are not the ones that were stored last, or if not all of them could be
+    /// read. Their grants do not count. Their restrictions do, so that nobody gains rights by a change of the store.
     case changed([GrantRecord], because: VaultError)
   }
 
-  /// The content of the records of one class. All classes have the same records but for what could not be stored yet,
-  /// or what somebody forged who has the key of that class alone.
+  /// The content of the records of one class. All classes have the same records, except for what could not be stored
+  /// yet, or what an attacker who has the key of that class alone has forged.
   struct Page {
     var grants: [(id: ItemID, grant: Grant)] = []
     var denied: [RequestTarget: ItemID] = [:]
     var isUnconfirmed = false
-    /// The reason why they are not those that were stored, so that no grant of them is here; nil where they are.
+    /// The reason why these are not the records that were stored, so that the page has no grants; nil if they are.
     var problem: VaultError?
-    /// The set of the records in the store that say all of it and nothing else; nil where these may be others by now.
+    /// The set of the records in the store that contain exactly what this page contains; nil if the store may have
+    /// other records by now.
     var set: RecordSet?
 
     /// The grants with these ids; nil for all.
@@ -30,10 +31,10 @@ extension GrantBook {
     }
   }
 
-  /// Grants to be revoked of classes that cannot be read yet.
+  /// Grants to revoke, in classes that cannot be read yet.
   struct Coming {
     let subject: Subject
-    /// Nil for all of the subject.
+    /// The pattern of the grants; nil for all grants of the subject.
     let pattern: ItemPattern?
     var classes: Set<AccessClass>
   }

@@ -2,37 +2,37 @@ internal import VaultCore
 internal import VaultModel
 internal import VaultStore
 
-/// The grants that are in memory, for items of each class, and what decides how they count.
+/// The grants in memory, for items of each class, and the records that decide how the grants count.
 struct GrantBook {
   private var pages: [AccessClass: Page] = [:]
-  /// The subjects whose processes have their grants alone, in a user's vault, and the ids of their records.
+  /// The subjects whose processes are confined to their grants in a user's vault, and the ids of their records.
   private(set) var confined: [Subject: Set<ItemID>] = [:]
-  /// The ids of records by which grants wait to be confirmed.
+  /// The records that say that grants wait for confirmation: their ids, with the time since which.
   private(set) var unconfirmed: [ItemID: Int64] = [:]
-  /// Records that were revoked and could not be removed from the store in every class yet.
+  /// Records that were revoked but could not be removed from the store in every class yet.
   private(set) var revoked: Set<ItemID> = []
-  /// Those that are to be revoked as soon as they are known.
+  /// Grants to revoke as soon as they can be read.
   private var coming: [Coming] = []
-  /// The classes whose records have told the subjects that have their grants alone, and those whose records were not
-  /// what was stored when they were read last. Neither is forgotten by a lock.
+  /// The classes whose records have named the confined subjects, and the classes whose records were not what was stored
+  /// when they were read last. A lock forgets neither.
   private var (told, doubted): (Set<AccessClass>, Set<AccessClass>) = ([], [])
-  /// The ids of the grants that count, for items of some class, until their time.
+  /// The ids of the grants that count, for items of some class, until they end.
   private(set) var counting: Set<ItemID> = []
   /// All grants, each once, whether or not they count.
   private(set) var all: [(id: ItemID, grant: Grant)] = []
-  /// Counts changes.
+  /// The number of changes.
   private(set) var revision = 0
-  /// ``confined`` by the same part as below.
+  /// ``confined``, by the same part of the subject as ``byPart``.
   private var confinedByPart: [Subject.Part: [Subject]] = [:]
-  /// The grants by a part of their subject, the unit where it has one, so that a caller is held against few.
+  /// The grants by one part of their subject, the unit if it has one, so that a caller is compared with few grants.
   private var byPart: [Subject.Part: [(accessible: AccessClass, id: ItemID, grant: Grant)]] = [:]
 
-  /// Takes in what the store has for items of a class.
+  /// Loads the records of one class that the store has.
   mutating func load(_ accessible: AccessClass, _ records: [GrantRecord]) { load([accessible: .stored(records)]) }
 
-  /// The same for several classes at once.
+  /// Loads the records of several classes at once.
   ///
-  /// - Parameter sets: those of the records that were stored last.
+  /// - Parameter sets: the sets of the records that were stored last.
   mutating func load(_ read: [AccessClass: Loaded], _ sets: [AccessClass: RecordSet] = [:]) {
     for accessible in AccessClass.allCases {
       switch read[accessible] {
@@ -45,10 +45,11 @@ struct GrantBook {
     count()
   }
 
-  /// The sets of the records in the store that say what is known of each class, and nothing else, as far as that is known.
+  /// The sets of the records in the store that contain exactly what is in memory, for each class for which such a set
+  /// is known.
   var sets: [AccessClass: RecordSet] { pages.compactMapValues(\.set) }
 
-  /// Takes note that what is known of some classes is what the store has now.
+  /// Notes that the pages of these classes contain exactly what the store has now.
   mutating func agree(_ sets: [AccessClass: RecordSet]) {
     for (accessible, set) in sets { pages[accessible]?.set = set }
   }
@@ -70,7 +71,7 @@ struct GrantBook {
     coming.removeAll { $0.classes.isEmpty }
   }
 
-  /// Takes note that what the store has for items of a class is not what was stored.
+  /// Notes that the records of a class in the store are not what was stored.
   private mutating func distrust(_ accessible: AccessClass, _ records: [GrantRecord], because problem: VaultError) {
     var page = Page(problem: problem)
     for record in records { restrict(&page, record) }
@@ -78,7 +79,7 @@ struct GrantBook {
     doubted.insert(accessible)
   }
 
-  /// Takes in a record that takes something from somebody.
+  /// Applies a record that restricts somebody; a grant is not applied.
   private mutating func restrict(_ page: inout Page, _ record: GrantRecord) {
     switch record.content {
     case .grant: break
@@ -97,36 +98,39 @@ struct GrantBook {
     }
   }
 
-  /// Drops what it knows of a class, whose grants count no more until they are read again.
+  /// Drops the page of a class. Its grants do not count until they are read again.
   mutating func forget(_ accessible: AccessClass) {
     guard pages.removeValue(forKey: accessible) != nil else { return }
     count()
   }
 
-  /// Drops everything: the store is another one now.
+  /// Drops everything, because the store is another one now.
   mutating func forgetAll() {
     let next = revision + 1
     self = GrantBook()
     revision = next
   }
 
-  /// Takes grants out that are to count no more from now on. `isStored` when no record of them is left.
+  /// Removes grants, which do not count from now on.
+  ///
+  /// - Parameter isStored: true if no record of them is left in the store.
   mutating func revoke(_ ids: Set<ItemID>, isStored: Bool) {
     for accessible in pages.keys { pages[accessible]?.grants.removeAll { ids.contains($0.id) } }
     if isStored { revoked.subtract(ids) } else { revoked.formUnion(ids) }
     changed(ids)
   }
 
-  /// Has the grants of a subject, all or those for a pattern, be revoked in each class that cannot be read now, when it is.
+  /// Marks the grants of a subject, all or those for a pattern, for revocation in each class that cannot be read now,
+  /// as soon as that class is read.
   mutating func revokeComing(_ subject: Subject, _ pattern: ItemPattern?) {
     let classes = Set(AccessClass.allCases.filter { !knows($0) })
     if !classes.isEmpty { coming.append(Coming(subject: subject, pattern: pattern, classes: classes)) }
   }
 
-  /// No record of these is left in the store.
+  /// Notes that no record of these grants is left in the store.
   mutating func haveStored(_ ids: Set<ItemID>) { revoked.subtract(ids) }
 
-  /// Puts a grant in, in place of those with the ids in `old`.
+  /// Adds a grant in place of the grants with the ids in `old`.
   mutating func put(_ record: GrantRecord, insteadOf old: Set<ItemID>) {
     for accessible in pages.keys {
       pages[accessible]?.grants.removeAll { old.contains($0.id) }
@@ -135,7 +139,7 @@ struct GrantBook {
     changed(old.union([record.id]))
   }
 
-  /// Takes note of when grants were used, as their records say it, which changes nothing about what counts.
+  /// Takes over the times at which grants were used from their records. That does not change which grants count.
   mutating func use(_ records: [GrantRecord]) {
     let used = Dictionary(records.map { ($0.id, $0.grant?.used) }) { first, _ in first }
     func note(_ entries: inout [(id: ItemID, grant: Grant)]) {
@@ -157,7 +161,7 @@ struct GrantBook {
     changed([])
   }
 
-  /// Puts in that a subject may not ask for an item any more.
+  /// Notes that a subject may not ask for an item any more.
   mutating func deny(_ target: RequestTarget, _ id: ItemID) {
     for accessible in pages.keys { pages[accessible]?.denied[target] = id }
     changed([])
@@ -175,14 +179,14 @@ struct GrantBook {
     count()
   }
 
-  /// Takes note of a change of the records, and finds out anew which grants count, of those with these ids.
+  /// Notes a change of the records, and determines anew which of the grants with these ids count.
   private mutating func changed(_ ids: Set<ItemID>) {
-    // The store has another set now.
+    // The store has another set of records now.
     for accessible in pages.keys { pages[accessible]?.set = nil }
     count(ids)
   }
 
-  /// Finds out anew which grants count, of those with these ids; nil for all.
+  /// Determines anew which of the grants with these ids count; nil for all grants.
   private mutating func count(_ ids: Set<ItemID>? = nil) {
     revision += 1
     confinedByPart = Dictionary(grouping: confined.keys, by: Self.key)
@@ -213,13 +217,15 @@ struct GrantBook {
     counting.subtract(ids)
   }
 
-  /// The grants for items of a class that count, of those with these ids: where a stronger class is known, those that it has, too.
+  /// The grants with these ids that count for items of a class. If the grants of a stronger class are known, only those
+  /// that the stronger class has, too.
   ///
-  /// A grant is stored in all classes at once. One that only a weaker class has was put there by somebody who has that class's key
-  /// alone, as whoever has the disk has that of `always` items where the boot key is on it.
+  /// A grant is stored in all classes at once. A grant that only a weaker class has was added by somebody who has the
+  /// key of that class alone. For instance, if the boot key is on the disk, whoever has the disk has the key of
+  /// `always` items.
   private func counting(_ accessible: AccessClass, among ids: Set<ItemID>?) -> [(id: ItemID, grant: Grant)] {
     guard let page = pages[accessible] else { return [] }
-    // The classes stand in that order.
+    // The classes are in order from the strongest to the weakest.
     let stronger = AccessClass.allCases.prefix { $0 != accessible }.compactMap { pages[$0] }
     guard !page.isUnconfirmed, !stronger.contains(where: \.isUnconfirmed) else { return [] }
     let grants = page.among(ids)
@@ -232,31 +238,31 @@ struct GrantBook {
     subject.parts.first { if case .unit = $0 { true } else { false } } ?? subject.parts[0]
   }
 
-  // MARK: What it says
+  // MARK: Questions
 
   func knows(_ accessible: AccessClass) -> Bool { pages[accessible] != nil }
 
-  /// The reason why what the store has for items of some class is not what was stored; nil where all that is known is.
+  /// The reason why the records of some class in the store are not what was stored; nil if all that were read are.
   var problem: VaultError? { AccessClass.allCases.lazy.compactMap { pages[$0]?.problem }.first }
 
-  /// True when what it says of some class is what was stored.
+  /// True when the records of some class are what was stored.
   var isTrusted: Bool { pages.values.contains { $0.problem == nil } }
 
-  /// True when the subjects that have their grants alone are known. Where other records were not what was stored, the
-  /// word of those of `always` items is not enough: whoever has the disk may have their key.
+  /// True when the confined subjects are known. If the records of some class were not what was stored, the records of
+  /// the `always` class are not enough: whoever has the disk may have the key of that class.
   var knowsConfined: Bool { told.contains { $0 != .always || doubted.isEmpty } }
 
-  /// True when a caller of which these parts hold has its grants alone.
+  /// True when a caller with these parts is confined to its grants.
   func confines(_ caller: CallerParts) -> Bool {
     caller.keys.contains { confinedByPart[$0]?.contains(where: caller.wasAll) == true }
   }
 
-  /// The subject that holds a caller of which these parts hold to its grants: the one that says most of it.
+  /// The subject that confines a caller with these parts to its grants: the most specific one.
   func confining(_ caller: CallerParts) -> Subject? {
     mostTelling(caller.keys.flatMap { confinedByPart[$0] ?? [] }.filter(caller.isAll))
   }
 
-  /// The same, also of a caller that was that subject before its file was replaced.
+  /// The most specific confined subject that the caller is, or was before its file was replaced.
   func holding(_ caller: CallerParts) -> Subject? {
     mostTelling(caller.keys.flatMap { confinedByPart[$0] ?? [] }.filter(caller.wasAll))
   }
@@ -265,7 +271,7 @@ struct GrantBook {
     subjects.max { ($0.parts.count, $1.description) < ($1.parts.count, $0.description) }
   }
 
-  /// True when some grant that counts is for a subject with that part, which has no unit but that one.
+  /// True when some grant that counts is for a subject with that part and with no unit, unless that part is the unit.
   func names(_ part: Subject.Part) -> Bool { byPart[part] != nil }
 
   /// True when some grant that counts is for that user in that unit.
@@ -276,14 +282,14 @@ struct GrantBook {
   /// True when a subject may not ask for an item any more.
   func denies(_ target: RequestTarget) -> Bool { pages.values.contains { $0.denied[target] != nil } }
 
-  /// Everything that nobody may ask for any more, with the ids of the records that say so.
+  /// All targets for which nobody may ask any more, with the ids of the records that say so.
   var denied: [RequestTarget: Set<ItemID>] {
     pages.values.reduce(into: [:]) { all, page in
       for (target, id) in page.denied { all[target, default: []].insert(id) }
     }
   }
 
-  /// The grants, for items of each class, of a caller of which these parts hold.
+  /// The grants, for items of each class, of a caller with these parts.
   func grants(for caller: CallerParts) -> [AccessClass: [GrantIndex.Entry]] {
     var found: [AccessClass: [GrantIndex.Entry]] = [:]
     for accessible in pages.keys { found[accessible] = [] }

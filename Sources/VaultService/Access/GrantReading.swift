@@ -1,15 +1,16 @@
 internal import VaultCore
 internal import VaultModel
 
-/// Somebody who reads the list of grants, a few at a time, in the order of their subjects and items.
+/// A reading of the list of grants, a few at a time, in the order of their subjects and items.
 ///
-/// Whatever changes meanwhile is told as it is when its place comes. A lock that hides names ends it.
+/// A grant that changes during the reading is shown as it is when its turn comes. A lock that hides names ends the
+/// reading.
 package final class GrantReading: SecretHolder {
-  /// The place of a grant in the order, which no two have in common.
+  /// The place of a grant in the order, which is unique.
   private struct Place: Comparable {
     let subject: String
     let items: String
-    /// True for what is no credential, which comes after those that are.
+    /// True for a grant that is no credential; it comes after those that are.
     let isPlain: Bool
     let credential: String
 
@@ -28,14 +29,14 @@ package final class GrantReading: SecretHolder {
   private let filter: Access.GrantFilter
   private let caller: Caller
   private let isAdministrator: Bool
-  /// Those that are left, in order, by the state of the grants that they were looked up at.
+  /// The grants that are left to show, in order, as of ``revision``.
   private var left: ArraySlice<(place: Place, id: ItemID, grant: Grant)> = []
   private var revision: Int?
-  /// The place of the last one that was told.
+  /// The place of the last grant that was shown.
   private var last: Place?
   private var hasEnded = false
 
-  /// - Throws: the refusal, also where nobody can tell which grants there are.
+  /// - Throws: the refusal, also if nobody can determine which grants there are.
   init(_ access: Access, _ filter: Access.GrantFilter, _ caller: Caller) throws(Refusal) {
     (self.access, self.filter, self.caller) = (access, filter, caller)
     isAdministrator = access.isAdministrator(caller)
@@ -43,9 +44,10 @@ package final class GrantReading: SecretHolder {
     try lookUp()
   }
 
-  /// The next grants, `count` at most, and whether there are no more.
+  /// The next grants, at most `count`, and whether the list is over.
   ///
-  /// - Throws: why it cannot go on: the caller may no longer read them, or nobody can tell now which there are.
+  /// - Throws: the reason why the reading cannot continue: the caller may no longer read the grants, or nobody can
+  ///   determine now which there are.
   package func next(_ count: Int) throws(Refusal) -> (grants: [Access.ToldGrant], isOver: Bool) {
     try lookUp()
     let page = left.prefix(count)

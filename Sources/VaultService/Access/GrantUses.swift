@@ -1,6 +1,6 @@
-/// The writing down of when grants were used, which an unlock begins: some of them in each part, between requests.
+/// The storing of the times at which grants were used. An unlock begins it, and it runs in parts between requests.
 package final class GrantUses: Runner.Work {
-  /// The grants of one part, each of which is sealed anew for every class.
+  /// The number of grants in one part; each grant is sealed anew for every class.
   static let part = 128
 
   private let access: Access
@@ -8,7 +8,7 @@ package final class GrantUses: Runner.Work {
 
   init(_ access: Access, _ runner: Runner) { (self.access, self.runner) = (access, runner) }
 
-  /// Writes the first part at once.
+  /// Stores the first part at once.
   func begin() { if case .again = run(until: 0) { runner.begin(self) } }
 
   package var share: Runner.Share { .equal }

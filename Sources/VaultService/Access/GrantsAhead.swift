@@ -2,10 +2,11 @@ internal import VaultCore
 internal import VaultModel
 internal import VaultStore
 
-/// The reading of the grants for an unlock, which opens nothing before that is done: in parts of a few milliseconds, between
-/// which requests and locks are looked at. So it is known who may do what from the moment on in which the vault is unlocked.
+/// The reading of the grants for an unlock, which opens nothing before all grants are read. It runs in parts of a few
+/// milliseconds, between which requests and locks are handled. So all rights are known from the moment at which the
+/// vault is unlocked.
 ///
-/// A lock ends it, as it ends the conversation that it is for.
+/// A lock ends the reading, as it ends the conversation that the reading is for.
 package final class GrantsAhead: SecretHolder, Runner.Work {
   /// The time that one part may take, in nanoseconds.
   static let part: Int64 = 4_000_000
@@ -13,18 +14,19 @@ package final class GrantsAhead: SecretHolder, Runner.Work {
   private let access: Access
   private let runner: Runner
   private let keychain: Keychain
-  /// It holds keys.
+  /// The walk over the grants, which holds keys.
   private var walk: GrantWalk?
   private var then: (() -> Void)?
 
-  /// - Parameter vaultKey: opens what is to be read; nothing is where it does not, which the unlock itself tells.
+  /// - Parameter vaultKey: the key that opens the grants. With a wrong key nothing is read, and the unlock itself
+  ///   reports the error.
   init(_ access: Access, _ keychain: Keychain, _ runner: Runner, _ vaultKey: borrowing SecureBytes) {
     (self.access, self.keychain, self.runner) = (access, keychain, runner)
     walk = try? GrantWalk(keychain, vaultKey: vaultKey, known: access.book.sets)
     super.init(in: access.vault.holders)
   }
 
-  /// Reads the first part at once, so that where there are few grants nothing waits.
+  /// Reads the first part at once, so that a vault with few grants makes nobody wait.
   ///
   /// - Parameter then: opens the vault.
   func begin(then: @escaping () -> Void) {
@@ -48,7 +50,7 @@ package final class GrantsAhead: SecretHolder, Runner.Work {
     return .over
   }
 
-  /// Reads no further, and opens nothing.
+  /// Stops the reading; the vault is not opened.
   func callOff() {
     runner.end(self)
     (walk, then) = (nil, nil)

@@ -1,6 +1,7 @@
 package import VaultModel
 
-/// What a caller may do to the item of one name, whether there is one or not: for each class that the item can be of.
+/// The caller's rights on the item of one name, whether or not there is such an item, for each class that the item can
+/// have.
 package struct Permit {
   /// True for an administrator, who may do everything to every item.
   package let isAdministrator: Bool
@@ -17,13 +18,13 @@ package struct Permit {
     self.isUndecided = isUndecided
   }
 
-  /// The permit of who has these rights, of whatever class the item is.
+  /// A permit for these rights, for items of every class.
   init(_ rights: Rights) {
     self.init(isUndecided: false)
     (whenUnlocked, afterFirstUnlock, always) = (rights, rights, rights)
   }
 
-  /// The rights where the item is of that class.
+  /// The rights if the item is of that class.
   package subscript(accessible: AccessClass) -> Rights {
     get {
       if isAdministrator { return .all }
@@ -42,15 +43,15 @@ package struct Permit {
     }
   }
 
-  /// The rights that it has where the item is of some class.
+  /// The rights that the caller has in at least one class.
   package var anywhere: Rights {
     isAdministrator ? .all : whenUnlocked.union(afterFirstUnlock).union(always)
   }
 
-  /// True when the item may be such that the caller has the right.
+  /// True when there is a class of items in which the caller has the right.
   package func mayHave(_ right: Right) -> Bool { isAdministrator || anywhere.contains(right) }
 
-  /// True when the caller has the right, of an item of that class; where there is no item, of one that it could be.
+  /// True when the caller has the right on an item of that class; if there is no item, on an item of some class.
   package func has(_ right: Right, _ accessible: AccessClass?) -> Bool {
     isAdministrator || (accessible.map { self[$0] } ?? anywhere).contains(right)
   }

@@ -2,46 +2,46 @@ internal import VaultCore
 package import VaultModel
 package import VaultStore
 
-/// The reason why what was asked for is not done, for whichever door it was asked at.
+/// The reason why a request is refused, for every door.
 package enum Refusal: Error, Equatable {
-  /// A parameter that cannot be what it is, by its name.
+  /// A parameter, by its name, has a value that it cannot have.
   case invalid(String)
   case noVault
   case vaultExists
-  /// The vault is locked; the state tells since when and why.
+  /// The vault is locked; the state says since when and why.
   case locked(LockState)
   /// The time to wait is up, and the vault is still locked.
   case timedOut
-  /// The time to wait is up, and no administrator has answered the request of that number.
+  /// The time to wait is up, and no administrator has answered the request of this number.
   case unanswered(Int)
-  /// Administrators are asked by the request of that number, and have not answered yet.
+  /// Administrators are asked by the request of this number, and have not answered yet.
   case unapproved(Int)
-  /// `isVerified` tells that the store was found whole: nobody has taken the item away.
+  /// There is no such item. If `isVerified`, the store was found whole, so nobody has taken the item away.
   case noSuchItem(String, isVerified: Bool)
   case noSuchVersion(String, Int)
   case noSuchSlot(Int)
-  /// No grant is for that subject, or none is for that pattern.
+  /// There is no grant for this subject, or none for this pattern.
   case noSuchGrant(String)
-  /// Nothing that somebody asked for has that number; nil for what was not asked for by one.
+  /// There is no request, approval or inquiry with this number; nil if there is no such denial.
   case noSuchRequest(Int?)
   case invalidGrant(String)
   case lastSlot
   case alreadyExists(String)
-  /// Since when, Unix seconds.
+  /// The item has expired at this time, in Unix seconds.
   case expired(String, Int64)
   case invalidName(String, reason: String)
   case invalidValue(kind: String, reason: String)
-  /// What was asked for is done with items of other kinds.
+  /// The operation is for items of other kinds; `kind` is this item's.
   case wrongKind(String, kind: ItemKind)
-  /// What was asked for is done with keys that are made for it; `use` is what this one is made for, nil where it is no key.
+  /// The operation is for keys made for another use; `use` is the use of this key, nil if the item is no key.
   case wrongUse(String, use: KeyUse?)
-  /// The item's key is never read, and takes no value but a generated one.
+  /// The item's key is never read, and only a generated value can replace it.
   case neverRead(String)
-  /// What was asked for is not what the item's attributes allow.
+  /// The item's attributes do not allow the terms of the operation.
   case notOnTheseTerms(String, reason: String)
-  /// `position` is the byte offset in the query.
+  /// The query is invalid; `position` is the byte offset in the query.
   case invalidQuery(reason: String, position: Int)
-  /// The secret was wrong; the next attempt is possible after so many milliseconds.
+  /// The secret was wrong; the next attempt is possible after `wait` milliseconds.
   case authenticationFailed(method: String, wait: Int)
   case mistypedRecoveryCode
   case backingOff(method: String, wait: Int)
@@ -51,7 +51,7 @@ package enum Refusal: Error, Equatable {
   case presenceFailed(String)
   case presenceRequired(String, Requirement)
   case rekeying
-  /// A rekey rests, because the vault is locked.
+  /// A rekey is paused, because the vault is locked.
   case rekeyRests
   case noSuchDeposit(Int)
   case cancelled
@@ -59,7 +59,7 @@ package enum Refusal: Error, Equatable {
   case tooLarge(limit: Int)
   case tooMuch(String)
   case denied(String)
-  /// `isNewer` when a later program wrote the store.
+  /// The store is corrupt, or a later program wrote it, if `isNewer`.
   case corrupt(String, isNewer: Bool, advice: String?)
   case storageFailed(String)
   case outOfMemory
@@ -77,7 +77,7 @@ package enum Refusal: Error, Equatable {
     }
   }
 
-  /// The refusal of what is asked over a connection whose process has ended.
+  /// The refusal of requests over a connection whose process has ended.
   package static let disowned = Refusal.denied("the process that connected has ended")
 
   static func unavailable(_ method: String, _ obstacle: Obstacle) -> Refusal { .unavailable(method: method, obstacle) }
@@ -86,7 +86,7 @@ package enum Refusal: Error, Equatable {
     .unavailable(method: method, Obstacle(reason, advice))
   }
 
-  /// An error of the store that is about no single item.
+  /// The refusal for an error of the store that is not about a single item.
   init(_ error: VaultError) {
     switch error {
     case .noVault: self = .noVault
@@ -107,7 +107,7 @@ package enum Refusal: Error, Equatable {
     }
   }
 
-  /// The refusal of a question about grants that are not what was stored, or cannot be read.
+  /// The refusal of a question about grants if the records of grants are not what was stored, or cannot be read.
   init(grants error: VaultError) {
     guard case .corrupt(let reason) = error else {
       self.init(error)
@@ -117,7 +117,7 @@ package enum Refusal: Error, Equatable {
     self = .corrupt(reason, isNewer: false, advice: advice)
   }
 
-  /// Its reason for the journal, with its advice.
+  /// The reason for the journal, with its advice.
   var sentence: String {
     if case .corrupt(_, _, let advice?) = self { Clauses.joined(reason, advice) } else { reason }
   }
@@ -135,7 +135,7 @@ package enum Refusal: Error, Equatable {
     switch self {
     case .unavailable(_, let obstacle): obstacle
     case .accountExpired(let reason), .presenceFailed(let reason): Obstacle(reason)
-    // Only what is typed costs a wait.
+    // A wrong fingerprint costs no wait; only typed answers do.
     case .authenticationFailed(SlotKind.pam.name, let wait):
       Obstacle(wait > 0 ? "login password not accepted" : "fingerprint not recognised")
     case .authenticationFailed: Obstacle("not accepted")
@@ -163,14 +163,14 @@ extension Vault {
     }
   }
 
-  /// True when all records are known to be those that were written last.
+  /// True when all records are known to be the ones that were written last.
   var isVerified: Bool { openKeychain?.isVerified ?? false }
 }
 
 extension VaultError {
   var isInUse: Bool { if case .inUse = self { true } else { false } }
 
-  /// One sentence for a person.
+  /// The error in one sentence for a person.
   package var text: String {
     switch self {
     case .noVault: "there is no vault"

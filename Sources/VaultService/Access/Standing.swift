@@ -1,18 +1,19 @@
 internal import VaultCore
 internal import VaultModel
 
-/// What one caller is to the vault, for as long as the grants stay what they are.
+/// The rights of one caller in this vault, valid for as long as the grants stay the same.
 final class Standing {
-  /// The state of the grants that it was made from.
+  /// The revision of the grants from which the standing was made.
   let revision: Int
   let isAdministrator: Bool
-  /// True in a user's vault for one of the user's processes that has its grants alone.
+  /// True, in a user's vault, for a process of the user that is confined to its grants.
   let isConfined: Bool
   /// The caller's grants for items of each class; nil for a class whose grants nobody can read now.
   let grants: [AccessClass: GrantIndex?]
-  /// The areas that were found last for a right, and the time from and until which they are the same, Unix seconds.
+  /// The areas that were found last for a right, and the time from which and the time until which they stay the same,
+  /// in Unix seconds.
   private var known: [Right: (areas: [SearchArea], from: Int64, until: Int64)] = [:]
-  /// The subject as which the caller asks for what it has no grant for, once that was looked up.
+  /// The subject as which the caller asks for rights that it has no grant for; nil until it has been looked up.
   var subject: Subject??
 
   init(revision: Int, isAdministrator: Bool, isConfined: Bool, grants: [AccessClass: GrantIndex?]) {
@@ -36,18 +37,19 @@ final class Standing {
       }
   }
 
-  /// Takes note that the caller makes use, for as long as it watches, of each grant that lets it.
+  /// Notes a use of each grant that lets the caller watch, for as long as it watches.
   func noteWatch(now: Int64) {
     for index in grants.values { index?.noteUse(of: .watch, now: now) }
   }
 
-  /// The areas in which the caller may have a right. They are looked up once, and again when a grant among them has ended.
+  /// The areas in which the caller may have a right. They are looked up once, and again when one of their grants has
+  /// ended.
   func areas(_ right: Right, now: Int64) -> [SearchArea] {
     if let known = known[right], known.from <= now, now < known.until { return known.areas }
     var (areas, ids, until): ([SearchArea], Set<ItemID>, Int64) = ([], [], .max)
     for index in grants.values {
       for entry in index?.entries ?? [] where entry.grant.rights.contains(right) && entry.grant.counts(at: now) {
-        // The same grant is there for items of each class.
+        // A grant is in the index of each class.
         guard ids.insert(entry.id).inserted else { continue }
         areas.append(SearchArea(of: entry.grant.pattern))
         until = min(until, entry.grant.until ?? .max)
@@ -66,12 +68,12 @@ final class Standing {
   }
 }
 
-/// The grants of one caller for the items of one class, by where those can be.
+/// The grants of one caller for the items of one class, by the folders of their patterns.
 ///
-/// A pattern with a folder is looked at for names in that folder alone, so that a caller with a thousand grants costs little more than
-/// one with a few.
+/// A pattern with a folder is compared only with names in that folder, so that a caller with a thousand grants costs
+/// little more than a caller with a few.
 final class GrantIndex {
-  /// A grant that counts, and when it was last seen to be used.
+  /// A grant that counts, and the time at which it was last used.
   final class Entry {
     let id: ItemID
     let grant: Grant
@@ -83,12 +85,12 @@ final class GrantIndex {
     }
   }
 
-  /// Seconds within which another use is not noted.
+  /// The seconds after a noted use within which another use is not noted.
   static let usePrecision: Int64 = 86_400
   private var folders: [String: [Entry]] = [:]
   private let noteUse: (ItemID, Int64) -> Void
 
-  /// - Parameter noteUse: called with a grant that was needed, and when; once within ``usePrecision``.
+  /// - Parameter noteUse: called with a grant that was used, and the time; once within ``usePrecision``.
   init(_ entries: [Entry], noteUse: @escaping (ItemID, Int64) -> Void) {
     self.noteUse = noteUse
     for entry in entries { folders[entry.grant.pattern.folder ?? "", default: []].append(entry) }
@@ -98,7 +100,7 @@ final class GrantIndex {
 
   var entries: [Entry] { folders.values.flatMap { $0 } }
 
-  /// The rights that the grants for a name give together.
+  /// The union of the rights that the grants give on a name.
   func rights(on name: ItemName, now: Int64) -> Rights {
     var rights: Rights = []
     if let entries = folders[""] { collect(entries, name, now, &rights) }
@@ -117,7 +119,7 @@ final class GrantIndex {
     }
   }
 
-  /// Takes note that all grants of a right that count were needed now, whichever items there are.
+  /// Notes a use, now, of every grant that counts and gives a right, regardless of which items exist.
   func noteUse(of right: Right, now: Int64) {
     for entry in entries where entry.grant.rights.contains(right) && entry.grant.counts(at: now) {
       noteUse(of: entry, now)

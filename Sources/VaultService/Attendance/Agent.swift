@@ -4,17 +4,18 @@ internal import VaultModel
 package final class Agent {
   package let number: Int
   package let caller: Caller
-  /// Its process, as people are told of it.
+  /// The agent's process, as described to people.
   package let process: Asker
-  /// The ways in which it asks, in its own words.
+  /// The interfaces through which the agent asks, in its own words.
   package let faces: [String]
-  /// The time at which it came, Unix seconds.
+  /// The time at which the agent connected, in Unix seconds.
   package let since: Int64
-  /// Ends its call where it may attend no more.
+  /// Ends the agent's call when the agent may no longer attend.
   let refused: () -> Void
-  /// Sends it what happens; false when it is to be told no more.
+  /// Sends the agent an event; returns false if it is to be sent no more.
   let send: (AttendanceEvent) -> Bool
-  /// The inquiries that it was told of and that are open, and those of them that it cannot put to anybody.
+  /// The numbers of the open inquiries that the agent was told of, and of those among them that it cannot put to a
+  /// person.
   var told: Set<Int> = []
   var unable: Set<Int> = []
 
@@ -26,35 +27,35 @@ package final class Agent {
     (self.refused, self.send) = (refused, send)
   }
 
-  /// True for the very process that attends.
+  /// True for the process that attends as this agent.
   func isProcess(of other: Caller) -> Bool {
     caller.uid == other.uid && caller.pid == other.pid && caller.started != nil && caller.started == other.started
   }
 }
 
-/// Something that agents are told.
+/// An event that agents are told of.
 package enum AttendanceEvent {
-  /// The first, with the number of the agent.
+  /// The first event, with the number of the agent.
   case attending(Int)
   case inquiry(ToldInquiry)
   case withdrawn(Int, Withdrawal)
   case notice(Notice)
 
-  /// The reasons why an inquiry is taken back.
+  /// The reasons why an inquiry is withdrawn.
   package enum Withdrawal: String, Sendable {
     case answered, dismissed
-    /// Nobody waits for it any more, or a lock hides its name.
+    /// Nobody waits for the inquiry any more, or a lock hides the name in it.
     case gone
   }
 
-  /// What a person should hear of.
+  /// A notice for a person.
   package enum Notice {
-    /// It will lock by itself, for that reason, at that time, Unix seconds.
+    /// The vault will lock by itself for this reason, at this time in Unix seconds.
     case locking(LockPolicy.Reason, at: Int64)
     case state(LockState)
-    /// Somebody was not recognised.
+    /// A person at this process tried to unlock the vault and was not recognised.
     case failedUnlock(Asker)
-    /// The check of the store failed.
+    /// The check of the store has failed, for this reason.
     case integrity(String)
   }
 }

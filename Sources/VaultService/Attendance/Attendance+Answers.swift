@@ -1,27 +1,28 @@
 package import VaultModel
 internal import VaultStore
 
-// What becomes of an inquiry: an answer that an agent brings, or a dismissal.
+// The two ends of an inquiry: an answer that an agent brings, or a dismissal.
 extension Attendance {
-  /// The item of the presence inquiry of that number, of which the caller was told as an agent.
+  /// The item of the presence inquiry with this number. The caller must be an agent that was told of the inquiry.
   package func item(of number: Int, for caller: Caller) throws(Refusal) -> ItemInfo {
     let inquiry = try inquiry(number, toldTo: caller)
     guard case .presence(let name, _, _) = inquiry.matter else { throw .invalid("inquiry") }
     return try items.itemToProve(name, for: caller)
   }
 
-  /// The session that waits for the presence inquiry of that number; nil where it is over.
+  /// The session that waits for the presence inquiry with this number; nil if the inquiry is over.
   func session(of number: Int) -> AuthenticationSession? {
     if case .presence(_, _, let session) = inquiries[number]?.matter { session } else { nil }
   }
 
-  /// Takes note that a person was there, or said yes: those who wait go on.
+  /// Notes that a person has shown presence or said yes, so that the waiting calls continue.
   func isShown(_ number: Int) {
     close(number, .answered)
     vault.waiting.go(.presence(number)) { true }
   }
 
-  /// Takes note that a person allows the one use of a key that the inquiry of that number is about: the call goes on.
+  /// Notes that a person allows the one use of a key that the inquiry with this number is about, so that the call
+  /// continues.
   package func confirm(_ number: Int, for caller: Caller) throws(Refusal) {
     let inquiry = try inquiry(number, toldTo: caller)
     guard case .confirmation(let fingerprint, _) = inquiry.matter else { throw .invalid("inquiry") }
@@ -32,7 +33,7 @@ extension Attendance {
     }
   }
 
-  /// Takes note that a person does not want to answer now or, with `isUnable`, that this agent cannot ask.
+  /// Notes that a person does not want to answer now or, with `isUnable`, that this agent cannot ask.
   package func dismiss(_ number: Int, isUnable: Bool, for caller: Caller) throws(Refusal) {
     let inquiry = try inquiry(number, toldTo: caller)
     if isUnable {
@@ -56,7 +57,7 @@ extension Attendance {
 
   private func inquiry(_ number: Int, toldTo caller: Caller) throws(Refusal) -> Inquiry {
     guard let inquiry = inquiries[number] else { throw .noSuchRequest(number) }
-    // Also now: its user may have lost what let it hear of this.
+    // Checked again now, because the agent's user may have lost the right to hear of this inquiry.
     guard agents.contains(where: { $0.isProcess(of: caller) && $0.told.contains(number) && mayHear($0, of: inquiry) })
     else {
       throw .denied("it was not asked of this process")

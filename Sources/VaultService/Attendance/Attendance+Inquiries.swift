@@ -2,27 +2,28 @@ internal import VaultCore
 package import VaultModel
 internal import VaultStore
 
-// What people are wanted for, the calls that wait for it, and who can ask.
+// Inquiries, the calls that wait for them, and the agents that can ask.
 extension Attendance {
-  /// The outcome of a wish to have a person asked.
+  /// The result of joining an inquiry.
   package enum Joined {
     case waits(Waiter)
-    /// The person did not want to answer a while ago.
+    /// A person dismissed an inquiry of the same topic a short while ago.
     case isDismissed
     /// No agent can ask.
     case nobody
   }
 
-  /// Has agents ask for the vault to be opened.
+  /// Has agents ask a person to unlock the vault.
   ///
-  /// - Parameter waitsAnyway: the call waits for the unlock whoever makes it: an agent that comes later is told of it.
+  /// - Parameter waitsAnyway: true if the call waits for the unlock even if no agent can ask now; an agent that
+  ///   connects later is told of it.
   package func joinUnlock(
     _ caller: Caller, _ said: Said, waitsAnyway: Bool, giveUp: @escaping (Waiter.End) -> Void
   ) -> Joined {
     join(.unlock, caller, said, waitsAnyway: waitsAnyway, giveUp)
   }
 
-  /// Has agents ask for the presence that an item requires, in the session of the caller.
+  /// Has agents ask a person for the presence that an item requires, in the session of the caller.
   package func joinPresence(
     _ name: ItemName, _ requirement: Requirement, _ caller: Caller, _ said: Said,
     giveUp: @escaping (Waiter.End) -> Void
@@ -40,9 +41,10 @@ extension Attendance {
     return join(matter, caller, said, giveUp)
   }
 
-  /// Has agents ask whether a key may be used this once.
+  /// Has agents ask a person whether a key may be used this once.
   ///
-  /// - Parameter fingerprint: the key's, by which a person's refusal holds for a while.
+  /// - Parameter fingerprint: the key's fingerprint. After a dismissal nobody is asked about this fingerprint for a
+  ///   while.
   package func joinConfirmation(
     of fingerprint: String, _ caller: Caller, _ said: Said, giveUp: @escaping (Waiter.End) -> Void
   ) -> Joined {
@@ -52,7 +54,7 @@ extension Attendance {
     return join(.confirmation(fingerprint: fingerprint, use: nextUse), caller, said, giveUp)
   }
 
-  /// Waits with others for the answer to a request, of which agents have been told.
+  /// Waits, with other calls, for the answer to a request that agents have been told of.
   package func joinApproval(
     _ number: Int, _ caller: Caller, _ said: Said, giveUp: @escaping (Waiter.End) -> Void
   ) -> Joined {
@@ -77,7 +79,7 @@ extension Attendance {
     return .waits(Waiter(place, of: number, self))
   }
 
-  /// Has a call wait no more; where it was the last one, nobody is wanted any more.
+  /// Ends the wait of a call. If it was the last one, the inquiry ends, too.
   func leave(_ number: Int, _ waiter: Int) {
     guard let inquiry = inquiries[number] else { return }
     inquiry.remove(waiter)
@@ -85,7 +87,7 @@ extension Attendance {
     tellLater()
   }
 
-  /// Ends an inquiry for which nobody waits. A request waits for an administrator in any case.
+  /// Ends an inquiry for which no call waits. A request stays open in any case, because it waits for an administrator.
   private func closeUnlessWanted(_ inquiry: Inquiry) {
     if case .approval = inquiry.matter { return }
     if inquiry.count == 0 { close(inquiry.number, .gone) }
@@ -105,7 +107,7 @@ extension Attendance {
     }
   }
 
-  /// Ends an inquiry, and tells those who were told of it.
+  /// Ends an inquiry, and tells the agents that were told of it.
   func close(_ number: Int, _ why: AttendanceEvent.Withdrawal) {
     guard let inquiry = inquiries.removeValue(forKey: number) else { return }
     numbers[inquiry.matter] = nil
@@ -122,14 +124,14 @@ extension Attendance {
     return false
   }
 
-  // MARK: Who can ask
+  // MARK: Agents that can ask
 
-  /// True when an agent is there whose user's answer counts, and that can ask.
+  /// True when there is an agent that can ask and whose user's answer counts.
   private func canBeAsked(_ inquiry: Inquiry) -> Bool {
     agents.contains { !$0.unable.contains(inquiry.number) && mayHear($0, of: inquiry) }
   }
 
-  /// Has those wait no more for whom nobody can ask.
+  /// Ends the waits for an inquiry that no agent can put to a person.
   func checkSomebodyCanAsk(_ number: Int) {
     guard let inquiry = inquiries[number], !canBeAsked(inquiry) else { return }
     inquiry.giveUp(.nobody)
@@ -145,7 +147,8 @@ extension Attendance {
     case .confirmation: return access.isAdministrator(agent.caller)
     case .presence(let name, let requirement, _):
       guard (try? items.itemToProve(name, for: agent.caller)) != nil else { return false }
-      // A finger counts for whom a way in is for; the vault's password may be anybody's who knows it.
+      // A finger counts only for users for whom there is a slot; the vault's password counts for everybody who knows
+      // it.
       let slots = vault.openKeychain?.slots ?? []
       return requirement != .biometry || slots.contains { $0.terms?.users.contains(agent.caller.uid) == true }
     }

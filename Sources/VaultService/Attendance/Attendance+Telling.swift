@@ -2,9 +2,9 @@ internal import VaultCore
 internal import VaultModel
 internal import VaultStore
 
-// What agents are told.
+// Events and inquiries as sent to agents.
 extension Attendance {
-  /// Takes note of what happens in the vault.
+  /// Handles an event of the vault.
   package func happened(_ event: VaultEvent) {
     if agents.isEmpty, inquiries.isEmpty { return }
     switch event {
@@ -21,7 +21,7 @@ extension Attendance {
     }
   }
 
-  /// Tells all agents.
+  /// Sends an event to all agents that may hear of it.
   func tell(_ event: AttendanceEvent) {
     for agent in agents where mayHear(agent, of: event) { send(event, to: agent) }
   }
@@ -33,7 +33,7 @@ extension Attendance {
 
   func send(_ event: AttendanceEvent, to agent: Agent) { if !agent.send(event) { end(agent) } }
 
-  /// Has calls that wait for presence look at an item again that has changed: it may be gone, or ask for something else.
+  /// Has calls that wait for presence check an item again after a change: it may be gone, or require something else.
   private func itemChanged(_ name: ItemName) {
     for inquiry in Array(inquiries.values) {
       guard case .presence(name, _, _) = inquiry.matter else { continue }
@@ -41,8 +41,8 @@ extension Attendance {
     }
   }
 
-  /// Tells of what is new or has changed, in the next turn of the loop unless something was told a moment ago: no call that
-  /// only begins to wait meets an agent that goes away meanwhile.
+  /// Tells agents of new and changed inquiries, in the next turn of the loop, or a moment later if they were told just
+  /// now. So a call that only begins to wait cannot meet an agent that goes away at that moment.
   func tellLater() {
     guard telling == nil, !agents.isEmpty else { return }
     telling = timer.after(max(0, lastTold + Self.pause - vault.clock.monotonic())) { [weak self] in

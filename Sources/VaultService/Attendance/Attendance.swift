@@ -2,39 +2,40 @@ internal import VaultCore
 internal import VaultModel
 internal import VaultStore
 
-/// The agents that attend people's sessions, and what people are wanted for.
+/// The agents that attend people's sessions, and the inquiries that they put to people.
 ///
-/// It answers nothing itself: an agent unlocks, shows presence, approves or denies as any other client does, and the first
-/// that does ends the inquiry for all.
+/// Attendance answers nothing itself. An agent unlocks, shows presence, approves or denies like any other client, and
+/// the first agent that does so ends the inquiry for all.
 package final class Attendance: SecretHolder {
-  /// The most agents of one uid, and of all.
+  /// The most agents of one uid, and of all uids.
   static let (mostOfOne, most) = (8, 32)
-  /// The most presence inquiries that calls of one uid wait for, and all calls.
+  /// The most presence inquiries for the calls of one uid, and for all calls.
   static let (mostPresenceOfOne, mostPresence) = (16, 64)
   /// The most confirmations that calls wait for.
   static let mostConfirmations = 16
-  /// How long nobody is asked for what a person did not want to answer, and the pause between two tellings of changes, in
-  /// nanoseconds.
+  /// The time for which nobody is asked again after a dismissal, and the pause between two rounds of changes sent to
+  /// agents, in nanoseconds.
   static let (coolDown, pause): (Int64, Int64) = (60 * 1_000_000_000, 250_000_000)
-  /// The longest word for a face, and the most of them.
+  /// The most bytes in the name of an agent's interface, and the most such names of one agent.
   static let (longestFace, mostFaces) = (32, 8)
-  /// How long before a lock it is told of, in nanoseconds.
+  /// The time before a lock at which agents are warned of it, in nanoseconds.
   static let warning: Int64 = 30 * 1_000_000_000
 
   let vault: Vault
   let access: Access
   let items: Items
   let timer: Timer
-  /// In the order of their coming.
+  /// The agents, in the order in which they connected.
   package private(set) var agents: [Agent] = []
   var inquiries: [Int: Inquiry] = [:]
   var numbers: [Inquiry.Matter: Int] = [:]
-  /// Until when nobody is asked for that, `CLOCK_BOOTTIME` nanoseconds.
+  /// The times until which nobody is asked about these topics, in `CLOCK_BOOTTIME` nanoseconds.
   var dismissals: [Inquiry.Topic: Int64] = [:]
   private var nextAgent = 1
-  /// The number of confirmations that were ever asked for.
+  /// The number of confirmations asked for so far.
   var nextUse = 0
-  /// What ends the pause before agents are told of changes, and when they were last, `CLOCK_MONOTONIC` nanoseconds.
+  /// Cancels the timer after which agents are told of changes; and the time at which they were told last, in
+  /// `CLOCK_MONOTONIC` nanoseconds.
   var telling: Timer.Cancel?
   var lastTold = Int64.min / 2
 
@@ -51,9 +52,11 @@ package final class Attendance: SecretHolder {
 
   // MARK: Agents
 
-  /// Takes note that an agent attends; its number.
+  /// Adds an agent that attends from now on.
   ///
-  /// - Throws: the refusal of one that may not, or of one too many, which is recorded.
+  /// - Returns: the agent, with its number.
+  /// - Throws: the refusal of an agent that may not attend, or of one too many. The refusal is recorded in the audit
+  ///   log.
   package func attend(
     _ faces: [String], for caller: Caller, refused: @escaping () -> Void, send: @escaping (AttendanceEvent) -> Bool
   ) throws(Refusal) -> Agent {
@@ -75,7 +78,7 @@ package final class Attendance: SecretHolder {
     }
   }
 
-  /// Tells an agent that has just come of what is open.
+  /// Tells an agent that has just connected of all open inquiries.
   package func begin(_ agent: Agent) {
     guard agent.send(.attending(agent.number)) else { return }
     for request in access.requests.pending where numbers[.approval(request.number)] == nil {
@@ -88,7 +91,7 @@ package final class Attendance: SecretHolder {
     !text.isEmpty && text.utf8.count <= longestFace && text.utf8.allSatisfy { (0x61...0x7A).contains($0) || $0 == 0x2D }
   }
 
-  /// Takes note that an agent is gone: who waits for it alone waits in vain.
+  /// Removes an agent that has gone away. Calls that waited for this agent alone wait no longer.
   package func end(_ agent: Agent) {
     guard let index = agents.firstIndex(where: { $0 === agent }) else { return }
     agents.remove(at: index)
@@ -97,7 +100,7 @@ package final class Attendance: SecretHolder {
     if agents.isEmpty { vault.armNext() }
   }
 
-  /// Ends those that may attend no more.
+  /// Ends the calls of the agents that may no longer attend.
   package func reconsider() {
     for agent in agents where (try? access.checkOpener(agent.caller)) == nil {
       end(agent)
@@ -110,8 +113,8 @@ package final class Attendance: SecretHolder {
   override package func letGo(for lock: Lock) {
     guard lock.reach.contains(.names) else { return }
     for inquiry in Array(inquiries.values) where inquiry.matter != .unlock { close(inquiry.number, .gone) }
-    // New tables: one from which something was taken keeps its memory, in which short names stand, and a `filter` that leaves
-    // nothing out gives the same one.
+    // New tables are made: a table from which entries were removed keeps its memory, in which short names stand, and a
+    // `filter` that removes nothing returns the same table.
     let (cooling, unlock) = (dismissals[.unlock], numbers[.unlock])
     (dismissals, numbers) = ([:], [:])
     (dismissals[.unlock], numbers[.unlock]) = (cooling, unlock)

@@ -1,19 +1,21 @@
 package import VaultModel
 
-/// Something that a person is wanted for, for as long as a call waits for it or, of a request, until it is answered.
+/// A question for a person, open for as long as a call waits for it; the question of a request, until the request is
+/// answered.
 final class Inquiry {
-  /// The kinds of inquiries; two calls that want the same join one.
+  /// The subject matters of inquiries. Two calls with the same matter join one inquiry.
   enum Matter: Hashable {
-    /// To open the vault.
+    /// Asks a person to unlock the vault.
     case unlock
-    /// To show what an item requires, in one authentication session.
+    /// Asks for the presence that an item requires, in one authentication session.
     case presence(ItemName, Requirement, AuthenticationSession)
-    /// To approve or deny the request of that number.
+    /// Asks an administrator to approve or deny the request with this number.
     case approval(Int)
-    /// To allow one use of the key with that fingerprint, which asks for it each time: no two join.
+    /// Asks a person to allow one use of the key with this fingerprint, which requires that each time. No two of these
+    /// join.
     case confirmation(fingerprint: String, use: Int)
 
-    /// What a person who dismisses it does not want to hear of.
+    /// The topic that a person who dismisses the inquiry does not want to hear of.
     var topic: Topic {
       switch self {
       case .unlock: .unlock
@@ -24,8 +26,8 @@ final class Inquiry {
     }
   }
 
-  /// What nobody is asked about for a while after a dismissal. A process can make itself as many sessions as it likes, so they do
-  /// not tell one presence from another here.
+  /// A topic about which nobody is asked for a while after a dismissal. A process can make any number of sessions, so a
+  /// topic of presence names the uid instead of the session.
   enum Topic: Hashable {
     case unlock
     case presence(ItemName, Requirement, uid: UInt32)
@@ -33,23 +35,23 @@ final class Inquiry {
     case confirmation(fingerprint: String)
   }
 
-  /// The most askers that are told of.
+  /// The most askers that agents are told of.
   static let mostTold = 8
 
   let number: Int
   let matter: Matter
-  /// The calls that wait, by their numbers, which count up.
+  /// The calls that wait, by their ascending numbers.
   private var places: [Int: Place] = [:]
-  /// True where it has changed since it was told.
+  /// True when the inquiry has changed since agents were told of it.
   var hasChanged = false
   private var next = 0
 
-  /// A call that waits. An object of its own: it leaves no copy of the caller's words in a table's memory.
+  /// A call that waits. It is an object of its own, so that no copy of the caller's words stays in a table's memory.
   private final class Place {
     let caller: Caller
     let words: String
     let task: String?
-    /// Tells it that it waits in vain.
+    /// Ends the wait of the call without an answer.
     let giveUp: (Waiter.End) -> Void
     var asker: Asker?
 
@@ -62,7 +64,7 @@ final class Inquiry {
 
   var count: Int { places.count }
 
-  /// Has a call wait; its number.
+  /// Adds a call that waits, and returns its number.
   func add(_ caller: Caller, _ words: String, task: String?, giveUp: @escaping (Waiter.End) -> Void) -> Int {
     next += 1
     places[next] = Place(caller, words, task, giveUp)
@@ -70,8 +72,8 @@ final class Inquiry {
     return next
   }
 
-  /// Those that are told of: the ones that have waited longest. It takes a while to look at a process, so that is done once, when
-  /// somebody is to be told.
+  /// The askers that agents are told of: the calls that have waited longest. To look at a process takes a while, so it
+  /// is done once, when an agent is to be told.
   func askers(isSystem: Bool) -> [ToldAsker] {
     places.keys.sorted().prefix(Self.mostTold).compactMap { number in
       guard let place = places[number] else { return nil }
@@ -85,19 +87,19 @@ final class Inquiry {
     if places.removeValue(forKey: number) != nil { hasChanged = true }
   }
 
-  /// Tells all that they wait in vain.
+  /// Ends the waits of all calls without an answer.
   func giveUp(_ end: Waiter.End) {
     for place in Array(places.values) { place.giveUp(end) }
   }
 }
 
-/// A call that waits for an inquiry, until it is let go of.
+/// A call's place in an inquiry; the call waits until this object is released.
 package final class Waiter {
-  /// The reason why it is not to wait any more.
+  /// The reason why a call stops waiting.
   package enum End {
     /// The person does not want to answer now.
     case dismissed
-    /// No agent is there any more that can ask.
+    /// No agent that can ask is left.
     case nobody
   }
 
@@ -112,16 +114,16 @@ package final class Waiter {
   deinit { attendance?.leave(inquiry, number) }
 }
 
-/// A process that asks, as agents are told of it.
+/// A process that asks, as described to agents.
 package struct ToldAsker {
   package let asker: Asker
-  /// Its own words, one line; empty for none.
+  /// The process's own words, in one line; empty for none.
   package let words: String
-  /// The daemon's words for what it is about to do, one line.
+  /// The next action of the process in the daemon's words, in one line.
   package var task: String?
 }
 
-/// An inquiry as agents are told of it.
+/// An inquiry, as described to agents.
 package struct ToldInquiry {
   package var number: Int
   /// `unlock`, `presence`, `approval` or `confirmation`.
@@ -133,7 +135,7 @@ package struct ToldInquiry {
   package var subject: Subject?
   package var right: Right?
   package var require: Requirement?
-  /// The seconds for which a yes counts.
+  /// The seconds for which a proof of presence counts.
   package var reuse: Int64?
   package var idle: Int64?
   package var age: Int64?

@@ -1,39 +1,40 @@
 package import VaultModel
 internal import VaultStore
 
-/// The weight of one call that changes many items, and whether it is too much: see ``CallLimits``.
+/// The weight of one call that changes many items, and the check against the limits in ``CallLimits``.
 ///
-/// One item alone is never too much: what it holds is bounded, and all of them together may be as much.
+/// A call for one item is never too much: what one item holds is bounded, and the items of a call together may hold as
+/// much.
 package struct CallWeight {
-  /// The most bytes of values that are there already, which are deleted, or sealed anew: as many as one item has.
+  /// The most bytes of existing values that one call deletes or seals anew: as many as one item can have.
   package static let maximumBytes = Keychain.keptBytes + Keychain.maximumValue
 
   private var items = 0
   private var tags = 0
   private var text = 0
-  /// The bytes of values that are deleted, or sealed anew.
+  /// The bytes of values that are deleted or sealed anew.
   private(set) var bytes = 0
   private var computing = 0
 
-  /// Counts an item that is made, or what an item is given.
+  /// Counts an item that is made, or the name and attributes that an item is given.
   package mutating func add(_ name: ItemName, _ attributes: [String: String]?) {
     items += 1
     count(name, attributes)
   }
 
-  /// Counts what an item has that is deleted, or changed by `change`.
+  /// Counts the attributes and values of an item that is deleted, or changed by `change`.
   package mutating func add(old item: ItemInfo, _ change: ItemChange? = nil) {
     count(item.name, item.attributes)
     bytes += change.map { Keychain.weight(of: $0, on: item) } ?? item.versions.reduce(0) { $0 + $1.size }
   }
 
-  /// Counts an item that is deleted; nil where there is none.
+  /// Counts an item that is deleted; nil if there is none.
   package mutating func add(deleted item: ItemInfo?) {
     items += 1
     if let item { add(old: item) }
   }
 
-  /// Counts what is computed with a key that is made or checked, in microseconds: see ``KeyCost``.
+  /// Counts the time, in microseconds, for making or checking a key; see ``KeyCost``.
   package mutating func add(computing time: Int) { computing += time }
 
   private mutating func count(_ name: ItemName, _ attributes: [String: String]?) {
@@ -41,14 +42,18 @@ package struct CallWeight {
     text += CallLimits.text(name: name.text, attributes)
   }
 
-  /// Throws when there are more items than that in one call, before anything is looked at.
+  /// Checks the number of items in a call, before anything is looked up.
+  ///
+  /// - Throws: the refusal of a call with more items than the limit.
   package static func check(count: Int) throws(Refusal) {
     if count > CallLimits.items {
       throw .tooMuch("one call has up to \(CallLimits.items) items, and this has \(count)")
     }
   }
 
-  /// Throws when it is more than one call may change.
+  /// Checks the weight of a call.
+  ///
+  /// - Throws: the refusal of a call that changes more than one call may.
   package func check() throws(Refusal) {
     guard items > 1 else { return }
     if tags > CallLimits.tags {

@@ -1,21 +1,22 @@
 internal import VaultModel
 internal import VaultStore
 
-/// The taking in of what was left while the vault was locked, which an unlock begins: in parts of a few milliseconds,
-/// between which requests and locks are looked at.
+/// The taking in of the deposits that were left while the vault was locked. An unlock begins it, and it runs in parts
+/// of a few milliseconds, between which requests and locks are handled.
 ///
-/// The unlock is answered when all of it is taken in. A lock ends it: what is left waits for the next unlock.
+/// The unlock is answered when all deposits are taken in. A lock ends the work: the rest waits for the next unlock.
 package final class DepositWork: SecretHolder, Runner.Work {
-  /// The time that one part may take, in nanoseconds: one transaction, which ends with the deposit that it is at.
+  /// The time that one part may take, in nanoseconds. A part is one transaction, which ends after the deposit that is
+  /// being taken in at that time.
   static let part: Int64 = 4_000_000
 
   private let items: Items
   private let runner: Runner
   private var vault: Vault { items.vault }
-  /// The deposits that are being taken in; nil when none are.
+  /// The deposits that are being taken in; nil if none are.
   private var waiting: WaitingDeposits?
   private var (stored, kept) = (0, 0)
-  /// Those who wait for the end.
+  /// The closures that run at the end.
   private var atEnd: [() -> Void] = []
 
   init(_ items: Items, _ runner: Runner) {
@@ -24,7 +25,7 @@ package final class DepositWork: SecretHolder, Runner.Work {
     super.init(in: items.vault.holders)
   }
 
-  /// Takes in the first part at once, so that what is usually left is taken in before anybody is answered.
+  /// Takes in the first part at once, so that the usual number of deposits is taken in before anybody is answered.
   func begin() {
     guard waiting == nil else { return }
     waiting = WaitingDeposits()
@@ -33,7 +34,8 @@ package final class DepositWork: SecretHolder, Runner.Work {
     runner.pause()
   }
 
-  /// Runs something when all is taken in: now, if nothing is under way. After a lock it does not come to that.
+  /// Runs a closure when all deposits are taken in: now, if no work is under way. After a lock the closure does not
+  /// run.
   func whenOver(_ body: @escaping () -> Void) { if waiting == nil { body() } else { atEnd.append(body) } }
 
   package var share: Runner.Share { .equal }

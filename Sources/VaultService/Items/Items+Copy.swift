@@ -3,19 +3,20 @@ package import VaultModel
 internal import VaultStore
 
 extension Items {
-  /// Stores a copy of an item under another name, with its current value, kind, attributes, policies and expiry, and tells
-  /// the number of the version it made there.
+  /// Stores a copy of an item under another name, with its current value, kind, attributes, policies and expiry.
   ///
-  /// It needs of the source what ``get(_:version:evenExpired:for:_:)`` needs, or, of a key that is never read, to be an
-  /// administrator; and of the target what a new item needs. What is replaced keeps its versions, and has
-  /// to be shown what its policy asks for: the source's takes its place.
+  /// The caller needs the rights on the source that ``get(_:version:evenExpired:for:_:)`` needs or, if its key is never
+  /// read, must be an administrator. On the target the caller needs the rights that a new item needs. An item that is
+  /// replaced keeps its versions; because the policy of the source replaces its policy, the caller must have shown what
+  /// its policy requires.
   ///
-  /// - Parameter long: what was prepared for it; see ``prepare(_:_:for:)``.
+  /// - Parameter long: the work prepared for this call; see ``prepare(_:_:for:)``.
+  /// - Returns: the number of the version that was made in the target.
   package func copy(
     _ source: ItemName, to target: ItemName, replacing: Bool, evenExpired: Bool, _ long: LongChange? = nil,
     for caller: Caller
   ) throws(Refusal) -> Int {
-    // Whoever has the copy has the value of the source.
+    // The copy gives its reader the value of the source, so the source has an entry for a read.
     try vault.audit.recording(
       Audit.Deed(action: .get, item: source, detail: "copied to \(target.text)"),
       Audit.Deed(action: .set, item: target, detail: Self.detail(ofCopyOf: source)), caller
@@ -26,12 +27,14 @@ extension Items {
     }
   }
 
-  /// The version of `target` where that is such a copy of `source` already: the same value, kind, attributes, policies and
-  /// expiry.
+  /// The version of `target`, if `target` is such a copy of `source` already, with the same value, kind, attributes,
+  /// policies and expiry.
   ///
-  /// It needs of both what ``get(_:version:evenExpired:for:_:)`` needs, since it tells whether two values are the same.
+  /// The caller needs the rights on both items that ``get(_:version:evenExpired:for:_:)`` needs, because the answer
+  /// tells whether two values are the same.
   ///
-  /// - Throws: that `target` exists where it is anything else. Both are recorded then, too: they were compared.
+  /// - Throws: the refusal that `target` exists, if it is not such a copy. Both items have an entry then, too, because
+  ///   they were compared.
   package func copied(
     _ source: ItemName, to target: ItemName, evenExpired: Bool, for caller: Caller
   ) throws(Refusal) -> Int {
@@ -125,7 +128,8 @@ extension Items {
       origin: .copied, expires: .some(item.expires), author: author(caller), update: replacing)
   }
 
-  /// The change of the target that a copy will make, before the value is looked at; nil where it will be refused.
+  /// The change of the target that a copy will make, determined before the value is read; nil if the copy will be
+  /// refused.
   func copyChange(
     _ source: ItemName, _ target: ItemName, _ replacing: Bool, _ keychain: Keychain, for caller: Caller
   ) throws(Refusal) -> ItemChange? {
@@ -143,7 +147,7 @@ extension Items {
     return source == target ? nil : copyChange(of: item, target, replacing, caller)
   }
 
-  /// Lends a new secret to `answer`. It is about no item, so nobody is refused.
+  /// Lends a new secret to `answer`. The secret belongs to no item, so no caller is refused.
   package func generate(_ recipe: NewValue.Recipe, _ answer: (RawSpan) -> Void) throws(Refusal) {
     defer { Stack.wipe() }
     do throws(VaultError) { try Self.draw(recipe).withBytes { answer($0) } } catch {
@@ -151,14 +155,14 @@ extension Items {
     }
   }
 
-  /// Decides whether the target may be what the source is.
+  /// Checks that the caller may replace the target by a copy.
   ///
-  /// - Parameter id: the item that is there.
+  /// - Parameter id: the item that has the target's name now.
   private func checkTarget(
     _ permit: Permit, _ target: ItemName, _ keychain: Keychain, _ replacing: Bool, for caller: Caller,
     _ id: inout ItemID?
   ) throws(Refusal) {
-    // One that cannot be read may ask for anything: it is no reason to let a change through.
+    // An item that cannot be read may require anything, so the error does not let the change through.
     let old: ItemInfo?
     do throws(VaultError) { old = try keychain.item(named: target) } catch .noSuchItem { old = nil } catch {
       throw vault.refusal(error, target.text)
@@ -170,7 +174,7 @@ extension Items {
     try checkPolicyChange(permit, target, old.policy, for: caller)
   }
 
-  /// Takes the value of the source in hand.
+  /// Copies the value of the source into ``valueInHand``.
   private func take(
     _ source: ItemName, _ permit: Permit, _ keychain: Keychain, _ evenExpired: Bool, for caller: Caller,
     _ id: inout ItemID?
@@ -191,7 +195,7 @@ extension Items {
     }
   }
 
-  /// Reads an item with what decides whether its caller may.
+  /// Reads an item with the decision whether its caller may read it.
   ///
   /// - Parameter id: the item, once it is found.
   private func reading<Found>(
@@ -213,7 +217,7 @@ extension Items {
 }
 
 extension ItemInfo {
-  /// True when all that a copy takes over of an item beside its value is the same.
+  /// True when everything that a copy takes over from an item, except its value, is the same.
   fileprivate func isDescribed(as other: ItemInfo) -> Bool {
     kind == other.kind && use == other.use && attributes == other.attributes && policy == other.policy
       && expires == other.expires

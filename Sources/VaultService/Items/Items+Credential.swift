@@ -2,18 +2,18 @@ package import VaultModel
 
 /// A credential of a unit.
 package struct UnitCredential {
-  /// The name under which the unit has it.
+  /// The name of the credential in the unit.
   let id: CredentialID
-  /// The most bytes that it may have.
+  /// The most bytes that the credential may have.
   let most: Int
 }
 
-// The values that the service manager hands to units.
+// The values that the service manager hands to units as credentials.
 extension Items {
   /// Lends the value that is the credential `id` of `unit` to `answer`, as
   /// ``get(_:version:evenExpired:upTo:as:for:_:_:)`` does.
   ///
-  /// - Parameter most: the most bytes that it may have.
+  /// - Parameter most: the most bytes that the value may have.
   package func credential(
     _ id: CredentialID, of unit: String, atMost most: Int = .max, for caller: Caller,
     _ answer: (ItemInfo, Int, RawSpan) -> Void
@@ -29,6 +29,6 @@ extension Items {
     return try get(name, as: UnitCredential(id: id, most: most), for: caller, Said(), answer)
   }
 
-  /// The request of a unit, for the audit log.
+  /// The unit's request in words for the audit log.
   package static func detail(_ id: CredentialID, of unit: String) -> String { "credential \(id) of \(unit)" }
 }

@@ -1,21 +1,21 @@
 package import VaultModel
 internal import VaultStore
 
-// Deleting items, and putting them back.
+// Deleting items and restoring them.
 extension Items {
-  /// The most items of the trash that one call looks at.
+  /// The most items of the trash that one call examines.
   private static let mostAtOnce = 128
 
   /// Deletes items, all or none. A name that is given twice counts once.
   ///
   /// - Parameters:
-  ///   - isForGood: true when they skip the trash.
-  ///   - long: what was prepared for it; see ``prepare(_:_:for:)``.
-  /// - Returns: the number of seconds that they stay in the trash; nil when they are gone.
+  /// - isForGood: true if the items skip the trash.
+  /// - long: the work prepared for this call; see ``prepare(_:_:for:)``.
+  /// - Returns: the number of seconds for which the items stay in the trash; nil if they are gone.
   package func delete(
     _ names: [ItemName], isForGood: Bool, _ long: LongChange? = nil, for caller: Caller
   ) throws(Refusal) -> Int64? {
-    // One that is named twice is deleted once, and told once.
+    // An item that is named twice is deleted once, and has one entry.
     var once: Set<ItemName> = []
     let names = names.filter { once.insert($0).inserted }
     var refused: ItemName?
@@ -42,15 +42,17 @@ extension Items {
 
   /// The detail of a deletion that was not done.
   ///
-  /// - Parameter isAboutOne: true where its entry names one of many items.
+  /// - Parameter isAboutOne: true if the entry names one of many items.
   package static func detail(ofUndone names: [ItemName], _ isForGood: Bool, isAboutOne: Bool = false) -> String {
     let batch = names.count == 1 ? nil : detail(ofBatch: names.count, isAboutOne: isAboutOne)
     return [isForGood ? forGood : nil, batch].compactMap { $0 }.joined(separator: ", ")
   }
 
+  /// Deletes the items.
+  ///
   /// - Parameters:
-  ///   - ids: the items that were found.
-  ///   - refused: the one that stands in the way, where one does.
+  /// - ids: the items that were found.
+  /// - refused: the item because of which the deletion is refused, if it is because of one.
   private func remove(
     _ names: [ItemName], _ isForGood: Bool, _ long: LongChange?, _ caller: Caller, _ ids: inout [ItemName: ItemID],
     refused: inout ItemName?
@@ -67,7 +69,7 @@ extension Items {
         }
       }
     } catch {
-      // Which one is missing is worth a second look.
+      // A second search finds which item is missing.
       if error == .noSuchItem { refused = names.first { (try? keychain.item(named: $0)) == nil } }
       throw vault.refusal(error, refused?.text ?? "")
     }
@@ -75,9 +77,11 @@ extension Items {
     return kept
   }
 
+  /// Checks that the caller may delete all of these items in one call.
+  ///
   /// - Parameters:
-  ///   - ids: the items that were found.
-  ///   - refused: the one that stands in the way, where one does.
+  /// - ids: the items that were found.
+  /// - refused: the item because of which the deletion is refused, if it is because of one.
   func checkDeletion(
     _ names: [ItemName], _ keychain: Keychain, for caller: Caller, _ ids: inout [ItemName: ItemID],
     refused: inout ItemName?
@@ -98,7 +102,7 @@ extension Items {
 
   /// Takes the item of this name that was deleted last out of the trash.
   ///
-  /// - Parameter long: what was prepared for it; see ``prepare(_:_:for:)``.
+  /// - Parameter long: the work prepared for this call; see ``prepare(_:_:for:)``.
   package func undelete(_ name: ItemName, _ long: LongChange? = nil, for caller: Caller) throws(Refusal) {
     try vault.audit.recording(.set, caller, name, detail: Self.undeleting) { id throws(Refusal) in
       try takeOut(name, long, caller, &id)
@@ -116,9 +120,9 @@ extension Items {
     vault.hooks.announce(.item(name, .created, version: item.versions.map(\.number).max()))
   }
 
-  /// The item of this name that was deleted last, for whoever may take it out.
+  /// The item of this name that was deleted last, for a caller who may take it out of the trash.
   ///
-  /// - Parameter id: which it is, once it is found.
+  /// - Parameter id: the item, once it is found.
   @discardableResult
   func checkUndeletion(
     _ name: ItemName, _ keychain: Keychain, for caller: Caller, _ id: inout ItemID?
@@ -133,10 +137,10 @@ extension Items {
     return item
   }
 
-  /// Deletes what is in the trash for good, as much as one call may.
+  /// Deletes the items in the trash for good, as many as one call may.
   ///
-  /// - Parameter after: the `next` of the call before; nil for the first.
-  /// - Returns: the number of items that are gone, and what to pass as `after` for the rest; nil when that was all.
+  /// - Parameter after: the `next` of the previous call; nil for the first call.
+  /// - Returns: the number of deleted items, and the value to pass as `after` for the rest; nil if there is no rest.
   package func emptyTrash(after: Int64?, for caller: Caller) throws(Refusal) -> (gone: Int, next: Int64?) {
     try vault.audit.recording(.delete, caller, nil, detail: "all of the trash") { () throws(Refusal) in
       try emptyTrash(after, caller)
@@ -145,13 +149,13 @@ extension Items {
 
   private func emptyTrash(_ after: Int64?, _ caller: Caller) throws(Refusal) -> (gone: Int, next: Int64?) {
     let keychain = try vault.keychain()
-    // Hidden items would stay, and the caller be told that all are gone.
+    // Hidden items would stay, although the caller would be told that all are gone.
     guard keychain.knowsAllNames else { throw vault.locked }
     do throws(VaultError) {
       do throws(VaultError) {
         return try emptyTrash(keychain, after: after, examining: Self.mostAtOnce, for: caller)
       } catch {
-        // What is deleted is written over, so that many items at once need more room than one.
+        // Deleted values are overwritten, so many items at once need more space than one.
         guard error == .diskFull else { throw error }
         return try emptyTrash(keychain, after: after, examining: 1, for: caller)
       }
@@ -174,16 +178,17 @@ extension Items {
     return (gone, next)
   }
 
-  /// The number of seconds by which the trash has yet to age before an item is gone; nil for an item that is not in it.
+  /// The number of seconds for which an item stays in the trash; nil for an item that is not in the trash.
   package func timeInTrash(_ item: ItemInfo) -> Int64? {
     guard item.trashed != nil, let keychain = vault.openKeychain else { return nil }
     return max(0, Seconds.from(keychain.ageInTrash(item), to: vault.settings.trash ?? 0))
   }
 
-  /// Makes the value of an older version the current one again, and tells the version that it made. That is as good as
-  /// reading it: it needs the same.
+  /// Makes the value of an older version the current one again. That is as good as reading the value, so it needs the
+  /// right to read it, too.
   ///
-  /// - Parameter long: what was prepared for it; see ``prepare(_:_:for:)``.
+  /// - Parameter long: the work prepared for this call; see ``prepare(_:_:for:)``.
+  /// - Returns: the version that was made.
   package func restoreVersion(
     _ number: Int, of name: ItemName, _ long: LongChange? = nil, for caller: Caller
   ) throws(Refusal) -> StoredVersion {
@@ -210,6 +215,8 @@ extension Items {
     return stored
   }
 
+  /// Checks that the caller may restore versions of an item.
+  ///
   /// - Parameter id: the item, once it is found.
   func checkRestoring(_ name: ItemName, for caller: Caller, _ id: inout ItemID?) throws(Refusal) {
     let permit = try permit(.admin, on: name, for: caller)

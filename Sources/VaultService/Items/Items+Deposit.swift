@@ -2,28 +2,28 @@ package import VaultCore
 package import VaultModel
 internal import VaultStore
 
-/// What came of leaving something, as far as whoever left it may know.
+/// The result of a deposit, as far as the caller who left it may know.
 package struct DepositAnswer: Hashable, Sendable {
-  /// Its number while it waits or is kept aside, for administrators.
+  /// The number of the deposit while it waits or is kept aside, for administrators.
   package var number: Int?
-  /// True when it waits for the next unlock.
+  /// True when the deposit waits for the next unlock.
   package var isWaiting = false
-  /// The version that it made.
+  /// The version that the deposit made.
   package var version: Int?
-  /// The reason why it was kept aside.
+  /// The reason why the deposit was kept aside.
   package var obstacle: DepositObstacle?
-  /// The name that a box was for.
+  /// The name of the item that a box was for.
   package var name: ItemName?
 }
 
-// Leaving values for items, also while these are locked.
+// Depositing values for items, also while the items are locked.
 extension Items {
   /// Leaves a value for an item.
   ///
   /// - Parameters:
-  ///   - accessible: the class that a new item is to have; nil for that of the item that is there, or the usual one.
-  ///   - count: the size of the value in bytes; nil where the call gave something that is no value.
-  ///   - fill: puts the bytes of the value in place; false when they are not what they should be.
+  /// - accessible: the class of a new item; nil for the class of the existing item, or the default.
+  /// - count: the size of the value in bytes; nil if the call gave something that is no value.
+  /// - fill: writes the bytes of the value; returns false if the bytes are malformed.
   package func deposit(
     _ name: ItemName, kind: ItemKind?, attributes: [String: String]?, accessible: AccessClass?, count: Int?,
     for caller: Caller, _ said: Said, fill: (inout MutableRawSpan) -> Bool
@@ -32,7 +32,8 @@ extension Items {
       let keychain = try vault.keychain()
       let permit = try permit(.deposit, on: name, for: caller)
       try checkRekey(keychain)
-      // Nothing is looked up for who may not know of it: what is there already is not set by such a caller in any case.
+      // The item is not looked up for a caller that may not know of it. Such a caller cannot set an existing item in
+      // any case.
       let (there, base) = mayKnow(permit, nil) ? try known(name, keychain) : (nil, nil)
       let maySee = mayKnow(permit, there?.policy.accessible)
       if maySee { id = there?.id }
@@ -48,9 +49,9 @@ extension Items {
     }
   }
 
-  /// Leaves what was sealed elsewhere.
+  /// Leaves a deposit that was sealed elsewhere.
   ///
-  /// - Parameter text: what ``seal(for:_:count:fill:)`` made there.
+  /// - Parameter text: the box that ``seal(for:_:count:fill:)`` made there.
   package func deposit(box text: String, for caller: Caller, _ said: Said) throws(Refusal) -> DepositAnswer {
     try recordingDeposit(for: nil, "a sealed box", caller, said) { _ throws(Refusal) in
       let keychain = try vault.keychain()
@@ -65,7 +66,7 @@ extension Items {
       let stamp = DepositStamp(vault: keychain.identity, time: vault.newestTime)
       DepositRecord.encode(stamp, access.depositor(caller), box: box, into: valueInHand)
       defer { valueInHand.empty() }
-      // Nobody knows what it is for before it is opened.
+      // Nobody knows the item that the box is for before the box is opened.
       let accessible: AccessClass = keychain.takesDeposits(for: .whenUnlocked) ? .whenUnlocked : .always
       let isKnowing = access.isAdministrator(caller)
       return try leave(stamp, accessible, keychain, caller, isKnowing: isKnowing) { item in
@@ -76,7 +77,7 @@ extension Items {
 
   /// Seals a value to the public key of another vault.
   ///
-  /// - Parameter key: what ``publicKey(for:)`` told there.
+  /// - Parameter key: the key that ``publicKey(for:)`` returned there.
   package func seal(
     for key: String, _ item: DepositedItem, count: Int?, fill: (inout MutableRawSpan) -> Bool
   ) throws(Refusal) -> (box: String, fingerprint: String) {
@@ -97,7 +98,7 @@ extension Items {
     return (DepositBox.text(of: sealed), known.fingerprint)
   }
 
-  /// The public key of the vault, which values are sealed to.
+  /// The public key of the vault, to which values are sealed.
   package func publicKey(for caller: Caller) throws(Refusal) -> DepositKey {
     try vault.audit.recording(.find, caller, nil, detail: "public key of the vault") { () throws(Refusal) in
       let keychain = try vault.keychain()
@@ -109,21 +110,21 @@ extension Items {
 
   // MARK: Parts
 
-  /// The result of a deposit: the caller's answer, and the deposit where it was taken in at once.
+  /// The result of a deposit: the caller's answer, and the deposit if it was taken in at once.
   private struct Left {
     let answer: DepositAnswer
     var taken: TakenDeposit?
-    /// True where the caller may know what came of it, whatever that is.
+    /// True if the caller may know the result, whatever it is.
     var isKnowing = false
   }
 
-  /// Records what comes of leaving something.
+  /// Records a deposit and its result.
   ///
-  /// A caller that may know the outcome has it in its own entry. For any other there are two, whatever comes of it, so
-  /// that how they are numbered tells nothing: one that something was left, and one of the daemon's that says what came
-  /// of it.
+  /// For a caller that may know the result, the result is in the caller's own entry. For any other caller there are
+  /// always two entries, so that their numbers tell nothing: the caller's entry says that a deposit was left, and an
+  /// entry of the daemon says what the result was.
   ///
-  /// - Parameter body: says by its argument which item is there, where the caller may know that.
+  /// - Parameter body: sets its argument to the existing item, if the caller may know it.
   private func recordingDeposit(
     for name: String?, _ detail: String?, _ caller: Caller, _ said: Said,
     _ body: (inout ItemID?) throws(Refusal) -> Left
@@ -151,7 +152,7 @@ extension Items {
     return left.answer
   }
 
-  /// Leaves what is in hand: the unlocked vault takes it in at once.
+  /// Leaves the deposit in ``valueInHand``. The unlocked vault takes it in at once.
   private func leave(
     _ stamp: DepositStamp, _ accessible: AccessClass, _ keychain: Keychain, _ caller: Caller, isKnowing: Bool,
     _ mayKnow: (DepositedItem) -> Bool
@@ -160,7 +161,7 @@ extension Items {
     do throws(VaultError) {
       guard vault.state.kind == .unlocked else {
         let number = try keychain.leaveDeposit(valueInHand, stamp, for: accessible, by: author)
-        // It counts what others left.
+        // The number is for administrators only, because it counts the deposits of others.
         return Left(answer: DepositAnswer(number: access.isAdministrator(caller) ? Int(number) : nil, isWaiting: true))
       }
       if !isKnowing { try countUnknown(author, valueInHand.withBytes { $0.byteCount }) }
@@ -175,7 +176,8 @@ extension Items {
     }
   }
 
-  /// Bounds what a caller has taken in at once as if all of it were kept aside, so that the bound tells nobody what was.
+  /// Limits the deposits of a caller that are taken in at once as if all of them were kept aside, so that the limit
+  /// does not tell which were.
   private func countUnknown(_ author: String, _ plaintext: Int) throws(VaultError) {
     let day: Int64 = 86_400 * 1_000_000_000
     let now = vault.clock.boot()
@@ -192,7 +194,7 @@ extension Items {
   private func answer(
     _ taken: TakenDeposit, _ caller: Caller, _ mayKnow: (DepositedItem) -> Bool
   ) -> DepositAnswer {
-    // Of what cannot be read nothing can be learned.
+    // A deposit that cannot be read tells nothing.
     if let name = taken.name, let accessible = taken.accessible,
       !mayKnow(DepositedItem(name: name, accessible: accessible))
     {
@@ -207,7 +209,7 @@ extension Items {
     }
   }
 
-  /// True when a caller may know of an item of that class whether it is there.
+  /// True when a caller may know whether an item of that class exists.
   private func mayKnow(_ permit: Permit, _ accessible: AccessClass?) -> Bool {
     permit.has(.find, accessible) || permit.has(.set, accessible)
   }
@@ -216,7 +218,7 @@ extension Items {
     if vault.state.kind != .unlocked, keychain.isRekeying { throw .rekeyRests }
   }
 
-  /// The item of that name, and what the deposit is to say of it; nil where that cannot be told now.
+  /// The item of that name, and what the deposit records about it; nil if that cannot be determined now.
   private func known(
     _ name: ItemName, _ keychain: Keychain
   ) throws(Refusal) -> (ItemInfo?, base: DepositRecord.Base?) {
@@ -241,7 +243,9 @@ extension Items {
     throw .invalidValue(kind: item.kind?.rawValue ?? "", reason: fault)
   }
 
-  /// The size of a value that may be left; the attributes are such that they can be stored.
+  /// Checks the size of a value for a deposit, and that the attributes can be stored.
+  ///
+  /// - Returns: the size in bytes.
   private func checked(_ count: Int?, _ item: DepositedItem) throws(Refusal) -> Int {
     guard let count else { throw .invalidValue(kind: "", reason: NewValue.unreadable) }
     guard count <= Keychain.maximumValue else { throw .tooLarge(limit: Keychain.maximumValue) }
@@ -251,7 +255,9 @@ extension Items {
     return count
   }
 
-  /// Puts a value in place, and checks that it is one of the kind, where that is said: nil, or what is wrong with it.
+  /// Writes the bytes of a value, and checks that it is of the item's kind, if a kind is given.
+  ///
+  /// - Returns: nil, or the reason why the value is wrong.
   private static func put(
     _ bytes: inout MutableRawSpan, _ item: DepositedItem, _ fill: (inout MutableRawSpan) -> Bool
   ) -> String? {

@@ -1,24 +1,24 @@
 internal import VaultModel
 internal import VaultStore
 
-/// A walk over what stands directly in a folder, which ``Items/children(_:until:for:)`` takes on step by step.
+/// A walk over the names directly in a folder, which ``Items/children(_:until:for:)`` continues step by step.
 package final class NameWalk {
-  /// The most names that one walk is for, and the most texts of attributes.
+  /// The most names that one walk returns, and the most texts of attributes.
   package static let most = ChildWalk.most
 
   let walk: ChildWalk
-  /// The key of the area that it is in; nil before the first.
+  /// The key of the area in which the walk is; nil before the first area.
   var area: UInt64?
 
-  /// - Parameter prefix: what the names begin with; up to its last slash it is the folder.
+  /// - Parameter prefix: the beginning of the names; the part up to its last slash is the folder.
   package init(prefix: String) { walk = ChildWalk(prefix: prefix) }
 }
 
-// The names, keys and values that somebody who types one may go on with.
+// The names, attribute keys and values that complete what a person types.
 extension Items {
-  /// The next names of a walk through a folder, and whether it is over.
+  /// The next names of a walk through a folder, and whether the walk is over.
   ///
-  /// - Parameter end: when this ends in any case, `CLOCK_MONOTONIC` nanoseconds.
+  /// - Parameter end: the time at which this call ends in any case, in `CLOCK_MONOTONIC` nanoseconds.
   package func children(
     _ walk: NameWalk, until end: Int64, for caller: Caller
   ) throws(Refusal) -> (names: [String], isOver: Bool) {
@@ -26,7 +26,7 @@ extension Items {
     let clock = vault.clock
     let folder = walk.walk.folder.map { SearchArea.folder($0) } ?? .everything
     let areas = try areas(.find, caller).compactMap { $0.intersection(folder) }
-    // One that is gone was taken from the caller meanwhile; the walk goes on with those behind it.
+    // An area that is gone was taken from the caller meanwhile; the walk continues with the areas after it.
     var index = areas.firstIndex { $0.key >= walk.area ?? 0 } ?? areas.count
     var names: [String] = []
     while index < areas.count {
@@ -57,10 +57,10 @@ extension Items {
     return (names, index >= areas.count)
   }
 
-  /// The attributes of some items more: their keys, or the values of `key`, as often as items have them. `next` is where to
-  /// go on, nil at the end.
+  /// More attributes of items: their keys, or the values of `key`, once for each item that has them.
   ///
-  /// - Parameter end: when this ends in any case, `CLOCK_MONOTONIC` nanoseconds.
+  /// - Parameter end: the time at which this call ends in any case, in `CLOCK_MONOTONIC` nanoseconds.
+  /// - Returns: the texts, and the place from which to continue; nil at the end.
   package func attributes(
     _ key: String?, after: SearchPlace?, until end: Int64, for caller: Caller
   ) throws(Refusal) -> (texts: [String], next: SearchPlace?) {

@@ -2,15 +2,16 @@ internal import VaultCore
 package import VaultModel
 internal import VaultStore
 
-// What watchers say that they did with a version of an item.
+// Receipts: reports of watchers about what they did with a version of an item.
 extension Items {
-  /// Takes note for the audit log that a caller has done something with a version of an item, or could not.
+  /// Records in the audit log that a caller has done something with a version of an item, or could not.
   ///
   /// - Parameters:
-  ///   - version: one that there is, or was.
-  ///   - isHeld: true where it waits for a person.
-  ///   - detail: the caller's own words, of which one line is kept.
-  /// - Throws: the refusal of who may not watch the item; what does not stand in the log as a receipt then.
+  /// - version: the number of a version that the item has or had.
+  /// - isHeld: true if the caller holds the version back until a person decides.
+  /// - detail: the caller's own words, of which one line is kept.
+  /// - Throws: the refusal for a caller who may not watch the item. In that case the log has no receipt for the
+  ///   version.
   package func receipt(
     _ version: Int, of name: ItemName, succeeded: Bool, isHeld: Bool = false, detail: String?, for caller: Caller
   ) throws(Refusal) {
@@ -23,7 +24,7 @@ extension Items {
       let item = try item(name)
       id = item.id
       try check(.watch, permit, item.name, item.policy, for: caller)
-      // Versions count up, and none is used twice.
+      // Version numbers count up, and no number is used twice.
       guard version <= item.versions.map(\.number).max() ?? 0 else { throw .invalid("version") }
     } catch {
       vault.audit.record(.receipt, error.outcome, caller, item: name.text, id: id)

@@ -2,15 +2,15 @@ internal import VaultCore
 package import VaultModel
 internal import VaultStore
 
-/// The value of an item that is stored.
+/// The value that a change gives an item.
 package enum NewValue: Sendable {
-  /// The item keeps the value that it has.
+  /// The item keeps its value.
   case same
-  /// So many bytes, which whoever stores it puts in place.
+  /// A value of `count` bytes, which the caller of ``Items/set(_:_:_:for:fill:)`` writes in place.
   case bytes(count: Int)
-  /// A new one is drawn.
+  /// A new value that is generated.
   case generated(Recipe)
-  /// The call gave something that is no value, for that reason.
+  /// Something in the call that is no value, for this reason.
   case wrong(String)
 
   package enum Recipe: Sendable {
@@ -20,13 +20,13 @@ package enum NewValue: Sendable {
     case key(KeyRecipe)
   }
 
-  /// The reason for ``wrong(_:)`` where bytes cannot be read.
+  /// The reason for ``wrong(_:)`` if the bytes cannot be read.
   package static let unreadable = "give either value or data, and data in base64"
 }
 
-/// A refusal of a change among many.
+/// The refusal of one change among many.
 package struct BatchRefusal: Error {
-  /// The place among the changes; nil where it is about all of them.
+  /// The index of the change; nil if the refusal is about all changes.
   package let index: Int?
   package let refusal: Refusal
 
@@ -37,11 +37,12 @@ package struct BatchRefusal: Error {
 }
 
 extension Items {
-  /// Stores one item, and tells the version that it made.
+  /// Stores one item.
   ///
   /// - Parameters:
-  ///   - long: what was prepared for it; see ``prepare(_:_:for:)``.
-  ///   - fill: puts the bytes of the value in place; false when they are not what they should be.
+  /// - long: the work prepared for this call; see ``prepare(_:_:for:)``.
+  /// - fill: writes the bytes of the value; returns false if the bytes are malformed.
+  /// - Returns: the version that was made.
   package func set(
     _ change: ItemChange, _ value: NewValue, _ long: LongChange? = nil, for caller: Caller,
     fill: (inout MutableRawSpan) -> Bool
@@ -68,12 +69,13 @@ extension Items {
     return stored
   }
 
-  /// Stores many items, all or none, and tells the versions made, in their order.
+  /// Stores many items, all or none.
   ///
   /// - Parameters:
-  ///   - long: what was prepared for them; see ``prepare(_:_:for:)``.
-  ///   - fill: puts the bytes of the value at a place among them in place. It is called within the transaction, so that
-  ///     one at a time is in the clear.
+  /// - long: the work prepared for this call; see ``prepare(_:_:for:)``.
+  /// - fill: writes the bytes of the value at an index among the changes. It is called within the transaction, so that
+  ///   only one value at a time is in the clear.
+  /// - Returns: the versions that were made, in the order of the changes.
   package func set(
     _ changes: [(change: ItemChange, value: NewValue)], _ long: LongChange? = nil, for caller: Caller,
     fill: (Int, inout MutableRawSpan) -> Bool
@@ -97,19 +99,23 @@ extension Items {
     return versions
   }
 
-  /// The detail of a refused call for many items, whose entry names the refused item where it is about one.
+  /// The detail of a refused call for many items. The entry of the call names the refused item if the refusal is about
+  /// one item.
   package static func detail(ofBatch count: Int, isAboutOne: Bool) -> String {
     "\(isAboutOne ? "one of " : "")\(Counted.text(count, "item")), none of which was changed"
   }
 
-  /// The detail of a call for so many items that has not come to its end.
+  /// The detail of a call for this many items that was not completed.
   package static func detail(ofUndone count: Int) -> String {
     count == 1 ? "" : detail(ofBatch: count, isAboutOne: false)
   }
 
+  /// Stores many items, all or none.
+  ///
   /// - Parameters:
-  ///   - refused: the place of the one that stands in the way, where one does, also where the caller is not told.
-  ///   - id: the item that was found there.
+  /// - refused: the index of the change because of which the call is refused, if it is because of one, also if the
+  ///   caller is not told.
+  /// - id: the item that was found there.
   private func store(
     _ changes: [(change: ItemChange, value: NewValue)], _ long: LongChange?, _ caller: Caller, refused: inout Int?,
     _ id: inout ItemID?, _ fill: (Int, inout MutableRawSpan) -> Bool
@@ -121,7 +127,7 @@ extension Items {
     do throws(Refusal) {
       keychain = try vault.keychain()
       try CallWeight.check(count: changes.count)
-      // Before anything is weighed: the weight of an item that is there would tell that it is.
+      // All changes are checked before any is weighed: the weight of an existing item would tell that it exists.
       for (index, new) in changes.enumerated() {
         (refused, id) = (index, nil)
         try check(new.change, keychain, for: caller, &id)
@@ -149,16 +155,17 @@ extension Items {
 
   // MARK: Parts
 
-  /// Decides about a change. Who may set an item may give it another value, and make one: of an item that is there only an
-  /// administrator changes anything else, and what it asks for is changed by those alone who have shown that it is there.
+  /// Checks that a caller may make a change. A caller with the right to set an item may create it and give it another
+  /// value. Only an administrator changes anything else of an existing item, and only after showing the presence that
+  /// the item requires, if the change is about that requirement.
   ///
-  /// - Parameter id: the item that is there, where that decides.
+  /// - Parameter id: the existing item, if the decision depends on it.
   func check(
     _ change: ItemChange, _ keychain: Keychain, for caller: Caller, _ id: inout ItemID?
   ) throws(Refusal) {
     let permit = try permit(.set, on: change.name, for: caller)
     if permit.isAdministrator, !change.update || !change.changesPolicy && change.kind == nil { return }
-    // One that cannot be read may ask for anything: it is no reason to let a change through.
+    // An item that cannot be read may require anything, so the error does not let the change through.
     let old: ItemInfo?
     do throws(VaultError) { old = try keychain.item(named: change.name) } catch .noSuchItem { old = nil } catch {
       throw vault.refusal(error, change.name.text)
@@ -172,10 +179,11 @@ extension Items {
     guard change.update else { return }
     if change.changesPolicy { try checkPolicyChange(permit, old.name, old.policy, for: caller) }
     if change.changesMoreThanValue { try check(.admin, permit, old.name, old.policy, for: caller) }
-    // Another kind tells of the value whether it is one of these.
+    // A change of the kind tells whether the value is one of the new kind, so it needs the same as a change of the
+    // policy.
     if let kind = change.kind, kind != old.kind { try checkPolicyChange(permit, old.name, old.policy, for: caller) }
     if let accessible = change.accessible, !permit.has(.admin, accessible) { throw denied }
-    // A new value would take a passed expiry away.
+    // A new value would remove an expiry that has passed.
     if let expires = old.expires, expires <= vault.newestTime, !permit.has(.admin, old.policy.accessible) {
       throw .expired(old.name.text, expires)
     }
@@ -186,22 +194,23 @@ extension Items {
     _ fill: (Int, inout MutableRawSpan) -> Bool
   ) -> CallWeight {
     var weight = CallWeight()
-    // The keys that the changes before have given to items: one call may name an item twice.
+    // The keys that earlier changes of this call have given to items: one call may name an item twice.
     var keys: [ItemName: KeyCost.Known] = [:]
     for (index, (change, value)) in changes.enumerated() {
       weight.add(change.name, change.attributes)
-      // One that cannot be read is refused later, by its own error.
+      // An item that cannot be read is refused later, with its own error.
       let old = change.update ? try? keychain.item(named: change.name) : nil
       if let old { weight.add(old: old, change) }
       let before = keys[change.name] ?? old.flatMap(KeyCost.Known.init)
       guard let use = change.use ?? change.newKind.use ?? before?.use else {
         guard (change.kind ?? old?.kind) == .tlsKey else { continue }
-        // Its parts are checked as those of any other key, and again where something else is said of it.
+        // The parts of a TLS key are checked like those of any other key, and checked again when its kind or attributes
+        // are set.
         let kept = change.kind != nil || change.attributes != nil ? KeyCost.mostOfKept : 0
         weight.add(computing: computing(value, .sign) { bytes in fill(index, &bytes) } ?? kept)
         continue
       }
-      // A kept value that becomes a key is looked at first when it is stored.
+      // A kept value that becomes a key is checked only when the change is stored.
       let kept = before?.time ?? (old != nil ? KeyCost.mostOfKept : 0)
       let time = computing(value, use) { bytes in fill(index, &bytes) } ?? kept
       keys[change.name] = KeyCost.Known(use: use, time: time)
@@ -210,8 +219,7 @@ extension Items {
     return weight
   }
 
-  /// The time that the key which is a value takes to be made or checked, in microseconds; nil where the item keeps its
-  /// own.
+  /// The time for making or checking the key that is the value, in microseconds; nil if the item keeps its value.
   private func computing(_ value: NewValue, _ use: KeyUse, _ fill: (inout MutableRawSpan) -> Bool) -> Int? {
     switch value {
     case .same: return nil
@@ -258,14 +266,14 @@ extension Items {
     throw .invalidValue("a key is made for a use; say which")
   }
 
-  /// The use of the key that a change wants made, where it may be stored.
+  /// The use of the key that a change asks to generate, if the key may be stored.
   ///
-  /// - Parameter id: the item that is there, once the caller may set it.
-  /// - Throws: the refusal that storing it would meet.
+  /// - Parameter id: the existing item, once it is known that the caller may set it.
+  /// - Throws: the refusal that storing the key would meet.
   func useOfNewKey(_ change: ItemChange, for caller: Caller, _ id: inout ItemID?) throws(Refusal) -> KeyUse {
     let keychain = try vault.keychain()
     try check(change, keychain, for: caller, &id)
-    // Nothing long is begun for what a lock would keep from being stored.
+    // A long computation is not begun for a key that a lock would keep from being stored.
     let old = try? keychain.item(named: change.name)
     id = old?.id
     guard old != nil || keychain.knowsAllNames,

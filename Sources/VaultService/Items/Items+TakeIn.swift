@@ -1,26 +1,26 @@
 package import VaultModel
 internal import VaultStore
 
-/// A deposit that waits or was kept aside, as it is told.
+/// A deposit that waits or was kept aside, as shown to an administrator.
 package struct ToldDeposit: Sendable {
   package let number: Int
-  /// Nil while it waits.
+  /// The reason why the deposit was kept aside; nil while it waits.
   package let obstacle: DepositObstacle?
   package let isWaiting: Bool
   package let item: DepositedItem?
   package let size: Int?
   package let time: Int64?
-  /// Who left it; nil where nothing vouches for that.
+  /// The author of the deposit; nil if nothing vouches for one.
   package let author: String?
   package let isBox: Bool
 }
 
-// What becomes of what was left.
+// The handling of deposits: taking them in, keeping them aside, accepting and dropping them.
 extension Items {
-  /// Takes in what was left while the vault was locked, for as long as there is time.
+  /// Takes in the deposits that were left while the vault was locked, until a time.
   ///
-  /// - Parameter end: `CLOCK_MONOTONIC` nanoseconds.
-  /// - Returns: the numbers of those that were taken in, and kept aside.
+  /// - Parameter end: the time, in `CLOCK_MONOTONIC` nanoseconds.
+  /// - Returns: the number of deposits that were taken in, and the number of those kept aside.
   func takeInDeposits(
     _ waiting: inout WaitingDeposits, _ keychain: Keychain, until end: Int64
   ) throws(VaultError) -> (stored: Int, kept: Int) {
@@ -42,15 +42,15 @@ extension Items {
     return (stored, kept)
   }
 
-  /// Has those told of a deposit that was taken in who watch.
+  /// Tells watchers of the item of a deposit that was taken in.
   func announce(_ taken: TakenDeposit) {
     if case .stored(let version) = taken.result, let name = taken.name {
       vault.hooks.announce(.item(name, stored: version))
     }
   }
 
-  /// Records what came of a deposit. Whoever left it has it count as its own, so that nobody fills the log with what waits for an
-  /// unlock.
+  /// Records the result of a deposit. The entry counts as one of the depositor's own, so that nobody can fill the log
+  /// with deposits that wait for an unlock.
   func record(_ taken: TakenDeposit) {
     let item = taken.name?.text
     guard let depositor = taken.depositor else {
@@ -74,9 +74,9 @@ extension Items {
     } catch { throw Refusal(error) }
   }
 
-  /// Makes what was kept aside the value of its item, or drops it, for an administrator.
+  /// Makes a deposit that was kept aside the value of its item, or drops it, for an administrator.
   ///
-  /// - Returns: the name, where it can be read, and the version that was made.
+  /// - Returns: the name, if it can be read, and the version that was made.
   package func settleDeposit(
     _ number: Int, isAccepted: Bool, for caller: Caller
   ) throws(Refusal) -> (name: ItemName?, version: Int?) {
@@ -118,7 +118,7 @@ extension Items {
 }
 
 extension TakenDeposit {
-  /// Its outcome for the audit log, and the words for that.
+  /// The outcome of the deposit for the audit log.
   var outcome: AuditOutcome {
     switch result {
     case .stored: .ok
@@ -135,7 +135,7 @@ extension TakenDeposit {
 }
 
 extension DepositObstacle {
-  /// What came of it, for the audit log.
+  /// The outcome of a deposit kept aside, for the audit log.
   fileprivate var outcome: AuditOutcome {
     switch self {
     case .denied, .exists: .denied

@@ -4,15 +4,15 @@ internal import VaultStore
 
 /// A place in a search, from which it continues.
 package struct SearchPlace: Hashable, Sendable {
-  /// The key of the area that it is in.
+  /// The key of the area in which the search is.
   package var area: UInt64
-  /// The row of the last item that was looked at there.
+  /// The row of the last item in that area that was examined.
   package var row: Int64
 
   package init(area: UInt64, row: Int64) { (self.area, self.row) = (area, row) }
 }
 
-/// The items of the vault, for whoever asks for them at whichever door: the only code between a door and the store.
+/// The items of the vault, for the callers at every door: the only code between a door and the store.
 ///
 /// Each call is decided by ``Access`` for its caller.
 package final class Items {
@@ -20,13 +20,13 @@ package final class Items {
   let access: Access
   /// The work with large RSA keys.
   let rsa: RSAWorks
-  /// For the value that is being stored; empty between two calls.
+  /// The value that is being stored; empty between two calls.
   let valueInHand = Scratch()
-  /// How often callers who may not know what came of it have left something at once, and its bytes, since that time,
-  /// `CLOCK_BOOTTIME` nanoseconds.
+  /// The number and bytes of deposits that were taken in at once for callers who may not know the results, by author,
+  /// and the time since which they are counted, in `CLOCK_BOOTTIME` nanoseconds.
   var depositsAtOnce: [String: (count: Int, bytes: Int)] = [:]
   var depositsSince: Int64 = .min / 2
-  /// The newest `iat` of a token that the store could not be told of, Unix seconds.
+  /// The newest `iat` of a token that could not be stored, in Unix seconds.
   var issuedUnnoted: Int64 = .min
   let known: KnownValues
 
@@ -39,14 +39,15 @@ package final class Items {
 
   // MARK: Reading
 
-  /// Lends one value to `answer`: the current one, or that of `version`. The bytes must not leave it.
+  /// Lends one value to `answer`: the current one, or that of `version`. The bytes must not leave the closure.
   ///
   /// - Parameters:
-  ///   - evenExpired: also lends the value of an item past its expiry.
-  ///   - longest: lends none of an item of which a version has more bytes; the caller may wait for ``Wait/room``.
-  ///   - credential: the credential of a unit that it is.
-  /// - Returns: nil when it was lent; otherwise what the caller may wait for.
-  /// - Throws: why there is none.
+  /// - evenExpired: true to lend the value also if the item has expired.
+  /// - longest: the most bytes of a version; if the item has a longer version, no value is lent, and the caller may
+  ///   wait for ``Wait/room``.
+  /// - credential: the unit's credential for which the value is read.
+  /// - Returns: nil if the value was lent; otherwise what the caller may wait for.
+  /// - Throws: the reason why there is no value.
   package func get(
     _ name: ItemName, version: Int? = nil, evenExpired: Bool = false, upTo longest: Int = .max,
     as credential: UnitCredential? = nil, for caller: Caller, _ said: Said = Said(),
@@ -57,7 +58,8 @@ package final class Items {
     var id: ItemID?
     do throws(Refusal) {
       if vault.audit.isRequired {
-        // Read once for nobody, so that what is on the disk before the answer is what comes of it.
+        // The value is read once without an answer, so that the entry on the disk before the answer has the true
+        // outcome.
         let wait = try read(name, version, evenExpired, longest, credential, caller, said, now, &approval, &id) {
           _, _, _ in
         }
@@ -91,7 +93,7 @@ package final class Items {
     approval.map { "by approval \($0)" } ?? credential.map { "as credential \($0.id)" }
   }
 
-  /// Takes note that a call waited for the vault, or for an administrator, and was refused at the end of its time.
+  /// Records that a call waited for the vault or for an administrator, and was refused at the end of its time.
   package func gaveUp(_ action: AuditAction, _ name: ItemName, _ refusal: Refusal, for caller: Caller, _ said: Said) {
     vault.audit.record(action, refusal.outcome, caller, item: name.text, said)
   }
@@ -136,14 +138,14 @@ package final class Items {
     }
   }
 
-  /// Tells of the item of that name, once it was read, whether a caller may know what it is beside its value. It is decided
-  /// from memory, before the store is asked.
+  /// Returns a closure that tells, for the item of that name once it was read, whether a caller may know everything
+  /// about it but its value. The permit is determined from memory, before the store is asked.
   package func mayFind(_ name: ItemName, _ caller: Caller) -> (ItemInfo) -> Bool {
     let permit = access.permit(caller, on: name)
     return { [access] in access.decide(.find, permit, $0.policy, for: caller) == .allow }
   }
 
-  /// Everything about one item but its value.
+  /// Everything about one item except its value.
   package func item(_ name: ItemName, for caller: Caller) throws(Refusal) -> ItemInfo {
     try vault.audit.recording(.find, caller, name) { id throws(Refusal) in
       let permit = try permit(.find, on: name, for: caller)
@@ -154,19 +156,19 @@ package final class Items {
     }
   }
 
-  /// Takes note of a search that begins, or goes on with its next page, by what it asks for.
+  /// Records a search that begins, or continues with its next page, with the words of its query.
   package func begin(search text: String, isContinued: Bool = false, for caller: Caller) throws(Refusal) {
     let detail = isContinued ? "\(text), continued" : text
     try vault.audit.recording(.find, caller, nil, detail: detail) { () throws(Refusal) in }
   }
 
-  /// The areas in which a caller may find something now, or what is in the trash, by their keys: a place in a search
-  /// means nothing to whoever has others.
+  /// The keys of the areas in which the caller may find items now, or items in the trash. A place in a search is valid
+  /// only for a caller with the same areas.
   package func reach(ofTrash isOfTrash: Bool, for caller: Caller) throws(Refusal) -> [UInt64] {
     try areas(isOfTrash ? .admin : .find, caller).map(\.key)
   }
 
-  /// An item that a person wants to show its presence for: one whose value the caller may have, or have used, when that is done.
+  /// An item for which a person wants to show presence: one whose value the caller may have, or use, after that.
   package func itemToProve(_ name: ItemName, for caller: Caller) throws(Refusal) -> ItemInfo {
     let permit = access.permit(caller, on: name)
     guard permit.mayHave(.use) || permit.mayHave(.find) else { throw permit.isUndecided ? vault.locked : denied }
@@ -176,13 +178,13 @@ package final class Items {
     return item
   }
 
-  /// One page of the items that match a query: see ``VaultStore/Keychain/find(_:limit:after:now:examining:isTimeUp:)``.
+  /// One page of the items that match a query; see ``VaultStore/Keychain/find(_:limit:after:now:examining:isTimeUp:)``.
   ///
-  /// It looks where the caller has grants, and nowhere else: it costs what is there, and its time tells nothing of other items. What is
-  /// in the trash is for administrators.
+  /// Only the areas for which the caller has grants are searched. So a search costs only what is there, and its time
+  /// tells nothing of other items. The items in the trash are for administrators.
   ///
-  /// - Parameter end: when the page ends in any case, `CLOCK_MONOTONIC` nanoseconds.
-  /// - Throws: also when the caller's grants are for other areas than those that the search began with.
+  /// - Parameter end: the time at which the page ends in any case, in `CLOCK_MONOTONIC` nanoseconds.
+  /// - Throws: the refusal, also if the caller's grants are for other areas than when the search began.
   package func find(
     _ query: Query, limit: Int, after: SearchPlace?, until end: Int64, for caller: Caller
   ) throws(Refusal) -> (items: [ItemInfo], next: SearchPlace?) {
@@ -190,7 +192,7 @@ package final class Items {
     let clock = vault.clock
     let right = query.isOfTrash ? Right.admin : .find
     let areas = try areas(right, caller)
-    // The area may be gone: the grant that led there was revoked, or is over. The search goes on behind it.
+    // The area may be gone, because the grant for it was revoked or has ended. The search continues after it.
     var index = after.map { after in areas.firstIndex { $0.key >= after.area } ?? areas.count } ?? 0
     let within = query.area
     var row = index < areas.count && areas[index].key == after?.area ? after?.row : nil
@@ -221,23 +223,25 @@ package final class Items {
     return (items, index < areas.count ? SearchPlace(area: areas[index].key, row: 0) : nil)
   }
 
-  /// Where a caller may have a right, in areas that have nothing in common.
+  /// The areas, disjoint from each other, in which a caller may have a right.
   ///
-  /// - Throws: the refusal of who may have it somewhere, as far as can be told now.
+  /// - Throws: the refusal if the caller has the right in no known area, but may have it by grants that cannot be read
+  ///   now.
   func areas(_ right: Right, _ caller: Caller) throws(Refusal) -> [SearchArea] {
     let (areas, isUndecided) = access.areas(right, caller)
     if areas.isEmpty, isUndecided { throw vault.locked }
     return areas
   }
 
-  /// True when a caller may be told that something happens to the item of this name.
+  /// True when a caller may be told of events of the item of this name.
   package func mayWatch(_ name: ItemName, _ caller: Caller) -> Bool {
     access.permit(caller, on: name).mayHave(.watch)
   }
 
-  /// Takes note that a caller watches from now on what happens.
+  /// Records that a caller watches events from now on.
   ///
-  /// - Throws: the refusal of who may watch nothing, and where that cannot be told before the vault is unlocked.
+  /// - Throws: the refusal for a caller who may watch nothing, and if that cannot be determined before the vault is
+  ///   unlocked.
   package func watch(for caller: Caller) throws(Refusal) {
     try vault.audit.recording(.find, caller, nil, detail: "what happens") { () throws(Refusal) in
       guard let mayWatch = mayWatchAnything(caller) else { throw vault.locked }
@@ -245,14 +249,14 @@ package final class Items {
     }
   }
 
-  /// True when a caller may be told of anything that happens; nil where that cannot be told before the vault is unlocked.
+  /// True when a caller may be told of any event; nil if that cannot be determined before the vault is unlocked.
   package func mayWatchAnything(_ caller: Caller) -> Bool? { access.mayWatchAnything(caller) }
 
   // MARK: Renaming
 
   /// Renames one item; its versions and attributes stay.
   ///
-  /// - Parameter long: what was prepared for it; see ``prepare(_:_:for:)``.
+  /// - Parameter long: the work prepared for this call; see ``prepare(_:_:for:)``.
   package func move(
     _ name: ItemName, to new: ItemName, _ long: LongChange? = nil, for caller: Caller
   ) throws(Refusal) {
@@ -303,17 +307,17 @@ package final class Items {
 
   // MARK: Parts
 
-  /// What a caller may do to the item of that name, before anything is looked up, so that nobody who may do nothing learns whether
-  /// there is one.
+  /// The rights of a caller on the item of that name. They are determined before anything is looked up, so that a
+  /// caller without any right does not learn whether the item exists.
   ///
-  /// - Throws: the refusal of who cannot have that right, whatever the item is.
+  /// - Throws: the refusal for a caller who cannot have that right on any item of that name.
   func permit(_ right: Right, on name: ItemName, for caller: Caller) throws(Refusal) -> Permit {
     let permit = access.permit(caller, on: name)
     guard permit.mayHave(right) else { throw permit.isUndecided ? vault.locked : denied }
     return permit
   }
 
-  /// Decides about an item that was looked up already.
+  /// Checks that a caller has a right on an item that was looked up already.
   func check(
     _ right: Right, _ permit: Permit, _ name: ItemName, _ policy: Policy?, for caller: Caller
   ) throws(Refusal) {
@@ -324,14 +328,15 @@ package final class Items {
     }
   }
 
-  /// The refusal of who lacks a right to an item; whoever would have it, were it not withheld from all, is told that it is.
+  /// The refusal for a caller who lacks a right on an item. A caller who would have the right, if it were not withheld
+  /// from all, is told that it is withheld.
   func refused(_ right: Right, _ permit: Permit, _ name: ItemName, _ policy: Policy?) -> Refusal {
     guard let policy, policy.withholds(right), permit.has(right, policy.accessible) else { return denied }
     return .neverRead(name.text)
   }
 
-  /// Decides about a change of what an item asks for, which needs more than the right: whoever makes it has to have shown what the item
-  /// asks for as it is.
+  /// Checks that a caller may change the policy of an item. Such a change needs more than the right: the caller must
+  /// have shown what the present policy requires.
   func checkPolicyChange(
     _ permit: Permit, _ name: ItemName, _ policy: Policy, for caller: Caller
   ) throws(Refusal) {
@@ -339,7 +344,8 @@ package final class Items {
     if !access.isShown(policy, by: caller) { throw .presenceRequired(name.text, policy.require) }
   }
 
-  /// The answer to a call for a value of who has no right to it, as far as can be told now: an administrator may be asked.
+  /// The answer to a call for a value by a caller who has no right to it, as far as can be determined now. An
+  /// administrator may be asked for approval.
   func waitOrAsk(
     _ right: Right, _ name: ItemName, _ permit: Permit, _ caller: Caller, _ said: Said
   ) throws(Refusal) -> Wait {
@@ -352,20 +358,20 @@ package final class Items {
     return vault.store.isAwaitingBootKey ? .bootKey : .unlock
   }
 
-  /// The refusal of a call about an item whose caller may do what it asked for, as far as rights decide.
+  /// The refusal of a call by a caller who has the rights for it, after an error of the store.
   ///
-  /// - Parameter id: the item of that name, for the entry of the call: looked for where the store has refused the call
-  ///   before it said which item that is.
+  /// - Parameter id: the item of that name, for the entry of the call. It is looked up if the store has refused the
+  ///   call before it said which item that is.
   func refusal(_ error: VaultError, _ name: ItemName, kind: ItemKind? = nil, _ id: inout ItemID?) -> Refusal {
     let refusal = vault.refusal(error, name.text, kind: kind)
     if id == nil, refusal.outcome.tellsItem, error != .noSuchItem { id = identity(of: name) }
     return refusal
   }
 
-  /// The item that has a name now; nil where there is none, or it cannot be read.
+  /// The item that has a name now; nil if there is none, or if it cannot be read.
   func identity(of name: ItemName) -> ItemID? { (try? vault.openKeychain?.item(named: name))?.id }
 
-  /// The caller as what it stores is recorded to be its.
+  /// The caller, as recorded with what it stores.
   func author(_ caller: Caller) -> String { caller.author(isSystem: access.terms.isSystem) }
 
   var denied: Refusal { .denied("you may not do this") }

@@ -2,10 +2,10 @@ internal import VaultCore
 package import VaultModel
 internal import VaultStore
 
-/// The part of one call that changes items with long versions: these are sealed before the change, a part in each
-/// attempt to make it, so that others have their turn in between.
+/// The work of one call that changes items with long versions. These versions are sealed before the change, one part in
+/// each attempt to make it, so that other calls have their turn in between.
 ///
-/// It is kept for as long as the call is not answered. It holds nothing in the clear, and at most what one call may
+/// The work is kept until the call is answered. It holds nothing in the clear, and at most as much as one call may
 /// bring and seal anew.
 package final class LongChange {
   let ahead = SealedAhead()
@@ -13,7 +13,7 @@ package final class LongChange {
   package init() {}
 }
 
-/// A call that changes items, as far as something can be prepared for it.
+/// A call that changes items, with the data that is needed to prepare it.
 package enum ItemWork {
   case set([(change: ItemChange, value: NewValue)])
   case copy(ItemName, to: ItemName, replacing: Bool)
@@ -24,10 +24,10 @@ package enum ItemWork {
 }
 
 extension Items {
-  /// Seals a part of what a call will need; false when it is to be done now, or is refused.
+  /// Seals a part of what a call will need. Returns false if the call is to be done now, or is refused.
   ///
-  /// - Parameter fill: puts the bytes of the new value at a place among several in place; false when they are not what
-  ///   they should be.
+  /// - Parameter fill: writes the bytes of the new value at an index among several; returns false if the bytes are
+  ///   malformed.
   package func prepare(
     _ work: ItemWork, _ long: LongChange, for caller: Caller,
     fill: (Int, inout MutableRawSpan) -> Bool = { _, _ in false }
@@ -44,12 +44,12 @@ extension Items {
       case .move, .restoreVersion, .delete, .undelete: return false
       }
     } catch {
-      // The call itself is refused again, and with its reason.
+      // The call itself is refused again, with its reason.
       return false
     }
   }
 
-  /// Seals the first long value that is not sealed yet; false where there is none.
+  /// Seals the first long value that is not sealed yet. Returns false if there is none.
   private func sealValue(
     of changes: [(change: ItemChange, value: NewValue)], _ keychain: Keychain, _ ahead: SealedAhead,
     _ fill: (Int, inout MutableRawSpan) -> Bool
@@ -64,14 +64,15 @@ extension Items {
     return false
   }
 
-  /// The names that are given once: of others it is not known before what they will be.
+  /// The names that are given once. For a name that is given twice, the state of the item before the second change is
+  /// not known yet.
   private static func namedOnce(_ changes: [(change: ItemChange, value: NewValue)]) -> Set<ItemName> {
     var (once, again): (Set<ItemName>, Set<ItemName>) = ([], [])
     for (change, _) in changes where !once.insert(change.name).inserted { again.insert(change.name) }
     return once.subtracting(again)
   }
 
-  /// The changes that a call makes, where its caller may do what it asks for.
+  /// The changes that a call makes, if its caller may make them.
   private func revisions(
     _ work: ItemWork, _ keychain: Keychain, for caller: Caller, _ fill: (Int, inout MutableRawSpan) -> Bool
   ) throws(Refusal) -> [Revision] {
@@ -110,13 +111,14 @@ extension Items {
     }
   }
 
-  /// True where changes that their caller may make bring, or seal again, more than a change does by itself.
+  /// True when the changes bring or seal anew more bytes than a change does without preparation, and their caller may
+  /// make them.
   private func areLong(
     _ changes: [(change: ItemChange, value: NewValue)], _ keychain: Keychain, for caller: Caller,
     _ fill: (Int, inout MutableRawSpan) -> Bool
   ) throws(Refusal) -> Bool {
     let new = changes.reduce(0) { sum, new in if case .bytes(let count) = new.value { sum + count } else { sum } }
-    // What is new and little is not looked at twice.
+    // A few new bytes are not examined twice.
     guard new > SealedAhead.little || changes.contains(where: { $0.change.update }) else { return false }
     var id: ItemID?
     for (change, _) in changes { try check(change, keychain, for: caller, &id) }

@@ -1,13 +1,13 @@
 package import VaultCore
 internal import VaultModel
 
-/// A call that asks a person for secrets, at a ``Prompter``.
+/// A call that asks a person for secrets, through a ``Prompter``.
 ///
-/// It ends with its result, with a refusal, when its caller goes away, or when a prompt is left unanswered.
+/// It ends with its result, with a refusal, when its caller goes away, or when a prompt stays unanswered.
 package final class Conversation: SecretHolder {
-  /// For how long a prompt waits for its answer, in nanoseconds.
+  /// The time for which a prompt waits for its answer, in nanoseconds.
   package static let patience: Int64 = 5 * 60 * 1_000_000_000
-  /// For how long all of it may last from the moment at which it holds a secret, in nanoseconds.
+  /// The longest time that the whole conversation may last after its first secret, in nanoseconds.
   package static let longest: Int64 = 30 * 60 * 1_000_000_000
 
   private let prompter: any Prompter
@@ -17,33 +17,36 @@ package final class Conversation: SecretHolder {
   private var timeout: Timer.Cancel?
   private var limit: Timer.Cancel?
   package private(set) var isOver = false
-  /// The result of what was asked for, once that is done: its caller is told this, whatever ends it then.
+  /// The result of the operation, once the operation is done. The caller is told this result, whatever ends the
+  /// conversation after that.
   private var done: ConversationResult?
-  /// For what it has a worker do.
+  /// Cancels the work that the conversation has given to a worker.
   let cancellation = Cancellation()
-  /// True when it is over as soon as the vault is unlocked, by whomever.
+  /// True when the conversation ends as soon as anybody unlocks the vault.
   var endsWhenUnlocked = false
-  /// Records what comes of it: the outcome, and in words what was done, or what was tried.
+  /// Records the outcome of the conversation, with words for what was done or tried.
   var record: (AuditOutcome, String?) -> Void = { _, _ in }
-  /// What was done, in words for the audit log.
+  /// The operation that was done, in words for the audit log.
   var said: String?
-  /// Runs once when it ends, however that is, and is told whether its caller dismissed it.
+  /// Runs once, at any end of the conversation; `dismissed` tells whether its caller dismissed it.
   var onEnd: ((_ dismissed: Bool) -> Void)?
-  /// True when a secret came in, or a key was made or is on its way: it, or what it opens, may still be held.
+  /// True when a secret was received, or a key was made or is on its way: the secret, or what it opens, may still be
+  /// held.
   private(set) var holdsSecret = false
-  /// True where a vault comes of it, whose boot key is to lie where the settings said at the beginning.
+  /// True when the conversation makes a vault, whose boot key goes where the settings said at the beginning.
   var makesVault = false
-  /// True when it tells its caller the name of an item.
+  /// True when the conversation tells its caller the name of an item.
   var namesItem = false
-  /// The slot that proved the right: what goes on here is over when the slots change.
+  /// The slot that proved the caller's right. If the slots change, what relies on this proof ends.
   var proof: SlotRecord?
-  /// True when the secret that proves the right is kept, to make the same way in again.
+  /// True when the secret that proves the right is kept, to make the same slot again.
   var keepsSecret = false
-  /// The secret that proved the right, if that is kept.
+  /// The secret that proved the right, if it is kept.
   private(set) var secret: Handover?
-  /// Keys, while what was proven here goes on without a worker; wiped at the end, whoever still knows of them.
+  /// The keys of work that continues without a worker after the proof. They are wiped at the end, even if a closure
+  /// still refers to them.
   private var wiped: [Handover] = []
-  /// Ends what other programs do for it.
+  /// Stops work that other programs do for the conversation.
   private var calledOff: [() -> Void] = []
 
   init(_ prompter: any Prompter, _ conversations: Conversations, _ holders: SecretHolders, _ timer: Timer) {
@@ -54,10 +57,10 @@ package final class Conversation: SecretHolder {
     conversations.add(self)
   }
 
-  /// The one on whose behalf a person is asked.
+  /// The caller on whose behalf a person is asked.
   package var caller: Caller { prompter.caller }
 
-  /// Puts a question; `then` gets the answer.
+  /// Asks the person a question; `then` receives the answer.
   func ask(
     _ style: Prompt.Style, method: String, text: String, code: Handover? = nil,
     then: @escaping (consuming SecureBytes) -> Void
@@ -68,34 +71,35 @@ package final class Conversation: SecretHolder {
     prompter.show(Prompt(style: style, method: method, text: text, code: code))
   }
 
-  /// Says something that wants no answer.
+  /// Shows a message that needs no answer.
   func tell(_ style: Prompt.Style, method: String, text: String) {
     if !isOver { prompter.show(Prompt(style: style, method: method, text: text, code: nil)) }
   }
 
-  /// Takes note that it holds a secret from now on: a lock ends it, and so does its time, however often it asks.
+  /// Notes that the conversation holds a secret from now on. A lock then ends it, and so does its time limit, however
+  /// often it asks.
   func holdSecret() {
     guard !isOver, !holdsSecret else { return }
     holdsSecret = true
     limit = timer.after(Self.longest) { [weak self] in self?.fail(.cancelled) }
   }
 
-  /// Has a key wiped when the conversation ends, and not only when the last closure that knows it is gone: one of them may
-  /// be waiting for another program then.
+  /// Registers a key to be wiped when the conversation ends. The key is not left until its last closure is released,
+  /// because a closure may still wait for another program then.
   func willWipe(_ key: Handover) { wiped.append(key) }
 
-  /// Has what another program does called off when the conversation ends, because that program may hold a key; at once,
-  /// where it has ended.
+  /// Registers how to stop the work of another program when the conversation ends, because that program may hold a key.
+  /// If the conversation has ended, the work is stopped at once.
   func willCallOff(_ giveUp: @escaping () -> Void) { if isOver { giveUp() } else { calledOff.append(giveUp) } }
 
-  /// Takes what has proven the right, if that is kept.
+  /// Keeps the secret that has proven the right, if it is to be kept.
   func isProven(by secret: Handover) {
     guard keepsSecret, !isOver else { return }
     self.secret = secret
     willWipe(secret)
   }
 
-  /// Takes the answer to the open question; false when there is none.
+  /// Takes the answer to the open question; false if there is no open question.
   package func answer(_ secret: consuming SecureBytes) -> Bool {
     guard let then = onAnswer, mayConclude else { return false }
     onAnswer = nil
@@ -105,21 +109,21 @@ package final class Conversation: SecretHolder {
     return true
   }
 
-  /// True when what was asked for may be done now: it is not over, and the process that asked still runs. To be asked right
-  /// before each effect that comes in a later turn than the answer it follows from: Argon2id, keystores and readers take
-  /// their time.
+  /// True when the operation may be done now: the conversation is not over, and the process that asked still runs.
+  /// Check this right before each effect that happens in a later turn than the answer that led to it: Argon2id,
+  /// keystores and readers take their time.
   var mayConclude: Bool { !isOver && prompter.isPresent }
 
-  /// Records that what was asked for was done, where something else is to happen before it ends. Neither a lock nor a
-  /// change of the slots, which end it, nor its caller's leaving undoes that: it ends with this result, and nothing
-  /// more is recorded.
+  /// Records that the operation was done, if other work follows before the conversation ends. A lock, a change of the
+  /// slots or the caller's leaving may still end the conversation, but does not undo the operation: the conversation
+  /// ends with this result, and nothing more is recorded.
   func conclude(_ result: ConversationResult = .done) {
     guard !isOver, done == nil else { return }
     record(.ok, said)
     done = result
   }
 
-  /// Ends it with its result: the one that it was concluded with, or this.
+  /// Ends the conversation with the result of ``conclude(_:)`` or, if there is none yet, with this one.
   func finish(_ result: ConversationResult = .done) {
     guard !isOver else { return }
     conclude(result)
@@ -129,7 +133,7 @@ package final class Conversation: SecretHolder {
 
   package func fail(_ refusal: Refusal) { fail(refusal, dismissed: refusal == .cancelled) }
 
-  /// Ends it because the vault is locked: nobody dismissed anything.
+  /// Ends the conversation because the vault is locked, which is no dismissal.
   func callOff() { fail(.cancelled, dismissed: false) }
 
   private func fail(_ refusal: Refusal, dismissed: Bool) {
@@ -140,14 +144,14 @@ package final class Conversation: SecretHolder {
     prompter.refuse(refusal)
   }
 
-  /// Ends it because its caller has left, which is recorded where nothing has come of it yet.
+  /// Ends the conversation because its caller has left. That is recorded if the operation was not done yet.
   package func leave() {
     guard !isOver else { return }
     if done == nil { record(.cancelled, nil) }
     end(dismissed: done == nil)
   }
 
-  /// Forgets the conversation without a word.
+  /// Ends the conversation without telling its caller.
   package func end(dismissed: Bool = false) {
     isOver = true
     cancellation.cancel()
@@ -169,13 +173,14 @@ package final class Conversation: SecretHolder {
 
   public override func letGo(for lock: Lock) { if outlives(lock) { callOff() } }
 
-  // The key that one of them has been given opens what is wiped, or a vault that is only being made.
+  // A conversation that has been given a key is ended: the key opens data that the lock wipes, or a vault that is only
+  // being made.
   public override func outlives(_ lock: Lock) -> Bool {
     !isOver && (holdsSecret || namesItem && lock.reach.contains(.names))
   }
 }
 
-/// The conversations that are open, in the order in which they began.
+/// The open conversations, in the order in which they began.
 package final class Conversations {
   private var open: [Conversation] = []
 
@@ -184,11 +189,11 @@ package final class Conversations {
   fileprivate func add(_ conversation: Conversation) { open.append(conversation) }
   fileprivate func remove(_ conversation: Conversation) { open.removeAll { $0 === conversation } }
 
-  /// Runs `body` with each of them; any of them may end by it.
+  /// Runs `body` with each conversation; each may end during that.
   func each(_ body: (Conversation) -> Void) {
     for conversation in open { body(conversation) }
   }
 
-  /// Ends all of them without a word.
+  /// Ends all conversations without telling their callers.
   package func end() { for conversation in open { conversation.end() } }
 }

@@ -1,16 +1,16 @@
-/// The fingers of a user that are enrolled, as far as the fingerprint service tells.
+/// The enrolled fingers of a user, as far as the fingerprint service tells them.
 package enum Fingers: Equatable {
   /// The names of the user's enrolled fingers (`right-index-finger`), sorted, over all readers.
   case fingers([String])
-  /// There is no system bus, so that no PAM module reaches a reader either.
+  /// There is no system bus, so PAM modules do not reach a reader either.
   case noBus
   case noService
   case noReader
   case noEnrolledFinger
-  /// It could not be asked, for this reason.
+  /// The fingerprint service could not be asked, for this reason.
   case unknown(String)
 
-  /// The obstacle that keeps fingers from opening anything here; nil when one can.
+  /// The obstacle that keeps fingers from opening anything here; nil if there is none.
   package var obstacle: Obstacle? {
     switch self {
     case .fingers: nil
@@ -24,11 +24,11 @@ package enum Fingers: Equatable {
 }
 
 extension Fingers {
-  /// The record of a new slot: the names of the fingers, none of them also when there is no reader.
+  /// The finger names that a new slot records; none if there is no reader.
   package var names: [String] { if case .fingers(let names) = self { names } else { [] } }
 
-  /// True when a slot that recorded these names may still be opened. A reader that was unplugged changes no finger;
-  /// what cannot be known is no agreement.
+  /// True when a slot that recorded these names may still be opened. A reader that was unplugged changes no finger. If
+  /// the fingers cannot be determined, they do not agree.
   package func agree(with recorded: [String]) -> Bool {
     switch self {
     case .fingers(let names): names == recorded
@@ -38,7 +38,7 @@ extension Fingers {
     }
   }
 
-  /// True when it says which fingers there are.
+  /// True when the enrolled fingers are known.
   package var isKnown: Bool {
     switch self {
     case .fingers, .noEnrolledFinger: true
@@ -46,7 +46,7 @@ extension Fingers {
     }
   }
 
-  /// The reason why no slot may be opened when none agrees.
+  /// The reason why no slot may be opened if none agrees.
   package var objection: Obstacle {
     if case .unknown = self, let obstacle { return obstacle }
     return Obstacle("the enrolled fingers are not those the slot was made with", "use your vault password")

@@ -1,9 +1,9 @@
 internal import VaultModel
 
-/// Something that stands in the way of what is asked for, in words for a person.
+/// The reason why an operation is not possible, in words for a person.
 package struct Obstacle: Equatable, Sendable {
   package var reason: String
-  /// Advice what to do about it.
+  /// Advice on how to remove the obstacle.
   package var advice: String?
 
   package init(_ reason: String, _ advice: String? = nil) {
@@ -11,6 +11,6 @@ package struct Obstacle: Equatable, Sendable {
     self.advice = advice
   }
 
-  /// Both in one.
+  /// The reason and the advice in one sentence.
   package var sentence: String { Clauses.joined(reason, advice) }
 }

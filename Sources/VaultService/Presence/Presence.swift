@@ -1,22 +1,23 @@
 package import VaultCore
 package import VaultModel
 
-/// PAM's word for who is there: one prompt at a time, and the fingers it may be said for.
+/// Checks of a person's presence by PAM, with one prompt at a time, and the fingers that count for it.
 package final class Presence {
-  /// A question to PAM, and the user it is about.
+  /// A question to PAM, and the user whom it is about.
   package struct Question: Hashable, Sendable {
     /// The PAM service.
     package var pam: String
     package var uid: UInt32
-    /// True when answers are typed that others could guess at; a finger cannot be guessed through a socket.
+    /// True when a password can be typed as an answer, which others could guess; a finger cannot be guessed through a
+    /// socket.
     package var takesPassword: Bool
   }
 
-  /// The means to ask PAM and the fingerprint service, in other processes.
+  /// The functions that ask PAM and the fingerprint service, in other processes.
   package struct Means {
     /// Asks which fingers of a user are enrolled.
     package let fingers: (_ uid: UInt32, _ then: @escaping (Fingers) -> Void) -> Void
-    /// Tells what keeps a check from working, as far as that shows without trying.
+    /// Returns the obstacle to a check, as far as it can be determined without trying.
     package let obstacle: (Question) -> Obstacle?
     /// Begins a check. Neither closure is called within this call.
     package let check:
@@ -46,7 +47,7 @@ package final class Presence {
   let means: Means
   /// The prompt that is being shown.
   var prompt: PresencePrompt?
-  /// Until when a dismissed prompt is not shown again, `CLOCK_BOOTTIME` nanoseconds.
+  /// The times until which dismissed prompts are not shown again, in `CLOCK_BOOTTIME` nanoseconds.
   private var dismissals: [Question: Int64] = [:]
 
   package init(_ vault: Vault, _ attempts: Attempts, _ means: Means) {
@@ -57,7 +58,7 @@ package final class Presence {
 
   /// Asks PAM, at most one question at a time.
   ///
-  /// - Parameter then: gets the outcome, and the seconds to wait before the next attempt.
+  /// - Parameter then: receives the outcome, and the seconds to wait before the next attempt.
   func show(
     _ question: Question, to conversation: Conversation, purpose: Purpose,
     then: @escaping (PresenceOutcome, Int64) -> Void
@@ -82,17 +83,17 @@ package final class Presence {
     dismissals[question] = now + Self.coolDown * 1_000_000_000
   }
 
-  /// Ends the prompt without a word, at the daemon's end.
+  /// Ends the prompt without telling anybody, when the daemon ends.
   package func stop() { prompt?.stop() }
 
-  /// The question to PAM that has the vault opened, or an item's presence shown. While wrong passwords hold the
-  /// password back, the finger alone still counts: whoever types wrong ones must not lock the owner out.
+  /// The question to PAM for an unlock, or for the presence that an item requires. While wrong passwords delay the next
+  /// password, a finger alone still counts: whoever types wrong passwords must not lock the owner out.
   func question(for uid: UInt32) -> Question {
     let isBackingOff = attempts.wait(for: Backoff.Source(uid: uid, method: SlotKind.pam.name)) != nil
     return isBackingOff ? biometryQuestion(for: uid) : passwordQuestion(for: uid)
   }
 
-  /// The question that takes the login password, too.
+  /// The question that also accepts the login password.
   func passwordQuestion(for uid: UInt32) -> Question {
     Question(pam: vault.settings.pamService, uid: uid, takesPassword: true)
   }
@@ -103,7 +104,8 @@ package final class Presence {
 
   // MARK: Fingers
 
-  /// Asks about one user after the other; what cannot be known of one counts as none. The answers are as slots record them.
+  /// Asks about one user after the other. If a user's fingers cannot be determined, the user counts as having none. The
+  /// answers have the form in which slots record them.
   func fingers(ofAll users: ArraySlice<UInt32>, found: [String] = [], then: @escaping ([String]) -> Void) {
     guard let uid = users.first else { return then(found) }
     means.fingers(uid) { [unowned self] fingers in
@@ -113,10 +115,10 @@ package final class Presence {
   }
 }
 
-/// A check of who is there that is under way in another process.
+/// A check of a person's presence that another process is making.
 package protocol PresenceChecking: AnyObject {
   /// Answers the open question.
   func answer(consuming answer: consuming SecureBytes)
-  /// Ends the check without a word.
+  /// Ends the check without telling anybody.
   func cancel()
 }

@@ -1,7 +1,7 @@
 internal import VaultModel
 
 extension PresenceOutcome {
-  /// The refusal of what was asked for by who was checked; nil for the one outcome that is a yes.
+  /// The refusal of what the checked person asked for; nil for the one outcome that is a yes.
   func refusal(method: String, wait: Int) -> Refusal? {
     switch self {
     case .succeeded: nil

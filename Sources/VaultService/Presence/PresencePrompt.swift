@@ -1,15 +1,15 @@
 internal import VaultCore
 internal import VaultModel
 
-/// The one prompt for a person's presence that is being shown: PAM and a fingerprint reader serve one at a time.
+/// The only presence prompt that is shown now: PAM and a fingerprint reader serve one at a time.
 ///
-/// It is shown to the one who asked first. Whoever asks for the same thing meanwhile joins, is named to the first, and
-/// gets the same outcome.
+/// The prompt is shown to the first caller that asked. A caller that asks the same question meanwhile joins: the first
+/// one is told of it, and both get the same outcome.
 final class PresencePrompt {
   private struct Asker {
     let conversation: Conversation
     let purpose: Purpose
-    /// Gets the outcome, and the seconds to wait before the next attempt.
+    /// Receives the outcome, and the seconds to wait before the next attempt.
     let then: (PresenceOutcome, Int64) -> Void
   }
 
@@ -17,7 +17,7 @@ final class PresencePrompt {
   private unowned let presence: Presence
   private var askers: [Asker] = []
   private var check: (any PresenceChecking)?
-  /// The wait that a failure costs, once an answer was given and so charged.
+  /// The wait that a failure costs; nil until an answer was given and charged.
   private var charged: Int64?
 
   init(_ question: Presence.Question, _ presence: Presence) {
@@ -25,7 +25,7 @@ final class PresencePrompt {
     self.presence = presence
   }
 
-  /// Shows the prompt to `conversation`, or has it wait for what the first one does.
+  /// Shows the prompt to `conversation` or, if another conversation was first, has it wait for that one's outcome.
   func show(_ conversation: Conversation, purpose: Purpose, then: @escaping (PresenceOutcome, Int64) -> Void) {
     let isFirst = askers.isEmpty
     askers.append(Asker(conversation: conversation, purpose: purpose, then: then))
@@ -40,7 +40,7 @@ final class PresencePrompt {
 
   private var what: String { question.takesPassword ? "Fingerprint or login password" : "Fingerprint" }
 
-  /// Begins the check with who asked first, and has it named.
+  /// Begins the check with the first asker, and tells it the purpose.
   private func start() {
     guard let first = askers.first else { return }
     first.conversation.tell(.info, method: "pam", text: "\(what) \(first.purpose.phrase)")
@@ -54,13 +54,13 @@ final class PresencePrompt {
     guard style.wantsAnswer else { return conversation.tell(style, method: "pam", text: text) }
     conversation.ask(style, method: "pam", text: Self.question(text)) { [weak self] answer in
       guard let self else { return }
-      // Before it is checked, so that ending the check half way buys no free attempt.
+      // The attempt is charged before its check, so that a check ended half-way is no free attempt.
       charge()
       check?.answer(consuming: answer)
     }
   }
 
-  /// PAM's question. Most modules ask for a "Password", and do not say whose.
+  /// The text of PAM's question. Most modules ask for a "Password", and do not say which.
   private static func question(_ text: String) -> String {
     let words = text.drop { $0 == " " }.prefix { $0 != ":" }
     return words == "Password" ? "Login password" : text
@@ -72,22 +72,23 @@ final class PresencePrompt {
 
   private var caller: Backoff.Source { Backoff.Source(uid: question.uid, method: SlotKind.pam.name) }
 
-  /// Ends it without a word, at the daemon's end.
+  /// Ends the prompt without telling anybody, when the daemon ends.
   func stop() {
     askers = []
     finish(.cancelled)
   }
 
-  /// One of them went away. The first one takes the prompt with it when it was dismissed: whoever did so was asked.
+  /// Removes an asker that went away. If the first asker dismissed the prompt, the prompt ends for all, because the
+  /// first asker was the one asked.
   private func leave(_ conversation: Conversation, _ dismissed: Bool) {
     guard let index = askers.firstIndex(where: { $0.conversation === conversation }) else { return }
     askers.remove(at: index)
     guard index == 0 else { return }
     check?.cancel()
     if dismissed { presence.dismissed(question) }
-    // What the unlock that ended this one ends as well.
+    // An unlock that ended the first conversation ends these as well.
     askers.removeAll { $0.conversation.endsWhenUnlocked && presence.vault.state.kind == .unlocked }
-    // An answer that was given is paid for, and a second one would be free.
+    // An answer that was given is charged, and a second one would be free.
     if dismissed || charged != nil || askers.isEmpty { finish(.cancelled) } else { start() }
   }
 
@@ -104,7 +105,7 @@ final class PresencePrompt {
     self.askers = []
     for asker in askers { asker.conversation.onEnd = nil }
     let charged = charged ?? 0
-    // In turns: each of them may fetch a key now.
+    // The askers are answered in turns, because each may fetch a key now.
     for asker in askers {
       presence.vault.waiting.turns?.wait { if !asker.conversation.isOver { asker.then(outcome, charged) } }
     }

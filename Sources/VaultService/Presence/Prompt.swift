@@ -1,23 +1,23 @@
-/// Something that is put to a person.
+/// A question or a message for a person.
 package struct Prompt {
-  /// The style of a prompt: the words of the interface.
+  /// The style of a prompt; the raw values are the words of the interface.
   package enum Style: String, Sendable {
     case secret
     case newSecret = "new-secret"
     case confirm
     case visible
-    /// Answered with yes by `y`, with no by everything else.
+    /// A question that `y` answers with yes, and everything else with no.
     case choice
-    /// To be shown; nobody answers.
+    /// A message; nobody answers.
     case info
-    /// The same, when something went wrong.
+    /// A message of something that went wrong; nobody answers.
     case error
 
     package var wantsAnswer: Bool { self != .info && self != .error }
   }
 
   package let style: Style
-  /// The way in that asks, by its name.
+  /// The name of the way in that asks.
   package let method: String
   package let text: String
   /// The code that ``Style/confirm`` shows, once.
@@ -26,31 +26,31 @@ package struct Prompt {
 
 /// A place where a person is asked.
 ///
-/// It shows what a conversation has to say, and gives it the answers (``Conversation/answer(_:)``).
+/// It shows the prompts of a conversation, and passes the answers to ``Conversation/answer(_:)``.
 package protocol Prompter: AnyObject {
-  /// The one who wants something done.
+  /// The caller on whose behalf the person is asked.
   var caller: Caller { get }
-  /// True while the process of the caller runs. One that has ended was refused when this answers false.
+  /// True while the caller's process runs. If this returns false, the caller has already been refused.
   var isPresent: Bool { get }
-  /// A conversation begins, which gets the answers.
+  /// Begins a conversation, which receives the answers.
   func begin(_ conversation: Conversation)
   /// Shows a prompt.
   func show(_ prompt: Prompt)
-  /// The conversation is over: its question is not to be answered any more. What it has come to follows, if anybody is to
-  /// be told.
+  /// Notes that the conversation is over, so that its question must not be answered any more. The result or the refusal
+  /// follows, if anybody is to be told.
   func end()
-  /// The conversation has come to its end with what was wanted.
+  /// Ends the conversation with its result.
   func finish(_ result: ConversationResult)
-  /// The conversation has come to its end without it.
+  /// Ends the conversation with a refusal.
   func refuse(_ refusal: Refusal)
 }
 
-/// The end of a conversation that came to what was wanted.
+/// The result of a conversation whose operation was done.
 package enum ConversationResult {
   case done
   /// A slot was made.
   case slot(UInt32)
-  /// A rekey is under way. Where it was just begun: the number of its items, the slots that come along, and those that do
-  /// not.
+  /// A rekey is under way. If it was just begun: the number of its items, the slots that it carries over, and the slots
+  /// that it leaves out.
   case rekeying((of: Int, slots: [UInt32], leftOut: [UInt32])?)
 }
