@@ -9,8 +9,8 @@ extension Items {
   /// Deletes items, all or none. A name that is given twice counts once.
   ///
   /// - Parameters:
-  /// - isForGood: true if the items skip the trash.
-  /// - long: the work prepared for this call; see ``prepare(_:_:for:)``.
+  ///   - isForGood: true if the items skip the trash.
+  ///   - long: the work prepared for this call; see ``prepare(_:_:for:)``.
   /// - Returns: the number of seconds for which the items stay in the trash; nil if they are gone.
   package func delete(
     _ names: [ItemName], isForGood: Bool, _ long: LongChange? = nil, for caller: Caller
@@ -51,8 +51,8 @@ extension Items {
   /// Deletes the items.
   ///
   /// - Parameters:
-  /// - ids: the items that were found.
-  /// - refused: the item because of which the deletion is refused, if it is because of one.
+  ///   - ids: the items that were found.
+  ///   - refused: the item because of which the deletion is refused, if it is because of one.
   private func remove(
     _ names: [ItemName], _ isForGood: Bool, _ long: LongChange?, _ caller: Caller, _ ids: inout [ItemName: ItemID],
     refused: inout ItemName?
@@ -80,8 +80,8 @@ extension Items {
   /// Checks that the caller may delete all of these items in one call.
   ///
   /// - Parameters:
-  /// - ids: the items that were found.
-  /// - refused: the item because of which the deletion is refused, if it is because of one.
+  ///   - ids: the items that were found.
+  ///   - refused: the item because of which the deletion is refused, if it is because of one.
   func checkDeletion(
     _ names: [ItemName], _ keychain: Keychain, for caller: Caller, _ ids: inout [ItemName: ItemID],
     refused: inout ItemName?

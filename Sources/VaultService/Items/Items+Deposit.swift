@@ -21,9 +21,9 @@ extension Items {
   /// Leaves a value for an item.
   ///
   /// - Parameters:
-  /// - accessible: the class of a new item; nil for the class of the existing item, or the default.
-  /// - count: the size of the value in bytes; nil if the call gave something that is no value.
-  /// - fill: writes the bytes of the value; returns false if the bytes are malformed.
+  ///   - accessible: the class of a new item; nil for the class of the existing item, or the default.
+  ///   - count: the size of the value in bytes; nil if the call gave something that is no value.
+  ///   - fill: writes the bytes of the value; returns false if the bytes are malformed.
   package func deposit(
     _ name: ItemName, kind: ItemKind?, attributes: [String: String]?, accessible: AccessClass?, count: Int?,
     for caller: Caller, _ said: Said, fill: (inout MutableRawSpan) -> Bool

@@ -7,9 +7,9 @@ extension Items {
   /// Records in the audit log that a caller has done something with a version of an item, or could not.
   ///
   /// - Parameters:
-  /// - version: the number of a version that the item has or had.
-  /// - isHeld: true if the caller holds the version back until a person decides.
-  /// - detail: the caller's own words, of which one line is kept.
+  ///   - version: the number of a version that the item has or had.
+  ///   - isHeld: true if the caller holds the version back until a person decides.
+  ///   - detail: the caller's own words, of which one line is kept.
   /// - Throws: the refusal for a caller who may not watch the item. In that case the log has no receipt for the
   ///   version.
   package func receipt(

@@ -40,8 +40,8 @@ extension Items {
   /// Stores one item.
   ///
   /// - Parameters:
-  /// - long: the work prepared for this call; see ``prepare(_:_:for:)``.
-  /// - fill: writes the bytes of the value; returns false if the bytes are malformed.
+  ///   - long: the work prepared for this call; see ``prepare(_:_:for:)``.
+  ///   - fill: writes the bytes of the value; returns false if the bytes are malformed.
   /// - Returns: the version that was made.
   package func set(
     _ change: ItemChange, _ value: NewValue, _ long: LongChange? = nil, for caller: Caller,
@@ -72,9 +72,9 @@ extension Items {
   /// Stores many items, all or none.
   ///
   /// - Parameters:
-  /// - long: the work prepared for this call; see ``prepare(_:_:for:)``.
-  /// - fill: writes the bytes of the value at an index among the changes. It is called within the transaction, so that
-  ///   only one value at a time is in the clear.
+  ///   - long: the work prepared for this call; see ``prepare(_:_:for:)``.
+  ///   - fill: writes the bytes of the value at an index among the changes. It is called within the transaction, so
+  ///     that only one value at a time is in the clear.
   /// - Returns: the versions that were made, in the order of the changes.
   package func set(
     _ changes: [(change: ItemChange, value: NewValue)], _ long: LongChange? = nil, for caller: Caller,
@@ -113,9 +113,9 @@ extension Items {
   /// Stores many items, all or none.
   ///
   /// - Parameters:
-  /// - refused: the index of the change because of which the call is refused, if it is because of one, also if the
-  ///   caller is not told.
-  /// - id: the item that was found there.
+  ///   - refused: the index of the change because of which the call is refused, if it is because of one, also if the
+  ///     caller is not told.
+  ///   - id: the item that was found there.
   private func store(
     _ changes: [(change: ItemChange, value: NewValue)], _ long: LongChange?, _ caller: Caller, refused: inout Int?,
     _ id: inout ItemID?, _ fill: (Int, inout MutableRawSpan) -> Bool

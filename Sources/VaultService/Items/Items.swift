@@ -42,10 +42,10 @@ package final class Items {
   /// Lends one value to `answer`: the current one, or that of `version`. The bytes must not leave the closure.
   ///
   /// - Parameters:
-  /// - evenExpired: true to lend the value also if the item has expired.
-  /// - longest: the most bytes of a version; if the item has a longer version, no value is lent, and the caller may
-  ///   wait for ``Wait/room``.
-  /// - credential: the unit's credential for which the value is read.
+  ///   - evenExpired: true to lend the value also if the item has expired.
+  ///   - longest: the most bytes of a version; if the item has a longer version, no value is lent, and the caller may
+  ///     wait for ``Wait/room``.
+  ///   - credential: the unit's credential for which the value is read.
   /// - Returns: nil if the value was lent; otherwise what the caller may wait for.
   /// - Throws: the reason why there is no value.
   package func get(

@@ -3,28 +3,29 @@ package import VaultModel
 internal import VaultSigning
 internal import VaultStore
 
-/// A one-time code, and when it counts.
+/// A one-time code, and the time for which it counts.
 package struct MadeCode: ~Copyable {
-  /// ASCII digits, or the characters of Steam's codes.
+  /// The characters of the code: ASCII digits, or the characters of Steam's codes.
   package let digits: SecureBytes
   package let accessible: AccessClass
-  /// The time at which the next one takes its place, Unix seconds, and the seconds from one to the next; nil for a code by a
-  /// counter.
+  /// The time at which the next code replaces this one, in Unix seconds, and the seconds from one code to the next; nil
+  /// for a code by a counter.
   package let until: Int64?
   package let period: Int?
-  /// The counter that it was made of, where it was.
+  /// The counter from which the code was made; nil for a code by time.
   package let counter: Int64?
 }
 
 extension Items {
-  /// Lends the one-time code of an item to `answer`. Who may have it need not be allowed to get the secret behind it.
+  /// Lends the one-time code of an item to `answer`. A caller who may have the code need not have the right to get the
+  /// secret behind it.
   ///
-  /// Before a code by a counter is lent, the next counter is on the disk (RFC 4226 section 7.2): a code that was answered is
-  /// never answered again, whatever ends the daemon. The counter is a part of the item's value, which goes on within its
-  /// version.
+  /// Before a code by a counter is lent, the next counter is on the disk (RFC 4226 section 7.2), so a code that was
+  /// answered is never answered again, however the daemon ends. The counter is a part of the item's value, and advances
+  /// within the item's version.
   ///
-  /// - Returns: nil when it was lent; while the vault is locked, what the caller may wait for.
-  /// - Throws: why there is none.
+  /// - Returns: nil if the code was lent; while the vault is locked, what the caller may wait for.
+  /// - Throws: the reason why there is no code.
   package func code(
     _ name: ItemName, evenExpired: Bool = false, for caller: Caller, _ said: Said = Said(),
     _ answer: (borrowing MadeCode) -> Void
@@ -38,7 +39,7 @@ extension Items {
       }
       var made = try make()
       if made.next != nil {
-        // Both are looked at again where the store can undo it: the code is made and its counter is used, or neither.
+        // The code is made again within a transaction, so that the code is made and its counter is used, or neither.
         try keychain.transaction { () throws(VaultError) in
           made = try make()
           try made.storeNext(name, keychain, now)
@@ -52,21 +53,21 @@ extension Items {
   }
 }
 
-/// The terms of an item's one-time codes, as its value tells them beside the secret.
+/// The terms of an item's one-time codes, which the value contains beside the secret.
 package struct CodeTerms {
-  /// The names that an `otpauth://` URI has for the service and for the account there.
+  /// The names of the service and of the account there, in an `otpauth://` URI.
   package let issuer: String?
   package let account: String?
-  /// The number of a code's characters.
+  /// The number of characters in a code.
   package let digits: Int
-  /// The hash below, by its name in the URI.
+  /// The hash function of the codes, by its name in the URI.
   package let algorithm: String
-  /// True for Steam's letters and digits.
+  /// True for codes of Steam's letters and digits.
   package let isSteam: Bool
   /// The seconds from one code to the next; nil for codes by a counter.
   package let period: Int?
 
-  /// The most characters of a name: who wants to know it reads no more.
+  /// The most characters of a name that are kept; more would be of no use.
   private static let longest = 300
 
   fileprivate init(_ secret: OneTimeSecret, _ value: RawSpan) {
@@ -79,8 +80,8 @@ package struct CodeTerms {
 }
 
 extension Items {
-  /// The terms of the codes that the value of an item tells; nil for another kind, and where the caller could have no
-  /// code now: because of its rights, an expiry, a lock, or a presence that is not shown.
+  /// The terms of the codes of an item, read from its value. Nil for an item of another kind, and if the caller could
+  /// have no code now because of its rights, an expiry, a lock, or presence that was not shown.
   package func codeTerms(of item: ItemInfo, for caller: Caller) -> CodeTerms? {
     guard item.kind == .totp, let keychain = vault.openKeychain else { return nil }
     let permit = access.permit(caller, on: item.name)
@@ -92,11 +93,11 @@ extension Items {
   }
 }
 
-/// A code that is made of an item's value, or the reason why there is none.
+/// A code that was made from an item's value, or the reason why there is none.
 private struct Making: ~Copyable {
   var refusal: Refusal?
   var code: MadeCode?
-  /// The value with the next counter, for a code by one.
+  /// The value with the next counter; nil for a code by time.
   var next: SecureBytes?
 
   init(_ item: ItemInfo, _ value: RawSpan, _ now: Int64) {
@@ -153,7 +154,7 @@ private struct Making: ~Copyable {
     }
   }
 
-  /// The bytes that `body` writes, `count` at most, in memory of their own.
+  /// The bytes that `body` writes, at most `count`, in memory of their own.
   private static func copy(count: Int, _ body: ((UInt8) -> Void) -> Void) -> SecureBytes {
     var bytes = SecureBytes(count: count)
     var used = 0

@@ -3,7 +3,7 @@ package import VaultModel
 internal import VaultSigning
 internal import VaultStore
 
-/// A keyed hash, or what came of its comparison.
+/// A keyed hash, or the result of comparing one.
 package struct MadeMAC: Sendable {
   package enum Result: Sendable {
     case code([UInt8])
@@ -16,17 +16,17 @@ package struct MadeMAC: Sendable {
 }
 
 extension Items {
-  /// The hashes below a keyed one, by their names in JSON Web Algorithms (RFC 7518 section 3.1).
+  /// The hash functions for keyed hashes, by their names in JSON Web Algorithms (RFC 7518 section 3.1).
   private static let hashes: [String: HMAC.Hash] = ["HS256": .sha256, "HS512": .sha512]
 
-  /// Lends the keyed hash of `message` under an item's key to `answer`, or compares one in a time that says nothing of where
-  /// they differ.
+  /// Lends the keyed hash of `message` under an item's key to `answer`, or the result of comparing it. The time of the
+  /// comparison does not tell where two hashes differ.
   ///
   /// - Parameters:
-  ///   - algorithm: its name; nil for HS256.
-  ///   - code: what is to be compared; nil to have it made.
-  /// - Returns: nil when it was lent; while the vault is locked, what the caller may wait for.
-  /// - Throws: why there is none.
+  ///   - algorithm: the name of the algorithm; nil for HS256.
+  ///   - code: the hash to compare; nil to make one.
+  /// - Returns: nil if the result was lent; while the vault is locked, what the caller may wait for.
+  /// - Throws: the reason why there is no result.
   package func mac(
     _ name: ItemName, _ message: borrowing SecureBytes, _ algorithm: String?, comparing code: [UInt8]?,
     evenExpired: Bool = false, for caller: Caller, _ said: Said = Said(), _ answer: (MadeMAC) -> Void

@@ -3,22 +3,22 @@ package import VaultModel
 internal import VaultSigning
 internal import VaultStore
 
-/// The public half of a key in a form that other programs read.
+/// The public half of a key, in a form that other programs read.
 package struct ToldPublicKey: Sendable {
   package enum Format: String, CaseIterable, Sendable {
     case spki, openssh, jwk, jwks
   }
 
   package let text: String
-  /// As OpenSSH shows it.
+  /// The fingerprint, in the form that OpenSSH shows.
   package let fingerprint: String
 }
 
 extension Items {
-  /// Tells the public half of an item's key. It is a part of what may be known of the item without its value, so it can be told
-  /// while the vault is locked.
+  /// The public half of an item's key. It belongs to what may be known of the item without its value, so it is
+  /// available while the vault is locked.
   ///
-  /// - Throws: the refusal of who may neither find nor use the item, and where there is no public half.
+  /// - Throws: the refusal for a caller who may neither find nor use the item, and if there is no public half.
   package func publicKey(
     _ name: ItemName, _ format: ToldPublicKey.Format, for caller: Caller
   ) throws(Refusal) -> ToldPublicKey {
@@ -37,7 +37,7 @@ extension Items {
       case .openssh: text = key.openSSH(comment: name.text)
       case .jwk: text = Self.jwk(key, of: item)
       case .jwks:
-        // One that was put back is there twice.
+        // A key that was restored from an older version would be in the set twice.
         var keys = [key]
         for replaced in try replacedKeys(of: item) where !keys.contains(replaced) { keys.append(replaced) }
         text = #"{"keys":[\#(keys.map { Self.jwk($0, of: item) }.joined(separator: ","))]}"#
@@ -46,7 +46,8 @@ extension Items {
     }
   }
 
-  /// The public half of an item's current key: as it was stored with it, or, by an earlier program, read from the key itself.
+  /// The public half of an item's current key. If an earlier program has stored the key without it, it is read from the
+  /// private key.
   func publicKey(of item: ItemInfo) throws(Refusal) -> PublicKey {
     do throws(KeyError) {
       // Bytes have no padding.
@@ -63,10 +64,11 @@ extension Items {
     return key
   }
 
-  /// The public half of one version of a key, which is opened for it the first time; nil where that is plain bytes.
+  /// The public half of one version of a key, which is opened for it the first time; nil if that version is plain
+  /// bytes.
   func publicKey(ofVersion version: Int, of item: ItemInfo) throws(Refusal) -> PublicKey? {
     let keychain = try vault.keychain()
-    // The private half does not leave the call.
+    // The private half does not leave this call.
     let isComputed: (ItemInfo) -> Decision = { _ in .allowWithin }
     let read: Result<PublicKey?, KeyError>
     let digest: Digest
@@ -89,7 +91,7 @@ extension Items {
     } catch { throw .invalidValue(kind: "", reason: error.reason) }
   }
 
-  /// A key as JSON Web Key, with its name in tokens where it signs them.
+  /// A key as JSON Web Key; for a key that signs tokens, with its name in tokens.
   private static func jwk(_ key: PublicKey, of item: ItemInfo) -> String {
     guard item.use == .jwt, let algorithm = JSONWebToken.Algorithm(key.type) else { return key.jwk }
     return #"{"alg":"\#(algorithm.rawValue)","kid":"\#(key.jwkThumbprint)","use":"sig","# + key.jwk.dropFirst()

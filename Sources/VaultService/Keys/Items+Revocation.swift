@@ -4,11 +4,11 @@ internal import VaultSigning
 internal import VaultStore
 
 extension Items {
-  /// What is taken back.
+  /// The tokens that are to be revoked.
   package enum RevokedTokens: Sendable {
-    /// The token with that `jti`.
+    /// The token with this `jti`.
     case one(String)
-    /// All that were made for a subject so far.
+    /// All tokens that were made for a subject so far.
     case all(of: String)
 
     fileprivate var text: String {
@@ -18,7 +18,9 @@ extension Items {
       }
     }
 
-    /// Throws for what can be neither a number nor a subject.
+    /// Checks that the id or the subject can be that of a token.
+    ///
+    /// - Throws: the problem with a text that can be neither.
     fileprivate func check() throws(RevocationProblem) {
       switch self {
       case .one(let id): try RevocationList.check(identifier: id)
@@ -27,21 +29,23 @@ extension Items {
     }
   }
 
-  /// The name of the item that is the list of what was taken back of an item's tokens.
+  /// The name of the item that is the list of the revoked tokens of an item.
   package static func revocationList(of name: ItemName) throws(Refusal) -> ItemName {
     let text = name.text + ".revoked"
     do throws(NameError) { return try ItemName(text) } catch { throw .invalidName(text, reason: error.reason) }
   }
 
-  /// Takes tokens of an item back: puts them on its list, an item by itself, which the caller must have the right to set.
+  /// Revokes tokens of an item by adding them to its list, an item of its own, which the caller must have the right to
+  /// set.
   ///
-  /// Of the item it must have some right. To whoever has none, all items are alike, and so is one that is not there.
+  /// On the token's item the caller must have some right. For a caller who has none, all items are alike, existing or
+  /// not.
   ///
-  /// - Returns: the name of the list, and the version that it made.
+  /// - Returns: the name of the list, and the version of the list that was made.
   package func revoke(
     _ tokens: RevokedTokens, of name: ItemName, for caller: Caller
   ) throws(Refusal) -> (list: ItemName, version: Int) {
-    // It may be a whole token by mistake, which is not to be read in the log.
+    // The text may be a whole token by mistake, which must not be readable in the log.
     do throws(RevocationProblem) { try tokens.check() } catch { throw .invalidValue(kind: "", reason: error.reason) }
     let listName = try Self.revocationList(of: name)
     return try vault.audit.recording(.use, caller, name, detail: "revokes \(tokens.text)") { id throws(Refusal) in
@@ -53,7 +57,7 @@ extension Items {
       guard !permit[item.policy.accessible].isEmpty else { throw permit.isUndecided ? vault.locked : denied }
       guard item.use == .jwt else { throw .wrongUse(name.text, use: item.use) }
       let (list, text) = try listed(tokens, item)
-      // One that is there gets a value and nothing else, which is all that who may set it may change.
+      // An existing list is given only a value, which is all that a caller who may set it may change.
       var change = ItemChange(name: listName, update: true)
       if !isThere(listName) {
         change.kind = .note
@@ -68,7 +72,7 @@ extension Items {
     }
   }
 
-  /// The list with these on it, and without what has expired by itself, and its text.
+  /// The list with these tokens added and without the tokens that have expired by themselves, and the text of the list.
   private func listed(
     _ tokens: RevokedTokens, _ item: ItemInfo
   ) throws(Refusal) -> (list: RevocationList, text: [UInt8]) {
@@ -105,7 +109,7 @@ extension Items {
 
   private func isThere(_ name: ItemName) -> Bool { (try? item(name)) != nil }
 
-  /// The list of what was taken back of an item's tokens; empty where there is none.
+  /// The list of the revoked tokens of an item; empty if there is none.
   func revocations(of name: ItemName, _ keychain: Keychain, _ now: Int64) throws(VaultError) -> KnownValues.List {
     let none = KnownValues.List(.success(RevocationList()), bytes: 0)
     let list: ItemName

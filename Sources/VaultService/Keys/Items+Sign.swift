@@ -3,15 +3,15 @@ package import VaultModel
 internal import VaultSigning
 internal import VaultStore
 
-/// A signature, and what made it.
+/// A signature, with the version of the key and the algorithm that made it.
 package struct MadeSignature: Sendable {
   package let version: Int
   package let accessible: AccessClass
   /// The name of the algorithm (RFC 7518 section 3.1, RFC 8037 section 3.1).
   package let algorithm: String
-  /// As JSON Web Signatures have it.
+  /// The signature in the form of JSON Web Signatures.
   package let bytes: [UInt8]
-  /// The same in DER, of ECDSA.
+  /// An ECDSA signature in DER; nil for other algorithms.
   package let der: [UInt8]?
 }
 
@@ -19,10 +19,11 @@ extension Items {
   /// Lends a signature of `message` by an item's key to `answer`.
   ///
   /// - Parameters:
-  ///   - algorithm: its name; nil for the key's own.
-  ///   - order: the call's, the same in each attempt; nil where it is made once.
-  /// - Returns: nil when it was lent; while the vault is locked, what the caller may wait for.
-  /// - Throws: why there is none.
+  ///   - algorithm: the name of the algorithm; nil for the usual one of the key.
+  ///   - order: the work of this call with large RSA keys, the same object in each attempt; nil for a call with one
+  ///     attempt.
+  /// - Returns: nil if the signature was lent; while the vault is locked, what the caller may wait for.
+  /// - Throws: the reason why there is no signature.
   package func sign(
     _ name: ItemName, _ message: borrowing SecureBytes, _ algorithm: String?, evenExpired: Bool = false,
     for caller: Caller, _ said: Said = Said(), _ order: RSAOrder? = nil, _ answer: (MadeSignature) -> Void
@@ -63,8 +64,8 @@ extension Items {
     }
   }
 
-  /// The key that is the current version of an item's value. Where the public half was stored with it, that was checked
-  /// then.
+  /// The key that is the current version of an item's value. If its public half was stored with it, the pair was
+  /// checked then.
   static func privateKey(_ item: ItemInfo, _ value: RawSpan) throws(Refusal) -> PrivateKey {
     do throws(KeyError) {
       guard let blob = item.publicKey else { return try PrivateKey(value) }
@@ -75,7 +76,7 @@ extension Items {
     }
   }
 
-  /// The key that is a version which was replaced, with its public half where that is known.
+  /// The key that is a replaced version, with its public half if that is known.
   static func privateKey(replaced value: RawSpan, _ publicKey: PublicKey?) throws(Refusal) -> PrivateKey {
     do throws(KeyError) {
       guard let publicKey else { return try PrivateKey(value) }
@@ -87,12 +88,12 @@ extension Items {
 }
 
 extension KeyType {
-  /// The way to sign that is taken where none is asked for.
+  /// The scheme of a signature if the caller names none.
   fileprivate var usualScheme: SignatureScheme { self == .rsa ? .rsaPSSSHA256 : schemes[0] }
 }
 
 extension SignatureScheme {
-  /// The names of JSON Web Algorithms (RFC 7518 section 3.1, RFC 8037 section 3.1).
+  /// The name in JSON Web Algorithms (RFC 7518 section 3.1, RFC 8037 section 3.1).
   fileprivate var joseName: String {
     switch self {
     case .ed25519: "EdDSA"

@@ -3,24 +3,24 @@ package import VaultModel
 internal import VaultSigning
 internal import VaultStore
 
-/// A token that was made, and what is known of it.
+/// A token that was made, with facts about it.
 package struct MadeToken: ~Copyable {
-  /// ASCII.
+  /// The token in ASCII.
   package let text: SecureBytes
   package let accessible: AccessClass
   package let version: Int
-  /// Its `jti`.
+  /// The `jti` of the token.
   package let id: String
-  /// The first second in which it is no longer valid, Unix seconds.
+  /// The first second in which the token is no longer valid, in Unix seconds.
   package let expires: Int64
 }
 
-/// What a caller wants of a token, within the terms of the item.
+/// The caller's wishes for a token, within the terms of the item.
 package struct WantedToken: Sendable {
   package let subject: String?
-  /// In seconds.
+  /// The lifetime of the token in seconds.
   package let lifetime: Int64?
-  /// The text of an object, as tokens have it.
+  /// The claims: the text of a JSON object, as in tokens.
   package let claims: String?
 
   package init(subject: String?, lifetime: Int64?, claims: String?) {
@@ -31,9 +31,10 @@ package struct WantedToken: Sendable {
 extension Items {
   /// Lends a new JSON Web Token (RFC 7519), signed with an item's key, to `answer`.
   ///
-  /// - Parameter order: the call's, the same in each attempt; nil where it is made once.
-  /// - Returns: nil when it was lent; otherwise what the caller may wait for.
-  /// - Throws: why there is none.
+  /// - Parameter order: the work of this call with large RSA keys, the same object in each attempt; nil for a call with
+  ///   one attempt.
+  /// - Returns: nil if the token was lent; otherwise what the caller may wait for.
+  /// - Throws: the reason why there is no token.
   package func issue(
     _ name: ItemName, _ wanted: WantedToken, evenExpired: Bool = false, for caller: Caller, _ said: Said = Said(),
     _ order: RSAOrder? = nil, _ answer: (borrowing MadeToken) -> Void
@@ -41,7 +42,7 @@ extension Items {
     let order = order ?? rsaOrder(for: caller)
     let (id, now) = order.token ?? (Self.newTokenID(), vault.clock.wall())
     order.token = (id, now)
-    // The item's own, where the caller names none.
+    // The item's own subject, if the caller names none.
     var subject = wanted.subject
     return try use(
       name, for: .jwt, subject.map { "token \(id) for \($0)" } ?? "token \(id)", for: caller, said, order
@@ -99,6 +100,6 @@ extension Items {
     }
   }
 
-  /// 128 random bits, so that none is made twice and nobody guesses one.
+  /// A new token id of 128 random bits, so that none is made twice and nobody can guess one.
   private static func newTokenID() -> String { RandomBytes.array(count: 16).hex }
 }

@@ -3,22 +3,22 @@ package import VaultModel
 internal import VaultSigning
 internal import VaultStore
 
-/// What came of the check of a token.
+/// The result of the check of a token.
 package enum CheckedToken: Sendable {
-  /// A token that counts.
+  /// A valid token.
   package struct Valid: Sendable {
-    /// The version of the key that made it.
+    /// The version of the key that signed the token.
     package let version: Int
     package let id: String
     package let subject: String?
-    /// The second in which it was made, Unix seconds.
+    /// The second in which the token was made, in Unix seconds.
     package let issued: Int64
-    /// The first second in which it is no longer valid, Unix seconds.
+    /// The first second in which the token is no longer valid, in Unix seconds.
     package let expires: Int64
-    /// The text of an object, as tokens have it.
+    /// The claims: the text of a JSON object, as in tokens.
     package let claims: String
 
-    /// Its number and subject, for the audit log. They can be another maker's, and are any text then.
+    /// The token's id and subject for the audit log. Another issuer may have chosen them, so they may be any text.
     fileprivate var text: String {
       let id = Printable.line(id)
       return subject.map { "token \(id) for \(Printable.line($0))" } ?? "token \(id)"
@@ -26,16 +26,18 @@ package enum CheckedToken: Sendable {
   }
 
   case valid(Valid)
-  /// One that does not, for that reason.
+  /// A token that is not valid, for this reason.
   case fault(String)
 }
 
 extension Items {
-  /// Checks a token against an item's key, terms and list of revoked ones, and tells `answer` what came of it.
+  /// Checks a token against an item's key, terms and list of revoked tokens, and passes the result to `answer`.
   ///
-  /// A key that was replaced counts for as long as its tokens can be good (``replacedVersions(of:_:)``).
-  /// - Returns: nil when it was told; while the vault is locked, what the caller may wait for.
-  /// - Throws: why it cannot be checked, also where the list cannot be read: nothing is taken as not revoked then.
+  /// A key that was replaced counts for as long as its tokens can be valid (``replacedVersions(of:_:)``).
+  ///
+  /// - Returns: nil if the result was passed; while the vault is locked, what the caller may wait for.
+  /// - Throws: the reason why the token cannot be checked. If the list cannot be read, no token is taken as not
+  ///   revoked.
   package func verify(
     _ token: borrowing SecureBytes, of name: ItemName, for caller: Caller, _ said: Said = Said(),
     _ answer: (CheckedToken) -> Void
@@ -52,7 +54,7 @@ extension Items {
         case .success(.fault(let reason)): return .made(.fault(reason))
         case .success(.valid(let good)): token = good
         }
-        // Looked at for a token that is good otherwise, and for no other: a list can be long.
+        // The list is read only for a token that is valid otherwise, because a list can be long.
         let list: RevocationList
         switch try revocations(of: name, keychain, now).read {
         case .success(let read): list = read
@@ -69,7 +71,7 @@ extension Items {
     }
   }
 
-  /// Checks a token by the keys of an item, the current one first. It may have been revoked.
+  /// Checks a token with the keys of an item, the current key first. The list of revoked tokens is not consulted here.
   private func check(
     _ text: RawSpan, of name: ItemName, _ keychain: Keychain, _ now: Int64, _ decide: (ItemInfo) -> Decision
   ) throws(VaultError) -> Result<CheckedToken, Refusal> {
@@ -98,8 +100,8 @@ extension Items {
     return .success(.fault("the token was made with no key of this item's"))
   }
 
-  /// The key that is a version of an item's value: the current one, or the one whose record has that digest, and whose
-  /// public half is computed once.
+  /// The key that is a version of an item's value: the current version or, with a digest, the version whose record has
+  /// that digest. The public half of such a version is computed once.
   private func tokenKey(_ item: ItemInfo, _ value: RawSpan, replaced digest: Digest?) throws(Refusal) -> TokenKey {
     guard let digest else { return try TokenKey(item, value) }
     let before = known.key(digest)
@@ -108,7 +110,7 @@ extension Items {
     return key
   }
 
-  /// Checks a token by one version of the key; nil where it names another one.
+  /// Checks a token with one version of the key; nil if the token names another version.
   private static func check(
     _ text: RawSpan, _ now: Int64, _ newest: Int64, _ item: ItemInfo, _ version: Int, _ key: borrowing TokenKey,
     isLast: Bool
@@ -123,7 +125,7 @@ extension Items {
       let token = try JSONWebToken(parsing: text)
       id = token.keyID
       if let id, id != key.id(version: version) { return nil }
-      // The list is looked at afterwards.
+      // The list of revoked tokens is consulted afterwards.
       let found = try token.verify(algorithm: algorithm, terms: terms, now: now, newest: newest) { _, _, _ in
         false
       } verifies: { signature, message in
@@ -134,17 +136,19 @@ extension Items {
           version: version, id: found.identifier, subject: found.subject, issued: found.issuedAt,
           expires: found.expiresAt, claims: found.claims))
     } catch {
-      // Without a name, each key is tried.
+      // A token without a key id is checked with each key.
       if id == nil, !isLast, [.signature, .algorithm].contains(error.code) { return nil }
       return .fault(error.reason)
     }
   }
 
-  /// The versions of a key that were replaced and whose tokens can still be good, newest first: those made with it before are, for
-  /// as long as the item's `max-ttl` says.
+  /// The replaced versions of a key whose tokens can still be valid, newest first. Tokens that were signed before a key
+  /// was replaced stay valid for as long as the item's `max-ttl` says.
   ///
-  /// One that was replaced by a clock that was ahead counts no more once that was repaired: nothing tells when it was.
-  /// - Parameter newest: the newest time that the item's class knows, Unix seconds.
+  /// A version that was replaced while the clock was ahead does not count after the clock was repaired, because nothing
+  /// tells when it was replaced.
+  ///
+  /// - Parameter newest: the newest time that the item's class knows, in Unix seconds.
   static func replacedVersions(of item: ItemInfo, _ newest: Int64) -> [Int] {
     guard item.use == .jwt, let terms = try? TokenTerms(attributes: item.attributes) else { return [] }
     return zip(item.versions, item.versions.dropFirst()).reversed().compactMap { version, next in

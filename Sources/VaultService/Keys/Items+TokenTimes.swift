@@ -3,14 +3,14 @@ internal import VaultModel
 internal import VaultSigning
 internal import VaultStore
 
-// The times of tokens. They are made by the clock, which verifiers elsewhere compare with theirs; they end, and are
-// taken back, by the later of the clock and the newest time that the class of their item knows.
+// The times of tokens. A token's time of issue is the clock's, which verifiers elsewhere compare with theirs. Expiry
+// and revocation are decided by the later of the clock and the newest time that the class of the item knows.
 extension Items {
-  /// Prepares for a token to be handed out: it has to be one that counts, and its time has to be known to the store, so
-  /// that whoever takes back all that were made so far takes it back as well, whatever the clock says then.
+  /// Prepares for handing out a token. The token must be valid, and the store must know its time, so that a revocation
+  /// of all tokens made so far covers it, whatever the clock says then.
   ///
-  /// - Parameter now: its `iat`, Unix seconds.
-  /// - Returns: the refusal of one that would not count; nil where it may be handed out.
+  /// - Parameter now: the `iat` of the token, in Unix seconds.
+  /// - Returns: the refusal of a token that would not be valid; nil if the token may be handed out.
   func prepare(
     _ token: borrowing MadeToken, _ subject: String?, _ name: ItemName, madeAt now: Int64, _ keychain: Keychain
   ) -> Refusal? {
@@ -22,13 +22,13 @@ extension Items {
     }
     if let subject, let refusal = revoked(subject, name, madeAt: now, keychain) { return refusal }
     guard newest == now, now > issuedUnnoted else { return nil }
-    // One write in a second at most.
+    // At most one write in a second.
     do throws(VaultError) { try keychain.learn(now, token.accessible) } catch { issuedUnnoted = now }
     return nil
   }
 
   /// The refusal of a token whose subject has had its tokens revoked up to a time ahead of the clock. A list that
-  /// cannot be read now says nothing here: whoever checks the token reads it.
+  /// cannot be read now is ignored here: the check of the token reads it.
   private func revoked(
     _ subject: String, _ name: ItemName, madeAt now: Int64, _ keychain: Keychain
   ) -> Refusal? {
@@ -42,10 +42,10 @@ extension Items {
 
   private static func span(from now: Int64, to time: Int64) -> String { Seconds.format(Seconds.from(now, to: time)) }
 
-  /// The last second in which tokens of an item can have been made so far: none has a later `iat`.
+  /// The last second in which tokens of an item can have been made so far; no token has a later `iat`.
   ///
-  /// It may have been of another class when they were made, whose time counts up to a day ahead of the clock: whoever
-  /// has the key of a weaker class can make its time any.
+  /// The item may have had another class when they were made. The time of such a class counts up to a day ahead of the
+  /// clock, because whoever has the key of a weaker class can set its time to any value.
   func lastIssue(of item: ItemInfo, _ keychain: Keychain, at now: Int64) -> Int64 {
     let others = AccessClass.allCases.map { keychain.newestTime(of: $0, at: now) }.max() ?? now
     let own = max(keychain.newestTime(of: item.policy.accessible, at: now), issuedUnnoted)

@@ -2,31 +2,31 @@ internal import VaultCore
 internal import VaultModel
 internal import VaultStore
 
-/// What came of an attempt to make something of a key.
+/// The result of an attempt to make something with a key.
 enum Made<Value: ~Copyable>: ~Copyable {
   case made(Value)
   case refused(Refusal)
 }
 
-// A key that is used without being read: the common part of all methods that do so.
+// The use of a key without reading it: the common part of all methods that do so.
 extension Items {
-  /// Has something made of the key that is an item's value, and lends it to `answer`. Who may have that need not be allowed to
-  /// get the key.
+  /// Makes something with the key that is an item's value, and lends the result to `answer`. A caller who may have the
+  /// result need not have the right to get the key.
   ///
   /// - Parameters:
-  ///   - use: the use that the key has to be made for.
-  ///   - detail: what is made, or was, for the audit log; asked for when its entry is written.
-  ///   - order: the call's part that a large RSA key has, where `make` may need one.
-  ///   - make: reads the item, which `decide` is asked about before the value is opened, and makes something of it.
-  /// - Returns: nil when it was lent; while the vault is locked, what the caller may wait for.
-  /// - Throws: why there is none.
+  ///   - use: the use that the key must be made for.
+  ///   - detail: the result in words for the audit log; evaluated when the entry is written.
+  ///   - order: the work of this call with large RSA keys, if `make` may need one.
+  ///   - make: reads the item and makes the result. Before the value is opened, `decide` is called with the item.
+  /// - Returns: nil if the result was lent; while the vault is locked, what the caller may wait for.
+  /// - Throws: the reason why there is no result.
   func use<Value: ~Copyable>(
     _ name: ItemName, for use: KeyUse, _ detail: @autoclosure () -> String, for caller: Caller, _ said: Said,
     _ order: RSAOrder? = nil,
     making make: (Keychain, _ decide: (ItemInfo) -> Decision) throws(VaultError) -> Made<Value>,
     _ answer: (borrowing Value) -> Void
   ) throws(Refusal) -> Wait? {
-    // Deeper calls, of libgcrypt alone, wipe for themselves.
+    // Deeper calls occur only in libgcrypt, which wipes its own stack.
     defer { Stack.wipe(Stack.exchange) }
     order?.begin()
     defer { order?.end() }
@@ -49,12 +49,12 @@ extension Items {
         case .refused(let refusal): throw refusal
         }
       }
-      // The call is made again when it comes, and is recorded then.
+      // The call is repeated when the result has come, and is recorded then.
       if let wait = order?.wait { return wait }
       switch consume made {
       case .refused(let refusal): throw refusal
       case .made(let value):
-        // Where its entry has to be on the disk before, that is written between the making and the answer.
+        // If the entry must be on the disk before the answer, it is written between the making and the answer.
         let text = detail()
         vault.audit.record(
           .use, .ok, caller, item: name.text, id: id, detail: approval.map { "\(text), by approval \($0)" } ?? text,

@@ -2,15 +2,16 @@ internal import VaultCore
 internal import VaultModel
 internal import VaultSigning
 
-/// What a value has to be for the use of its item.
+/// Checks whether a value is a key for the use of its item.
 enum KeyCheck {
-  /// The fewest bytes of a key for keyed hashes: below 128 bits it can be guessed.
+  /// The fewest bytes of a key for keyed hashes, because a key of less than 128 bits can be guessed.
   static let shortestHashKey = 16
   /// The fewest bytes of a key for HS256 tokens (RFC 7518 section 3.2).
   static let shortestTokenKey = 32
 
-  /// Checks a value, and the attributes that go with the use; answers the public half in SSH's form, where there is one.
+  /// Checks a value, and the attributes for its use.
   ///
+  /// - Returns: the public half in SSH's form; nil if there is none.
   /// - Throws: ``ValueError`` that says what is wrong without quoting the value.
   static func publicKey(
     _ use: KeyUse, _ value: RawSpan, _ attributes: [String: String]
@@ -39,8 +40,8 @@ enum KeyCheck {
     }
   }
 
-  /// Checks the parts of a value that is no key of a use, but holds a private key, often with its certificate, for another
-  /// program. Of types of keys that nothing here computes with, the form is all that is checked.
+  /// Checks the parts of a value that has no use as a key here, but contains a private key, often with its certificate,
+  /// for another program. For types of keys that this program does not compute with, only the form is checked.
   static func checkParts(_ kind: ItemKind, _ value: RawSpan) throws(ValueError) {
     switch kind {
     case .tlsKey: break
@@ -55,14 +56,14 @@ enum KeyCheck {
     }
   }
 
-  /// True for a text with a PEM block, also a damaged one, from the start of a line.
+  /// True for a text that contains a PEM block, even a damaged one, at the beginning of a line.
   static func isPEM(_ value: RawSpan) -> Bool {
     do throws(ValueError) { return try PEM.block(in: value, from: 0) != nil } catch { return true }
   }
 
-  /// Checks a key that is plain bytes.
+  /// Checks a key of plain bytes.
   ///
-  /// - Parameter other: what can be given in place of it.
+  /// - Parameter other: what can be given instead, in words for the reason.
   private static func check(
     _ value: RawSpan, isAtLeast count: Int, _ what: String, or other: String
   ) throws(ValueError) {
@@ -77,8 +78,8 @@ enum KeyCheck {
     do throws(KeyError) {
       let key = try PrivateKey(value)
       try key.publicKey.leads(certificatesOf: value)
-      // A large one's takes so long that it is made elsewhere; see ``LargeKey``. Of many that are stored at once it is
-      // made by none: libgcrypt gives out no wrong signature, whatever the numbers are.
+      // A signature by a large key takes so long that it is made elsewhere; see ``LargeKey``. If many large keys are
+      // stored at once, no signature is made: libgcrypt returns no wrong signature, whatever the numbers are.
       if !key.publicKey.isLarge { try key.checkPrimes() }
       return key
     } catch .encrypted {
@@ -87,7 +88,7 @@ enum KeyCheck {
           "the key is encrypted with a passphrase, which `ssh-keygen -p -N '' -f FILE` or `openssl pkey` takes away"
       )
     } catch {
-      // Another form is a better reason than what is missing or damaged in it.
+      // Another form of the key is a better reason than what is missing or damaged in it.
       let slip: PEMSlip? =
         switch error {
         case .noKey, .damaged: PEMSlip(of: value)

@@ -1,28 +1,28 @@
 internal import VaultModel
 internal import VaultSigning
 
-/// The time for which the loop computes with a key that is stored, in microseconds of one core of a small server, where
-/// it was measured; a gateway takes a few times as long.
+/// The time for which the loop computes with a key that is stored, in microseconds of one core of a small server, on
+/// which it was measured. A gateway takes a few times as long.
 enum KeyCost {
-  /// A turn of the loop.
+  /// The length of a turn of the loop.
   static let turn = Int(Turns.length / 1000)
 
-  /// The most that it costs to check a value that an item keeps, of which the type of its key is not known.
+  /// The highest cost of checking a value that an item keeps, if the type of its key is not known.
   static let mostOfKept = 4600
 
-  /// The cost of checking a private key that is given.
+  /// The cost of checking a private key that was given.
   static func check(_ key: KeyOutline) -> Int {
     switch key.type {
     case .ed25519: 150
     case .p256: 1800
     case .p384: 4000
     case .p521: 4500
-    // A large one makes no signature where many are stored: see ``KeyCheck``.
+    // No signature is made with a large key if many are stored; see ``KeyCheck``.
     case .rsa: key.isLarge ? 400 : 4600
     }
   }
 
-  /// The cost of a value that is made, and checked as one that is given.
+  /// The cost of generating a value, and of checking it like one that was given.
   static func make(_ recipe: NewValue.Recipe) -> Int {
     switch recipe {
     case .password, .phrase: return 0
@@ -31,13 +31,13 @@ enum KeyCost {
       case .hmac: return 0
       case .ed25519: return 200
       case .p256: return 2100
-      // Made by another process, and in no call for many items.
+      // An RSA key is made by another process, and never in a call for many items.
       case .rsa: return 0
       }
     }
   }
 
-  /// The cost of a value for an item with that use.
+  /// The cost of checking a value for an item with that use.
   static func check(_ value: RawSpan, for use: KeyUse) -> Int {
     switch use {
     case .mac, .totp: return 0
@@ -45,14 +45,14 @@ enum KeyCost {
     }
   }
 
-  /// The use of an item's key, and the cost of checking it again, as a change of the item's attributes does.
+  /// The use of an item's key, and the cost of checking the key again, as a change of the item's attributes does.
   struct Known {
     let use: KeyUse
     let time: Int
 
     init(use: KeyUse, time: Int) { (self.use, self.time) = (use, time) }
 
-    /// Nil for an item without a use.
+    /// Creates the record of an item's key; nil for an item without a use.
     init?(_ item: ItemInfo) {
       guard let use = item.use else { return nil }
       // Bytes have no padding.

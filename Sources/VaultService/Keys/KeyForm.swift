@@ -1,7 +1,7 @@
 internal import VaultModel
 
-/// A form in which keys are passed on between programs. A value that has one is not a key of plain bytes: most of its bytes are
-/// the same in each key of its type, and others are public.
+/// A form in which programs pass on keys. A value in such a form is not a key of plain bytes: most of its bytes are the
+/// same in each key of its type, and others are public.
 enum KeyForm: String {
   case pem = "PEM"
   case wideText = "PEM in UTF-16"
@@ -9,7 +9,7 @@ enum KeyForm: String {
   case openSSH = "an OpenSSH public key"
   case jwk = "a JSON Web Key"
 
-  /// Finds the form that a value has; nil for plain bytes.
+  /// Determines the form of a value; nil for plain bytes.
   init?(of value: RawSpan) {
     let bytes = Span<UInt8>(_bytes: value)
     if Self.firstRange(of: Self.begin, in: bytes) != nil {
@@ -29,8 +29,9 @@ enum KeyForm: String {
 
   private static let begin = Array("-----BEGIN".utf8)
 
-  /// True for a SEQUENCE (ITU-T X.690) that is the whole value and has two elements or more, a SEQUENCE or an INTEGER first: what
-  /// all private and public keys and certificates are. Of random values of 32 or 64 bytes one in 2^38 is such.
+  /// True for a SEQUENCE (ITU-T X.690) that is the whole value and has two or more elements, of which the first is a
+  /// SEQUENCE or an INTEGER. All private and public keys and certificates are of this form. Of random values of 32 or
+  /// 64 bytes, one in 2^38 is.
   private static func isDER(_ value: RawSpan) -> Bool {
     var outer = DERCursor(value.byteOffsets)
     guard let whole = outer.take(DERTag.sequence, in: value), outer.isAtEnd else { return false }
@@ -50,8 +51,8 @@ enum KeyForm: String {
     DERTag.context0, DERTag.context1, DERTag.implicit1,
   ]
 
-  /// True for a line such as `ssh-ed25519 AAAA…`: the type of a key, and base64 that begins with the size of that type's name
-  /// (RFC 4253 section 6.6).
+  /// True for a line such as `ssh-ed25519 AAAA…`: the type of a key, and base64 that begins with the length of the
+  /// type's name (RFC 4253 section 6.6).
   private static func isOpenSSH(_ bytes: Span<UInt8>) -> Bool {
     let start = firstOfText(bytes)
     guard ["ssh-", "ecdsa-sha2-", "sk-"].contains(where: { has(Array($0.utf8), in: bytes, at: start) }) else {
@@ -62,7 +63,7 @@ enum KeyForm: String {
     return has(Array(" AAAA".utf8), in: bytes, at: end)
   }
 
-  /// True for an object with a member `kty` (RFC 7517 section 4.1), also one of a set of keys.
+  /// True for an object with a member `kty` (RFC 7517 section 4.1), or a set of such objects.
   private static func isJWK(_ bytes: Span<UInt8>) -> Bool {
     let start = firstOfText(bytes)
     guard start < bytes.count, bytes[start] == UInt8(ascii: "{") else { return false }
@@ -75,7 +76,7 @@ enum KeyForm: String {
     return false
   }
 
-  /// The place of the first byte that is no white space.
+  /// The offset of the first byte that is not white space.
   private static func firstOfText(_ bytes: Span<UInt8>) -> Int {
     var at = 0
     while at < bytes.count, isSpace(bytes[at]) { at += 1 }
@@ -84,9 +85,10 @@ enum KeyForm: String {
 
   private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }
 
-  /// The first place of a text, which is not empty.
+  /// The first range of a text that is not empty.
   ///
-  /// - Parameter step: 2 for a text with a zero between one byte and the next, as UTF-16 of either order has ASCII.
+  /// - Parameter step: 2 for a text with a zero byte between each two bytes, as ASCII has in UTF-16 of either byte
+  ///   order.
   private static func firstRange(
     of text: [UInt8], in bytes: Span<UInt8>, from start: Int = 0, step: Int = 1
   ) -> Range<Int>? {
@@ -99,7 +101,7 @@ enum KeyForm: String {
     return nil
   }
 
-  /// True when a text stands at that place.
+  /// True if a text is at that offset.
   private static func has(_ text: [UInt8], in bytes: Span<UInt8>, at start: Int, step: Int = 1) -> Bool {
     guard start + (text.count - 1) * step < bytes.count else { return false }
     for (index, byte) in text.enumerated() {

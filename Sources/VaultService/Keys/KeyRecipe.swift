@@ -2,10 +2,10 @@ internal import VaultCore
 internal import VaultModel
 internal import VaultSigning
 
-/// A new key that the daemon makes, and nobody has seen.
+/// A new key that the daemon makes, and that nobody has seen.
 package enum KeyRecipe: Hashable, Sendable {
   case ed25519, p256
-  /// RSA with so many bits.
+  /// An RSA key of this size in bits.
   case rsa(bits: Int)
   /// Plain bytes for keyed hashes.
   case hmac
@@ -13,18 +13,18 @@ package enum KeyRecipe: Hashable, Sendable {
   /// The sizes of new RSA keys in bits.
   package static let rsaBits = [3072, 4096]
 
-  /// The question for a new key that takes a second or several to make; nil for one that is made at once.
+  /// The question for a new key that takes a second or more to make; nil for a key that is made at once.
   func question(for use: KeyUse, _ name: ItemName) -> RSAQuestion? {
     guard case .rsa(let bits) = self else { return nil }
     return .make(bits: bits, comment: use == .ssh ? name.text : nil)
   }
 
-  /// True for a key that takes a second or several to make.
+  /// True for a key that takes a second or more to make.
   package var takesLong: Bool { if case .rsa = self { true } else { false } }
 
-  /// Makes one in the form that its use wants.
+  /// Makes a key in the form that its use requires.
   ///
-  /// - Parameter name: the item's, by which OpenSSH calls a key.
+  /// - Parameter name: the item's name, which becomes the comment of a key in OpenSSH's form.
   func make(for use: KeyUse, _ name: ItemName) throws(ValueError) -> SecureBytes {
     let kind: NewKey.Kind
     switch self {

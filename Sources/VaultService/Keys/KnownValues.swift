@@ -3,18 +3,18 @@ internal import VaultModel
 internal import VaultSigning
 internal import VaultStore
 
-/// The results that take long to make of items' values, and are made once for each of them: the lists of revoked
+/// The results that take long to compute from items' values, and are computed once for each value: the lists of revoked
 /// tokens, and the public halves of keys that were stored without them.
 ///
-/// A value is told by the digest of its record, which another value never has. A lock wipes all of it.
+/// A value is identified by the digest of its record, which no other value ever has. A lock wipes all results.
 package final class KnownValues: SecretHolder {
-  /// A list as it was read.
+  /// A list of revoked tokens, as it was read.
   struct List {
-    /// The list, or the reason why it is none.
+    /// The list, or the reason why the value is not a list.
     let read: Result<RevocationList, RevocationProblem>
     /// The latest time up to which all tokens of a subject are revoked, Unix seconds.
     let latest: Int64
-    /// The size of its text.
+    /// The size of the list's text in bytes.
     let bytes: Int
 
     init(_ read: Result<RevocationList, RevocationProblem>, bytes: Int) {
@@ -24,25 +24,25 @@ package final class KnownValues: SecretHolder {
     }
   }
 
-  /// The most bytes of texts, lists and keys that are remembered.
+  /// The limits of what is remembered: bytes of texts, lists, and keys.
   private static let (mostBytes, mostLists, mostKeys) = (4 << 20, 256, 1024)
 
   private var lists: [Digest: List] = [:]
-  /// Their digests in the order in which they were read, and the bytes of their texts.
+  /// The digests of the lists in the order in which they were read, and the bytes of their texts.
   private var order: [Digest] = []
   private var bytes = 0
   private var keys: [Digest: PublicKey] = [:]
-  /// The digests of lists by the hashes of their names, nil for one that is not there, in that generation of the store:
-  /// the names themselves must not stay in memory.
+  /// The digests of lists by the hashes of their names, nil for a list that does not exist, as of that generation of
+  /// the store. The names themselves must not stay in memory.
   private var found: (generation: UInt64, digests: [Int: Digest?]) = (0, [:])
   /// The number of lists that were read, and of public halves that were computed.
   private(set) var made = 0
 
   init(_ vault: Vault) { super.init(in: vault.holders) }
 
-  /// The list that is the item of this name; nil where there is none.
+  /// The list that is the item of this name; nil if there is none.
   ///
-  /// - Throws: ``VaultError/locked`` also where its value cannot be read now.
+  /// - Throws: ``VaultError/locked``, also if the list's value cannot be read now.
   func list(_ name: ItemName, _ keychain: Keychain, _ now: Int64) throws(VaultError) -> List? {
     guard let digest = try digest(name, keychain) else { return nil }
     if let known = lists[digest] { return known }
@@ -56,7 +56,7 @@ package final class KnownValues: SecretHolder {
     return list
   }
 
-  /// Takes note of a list that was stored as the item of this name.
+  /// Remembers a list that was stored as the item of this name.
   func stored(_ list: RevocationList, bytes: Int, as name: ItemName, _ keychain: Keychain) {
     guard let digest = try? digest(name, keychain) else { return }
     remember(List(.success(list), bytes: bytes), digest)
@@ -81,10 +81,10 @@ package final class KnownValues: SecretHolder {
     }
   }
 
-  /// The public half of a key that is the value with that digest, where it is known.
+  /// The public half of the key whose record has that digest, if it is known.
   func key(_ digest: Digest) -> PublicKey? { keys[digest] }
 
-  /// Takes note of a public half that was computed from the private one.
+  /// Remembers a public half that was computed from a private key.
   func computed(_ key: PublicKey, of digest: Digest) {
     made += 1
     if keys.count >= Self.mostKeys { keys = [:] }

@@ -2,21 +2,22 @@ internal import VaultCore
 package import VaultModel
 internal import VaultSigning
 
-/// A large RSA key that is to be stored, and what takes long about it: it has to be made, or its numbers to make a
-/// signature.
+/// A large RSA key that is to be stored, with its part that takes long: making the key, or making a signature with it
+/// as a check.
 package struct LargeKey: Sendable {
   fileprivate let question: RSAQuestion
-  /// The value that is to be stored, and the key in it; nil for a new one.
+  /// The value that is to be stored, and the key in it; nil for a new key.
   fileprivate let given: (value: SecretBox, key: SecretBox)?
 }
 
 extension Items {
-  /// The size of the shortest text that is a large RSA key, in bytes: its modulus, exponent and primes alone are more.
+  /// The size of the shortest text that contains a large RSA key, in bytes: its modulus, exponent and primes alone have
+  /// more.
   private static let shortestLargeKey = 1500
 
-  /// The large RSA key in what a change is to store; nil where there is none.
+  /// The large RSA key that a change is to store; nil if there is none.
   ///
-  /// - Throws: for a new one, the refusal that storing it would meet.
+  /// - Throws: for a new key, the refusal that storing it would meet.
   package func largeKey(
     _ change: ItemChange, _ value: NewValue, for caller: Caller, fill: (inout MutableRawSpan) -> Bool
   ) throws(Refusal) -> LargeKey? {
@@ -27,7 +28,7 @@ extension Items {
       let use = try useOfNewKey(change, for: caller, &id)
       return recipe.question(for: use, change.name).map { LargeKey(question: $0, given: nil) }
     case .bytes(let count) where count >= Self.shortestLargeKey:
-      // What is refused here is refused again, and with its reason, where it is stored.
+      // A value that is refused here is refused again, with its reason, when it is stored.
       guard let use = try? useOfNewKey(change, for: caller, &id), [.ssh, .sign, .jwt].contains(use) else { return nil }
       var isFilled = false
       let value = SecureBytes(count: count) { isFilled = fill(&$0) }
@@ -42,10 +43,10 @@ extension Items {
     }
   }
 
-  /// Stores a change once what takes long about its key is done; nil while it waits for that. It is decided anew each
-  /// time.
+  /// Stores a change as soon as the long work with its key is done; nil while it waits for that. The right to store it
+  /// is checked again in each attempt.
   ///
-  /// - Parameter order: the call's, the same in each attempt.
+  /// - Parameter order: the work of this call with large RSA keys, the same object in each attempt.
   package func store(
     _ change: ItemChange, _ key: LargeKey, _ order: RSAOrder, for caller: Caller
   ) throws(Refusal) -> StoredVersion? {
@@ -73,7 +74,7 @@ extension Items {
     }
   }
 
-  /// The part of a call that stores a large RSA key, which `goOn` makes again.
+  /// The work of a call that stores a large RSA key. When the work is done, `goOn` repeats the call.
   package func rsaOrder(for caller: Caller, goOn: @escaping () -> Void) -> RSAOrder {
     RSAOrder(rsa, of: caller.uid, goOn: goOn)
   }

@@ -2,22 +2,23 @@ internal import VaultCore
 internal import VaultModel
 internal import VaultSigning
 
-/// The part of one call that large RSA keys have: kept for as long as the call is not answered, and made again with it.
+/// The work of one call with large RSA keys. It is kept until the call is answered, and used again in each attempt of
+/// the call.
 ///
-/// The call is decided anew each time: when its turn comes, and when the work is done. What it asked for stays the
-/// same. Where it ends, for whatever reason, so does the work for it.
+/// The call is decided anew in each attempt: when its turn has come, and when the work is done. Its question stays the
+/// same. When the call ends, for whatever reason, the work for it ends as well.
 package final class RSAOrder {
   private let works: RSAWorks
   private let place: RSAWorks.Place
   private let number: Int
-  /// True when the attempt that goes on has asked for something.
+  /// True when the current attempt has asked a question.
   private var hasAsked = false
-  /// The wait of the call; nil where it is for no RSA key.
+  /// The wait of the call; nil if it does not wait for an RSA key.
   private(set) var wait: Wait?
-  /// The number and the time of the token that is made, which stay those of the first attempt.
+  /// The id and the time of the token that is made; later attempts keep those of the first.
   var token: (id: String, now: Int64)?
 
-  /// - Parameter goOn: makes the call again; nil for one that waits among ``Vault/waiting``.
+  /// - Parameter goOn: repeats the call; nil for a call that waits among ``Vault/waiting``.
   init(_ works: RSAWorks, of user: UInt32, goOn: (() -> Void)? = nil) {
     let number = works.nextNumber()
     (self.works, self.number, place) = (works, number, RSAWorks.Place(user: user))
@@ -29,16 +30,16 @@ package final class RSAOrder {
   /// Begins an attempt to answer the call.
   func begin() { (hasAsked, wait) = (false, nil) }
 
-  /// Ends it. One that has not come as far as the key does not keep others waiting for it.
+  /// Ends an attempt. An attempt that did not get as far as the key keeps no others waiting.
   func end() {
     guard !hasAsked else { return }
     works.leave(place)
     token = nil
   }
 
-  /// A signature by a key: at once by a small one.
+  /// A signature by a key. A small key makes it at once.
   ///
-  /// - Throws: also where a large key's is still to be made: ``wait`` is set then.
+  /// - Throws: an error, also while the signature of a large key is still to be made; ``wait`` is set in that case.
   func sign(
     _ message: RawSpan, by key: borrowing PrivateKey, _ scheme: SignatureScheme, of accessible: AccessClass
   ) throws(SigningError) -> [UInt8] {
@@ -64,7 +65,7 @@ package final class RSAOrder {
     return signature.bytes.withBytes { $0.array }
   }
 
-  /// The answer to a question that is not for a signature; nil while it waits or is worked on.
+  /// The answer to a question other than for a signature; nil while the question waits or is worked on.
   func ask(_ question: RSAQuestion, key: () -> SecretBox?) throws(Refusal) -> SecretBox? {
     hasAsked = true
     do throws(RSAStop) { return try works.ask(place, question, of: .whenUnlocked, key: key) } catch {
@@ -79,6 +80,6 @@ package final class RSAOrder {
 }
 
 extension Items {
-  /// The part of a call that large RSA keys may have.
+  /// The work of a call that may need large RSA keys.
   package func rsaOrder(for caller: Caller) -> RSAOrder { RSAOrder(rsa, of: caller.uid) }
 }

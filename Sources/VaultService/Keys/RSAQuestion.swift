@@ -1,18 +1,18 @@
 package import VaultCore
 
-/// Work with an RSA key that takes so long that it is done in a process of its own.
+/// A piece of work with an RSA key that takes so long that it is done in a process of its own.
 package enum RSAQuestion: Hashable, Sendable {
-  /// A signature of a digest by the key whose public half, in SSH's form, is this one.
+  /// A signature of a digest by the key that has this public half, in SSH's form.
   case sign(key: [UInt8], scheme: String, digest: [UInt8])
-  /// A check that the numbers of such a key make a valid signature.
+  /// A check that the numbers of the key with this public half make a valid signature.
   case check(key: [UInt8])
-  /// A new key of so many bits: in OpenSSH's form with a comment, otherwise in PKCS #8.
+  /// A new key of this size in bits: in OpenSSH's form if there is a comment, otherwise in PKCS #8.
   case make(bits: Int, comment: String?)
 }
 
-/// The reason why such work came to nothing.
+/// The reason why such a piece of work has failed.
 package enum RSAFailure: Error, Hashable, Sendable {
-  /// The key cannot do it, for that reason.
+  /// The key cannot be used for the work, for this reason.
   case refused(String)
   /// The program is not installed, or has ended.
   case unavailable(String)
@@ -26,13 +26,13 @@ package enum RSAFailure: Error, Hashable, Sendable {
 
 /// The program that does such work.
 package protocol RSAProgram: AnyObject {
-  /// Starts a process with one question, and tells what came of it: a signature, nothing, or a new key.
+  /// Starts a process with one question. The result is a signature, nothing, or a new key.
   ///
   /// - Parameters:
-  ///   - key: the private key in PKCS #8; nil for a new one.
-  ///   - then: called once at most, and never within this call.
-  ///   - gone: called once, when no process is left: at the end of each, however that came about.
-  /// - Returns: what ends the process at once, so that `then` is not called any more.
+  ///   - key: the private key in PKCS #8; nil for a new key.
+  ///   - then: called at most once, and never within this call.
+  ///   - gone: called once, when the process is gone, however it ended.
+  /// - Returns: a closure that ends the process at once, after which `then` is not called.
   func ask(
     _ question: RSAQuestion, key: SecretBox?, then: @escaping (Result<SecretBox, RSAFailure>) -> Void,
     gone: @escaping () -> Void

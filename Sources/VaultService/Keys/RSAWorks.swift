@@ -1,27 +1,27 @@
 internal import VaultCore
 internal import VaultModel
 
-/// The work with large RSA keys: in a process for each piece of it, one at a time for signatures and one for new keys,
-/// users in turns.
+/// The work with large RSA keys. Each piece of work has a process of its own. One process at a time makes signatures,
+/// and one makes new keys; the users take turns.
 ///
-/// So nobody's keys keep the loop from others, nor more than two processors busy, and a user's signature waits for one
-/// of each other user at most. No key is kept for work that waits: a call hands its key over when its turn has come. A
-/// lock that takes the class of a key ends the process that has it.
+/// So no user's keys keep the loop from others or more than two processors busy, and a user's signature waits for at
+/// most one signature of each other user. No key is held for work that waits: a call hands its key over when its turn
+/// has come. A lock that takes the class of a key ends the process that has the key.
 package final class RSAWorks: SecretHolder {
-  /// Works of one lane wait for each other.
+  /// The kind of a piece of work; pieces in the same lane wait for each other.
   enum Lane: Hashable, CaseIterable { case signing, making }
 
   /// The most new keys that wait.
   package static let longestQueue = 8
 
-  /// The place of one call.
+  /// The place of one call in the queues.
   final class Place {
     enum State {
-      /// Nothing is asked.
+      /// The call has not asked a question.
       case idle
-      /// It waits for its turn.
+      /// The question waits for its turn.
       case queued
-      /// Its turn has come, and it has not asked yet.
+      /// The turn has come, and the call has not asked again yet.
       case called
       case running(RSAQuestion, end: () -> Void)
       case done(RSAQuestion, Result<SecretBox, RSAFailure>)
@@ -31,15 +31,15 @@ package final class RSAWorks: SecretHolder {
 
     let user: UInt32
     var lane = Lane.signing
-    /// The class of the key that it is about.
+    /// The class of the key.
     var accessible = AccessClass.whenUnlocked
     var state = State.idle
-    /// Has the call be made again. Set once, by ``RSAOrder``.
+    /// Repeats the call. Set once, by ``RSAOrder``.
     var goOn: () -> Void = {}
 
     init(user: UInt32) { self.user = user }
 
-    /// False where its process has answered, or was ended, and is not gone yet.
+    /// False if the process of this place has answered or was ended, and is not gone yet.
     var isAtWork: Bool {
       switch state {
       case .queued, .called, .running: true
@@ -57,9 +57,9 @@ package final class RSAWorks: SecretHolder {
   private let program: any RSAProgram
   /// The place whose turn it is, or whose process is not gone yet.
   private var current: [Lane: Place] = [:]
-  /// Those who wait, by users; the first one is next.
+  /// The waiting places, by users; the first user is next.
   private var queues: [Lane: [Queue]] = [:]
-  /// Those who have something of a key's.
+  /// The places that hold data of a key.
   private var holding: [ObjectIdentifier: Place] = [:]
   private var orders = 0
 
@@ -73,11 +73,10 @@ package final class RSAWorks: SecretHolder {
     return orders
   }
 
-  /// The answer to a question; nil while it waits or is worked on.
+  /// The answer to a question; nil while the question waits or is worked on.
   ///
-  /// - Parameters:
-  ///   - key: the private key in PKCS #8; asked for when the process is started.
-  /// - Throws: where it came to nothing, and ``Refusal/busy(_:)`` where too many new keys are to be made.
+  /// - Parameter key: the private key in PKCS #8; called when the process is started.
+  /// - Throws: the reason why the work has failed, and ``RSAStop/busy(_:)`` if too many new keys are to be made.
   func ask(
     _ place: Place, _ question: RSAQuestion, of accessible: AccessClass, key: () -> SecretBox?
   ) throws(RSAStop) -> SecretBox? {
@@ -95,7 +94,7 @@ package final class RSAWorks: SecretHolder {
       place.lane = question.makesKey ? .making : .signing
       place.accessible = accessible
       let isFirst = try begin(place)
-      // What is to be stored waits with it.
+      // A key that is to be stored waits with its call.
       if !question.isSignature { holding[ObjectIdentifier(place)] = place }
       guard isFirst else { return nil }
     }
@@ -104,7 +103,7 @@ package final class RSAWorks: SecretHolder {
     return nil
   }
 
-  /// Takes a place back: what it waits for is not begun, and what is done for it ends.
+  /// Takes a place out of the queues. Work that waits is not begun, and work under way is ended.
   func leave(_ place: Place) {
     switch place.state {
     case .idle, .cut, .done: forget(place)
@@ -128,7 +127,7 @@ package final class RSAWorks: SecretHolder {
 
   // MARK: Turns
 
-  /// Has a place wait for its turn; true where that has come already.
+  /// Lets a place wait for its turn; true if its turn has come already.
   private func begin(_ place: Place) throws(RSAStop) -> Bool {
     let lane = place.lane
     guard let served = current[lane] else {
@@ -155,7 +154,7 @@ package final class RSAWorks: SecretHolder {
     if queues[place.lane]?[index].places.isEmpty == true { queues[place.lane]?.remove(at: index) }
   }
 
-  /// Calls the one that has waited longest of the user whose turn was longest ago.
+  /// Calls the place that has waited longest, of the user whose turn was longest ago.
   private func callNext(_ lane: Lane) {
     guard current[lane] == nil, var queue = queues[lane]?.first else { return }
     let place = queue.places.removeFirst()
@@ -170,7 +169,7 @@ package final class RSAWorks: SecretHolder {
     let lane = place.lane
     holding[ObjectIdentifier(place)] = place
     let end = program.ask(question, key: key) { [weak place] result in
-      // It may have been taken back meanwhile.
+      // The place may have left the queues meanwhile.
       guard let place, case .running = place.state else { return }
       place.state = .done(question, result)
       place.goOn()
@@ -194,11 +193,11 @@ package final class RSAWorks: SecretHolder {
   override package func outlives(_ lock: Lock) -> Bool { holding.values.contains { lock.takes($0.accessible) } }
 }
 
-/// The reason why a call is not worked on.
+/// The reason why a call's work is not done.
 enum RSAStop: Error {
   case busy(String)
   case failed(RSAFailure)
-  /// The key was taken by a lock.
+  /// A lock took the key.
   case locked
 }
 
@@ -208,7 +207,7 @@ extension RSAQuestion {
 }
 
 extension Lock {
-  /// True when it takes the keys of a class.
+  /// True when the lock takes the keys of a class.
   fileprivate func takes(_ accessible: AccessClass) -> Bool {
     switch accessible {
     case .whenUnlocked: reach.contains(.whenUnlocked)

@@ -2,12 +2,13 @@ internal import VaultCore
 internal import VaultModel
 internal import VaultSigning
 
-/// A key that signs tokens: a private key, or plain bytes for HS256. The item's value says which, and a token never does.
+/// A key that signs tokens: a private key, or plain bytes for HS256. The item's value determines which, never a token.
 enum TokenKey: ~Copyable {
   case pair(PrivateKey)
   case bytes(SecureBytes)
 
-  /// Takes the current version of an item's value; where its public half was stored with it, that was checked then.
+  /// Creates a key from the current version of an item's value. If its public half was stored with it, the pair was
+  /// checked then.
   init(_ item: ItemInfo, _ value: RawSpan) throws(Refusal) {
     if item.publicKey == nil, !KeyCheck.isPEM(value) {
       self = .bytes(SecureBytes(copying: value))
@@ -16,9 +17,9 @@ enum TokenKey: ~Copyable {
     }
   }
 
-  /// Takes a version that was replaced.
+  /// Creates a key from a replaced version.
   ///
-  /// - Parameter publicKey: its public half, computed from it before; nil where that is still to be done.
+  /// - Parameter publicKey: the public half, if it was computed before; nil if it is still to be computed.
   init(replaced value: RawSpan, _ item: ItemInfo, _ publicKey: PublicKey?) throws(Refusal) {
     if publicKey == nil, !KeyCheck.isPEM(value) {
       self = .bytes(SecureBytes(copying: value))
@@ -27,7 +28,7 @@ enum TokenKey: ~Copyable {
     }
   }
 
-  /// The public half of a pair.
+  /// The public half of a pair; nil for plain bytes.
   var publicKey: PublicKey? {
     switch self {
     case .bytes: nil
@@ -46,8 +47,8 @@ enum TokenKey: ~Copyable {
     }
   }
 
-  /// Its name in tokens: of a pair the thumbprint of the public half (RFC 7638); of plain bytes the version that they are, since a
-  /// hash of them could be guessed against.
+  /// The key id in tokens. For a pair it is the thumbprint of the public half (RFC 7638); for plain bytes it is the
+  /// version number, because guesses could be tested against a hash of the bytes.
   borrowing func id(version: Int) -> String {
     switch self {
     case .bytes: "v\(version)"
@@ -78,7 +79,7 @@ enum TokenKey: ~Copyable {
 }
 
 extension JSONWebToken.Algorithm {
-  /// That of a type of key; nil for one that signs no tokens.
+  /// Creates the algorithm for a type of key; nil for a type that signs no tokens.
   init?(_ type: KeyType) {
     switch type {
     case .ed25519: self = .edDSA
@@ -90,6 +91,6 @@ extension JSONWebToken.Algorithm {
 }
 
 extension KeyType {
-  /// The way in which tokens are signed with such a key.
+  /// The scheme by which tokens are signed with such a key.
   fileprivate var tokenScheme: SignatureScheme { self == .rsa ? .rsaPKCS1SHA256 : schemes[0] }
 }
