@@ -1,25 +1,26 @@
 internal import CLinux
 internal import Glibc
 
-/// A file of ours: one that is believed because of who can have had a hand in it.
+/// Checks of a file that is trusted because of the users who can have changed it.
 ///
-/// The store judges its own files in the same way, with what it knows of directories and of repair, in VaultStore.
+/// The store checks its own files in VaultStore in the same way, with its knowledge of directories and of repair.
 package enum OwnFile {
-  /// The users who may have a hand in it.
+  /// The users who may own, read and write the file.
   package enum Kind: Sendable {
-    /// Root or we have written it, and nobody else can. Others may read it.
+    /// Root or the daemon's user has written the file, and nobody else can. Others may read it.
     case writtenByUs
-    /// It is ours, and nobody else's to read or write.
+    /// The file belongs to the daemon's user, and nobody else may read or write it.
     case ours
-    /// The service manager's, which gives it to us and to nobody else but root (systemd.exec(5), CREDENTIALS).
+    /// The file belongs to the service manager, which gives it to the daemon and to nobody else except root
+    /// (systemd.exec(5), CREDENTIALS).
     case credential
 
-    /// The bits of the mode that must not be set.
+    /// The bits that must not be set in the file's mode.
     fileprivate var forbidden: mode_t {
       switch self {
       case .writtenByUs: 0o022
       case .ours: 0o077
-      // An access control list may give it to us, and shows as the group's bits.
+      // An access control list may give the file to the daemon's user; it shows as the group's bits.
       case .credential: 0o027
       }
     }
@@ -29,14 +30,14 @@ package enum OwnFile {
 
   package enum Problem: Error, Equatable {
     case missing
-    /// It is `/dev/null`, which is named by who wants no file at all.
+    /// The path is `/dev/null`, which people name to have no file at all.
     case null
     case notRegular
-    /// It, or what it is, belongs to somebody else, or somebody else can reach it: what is wrong and how to mend it.
+    /// The file belongs to another user, is a link, or is open to other users: the fault and how to mend it.
     case untrusted(String)
     case failed(SystemError)
 
-    /// For a person.
+    /// The problem in words for a person.
     package func text(_ path: String) -> String {
       switch self {
       case .missing: "\(SystemError(call: "open \(path)", code: ENOENT))"
@@ -47,11 +48,11 @@ package enum OwnFile {
     }
   }
 
-  /// The number of `/dev/null`, by Linux's list of devices.
+  /// The device number of `/dev/null`, by Linux's list of devices.
   private static let null: dev_t = 0x103
 
-  /// Opens the regular file at `path` to read it, and lends it with its size in bytes. Opening what is no such file does
-  /// not wait, and has no effect.
+  /// Opens the regular file at `path` for reading, and lends it with its size in bytes. Opening something other than a
+  /// regular file does not block, and has no effect.
   package static func read<R: ~Copyable>(
     _ path: String, _ access: Kind, _ body: (_ file: Int32, _ size: Int) -> R
   ) throws(Problem) -> R {

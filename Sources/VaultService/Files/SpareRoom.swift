@@ -1,22 +1,22 @@
 internal import CLinux
 internal import Glibc
 
-/// Room on the store's file system that is kept for deletions and backups. Both write to the store, too; on a full disk,
-/// deletions make room, and a backup onto another disk saves what there is.
+/// Space on the store's file system that is kept for deletions and backups, which also write to the store. On a full
+/// disk, deletions make space, and a backup onto another disk saves the items.
 struct SpareRoom {
   static let fileName = "vault.room"
-  /// In bytes: more than the log has before it is folded in between two commits. So it can be folded in on a full disk, too,
-  /// and then its own room is there to be written again.
+  /// The size in bytes. It is more than the write-ahead log has before it is folded in between two commits, so the log
+  /// can be folded in on a full disk, too. After that the log's own space can be written again.
   static let size = 6 << 20
 
   private let path: String
 
   init(directory: String) { path = "\(directory)/\(Self.fileName)" }
 
-  /// Takes the room, unless it is taken or that would leave less for everything else.
+  /// Reserves the space, unless it is reserved already, or less than that would be left for everything else.
   func keep() {
     if isKept { return }
-    // What stands there instead would give no room back: a copy that a backup made has the size and none of the blocks.
+    // Another file at that path would give no space back: a copy made by a backup has the size, but none of the blocks.
     unsafe unlink(path)
     var status = statvfs()
     guard unsafe statvfs(path.parent, &status) == 0,
@@ -25,19 +25,19 @@ struct SpareRoom {
     let file = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
     guard file >= 0 else { return }
     defer { close(file) }
-    // Half of it helps nobody.
+    // A part of the space is of no use.
     if posix_fallocate(file, 0, off_t(Self.size)) != 0 { unsafe unlink(path) }
   }
 
-  /// True for a file that has the room on the disk, and whose end gives it back: nothing else is a name of it.
+  /// True for a file that has the space on the disk, and whose removal gives it back, because it has no other name.
   private var isKept: Bool {
     var status = stat()
-    // Linux counts in blocks of 512 bytes, whatever the file system's are (stat(2)).
+    // Linux counts in blocks of 512 bytes, whatever the block size of the file system (stat(2)).
     return unsafe lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG && status.st_nlink == 1
       && Int(status.st_blocks) * 512 >= Self.size
   }
 
-  /// Gives the room back; false when there is none.
+  /// Gives the space back; false if none was kept.
   func give() -> Bool { unsafe unlink(path) == 0 }
 }
 

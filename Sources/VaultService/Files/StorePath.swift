@@ -1,7 +1,7 @@
 internal import CLinux
 internal import Glibc
 
-/// Makes the directory of a new vault, with mode 0700, and those above it.
+/// Creates the directory of a new vault, with mode 0700, and its parent directories.
 package enum StorePath {
   package static func make(_ path: String) throws(SystemError) {
     var made = ""

@@ -3,7 +3,7 @@ internal import Glibc
 
 /// Small text files that hold no secret.
 package enum TextFile {
-  /// The content, or nil when there is no such file, it is longer than `limit` bytes, or it is not UTF-8.
+  /// The content of a file; nil if there is no such file, if it is longer than `limit` bytes, or if it is not UTF-8.
   package static func read(_ path: String, limit: Int) -> String? {
     let file = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
     guard file >= 0 else { return nil }
@@ -11,14 +11,14 @@ package enum TextFile {
     return read(file, limit: limit)
   }
 
-  /// The reason why a file of ours is not believed.
+  /// The reason why a file is not read or trusted.
   package enum Problem: Error, Equatable {
     case missing
     /// The fault and its remedy, for a person.
     case refused(String)
   }
 
-  /// The content of a file that decides what the daemon does: one that nobody but root and we can have written.
+  /// The content of a file that controls the daemon, which only root and the daemon's user can have written.
   package static func readOwn(_ path: String, limit: Int) throws(Problem) -> String {
     let text: String?
     do throws(OwnFile.Problem) {
@@ -46,7 +46,7 @@ package enum TextFile {
     }
   }
 
-  /// Puts a new file of mode 0600 at `path`, whole or not at all.
+  /// Writes a new file of mode 0600 to `path`, completely or not at all.
   package static func replace(_ path: String, with text: String) throws(SystemError) {
     let temporary = path + ".new"
     unsafe unlink(temporary)

@@ -1,23 +1,23 @@
 package import VaultModel
 internal import VaultStore
 
-/// What an administrator says yes to.
+/// The terms of an administrator's approval.
 package struct ApprovalTerms: Hashable, Sendable {
-  /// The number of times that it counts; nil for any.
+  /// The number of uses; nil for any number.
   package var uses: Int?
-  /// The seconds for which it counts, on the clock that goes on in a sleep; nil for no end.
+  /// The seconds for which the approval counts, on the clock that continues during a sleep; nil for no end.
   package var seconds: Int64?
-  /// True for the one process that asked last, until any lock.
+  /// True if the approval is only for the process that asked last, until any lock.
   package var isOfSession: Bool
-  /// True for an ordinary grant.
+  /// True if an ordinary grant is given instead.
   package var isForGood: Bool
 
-  /// The seconds for which an approval of one use, and one of several, counts unless it says otherwise.
+  /// The default seconds for which an approval of one use counts, and an approval of several uses.
   static let (once, several): (Int64, Int64) = (300, 86_400)
-  /// The most seconds and uses.
+  /// The highest numbers of seconds and of uses.
   static let (mostSeconds, mostUses): (Int64, Int) = (366 * 86_400, 1_000_000)
 
-  /// - Throws: the refusal of what is none: a parameter, by its name.
+  /// - Throws: the refusal of terms that make no sense, with the name of the parameter.
   package init(
     uses: Int? = nil, seconds: Int64? = nil, isOfSession: Bool = false, isForGood: Bool = false
   ) throws(Refusal) {
@@ -29,12 +29,12 @@ package struct ApprovalTerms: Hashable, Sendable {
     self.isOfSession = isOfSession
     self.isForGood = isForGood
     guard !isOfSession, !isForGood else { return }
-    // What nobody says ends by itself.
+    // Without other terms, an approval ends by itself.
     if uses == nil, seconds == nil { self.uses = 1 }
     if self.seconds == nil { self.seconds = self.uses == 1 ? Self.once : Self.several }
   }
 
-  /// In the words of the command line.
+  /// The terms in the words of the command line.
   var text: String {
     var words: [String] = []
     if isForGood { words.append("always") }
@@ -45,25 +45,25 @@ package struct ApprovalTerms: Hashable, Sendable {
   }
 }
 
-/// A request that was approved, for as long as that counts. It is in memory alone.
+/// A request that was approved, for as long as the approval counts. It is kept in memory only.
 package struct Approval: Sendable {
-  /// That of the request.
+  /// The number of the request.
   package let number: Int
   package let target: RequestTarget
   package let right: Right
-  /// The item that had the name when it was approved: it counts for no other that gets the name, nor under another
-  /// policy.
+  /// The item that had the name when the request was approved. The approval does not count for another item with that
+  /// name, or under another policy.
   let item: ItemBinding
-  /// How often it counts yet; nil for any.
+  /// The number of uses that are left; nil for any number.
   package fileprivate(set) var uses: Int?
-  /// The time from which on it counts no more, `CLOCK_BOOTTIME` nanoseconds; nil for none.
+  /// The time at which the approval ends, in `CLOCK_BOOTTIME` nanoseconds; nil for no end.
   package let end: Int64?
-  /// The one process that it is for, until any lock; nil for each that is the subject.
+  /// The only process that the approval is for, until any lock; nil for every process of the subject.
   package let process: Asker?
-  /// The uid that approved it.
+  /// The uid of the administrator who approved the request.
   package let by: UInt32
 
-  /// - Parameter now: `CLOCK_BOOTTIME` nanoseconds.
+  /// - Parameter now: the time in `CLOCK_BOOTTIME` nanoseconds.
   init(_ request: PendingRequest, _ item: ItemBinding, _ terms: ApprovalTerms, by uid: UInt32, now: Int64) {
     (number, target, right, self.item) = (request.number, request.target, request.right, item)
     uses = terms.uses
@@ -72,10 +72,10 @@ package struct Approval: Sendable {
     by = uid
   }
 
-  /// True when it counts at a time, `CLOCK_BOOTTIME` nanoseconds.
+  /// True when the approval counts at a time, in `CLOCK_BOOTTIME` nanoseconds.
   func counts(at now: Int64) -> Bool { end.map { now < $0 } ?? true && uses != 0 }
 
-  /// True when it lets a caller that is its subject do that to its item.
+  /// True when the approval gives the right to a caller, who is known to be its subject.
   func allows(_ right: Right, _ caller: Caller) -> Bool {
     Rights(self.right).contains(right) && process?.isSame(as: caller) != false
   }

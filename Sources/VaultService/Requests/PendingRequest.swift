@@ -1,6 +1,6 @@
 package import VaultModel
 
-/// A subject, and the name of an item, whether there is one or not.
+/// A subject, and the name of an item that may or may not exist.
 package struct RequestTarget: Hashable, Sendable {
   package let subject: Subject
   package let name: ItemName
@@ -8,20 +8,20 @@ package struct RequestTarget: Hashable, Sendable {
   package init(_ subject: Subject, _ name: ItemName) { (self.subject, self.name) = (subject, name) }
 }
 
-/// A process that asked, as the kernel saw it when it connected.
+/// A process that asked, as the kernel described it when it connected.
 package struct Asker: Hashable, Sendable {
   package let uid: UInt32
   package let pid: Int32
-  /// The time at which it started, in clock ticks since boot; nil where that could not be told.
+  /// The start time of the process, in clock ticks since boot; nil if it could not be determined.
   package let started: UInt64?
   package let unit: String?
-  /// The file that it ran: advice, since it may be another's.
+  /// The file that the process ran; a hint only, because it may be another process's by now.
   package let executable: String?
-  /// The terminal that it belongs to, and the names of it and of the processes that it comes from: advice as well.
+  /// The terminal of the process, and the names of the process and its ancestors; hints only.
   package let terminal: String?
   package let chain: [String]
 
-  /// The longest text in bytes.
+  /// The longest path that is kept, in bytes.
   private static let longest = 512
 
   init(_ caller: Caller, isSystem: Bool) {
@@ -31,32 +31,33 @@ package struct Asker: Hashable, Sendable {
     (terminal, chain) = caller.memory.ancestry()
   }
 
-  /// True for the same process: a number alone may be another's by now.
+  /// True when a caller is the same process. A process id alone may belong to another process by now.
   func isSame(as caller: Caller) -> Bool { started != nil && started == caller.started && pid == caller.pid }
 }
 
-/// What becomes of a request.
+/// A change of a request.
 package enum RequestChange: String, Sendable {
   case asked, approved, denied
-  /// Newer ones of the same subject pushed it out, or a lock hides its name.
+  /// Newer requests of the same subject have displaced it, or a lock hides its name.
   case dropped
 }
 
-/// A call that was refused for want of a grant, and waits for an administrator's answer.
+/// A call that was refused because no grant allows it, and that waits for an administrator's answer.
 package struct PendingRequest: Sendable {
-  /// Six random digits.
+  /// The number of the request: six random digits.
   package let number: Int
   package let target: RequestTarget
-  /// `get` or `use`.
+  /// The right that was asked for: `get` or `use`.
   package let right: Right
-  /// The words of who asked last: one line of at most 120 characters without control, bidi or zero-width ones.
+  /// The words of the process that asked last: one line of at most 120 characters without control, bidi or zero-width
+  /// characters.
   package fileprivate(set) var words: String
   /// The process that asked last.
   package fileprivate(set) var asker: Asker
-  /// The times of the first and the last call, Unix seconds.
+  /// The times of the first and the last call, in Unix seconds.
   package let first: Int64
   package fileprivate(set) var last: Int64
-  /// How often it was asked.
+  /// The number of calls.
   package fileprivate(set) var count = 1
 
   init(_ number: Int, _ target: RequestTarget, _ right: Right, _ words: String, _ asker: Asker, at time: Int64) {

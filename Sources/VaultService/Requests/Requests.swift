@@ -2,32 +2,35 @@ internal import VaultCore
 internal import VaultModel
 internal import VaultStore
 
-/// What callers without a grant have asked for, and what administrators have answered: in memory, gone with the daemon.
+/// The requests of callers without a grant, and the answers of administrators. They are kept in memory, and end with
+/// the daemon.
 ///
-/// It decides nothing: ``Access`` asks it, and is the only one that changes it. Nobody pushes out another's requests, and
-/// nobody makes it grow: each subject, and all together, have a bound, and a rate at which new ones come to be.
+/// The list decides nothing: ``Access`` reads it, and is the only one that changes it. No subject displaces the
+/// requests of another while it has not reached its own limit, and none makes the list grow: each subject, and all
+/// together, have a limit, and a limit on the rate of new requests.
 final class Requests: SecretHolder {
-  /// A target that was denied a while ago, and may not ask again yet.
+  /// A target that was denied a while ago, and that nobody may ask for yet.
   struct Denial {
     let target: RequestTarget
-    /// The time until which nobody is asked, `CLOCK_BOOTTIME` nanoseconds, and the nanoseconds from the denial to that.
+    /// The time until which nobody is asked, in `CLOCK_BOOTTIME` nanoseconds, and the nanoseconds from the denial to
+    /// that time.
     fileprivate(set) var end: Int64
     fileprivate(set) var span: Int64
   }
 
-  /// The most that wait of one subject, and of all.
+  /// The most waiting requests of one subject, and of all subjects.
   static let (mostOfOne, most) = (16, 256)
-  /// The most approvals, and the most denials that are remembered for a time.
+  /// The most approvals, and the most temporary denials.
   static let (mostApprovals, mostDenials) = (256, 256)
-  /// How long a denial counts at first, and at the longest, in nanoseconds.
+  /// The time for which a first denial counts, and the longest time for a repeated one, in nanoseconds.
   static let (cooling, longestCooling): (Int64, Int64) = (60 * 1_000_000_000, 3600 * 1_000_000_000)
 
-  /// Told of each change, by the number of the request.
+  /// Called with each change, with the number of the request.
   var changed: (Int, RequestChange) -> Void = { _, _ in }
   /// Draws the number of a request.
   var draw: () -> Int = { 100_000 + Int(RandomBytes.uniform(below: 900_000)) }
 
-  /// In the order of their coming.
+  /// The waiting requests, in the order in which they came.
   private(set) var pending: [PendingRequest] = []
   private(set) var approvals: [Approval] = []
   private(set) var denials: [Denial] = []
@@ -35,13 +38,13 @@ final class Requests: SecretHolder {
 
   // MARK: Asking
 
-  /// Takes note that somebody asks for something without a grant.
+  /// Notes a request for something that no grant allows.
   ///
   /// - Parameters:
-  ///   - asker: the process of a caller, which takes a while to look at.
-  ///   - now: `CLOCK_BOOTTIME` nanoseconds.
-  ///   - time: Unix seconds.
-  /// - Returns: the number of the request, and whether it is a new one; nil where nobody is asked.
+  ///   - asker: describes the process of a caller, which takes a while.
+  ///   - now: the time in `CLOCK_BOOTTIME` nanoseconds.
+  ///   - time: the time in Unix seconds.
+  /// - Returns: the number of the request, and whether the request is new; nil if nobody is asked.
   func ask(
     _ right: Right, _ target: RequestTarget, _ words: String, _ caller: Caller, _ asker: (Caller) -> Asker, now: Int64,
     at time: Int64
@@ -60,13 +63,14 @@ final class Requests: SecretHolder {
     return (request.number, true)
   }
 
-  /// The seconds for which nobody is asked for that because an administrator has denied it; nil where somebody would be.
+  /// The seconds for which nobody is asked about a target because an administrator has denied it; nil if somebody would
+  /// be asked.
   func cooling(_ target: RequestTarget, now: Int64) -> Int64? {
     denials.first { $0.target == target && now < $0.end }.map { ($0.end - now + 999_999_999) / 1_000_000_000 }
   }
 
-  /// Pushes out the oldest request of a subject that has as many as one may have or, where there are as many as there may be,
-  /// of the one that has most.
+  /// Drops the oldest request of a subject that has as many as one subject may have. If there are as many requests as
+  /// there may be in all, drops the oldest request of the subject that has most.
   private func makeRoom(for subject: Subject) {
     let own = pending.count { $0.target.subject == subject }
     guard own >= Self.mostOfOne || pending.count >= Self.most else { return }
@@ -86,10 +90,10 @@ final class Requests: SecretHolder {
     }
   }
 
-  /// The request of that number.
+  /// The request with that number.
   func request(_ number: Int) -> PendingRequest? { pending.first { $0.number == number } }
 
-  /// Takes a request out, which has come to that.
+  /// Removes a request, with the change that ended it.
   func drop(_ number: Int, _ change: RequestChange) {
     guard let index = pending.firstIndex(where: { $0.number == number }) else { return }
     pending.remove(at: index)
@@ -98,8 +102,8 @@ final class Requests: SecretHolder {
 
   // MARK: Answers
 
-  /// Approves a request for the item that has its name now, in place of an earlier approval of the same; false where
-  /// there are too many.
+  /// Approves a request for the item that has its name now. The approval replaces an earlier one for the same. Returns
+  /// false if there are too many.
   func approve(
     _ request: PendingRequest, _ item: ItemBinding, _ terms: ApprovalTerms, by uid: UInt32, now: Int64
   ) -> Bool {
@@ -113,10 +117,10 @@ final class Requests: SecretHolder {
     return true
   }
 
-  /// Denies a request, or takes an approval back, so that nobody is asked for that again for a while, each time for longer.
+  /// Denies a request, or revokes an approval. Nobody is asked for the same again for a while, each time for longer.
   func deny(_ number: Int, _ target: RequestTarget, now: Int64) {
     approvals.removeAll { $0.number == number }
-    // A while after the end of the last one all is forgotten.
+    // Denials are forgotten some time after their end.
     denials.removeAll { now >= $0.end + Self.longestCooling }
     if let index = denials.firstIndex(where: { $0.target == target }) {
       denials[index].span = min(2 * denials[index].span, Self.longestCooling)
@@ -130,14 +134,14 @@ final class Requests: SecretHolder {
     drop(number, .denied)
   }
 
-  /// Has a target that was denied be asked about again; false where it was not.
+  /// Forgets the denial of a target, so that it may be asked for again; false if there was none.
   func forgetDenial(of target: RequestTarget) -> Bool {
     let count = denials.count
     denials.removeAll { $0.target == target }
     return denials.count < count
   }
 
-  /// Takes approvals of a subject back, and gives them.
+  /// Revokes approvals of a subject, and returns them.
   func revoke(_ subject: Subject, _ isMeant: (ItemName) -> Bool) -> [Approval] {
     let gone = approvals.filter { $0.target.subject == subject && isMeant($0.target.name) }
     let numbers = Set(gone.map(\.number))
@@ -147,9 +151,9 @@ final class Requests: SecretHolder {
 
   // MARK: Approvals
 
-  /// The approval by which a caller that is that subject may do that now.
+  /// The approval that gives a caller, who is the subject of `target`, the right now.
   ///
-  /// - Parameter item: looks up the item that has the name now, for approvals that count otherwise.
+  /// - Parameter item: looks up the item that has the name now; called if other conditions of an approval are met.
   func approval(
     _ right: Right, _ target: RequestTarget, _ caller: Caller, now: Int64, of item: () -> ItemBinding?
   ) -> Approval? {
@@ -158,21 +162,21 @@ final class Requests: SecretHolder {
     return found.first { $0.item == item }
   }
 
-  /// Takes note that an approval was needed.
+  /// Notes a use of an approval.
   func use(_ number: Int) {
     guard let index = approvals.firstIndex(where: { $0.number == number }) else { return }
     approvals[index].use()
     if approvals[index].uses == 0 { approvals.remove(at: index) }
   }
 
-  /// Forgets what counts no more.
+  /// Forgets approvals that have ended.
   func forgetOver(_ now: Int64) { approvals.removeAll { !$0.counts(at: now) } }
 
   // MARK: Locks
 
-  /// Forgets everything: the names must not stay, or the store is another one.
+  /// Forgets everything, because the names must not stay, or because the store is another one.
   ///
-  /// The lists go as a whole: one that is emptied keeps its memory, in which short names stand that moved there.
+  /// The arrays are replaced as a whole: an array that is emptied keeps its memory, in which short names stand.
   func reset() {
     let numbers = pending.map(\.number)
     (pending, approvals, denials) = ([], [], [])

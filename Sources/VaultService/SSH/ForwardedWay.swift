@@ -1,8 +1,9 @@
 internal import VaultCore
 package import VaultSigning
 
-/// The way over other hosts by which requests come to the ssh-agent: the hosts that forward it, the one that is logged
-/// in to, and what is signed. What a person was told of when presence was shown, and so what that presence counts for.
+/// The way over other hosts by which requests come to the ssh-agent: the hosts that forward it, the host of the login,
+/// and the kind of data to sign. A person was told of this way when showing presence, so the presence counts only for
+/// it.
 package struct ForwardedWay: Hashable, Sendable {
   private struct Hop: Hashable {
     /// The host's key in SSH's form (RFC 4253 section 6.6), whose signature over the session was verified.
@@ -14,22 +15,22 @@ package struct ForwardedWay: Hashable, Sendable {
   private enum End: Hashable {
     /// The host of the last session.
     case host
-    /// The namespace of a message that is signed on the last host that forwards.
+    /// The namespace of a message that is signed on the last forwarding host.
     case message(String)
-    /// Anything else: random, so that no other request comes by the same way.
+    /// Any other end: random bytes, so that no other request has the same way.
     case unknown([UInt8])
   }
 
   private let hops: [Hop]
   private let end: End
 
-  /// - Parameter matter: what is signed; nil for requests of other kinds.
+  /// - Parameter matter: the data to sign; nil for requests of other kinds.
   fileprivate init(_ bindings: SessionBindings, _ matter: SignedMatter?) {
     hops = bindings.hops.map { Hop(hostKey: $0.hostKey, isForwarding: $0.isForwarding) }
     end = Self.end(bindings, matter) ?? .unknown(RandomBytes.array(count: 16))
   }
 
-  /// The end that the sessions bear witness to; nil where they do not.
+  /// The end that the sessions prove; nil if they prove none.
   private static func end(_ bindings: SessionBindings, _ matter: SignedMatter?) -> End? {
     guard !bindings.isBroken, let last = bindings.hops.last else { return nil }
     switch matter {
@@ -41,10 +42,11 @@ package struct ForwardedWay: Hashable, Sendable {
 }
 
 extension AuthenticationSession {
-  /// Takes note of the sessions that a connection to the ssh-agent came through: what is shown on this machine does not
-  /// count for requests from another one, nor what is shown for one way over other hosts for another.
+  /// Sets the scope for a connection to the ssh-agent that came through these sessions. Presence shown on this machine
+  /// does not count for requests from another host, and presence shown for one way over other hosts does not count for
+  /// another way.
   ///
-  /// - Parameter matter: what is to be signed; nil for requests of other kinds.
+  /// - Parameter matter: the data to sign; nil for requests of other kinds.
   package mutating func come(over bindings: SessionBindings, for matter: SignedMatter? = nil) {
     if bindings.isForwarded { scope = .forwardedAgent(ForwardedWay(bindings, matter)) }
   }

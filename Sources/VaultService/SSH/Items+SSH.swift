@@ -6,12 +6,12 @@ extension Items {
   /// Lends a signature by an item's key, in SSH's form, to `answer`.
   ///
   /// - Parameters:
-  ///   - data: what is signed; whoever calls has looked at it, and found that it can mean one thing alone.
-  ///   - flags: those of an agent's request, which choose the hash of an RSA key.
-  ///   - detail: what it is for, for the audit log.
-  ///   - order: the call's, the same in each attempt.
-  /// - Returns: nil when it was lent; while the vault is locked, what the caller may wait for.
-  /// - Throws: why there is none.
+  ///   - data: the data to sign; the calling code has checked that it can have only one meaning.
+  ///   - flags: the flags of an agent's request, which choose the hash of an RSA key.
+  ///   - detail: the purpose in words for the audit log.
+  ///   - order: the work of this call with large RSA keys, the same object in each attempt.
+  /// - Returns: nil if the signature was lent; while the vault is locked, what the caller may wait for.
+  /// - Throws: the reason why there is no signature.
   package func signForSSH(
     _ name: ItemName, _ data: [UInt8], flags: UInt32, detail: String, for caller: Caller, _ said: Said,
     _ order: RSAOrder, _ answer: ([UInt8]) -> Void

@@ -3,9 +3,10 @@ package import VaultModel
 package import VaultSigning
 internal import VaultStore
 
-/// The items that are keys for SSH, as an ssh-agent lists them: known from the last look at the store to its next change.
+/// The items that are SSH keys, as an ssh-agent lists them. The list is read from the store once, and kept until the
+/// store changes.
 package final class SSHKeys: SecretHolder {
-  /// A key of an item.
+  /// An SSH key that is an item's value.
   package struct Key: Sendable {
     package let name: ItemName
     /// The public half in SSH's form (RFC 4253 section 6.6).
@@ -15,7 +16,7 @@ package final class SSHKeys: SecretHolder {
 
   private let items: Items
   private var known: [Key]?
-  /// The answer that lists all of them, in the agent's protocol.
+  /// The agent protocol's answer that lists all keys.
   private var answer: [UInt8]?
 
   package init(_ items: Items) {
@@ -23,7 +24,7 @@ package final class SSHKeys: SecretHolder {
     super.init(in: items.vault.holders)
   }
 
-  /// Takes note of what happens in the vault.
+  /// Handles an event of the vault.
   package func happened(_ event: VaultEvent) {
     switch event {
     case .item, .state: forget()
@@ -34,7 +35,7 @@ package final class SSHKeys: SecretHolder {
   /// The keys that a caller may use.
   package struct Listing {
     package let keys: [Key]
-    /// False where there may be others, whose names cannot be read now.
+    /// False if there may be other keys, whose names cannot be read now.
     package let isWhole: Bool
     fileprivate let isAll: Bool
   }
@@ -52,7 +53,8 @@ package final class SSHKeys: SecretHolder {
     return Listing(keys: keys, isWhole: isWhole, isAll: false)
   }
 
-  /// The answer of the agent that lists these keys and others behind them. Of all keys alone it is made once until they change.
+  /// The answer of the agent that lists these keys, followed by others. The answer with all keys and no others is made
+  /// once, and kept until they change.
   package func answer(_ listing: Listing, and others: [AgentReply.Identity]) -> [UInt8] {
     if listing.isAll, others.isEmpty, let answer { return answer }
     let identities = listing.keys.map { AgentReply.Identity(key: $0.blob, comment: $0.name.text) }
@@ -73,7 +75,7 @@ package final class SSHKeys: SecretHolder {
         throw items.vault.refusal(error, "")
       }
       for item in page.items {
-        // One that an earlier program stored has to be read for it.
+        // A key that an earlier program stored without its public half is read to get it.
         guard let blob = item.publicKey ?? (try? items.publicKey(of: item).sshBlob) else { continue }
         keys.append(Key(name: item.name, blob: blob, accessible: item.policy.accessible))
       }

@@ -2,7 +2,7 @@ internal import VaultCore
 internal import VaultModel
 package import VaultSigning
 
-/// A key that `ssh-add` has handed over, for as long as the vault stays unlocked.
+/// A key that `ssh-add` has handed over, kept for as long as the vault stays unlocked.
 package final class SessionKey {
   /// The public half in SSH's form.
   package let blob: [UInt8]
@@ -11,21 +11,21 @@ package final class SessionKey {
   /// The fingerprint, as `ssh-add -l` shows it.
   package var fingerprint: String { publicKey.fingerprint }
   package let constraints: KeyConstraints
-  /// The time at which it goes, `CLOCK_BOOTTIME` nanoseconds; nil for none.
+  /// The time at which the key is removed, in `CLOCK_BOOTTIME` nanoseconds; nil for never.
   fileprivate let end: Int64?
-  /// OpenSSH's private form.
+  /// The private key in OpenSSH's form.
   private let key: SecureBytes
 
   fileprivate init(_ key: borrowing PrivateKey, _ comment: String, _ constraints: KeyConstraints, end: Int64?) {
     publicKey = key.publicKey
     (blob, self.comment, self.constraints, self.end) = (publicKey.sshBlob, comment, constraints, end)
-    // A PrivateKey would take of libgcrypt's small pool of memory for as long as it is there.
+    // A PrivateKey would occupy a part of libgcrypt's small memory pool for its whole life.
     self.key = key.openSSHPrivate()
   }
 
   /// A signature of `data` in SSH's form.
   ///
-  /// - Parameter order: the call's, the same in each attempt.
+  /// - Parameter order: the work of this call with large RSA keys, the same object in each attempt.
   package func sign(_ data: [UInt8], flags: UInt32, _ order: RSAOrder) throws(SigningError) -> SSHSigned {
     order.begin()
     defer { order.end() }
@@ -51,22 +51,22 @@ package final class SessionKey {
   }
 }
 
-/// A signature by a key of the session, or what comes before it.
+/// A signature by a key of the session, or the wait before it.
 package enum SSHSigned {
   case made([UInt8])
   case waits(Wait)
 }
 
-/// The keys that clients of the ssh-agent have added by themselves: in memory alone, until a lock.
+/// The keys that clients of the ssh-agent have added, kept in memory only and until a lock.
 package final class SessionKeys: SecretHolder {
-  /// The most that are kept.
+  /// The most keys that are kept.
   package static let most = 64
 
   private let vault: Vault
   private let timer: Timer
   private var keys: [SessionKey] = []
   private var ending: Timer.Cancel?
-  /// Runs when some of them are gone, but not at a lock, which everybody is told of.
+  /// Runs when keys were removed, except at a lock, which is announced to everybody.
   package var someAreGone: () -> Void = {}
 
   package init(_ vault: Vault, _ timer: Timer) {
@@ -74,15 +74,15 @@ package final class SessionKeys: SecretHolder {
     super.init(in: vault.holders)
   }
 
-  /// Those that are there, in the order in which they were added.
+  /// The present keys, in the order in which they were added.
   package var all: [SessionKey] {
     drop()
     return keys
   }
 
-  /// Adds a key, in place of the same one.
+  /// Adds a key, and replaces the same key.
   ///
-  /// - Throws: while the vault is locked: a lock has just taken all others.
+  /// - Throws: the refusal, also while the vault is locked, because a lock has removed all other keys.
   package func add(
     _ key: borrowing PrivateKey, comment: String, _ constraints: KeyConstraints
   ) throws(Refusal) {
@@ -95,12 +95,12 @@ package final class SessionKeys: SecretHolder {
     watch()
   }
 
-  /// Removes the key with that public half; false where there is none.
+  /// Removes the key with that public half; false if there is none.
   @discardableResult package func remove(_ blob: [UInt8]) -> Bool {
     removeAll { $0.blob == blob }
   }
 
-  /// Removes those that are chosen; false where none is.
+  /// Removes the chosen keys; false if there is none.
   @discardableResult package func removeAll(where isChosen: (SessionKey) -> Bool = { _ in true }) -> Bool {
     let count = keys.count
     keys.removeAll(where: isChosen)
@@ -109,13 +109,13 @@ package final class SessionKeys: SecretHolder {
     return true
   }
 
-  /// Drops those whose time is over.
+  /// Drops the keys whose time is over.
   private func drop() {
     let now = vault.clock.boot()
     removeAll { $0.end.map { $0 <= now } ?? false }
   }
 
-  /// Has the next one go when its time is over, also where nobody asks.
+  /// Arms a timer that removes the next key when its time is over, even if nobody asks.
   private func watch() {
     ending?()
     ending = nil

@@ -1,8 +1,8 @@
 internal import Synchronization
 
-/// Tells work on another thread that nobody wants its result any more.
+/// A flag that tells work on another thread that nobody wants its result any more.
 ///
-/// Argon2id cannot be stopped in the middle; work looks here before it begins and between two derivations.
+/// Argon2id cannot be stopped in the middle, so such work checks the flag before it begins and between two derivations.
 package final class Cancellation: Sendable {
   private let flag = Atomic(false)
 

@@ -1,10 +1,10 @@
 package import CLinux
 internal import Glibc
 
-/// The clocks the daemon reads, as one value so that the pure parts can be driven by another.
+/// The clocks that the daemon reads, as one value, so that tests can replace them.
 ///
-/// Deadlines live on `CLOCK_BOOTTIME`, which goes on while the machine sleeps; `CLOCK_MONOTONIC` does not, so the
-/// difference of the two grows only in a sleep and gives a resume away where no logind tells of it.
+/// Deadlines use `CLOCK_BOOTTIME`, which continues while the machine sleeps. `CLOCK_MONOTONIC` does not, so the
+/// difference of the two grows only during a sleep, and reveals a resume if no logind reports it.
 package struct Clock: Sendable {
   /// Nanoseconds since boot, sleep included.
   package var boot: @Sendable () -> Int64
@@ -18,8 +18,8 @@ package struct Clock: Sendable {
     monotonic: { Clock.nanoseconds(of: CLOCK_MONOTONIC) },
     wall: { Int64(Clock.read(CLOCK_REALTIME).tv_sec) })
 
-  /// Nanoseconds this machine has slept since it started, to about a tenth of a second: two clocks are not read at once,
-  /// so a reading between which the thread had to wait is taken again.
+  /// The nanoseconds that this machine has slept since it started, to about a tenth of a second. The two clocks cannot
+  /// be read at the same moment, so the reading is repeated if the thread had to wait between them.
   package var slept: Int64 {
     while true {
       let before = monotonic()
@@ -28,10 +28,11 @@ package struct Clock: Sendable {
     }
   }
 
-  /// ``boot``, or nil when the machine has slept for more than a second since ``slept`` was `before`. The usual answer
-  /// takes two readings.
+  /// The value of ``boot``; nil if the machine has slept for more than a second since ``slept`` was `before`. Usually
+  /// two readings suffice.
   package func bootUnlessSlept(since before: Int64) -> Int64? {
-    // A wait between these two readings makes the difference larger, never smaller; so it is only ever asked again.
+    // A wait between these two readings makes the difference larger, never smaller, so the worst effect is one more
+    // reading.
     let first = monotonic()
     let now = boot()
     return now - first - before > 1_000_000_000 && slept - before > 1_000_000_000 ? nil : now
@@ -39,7 +40,7 @@ package struct Clock: Sendable {
 
   private static func nanoseconds(of clock: clockid_t) -> Int64 { nanoseconds(read(clock)) }
 
-  /// The time in nanoseconds; one too far to count in them, 292 years, is the last that can be.
+  /// The time in nanoseconds. A time too far away for that (292 years) becomes the largest number.
   package static func nanoseconds(_ time: timespec) -> Int64 {
     let (whole, overflow) = Int64(time.tv_sec).multipliedReportingOverflow(by: 1_000_000_000)
     let (sum, further) = whole.addingReportingOverflow(Int64(time.tv_nsec))

@@ -1,27 +1,28 @@
 package import VaultCore
 
-/// Hands a secret from one thread to another: put in by one, taken out once by the other.
+/// A secret that one thread hands to another: the first thread puts it in, the second takes it out once.
 ///
-/// `@unchecked` holds because the event loop gives it away before the worker starts and looks at it again only after the
-/// worker is done; the hand-over itself orders the two.
+/// `@unchecked` is safe because the event loop gives the handover away before the worker starts, and accesses it again
+/// only after the worker is done. The handover itself orders the two.
 package final class Handover: @unchecked Sendable {
   private var content: SecureBytes?
   private var isTaken = false
 
   package init(_ content: consuming SecureBytes) { self.content = consume content }
 
-  /// Another one, with a copy of the secret.
+  /// A new handover with a copy of the secret; nil if there is no secret here.
   package func copy() -> Handover? { withSecret { secret in Handover(secret.withBytes { SecureBytes(copying: $0) }) } }
 
-  /// The secret, which is then no longer here.
+  /// Takes the secret out; nil if it was taken before.
   package func take() -> SecureBytes? {
     isTaken = true
     return content.take()
   }
 
-  /// Lends the secret without taking it. Where `body` has it taken, it is wiped behind that.
+  /// Lends the secret without taking it; nil if it was taken before. If `body` takes the secret, it is wiped after
+  /// `body` returns.
   package func withSecret<R: ~Copyable, E: Error>(_ body: (borrowing SecureBytes) throws(E) -> R) throws(E) -> R? {
-    // Taken out and put back, because an optional noncopyable value cannot be borrowed in place.
+    // The secret is taken out and put back, because an optional noncopyable value cannot be borrowed in place.
     guard let secret = content.take() else { return nil }
     let result: Result<R, E>
     do throws(E) { result = .success(try body(secret)) } catch { result = .failure(error) }

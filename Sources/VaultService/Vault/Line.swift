@@ -1,16 +1,16 @@
-/// The work of one kind that one user's processes have asked for and that waits for its turn: done in the order of its
-/// coming.
+/// The waiting work of one kind for the processes of one user, done in the order in which it was added.
 package final class Line {
-  /// Somebody whose turns are told from those of others: a uid.
+  /// The user, by uid, whose work takes turns with the work of others.
   package typealias Owner = UInt32
 
   /// The owner of the line; nil for the daemon's own work.
   package let owner: Owner?
-  /// The share of the loop that it gets where others wait: one of weight 4 gets four times that of one of weight 1.
+  /// The line's share of the loop while others wait: a line of weight 4 gets four times the share of a line of weight
+  /// 1.
   package var weight: Int64
-  /// The time at which its last work ended and the next may begin, in the nanoseconds of ``Turns/virtual``.
+  /// The time at which the line's last work ended and its next work may begin, in the nanoseconds of ``Turns/virtual``.
   var finish: Int64 = 0
-  /// The time at which its next work begins, fixed when it began to wait.
+  /// The time at which the line's next work begins, fixed when that work began to wait.
   private(set) var start: Int64 = 0
   private var works: [(() -> Void)?] = []
   private var done = 0
@@ -20,26 +20,26 @@ package final class Line {
     self.weight = weight
   }
 
-  /// The number of works that wait.
+  /// The number of pieces of work that wait.
   package var count: Int { works.count - done }
 
-  /// Adds work at the end.
+  /// Adds work at the end of the line.
   func add(_ work: @escaping () -> Void) { works.append(work) }
 
-  /// Adds work before all that waits.
+  /// Adds work before all waiting work.
   func addFirst(_ work: @escaping () -> Void) {
     guard done > 0 else { return works.insert(work, at: 0) }
     done -= 1
     works[done] = work
   }
 
-  /// Fixes when its next work begins.
+  /// Fixes the time at which the line's next work begins.
   func begin(at virtual: Int64) { start = max(virtual, finish) }
 
-  /// Puts off what waits: more of the line was done meanwhile.
+  /// Moves the time of the next work later, after more of the line's work was done.
   func delay() { start = max(start, finish) }
 
-  /// Takes the work out that has waited longest.
+  /// Takes out the work that has waited longest.
   func takeFirst() -> (() -> Void)? {
     guard done < works.count else { return nil }
     let work = works[done]
@@ -55,6 +55,6 @@ package final class Line {
     return work
   }
 
-  /// The places that stay when all is done.
+  /// The places that stay allocated when all work is done.
   private static let kept = 64
 }

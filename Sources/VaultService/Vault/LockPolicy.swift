@@ -1,25 +1,26 @@
 /// The times at which an unlocked vault locks by itself: pure arithmetic over `CLOCK_BOOTTIME` nanoseconds.
 ///
-/// Three deadlines: idle, which only a person's request moves; the maximum age, which nothing moves; and the time
-/// asked for at the unlock (`vault unlock --for`), which takes the place of idle: whoever says for how long does not mean
-/// to sit there. The earliest one wins.
+/// There are three deadlines, and the earliest one counts. Only a person's request moves the idle deadline. Nothing
+/// moves the deadline of the maximum age. The time asked for at the unlock (`vault unlock --for`) replaces the idle
+/// deadline, because a person who says how long does not mean to stay at the machine.
 package struct LockPolicy: Sendable {
-  /// The reason why the vault will lock, in the words `Status` uses.
+  /// The reason for which the vault will lock, in the words that `Status` uses.
   package enum Reason: String, Sendable {
     case idle, age, asked
   }
 
   package struct Deadline: Hashable, Sendable {
-    /// `CLOCK_BOOTTIME`, nanoseconds.
+    /// The time of the deadline, in `CLOCK_BOOTTIME` nanoseconds.
     package var at: Int64
     package var reason: Reason
   }
 
-  /// Seconds without a person's request, or nil for never.
+  /// The seconds without a person's request before a lock; nil for never.
   package var idleAfter: Int64? { didSet { refresh() } }
-  /// Seconds after the unlock, or nil for never.
+  /// The seconds after the unlock before a lock; nil for never.
   package var maximumAge: Int64? { didSet { refresh() } }
-  /// The earliest deadline, or nil while locked or when nothing limits the unlock. Kept, because every request asks.
+  /// The earliest deadline; nil while the vault is locked, or if nothing limits the unlock. It is stored, because every
+  /// request reads it.
   package private(set) var next: Deadline?
 
   private var unlockedAt: Int64?
@@ -31,7 +32,9 @@ package struct LockPolicy: Sendable {
     self.maximumAge = maximumAge
   }
 
-  /// Starts the deadlines; `seconds` is what the person asked for, if anything.
+  /// Starts the deadlines.
+  ///
+  /// - Parameter seconds: the time that the person asked for; nil for none.
   package mutating func unlocked(at now: Int64, for seconds: Int64?) {
     unlockedAt = now
     lastPerson = now
@@ -52,15 +55,15 @@ package struct LockPolicy: Sendable {
     refresh()
   }
 
-  /// The time of a warning that comes `lead` nanoseconds before the next deadline; nil where all the time that led to that is not
-  /// longer.
+  /// The time of a warning `lead` nanoseconds before the next deadline; nil if the whole time before that deadline is
+  /// not longer than `lead`.
   package func warning(_ lead: Int64) -> Int64? {
     guard let next, let unlockedAt, next.at != .max else { return nil }
     let start = next.reason == .idle ? lastPerson : unlockedAt
     return next.at - start > lead ? next.at - lead : nil
   }
 
-  /// The deadline that has passed at `now`, if one has.
+  /// The deadline that has passed at `now`; nil for none.
   package func due(at now: Int64) -> Deadline? {
     guard let next, next.at <= now else { return nil }
     return next
@@ -79,7 +82,8 @@ package struct LockPolicy: Sendable {
     next = candidates.compactMap { $0 }.min { $0.at < $1.at }
   }
 
-  /// A time too far to count in nanoseconds is never reached.
+  /// The time `seconds` after `start`, in nanoseconds. A time too far away for that becomes the largest number, which
+  /// is never reached.
   package static func after(_ seconds: Int64, _ start: Int64) -> Int64 {
     let (span, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
     let (end, further) = start.addingReportingOverflow(span)

@@ -3,19 +3,19 @@ package struct LockState: Sendable, Equatable {
   package enum Kind: String, Sendable {
     /// There is no vault yet.
     case new
-    /// Not unlocked since the daemon started: only `always` items are served.
+    /// The vault was not unlocked since the daemon started, so only `always` items are served.
     case cold
     case unlocked
     case locked
-    /// There is a store, and it cannot be opened.
+    /// There is a store, but it cannot be opened.
     case unreadable
   }
 
   package enum Cause: Sendable, Equatable {
     case start, created, asked, signal, stop, idle, age, timeUp, sleep, resume, sessionLock, repaired, restored
-    /// A screen locker, by its name on the session bus.
+    /// A screen locker, by its name on the session bus, has locked the screen.
     case screenLock(String)
-    /// An unlock, with the method that proved the right to.
+    /// The vault was unlocked by this method.
     case method(String)
 
     package init(_ reason: LockPolicy.Reason) {
@@ -26,10 +26,10 @@ package struct LockState: Sendable, Equatable {
       }
     }
 
-    /// True when the machine is out of its owner's hands, and its memory with it.
+    /// True when the machine, with its memory, is out of its owner's hands.
     package var isSleep: Bool { self == .sleep || self == .resume }
 
-    /// As `Status` and the journal say it.
+    /// The cause in the words of `Status` and the journal.
     package var text: String {
       switch self {
       case .start: "the daemon started"
@@ -53,7 +53,7 @@ package struct LockState: Sendable, Equatable {
 
   package var kind: Kind
   package var cause: Cause
-  /// Unix time, seconds.
+  /// The time since which the vault is in this state, in Unix seconds.
   package var since: Int64
 
   package init(kind: Kind, cause: Cause, since: Int64) {

@@ -1,4 +1,4 @@
-/// The journal. Never a name of an item, never a secret.
+/// The journal. It never contains the name of an item or a secret.
 package struct Log {
   package enum Level {
     case info, warning, error

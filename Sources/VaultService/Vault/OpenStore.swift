@@ -2,7 +2,7 @@ package import VaultCore
 package import VaultModel
 package import VaultStore
 
-/// The store as the daemon found it: none, one that is open, or one that cannot be opened and is left untouched.
+/// The store as the daemon found it: none, an open one, or one that cannot be opened and is left untouched.
 package struct OpenStore {
   package enum Content {
     case none
@@ -12,14 +12,14 @@ package struct OpenStore {
 
   private let directory: String
   package private(set) var content = Content.none
-  /// The reason why the `always` items are not served, if they are not.
+  /// The reason why the `always` items are not served; nil if they are.
   package private(set) var bootKeyProblem: String?
-  /// True when the boot key is still on its way.
+  /// True while the boot key is being fetched.
   package private(set) var isAwaitingBootKey = false
 
   package init(directory: String) { self.directory = directory }
 
-  /// Opens the store. ``openAlways(_:from:)`` comes next.
+  /// Opens the store. The caller calls ``openAlways(_:from:)`` next.
   mutating func open() {
     do throws(VaultError) {
       let keychain = try Keychain(opening: directory)
@@ -33,7 +33,7 @@ package struct OpenStore {
     }
   }
 
-  /// Closes the store, whoever still refers to it.
+  /// Closes the store, even if other objects still refer to it.
   package mutating func close() throws(VaultError) {
     guard case .open(let keychain) = content else { return }
     content = .none
@@ -42,7 +42,7 @@ package struct OpenStore {
 
   package mutating func awaitBootKey() { isAwaitingBootKey = true }
 
-  /// Opens the `always` items with the key that came from `bootKey`, or says why there is none.
+  /// Opens the `always` items with the key found at `bootKey`, or keeps the reason why there is none.
   package mutating func openAlways(_ found: consuming Result<SecureBytes, KeystoreError>, from bootKey: BootKey) {
     isAwaitingBootKey = false
     bootKeyProblem = nil

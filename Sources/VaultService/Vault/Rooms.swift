@@ -1,8 +1,8 @@
 internal import VaultModel
 
-/// The rooms of one vault, put together for the doors.
+/// The parts of one vault, put together for the doors.
 ///
-/// All of it belongs to one serial domain.
+/// All of them belong to one serial domain.
 package final class Rooms {
   package let vault: Vault
   package let access: Access
@@ -13,24 +13,24 @@ package final class Rooms {
   package let attendance: Attendance
   package let conversations = Conversations()
 
-  /// Everything that the rooms need of the world around them.
+  /// The services that these parts need from their environment.
   package struct World {
     package let clock: Clock
     package let timer: Timer
     package let log: Log
-    /// The thread for derivations and small files.
+    /// The thread for key derivations and small files.
     package let worker: any Worker
     /// The turns by which callers share the loop.
     package let turns: Turns
-    /// The turns of what takes long.
+    /// The turns for long work.
     package let runner: Runner
     package let presence: Presence.Means
     package let keystores: any Keystores
     /// The program that computes with large RSA keys.
     package let rsa: any RSAProgram
-    /// The directory of the service's credentials; nil where the service manager gave none.
+    /// The directory of the service's credentials; nil if the service manager gave none.
     package let credentials: String?
-    /// The groups of a user, by the name service.
+    /// The groups of a user, as found by the name service.
     package let groups: (UInt32) -> [UInt32]
 
     package init(
@@ -78,19 +78,19 @@ package final class Rooms {
     vault.openStore(because: .start)
   }
 
-  /// Takes new settings over; see ``Vault/reconfigure(_:changed:for:)``.
+  /// Applies new settings; see ``Vault/reconfigure(_:changed:for:)``.
   package func reconfigure(_ settings: VaultSettings, changed: [String] = [], for caller: Caller? = nil) {
     let earlier = waysIn.bootKey
     vault.reconfigure(settings, changed: changed, for: caller)
     if waysIn.bootKey != earlier { waysIn.giveUpNewVaults() }
   }
 
-  /// Records that new settings were refused, and the old ones stay.
+  /// Records that new settings were refused, so that the old ones stay.
   package func refuseSettings(_ refusal: Refusal, for caller: Caller? = nil) {
     vault.audit.record(.settings, refusal.outcome, caller)
   }
 
-  /// Ends what is asked of people, without a word, and wipes every key, at the daemon's end.
+  /// Ends all questions to people without telling anybody, and wipes every key, when the daemon ends.
   package func wipe() {
     access.storeUses()
     presence.stop()

@@ -1,70 +1,74 @@
-/// Shares the loop by time among the users whose processes ask for something: whose work waits has its turn when those
-/// who have had less are done.
+/// Shares the time of the loop among the users whose processes ask for something. The waiting work of a user has its
+/// turn when the users who have had less time were served.
 ///
-/// This is start-time fair queueing (P. Goyal, H. Vin, H. Cheng: "Start-time Fair Queuing", SIGCOMM 1996), for which
-/// nobody has to know beforehand how long a work takes. Each user has lines of waiting work. Work begins, on a clock that
-/// counts nothing but work, where the line's last one ended, or now where that is past, and ends as much later as it took,
-/// divided by the line's weight. The line whose next work begins first has the next turn. So one that has kept the loop
-/// for long waits for the others to catch up, however many of its works wait, and one that asks now and then is next
-/// when it comes.
+/// This is start-time fair queueing (P. Goyal, H. Vin, H. Cheng: "Start-time Fair Queuing", SIGCOMM 1996), which needs
+/// no knowledge of how long a piece of work will take. Each user has lines of waiting work. Times are on a virtual
+/// clock that counts only work. A piece of work begins where the line's last one ended, or now if that is past. It ends
+/// as much later as it took, divided by the line's weight. The line whose next work begins first has the next turn. So
+/// a user who has kept the loop for long waits until the others have caught up, however much of the user's work waits,
+/// and a user who asks now and then is served at once.
 ///
-/// All work for clients is charged here. What is answered at once is so while nobody who has had less waits, and until the
-/// loop has been kept for ``limit`` since it looked at its sockets last. Where only one user asks that is long; where
-/// several do it is short, because those who come are not seen before that.
+/// All work for clients is charged here. A request is answered at once if nobody who has had less time waits, and if
+/// the loop has been kept for less than ``limit`` since it last looked at its sockets. The limit is long while only one
+/// user asks. It is short while several do, because requests that come in are not seen before the loop looks at its
+/// sockets.
 package final class Turns {
-  /// The time that others are kept waiting by one turn, or by the piece of work that began in it, in nanoseconds.
+  /// The time for which one turn, or the piece of work that began in it, keeps others waiting, in nanoseconds.
   package static let length: Int64 = 5_000_000
-  /// The same where several users ask: one request, so that who has had less is seen before the next.
+  /// The length of a turn while several users ask, in nanoseconds: one request, so that a user who has had less is seen
+  /// before the next request.
   package static let shared: Int64 = 1_000
-  /// The most that the loop itself does for one connection at a time; if more has passed, it has slept.
+  /// The most time that the loop itself spends on one connection at once, in nanoseconds; if more has passed, the loop
+  /// has slept.
   private static let longestStep: Int64 = 40_000
-  /// The time for which a user counts among those who ask, in nanoseconds.
+  /// The time for which a user counts as asking, in nanoseconds.
   package static let memory: Int64 = 100_000_000
-  /// The time up to which what was done for a client at once is taken for an answer, and not for work, in nanoseconds.
+  /// The time up to which immediate work for a client counts as an answer and not as work, in nanoseconds.
   package static let answer: Int64 = 1_000_000
-  /// The time that a search may look for items before its answer is written, which takes a while, too.
+  /// The time for which a search may look for items before its answer is written, which takes a while, too; in
+  /// nanoseconds.
   package static let search: Int64 = 2_500_000
-  /// The time in which those who watch are told what happened, beside what is done for others, in nanoseconds.
+  /// The time for telling watchers of events between the work for others, in nanoseconds.
   package static let telling: Int64 = 1_000_000
 
   private let length: Int64
   private let now: () -> Int64
   private let ask: () -> Void
   private let atEnd: () -> Void
-  /// Runs after each work that waited where several users ask: sees what those that are there have sent meanwhile.
+  /// Runs after each piece of waiting work while several users ask, to see what their clients have sent meanwhile.
   package var between: () -> Void = {}
-  /// Lets in those who wait at the door: runs before and between works, once in ``answer`` at most. Until they are in,
-  /// nobody knows whose they are, and they have no share.
+  /// Accepts waiting connections. Runs before and between pieces of work, at most once in ``answer``. Until a
+  /// connection is accepted, its user is unknown and has no share.
   package var letIn: () -> Void = {}
-  /// The daemon's own work, and what is done for nobody in particular.
+  /// The daemon's own work, and work for nobody in particular.
   private let own = Line(of: nil, weight: 4)
-  /// The lines in which work waits, in the order in which they began to.
+  /// The lines in which work waits, in the order in which they began to wait.
   private var waiting: [Line] = []
-  /// The first of them by their starts; nil when none waits.
+  /// The waiting line whose next work begins first; nil if none waits.
   private var next: Line?
   /// The line whose turn it is.
   private var current: Line?
-  /// The clock that counts work: where the work began that was done last, in nanoseconds.
+  /// The clock that counts work: the begin of the work that was done last, in nanoseconds.
   private var virtual: Int64 = 0
   private var spent: Int64 = 0
-  /// The time at which something was counted last, `CLOCK_MONOTONIC` nanoseconds.
+  /// The time at which work was last charged, in `CLOCK_MONOTONIC` nanoseconds.
   private var counted: Int64 = 0
   private var limit: Int64
   private var lastOwner: Line.Owner?
-  /// The time until which several users ask, `CLOCK_MONOTONIC` nanoseconds.
+  /// The time until which several users count as asking, in `CLOCK_MONOTONIC` nanoseconds.
   private var mixedUntil: Int64 = 0
-  /// The time at which those at the door were let in last, `CLOCK_MONOTONIC` nanoseconds.
+  /// The time at which waiting connections were last accepted, in `CLOCK_MONOTONIC` nanoseconds.
   private var letInAt: Int64 = .min
   private var isAsked = false
   private var isEndAsked = false
-  /// True when the turn that is asked for was put off once.
+  /// True when the next turn was put off once.
   private var isPutOff = false
 
   /// - Parameters:
-  ///   - length: when a turn is over, nanoseconds.
-  ///   - now: `CLOCK_MONOTONIC`, nanoseconds.
-  ///   - ask: has ``turn()`` called once, when the loop has looked at its sockets.
-  ///   - atEnd: has ``looks()`` called once, before the loop does so.
+  ///   - length: the length of a turn in nanoseconds.
+  ///   - now: the time in `CLOCK_MONOTONIC` nanoseconds.
+  ///   - ask: has ``turn()`` called once, after the loop has looked at its sockets.
+  ///   - atEnd: has ``looks()`` called once, before the loop looks at its sockets.
   package init(
     length: Int64 = Turns.length, now: @escaping () -> Int64, ask: @escaping () -> Void,
     atEnd: @escaping () -> Void = {}
@@ -76,22 +80,22 @@ package final class Turns {
     limit = length
   }
 
-  /// True when so much was done since the loop looked at its sockets that what takes long has to wait.
+  /// True when the loop has worked for so long since it looked at its sockets that long work must wait.
   package var isSpent: Bool { spent >= limit }
 
-  /// True when a turn's whole time was spent, also where several users ask and turns are shorter.
+  /// True when the whole time of a turn was spent, even while several users ask and turns are shorter.
   package var isLong: Bool { spent >= length }
 
-  /// True when something waits for its turn.
+  /// True when work waits for its turn.
   package var isAwaited: Bool { next != nil || current.map { $0.count > 0 } ?? false }
 
   /// True when several users have asked for something lately.
   package var isMixed: Bool { limit < length }
 
-  /// True when work of this line may be done at once: nothing of it waits, nor anybody who has had less.
+  /// True when work of this line may be done at once: no work of the line waits, and no user who has had less time.
   ///
-  /// - Parameter isShort: true for an answer, which one who has had less than all who wait gets in any case: to have it wait as well,
-  ///   until the loop has looked at its sockets, would take longer than the answer.
+  /// - Parameter isShort: true for an answer. A user who has had less time than all who wait gets an answer in any
+  ///   case, because to wait until the loop has looked at its sockets would take longer than the answer.
   package func mayGo(_ line: Line, isShort: Bool = false) -> Bool {
     guard let next else { return !isSpent }
     guard !isSpent || isShort && line.finish < next.start else { return false }
@@ -104,24 +108,23 @@ package final class Turns {
     return (next.map { line.finish < $0.start } ?? true) && (current.map { line.finish < $0.finish } ?? true)
   }
 
-  /// True when work of this line would have the next turn, and something was done for another user meanwhile.
+  /// True when work of this line would have the next turn, and work was done for another user meanwhile.
   package func mayCutIn(_ line: Line) -> Bool { isMixed && line.owner != lastOwner && isNext(line) }
 
-  /// Counts the time since `began`, `CLOCK_MONOTONIC` nanoseconds, as spent on work of this line.
+  /// Charges the time since `began`, in `CLOCK_MONOTONIC` nanoseconds, to this line.
   package func charge(_ line: Line, since began: Int64) {
     let now = now()
     charge(line, now - began, now: now)
   }
 
-  /// The same of what was to be an answer: what took long is counted as work, so that the user's next answer does not wait until the
-  /// works have had as much.
+  /// Charges the time since `began` for an answer. If the answer took long, the time is charged to the line of work, so
+  /// that the user's next answer does not wait until others have had as much time for their work.
   package func charge(answer line: Line, orWork works: Line, since began: Int64) {
     let now = now()
     charge(now - began > Self.answer ? works : line, now - began, now: now)
   }
 
-  /// Counts the time since something was counted last as spent on work of this line: what the loop itself did for it, where
-  /// several users ask.
+  /// Charges the time since the last charge to this line, for what the loop itself did for it while several users ask.
   package func chargeLoop(_ line: Line) {
     let now = now()
     charge(line, min(now - counted, Self.longestStep), now: now)
@@ -130,7 +133,7 @@ package final class Turns {
   private func charge(_ line: Line, _ time: Int64, now: Int64) {
     counted = now
     spent += time
-    // What is charged of a work in parts is one work: it began where its first part did.
+    // Charges for the parts of one piece of work count as one piece, which began where its first part began.
     if line !== current { virtual = max(virtual, line.finish) }
     line.finish = max(virtual, line.finish) + time / line.weight
     if line.count > 0, line !== current {
@@ -146,22 +149,22 @@ package final class Turns {
     if isSpent { askOnce() }
   }
 
-  /// Runs `work` in a later turn: one of `line`, or of the daemon's own where that is nil.
+  /// Runs `work` in a later turn, as work of `line`; nil for the daemon's own work.
   ///
-  /// - Parameter isFirst: true for what goes on with something that was begun: it comes before the rest of the line.
+  /// - Parameter isFirst: true for work that continues something that was begun: it comes before the rest of the line.
   package func wait(_ line: Line? = nil, first isFirst: Bool = false, _ work: @escaping () -> Void) {
     let line = line ?? own
     if isFirst { line.addFirst(work) } else { line.add(work) }
-    // The one whose turn it is comes again when it is known how long that took.
+    // The line whose turn it is queues again when it is known how long its work took.
     if line.count == 1, line !== current { queue(line) }
     askOnce()
   }
 
-  /// Runs what waits, until the time is up.
+  /// Runs waiting work until the time of the turn is up.
   package func turn() {
     isAsked = false
-    // Those who came while work was done among the sockets are seen before the next work: once, so that a turn comes
-    // whatever is done there.
+    // Clients that sent something while other sockets were served are seen before the next piece of work. The turn is
+    // put off only once, so that it comes whatever the sockets bring.
     if isEndAsked, spent > Self.answer, !isPutOff {
       isPutOff = true
       return askOnce()
@@ -171,7 +174,7 @@ package final class Turns {
     let end = time + length
     openDoor(time)
     spent = 0
-    // Time passes for nobody in particular as well: to let in who waits, and to free what a work has held.
+    // Some time is charged to no line: the accepting of connections, and the freeing of what a piece of work has held.
     while !isSpent, time < end, let line = next {
       dequeue(line)
       guard let work = line.takeFirst() else { continue }
@@ -179,7 +182,7 @@ package final class Turns {
       current = line
       let (began, before) = (now(), spent)
       work()
-      // The work itself has charged some of it.
+      // The work itself has charged a part of the time.
       time = now()
       charge(line, max(0, time - began - (spent - before)), now: time)
       current = nil
@@ -196,7 +199,7 @@ package final class Turns {
     letInAt = now()
   }
 
-  /// The loop looks at its sockets now: what was spent kept nobody waiting who is there.
+  /// Notes that the loop looks at its sockets now, so that the time spent so far does not count against a turn.
   package func looks() {
     isEndAsked = false
     spent = 0

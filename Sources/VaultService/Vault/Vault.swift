@@ -2,65 +2,67 @@ package import VaultCore
 internal import VaultModel
 internal import VaultStore
 
-/// The vault: its store, whether it is locked and why, and what is to happen at each lock.
+/// The vault: its store, its lock state with the cause, and its deadlines.
 ///
-/// It belongs to one serial domain, the daemon's loop, and takes no locks. Time, the timer and the journal are given to it.
+/// It belongs to one serial domain, the daemon's loop, and takes no locks. Time, the timer and the journal are passed
+/// in.
 package final class Vault {
   package let clock: Clock
   package let log: Log
-  /// The groups of a user, by the name service.
+  /// The groups of a user, as found by the name service.
   let groups: (UInt32) -> [UInt32]
   /// The directory of the store.
   package let directory: String
-  /// Everybody who holds secrets.
+  /// The list of all objects that hold secrets.
   package let holders = SecretHolders()
   /// The calls that wait for the vault.
   package let waiting = Waiting()
-  /// The log of what happens.
+  /// The audit log.
   package let audit: Audit
   package private(set) var settings: VaultSettings
   package private(set) var state: LockState
   var store: OpenStore
   var policy: LockPolicy
-  /// The lock that was warned of, `CLOCK_BOOTTIME` nanoseconds.
+  /// The time of the lock for which a warning was given, in `CLOCK_BOOTTIME` nanoseconds.
   private var warned: Int64?
-  /// The time that the machine had slept when the daemon started, the vault was unlocked or a sleep was last noticed.
+  /// The time that the machine had slept when the daemon started, when the vault was unlocked, or when a sleep was last
+  /// noticed.
   private var sleptBefore: Int64
-  /// The reactions of the other rooms to what happens here.
+  /// The reactions of other parts to events of the vault.
   package var hooks = Hooks()
 
-  /// The reactions of the rooms around the vault to what happens in it; set once, when all of them are made.
+  /// The reactions of the parts around the vault to its events; set once, when all parts are made.
   package struct Hooks {
-    /// Arms the timer for the next deadline, `CLOCK_BOOTTIME` nanoseconds; nil for none.
+    /// Arms the timer for the next deadline, in `CLOCK_BOOTTIME` nanoseconds; nil for none.
     package var arm: (Int64?) -> Void = { _ in }
     package var announce: (VaultEvent) -> Void = { _ in }
     /// A store was opened, in which no key is known yet.
     var opened: (Keychain) -> Void = { _ in }
     var unlocked: (Keychain) -> Void = { _ in }
-    /// Begins to take in what was left while the vault was locked.
+    /// Begins to take in the deposits that were left while the vault was locked.
     var takeIn: () -> Void = {}
-    /// Runs something when all of it is taken in, unless a lock comes before that.
+    /// Runs a closure when all deposits are taken in, unless a lock comes before that.
     var whenTakenIn: (@escaping () -> Void) -> Void = { $0() }
     /// Keys of the store were taken into memory.
     var keysTaken: (Keychain) -> Void = { _ in }
-    /// Callers may have other rights than before.
+    /// The rights of callers may have changed.
     package var accessChanged: () -> Void = {}
-    /// The settings are others now.
+    /// The settings have changed.
     var reconfigured: () -> Void = {}
-    /// The refusal of another vault while one is coming in from a backup.
+    /// The refusal of another vault while one is being restored from a backup.
     var incoming: () -> Refusal? = { nil }
-    /// The time at which keys that outlive locks are to be forgotten, `CLOCK_BOOTTIME` nanoseconds.
+    /// The time at which keys that outlive locks must be forgotten, in `CLOCK_BOOTTIME` nanoseconds.
     var keysEnd: () -> Int64? = { nil }
-    /// Forgets them.
+    /// Forgets the keys that outlive locks.
     var endKeys: () -> Void = {}
-    /// How long before a lock somebody wants to be told of it, in nanoseconds; nil where nobody does.
+    /// The time before a lock at which somebody wants to be warned, in nanoseconds; nil if nobody does.
     var warnsOfLocks: () -> Int64? = { nil }
-    /// Told then, with the time of the lock, Unix seconds.
+    /// Gives the warning of a lock, with the time of the lock in Unix seconds.
     var willLock: ((reason: LockPolicy.Reason, time: Int64)) -> Void = { _ in }
-    /// Runs something when what goes on now is done: a lock has wiped what it wipes, or names were read that are
-    /// hidden, and what the calls that led there have left goes then.
+    /// Runs a closure when the current call is done: after a lock has wiped secrets, or after hidden names were read.
+    /// The closure then wipes what the calls that led there have left on the stack.
     package var afterwards: (@escaping () -> Void) -> Void = { $0() }
-    /// Told of whom an attempt to unlock did not recognise.
+    /// Called with the caller whom an attempt to unlock did not recognise.
     var unlockFailed: (Caller) -> Void = { _ in }
 
     package init() {}
@@ -86,9 +88,9 @@ package final class Vault {
 
   // MARK: The store
 
-  /// The items, where there is a store that could be opened.
+  /// The open store.
   ///
-  /// - Throws: why there are none.
+  /// - Throws: the reason why no store is open.
   func keychain() throws(Refusal) -> Keychain {
     switch store.content {
     case .open(let keychain): return keychain
@@ -97,28 +99,31 @@ package final class Vault {
     }
   }
 
-  /// - Throws: why there is no store that is open.
+  /// Checks that a store is open.
+  ///
+  /// - Throws: the reason why none is.
   package func checkStore() throws(Refusal) { _ = try keychain() }
 
-  /// The identity of the vault in the open store; nil where none is open.
+  /// The id of the vault in the open store; nil if no store is open.
   package var vaultID: [UInt8]? { openKeychain?.vaultID }
 
-  /// The key that seals the places in searches which clients are told.
+  /// The key that seals the places in searches which clients receive.
   ///
-  /// - Throws: where no key is in memory, as before the first unlock without a boot key; nothing can be found then.
+  /// - Throws: the refusal if no key is in memory, as before the first unlock without a boot key; nothing can be found
+  ///   in that case.
   package func cursorKey() throws(Refusal) -> SecretBox {
     guard let key = try keychain().cursorKey else { throw locked }
     return SecretBox(key)
   }
 
-  /// The same for what is asked without wanting to know why.
+  /// The open store; nil if no store is open.
   var openKeychain: Keychain? { if case .open(let keychain) = store.content { keychain } else { nil } }
 
-  /// True while the names of some class cannot be read, so that a search may miss items; nil without a store. It is so until
-  /// the first unlock, and after each lock where names are hidden.
+  /// True while the names of some class cannot be read, so that a search may miss items; nil without a store. That is
+  /// so until the first unlock and, in a vault that hides names, after each lock.
   package var hidesNames: Bool? { openKeychain.map { !$0.knowsAllNames } }
 
-  /// Opens the store if it is not open, and says what came of it.
+  /// Opens the store if it is not open, and announces the result.
   package func openStore(because cause: LockState.Cause) {
     if case .open = store.content { return }
     let before = state.kind
@@ -138,33 +143,33 @@ package final class Vault {
     if kind != before { change(to: kind, because: cause) }
   }
 
-  /// Closes the store, whoever still has to do with it: the log is folded into the file, or, of a store that failed, all is
-  /// left as it was found.
+  /// Closes the store, even if other objects still refer to it. The write-ahead log is folded into the main file; if
+  /// the store has failed, everything is left as it was found.
   package func closeStore() {
     audit.willClose()
     do throws(VaultError) { try store.close() } catch { log.error("the store could not be closed: \(error.text)") }
   }
 
-  /// Opens the store anew when it could not be opened while another one took its place.
+  /// Opens the store again, when it could not be opened while another store took its place.
   func reopenStore() {
     let isUntold = state.kind == .unlocked && openKeychain?.isGone == true
     lock(because: .repaired)
     closeStore()
     openStore(because: .repaired)
-    // The store that was there could not be written any more.
+    // The store that was there could not be written any more, so the lock has no entry yet.
     if isUntold { audit.record(.lock, .ok, nil, item: LockState.Cause.repaired.text) }
   }
 
-  /// True when the store is another process's.
+  /// True when another process has opened the store.
   package var isInUse: Bool { if case .unreadable(let error) = store.content { error.isInUse } else { false } }
 
-  /// The reason why the store cannot be opened, in one sentence; nil when it is open, or there is none.
+  /// The reason why the store cannot be opened, in one sentence; nil if it is open, or if there is none.
   package var problem: String? { if case .unreadable(let error) = store.content { error.text } else { nil } }
 
-  /// Makes a change that frees room, or leads to that.
+  /// Makes a change that frees space on the disk, or leads to that.
   ///
-  /// Where the disk is full it is tried again with the log folded into the main file, after which it may use the log's room,
-  /// and at last out of the room that is kept for it.
+  /// If the disk is full, the change is tried again after the write-ahead log was folded into the main file, so that
+  /// the change may use the log's space. If that fails, the spare room kept for such a case is freed as well.
   func makingRoom<R>(_ keychain: Keychain, _ change: () throws(VaultError) -> R) throws(VaultError) -> R {
     do throws(VaultError) { return try change() } catch {
       guard error == .diskFull else { throw error }
@@ -177,17 +182,18 @@ package final class Vault {
     return try change()
   }
 
-  /// The present time, Unix seconds: by the clock, or the newest that the store knows to have passed, where that is later.
+  /// The present time in Unix seconds: the clock's, or the newest time that the store knows to have passed, if that is
+  /// later.
   var newestTime: Int64 { max(clock.wall(), openKeychain?.newestTime ?? 0) }
 
-  // MARK: Locked and unlocked
+  // MARK: Locking and unlocking
 
-  /// Takes note that the vault was opened by its key.
+  /// Notes that the vault was unlocked with its key.
   ///
   /// - Parameters:
-  ///   - seconds: after how many it locks again, if somebody asked for that.
-  ///   - caller: who opened it; nil for the daemon itself.
-  ///   - then: run when what was left meanwhile is taken in; not after a lock that comes before that.
+  ///   - seconds: the seconds after which the vault locks again, if somebody asked for that.
+  ///   - caller: the caller who unlocked the vault; nil for the daemon itself.
+  ///   - then: runs when the deposits left meanwhile are taken in; does not run if a lock comes before that.
   func unlocked(
     _ keychain: Keychain, by cause: LockState.Cause, for seconds: Int64?, _ caller: Caller? = nil,
     then: @escaping () -> Void = {}
@@ -205,10 +211,10 @@ package final class Vault {
     hooks.whenTakenIn(then)
   }
 
-  /// Wipes what must not outlive a lock for this cause: every lock what opens `when-unlocked` items, a sleep also what
-  /// opens `after-first-unlock` ones.
+  /// Wipes what must not outlive a lock for this cause. Every lock wipes the keys of `when-unlocked` items, a sleep
+  /// also those of `after-first-unlock` items.
   ///
-  /// - Parameter caller: who asked for it; nil for nobody.
+  /// - Parameter caller: the caller who asked for the lock; nil for none.
   package func lock(because cause: LockState.Cause, _ caller: Caller? = nil) {
     defer { Stack.wipe() }
     var reach: Lock.Reach = .whenUnlocked
@@ -221,16 +227,16 @@ package final class Vault {
       keychain.map { state.kind == .unlocked || isOutOfHands && $0.opensValues(of: .afterFirstUnlock) } ?? false
     if changes {
       audit.record(.lock, .ok, caller, item: cause.text)
-      // A sleep waits for the keys to go, and not for the disk: the system writes what it has before it sleeps.
+      // A sleep waits until the keys are wiped, but not for the disk: the system writes its buffers before it sleeps.
       audit.willLock(isSynced: cause != .sleep)
       keychain?.lock(hidingNames: settings.hideNames, keepingAfterFirstUnlock: !isOutOfHands)
       policy.locked()
       change(to: .locked, because: cause)
     }
-    // The names may have to be hidden since the lock before.
+    // In a vault that hides names only since the previous lock, the names are still to be hidden.
     let hides = !changes && settings.hideNames && keychain?.opensNames(of: .whenUnlocked) == true
     if hides { keychain?.lock(hidingNames: true) }
-    // Also without a vault: one that is being made has its key already.
+    // The holders are told even without a vault, because a vault that is being made has its key already.
     holders.letGo(for: Lock(reach, because: cause, isEffective: changes || hides))
     if changes { armNext() }
     let isToSync = changes && cause == .sleep
@@ -241,7 +247,8 @@ package final class Vault {
     }
   }
 
-  /// Wipes every key, at the daemon's end; only what is still recorded has one, which ``closeStore()`` wipes.
+  /// Wipes every key when the daemon ends. Only the entries still to be written keep a key, which ``closeStore()``
+  /// wipes.
   package func wipe() {
     defer { Stack.wipe() }
     audit.willLock(atEnd: true)
@@ -250,15 +257,15 @@ package final class Vault {
     holders.letGo(for: Lock(.everything, because: .stop, isEffective: true))
   }
 
-  /// The refusal of what needs the vault unlocked.
+  /// The refusal of calls that need the vault unlocked.
   package var locked: Refusal { .locked(state) }
 
   // MARK: Deadlines
 
-  /// Locks if a deadline has passed or the machine has slept. For before every request, and for the timer, so that the first
-  /// request after a resume finds the vault locked.
+  /// Locks the vault if a deadline has passed or the machine has slept. Called before every request and by the timer,
+  /// so that the first request after a resume finds the vault locked.
   package func checkDeadlines() {
-    // Reading two clocks is not atomic: only a gap of a second or more is a sleep.
+    // The two clocks are not read at the same moment, so only a gap of more than a second counts as a sleep.
     guard let now = clock.bootUnlessSlept(since: sleptBefore) else {
       sleptBefore = clock.slept
       return lock(because: .resume)
@@ -270,7 +277,8 @@ package final class Vault {
     hooks.willLock((locksAt.reason, locksAt.time))
   }
 
-  /// The time at which a lock is to be warned of, `CLOCK_BOOTTIME` nanoseconds; nil where that was done, or there is none.
+  /// The time at which a warning of the next lock is due, in `CLOCK_BOOTTIME` nanoseconds; nil if the warning was
+  /// given, or if none is wanted.
   private var warning: Int64? {
     guard let lead = hooks.warnsOfLocks(), let next = policy.next, next.at != warned else { return nil }
     return policy.warning(lead)
@@ -281,27 +289,27 @@ package final class Vault {
     armNext()
   }
 
-  /// Has the timer fire when the next thing is due: a lock, a warning of one, or the end of the keys that outlive locks.
+  /// Arms the timer for the next event: a lock, a warning of a lock, or the end of the keys that outlive locks.
   func armNext() { hooks.arm([policy.next?.at, warning, hooks.keysEnd()].compactMap { $0 }.min()) }
 
-  /// The time at which it locks by itself, in Unix seconds, and the reason; nil when it does not.
+  /// The time at which the vault locks by itself, in Unix seconds, and the reason; nil if it does not.
   package var locksAt: (time: Int64, reason: LockPolicy.Reason)? {
     guard let deadline = policy.next, deadline.at != .max else { return nil }
     return (Seconds.after((deadline.at - clock.boot()) / 1_000_000_000, clock.wall()), deadline.reason)
   }
 
-  /// Moves the idle deadline if a person asks. A system service that claims to be one is not believed.
+  /// Moves the idle deadline if a person asks. A system service that claims to act for a person is not believed.
   package func asks(_ caller: Caller, _ said: Said) {
     guard said.isInteractive, state.kind == .unlocked, !caller.isSystemService else { return }
     policy.personAsked(at: clock.boot())
     armNext()
   }
 
-  /// Takes new settings over; the deadlines of a running unlock follow them at once.
+  /// Applies new settings. The deadlines of a running unlock follow them at once.
   ///
   /// - Parameters:
-  ///   - changed: the names of the settings that are others now, of all of the daemon's.
-  ///   - caller: who asked for it; nil for a signal.
+  ///   - changed: the names of the changed settings, among all settings of the daemon.
+  ///   - caller: the caller who asked for it; nil for a signal.
   package func reconfigure(_ new: VaultSettings, changed: [String] = [], for caller: Caller? = nil) {
     let hidesNow = new.hideNames && !settings.hideNames
     settings = new

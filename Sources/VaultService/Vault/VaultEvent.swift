@@ -1,20 +1,21 @@
 package import VaultModel
 
-/// Something that those who watch are told.
+/// An event that watchers are told of.
 package enum VaultEvent {
   package enum Change: String, Sendable {
     case created, updated, deleted, moved
   }
 
   case state(LockState)
-  /// `to` is the new name of a moved item, `version` the one that is served now of a created or updated one.
+  /// An item has changed. `to` is the new name of a moved item; `version` is the version of a created or updated item
+  /// that is served now.
   case item(ItemName, Change, to: ItemName? = nil, version: Int? = nil)
-  /// The check of the store failed, for that reason.
+  /// The check of the store has failed, for this reason.
   case integrityFailed(String)
-  /// Something came of a request, by its number: for administrators.
+  /// A request has changed, by its number; administrators are told.
   case request(Int, RequestChange)
 
-  /// An item that was stored, by the version that was made.
+  /// The event of an item that was stored, by the version that was made.
   static func item(_ name: ItemName, stored version: Int) -> VaultEvent {
     .item(name, version == 1 ? .created : .updated, version: version)
   }

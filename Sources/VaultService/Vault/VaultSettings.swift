@@ -1,22 +1,23 @@
-/// The settings that decide how the vault behaves; how the daemon is reached is not among them.
+/// The settings for the behaviour of the vault; the settings for the connections of the daemon are not among them.
 package struct VaultSettings: Sendable, Equatable {
-  /// Seconds without a person's request before the vault locks; nil for never.
+  /// The seconds without a person's request before the vault locks; nil for never.
   package var idle: Int64? = 5 * 60
-  /// Seconds after an unlock before the vault locks in any case; nil for never.
+  /// The seconds after an unlock before the vault locks in any case; nil for never.
   package var maximumAge: Int64? = 12 * 3600
-  /// Seconds that what is deleted stays in the trash; nil when it is gone at once.
+  /// The seconds for which deleted items stay in the trash; nil if they are gone at once.
   package var trash: Int64? = 30 * 86_400
-  /// What is recorded of what happens.
+  /// The settings of the audit log.
   package var audit = AuditSettings()
   /// True when a lock also wipes the keys that open names and attributes.
   package var hideNames = false
   /// True when `after-first-unlock` keys stay in memory while the machine sleeps.
   package var keepAcrossSleep = false
-  /// The place where the boot key lies; nil for the file `boot.key` beside the store.
+  /// The place of the boot key; nil for the file `boot.key` beside the store.
   package var bootKey: BootKey?
-  /// The PAM service that says who is there; with `-biometry` after it, the one that a finger alone satisfies.
+  /// The PAM service that checks a person's presence. With `-biometry` appended, the service that a finger alone
+  /// satisfies.
   package var pamService = "vault"
-  /// The PAM service that asks for a finger alone.
+  /// The PAM service that accepts only a finger.
   package var biometryService: String { pamService + "-biometry" }
 
   package init() {}

@@ -1,26 +1,26 @@
 package import VaultModel
 
-/// The facts about the vault that anybody who may ask is told.
+/// The facts about the vault for every caller who may ask for its status.
 package struct VaultStatus {
   package let state: LockState
-  /// The time at which it locks by itself, in Unix seconds, and the reason; nil when it does not.
+  /// The time at which the vault locks by itself, in Unix seconds, and the reason; nil if it does not.
   package let locksAt: (time: Int64, reason: LockPolicy.Reason)?
-  /// The reason why the store cannot be opened.
+  /// The reason why the store cannot be opened; nil if it can.
   package var problem: String?
-  /// The id of the vault, where there is one.
+  /// The id of the vault; nil without a vault.
   package var vaultID: [UInt8]?
-  /// The number of its items.
+  /// The number of items.
   package var items: Int?
-  /// The state of all records taken together; nil without a store.
+  /// The integrity of all records together; nil without a store.
   package var integrity: IntegrityState?
-  /// The items that a rekey that is under way has looked at, and all of them.
+  /// The number of items that the current rekey has processed, and the number of all items.
   package var rekey: (done: Int, of: Int)?
-  /// The time of the last backup that is known of, Unix seconds; nil for none.
+  /// The time of the last known backup, in Unix seconds; nil for none.
   package var lastBackup: Int64?
   package var warnings: [VaultWarning] = []
 }
 
-/// Something that the daemon cannot do or watch here, for a person to know.
+/// A function of the daemon that does not work here, as a warning for a person.
 package struct VaultWarning: Equatable, Sendable {
   package enum Topic: String, Sendable {
     case memory, sleep, session, integrity, rekey, clock, copy, settings, audit, deposits
@@ -29,9 +29,9 @@ package struct VaultWarning: Equatable, Sendable {
 
   package let topic: Topic
   package let text: String
-  /// The consequence, or advice what to do about it.
+  /// The consequence, or advice on how to remove the cause.
   package let advice: String?
-  /// The time from which on it is so, in Unix seconds, where that is known.
+  /// The time since which this is so, in Unix seconds; nil if it is not known.
   package let since: Int64?
 
   package init(_ topic: Topic, _ text: String, _ advice: String? = nil, since: Int64? = nil) {

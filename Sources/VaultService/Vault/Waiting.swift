@@ -1,46 +1,46 @@
-/// The reason why a call cannot be answered now, and an event after which it may be.
+/// The reason why a call cannot be answered now, with the event for which it waits.
 package enum Wait: Hashable, Sendable {
-  /// For the vault to be unlocked.
+  /// The unlock of the vault.
   case unlock
-  /// For the boot key, which is on its way: not for a person.
+  /// The arrival of the boot key, for which no person is needed.
   case bootKey
-  /// For the answer's turn, and for room for it: it is a long one.
+  /// The turn of a long answer, and room for it.
   case room
-  /// For an administrator's answer to the request of that number.
+  /// An administrator's answer to the request with this number.
   case approval(Int)
-  /// For a person to show presence, or to say yes, asked for by the inquiry of that number.
+  /// A person's presence or consent, asked for by the inquiry with this number.
   case presence(Int)
-  /// For a signature by a large RSA key, or for its turn: the number of the call's ``RSAOrder``.
+  /// A signature by a large RSA key, or the turn of that; with the number of the call's ``RSAOrder``.
   case signature(Int)
 }
 
-/// The calls that wait for the vault, by what they wait for and whose they are, in the order of their coming.
+/// The calls that wait for the vault, by event and line, in the order in which they came.
 ///
-/// When it has come those of each line go on one after the other, each in a turn of its own, and once: one that has to wait for the
-/// same again waits for the next time. A call waits until it goes on: where what
-/// they wait for is gone again before that, as the keys are after a lock, the rest of them wait on, each until its own
-/// time is up.
+/// After the event, the calls of each line continue one after the other, each once and in a turn of its own. A call
+/// that must wait for the same event again waits for its next occurrence. A call waits until it continues: if the
+/// condition ends before that, as when a lock wipes the keys, the remaining calls wait on, each until its own time
+/// limit.
 package final class Waiting {
   private final class Queue {
     let line: Line
     var attempts: [Int: Attempt] = [:]
-    /// The number of the one that has waited longest, or one below it.
+    /// The number of the call that has waited longest, or a lower one.
     private var first = 0
     private var end = 0
-    /// The end of those that are to go on.
+    /// The number after the last call that is to continue.
     private var called = 0
     var isGoing = false
 
     init(_ line: Line) { self.line = line }
 
-    /// Adds one at the end; its number.
+    /// Adds a call at the end, and returns its number.
     func add(_ attempt: Attempt) -> Int {
       defer { end += 1 }
       attempts[end] = attempt
       return end
     }
 
-    /// Has all go on that wait now.
+    /// Marks all calls that wait now to continue.
     func call() { called = end }
 
     func takeFirst() -> Attempt? {
@@ -58,13 +58,13 @@ package final class Waiting {
   }
 
   private var queues: [Key: Queue] = [:]
-  /// The turns of the loop in which they go on. Set once, by ``Rooms``.
+  /// The turns of the loop in which the calls continue. Set once, by ``Rooms``.
   package var turns: Turns?
 
-  /// True when nobody waits for that.
+  /// True when no call waits for that event.
   func isEmpty(_ wait: Wait) -> Bool { !queues.contains { $0.key.wait == wait } }
 
-  /// Has a call wait; the number is for ``remove(_:_:_:)``.
+  /// Adds a waiting call, and returns its number for ``remove(_:_:_:)``.
   fileprivate func add(_ attempt: Attempt, for wait: Wait, _ line: Line) -> Int {
     let key = Key(wait: wait, line: ObjectIdentifier(line))
     let queue = queues[key] ?? Queue(line)
@@ -72,14 +72,14 @@ package final class Waiting {
     return queue.add(attempt)
   }
 
-  /// Has a call wait no more. One that went on is not there.
+  /// Removes a waiting call. A call that has continued is not found.
   fileprivate func remove(_ number: Int, _ wait: Wait, _ line: Line) {
     let key = Key(wait: wait, line: ObjectIdentifier(line))
     queues[key]?.attempts[number] = nil
     forget(key)
   }
 
-  /// Has all go on that wait for that, for as long as `isTime`.
+  /// Lets all calls continue that wait for an event, for as long as `isTime` returns true.
   func go(_ wait: Wait, while isTime: @escaping () -> Bool) {
     for (key, queue) in queues where key.wait == wait {
       queue.call()
@@ -101,13 +101,13 @@ package final class Waiting {
     }
   }
 
-  /// Forgets a line in which nobody waits any more.
+  /// Forgets a queue in which no call waits.
   private func forget(_ key: Key) {
     if let queue = queues[key], queue.attempts.isEmpty, !queue.isGoing { queues[key] = nil }
   }
 }
 
-/// One call that could not be answered, and is made again when what it waits for has come: the same for every door.
+/// One call that could not be answered, and is repeated after the event for which it waits; the same for every door.
 ///
 /// It ends when the call was answered or refused, at its own time limit, and when the caller goes away (``callOff()``).
 package final class Attempt {
@@ -118,12 +118,13 @@ package final class Attempt {
   private var timeout: Timer.Cancel?
   private var isOver = false
 
-  /// Has a call wait.
+  /// Lets a call wait.
   ///
   /// - Parameters:
-  ///   - line: whose call it is.
-  ///   - limit: the nanoseconds that it may wait; nil for as long as it takes. `late` is run when they are over.
-  ///   - attempt: makes the call again, and tells what it waits for then; nil once it was answered or refused.
+  ///   - line: the line of the caller.
+  ///   - limit: the nanoseconds for which the call may wait, after which `late` runs; nil for no limit.
+  ///   - attempt: repeats the call, and returns the event for which it then waits; nil once the call was answered or
+  ///     refused.
   package init(
     for wait: Wait, in waiting: Waiting, _ line: Line, within limit: Int64?, _ timer: Timer, late: @escaping () -> Void,
     _ attempt: @escaping () -> Wait?
@@ -148,7 +149,7 @@ package final class Attempt {
     if let wait = attempt() { self.wait(wait) } else { end() }
   }
 
-  /// Ends it without an answer.
+  /// Ends the wait without an answer.
   package func callOff() {
     if let place { waiting.remove(place.number, place.wait, line) }
     end()

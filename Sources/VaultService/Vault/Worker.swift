@@ -1,25 +1,25 @@
-/// A thread for what would hold the loop.
+/// A thread for work that would block the loop.
 package protocol Worker: AnyObject {
-  /// Runs `work` on the thread, then `done` on the loop with what it made. The thread's stack is wiped between the two.
+  /// Runs `work` on the thread, then `done` on the loop with the result. The thread's stack is wiped between the two.
   func run<T: Sendable>(_ work: @escaping @Sendable () -> T, then done: @escaping (T) -> Void)
 
-  /// Runs `then` when all that was begun before is done: now, if nothing was.
+  /// Runs `then` when all work that was begun before is done; at once if there is none.
   func whenIdle(_ then: @escaping () -> Void)
 }
 
-/// Runs something later on the loop.
+/// Runs closures later on the loop.
 package struct Timer {
-  /// After so many nanoseconds of `CLOCK_MONOTONIC`; what it gives calls it off.
+  /// Runs `work` after so many nanoseconds of `CLOCK_MONOTONIC`, and returns a closure that cancels it.
   package let after: (_ nanoseconds: Int64, _ work: @escaping () -> Void) -> Cancel
   package typealias Cancel = () -> Void
 
   package init(after: @escaping (_ nanoseconds: Int64, _ work: @escaping () -> Void) -> Cancel) { self.after = after }
 }
 
-/// Work for a thread, which is let go of with all the secrets it has captured before anybody hears of the end: the pool
-/// itself drops what it ran a moment later.
+/// Work for a thread. Its closure, with all the secrets it has captured, is released before anybody is told of the end;
+/// the thread pool itself would release it a moment later.
 ///
-/// `@unchecked` holds because one thread makes it, and one other runs it, once.
+/// `@unchecked` is safe because one thread makes the job, and one other thread runs it, once.
 package final class Job<T: Sendable>: @unchecked Sendable {
   private var work: (@Sendable () -> T)?
 
