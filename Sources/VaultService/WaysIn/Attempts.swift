@@ -1,12 +1,12 @@
 internal import VaultCore
 
-/// The failed attempts to open the vault, and how long each caller has to wait for the next one.
+/// The failed attempts to unlock the vault, and the time that each caller must wait before the next attempt.
 package final class Attempts {
   private let vault: Vault
   private let file: BackoffFile
   private var backoff: Backoff
-  /// The uids for which a key is being derived from a secret: one derivation at a time for each. A second attempt beside
-  /// one would escape the backoff.
+  /// The uids for which keys are being derived from a secret, one derivation at a time for each uid. A second attempt
+  /// beside the first would escape the backoff.
   private var deriving: Set<UInt32> = []
 
   package init(_ vault: Vault) {
@@ -17,19 +17,21 @@ package final class Attempts {
     }
   }
 
-  /// The refusal of an attempt that comes too soon; nil when it may be made now.
+  /// The refusal of an attempt that comes too soon; nil if the attempt may be made now.
   func wait(for caller: Backoff.Source) -> Refusal? {
     let nanoseconds = backoff.wait(for: caller, now: vault.clock.boot())
     if nanoseconds > 0 { return .backingOff(method: caller.method, wait: Int((nanoseconds + 999_999) / 1_000_000)) }
-    // PAM derives nothing here.
+    // PAM needs no key derivation here.
     guard caller.method != SlotKind.pam.name, deriving.contains(caller.uid) else { return nil }
     return .backingOff(method: caller.method, wait: 1000)
   }
 
-  /// The failures that are held against a caller now.
+  /// The failures that count against a caller now.
   func failures(of caller: Backoff.Source) -> Backoff.Failures? { backoff.failures[caller] }
 
-  /// Counts an attempt before it is made; the answer is the wait in seconds if it fails.
+  /// Counts an attempt before it is made.
+  ///
+  /// - Returns: the wait in seconds if the attempt fails.
   func charge(_ caller: Backoff.Source) -> Int64 {
     let seconds = backoff.charge(caller, now: vault.clock.boot())
     save()
@@ -41,18 +43,20 @@ package final class Attempts {
     save()
   }
 
-  /// Takes a charge back for an attempt that was not made; `earlier` is what was held against the caller before.
+  /// Takes back the charge for an attempt that was not made.
+  ///
+  /// - Parameter earlier: the failures that counted against the caller before.
   func takeBack(_ caller: Backoff.Source, to earlier: Backoff.Failures?) {
     backoff.takeBack(caller, to: earlier)
     save()
   }
 
-  /// Takes note that keys are derived for a uid; false when that is so already.
+  /// Notes that keys are being derived for a uid; false if that is so already.
   func beginDeriving(for uid: UInt32) -> Bool { deriving.insert(uid).inserted }
   func endDeriving(for uid: UInt32) { deriving.remove(uid) }
 
   private func save() {
-    // Without the file the wait still holds until the daemon ends; that is worth a line, not a refusal.
+    // Without the file the wait still holds until the daemon ends, so a failed write is worth a warning but no refusal.
     do throws(SystemError) { try file.write(backoff) } catch {
       vault.log.warning("cannot keep failed attempts: \(error)")
     }

@@ -2,7 +2,8 @@ internal import VaultCore
 internal import VaultModel
 internal import VaultStore
 
-/// A finger or the login password: PAM says who is there, and then a keystore gives out the slot's key.
+/// Proof by a finger or the login password: PAM checks the person's presence, and a keystore then gives out the slot's
+/// key.
 extension Authentication {
   func provePresence() {
     let uid = conversation.caller.uid
@@ -14,7 +15,7 @@ extension Authentication {
         return passedOver(.pam, .unavailable(SlotKind.pam.name, fingers.objection))
       }
       let question = ways.presence.question(for: uid)
-      // While passwords have to wait, a finger counts, and where there is none there is nothing to ask for.
+      // While passwords have to wait, only a finger counts. Without an enrolled finger there is nothing to ask for.
       if !question.takesPassword, fingers.obstacle != nil, let wait = ways.attempts.wait(for: caller(.pam)) {
         return passedOver(.pam, wait)
       }
@@ -28,7 +29,7 @@ extension Authentication {
         if let refusal = outcome.refusal(method: SlotKind.pam.name, wait: Int(seconds) * 1000) {
           if outcome == .failed {
             ways.vault.log.info("not recognised by PAM: who asked for uid \(uid)")
-            // The conversation may go on with a password.
+            // The conversation may continue with a password.
             conversation.record(.unproven, "not recognised by PAM")
           }
           passedOver(.pam, refusal)
@@ -37,7 +38,7 @@ extension Authentication {
     }
   }
 
-  /// Fetches the keys of the slots one after the other until one opens.
+  /// Fetches the keys of the slots one after the other until one opens its slot.
   private func open(_ slots: ArraySlice<SlotRecord>, after problem: String? = nil) {
     guard !conversation.isOver else { return }
     guard let slot = slots.first else {
@@ -51,7 +52,7 @@ extension Authentication {
       switch consume key {
       case .success(let key):
         let opened = try? slot.openVaultKey(secret: key, vaultID: keychain.vaultID)
-        // Before the client hears of it.
+        // The key is wiped before the client is told.
         _ = consume key
         switch consume opened {
         case .some(let vaultKey): succeed(Handover(vaultKey), slot)
@@ -61,7 +62,7 @@ extension Authentication {
       case .failure(let error): open(slots.dropFirst(), after: error.reason)
       }
     }
-    // A key in memory is there at once.
+    // A key in memory is fetched at once, and leaves nothing to give up.
     if !isFetched { conversation.onEnd = { _ in giveUp() } }
   }
 }

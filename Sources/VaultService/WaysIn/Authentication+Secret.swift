@@ -1,7 +1,7 @@
 internal import VaultCore
 internal import VaultStore
 
-/// Passwords and recovery codes: a secret that a person types, tried on every slot of its kind.
+/// Proof by a password or recovery code: a secret that a person types, tried on every slot of its kind.
 extension Authentication {
   func proveSecret(_ kind: SlotKind) {
     conversation.ask(.secret, method: kind.name, text: purpose.question(for: kind)) { [self] secret in
@@ -10,7 +10,7 @@ extension Authentication {
   }
 
   private func check(_ secret: consuming SecureBytes, _ kind: SlotKind) {
-    // Asked again, because slots may have become stale since the prompt.
+    // Checked again, because slots may have become stale since the prompt.
     if let obstacle = ways.obstacle(to: kind, keychain, uid: conversation.caller.uid) {
       return conversation.fail(obstacle)
     }
@@ -38,10 +38,10 @@ extension WaysIn {
     _ slots: [SlotRecord], vaultID: [UInt8], with secret: consuming SecureBytes, by caller: Backoff.Source,
     for conversation: Conversation, then: @escaping (Result<OpenedSlot, Refusal>) -> Void
   ) {
-    // Asked again, because attempts may have failed since the prompt.
+    // Checked again, because attempts may have failed since the prompt.
     if let wait = attempts.wait(for: caller) { return then(.failure(wait)) }
     if slots.first?.kind == .recovery {
-      // A typing error shows in the checksum: no attempt was made, so none is counted.
+      // The checksum reveals a typing error. In that case no attempt was made, and none is counted.
       do throws(CryptoError) { _ = try RecoveryCode(typed: secret) } catch {
         return then(.failure(.mistypedRecoveryCode))
       }

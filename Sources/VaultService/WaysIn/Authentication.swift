@@ -2,11 +2,11 @@ internal import VaultCore
 internal import VaultModel
 internal import VaultStore
 
-/// One person's proof of the right to the vault, held over a conversation.
+/// A person's proof of the right to unlock the vault, given in a conversation.
 ///
-/// It tries its methods in their order: one that is not possible now, or that says no, is passed over for the next, and
-/// the person is told. What ends it is a slot that opened, a dismissal, or the last method's fault. The methods are in
-/// extensions, one file each.
+/// The methods are tried in order. A method that is not possible now, or that fails, is passed over for the next, and
+/// the person is told. The authentication ends with a slot that was opened, a dismissal, or the failure of the last
+/// method. The methods are in extensions, one file each.
 final class Authentication {
   unowned let ways: WaysIn
   let conversation: Conversation
@@ -27,7 +27,7 @@ final class Authentication {
     self.then = then
   }
 
-  /// The caller who is held to account for what fails.
+  /// The caller against whom failed attempts count.
   func caller(_ kind: SlotKind) -> Backoff.Source {
     Backoff.Source(uid: conversation.caller.uid, method: kind.name)
   }
@@ -37,7 +37,7 @@ final class Authentication {
   /// Begins with the first method.
   func start() { goOn(after: .unavailable("", "the vault has no slot for it")) }
 
-  /// Takes the next method, or ends with what came of the last one.
+  /// Tries the next method, or ends with the refusal of the last one.
   func goOn(after refusal: Refusal) {
     guard !conversation.isOver else { return }
     guard let kind = kinds.first else { return conversation.fail(refusal) }
@@ -52,7 +52,7 @@ final class Authentication {
     }
   }
 
-  /// The outcome of one method, before another one is tried.
+  /// Tells the person that a method has failed, and tries the next one.
   func passedOver(_ kind: SlotKind, _ refusal: Refusal) {
     tell(kind, refusal)
     goOn(after: refusal)
@@ -63,8 +63,8 @@ final class Authentication {
     conversation.willWipe(vaultKey)
     // The store may have been opened anew since the prompt.
     guard ways.vault.openKeychain === keychain else { return conversation.fail(.cancelled) }
-    // A slot that was removed or replaced, and that somebody put back into the store, opens as it did before. Whatever the
-    // proof is for, it is judged here, once, and what follows begins in the same turn of the loop.
+    // A slot that was removed or replaced opens as before if somebody puts it back into the store. So every proof is
+    // checked here, once, for every purpose, and the operation that it allows begins in the same turn of the loop.
     do throws(VaultError) {
       try vaultKey.withSecret { (key: borrowing SecureBytes) throws(VaultError) in
         try keychain.check(slot, vaultKey: key)
@@ -81,16 +81,16 @@ final class Authentication {
 }
 
 extension Obstacle {
-  /// It, and what is asked for instead.
+  /// The obstacle, with the advice to use another secret instead.
   func sentence(otherwise next: SlotKind) -> String {
-    // Some advise that already.
+    // Some obstacles have this advice already.
     let advice = "use your \(next.secretName)"
     return self.advice == advice ? "\(reason); \(advice)" : "\(Clauses.ended(sentence)) Try your \(next.secretName)."
   }
 }
 
 extension SlotKind {
-  /// The secret that a person types for it, as a prompt and the log call it.
+  /// The secret that a person types for a slot of this kind, as prompts and the log call it.
   var secretName: String {
     switch self {
     case .password: "vault password"

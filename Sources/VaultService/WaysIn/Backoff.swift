@@ -1,8 +1,9 @@
-/// The wait of a caller who failed to prove itself: 1 s, doubling to 60 s, for each uid and method.
+/// The wait of a caller after failed proofs: 1 s, doubling up to 60 s, for each uid and method.
 ///
-/// No uid delays another. It slows guessing through the socket only; whoever has the file meets Argon2id alone.
-/// An attempt is charged before it is checked, so that neither a flood nor killing the daemon buys free ones.
-/// Times are `CLOCK_BOOTTIME` nanoseconds; after a restart of the machine the wait begins anew.
+/// No uid delays another. The wait slows down only guesses through the socket; a person who has the file is slowed down
+/// by Argon2id alone. An attempt is charged before it is checked, so that neither a flood of attempts nor killing the
+/// daemon gives free attempts. Times are `CLOCK_BOOTTIME` nanoseconds; after a restart of the machine the wait begins
+/// anew.
 package struct Backoff: Sendable, Equatable {
   package struct Source: Hashable, Sendable {
     package var uid: UInt32
@@ -11,25 +12,26 @@ package struct Backoff: Sendable, Equatable {
 
   package struct Failures: Sendable, Equatable {
     package var count: Int
-    /// No attempt before this time.
+    /// The time before which no attempt may be made.
     package var until: Int64
   }
 
   package static let longest: Int64 = 60
-  /// Failures above this many are not counted; the wait has long been the longest.
+  /// The number above which failures are not counted; the wait has reached its maximum long before.
   package static let most = 1000
 
   package private(set) var failures: [Source: Failures] = [:]
-  /// The failures that are held against callers of whom nothing is known, since the file could not be believed; nil
-  /// when it could.
+  /// The failures that count against unknown callers because the file could not be trusted; nil if it could.
   package private(set) var suspicion: Failures?
 
-  /// Nanoseconds until the caller may try again; 0 when now.
+  /// The nanoseconds until the caller may try again; 0 for now.
   package func wait(for caller: Source, now: Int64) -> Int64 { max(0, (known(caller)?.until ?? 0) - now) }
 
   private func known(_ caller: Source) -> Failures? { failures[caller] ?? suspicion }
 
-  /// Counts an attempt as failed and says how many seconds the caller has to wait if it really was.
+  /// Counts an attempt as failed.
+  ///
+  /// - Returns: the seconds that the caller must wait if the attempt really fails.
   package mutating func charge(_ caller: Source, now: Int64) -> Int64 {
     let count = min((known(caller)?.count ?? 0) + 1, Self.most)
     let seconds = Self.seconds(after: count)
@@ -37,19 +39,22 @@ package struct Backoff: Sendable, Equatable {
     return seconds
   }
 
-  /// The attempt was a success: nothing is held against the caller any more.
+  /// Removes the failures of a caller whose attempt was successful.
   package mutating func forgive(_ caller: Source) {
     failures[caller] = suspicion == nil ? nil : Failures(count: 0, until: 0)
   }
 
-  /// Takes a charge back: the attempt could not be made. `earlier` is what was held against the caller before.
+  /// Takes back the charge for an attempt that could not be made.
+  ///
+  /// - Parameter earlier: the failures that counted against the caller before.
   package mutating func takeBack(_ caller: Source, to earlier: Failures?) { failures[caller] = earlier }
 
   package static func seconds(after count: Int) -> Int64 {
     count > 6 ? longest : min(longest, 1 << (max(count, 1) - 1))
   }
 
-  // MARK: The file, one line a caller: uid, method, count, boot id, until. `* *` is whoever has no line.
+  // MARK: The file, one line a caller: uid, method, count, boot id, until. `* *` stands for every caller without a
+  // line.
 
   package func text(bootID: String) -> String {
     let rest = suspicion.map { "* * \($0.count) \(bootID) \($0.until)\n" } ?? ""
@@ -58,8 +63,8 @@ package struct Backoff: Sendable, Equatable {
       .map { "\($0.key.uid) \($0.key.method) \($0.value.count) \(bootID) \($0.value.until)\n" }.joined()
   }
 
-  /// Reads the file back. A line of an earlier boot keeps its count and waits its whole time again. A line that cannot be
-  /// read may have been anybody's: everyone without a line is taken to have failed often.
+  /// Reads the file. A line of an earlier boot keeps its count, and the whole wait begins again. A line that cannot be
+  /// read may belong to anybody, so every caller without a line counts as having failed often.
   package init(parsing text: String, bootID: String, now: Int64) {
     for line in text.split(whereSeparator: \.isNewline) {
       let parts = line.split(separator: " ")
@@ -73,7 +78,8 @@ package struct Backoff: Sendable, Equatable {
       if let uid = UInt32(parts[0]) {
         failures[Source(uid: uid, method: String(parts[1]))] = read
       } else {
-        // Of an earlier boot it keeps the count alone: nobody has failed in this one.
+        // A line for all other callers from an earlier boot keeps only its count, because nobody has failed in this
+        // boot.
         let kept = Failures(count: read.count, until: parts[3] == bootID ? read.until : 0)
         suspicion = parts[0] == "*" && parts[1] == "*" && suspicion == nil ? kept : Self.worst(now)
       }
@@ -82,7 +88,7 @@ package struct Backoff: Sendable, Equatable {
 
   package init() {}
 
-  /// Holds the worst against everybody, because nothing is known.
+  /// Holds the worst case against everybody, because nothing is known.
   package init(suspecting now: Int64) { suspicion = Self.worst(now) }
 
   private static func worst(_ now: Int64) -> Failures {

@@ -1,10 +1,10 @@
 internal import CLinux
 internal import Glibc
 
-/// Keeps the failed attempts over a restart of the daemon: `backoff` beside the store, mode 0600.
+/// The file `backoff` beside the store, mode 0600, which keeps the failed attempts over a restart of the daemon.
 ///
-/// A file that another user could have written, or that is none, must not forgive anybody: everyone waits the longest time
-/// once. The next attempt puts a file of ours in its place.
+/// A file that another user could have written, or that is not a regular file, must not clear anybody's failures: every
+/// caller waits the longest time once. The next attempt replaces it with a file of the daemon's.
 package struct BackoffFile {
   private let path: String
   private let bootID: String
@@ -14,7 +14,9 @@ package struct BackoffFile {
     bootID = TextFile.read("/proc/sys/kernel/random/boot_id", limit: 64)?.filter { !$0.isNewline } ?? "-"
   }
 
-  /// `doubt` is told why the file is not believed, if it is not.
+  /// Reads the failed attempts.
+  ///
+  /// - Parameter doubt: called with the reason why the file is not trusted, if it is not.
   package func read(now: Int64, doubt: (String) -> Void = { _ in }) -> Backoff {
     do throws(TextFile.Problem) {
       return Backoff(parsing: try TextFile.readOwn(path, limit: 64 << 10), bootID: bootID, now: now)

@@ -1,9 +1,9 @@
 package import VaultCore
 package import VaultModel
 
-/// The key that opens the `always` items with nobody there, by its place: 32 random bytes.
+/// The key that opens the `always` items without a person, by its place. The key is 32 random bytes.
 ///
-/// Whoever gets hold of it and of the store can read every `always` item, and nothing else.
+/// A person who has the key and the store can read every `always` item, and nothing else.
 package enum BootKey: Sendable, Equatable {
   /// The key itself, in a file of mode 0600.
   case file(String)
@@ -12,7 +12,7 @@ package enum BootKey: Sendable, Equatable {
   /// A credential of the service that `vaultd` runs as, by its name.
   case credential(String)
 
-  /// The form a setting names; nil when it names none.
+  /// Parses a value of the setting; nil if the value has no valid form.
   package init?(setting: String) {
     if setting.hasPrefix("/") {
       self = .file(setting)
@@ -27,7 +27,7 @@ package enum BootKey: Sendable, Equatable {
     }
   }
 
-  /// Its place, in the words of the settings.
+  /// The place of the key, in the words of the settings.
   package var place: String {
     switch self {
     case .file(let path): path
@@ -36,7 +36,7 @@ package enum BootKey: Sendable, Equatable {
     }
   }
 
-  /// The file that is read for it; nil for a credential when the service manager gave none.
+  /// The file that contains the key; nil for a credential if the service manager gave none.
   package func file(credentials: String?) -> KeyFile? {
     switch self {
     case .file(let path): KeyFile(path: path, name: "boot key")
@@ -46,7 +46,7 @@ package enum BootKey: Sendable, Equatable {
     }
   }
 
-  /// The sizes that file can have, in bytes.
+  /// The sizes that the file can have, in bytes.
   package var fileCount: ClosedRange<Int> {
     switch self {
     case .file, .credential: SlotRecord.presenceKeyCount...SlotRecord.presenceKeyCount
@@ -54,7 +54,7 @@ package enum BootKey: Sendable, Equatable {
     }
   }
 
-  /// The content of that file. It blocks, for no longer than a small file takes.
+  /// Reads the content of the file. It blocks, but only as long as a small file takes.
   package func content(credentials: String?) throws(KeystoreError) -> SecureBytes {
     guard let file = file(credentials: credentials) else {
       throw KeystoreError(.notFound, "there is no boot key at \(place), because no credentials were passed")

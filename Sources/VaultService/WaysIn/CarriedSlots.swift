@@ -2,13 +2,13 @@ internal import VaultCore
 internal import VaultModel
 internal import VaultStore
 
-/// The ways into a vault that gets a new key: each slot is made again for that key, with the same number, as far as what
-/// it takes is at hand.
+/// The slots that a vault carries over to a new key. Each slot is made again for that key, with the same number, if
+/// what that takes is available.
 ///
-/// The slot that the right was proven with takes what was typed then. Other passwords are asked for, and an empty answer
-/// leaves the slot out, unless nothing else that lasts comes along; a stale slot is left out unasked. A recovery code is
-/// known to its owner alone, so a new one takes its place. A PAM slot gets a new key in its keystore, beside the old one,
-/// which opens the vault until the end.
+/// The slot that proved the right takes the secret that was typed then. Other passwords are asked for. An empty answer
+/// leaves the slot out, unless no other lasting slot is carried over. A stale slot is left out without a question. Only
+/// the owner knows a recovery code, so it is replaced by a new one. A PAM slot gets a new key in its keystore, beside
+/// the old key, which opens the vault until the end of the rekey.
 final class CarriedSlots {
   private static let tries = 3
 
@@ -17,18 +17,17 @@ final class CarriedSlots {
   private let keychain: Keychain
   private let opened: SlotRecord
   private let secret: Handover
-  /// The slots there were when the right was proven: the new ones are made from these.
+  /// The slots at the time of the proof, from which the new slots are made.
   let carried: [SlotRecord]
   /// The new vault key.
   let nextKey = Handover(RandomBytes.secret(count: 32))
   /// The new slots.
   private(set) var made: [SlotRecord] = []
-  /// The slots that do not come along.
+  /// The numbers of the slots that are not carried over.
   private(set) var leftOut: [UInt32] = []
   private var then: ((CarriedSlots) -> Void)?
 
-  /// - Parameters:
-  ///   - opened: the slot that `secret` has opened.
+  /// - Parameter opened: the slot that `secret` has opened.
   init(
     _ ways: WaysIn, _ conversation: Conversation, _ keychain: Keychain, opened: SlotRecord, secret: Handover
   ) {
@@ -41,16 +40,16 @@ final class CarriedSlots {
     conversation.willWipe(nextKey)
   }
 
-  /// Makes them one after the other; `then` comes when all that can be made are there.
+  /// Makes the slots one after the other; `then` is called when all that can be made are made.
   func make(then: @escaping (CarriedSlots) -> Void) {
     self.then = then
-    // A conversation that ends has no use for keys in keystores.
+    // If the conversation ends, the new keys in keystores are of no use.
     conversation.onEnd = { [self] _ in drop() }
     leftOut = keychain.damagedSlots
     goOn(carried[...])
   }
 
-  /// They have become the slots of a store: their keys stay.
+  /// Notes that the slots were stored, so that their keys stay.
   func keep() { conversation.onEnd = nil }
 
   private func drop() {
@@ -87,14 +86,14 @@ final class CarriedSlots {
     goOn(rest)
   }
 
-  // MARK: What people know
+  // MARK: Secrets that people know
 
-  /// True when nothing that lasts would open the new vault without `slot`, counting the slots made so far and the `rest`.
+  /// True if no lasting slot would open the new vault without `slot`, counting the slots made so far and the `rest`.
   private func isNeeded(_ slot: SlotRecord, _ rest: ArraySlice<SlotRecord>) -> Bool {
     slot.kind.isLasting && !(made + rest).contains { $0.kind.isLasting }
   }
 
-  /// A password that is not given leaves its slot out, or ends it all.
+  /// Leaves out a slot whose password was not given, or ends the conversation if the slot is needed.
   private func goOn(without slot: SlotRecord, _ rest: ArraySlice<SlotRecord>) {
     if isNeeded(slot, rest) { return conversation.fail(.lastSlot) }
     leaveOut(slot, because: "its password was not given", rest)
@@ -119,11 +118,12 @@ final class CarriedSlots {
     let text = "\(tries > 1 ? "That is not it. " : "")\(what), to keep it (\(choice))"
     conversation.ask(.secret, method: slot.kind.name, text: text) { [self] typed in
       guard typed.count > 0 else { return goOn(without: slot, rest) }
-      // Asked again, because it may have become stale since the prompt.
+      // Checked again, because the slot may have become stale since the prompt.
       guard keychain.triedSlots(slot.kind).contains(slot) else { return ask(slot, rest) }
       let kept = Handover(typed.withBytes { SecureBytes(copying: $0) })
       conversation.willWipe(kept)
-      // Otherwise a slip of the finger would become the password. It is an attempt to guess like any other.
+      // The old slot is opened, so that a typing error does not become the password. That counts as an attempt like any
+      // other.
       ways.open([slot], vaultID: keychain.vaultID, with: typed, by: caller, for: conversation) { [self] opened in
         guard !conversation.isOver else { return drop() }
         switch opened {
@@ -141,7 +141,8 @@ final class CarriedSlots {
   }
 
   private func remake(_ slot: SlotRecord, _ secret: Handover, _ rest: ArraySlice<SlotRecord>) {
-    // Their own: the conversation's are wiped when that ends, and the worker may still be at it then.
+    // The worker gets copies: the conversation's secrets are wiped when it ends, while the worker may still be using
+    // them.
     guard let key = nextKey.copy(), let secret = secret.copy() else { return conversation.fail(.cancelled) }
     let vaultID = keychain.vaultID
     let isAtWork = ways.derive(for: conversation) { cancellation -> Result<SlotRecord, CryptoError>? in
@@ -178,7 +179,7 @@ final class CarriedSlots {
     new.recoveryCode { [self] in add($0, rest) }
   }
 
-  // MARK: What keystores hold
+  // MARK: Keys in keystores
 
   private func presence(_ slot: SlotRecord, _ rest: ArraySlice<SlotRecord>) {
     guard let terms = slot.terms, let keystore = KeystoreKind(rawValue: terms.keystore) else {

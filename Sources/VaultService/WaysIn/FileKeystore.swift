@@ -3,14 +3,15 @@ internal import Glibc
 package import VaultCore
 package import VaultModel
 
-/// Presence keys as files beside the store: `presence-<16 hex digits>.key`, mode 0600. It blocks.
+/// A keystore of files beside the store, for presence keys: `presence-<16 hex digits>.key`, mode 0600. Its functions
+/// block.
 package struct FileKeystore: Sendable {
   /// The directory of the store.
   package let directory: String
 
   package init(directory: String) { self.directory = directory }
 
-  /// The digits of a new file's name as 8 bytes.
+  /// The locator of a new file: 8 bytes, which become the digits of its name.
   package static func newLocator() -> [UInt8] { RandomBytes.array(count: 8) }
 
   package func store(_ key: borrowing SecureBytes, _ locator: [UInt8]) throws(KeystoreError) {
@@ -31,8 +32,8 @@ package struct FileKeystore: Sendable {
     do throws(SystemError) { try file.remove() } catch { throw KeystoreError(.unavailable, "\(error)") }
   }
 
-  /// The locators of the keys that lie there now, also of one that was cut off in the making. Only regular files of ours
-  /// with exactly such a name.
+  /// The locators of the keys that are stored now, including those of unfinished writes. Only regular files of the
+  /// daemon's user with exactly such a name count.
   package func stored() -> Set<[UInt8]> {
     var found: Set<[UInt8]> = []
     for name in names() {
@@ -59,7 +60,7 @@ package struct FileKeystore: Sendable {
     defer { unsafe closedir(stream) }
     var names: [String] = []
     while let entry = unsafe readdir(stream) {
-      // The entry holds until the next call, and is no longer than its name: the whole field must not be copied.
+      // The entry is valid until the next call, and may be shorter than its type: the whole field must not be copied.
       guard let start = MemoryLayout<dirent>.offset(of: \.d_name) else { break }
       let name = unsafe UnsafeRawPointer(entry).advanced(by: start).assumingMemoryBound(to: CChar.self)
       names.append(unsafe String(cString: name))

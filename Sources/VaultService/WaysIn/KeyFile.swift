@@ -3,14 +3,14 @@ internal import Glibc
 package import VaultCore
 package import VaultModel
 
-/// A small file that holds a key, or a key sealed by the TPM.
+/// A small file that contains a key, or a key sealed by the TPM.
 package struct KeyFile: Sendable {
   package let path: String
-  /// The name of its content, for messages: `boot key`.
+  /// The name of the content in messages, such as `boot key`.
   package let name: String
   package var access = OwnFile.Kind.ours
 
-  /// The content, of one of the sizes in `count` in bytes.
+  /// Reads the content, which must have one of the sizes in `count`, in bytes.
   package func read(_ count: ClosedRange<Int>) throws(KeystoreError) -> SecureBytes {
     let content: Content
     do throws(OwnFile.Problem) {
@@ -35,7 +35,7 @@ package struct KeyFile: Sendable {
   private enum Content: ~Copyable {
     case bytes(SecureBytes)
     case otherSize
-    /// `errno`.
+    /// The value of `errno`.
     case failed(Int32)
 
     init(of file: Int32, _ size: Int, if count: ClosedRange<Int>) {
@@ -51,7 +51,7 @@ package struct KeyFile: Sendable {
     }
   }
 
-  /// Puts `bytes` at ``path`` with mode 0600, whole and synced, over one that may be there.
+  /// Writes `bytes` to ``path`` with mode 0600, completely and synced. An existing file is replaced.
   package func write(_ bytes: RawSpan) throws(SystemError) {
     let temporary = "\(path).new"
     unsafe unlink(temporary)
@@ -70,8 +70,8 @@ package struct KeyFile: Sendable {
     try syncDirectory()
   }
 
-  /// Removes the file, and what a write left that was cut off; without an effect when it is not there. What the disk keeps
-  /// of it is not overwritten.
+  /// Removes the file, and the rest of an unfinished write. If there is no file, nothing happens. The blocks on the
+  /// disk are not overwritten.
   package func remove() throws(SystemError) {
     unsafe unlink("\(path).new")
     guard unsafe unlink(path) == 0 else {
@@ -82,7 +82,7 @@ package struct KeyFile: Sendable {
     try syncDirectory()
   }
 
-  /// Waits until the name is on the disk.
+  /// Waits until the change of the name is on the disk.
   private func syncDirectory() throws(SystemError) {
     let folder = path.lastIndex(of: "/").map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
     let directory = try SystemError.check(

@@ -2,19 +2,19 @@ internal import VaultCore
 internal import VaultModel
 internal import VaultStore
 
-/// A way in that is being made: it asks for what the slot needs over the conversation and hands on the record.
+/// The making of a slot. It asks for the secret of the slot in the conversation, and passes on the record.
 struct NewSlot {
-  /// The cost of Argon2id.
+  /// The cost of Argon2id for a slot.
   enum Cost {
-    /// Measured on this machine.
+    /// The cost is measured on this machine.
     case calibrated
     case fixed(Argon2id.Parameters)
 
-    /// The least that it can come to.
+    /// The least cost that may result.
     var expected: Argon2id.Parameters { if case .fixed(let parameters) = self { parameters } else { .default } }
   }
 
-  /// The number of times that a recovery code may be typed back.
+  /// The number of times that a person may type a recovery code back.
   private static let tries = 5
 
   let ways: WaysIn
@@ -24,27 +24,27 @@ struct NewSlot {
   let vaultKey: Handover
   let vaultID: [UInt8]
 
-  /// The slots that a secret is tried on beside this one.
+  /// The other slots on which a typed secret is tried.
   private var others: [SlotRecord] {
     ways.vault.openKeychain?.slots.filter { $0.id != id } ?? []
   }
 
-  /// A new password, of the vault's own or the user's login.
+  /// Makes a slot with a new password: a vault password or the user's login password.
   func password(_ kind: SlotKind = .password, cost: Cost, then: @escaping (SlotRecord) -> Void) {
-    // A backup of a vault with more could not be restored.
+    // With more passwords, a backup of the vault could not be restored.
     guard TrialBudget.admits(others.compactMap(\.kdf) + [cost.expected]) else {
       return conversation.fail(
         .denied("the vault's passwords together would take too long to try; remove a slot first"))
     }
     let text = kind == .login ? "Login password" : "New vault password"
     conversation.ask(.newSecret, method: kind.name, text: text) { password in
-      // How long a login password has to be is not ours to say.
+      // The minimal length of a login password is the system's to decide.
       if kind != .login, let weakness = password.withBytes({ Weakness(of: $0) }) {
         return conversation.fail(.weakSecret(weakness.text))
       }
       guard password.count > 0 else { return conversation.fail(.weakSecret("the password is empty")) }
       let password = Handover(password)
-      // Its own: the conversation's is wiped when that ends, and the worker may still be at it then.
+      // The worker gets a copy: the conversation's key is wiped when it ends, while the worker may still be using it.
       guard let vaultKey = vaultKey.copy() else { return conversation.fail(.cancelled) }
       let making = Making(id: id, kind: kind, label: label, now: ways.vault.clock.wall(), vaultKey, vaultID)
       let isAtWork = ways.derive(for: conversation) { cancellation -> Result<SlotRecord, CryptoError>? in
@@ -82,7 +82,7 @@ struct NewSlot {
     ask("This recovery code is shown once. Write it down, then type it back")
   }
 
-  /// A slot that the presence of `users` opens, with its key in `keystore`.
+  /// Makes a slot that the presence of any of `users` opens, with its key in `keystore`.
   func presence(_ keystore: KeystoreKind, users: [UInt32], then: @escaping (SlotRecord) -> Void) {
     ways.presence.fingers(ofAll: users[...]) { fingers in
       guard !conversation.isOver else { return }
@@ -92,7 +92,7 @@ struct NewSlot {
       ) { made in
         switch made {
         case .success(let slot):
-          // Nobody will know of it, so its key has no use.
+          // The slot will not be stored, so its key is of no use.
           guard !conversation.isOver else { return ways.dropPresenceKey(of: slot, vaultID: vaultID) }
           then(slot)
         case .failure(let refusal): conversation.fail(refusal)
@@ -102,7 +102,7 @@ struct NewSlot {
     }
   }
 
-  /// True when both spell the same code, however it was typed.
+  /// True when both are the same code, however the second was typed.
   private static func isSame(_ kept: Handover, _ typed: borrowing SecureBytes) -> Bool {
     guard let typed = try? RecoveryCode(typed: typed).text() else { return false }
     return kept.withSecret { $0.isEqual(to: typed) } ?? false
@@ -117,7 +117,7 @@ struct NewSlot {
     }
   }
 
-  /// The parts that a record is made of, but for the secret; it can go to a worker.
+  /// The parts of a slot's record, except the secret; it can be passed to a worker.
   private struct Making: Sendable {
     let id: UInt32
     let kind: SlotKind

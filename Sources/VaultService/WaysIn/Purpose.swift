@@ -1,27 +1,27 @@
 internal import VaultCore
 internal import VaultModel
 
-/// The purpose for which a person is asked, as prompts put it.
+/// The purpose for which a person is asked, in the words of prompts.
 struct Purpose {
   enum Act {
     case unlock
     case changePassword
-    /// Words that go on from the name of a secret, such as "to add a slot".
+    /// Words that follow the name of a secret, such as "to add a slot".
     case other(String)
   }
 
   private let act: Act
-  /// What the caller says of why, shown as its own words; empty when it says nothing.
+  /// The caller's own reason, shown as its words; empty if it gave none.
   private let reason: String
 
   init(_ act: Act, _ said: Said? = nil) {
     self.act = act
-    // Cut before it is looked at: it may be as long as a frame.
+    // The words are cut before they are examined, because they may be as long as a frame.
     let words = Printable.line(String((said?.purpose ?? "").unicodeScalars.prefix(200))).prefix(200)
     reason = words.isEmpty ? "" : " (asked by: \(words))"
   }
 
-  /// What is done, as in "to unlock the vault".
+  /// The purpose as a phrase, as in "to unlock the vault".
   var phrase: String {
     let what =
       switch act {
@@ -32,7 +32,7 @@ struct Purpose {
     return what + reason
   }
 
-  /// The question for a secret. What is plain from the secret's name alone is not said.
+  /// The question for a secret. The purpose is left out if the name of the secret makes it plain.
   func question(for kind: SlotKind) -> String {
     let name =
       switch kind {

@@ -2,16 +2,16 @@ internal import VaultCore
 internal import VaultModel
 internal import VaultStore
 
-/// Has PAM slots count for the fingers that are enrolled now, after an unlock with a secret.
+/// The renewal of PAM slots for the fingers that are enrolled now, after an unlock with a secret.
 ///
-/// It goes on after the unlock, since fprintd and keystores take their time, and holds the vault key for it: the next
-/// lock calls it off.
+/// It continues after the unlock, because fprintd and keystores take their time, and holds the vault key meanwhile. The
+/// next lock ends it.
 package final class SlotRenewal: SecretHolder {
   private unowned let ways: WaysIn
   private let keychain: Keychain
   private let uid: UInt32
   private let vaultKey: Handover
-  /// The slot that gave the key.
+  /// The slot that opened the vault.
   private let proof: SlotRecord
   private var giveUp: (() -> Void)?
 
@@ -33,7 +33,7 @@ package final class SlotRenewal: SecretHolder {
     }
   }
 
-  /// Wipes the vault key and ends what is under way.
+  /// Wipes the vault key, and ends the work under way.
   func callOff() {
     _ = vaultKey.take()
     giveUp?()
@@ -50,7 +50,7 @@ package final class SlotRenewal: SecretHolder {
     if ways.renewal === self { ways.renewal = nil }
   }
 
-  /// Takes one slot after the other.
+  /// Renews one slot after the other.
   private func renew(_ slots: ArraySlice<SlotRecord>, _ names: [String]) {
     guard ways.renewal === self, let slot = slots.first else { return finish() }
     guard let terms = slot.terms, terms.users.contains(uid), terms.fingers(of: uid) != names else {
@@ -62,7 +62,8 @@ package final class SlotRenewal: SecretHolder {
       self.giveUp = nil
       switch consume found {
       case .success(let key):
-        // The record comes from the disk, where others may have written. A new one must not vouch for what they wrote.
+        // The record comes from the disk, where other programs may have written. A new record must not vouch for such
+        // changes.
         if (try? slot.openVaultKey(secret: key, vaultID: keychain.vaultID)) != nil {
           return replace(slot, terms, names) { [self] in renew(slots.dropFirst(), names) }
         }
@@ -74,7 +75,7 @@ package final class SlotRenewal: SecretHolder {
     if !isFetched { self.giveUp = giveUp }
   }
 
-  /// Puts a slot with these fingers, and another key, in place of `slot`.
+  /// Replaces `slot` with a slot for these fingers and with a new key.
   private func replace(
     _ slot: SlotRecord, _ terms: PresenceTerms, _ names: [String], then: @escaping () -> Void
   ) {

@@ -1,25 +1,25 @@
 package import VaultCore
 
-/// A slot, and the vault key that it gave.
+/// A slot, and the vault key that it contained.
 package struct OpenedSlot: Sendable {
   package var slot: SlotRecord
   package var vaultKey: Handover
 }
 
-/// A secret tried on slots, one after the other, until one opens.
+/// The trial of a secret on slots, one after the other, until one opens.
 package enum SlotTrial {
   package enum Outcome: Sendable {
     case opened(OpenedSlot)
-    /// It opens none of them.
+    /// The secret opens none of the slots.
     case wrong
-    /// It opens none of those that could be tried, and for another one there was not enough memory. `tried` says whether there
-    /// were any.
+    /// The secret opens none of the slots that could be tried, and there was not enough memory to try another one.
+    /// `tried` tells whether any slot was tried.
     case outOfMemory(tried: Bool)
-    /// Nobody wants to know any more.
+    /// The trial was cancelled. `tried` tells whether any slot was tried.
     case abandoned(tried: Bool)
   }
 
-  /// Runs where it may take long. `open` tries one slot.
+  /// Tries the slots, which may take long, so that it runs on a worker. `open` tries one slot.
   package static func run(
     _ slots: [SlotRecord], unless cancellation: Cancellation, _ open: (SlotRecord) throws(CryptoError) -> SecureBytes
   ) -> Outcome {
@@ -39,11 +39,12 @@ package enum SlotTrial {
   }
 }
 
-/// The limit of work in trying one secret on all slots. A backup's header, or a store that somebody else wrote to, whose
-/// slots are at the ceiling would otherwise keep the one worker busy for as long as it likes.
+/// The limit on the work of trying one secret on all slots. Without it, the header of a backup, or a store that
+/// somebody else has written to, could have slots at the ceiling of Argon2id and keep the only worker busy for any
+/// time.
 package enum TrialBudget {
   package static let slots = 64
-  /// Bytes times passes: eight derivations at the ceiling.
+  /// The limit in bytes times passes: eight derivations at the ceiling.
   package static let work = 8 * Argon2id.Parameters.ceiling.memory * Argon2id.Parameters.ceiling.passes
 
   package static func admits(_ costs: [Argon2id.Parameters]) -> Bool {
@@ -51,7 +52,7 @@ package enum TrialBudget {
     var sum = 0
     for cost in costs {
       let work = work(of: cost)
-      // Both terms are checked, so the sum stays far below the largest number.
+      // Each term is checked, so the sum stays far below the largest number.
       guard (0...Self.work).contains(work) else { return false }
       sum += work
     }
@@ -63,8 +64,8 @@ package enum TrialBudget {
     return overflow ? .max : work
   }
 
-  /// Those of `slots` that may be tried at once: all, where nobody but this program has added any. The cheapest come first, so
-  /// that what somebody else put in costs nobody more than their own slot does, for each.
+  /// The slots that may be tried for one secret: all of them, if only this program has added slots. The cheapest come
+  /// first, so that slots which somebody else has added each delay a person by no more than the person's own slot.
   package static func affordable(_ slots: [SlotRecord]) -> [SlotRecord] {
     let costs = slots.map { slot in (work: slot.kdf.map(work(of:)) ?? 0, slot: slot) }
     var first = costs.sorted { ($0.work, $0.slot.id) < ($1.work, $1.slot.id) }.map(\.slot)

@@ -2,18 +2,20 @@ internal import VaultCore
 internal import VaultModel
 internal import VaultStore
 
-/// Proving the right to open the vault. Every method that needs it goes through here, so that every attempt is counted.
+/// The proof of the right to unlock the vault. Every method that needs it uses these functions, so that every attempt
+/// is counted.
 extension WaysIn {
-  /// The secret that is asked for where no method is named: the password, or the recovery code of a vault without one.
+  /// The secret that is asked for if no method is named: the password, or the recovery code of a vault without a
+  /// password.
   private static func usualSecret(_ keychain: Keychain) -> SlotKind {
     let kinds = keychain.slots.map(\.kind)
     return !kinds.contains(.password) && kinds.contains(.recovery) ? .recovery : .password
   }
-  /// The methods that may change the ways in: a finger laid on a reader is not enough for that.
+  /// The methods that may change the slots; a finger on a reader is not enough for that.
   private static let strong: [SlotKind] = [.password, .recovery]
 
-  /// Has the right proven with `method`, or with the best one that is possible, and hands on the vault key and the slot
-  /// that it opened.
+  /// Asks for a proof with `method`, or with the best possible method, and passes on the vault key and the slot that
+  /// was opened.
   func authenticate(
     _ conversation: Conversation, method: String?, purpose: Purpose,
     then: @escaping (_ vaultKey: Handover, _ slot: SlotRecord) -> Void
@@ -33,7 +35,7 @@ extension WaysIn {
     Authentication(self, conversation, keychain, kinds: kinds, purpose: purpose, then: then).start()
   }
 
-  /// As ``authenticate(_:method:purpose:then:)``, for a change of the ways in.
+  /// Asks for a proof like ``authenticate(_:method:purpose:then:)``, for a change of the slots.
   func authenticateOwner(
     _ conversation: Conversation, method: String?, purpose: Purpose, alsoLogin: Bool = false,
     evenRekeying: Bool = false,
@@ -45,10 +47,10 @@ extension WaysIn {
       let known = Self.strong.map(\.name).joined(separator: " or ")
       return conversation.fail(.unavailable(method, "a change of the ways in needs \(known)"))
     }
-    // The new vault has its ways in already: what changes now would be lost.
+    // The new vault has its slots already, so a change now would be lost.
     guard evenRekeying || !isRekeying else { return conversation.fail(.rekeying) }
     authenticate(conversation, method: method, purpose: purpose) { [unowned self] vaultKey, slot in
-      // Asked again, because it may have begun since the prompt.
+      // Checked again, because a rekey may have begun since the prompt.
       guard evenRekeying || !isRekeying else { return conversation.fail(.rekeying) }
       then(vaultKey, slot)
     }
@@ -58,8 +60,7 @@ extension WaysIn {
     vault.openKeychain?.isRekeying ?? false
   }
 
-  /// The reason why a method cannot be used by `uid` now, as far as that can be told at once; nil when nothing stands
-  /// in the way.
+  /// The reason why `uid` cannot use a method now, as far as it can be determined at once; nil for none.
   func obstacle(to kind: SlotKind, _ keychain: Keychain, uid: UInt32) -> Refusal? {
     let slots = keychain.triedSlots(kind)
     guard !slots.isEmpty else {
@@ -83,7 +84,7 @@ extension WaysIn {
     return attempts.wait(for: caller) ?? .unavailable(kind.name, obstacle)
   }
 
-  /// The obstacle that keeps `uid` from opening a PAM slot now, as far as that can be told at once.
+  /// The obstacle that keeps `uid` from opening a PAM slot now, as far as it can be determined at once; nil for none.
   func obstacle(toSlot slot: SlotRecord, uid: UInt32) -> Obstacle? {
     guard let terms = slot.terms, terms.users.contains(uid) else {
       return Obstacle("slot \(slot.id) is not for uid \(uid)")
@@ -99,8 +100,8 @@ extension WaysIn {
 }
 
 extension Keychain {
-  /// The slots of a kind that a proof is tried on: not a stale one, until it is replaced. Anybody who can write to the store
-  /// can say what is stale, so it counts for the login password alone.
+  /// The slots of a kind on which a proof is tried. A stale slot is left out until it is replaced. Anybody who can
+  /// write to the store can mark a slot stale, so the mark counts only for login passwords.
   func triedSlots(_ kind: SlotKind) -> [SlotRecord] {
     let stale = kind == .login ? staleSlots : []
     return slots.filter { $0.kind == kind && !stale.contains($0.id) }

@@ -2,26 +2,28 @@ internal import VaultCore
 internal import VaultModel
 internal import VaultStore
 
-/// Finding the boot key, and making one for a new vault.
+/// Fetching the boot key, and making one for a new vault.
 extension WaysIn {
   var bootKey: BootKey { vault.settings.bootKey ?? .file(vault.directory + "/boot.key") }
 
-  /// Opens the `always` items. A file or a credential is there at once; the TPM takes its time, and the loop goes on.
+  /// Opens the `always` items. A file or a credential is read at once; the TPM takes its time, and the loop continues
+  /// meanwhile.
   func openAlways(_ keychain: Keychain) {
     let bootKey = bootKey
     if case .tpm2 = bootKey { vault.store.awaitBootKey() }
     fetchBootKey(vault: keychain.vaultID) { [unowned self] fetched in
-      // On a copy: whoever hears that keys were taken may ask for the store.
+      // A copy is changed, because the code that is told of the new keys may access the store.
       var store = vault.store
       store.openAlways(fetched, from: bootKey)
       vault.store = store
-      // In a later turn: whoever called here may still hold a helper's answer.
+      // The waiting calls continue in a later turn, because the calling code may still hold a helper's answer.
       vault.waiting.go(.bootKey) { [unowned self] in !vault.store.isAwaitingBootKey }
     }
   }
 
-  /// Reads the boot key of this vault from where the settings say; the result calls it off, and `then` may come all the
-  /// same.
+  /// Reads the boot key of this vault from the place in the settings.
+  ///
+  /// - Returns: a closure that cancels the reading; `then` may be called all the same.
   @discardableResult
   func fetchBootKey(
     vault: [UInt8], then: @escaping (consuming Result<SecureBytes, KeystoreError>) -> Void
@@ -33,7 +35,7 @@ extension WaysIn {
         then(.success(content))
         return {}
       }
-      // What the TPM sealed is no secret.
+      // The output of the TPM's seal is no secret.
       let sealed = content.withBytes { $0.array }
       return keystores.fetch(sealed, from: .tpm2, vault: vault, then: then)
     } catch {
@@ -42,23 +44,25 @@ extension WaysIn {
     }
   }
 
-  /// The reason why a new vault cannot have its boot key where the settings say, as far as that shows beforehand.
+  /// The reason why a new vault cannot have its boot key at the place in the settings, as far as it can be determined
+  /// beforehand; nil for none.
   func bootKeyObstacle() -> KeystoreError? {
     guard case .credential = bootKey else { return nil }
     do throws(KeystoreError) { _ = try bootKey.content(credentials: credentials) } catch { return error }
     return nil
   }
 
-  /// Gives up each vault that is being made, because the settings name another place for the boot key now: what was looked
-  /// at beforehand was the old one, where nobody would find the key.
+  /// Ends the making of each new vault, because the settings name another place for the boot key now. The place that
+  /// was checked beforehand was the old one, where nobody would look for the key.
   func giveUpNewVaults() {
     let refusal = Refusal.busy("the settings of the boot key were changed meanwhile, so no vault was made")
     conversations.each { if $0.makesVault { $0.fail(refusal) } }
     hooks.bootKeyMoves(refusal)
   }
 
-  /// Makes the boot key of a new vault, or takes the credential. Nothing is on the disk yet. The result calls it off, and
-  /// wipes the key.
+  /// Makes the boot key of a new vault, or reads the credential. Nothing is written to the disk yet.
+  ///
+  /// - Returns: a closure that cancels the making, and wipes the key.
   func newBootKey(
     vault: [UInt8], then: @escaping (consuming Result<NewBootKey, KeystoreError>) -> Void
   ) -> () -> Void {
@@ -93,19 +97,19 @@ extension WaysIn {
   }
 }
 
-/// The boot key of a vault that is being made, and what has to lie on the disk for it.
+/// The boot key of a vault that is being made, and the file to write for it.
 struct NewBootKey: ~Copyable {
   let key: SecureBytes
-  /// Nil for a credential, which is there already.
+  /// The file for the key; nil for a credential, which exists already.
   let file: KeyFile?
-  /// The sealed key; nil where the key itself goes into the file.
+  /// The sealed key; nil if the file is to contain the key itself.
   let sealed: [UInt8]?
 
-  /// Writes the file, over one that an unfinished init may have left.
+  /// Writes the file, and replaces one that an unfinished init may have left.
   func write() throws(SystemError) {
     guard let file else { return }
     if let sealed {
-      // Bytes have no padding: all are initialized.
+      // All bytes of the array are initialized, because bytes have no padding.
       try unsafe file.write(sealed.span.bytes)
     } else {
       try key.withBytes { bytes throws(SystemError) in try file.write(bytes) }

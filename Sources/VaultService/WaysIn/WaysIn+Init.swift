@@ -2,15 +2,15 @@ internal import VaultCore
 internal import VaultModel
 internal import VaultStore
 
-/// Init: a new vault with its first ways in.
+/// The making of a new vault with its first slots.
 extension WaysIn {
   /// Makes a vault.
   ///
   /// - Parameters:
-  ///   - withRecovery: also makes a recovery code.
-  ///   - keystore: the place for the key of a PAM slot of the caller's, by its name; nil for no such slot.
-  ///   - isInsecure: lets that be a place where every program of the user can read it.
-  ///   - offersPresence: asks last whether there shall be such a slot, where nothing is said of it.
+  ///   - withRecovery: true to make a recovery code, too.
+  ///   - keystore: the name of the keystore for the key of a PAM slot for the caller; nil for no such slot.
+  ///   - isInsecure: true to allow a keystore that every program of the user can read.
+  ///   - offersPresence: true to ask at the end whether to make a PAM slot, if `keystore` is nil.
   package func makeVault(
     withRecovery: Bool, keystore name: String?, isInsecure: Bool, offersPresence: Bool, cost wanted: WantedCost,
     _ prompter: any Prompter
@@ -27,7 +27,7 @@ extension WaysIn {
     conversation.makesVault = true
     let new = NewVault()
     conversation.willWipe(new.vaultKey)
-    // A vault whose key was in memory while the machine slept is not to be made.
+    // A vault must not be made if its key was in memory while the machine slept.
     conversation.holdSecret()
     newSlot(1, new, conversation).password(cost: cost) { [unowned self] password in
       offerRecovery(withRecovery, new, conversation) { [unowned self] recovery in
@@ -40,9 +40,10 @@ extension WaysIn {
     }
   }
 
-  /// Looks anew whether a vault can be made here.
+  /// Checks again that a vault can be made here.
   ///
-  /// - Throws: that one is there already, or is just coming in from a backup, or something that cannot be read.
+  /// - Throws: the refusal if there is a vault already, if one is being restored from a backup, or if the store cannot
+  ///   be read.
   func checkNoVault() throws(Refusal) {
     vault.openStore(because: .repaired)
     switch vault.store.content {
@@ -52,7 +53,7 @@ extension WaysIn {
     }
   }
 
-  /// The id and key that a new vault begins with.
+  /// The id and key of a new vault.
   private struct NewVault {
     let id = VaultID.random().bytes
     let vaultKey = Handover(RandomBytes.secret(count: 32))
@@ -69,7 +70,7 @@ extension WaysIn {
     newSlot(2, new, conversation).recoveryCode { then([$0]) }
   }
 
-  /// Asks for the place of a PAM slot's key where none is given and there may be such a slot.
+  /// Asks whether to make a PAM slot, if no keystore is given and such a slot is possible.
   private func choosePresence(
     _ keystore: KeystoreKind?, _ isOffered: Bool, _ conversation: Conversation,
     then: @escaping (KeystoreKind?) -> Void
@@ -93,7 +94,7 @@ extension WaysIn {
   ) {
     guard let keystore else { return then([]) }
     if keystore == .file {
-      // The key comes before the store that it lies beside.
+      // The key is written before the store beside it.
       do throws(SystemError) { try StorePath.make(vault.directory) } catch {
         return conversation.fail(.storageFailed("\(error)"))
       }
@@ -115,12 +116,12 @@ extension WaysIn {
     }
     conversation.willCallOff { [unowned self] in
       giveUp()
-      // Called off, it does not come back.
+      // A cancelled store of the key does not call back.
       if !isMade { drop(slots, of: new) }
     }
   }
 
-  /// Leaves no key behind of a vault that is not made.
+  /// Removes the presence keys of a vault that is not made.
   private func drop(_ slots: [SlotRecord], of new: NewVault) {
     for slot in slots { dropPresenceKey(of: slot, vaultID: new.id) }
   }
@@ -128,7 +129,7 @@ extension WaysIn {
   private func create(
     _ new: NewVault, _ slots: [SlotRecord], _ bootKey: borrowing NewBootKey, _ conversation: Conversation
   ) {
-    // Asked again, because another init may have come first; its boot key must not be replaced.
+    // Checked again, because another init may have come first, whose boot key must not be replaced.
     do throws(Refusal) { try checkNoVault() } catch {
       drop(slots, of: new)
       return conversation.fail(error)
@@ -152,7 +153,7 @@ extension WaysIn {
     conversation.finish()
   }
 
-  /// Leaves the new vault unlocked: its password was just given.
+  /// Leaves the new vault unlocked, because its password was just given.
   private func open(
     _ vaultKey: borrowing SecureBytes, provenBy password: SlotRecord, _ conversation: Conversation
   ) {

@@ -1,36 +1,38 @@
 internal import VaultCore
 internal import VaultStore
 
-/// The ways to open the vault, each with the reason why it cannot be used now: what is known before any prompt.
+/// The methods to unlock the vault, each with the reason why it cannot be used now, as far as that is known before any
+/// prompt.
 extension WaysIn {
-  /// A way to open the vault.
+  /// A method to unlock the vault.
   package struct Method {
-    /// The name of the way in, or `fingerprint`.
+    /// The name of the method: a kind of slot, or `fingerprint`.
     package let name: String
-    /// The obstacle that keeps it from being used now.
+    /// The obstacle to its use now; nil for none.
     package let obstacle: Obstacle?
-    /// True when the machine can do it. Fingers are asked about only where the vault has a way in by them.
+    /// True when the machine supports the method. The fingerprint service is asked only if the vault has a PAM slot.
     package let isPossible: Bool
 
-    /// - Parameter machine: what keeps the machine from it.
+    /// - Parameter machine: the obstacle on the side of the machine; nil for none.
     fileprivate init(_ name: String, _ obstacle: Obstacle?, _ machine: Obstacle? = nil) {
       (self.name, self.obstacle, isPossible) = (name, obstacle, machine == nil)
     }
   }
 
-  /// For how long the fingerprint service is waited for, in nanoseconds.
+  /// The time to wait for the fingerprint service, in nanoseconds.
   private static let patience: Int64 = 700_000_000
 
-  /// Asks about fingers and hands on what is possible for `uid`; soon, whether or not anybody answers.
+  /// Determines the methods for `uid`, with the enrolled fingers. The answer comes soon, even if the fingerprint
+  /// service does not answer.
   package func methods(for uid: UInt32, then: @escaping ([Method]) -> Void) {
-    // Without a slot no finger opens anything, and fprintd need not be started to tell.
+    // Without a PAM slot no finger opens anything, so fprintd need not be started.
     guard vault.openKeychain?.slots.contains(where: { $0.kind == .pam }) == true else {
       return then(methods(for: uid, .noService))
     }
     fingers(of: uid) { [unowned self] fingers in then(methods(for: uid, fingers)) }
   }
 
-  /// Asks about the fingers of `uid`, and does not wait for ever.
+  /// Asks for the enrolled fingers of `uid`, with a time limit.
   func fingers(of uid: UInt32, then: @escaping (Fingers) -> Void) {
     var then: ((Fingers) -> Void)? = then
     let answer = { (fingers: Fingers) in
@@ -67,13 +69,14 @@ extension WaysIn {
     return methods
   }
 
-  /// The reason why none of the PAM slots counts for the fingers that are enrolled.
+  /// The reason why no PAM slot counts for the fingers that are enrolled; nil if one does.
   private func disagreement(_ fingers: Fingers, _ keychain: Keychain, _ uid: UInt32) -> Obstacle? {
     let slots = keychain.slots.filter { $0.terms?.users.contains(uid) == true }
     return slots.contains { fingers.agree(with: $0.terms?.fingers(of: uid) ?? []) } ? nil : fingers.objection
   }
 
-  /// Every way has an obstacle; PAM's own comes first, so that it shows what a new vault could be opened with.
+  /// The methods if there is no usable vault, all with an obstacle. PAM's own obstacle is preferred, so that the list
+  /// shows how a new vault could be unlocked.
   private func none(because reason: Obstacle, _ uid: UInt32) -> [Method] {
     let noPAM = presence.means.obstacle(presence.passwordQuestion(for: uid))
     let noFinger = presence.means.obstacle(presence.biometryQuestion(for: uid))

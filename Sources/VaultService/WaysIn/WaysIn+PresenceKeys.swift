@@ -2,12 +2,14 @@ internal import VaultCore
 internal import VaultModel
 internal import VaultStore
 
-/// The keys that PAM slots are opened with: made, fetched, kept in memory and removed.
+/// The keys of PAM slots: making, fetching, keeping in memory and removing them.
 extension WaysIn {
-  /// Makes a slot with a new key in `keystore`. Whoever puts a `memory` slot into the store also keeps its key
-  /// (``retainKeys(of:_:vaultID:)``); whoever drops a slot instead drops its key (``dropPresenceKey(of:vaultID:)``).
+  /// Makes a slot with a new key in `keystore`. The code that stores a `memory` slot must also keep its key
+  /// (``retainKeys(of:_:vaultID:)``). The code that discards a slot instead must remove its key
+  /// (``dropPresenceKey(of:vaultID:)``).
   ///
-  /// The result calls it off: it wipes the key, and ends the helper program that has it. `then` may come all the same.
+  /// - Returns: a closure that cancels the making: it wipes the key, and ends the helper program that has it. `then`
+  ///   may be called all the same.
   func makePresenceSlot(
     id: UInt32, label: String, created: Int64, _ keystore: KeystoreKind, users: [UInt32], fingers: [String],
     vaultKey: Handover, vaultID: [UInt8], then: @escaping (Result<SlotRecord, Refusal>) -> Void
@@ -54,8 +56,10 @@ extension WaysIn {
     }
   }
 
-  /// Takes the key of a PAM slot out of its keystore, only after PAM said yes or a secret opened the vault; the answer
-  /// is how to give that up.
+  /// Fetches the key of a PAM slot from its keystore. Call this only after PAM said yes, or after a secret opened the
+  /// vault.
+  ///
+  /// - Returns: a closure that cancels the fetch.
   func fetchPresenceKey(
     of slot: SlotRecord, then: @escaping (consuming Result<SecureBytes, KeystoreError>) -> Void
   ) -> () -> Void {
@@ -74,11 +78,11 @@ extension WaysIn {
     return {}
   }
 
-  /// Keeps the keys of those of `slots` that keep them in memory, after a proof with a secret.
+  /// Keeps the keys of those of `slots` whose keystore is `memory`, after a proof with a secret.
   func retainKeys(of slots: [SlotRecord], _ vaultKey: borrowing SecureBytes, vaultID: [UInt8]) {
     for slot in slots where slot.terms?.keystore == KeystoreKind.memory.rawValue {
       let key = SlotRecord.memoryKey(id: slot.id, vaultKey: vaultKey)
-      // The record comes from the disk, where others may have written: it counts if it opens.
+      // The record comes from the disk, where other programs may have written, so it counts only if its key opens it.
       if (try? slot.openVaultKey(secret: key, vaultID: vaultID)) != nil {
         retained.keep(key, of: slot.id, now: vault.clock.boot())
       } else {
@@ -88,21 +92,23 @@ extension WaysIn {
     vault.armNext()
   }
 
-  /// Removes what a keystore holds for a slot that is none any more, or never became one. A keystore that cannot be reached
+  /// Removes the key in a keystore of a slot that was removed or never stored. If the keystore cannot be reached, it
   /// keeps a key that opens nothing.
   ///
-  /// A key in memory stays (``RetainedKeys/drop(_:)``): it is kept by the number of the slot, which by then another one may
-  /// have.
+  /// A key in memory stays (``RetainedKeys/drop(_:)``), because it is kept by the number of the slot, which another
+  /// slot may have by then.
   func dropPresenceKey(of slot: SlotRecord, vaultID: [UInt8]) {
     guard let terms = slot.terms, let kind = KeystoreKind(rawValue: terms.keystore), kind != .memory else { return }
     removeKey(terms.locator, kind, vaultID, of: slot.id)
   }
 
-  /// Removes the keys of the `file` keystore that were there when the store was opened and that no slot names: a daemon that
-  /// was killed while it made or replaced a slot leaves such. One of a slot before opens an older copy of the store.
+  /// Removes the keys of the `file` keystore that were there when the store was opened and that no slot names. A daemon
+  /// that was killed while it made or replaced a slot leaves such keys. The key of an earlier slot would open an older
+  /// copy of the store.
   ///
-  /// For when the whole store was found to be as it was written last, and waits for that otherwise: slots that somebody took
-  /// away from the file must not cost their keys. While a rekey is under way, its slots have keys, too.
+  /// This is done only after the whole store was verified to be as it was last written: slots that somebody removed
+  /// from the file must not cost their keys. During a rekey nothing is removed, because the slots of the new vault have
+  /// keys, too.
   func dropUnnamedKeys(_ keychain: Keychain) {
     guard keychain.isVerified, keychain.damagedSlots.isEmpty, !keychain.isRekeying else { return }
     let file = KeystoreKind.file
@@ -122,8 +128,8 @@ extension WaysIn {
     }
   }
 
-  /// After an unlock with a secret: keeps the keys of `memory` slots, and has the slots of `uid` count again for the
-  /// fingers that are enrolled now.
+  /// Takes up the presence keys after an unlock with a secret: keeps the keys of `memory` slots, and renews the slots
+  /// of `uid` for the fingers that are enrolled now.
   func takeUpPresenceKeys(
     _ vaultKey: borrowing SecureBytes, _ keychain: Keychain, uid: UInt32, provenBy proof: SlotRecord
   ) {
@@ -131,7 +137,7 @@ extension WaysIn {
     guard !slots.isEmpty else { return }
     retainKeys(of: slots, vaultKey, vaultID: keychain.vaultID)
     renewal?.callOff()
-    // Slots stay as they are while the vault is being given a new key.
+    // During a rekey the slots stay unchanged.
     guard !keychain.isRekeying else { return }
     let key = vaultKey.withBytes { SecureBytes(copying: $0) }
     let new = SlotRenewal(self, keychain, uid: uid, vaultKey: key, provenBy: proof)

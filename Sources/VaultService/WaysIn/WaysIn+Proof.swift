@@ -2,14 +2,15 @@ internal import VaultCore
 package import VaultModel
 internal import VaultStore
 
-// Items that ask for a person: how somebody shows that one is there.
+// The proofs of presence for items that require a person.
 extension WaysIn {
-  /// Has a person show what an item asks for, and remembers it for the caller's session.
+  /// Asks a person for the proof that an item requires, and remembers it for the caller's session.
   package func prove(_ item: ItemInfo, _ said: Said, _ prompter: any Prompter) {
     prove(item.policy, of: item.name.text, Purpose(.other("to use \(item.name.text)"), said), said, prompter)
   }
 
-  /// Has a person show what an item asks for in the session of somebody else, which waits for the inquiry of that number.
+  /// Asks a person for the proof that an item requires, for another caller's session, which waits for the inquiry with
+  /// that number.
   package func prove(
     _ item: ItemInfo, for inquiry: Int, _ attendance: Attendance, _ said: Said, _ prompter: any Prompter
   ) {
@@ -17,7 +18,7 @@ extension WaysIn {
     prove(item.policy, of: item.name.text, purpose, said, prompter, inquiry: (inquiry, attendance))
   }
 
-  /// Has a person show what a change of grants asks for in a user's vault.
+  /// Asks a person for the proof that a change of grants requires in a user's vault.
   package func proveForGrants(_ said: Said, _ prompter: any Prompter) {
     prove(
       Access.administration, of: nil, Purpose(.other("to change what programs may do, or to repair the vault"), said),
@@ -34,7 +35,7 @@ extension WaysIn {
       keychain = try vault.keychain()
       guard caller.session != nil else { throw .denied("the process that asked is not the one that connected") }
       if inquiry == nil, access.isShown(policy, by: caller) { return prompter.finish(.done) }
-      // Nobody sits at a system service: it must not make people think that it is theirs to let in.
+      // No person sits at a system service, and it must not make people believe that the prompt is theirs to answer.
       guard said.isInteractive, !caller.isSystemService else { throw .presenceRequired(name ?? "", policy.require) }
     } catch { return refuse(prompter, error, .proof, name) }
     let conversation = converse(prompter, .proof, name, said)
@@ -92,11 +93,11 @@ extension WaysIn {
     requirement == .biometry ? presence.biometryQuestion(for: uid) : presence.question(for: uid)
   }
 
-  /// Asks PAM for the presence of a user that one of the slots lists; `then` gets, for a yes, what was asked and the slots
-  /// that list them still.
+  /// Asks PAM for the presence of a user that one of the slots lists. After a yes, `then` receives the question that
+  /// was asked and the slots that still list the user.
   ///
-  /// What is asked is decided when it is known which fingers are enrolled: an attempt that failed meanwhile has no password
-  /// taken any more.
+  /// The question is chosen after the enrolled fingers are known: if an attempt has failed meanwhile, a password is no
+  /// longer accepted.
   private func ask(
     _ requirement: Requirement, _ conversation: Conversation, _ keychain: Keychain,
     _ purpose: Purpose, then: @escaping (Result<(question: Presence.Question, slots: [SlotRecord]), Refusal>) -> Void
@@ -118,7 +119,7 @@ extension WaysIn {
       if !question.takesPassword, let obstacle = fingers.obstacle { return then(unavailable(obstacle)) }
       presence.show(question, to: conversation, purpose: purpose) { outcome, seconds in
         if let refusal = outcome.refusal(method: "pam", wait: Int(seconds) * 1000) { return then(.failure(refusal)) }
-        // Asked again, because slots may have been removed while the person was asked.
+        // Checked again, because slots may have been removed while the person was asked.
         let left = valid.filter(keychain.slots.contains)
         then(left.isEmpty ? unavailable(noSlot) : .success((question, left)))
       }

@@ -2,16 +2,16 @@ package import VaultCore
 internal import VaultModel
 internal import VaultStore
 
-/// The ways in: ChangePassword, AddSlot, RemoveSlot and ListSlots. ``NewSlot`` makes the records.
+/// The calls for slots: ChangePassword, AddSlot, RemoveSlot and ListSlots. ``NewSlot`` makes the records.
 extension WaysIn {
-  /// The ways in, and which of them do not fit the login password any more.
+  /// The slots, and the ids of those that no longer fit the login password.
   package func slots() throws(Refusal) -> (slots: [SlotRecord], stale: Set<UInt32>) {
     let keychain = try vault.keychain()
     return (keychain.slots, keychain.staleSlots)
   }
 
-  /// Replaces the secret that was proven, or the oldest of the kind that the call names. A recovery code stands in for a
-  /// password.
+  /// Replaces the secret that proved the right, or the oldest one of the kind that the call names. With a recovery code
+  /// as the proof, a password is replaced.
   package func changePassword(
     provenBy method: String?, kind named: SlotKind?, cost wanted: WantedCost, _ prompter: any Prompter
   ) {
@@ -31,7 +31,7 @@ extension WaysIn {
       let kind = named ?? (opened.kind == .recovery ? .password : opened.kind)
       let old =
         opened.kind == kind ? opened : keychain.slots.filter { $0.kind == kind }.min { $0.id < $1.id }
-      // Asked again, because it may have been removed since the prompt.
+      // Checked again, because the slot may have been removed since the prompt.
       guard old != nil || named != .login else {
         return conversation.fail(.unavailable(SlotKind.login.name, Self.noLoginSlot))
       }
@@ -51,7 +51,7 @@ extension WaysIn {
     }
   }
 
-  /// Takes note that the login password is another one now, of which the vault was not told.
+  /// Notes that the login password was changed without the vault.
   package func markStale() throws(Refusal) {
     let keychain = try vault.keychain()
     guard keychain.slots.contains(where: { $0.kind == .login }) else {
@@ -62,15 +62,15 @@ extension WaysIn {
 
   private static let noLoginSlot = Obstacle("the vault has no login slot", "`vault slot add login` makes one")
 
-  /// A way in that somebody wants to have.
+  /// A slot that a caller wants to add.
   package struct WantedSlot {
     package var kind: SlotKind
     package var label: String
-    /// Of a PAM slot: the place for its key, by its name, and the uids whose presence opens it; the caller's where they are
-    /// nil.
+    /// For a PAM slot: the name of the keystore for its key, and the uids whose presence opens it; nil for the caller's
+    /// uid.
     package var keystore: String?
     package var users: [Int]?
-    /// True to have the key even where every program of the user can read it.
+    /// True to allow a keystore that every program of the user can read.
     package var isInsecure: Bool
     package var cost: WantedCost
 
@@ -87,7 +87,7 @@ extension WaysIn {
     }
   }
 
-  /// Adds a way in. The conversation ends with its number.
+  /// Adds a slot. The result of the conversation is the slot's number.
   package func addSlot(_ wanted: WantedSlot, provenBy method: String?, _ prompter: any Prompter) {
     let (kind, label) = (wanted.kind, wanted.label)
     let keychain: Keychain
@@ -137,7 +137,7 @@ extension WaysIn {
     return (keystore, users)
   }
 
-  /// The keystore of that name, if it may be used.
+  /// The keystore with that name, if it may be used.
   func keystore(_ name: String, isInsecure: Bool) throws(Refusal) -> KeystoreKind {
     guard let keystore = KeystoreKind(rawValue: name) else { throw .invalid("keystore") }
     if keystore == .file && !isSystem && !isInsecure {
@@ -148,7 +148,7 @@ extension WaysIn {
     return keystore
   }
 
-  /// Removes a way in, never the last one that lasts.
+  /// Removes a slot, but never the last lasting one.
   package func removeSlot(_ number: Int, provenBy method: String?, _ prompter: any Prompter) {
     let keychain: Keychain
     let id: UInt32
@@ -166,7 +166,8 @@ extension WaysIn {
     }
     authenticateOwner(conversation, method: method, purpose: Purpose(.other("to remove slot \(id)"))) {
       [unowned self] vaultKey, opened in
-      // As it is now: its password may have been changed since the prompt, and its number is nobody else's.
+      // The current record is used: the password of the slot may have been changed since the prompt, and its number
+      // belongs to no other slot.
       guard let slot = keychain.slots.first(where: { $0.id == id }) else {
         return conversation.fail(.noSuchSlot(number))
       }
@@ -179,7 +180,7 @@ extension WaysIn {
     }
   }
 
-  /// The consequence of removing the last password, for the person who is about to; nil for any other slot.
+  /// The consequence of removing the last password, for the person who is about to do so; nil for any other slot.
   private static func loss(of id: UInt32, _ slots: [SlotRecord]) -> String? {
     let left = slots.filter { $0.id != id }.map(\.kind)
     guard slots.contains(where: { $0.id == id && $0.kind == .password }), !left.contains(.password) else { return nil }
@@ -192,8 +193,10 @@ extension WaysIn {
 
   // MARK: Parts
 
-  /// Makes a change of the slots, after which `gone` is none of them any more, and ends what went by those before. The
-  /// answer is whether it was made.
+  /// Makes a change of the slots, and ends everything that relied on the earlier ones.
+  ///
+  /// - Parameter gone: the slot that is removed or replaced; nil for none.
+  /// - Returns: whether the change was made.
   @discardableResult
   private func conclude(
     _ conversation: Conversation, _ vaultKey: Handover, slot: UInt32? = nil, without gone: SlotRecord? = nil,
@@ -217,10 +220,10 @@ extension WaysIn {
     return true
   }
 
-  /// The slots are others now, and those in `gone` are none of them any more: ends what began under the ones before.
+  /// Ends everything that relied on the earlier slots after a change, by which the slots in `gone` were removed.
   ///
-  /// A conversation that has proven the right is about to make slots, or has made some, that others have overtaken. One
-  /// that has yet to prove it is judged by the slots that there are then.
+  /// A conversation that has proven the right is about to make slots, or has made some, that the change has overtaken.
+  /// A conversation without a proof so far is checked against the new slots later.
   func slotsChanged(by conversation: Conversation? = nil, without gone: [SlotRecord]) {
     let refusal = Refusal(VaultError.overtaken)
     conversations.each { if $0 !== conversation, $0.proof != nil { $0.fail(refusal) } }
@@ -229,9 +232,9 @@ extension WaysIn {
   }
 }
 
-/// The parameters of Argon2id that somebody asks for; what is nil is chosen here.
+/// The parameters of Argon2id that a caller asks for; defaults replace those that are nil.
 package struct WantedCost: Sendable {
-  /// Bytes.
+  /// The memory in bytes.
   package var memory: Int?
   package var passes: Int?
 
@@ -240,7 +243,7 @@ package struct WantedCost: Sendable {
     self.passes = passes
   }
 
-  /// - Throws: what is below the floor or above the ceiling.
+  /// - Throws: the refusal of parameters below the floor or above the ceiling.
   func cost() throws(Refusal) -> NewSlot.Cost {
     if memory == nil && passes == nil { return .calibrated }
     let standard = Argon2id.Parameters.default

@@ -6,9 +6,9 @@ extension WaysIn {
   /// Unlocks the vault.
   ///
   /// - Parameters:
-  ///   - method: the way in that proves the right; nil for the best one that is possible.
-  ///   - seconds: after how many it locks again.
-  ///   - prompter: asks the person. It is told at once that all is done where the vault is unlocked already.
+  ///   - method: the method of the proof; nil for the best possible one.
+  ///   - seconds: the seconds after which the vault locks again; nil for the settings.
+  ///   - prompter: asks the person. If the vault is unlocked already, it receives the result at once.
   package func unlock(_ method: String?, for seconds: Int?, _ said: Said, _ prompter: any Prompter) {
     let keychain: Keychain
     do throws(Refusal) {
@@ -20,7 +20,7 @@ extension WaysIn {
       return prompter.finish(.done)
     }
     let conversation = converse(prompter, .unlock, nil, said)
-    // Said where the vault takes note of it.
+    // A success is recorded by the vault itself.
     let refused = conversation.record
     conversation.record = { [vault] outcome, done in
       if outcome != .ok { refused(outcome, done) }
@@ -29,7 +29,7 @@ extension WaysIn {
     conversation.endsWhenUnlocked = seconds == nil
     authenticate(conversation, method: method, purpose: Purpose(.unlock, said)) {
       [unowned self] vaultKey, slot in
-      // From here on a lock ends it, however the right was proven.
+      // From here on a lock ends the conversation, whatever the method of the proof.
       conversation.holdSecret()
       guard let ahead = vaultKey.withSecret({ GrantsAhead(access, keychain, runner, $0) }) else {
         return conversation.fail(.cancelled)
@@ -49,12 +49,13 @@ extension WaysIn {
     do throws(VaultError) {
       try keychain.check(slot, vaultKey: key)
       try keychain.unlock(vaultKey: key)
-      // Whatever ends it from here on, while deposits are taken in, say, takes nothing back.
+      // The unlock is done. The conversation may still end in another way, for instance while deposits are taken in,
+      // but that takes nothing back.
       conversation.conclude()
       remember(slot, caller)
       hooks.keyIsKnown(key, keychain)
       if slot.kind != .pam { takeUpPresenceKeys(key, keychain, uid: caller.uid, provenBy: slot) }
-      // Before anybody hears of it.
+      // The key is wiped before anybody is told.
       _ = consume key
       vault.unlocked(keychain, by: .method(slot.kind.unlockedBy), for: seconds.map(Int64.init), caller) {
         conversation.finish()
@@ -64,7 +65,7 @@ extension WaysIn {
     }
   }
 
-  /// Has the proof of an unlock count for the session it was made in, too.
+  /// Remembers the proof of an unlock for the session in which it was made.
   private func remember(_ slot: SlotRecord, _ caller: Caller) {
     switch slot.kind {
     case .password: access.add(.password, by: caller, with: [slot])
@@ -75,7 +76,7 @@ extension WaysIn {
 }
 
 extension SlotKind {
-  /// The method, as the state says it was unlocked by.
+  /// The method, in the words of the lock state.
   fileprivate var unlockedBy: String {
     switch self {
     case .password: "password"

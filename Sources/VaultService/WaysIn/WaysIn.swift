@@ -2,9 +2,10 @@ package import VaultCore
 package import VaultModel
 internal import VaultStore
 
-/// The ways into the vault: its slots, who proves the right by them, and the keys that open it without a person.
+/// The ways into the vault: its slots, the proofs of the right to unlock it, and the keys that open it without a
+/// person.
 ///
-/// Every method that needs the right to the vault goes through here, so that every attempt is counted.
+/// Every method that needs that right uses this class, so that every attempt is counted.
 package final class WaysIn {
   let vault: Vault
   let access: Access
@@ -13,29 +14,30 @@ package final class WaysIn {
   let conversations: Conversations
   let worker: any Worker
   let timer: Timer
-  /// The turns of what takes long.
+  /// The turns for long work.
   let runner: Runner
   let keystores: any Keystores
-  /// The directory of the service's credentials; nil where the service manager gave none.
+  /// The directory of the service's credentials; nil if the service manager gave none.
   let credentials: String?
   /// True for the machine's vault.
   let isSystem: Bool
   /// The presence keys of `memory` slots.
   let retained: RetainedKeys
-  /// The `file` keys that lay beside the store when it was opened, by their locators, until it is known which are of use.
+  /// The locators of the `file` keys that were beside the store when it was opened, until it is known which of them are
+  /// used.
   var earlierKeys: Set<[UInt8]> = []
-  /// The renewal that has PAM slots count for other fingers, and holds the vault key for it.
+  /// The renewal of PAM slots for other fingers, which holds the vault key; nil if none is under way.
   var renewal: SlotRenewal?
-  /// The reactions of ``Upkeep`` to what happens here.
+  /// The reactions of ``Upkeep`` to events here.
   var hooks = Hooks()
 
-  /// The reactions of ``Upkeep`` to what happens to the ways in; set once, when it is made.
+  /// The reactions of ``Upkeep`` to changes of slots and keys; set once, when it is made.
   struct Hooks {
-    /// Ends what else was begun for the old place of the boot key, when it is to lie elsewhere.
+    /// Ends other work that was begun for the old place of the boot key, when the settings name a new one.
     var bootKeyMoves: (Refusal) -> Void = { _ in }
-    /// Uses the vault key when it is known, before it is wiped: a rekey that was begun goes on.
+    /// Uses the vault key while it is known, before it is wiped: a rekey that was begun continues.
     var keyIsKnown: (borrowing SecureBytes, Keychain) -> Void = { _, _ in }
-    /// Ends what else went by the old slots, when they change.
+    /// Ends other work that relied on the old slots, when they change.
     var slotsChange: (Refusal) -> Void = { _ in }
   }
 
@@ -57,15 +59,16 @@ package final class WaysIn {
     retained = RetainedKeys(in: vault.holders)
   }
 
-  /// Begins a conversation with whoever `prompter` shows it to, whose end is recorded.
+  /// Begins a conversation, the end of which is recorded, with the person that `prompter` asks.
   ///
-  /// - Parameter item: what it is about.
+  /// - Parameter item: the subject matter of the conversation in words for the audit log; nil for none.
   func converse(
     _ prompter: any Prompter, _ action: AuditAction, _ item: String? = nil, _ said: Said? = nil
   ) -> Conversation {
     let conversation = Conversation(prompter, conversations, vault.holders, timer)
     conversation.record = { [unowned vault, caller = prompter.caller] outcome, done in
-      // What was done says itself what it was done to; what was refused is told beside that.
+      // The words for a completed operation name its object themselves. For a refused one, they are added to the
+      // object.
       let (about, more) = outcome == .ok || item == nil ? (done ?? item, nil) : (item, done)
       vault.audit.record(action, outcome, caller, item: about, detail: more, said)
     }
@@ -73,14 +76,16 @@ package final class WaysIn {
     return conversation
   }
 
-  /// Refuses a call before anybody is asked, which is recorded as well.
+  /// Refuses a call before anybody is asked, and records that.
   func refuse(_ prompter: any Prompter, _ refusal: Refusal, _ action: AuditAction, _ item: String? = nil) {
     vault.audit.record(action, refusal.outcome, prompter.caller, item: item)
     prompter.refuse(refusal)
   }
 
-  /// Runs `work`, which derives keys from secrets, on the worker. There is one at a time for each uid: the answer is whether
-  /// it was begun. It is told when the conversation that wants it has ended.
+  /// Runs `work`, which derives keys from secrets, on the worker, with one derivation at a time for each uid. The work
+  /// is cancelled when its conversation has ended.
+  ///
+  /// - Returns: whether the work was begun.
   @discardableResult
   func derive<T: Sendable>(
     for conversation: Conversation, _ work: @escaping @Sendable (Cancellation) -> T, then: @escaping (T) -> Void
@@ -98,24 +103,25 @@ package final class WaysIn {
   }
 }
 
-/// The places where a presence key can be kept outside this process. (A `memory` key is the daemon's own.)
+/// The keystores outside this process for presence keys. (The daemon itself keeps the keys of the `memory` keystore.)
 ///
-/// Nothing here blocks the loop. Results arrive on it, and what a call gives back calls it off: for when the vault is locked
-/// meanwhile, because a helper that is at work may hold the key. `then` may come all the same.
+/// None of the calls blocks the loop, on which their results arrive. Each returns a closure that cancels the call when
+/// the vault is locked meanwhile, because a helper program at work may hold the key. `then` may be called all the same.
 package protocol Keystores {
-  /// Puts `key`, of 32 bytes, into the keystore. `then` gets what finds it there again: at most 1 KiB, and no secret. A
-  /// keystore may have the key by the time that this is called off, and keep one that opens nothing.
+  /// Stores `key`, of 32 bytes, in the keystore. `then` receives the locator by which the key is found again: at most 1
+  /// KiB, and no secret. When the call is cancelled, the keystore may have the key already, and keep one that opens
+  /// nothing.
   func store(
     _ key: borrowing SecureBytes, in kind: KeystoreKind, vault: [UInt8],
     then: @escaping (Result<[UInt8], KeystoreError>) -> Void
   ) -> () -> Void
 
-  /// Takes a copy of a key out of the keystore.
+  /// Reads a copy of a key from the keystore.
   func fetch(
     _ locator: [UInt8], from kind: KeystoreKind, vault: [UInt8],
     then: @escaping (consuming Result<SecureBytes, KeystoreError>) -> Void
   ) -> () -> Void
 
-  /// Removes a key; `then` gets nil when it is gone, also when it was gone before.
+  /// Removes a key; `then` receives nil when it is gone, even if it was gone before.
   func remove(_ locator: [UInt8], from kind: KeystoreKind, vault: [UInt8], then: @escaping (KeystoreError?) -> Void)
 }
