@@ -2,16 +2,17 @@ internal import VaultCore
 internal import VaultModel
 internal import VaultStore
 
-/// The check of what a backup copies, as far as the keys in memory go: a backup counts only once that is over and
-/// everything was as it was written.
+/// The check of the data that a backup copies, as far as the keys in memory allow. A backup counts only after this
+/// check, and only if everything was as it was written.
 ///
-/// The records are those of the check of this opening of the store, which is waited for while it goes on: from then on
-/// each change keeps the hashes over them up to date. The audit log, over which there are none, is looked at anew.
+/// The records are those that the check of the store since its opening covers, and this check waits for that one if it
+/// is still running. After it, each change keeps the hashes over the records up to date. There are no such hashes over
+/// the audit log, so the log is checked anew.
 package final class BackupCheck: SecretHolder, Runner.Work {
-  /// The names of what could not be checked for want of keys, or why the backup counts for nothing.
+  /// The names of the parts that could not be checked without their keys, or the reason why the backup does not count.
   typealias Outcome = Result<[String], Refusal>
 
-  /// The rows of the log between two looks at the clock.
+  /// The number of rows of the log that are checked between two readings of the clock.
   private static let stride = 16
   private static let log = "the audit log"
 
@@ -51,7 +52,7 @@ package final class BackupCheck: SecretHolder, Runner.Work {
     do throws(Refusal) { try check.wait(reader) } catch { conclude(.failure(error)) }
   }
 
-  /// Tells what came of it, once it is over.
+  /// Passes the outcome to `then` once the check is over.
   func whenOver(_ then: @escaping (Outcome) -> Void) {
     if let outcome { then(outcome) } else { self.then = then }
   }
@@ -98,7 +99,7 @@ package final class BackupCheck: SecretHolder, Runner.Work {
   }
 
   private func end(_ error: VaultError) {
-    // Whatever else the vault is, it was as written to the last change.
+    // The backup counts: all other parts were as written up to the last change.
     if error == .locked, !keychain.hasFailed { return conclude(.success(unchecked + [Self.log])) }
     conclude(.failure(Refusal(error)))
   }

@@ -1,14 +1,14 @@
 internal import VaultCore
 internal import VaultStore
 
-/// The bytes of a backup as a client sends them.
+/// The reading of a backup's bytes as a client sends them.
 enum BackupIntake {
-  /// Reads all of it into what takes its pieces.
+  /// Reads all pieces of the backup into `taker`.
   ///
   /// - Parameters:
-  ///   - receive: fills what it gets with the next bytes.
-  ///   - isAtEnd: tells whether nothing more comes.
-  /// - Throws: a ``VaultError``, or what the closures throw.
+  ///   - receive: fills the given buffer with the next bytes.
+  ///   - isAtEnd: tells whether there are no more bytes.
+  /// - Throws: a ``VaultError``, or the errors of the closures.
   static func read<Taker: BackupTaking & ~Copyable>(
     into taker: inout Taker, receive: (inout MutableRawSpan) throws -> Void, isAtEnd: () throws -> Bool
   ) throws {
@@ -23,7 +23,7 @@ enum BackupIntake {
     guard try isAtEnd() else { throw VaultError.corrupt("it goes on behind its end") }
   }
 
-  /// Turns what the store says of a backup into a ``Refusal`` that names the backup; other errors pass.
+  /// Turns an error of the store about a backup into a ``Refusal`` that names the backup; other errors are passed on.
   static func turningErrors<Value>(_ body: () throws -> Value) throws -> Value {
     do { return try body() } catch VaultError.corrupt(let reason) {
       throw Refusal.invalidBackup(reason)

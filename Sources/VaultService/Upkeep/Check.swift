@@ -7,12 +7,12 @@ package struct CheckResult: Sendable {
   package let records: Int
   package let unharmed: Int
   package let harmed: Int
-  /// The findings beside those that are listed, at least.
+  /// The least number of findings beyond those that are listed.
   package let omitted: Int
-  /// The classes of which not everything could be checked, and the reason why.
+  /// The classes of which not everything could be checked, and the reason.
   package let unchecked: [AccessClass]
   package let reason: String?
-  /// The classes whose records are, taken together, not those that were written last.
+  /// The classes whose records, taken together, are not those that were written last.
   package let changed: [AccessClass]
 
   fileprivate init(_ result: Verification, because reason: String?) {
@@ -23,26 +23,27 @@ package struct CheckResult: Sendable {
   }
 }
 
-/// The check of all records, which the first unlock begins: in slices between requests, so that nobody waits for it.
+/// The check of all records. The first unlock begins it, and it runs in slices between requests, so that nobody waits
+/// for it.
 package final class Check: Runner.Work {
   package typealias Reader = VaultService.Reader<IntegrityState, CheckResult>
 
-  /// The number of records between two looks at the clock.
+  /// The number of records that are checked between two readings of the clock.
   private static let stride = 16
-  /// The number of records that are checked before an unlock is answered, so that of a small vault nothing is ever
+  /// The number of records that are checked before an unlock is answered, so that nothing of a small vault is ever
   /// unverified.
   private static let atOnce = 1024
-  /// The time between two words to a reader about its progress, in nanoseconds.
+  /// The time between two progress reports to a reader, in nanoseconds.
   private static let interval: Int64 = 100_000_000
 
   private let vault: Vault
   private let runner: Runner
-  /// The error with which the last check was given up; nil when one went on since.
+  /// The error that ended the last check; nil if a check has continued since.
   private(set) var problem: VaultError?
   private let readers = Readers<IntegrityState, CheckResult>()
-  /// True when a rekey waits for its end.
+  /// True when a rekey waits for the end of the check.
   private var isHurried = false
-  /// Told when the store was found to be as it was written last.
+  /// Called when the store was found to be as it was written last.
   var whenOK: (Keychain) -> Void = { _ in }
 
   init(_ vault: Vault, _ runner: Runner) {
@@ -50,20 +51,20 @@ package final class Check: Runner.Work {
     self.runner = runner
   }
 
-  /// Has somebody told how far a check is and what it finds: of the one that is under way, or of a new one.
+  /// Adds a reader, who is told the progress and the result of the current check, or of a new one.
   package func wait(_ reader: Reader) throws(Refusal) {
     _ = try vault.keychain()
     readers.add(reader)
     goOn()
   }
 
-  /// Has somebody told no more.
+  /// Removes a reader.
   package func leave(_ id: ObjectIdentifier) { readers.remove(id) }
 
-  /// True when somebody waits for the end.
+  /// True when a reader waits for the end.
   var isAwaited: Bool { !readers.isEmpty }
 
-  /// Begins the check, or goes on with one that a lock stopped. For after each unlock.
+  /// Begins the check, or continues one that a lock stopped. Called after each unlock.
   func unlocked(_ keychain: Keychain) {
     guard keychain.canVerifyAll else { return }
     switch keychain.integrity {
@@ -75,9 +76,9 @@ package final class Check: Runner.Work {
     runner.pause()
   }
 
-  /// Begins a check for whoever asks for one, or has it go on.
+  /// Begins a check, or continues the current one, for somebody who asked for it.
   ///
-  /// - Parameter isHurried: true to have it end soon, whoever asks for something meanwhile.
+  /// - Parameter isHurried: true to complete it soon, even if there are requests meanwhile.
   func goOn(isHurried: Bool = false) {
     if isHurried { self.isHurried = true }
     guard let keychain = vault.openKeychain else { return }
@@ -88,14 +89,15 @@ package final class Check: Runner.Work {
   package var share: Runner.Share { isHurried || isAwaited ? .equal : .half }
 
   package func run(until end: Int64) -> Runner.Next {
-    // Without all keys it goes on only for those who want to know what can be told without them.
+    // Without all keys the check continues only for readers, who want the result that is possible without them.
     guard let keychain = vault.openKeychain, case .checking = keychain.integrity,
       keychain.canVerifyAll || !readers.isEmpty
     else { return .over }
     return step(keychain, until: end) ? .again : .over
   }
 
-  /// Checks until that time, or, with nil, so many records as may be checked at once; false when it is over.
+  /// Checks records until the time `end`; with nil, as many records as may be checked at once. Returns false when the
+  /// check is over.
   private func step(_ keychain: Keychain, until end: Int64?) -> Bool {
     do throws(VaultError) {
       repeat {
@@ -113,11 +115,11 @@ package final class Check: Runner.Work {
     return true
   }
 
-  /// Tells what came of it; true where another one begins.
+  /// Announces the result; true if another check begins.
   private func conclude(_ result: Verification, _ keychain: Keychain) -> Bool {
     problem = nil
     if !result.findings.isEmpty { tellFailure(result) }
-    // Begun before all keys were there, or gone on with for somebody while they were not.
+    // The check was begun before all keys were in memory, or continued for a reader while they were not.
     if !result.unchecked.isEmpty, keychain.canVerifyAll {
       keychain.beginVerification()
       return true
@@ -140,7 +142,7 @@ package final class Check: Runner.Work {
     vault.hooks.announce(.integrityFailed(cause))
   }
 
-  /// The reason why not everything of some classes could be checked.
+  /// The reason why not everything in these classes could be checked; nil if there are none.
   private func reason(for unchecked: [AccessClass]) -> String? {
     if unchecked.isEmpty { return nil }
     switch vault.state.kind {

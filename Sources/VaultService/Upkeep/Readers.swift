@@ -1,8 +1,8 @@
-/// Somebody who waits for the end of something that takes long, and is told now and then how far it is.
+/// A caller who waits for the end of long work, and is told its progress now and then.
 package struct Reader<Progress, Outcome> {
-  /// Tells it from others.
+  /// The identity of the reader.
   package let id: ObjectIdentifier
-  /// True when it reads what it is told.
+  /// Returns true if the reader has read what it was sent.
   package let isKeepingUp: () -> Bool
   package let tell: (Progress) -> Void
   package let end: (Result<Outcome, Refusal>) -> Void
@@ -18,14 +18,15 @@ package struct Reader<Progress, Outcome> {
   }
 }
 
-/// All who wait for the same. One that is told may leave meanwhile: a struct would then be changed while it is.
+/// All readers of the same work. It is a class, because a reader that is being told may leave: a struct would then be
+/// changed during its own call.
 final class Readers<Progress, Outcome> {
-  /// The number of readers that are told at once; the others soon after.
+  /// The number of readers that are told at once; the others are told soon after.
   private static var atOnce: Int { 16 }
 
   private struct Entry {
     let reader: Reader<Progress, Outcome>
-    /// The time at which to tell it again, `CLOCK_MONOTONIC` nanoseconds.
+    /// The time at which to tell this reader again, in `CLOCK_MONOTONIC` nanoseconds.
     var next: Int64 = 0
   }
 
@@ -37,7 +38,9 @@ final class Readers<Progress, Outcome> {
 
   func remove(_ id: ObjectIdentifier) { entries[id] = nil }
 
-  /// Tells some of those who read and were not told for `interval` nanoseconds; `now` is `CLOCK_MONOTONIC`.
+  /// Tells the progress to some of the readers who keep up and were not told for `interval` nanoseconds.
+  ///
+  /// - Parameter now: the time in `CLOCK_MONOTONIC` nanoseconds.
   func tell(_ progress: @autoclosure () -> Progress, every interval: Int64, now: Int64) {
     guard !entries.isEmpty else { return }
     let due = entries.values.lazy.filter { $0.next <= now && $0.reader.isKeepingUp() }.prefix(Self.atOnce)
@@ -47,14 +50,14 @@ final class Readers<Progress, Outcome> {
     }
   }
 
-  /// Tells all of them the end, each in a turn of its own: they wait no more.
+  /// Tells all readers the end, each in a turn of its own, and removes them.
   func end(_ outcome: Result<Outcome, Refusal>, in turns: Turns?) {
     for entry in takeAll() {
       if let turns { turns.wait { entry.end(outcome) } } else { entry.end(outcome) }
     }
   }
 
-  /// All of them, who wait for this no more.
+  /// Removes all readers, and returns them.
   func takeAll() -> [Reader<Progress, Outcome>] {
     defer { entries = [:] }
     return entries.values.map(\.reader)

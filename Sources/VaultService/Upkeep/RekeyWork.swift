@@ -2,43 +2,43 @@ internal import VaultCore
 internal import VaultModel
 internal import VaultStore
 
-/// A rekey that is under way: short steps between everybody's requests, and those who wait for its end.
+/// A rekey that is under way, in short steps between requests, with the readers who wait for its end.
 ///
-/// It begins to copy when the store has been checked to its last record. It holds keys, and so ends with the next lock; the
-/// unlock after that makes another one, which goes on from there.
+/// Copying begins when the store has been checked completely. The work holds keys, so the next lock ends it. The next
+/// unlock makes a new one, which continues from there.
 package final class RekeyWork: SecretHolder, Runner.Work {
-  /// The number of items that have been looked at, and of all.
+  /// The number of items that have been processed, and the number of all items.
   package typealias Progress = (done: Int, of: Int)
   package typealias Reader = VaultService.Reader<Progress, Progress>
 
-  /// The time that it waits for the check of the store before it looks again, in nanoseconds, and the number of times that
-  /// this may be given up.
+  /// The time to wait for the check of the store before looking again, in nanoseconds, and the number of times that the
+  /// check may fail to complete.
   private static let patience: Int64 = 10_000_000
   private static let checks = 3
-  /// Records in one step; the clock is looked at after each.
+  /// The number of records in one step; the clock is read after each step.
   private static let records = 4
-  /// The first and the longest time beyond its share in one slice, in nanoseconds.
+  /// The first and the longest extra time in one slice, in nanoseconds.
   private static let (firstOvertime, longestOvertime): (Int64, Int64) = (1_000_000, 256_000_000)
-  /// The time between two words to those who wait, in nanoseconds.
+  /// The time between two progress reports to the readers, in nanoseconds.
   private static let interval: Int64 = 200_000_000
 
   private unowned let upkeep: Upkeep
   private let vault: Vault
   private let keychain: Keychain
-  /// Nil from the end on.
+  /// The rekey; nil after its end.
   private var rekey: Rekey?
-  /// The ways into the new vault.
+  /// The slots of the new vault.
   let slots: [SlotRecord]
   /// The keys that open the `memory` slots of the new vault.
   private var memoryKeys: [UInt32: Handover]
   private let readers = Readers<Progress, Progress>()
   private var checksBegun = 0
-  /// The least number of changed items that were left to copy, and the time beyond its share that it got last.
+  /// The lowest number of changed items left to copy so far, and the last extra time.
   private var (least, extra): (Int, Int64) = (.max, 0)
-  /// The items that were looked at, and all of them.
+  /// The number of items that were processed, and the number of all items.
   package var progress: Progress { rekey?.progress ?? last }
   private var last: Progress
-  /// The reason why it does not go on by itself.
+  /// The reason why the rekey does not continue by itself; nil if it does.
   private(set) var problem: VaultError?
 
   init(_ upkeep: Upkeep, _ keychain: Keychain, _ rekey: Rekey, nextKey: borrowing SecureBytes) {
@@ -56,20 +56,20 @@ package final class RekeyWork: SecretHolder, Runner.Work {
     super.init(in: vault.holders)
   }
 
-  /// Goes on, also after a problem.
+  /// Continues the rekey, also after a problem.
   func goOn() {
     problem = nil
     checksBegun = 0
     if rekey != nil { upkeep.runner.begin(self) }
   }
 
-  /// Has somebody told how far it is, and of the end.
+  /// Adds a reader, who is told the progress and the end.
   func wait(_ reader: Reader) {
     readers.add(reader)
     goOn()
   }
 
-  /// Has somebody told no more. The rekey goes on.
+  /// Removes a reader. The rekey continues.
   func leave(_ id: ObjectIdentifier) { readers.remove(id) }
 
   package var share: Runner.Share { .equal }
@@ -84,7 +84,7 @@ package final class RekeyWork: SecretHolder, Runner.Work {
       }
       repeat {
         guard try rekey.step(records: Self.records) else { continue }
-        // A backup that was begun before reads the file that is to be replaced.
+        // A backup that was begun before is still reading the file that is to be replaced.
         guard keychain.canBeReplaced else { return .later(Self.patience) }
         try finish(rekey)
         return .over
@@ -97,8 +97,8 @@ package final class RekeyWork: SecretHolder, Runner.Work {
     return .again
   }
 
-  /// The time beyond its share that it needs to catch up with those who change items faster than it copies them, in
-  /// nanoseconds: twice as much each time that it has not come nearer.
+  /// The extra time in nanoseconds that the rekey needs to catch up with callers who change items faster than it copies
+  /// them. It doubles each time that the rekey has not come nearer to its end.
   private func overtime(_ rekey: Rekey) -> Int64 {
     guard let behind = rekey.behind else {
       (least, extra) = (.max, 0)
@@ -112,13 +112,13 @@ package final class RekeyWork: SecretHolder, Runner.Work {
     return extra
   }
 
-  /// True when the check of the live store has found everything in order; it goes on by itself otherwise.
+  /// True when the check of the live store has found everything in order; if not, the check is continued.
   private func isChecked() throws(VaultError) -> Bool {
     if keychain.isVerified { return true }
     switch keychain.integrity {
     case .failed: throw .corrupt("the check of the store found that it was changed")
     case .unchecked:
-      // It was never begun, or given up because the disk failed.
+      // The check was never begun, or was ended by an error of the disk.
       checksBegun += 1
       guard checksBegun <= Self.checks else { throw .storage("the store cannot be checked") }
     case .checking, .ok: break
@@ -135,12 +135,13 @@ package final class RekeyWork: SecretHolder, Runner.Work {
 
   private func finish(_ rekey: Rekey) throws(VaultError) {
     let old = keychain.slots
-    // Entries that wait go into the store whose key they are sealed to, also if the new one cannot be opened at once.
+    // Waiting entries are written to the store to whose key they are sealed, also for the case that the new store
+    // cannot be opened at once.
     vault.audit.willCopy()
     try rekey.finish(recording: vault.audit.fillWithRekey, now: vault.clock.wall())
     vault.audit.haveWritten()
     last = rekey.progress
-    // From now on they are kept as those of the live vault are.
+    // From now on these keys are kept like those of the live vault.
     let keys = memoryKeys
     memoryKeys = [:]
     upkeep.isRekeyed(keychain, old: old, keys)
@@ -155,9 +156,9 @@ package final class RekeyWork: SecretHolder, Runner.Work {
     }
     switch error {
     case .corrupt, .distrusted, .secondStore:
-      // Nothing that is done again would end otherwise.
+      // A repeated attempt would end in the same way.
       end(.failure(Refusal(error)))
-      // The second store is closed by now; while it was open here nobody else could read it.
+      // The second store is closed by now; nobody else could read it while it was open here.
       upkeep.giveUpRekey(keychain, slots, because: error)
     default:
       vault.log.warning("the rekey rests: \(error.text)")
@@ -166,10 +167,10 @@ package final class RekeyWork: SecretHolder, Runner.Work {
     }
   }
 
-  /// Wipes the new keys. What is done so far stays.
+  /// Ends the work, and wipes the new keys. The items copied so far stay.
   func stop(_ refusal: Refusal) { end(.failure(refusal)) }
 
-  /// The same at the daemon's end, when there are no more turns to answer in.
+  /// Ends the work when the daemon ends, when there are no more turns in which to answer.
   func stopAtOnce(_ refusal: Refusal) {
     readers.end(.failure(refusal), in: nil)
     stop(refusal)
@@ -195,6 +196,6 @@ package final class RekeyWork: SecretHolder, Runner.Work {
 }
 
 extension SlotRecord {
-  /// True when its key is kept in the daemon's memory alone.
+  /// True when the slot's key is kept only in the daemon's memory.
   var isInMemory: Bool { terms?.keystore == "memory" }
 }

@@ -1,28 +1,29 @@
 package import VaultModel
 internal import VaultStore
 
-/// A salvage: what still authenticates of a damaged store is saved into a second one, of which a backup is made.
+/// A salvage: the records of a damaged store that still authenticate are saved into a second store, of which a backup
+/// is made.
 package final class SalvageWork: SecretHolder, Runner.Work {
   /// The number of items saved, and the losses.
   package struct Result: Sendable {
     package let saved: Int
     package let losses: [Finding]
-    /// The losses beside those that are listed.
+    /// The number of losses beyond those that are listed.
     package let omitted: Int
   }
 
   package typealias Progress = (done: Int, of: Int)
   package typealias Reader = VaultService.Reader<Progress, Result>
 
-  /// The number of items between two looks at the clock. Each such step is a transaction.
+  /// The number of items between two readings of the clock. Each such step is one transaction.
   private static let stride = 8
-  /// The time between two words to the reader about its progress, in nanoseconds.
+  /// The time between two progress reports to the reader, in nanoseconds.
   private static let interval: Int64 = 100_000_000
 
   private unowned let upkeep: Upkeep
   private let vault: Vault
   private let salvage: Salvage
-  /// The one who waits for it while it is filled; nil when it is whole.
+  /// The reader who waits while the second store is filled; nil when it is complete.
   private(set) var reader: Reader?
   private var nextReport: Int64 = 0
 
@@ -70,7 +71,7 @@ package final class SalvageWork: SecretHolder, Runner.Work {
     reader.end(.success(Result(saved: result.saved, losses: result.losses, omitted: result.omitted)))
   }
 
-  /// Wipes the keys of the second store, and goes on no more.
+  /// Ends the work, and wipes the keys of the second store.
   func stop() {
     upkeep.runner.end(self)
     reader = nil
@@ -91,7 +92,7 @@ package final class SalvageWork: SecretHolder, Runner.Work {
 extension Upkeep {
   private var salvageDirectory: String { vault.directory + "/salvage" }
 
-  /// Saves what still authenticates of a damaged store aside, for a backup of it.
+  /// Saves the records of a damaged store that still authenticate in a second store, for a backup of it.
   package func salvage(_ reader: SalvageWork.Reader, for caller: Caller) throws(Refusal) {
     try vault.audit.recording(.salvage, caller, nil, needs: .logUnlessFailed) { () throws(Refusal) in try begin(reader)
     }
@@ -102,7 +103,8 @@ extension Upkeep {
     try checkNoTransfer()
     if salvage?.reader != nil { throw .busy("the store is being salvaged already") }
     dropSalvage()
-    // Of a store that has failed, to which nothing is written, the tally comes along.
+    // The tally is written first, so that it is saved as well, unless the store has failed: nothing is written to such
+    // a store.
     if !keychain.hasFailed { vault.audit.willCopy() }
     let work: SalvageWork
     do throws(VaultError) {
@@ -115,22 +117,22 @@ extension Upkeep {
     runner.begin(work)
   }
 
-  /// Removes the second store, and its keys, unless a backup is being made of it: then the keys alone.
+  /// Removes the second store and its keys. While a backup of it is being made, only the keys are wiped.
   package func dropSalvage() {
     guard salvage != nil else { return }
     salvage?.stop()
     guard transfer?.isOfSalvage != true else { return }
-    // The connection closes with it, before its files go.
+    // The connection closes with it, before its files are removed.
     salvage = nil
     removeSalvage()
   }
 
-  /// Removes a second store that nothing uses. One that cannot be removed is in nobody's way but the next salvage's, which
-  /// says why.
+  /// Removes a second store that nothing uses. A failure to remove it disturbs only the next salvage, which reports the
+  /// reason.
   func removeSalvage() { try? Salvage.remove(salvageDirectory) }
 
-  /// Ends a salvage because the keys it needs are wiped, or the slots that it has taken over are others now; removes what
-  /// was saved.
+  /// Ends a salvage because the keys that it needs are wiped, or because the slots that it has copied have changed;
+  /// removes what was saved.
   func callOffSalvage(because refusal: Refusal) {
     let reader = salvage?.reader
     dropSalvage()

@@ -1,10 +1,10 @@
 internal import VaultStore
 
-/// The work of moving the bytes of a backup, as a door does it on a thread of its own.
+/// The work of moving the bytes of a backup, which a door does on a thread of its own.
 package struct TransferWork<Outcome> {
-  /// Has the thread wipe the keys it holds, and end.
+  /// Has the thread wipe its keys, and end.
   let stop: () -> Void
-  /// Has the thread begin; `then` is called on the loop when it is done.
+  /// Starts the thread; `then` is called on the loop when the work is done.
   let run: (Transfer, _ then: @escaping (Outcome) -> Void) -> Void
 
   package init(
@@ -15,24 +15,24 @@ package struct TransferWork<Outcome> {
   }
 }
 
-/// A backup, a restore or the check of a backup while its bytes are on their way, on a thread of its own.
+/// A backup, a restore or the check of a backup while its bytes are being moved on a thread of its own.
 package final class Transfer: SecretHolder {
   package enum Kind {
     case backup, restore, check
   }
 
   package let kind: Kind
-  /// True when it is a backup of what was salvaged.
+  /// True for a backup of a salvaged store.
   let isOfSalvage: Bool
-  /// The check of what a backup copies; nil for what was salvaged, all of which was read just before, and for a
-  /// restore.
+  /// The check of the data that a backup copies. Nil for a salvaged store, all of which was read just before, for a
+  /// restore, and for the check of a backup.
   var check: BackupCheck?
-  /// Runs once a backup was handed over whole and found to be as it was written.
+  /// Runs after a backup was handed over completely and found to be as it was written.
   var whenMade: () -> Void = {}
-  /// Has the thread wipe the keys it holds, and end.
+  /// Has the thread wipe its keys, and end.
   private let stop: () -> Void
   private var isCalledOff = false
-  /// The refusal that its caller is told if it was called off.
+  /// The refusal for the caller if the transfer is called off.
   package private(set) var refusal = Refusal.cancelled
   private let vault: Vault
 
@@ -44,30 +44,30 @@ package final class Transfer: SecretHolder {
     super.init(in: vault.holders)
   }
 
-  /// Has the thread wipe the keys it holds, and end.
+  /// Calls the transfer off: has the thread wipe its keys, and end.
   package func callOff(because refusal: Refusal) {
     self.refusal = refusal
     isCalledOff = true
     stop()
   }
 
-  /// Tells, once that is known, which parts of what was copied could not be checked for want of keys, or why the copy
-  /// counts for nothing. It is for a copy that was handed over whole.
+  /// Passes on, once it is known, which parts of the copied data could not be checked without their keys, or the reason
+  /// why the copy does not count. Call this for a copy that was handed over completely.
   ///
-  /// - Parameter isWanted: tells whether the one who got it is still there.
+  /// - Parameter isWanted: tells whether the receiver is still there.
   package func whenChecked(
     isWanted: @escaping () -> Bool, _ then: @escaping (Result<[String], Refusal>) -> Void
   ) {
     guard let check else { return then(.success([])) }
     check.whenOver { [self] checked in
-      // First, so that the caller finds its time once it is told.
+      // This is done first, so that the caller finds the time of the backup once it is told.
       if case .success = checked, isWanted() { whenMade() }
       then(checked)
     }
   }
 
-  // What a backup holds opens copies alone, and not the live vault; a restore has the key of a vault that nobody can lock yet,
-  // and a check that of a copy, which may be the live vault's.
+  // The key of a backup opens only that copy, not the live vault. A restore has the key of a vault that nobody can lock
+  // yet. The check of a backup has the key of a copy, which may be a copy of the live vault.
   public override func letGo(for lock: Lock) {
     guard outlives(lock) else { return }
     let state = LockState(kind: .locked, cause: lock.cause, since: vault.clock.wall())
@@ -81,18 +81,20 @@ package final class Transfer: SecretHolder {
 }
 
 extension Upkeep {
-  /// - Throws: that a transfer is under way, so that no other can begin.
+  /// Checks that no transfer is under way.
+  ///
+  /// - Throws: the refusal if one is.
   func checkNoTransfer() throws(Refusal) {
     guard let transfer else { return }
     throw .busy(transfer.kind.text)
   }
 
-  /// The refusal of another vault while one is coming in.
+  /// The refusal of another vault while one is being restored; nil if none is.
   var incoming: Refusal? { transfer?.kind == .restore ? .busy(Transfer.Kind.restore.text) : nil }
 }
 
 extension Transfer.Kind {
-  /// What is under way, for somebody who wants another one.
+  /// The transfer under way, in words for a caller who wants another one.
   fileprivate var text: String {
     switch self {
     case .backup: "another backup is being made"

@@ -2,41 +2,42 @@ internal import VaultCore
 internal import VaultModel
 internal import VaultStore
 
-/// The whole vault, sealed, on its way out. It is for one thread at a time.
+/// The sealed copy of the whole vault, on its way to the caller. Only one thread at a time may use it.
 package struct OutgoingBackup: Sendable {
-  /// The most bytes that ``next(into:)`` gives at once.
+  /// The most bytes that ``next(into:)`` returns at once.
   package static let largestPart = BackupStream.largestPart
 
   private let stream: BackupStream
 
   init(_ stream: BackupStream) { self.stream = stream }
 
-  /// The bytes of all parts together.
+  /// The number of bytes in all parts together.
   package var count: Int { stream.count }
 
-  /// Puts the next part at the beginning of `destination`, which has room for ``largestPart``, and tells how many bytes that
-  /// is; 0 at the end.
+  /// Writes the next part to the beginning of `destination`, which has room for ``largestPart``.
+  ///
+  /// - Returns: the number of bytes; 0 at the end.
   package func next(into destination: inout MutableRawSpan) throws(Refusal) -> Int {
     do throws(VaultError) { return try stream.next(into: &destination) } catch { throw Refusal(error) }
   }
 
-  /// Wipes the key. There is no going on after it.
+  /// Wipes the key. After that no part can be read.
   package func wipe() { stream.wipe() }
 }
 
-// Backup: the whole vault, sealed, to one caller at a time.
+// The making of a backup: the whole vault, sealed, for one caller at a time.
 extension Upkeep {
-  /// The size to which the log beside the store may grow for a backup that is being read, in bytes; or as large as the
-  /// store.
+  /// The size in bytes to which the write-ahead log beside the store may grow while a backup is being read; it may also
+  /// grow to the size of the store.
   private static let logSize = 64 << 20
-  /// The time between two looks at that, in nanoseconds.
+  /// The time between two checks of that size, in nanoseconds.
   private static let logInterval: Int64 = 1_000_000_000
 
   /// Begins a backup.
   ///
   /// - Parameters:
-  ///   - isOfSalvage: copies what was salvaged instead, once.
-  ///   - send: how it is sent; nil when the caller is gone.
+  ///   - isOfSalvage: true to copy the salvaged store instead, which is possible once.
+  ///   - send: returns the work that sends the backup; nil if the caller has gone away.
   package func backUp(
     isOfSalvage: Bool, for caller: Caller, _ send: (OutgoingBackup) -> TransferWork<Void>?
   ) throws(Refusal) {
@@ -44,7 +45,7 @@ extension Upkeep {
     let need: CallTerms.Need = isOfSalvage ? .logUnlessFailed : .log
     var begun: Begun?
     do throws(Refusal) {
-      // Before anything is sent.
+      // The entry is written before anything is sent.
       try vault.audit.recording(.backup, caller, item, needs: need) { () throws(Refusal) in
         begun = try begin(isOfSalvage)
       }
@@ -60,12 +61,12 @@ extension Upkeep {
     run(work, begun, isOfSalvage)
   }
 
-  /// A backup that can be sent.
+  /// A backup that is ready to be sent.
   private struct Begun {
     let keychain: Keychain
     let stream: BackupStream
 
-    /// Forgets it: it is not sent.
+    /// Gives up the backup, which is not sent.
     func end() {
       stream.wipe()
       keychain.endBackup()
@@ -74,7 +75,7 @@ extension Upkeep {
 
   private func begin(_ isOfSalvage: Bool) throws(Refusal) -> Begun {
     let live = try vault.keychain()
-    // A copy would have the next key, sealed under the one that it is to replace.
+    // A copy would contain the next key, sealed under the key that it is to replace.
     guard !live.isRekeying else { throw .rekeying }
     try checkNoTransfer()
     let keychain = isOfSalvage ? try salvaged() : live
@@ -86,7 +87,8 @@ extension Upkeep {
     }
     do throws(VaultError) {
       let now = vault.clock.wall()
-      // The log is folded in for it, which takes room; and whoever meets a full disk needs a copy on another one.
+      // For the backup the write-ahead log is folded in, which needs space; and a person whose disk is full needs a
+      // copy on another disk.
       let stream = try vault.makingRoom(keychain) { () throws(VaultError) in try keychain.beginBackup(now: now) }
       return Begun(keychain: keychain, stream: stream)
     } catch .locked {
@@ -114,13 +116,14 @@ extension Upkeep {
     }
   }
 
-  /// The second store, with everything that was salvaged.
+  /// The second store, after everything was salvaged.
   private func salvaged() throws(Refusal) -> Keychain {
     guard let salvage, salvage.reader == nil else { throw .invalid("salvaged") }
     return salvage.target
   }
 
-  /// Calls a backup off when the log beside the store has grown too much meanwhile: it can be emptied only afterwards.
+  /// Calls a backup off when the write-ahead log has grown too much meanwhile, because the log can be emptied only
+  /// after the backup.
   private func watchLog(of transfer: Transfer, _ keychain: Keychain) {
     _ = ways.timer.after(Self.logInterval) { [weak self, weak transfer, weak keychain] in
       guard let self, let transfer, let keychain, self.transfer === transfer else { return }

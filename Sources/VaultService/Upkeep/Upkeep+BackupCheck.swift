@@ -2,33 +2,35 @@ internal import VaultCore
 internal import VaultModel
 internal import VaultStore
 
-/// A backup that is only read, piece by piece. It is for one thread, which takes it over.
+/// A backup that is only read, piece by piece. It is handed over to one thread.
 ///
-/// It has the key of the backup's stream, which opens that copy alone. `@unchecked` holds because the loop gives it away and
-/// does not look at it again.
+/// It has the key of the backup's stream, which opens only that copy. `@unchecked` is safe because the loop gives the
+/// object away and does not access it again.
 package final class ReadBackup: @unchecked Sendable {
   private var reader: BackupReader?
 
   init(_ reader: consuming BackupReader) { self.reader = consume reader }
 
-  /// Reads all of it.
+  /// Reads the whole backup.
   ///
   /// - Parameters:
-  ///   - receive: fills what it gets with the next bytes.
-  ///   - isAtEnd: tells whether nothing more comes.
-  /// - Throws: a ``Refusal``, which names what is damaged, or what the closures throw.
+  ///   - receive: fills the given buffer with the next bytes.
+  ///   - isAtEnd: tells whether there are no more bytes.
+  /// - Throws: a ``Refusal`` that names the damage, or the errors of the closures.
   package func read(receive: (inout MutableRawSpan) throws -> Void, isAtEnd: () throws -> Bool) throws {
     guard var reader = reader.take() else { throw Refusal.cancelled }
     try BackupIntake.turningErrors { try BackupIntake.read(into: &reader, receive: receive, isAtEnd: isAtEnd) }
   }
 }
 
-// The check of a backup: all that a restore reads, and nothing that it writes. It does not matter whether there is a vault.
+// The check of a backup: it reads everything that a restore reads, and writes nothing that a restore writes. It works
+// with and without a vault.
 extension Upkeep {
-  /// The name that the audit log has for it.
+  /// The subject matter of the check in words for the audit log.
   package static let checkedBackup = "check of a backup"
 
-  /// Begins to check a backup. The parameters are those of ``restore(_:method:_:_:)``; `receive` gives whether it was whole.
+  /// Begins to check a backup. The parameters are those of ``restore(_:method:_:_:)``, but the work from `receive` ends
+  /// with whether the backup was whole.
   package func checkBackup(
     _ bytes: [UInt8], method: String?, _ prompter: any Prompter,
     _ receive: @escaping (ReadBackup) -> TransferWork<Result<Void, Refusal>>?
@@ -48,7 +50,7 @@ extension Upkeep {
         reader = try Self.reader(header, vaultKey)
       } catch { return conversation.fail(error) }
       let caller = conversation.caller
-      // The vault key goes with it.
+      // This wipes the vault key as well.
       conversation.end()
       guard let work = receive(reader) else {
         return vault.audit.record(.backup, .cancelled, caller, item: Self.checkedBackup)

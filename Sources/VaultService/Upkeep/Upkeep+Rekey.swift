@@ -2,14 +2,14 @@ internal import VaultCore
 internal import VaultModel
 internal import VaultStore
 
-// Rekey: a new vault key, and everything sealed anew under it while the items are served.
+// The rekey: the vault gets a new key, and everything is sealed anew under it while the items are served.
 extension Upkeep {
   /// Gives the vault a new key, or waits for the rekey that is under way.
   ///
   /// - Parameters:
-  ///   - method: the way in that proves the right.
-  ///   - prompter: asks the person. It is told when all was asked, and which slots come along.
-  ///   - reader: told how far it is from then on, and of the end.
+  ///   - method: the method of the proof.
+  ///   - prompter: asks the person. It is told when all questions are answered, and which slots are carried over.
+  ///   - reader: told the progress from then on, and the end.
   package func rekey(_ method: String?, _ prompter: any Prompter, _ reader: RekeyWork.Reader) {
     let keychain: Keychain
     do throws(Refusal) {
@@ -51,10 +51,12 @@ extension Upkeep {
     } catch { throw Refusal(error) }
   }
 
-  /// Tells somebody who waits for a rekey no more of it.
+  /// Removes a reader who waits for a rekey.
   package func leaveRekey(_ id: ObjectIdentifier) { rekey?.leave(id) }
 
-  /// The boot key of this vault, which stays what it is; the result calls it off.
+  /// Reads the boot key of this vault, which a rekey does not change.
+  ///
+  /// - Returns: a closure that cancels the reading.
   private func readBootKey(
     _ keychain: Keychain, then: @escaping (consuming Result<SecureBytes, KeystoreError>) -> Void
   ) -> () -> Void {
@@ -76,7 +78,7 @@ extension Upkeep {
     _ bootKey: Handover, _ reader: RekeyWork.Reader
   ) {
     guard conversation.mayConclude else { return }
-    // Whoever is about to change the ways in would change those of the old store.
+    // A caller about to change the slots would change those of the old store.
     ways.conversations.each { if $0 !== conversation, $0.holdsSecret { $0.callOff() } }
     guard rekey == nil, !keychain.isRekeying else { return conversation.fail(.rekeying) }
     guard let nextKey = slots.nextKey.take(), let oldKey = vaultKey.take(), let bootKey = bootKey.take() else {
@@ -109,7 +111,9 @@ extension Upkeep {
     rekey.wait(reader)
   }
 
-  /// After an unlock: goes on with the rekey that is under way, if one is. The answer is why not.
+  /// Continues the rekey that is under way, if there is one, after an unlock.
+  ///
+  /// - Returns: the error because of which it does not continue; nil for none.
   @discardableResult
   func takeUpRekey(_ vaultKey: borrowing SecureBytes, _ keychain: Keychain) -> VaultError? {
     guard rekey == nil, keychain.isRekeying else { return nil }
@@ -132,11 +136,11 @@ extension Upkeep {
     }
   }
 
-  /// Gives up the rekey that is under way; false when there is none.
+  /// Cancels the rekey that is under way; false if there is none.
   package func cancelRekey(for caller: Caller) throws(Refusal) -> Bool {
     let keychain = try vault.keychain()
     guard keychain.isRekeying else { return false }
-    // The class records have to hear of it, so that its files are worth nothing when they are put back.
+    // The class records must be changed, so that the files of the cancelled rekey are worthless if they are put back.
     guard vault.state.kind == .unlocked else { throw .locked(vault.state) }
     rekey?.stop(.cancelled)
     if let error = dropRekey(keychain) { throw Refusal(error) }
@@ -145,7 +149,7 @@ extension Upkeep {
     return true
   }
 
-  /// Gives up a rekey that cannot come to its end, and has that be known.
+  /// Gives up a rekey that cannot be completed, and records that.
   func giveUpRekey(_ keychain: Keychain, _ slots: [SlotRecord]? = nil, because error: VaultError) {
     vault.log.error("the rekey is given up: \(error.text)")
     vault.audit.record(.rekey, .failed, nil, item: "given up", detail: error.text)
@@ -153,7 +157,8 @@ extension Upkeep {
     dropRekey(keychain, slots)
   }
 
-  /// Forgets a rekey, its store and what keystores hold for its slots, which are read from its store unless given.
+  /// Removes a rekey with its store, and the keys in keystores for its slots. The slots are read from its store, unless
+  /// given.
   @discardableResult
   func dropRekey(_ keychain: Keychain, _ slots: [SlotRecord]? = nil) -> VaultError? {
     let slots = slots ?? keychain.nextSlots()
@@ -165,7 +170,7 @@ extension Upkeep {
     return nil
   }
 
-  /// The vault has its new key: what belongs to the old one goes.
+  /// Handles the end of a rekey: removes everything that belongs to the old key.
   func isRekeyed(_ keychain: Keychain, old: [SlotRecord], _ memoryKeys: [UInt32: Handover]) {
     ways.conversations.each { if $0.holdsSecret { $0.callOff() } }
     ways.renewal?.callOff()
@@ -174,11 +179,11 @@ extension Upkeep {
     for slot in old { ways.dropPresenceKey(of: slot, vaultID: keychain.vaultID) }
     ways.dropUnnamedKeys(keychain)
     vault.log.info("the vault has a new key, and everything is sealed under it")
-    // Whoever waits for a check of the old store gets one of the new.
+    // Readers who wait for a check of the old store get one of the new store.
     if check.isAwaited { check.goOn() }
   }
 
-  /// The progress of a rekey that is under way; nil when none is.
+  /// The progress of the rekey that is under way; nil for none.
   package var rekeyProgress: RekeyWork.Progress? {
     if let rekey { return rekey.progress }
     guard let keychain = vault.openKeychain, keychain.isRekeying else { return nil }

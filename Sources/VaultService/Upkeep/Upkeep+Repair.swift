@@ -4,21 +4,21 @@ internal import VaultStore
 
 /// Entries of the audit log that were set aside, because nobody can read them any more.
 package struct SetAside: Sendable {
-  /// The numbers of the first and the last of them.
+  /// The numbers of the first and the last entry.
   package let first: Int64
   package let last: Int64
-  /// The times between which they were made, Unix seconds.
+  /// The times between which the entries were made, in Unix seconds.
   package let since: Int64
   package let until: Int64
 }
 
-// The repair of what earlier versions did to the audit log.
+// The repair of damage that earlier versions did to the audit log.
 extension Upkeep {
-  /// Sets aside the entries that a rekey of an earlier version left sealed to the old keys, where nothing else is
-  /// wrong: for an administrator who has shown presence, in a vault that is unlocked. The store is checked again after
-  /// that.
+  /// Sets aside the entries that a rekey by an earlier version left sealed to the old keys, if nothing else is wrong.
+  /// It is for an administrator who has shown presence, while the vault is unlocked. The store is checked again
+  /// afterwards.
   ///
-  /// - Returns: what was set aside; nothing where there is nothing of that kind.
+  /// - Returns: the ranges of entries that were set aside; empty if there are no such entries.
   package func repairAudit(for caller: Caller) throws(Refusal) -> [SetAside] {
     let aside = try vault.audit.recording(.audit, caller, "repair", needs: .logUnlessFailed) { () throws(Refusal) in
       try repair(for: caller)
@@ -34,7 +34,7 @@ extension Upkeep {
     guard ways.access.isShown(Access.administration, by: caller) else {
       throw .presenceRequired("", Access.administration.require)
     }
-    // What is in memory has its numbers before those of the repair.
+    // The entries in memory get their numbers before those of the repair.
     vault.audit.endBlock()
     let remains: [AuditRemains]
     do throws(VaultError) {

@@ -2,9 +2,9 @@ package import VaultCore
 internal import VaultModel
 internal import VaultStore
 
-/// A vault that comes in from a backup, piece by piece. It is for one thread, which takes it over.
+/// A vault that is being restored from a backup, piece by piece. It is handed over to one thread.
 ///
-/// `@unchecked` holds because the loop gives it away and does not look at it again.
+/// `@unchecked` is safe because the loop gives the object away and does not access it again.
 package final class IncomingVault: @unchecked Sendable {
   private let vaultKey: Handover
   private let bootKey: NewBootKey
@@ -18,19 +18,19 @@ package final class IncomingVault: @unchecked Sendable {
     self.directory = directory
   }
 
-  /// The bytes of all pieces together.
+  /// The number of bytes in all pieces together.
   package var size: Int { header.size }
-  /// The time at which it was made, Unix seconds, and the vault that it is of.
+  /// The time at which the backup was made, in Unix seconds, and the id of its vault.
   var origin: (created: Int64, vaultID: [UInt8]) { (header.created, header.vaultID.bytes) }
 
-  /// Takes it all in, and makes it the vault.
+  /// Reads the whole backup, and makes it the vault.
   ///
   /// - Parameters:
-  ///   - receive: fills what it gets with the next bytes.
-  ///   - isAtEnd: tells whether nothing more comes.
-  ///   - isWanted: tells whether the one who sends it is still there, right before it becomes the vault.
-  /// - Returns: the slots that were left out, because they need the machine that they were made on.
-  /// - Throws: a ``Refusal``, or what the closures throw; then no vault was made.
+  ///   - receive: fills the given buffer with the next bytes.
+  ///   - isAtEnd: tells whether there are no more bytes.
+  ///   - isWanted: tells whether the sender is still there; called right before the backup becomes the vault.
+  /// - Returns: the slots that were left out, because they need the machine on which they were made.
+  /// - Throws: a ``Refusal``, or the errors of the closures. In that case no vault was made.
   package func takeIn(
     receive: (inout MutableRawSpan) throws -> Void, isAtEnd: () throws -> Bool, isWanted: () -> Bool
   ) throws -> [SlotRecord] {
@@ -46,15 +46,15 @@ package final class IncomingVault: @unchecked Sendable {
   }
 }
 
-// Restore: a vault from a backup, where there is none.
+// The restore of a vault from a backup, on a machine without one.
 extension Upkeep {
   /// Begins a restore.
   ///
   /// - Parameters:
   ///   - bytes: the backup's header.
   ///   - method: `password` or `recovery`; nil for the first of them that the backup has.
-  ///   - receive: gives the work of taking it in, which ends with the slots that were left out; nil when the caller is
-  ///     gone.
+  ///   - receive: returns the work of reading the backup, which ends with the slots that were left out; nil if the
+  ///     caller has gone away.
   package func restore(
     _ bytes: [UInt8], method: String?, _ prompter: any Prompter,
     _ receive: @escaping (IncomingVault) -> TransferWork<Result<[SlotRecord], Refusal>>?
@@ -75,7 +75,9 @@ extension Upkeep {
     }
   }
 
-  /// Admits a try at a backup's slots: its header, the slots to try, and the one who tries them.
+  /// Checks whether a caller may try a secret on a backup's slots.
+  ///
+  /// - Returns: the header, the slots to try, and the source of the attempt.
   func admit(
     _ bytes: [UInt8], _ method: String?, _ prompter: any Prompter
   ) throws(Refusal) -> (BackupHeader, [SlotRecord], Backoff.Source) {
@@ -86,12 +88,12 @@ extension Upkeep {
     let slots = try Self.slots(of: header, method: method)
     let caller = Backoff.Source(uid: prompter.caller.uid, method: slots[0].kind.name)
     if let wait = ways.attempts.wait(for: caller) { throw wait }
-    // Failed attempts are kept in it, also where there is no vault.
+    // The directory keeps the failed attempts, even if there is no vault.
     do throws(SystemError) { try StorePath.make(vault.directory) } catch { throw .storageFailed("\(error)") }
     return (header, slots, caller)
   }
 
-  /// Asks for the secret that opens a backup; `then` gets the vault key, which the conversation wipes at its end.
+  /// Asks for the secret that opens a backup; `then` receives the vault key, which the conversation wipes at its end.
   func ask(
     _ conversation: Conversation, _ slots: [SlotRecord], _ header: BackupHeader, by caller: Backoff.Source,
     then: @escaping (Handover) -> Void
@@ -111,7 +113,8 @@ extension Upkeep {
     }
   }
 
-  /// The slots to try: those of the kind that was named, or a password's before a recovery code's.
+  /// The slots to try: those of the named kind; if no kind is named, the password slots, or the recovery slots of a
+  /// backup without a password.
   private static func slots(of header: BackupHeader, method: String?) throws(Refusal) -> [SlotRecord] {
     let kinds = method.map { [SlotKind(name: $0)] } ?? [.password, .recovery]
     for kind in kinds {
@@ -127,7 +130,7 @@ extension Upkeep {
     throw .unavailable(method, "the backup has no \(method) slot", "it opens with \(other)")
   }
 
-  /// The right to it is proven: makes the boot key, and has the caller send the backup.
+  /// Makes the boot key after the right to the backup was proven, and has the caller send the backup.
   private func makeBootKey(
     _ header: BackupHeader, _ vaultKey: Handover, _ conversation: Conversation,
     _ receive: @escaping (IncomingVault) -> TransferWork<Result<[SlotRecord], Refusal>>?
@@ -137,12 +140,12 @@ extension Upkeep {
       switch consume made {
       case .failure(let error): conversation.fail(.misconfigured(error.reason))
       case .success(let bootKey):
-        // Asked again: another caller may have come first.
+        // Checked again, because another caller may have come first.
         do throws(Refusal) {
           try ways.checkNoVault()
           try checkNoTransfer()
         } catch { return conversation.fail(error) }
-        // Its own: the conversation's is wiped when that ends.
+        // The restore gets a copy: the conversation's key is wiped when it ends.
         guard let key = vaultKey.copy() else { return conversation.fail(.cancelled) }
         conversation.end()
         begin(IncomingVault(header, key, bootKey, in: vault.directory), for: conversation.caller, receive)
@@ -161,13 +164,13 @@ extension Upkeep {
     vault.log.info("a backup of \(incoming.size) bytes is being restored")
     work.run(new) { [unowned self] result in
       transfer = nil
-      // First, so that the caller finds a vault once it is told.
+      // This is done first, so that the caller finds a vault once it is told.
       if case .success = result {
-        // There is this backup of it.
+        // The restored vault has a backup: this one.
         noteBackup(incoming.origin.created, of: incoming.origin.vaultID)
         vault.openStore(because: .restored)
         vault.audit.record(.restore, .ok, caller, item: "a backup of \(incoming.size) bytes")
-        // There is nothing to take back where this fails: the vault is there.
+        // If this fails, nothing is undone, because the vault exists already.
         if vault.audit.isRequired { vault.audit.write() }
       }
     }

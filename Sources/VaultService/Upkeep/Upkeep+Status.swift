@@ -2,9 +2,9 @@ internal import VaultCore
 internal import VaultModel
 internal import VaultStore
 
-// The state of everything at once.
+// The status of the vault.
 extension Upkeep {
-  /// Tells where the vault stands. It asks for nothing, so it moves no deadline.
+  /// The status of the vault. Reading it counts as no request, so it moves no deadline.
   package func status() -> VaultStatus {
     var status = VaultStatus(state: vault.state, locksAt: vault.locksAt, problem: vault.problem)
     status.warnings = memoryWarning
@@ -70,13 +70,13 @@ extension Upkeep {
     return warnings
   }
 
-  /// A warning that the store lacks what was written last.
+  /// The warning that the store lacks the latest changes.
   static let copied = VaultWarning(
     .copy, "vault.db was copied without vault.db-wal while vaultd had it open, or has lost it",
     "items and passwords may be older than those that were stored last")
 
-  /// A warning that secrets may reach the swap: asked anew each time, because the limit is reached with the keys, not at the
-  /// start.
+  /// The warning that secrets may reach the swap; empty if they cannot. It is determined anew each time, because the
+  /// limit is reached with the keys, not at the start.
   private var memoryWarning: [VaultWarning] {
     let made = SecureBytes.made
     guard made.unlocked > 0 else { return [] }

@@ -1,29 +1,30 @@
 internal import VaultCore
 internal import VaultStore
 
-/// Everything that takes long: the check of all records, a new key for the vault, salvage, backup and restore.
+/// The long work on a vault: the check of all records, rekey, salvage, backup and restore.
 package final class Upkeep {
   let vault: Vault
   let ways: WaysIn
   package let runner: Runner
   package let check: Check
   private let uses: GrantUses
-  /// The rekey that is under way, while the vault is unlocked.
+  /// The rekey that is under way while the vault is unlocked; nil for none.
   var rekey: RekeyWork?
-  /// The reason why the last rekey was given up without anybody's asking for that, and the time, Unix seconds; nil once
-  /// another one has begun.
+  /// The reason why the last rekey was given up without a request to do so, and the time in Unix seconds; nil once
+  /// another rekey has begun.
   var givenUpRekey: (reason: String, time: Int64)?
-  /// The second store with what is left of a damaged one: while it is filled, and until its backup is made.
+  /// The second store with the salvaged part of a damaged one, while it is filled and until its backup is made; nil for
+  /// none.
   var salvage: SalvageWork?
-  /// The time of the last backup that was handed over whole and checked, or that the vault was restored from, Unix
-  /// seconds; nil where none is known.
+  /// The time of the last backup that was handed over completely and checked, or from which the vault was restored, in
+  /// Unix seconds; nil if none is known.
   private(set) var lastBackup: Int64?
   private let backupMark: BackupMark
-  /// The backup, the restore or the check of a backup that is under way.
+  /// The backup, the restore or the check of a backup that is under way; nil for none.
   var transfer: Transfer?
-  /// Calls off the next look into the trash.
+  /// Cancels the timer of the next look into the trash.
   private var trashTimer: (() -> Void)?
-  /// True while a backup or a restore is under way.
+  /// True while a backup, a restore or the check of a backup is under way.
   package var isTransferring: Bool { transfer != nil }
 
   package init(_ vault: Vault, _ ways: WaysIn, _ runner: Runner) {
@@ -65,7 +66,7 @@ package final class Upkeep {
     uses.begin()
   }
 
-  /// Takes note of a backup as of `time`, Unix seconds, of the vault with that id.
+  /// Notes a backup made at `time`, in Unix seconds, of the vault with that id.
   func noteBackup(_ time: Int64, of vaultID: [UInt8]) {
     if vault.openKeychain?.vaultID == vaultID { lastBackup = time }
     do throws(SystemError) { try backupMark.put(time, of: vaultID) } catch {
@@ -73,14 +74,14 @@ package final class Upkeep {
     }
   }
 
-  /// The number of items in the trash that one turn looks at.
+  /// The number of items in the trash that one turn examines.
   private static let trashPage = 64
 
   /// The longest time between two looks into the trash of a vault that stays unlocked, in seconds.
   private static let trashInterval: Int64 = 3600
 
-  /// Deletes what has been in the trash for as long as it may, a few items in each later turn, and looks again later while
-  /// the vault is unlocked.
+  /// Deletes the items that have been in the trash for their full time, a few items in each later turn, and does so
+  /// again later while the vault stays unlocked.
   package func clearTrashLater() {
     trashTimer?()
     trashTimer = nil
@@ -105,14 +106,15 @@ package final class Upkeep {
       } catch .locked {
         return
       } catch {
-        // Many at once need more room than one.
+        // Many items at once need more space than one.
         if error == .diskFull, most > 1 { return clearTrash(after: after, examining: 1) }
         vault.log.error("the trash cannot be cleared: \(error.text)")
       }
     }
   }
 
-  /// Folds a long log into the store's main file in a later turn, so that nobody waits for that and a change at once.
+  /// Folds a long write-ahead log into the store's main file in a later turn, so that nobody waits for a change and for
+  /// that at once.
   package func foldLogLater() {
     guard let keychain = vault.openKeychain, keychain.hasLongLog else { return }
     vault.waiting.turns?.wait { if keychain.hasLongLog { keychain.foldLog() } }
