@@ -2,53 +2,56 @@ internal import VaultCore
 internal import VaultModel
 internal import VaultStore
 
-// What is counted: what is equal in all but time, for a minute, and what is beyond a subject's parts of the log, for a
-// while that grows from a minute to an hour.
+// Events that are counted instead of having entries. Events that are equal except for their times are counted for a
+// minute. Events beyond a subject's parts of the log are counted for a time that grows from a minute to an hour.
 extension Audit {
   struct Counting {
-    /// The shortest and the longest time for which is counted what is beyond a part, in nanoseconds.
+    /// The shortest and the longest time for which events beyond a part are counted before their counts are written, in
+    /// nanoseconds.
     fileprivate static let spans: ClosedRange<Int64> = 60 * 1_000_000_000...3600 * 1_000_000_000
-    /// The time since which what is equal is counted, Unix seconds; nil while there is nothing to be equal to.
+    /// The time since which repeated events are counted, in Unix seconds; nil while there is no entry that they could
+    /// repeat.
     fileprivate var began: Int64?
-    /// The number of entries after which it is counted, and that of the first of them.
+    /// The number of entries whose repetitions are counted, and the number of the first of these entries in the log.
     fileprivate var entries = 0
     fileprivate var first: Int64 = 0
     fileprivate var end: Timer.Cancel?
     fileprivate var endBeyond: Timer.Cancel?
-    /// The time for which the present counts are counted.
+    /// The time for which the present counts are collected, in nanoseconds.
     fileprivate var span = spans.lowerBound
-    /// True when something was beyond a part within it.
+    /// True when an event was beyond a part within that time.
     fileprivate var isBeyond = false
-    /// The most counts that are written down in one turn, and that find no room of a subject before the others are
-    /// tried.
+    /// The most counts that are written in one turn, and the number of a subject's counts that may fail to fit before
+    /// the next subject is tried.
     fileprivate static let (mostAtOnce, mostMisses) = (256, 8)
-    /// True when something was counted since the tally was made.
+    /// True when events were counted since the tally was made.
     var hasNews = false
-    /// True when the tally is to be written with the next commit, also where nothing else is.
+    /// True when the tally must be written with the next commit, even if there is nothing else to write.
     var isTallyDue = false
 
-    /// True when what is equal to one more entry can be counted.
+    /// True when the repetitions of one more entry can be counted.
     var hasRoom: Bool { entries < AuditRepeats.mostOfAll }
 
-    /// True while what is equal to an entry before that one is counted.
+    /// True while the repetitions of an entry before the entry `number` are counted.
     func isOfEntry(before number: Int64) -> Bool { began != nil && first < number }
   }
 
-  /// The number of events of late that were only counted, and their times.
+  /// The number of recent events that were only counted, and their times.
   var counted: AuditUsage.Counted? { subjects.counted }
 
-  /// Counts something, if what is equal was met within the minute; false when it is to be an entry.
+  /// Counts an event if an equal one has an entry within the minute; false if the event needs an entry of its own.
   ///
-  /// - Parameter time: Unix seconds.
+  /// - Parameter time: the time of the event in Unix seconds.
   func count(_ key: UInt, of subject: AuditSubject, at time: Int64) -> Bool {
     guard let began = counting.began else { return false }
-    // The log's own clock: it goes on in a sleep, which the timer does not notice, and where it is set back nothing is equal.
+    // The clock of the log decides. It continues during a sleep, which the timer does not notice. If the clock was set
+    // back, no event counts as equal.
     guard time >= began, time - began < AuditRepeats.span else {
       countRepeats()
       return false
     }
     guard subject.repeats.count(key, at: time) else { return false }
-    // Not before there is a count: what nobody repeats wakes nobody.
+    // The timer is armed only when there is a count, so that events without repetitions wake nobody.
     if counting.end == nil {
       counting.end = timer.after((began + AuditRepeats.span - time) * 1_000_000_000) { [weak self] in
         self?.countRepeats()
@@ -57,7 +60,7 @@ extension Audit {
     return true
   }
 
-  /// Has what is equal to that entry be counted from now on.
+  /// Has the repetitions of an entry be counted from now on.
   func begin(
     _ key: UInt, _ action: AuditAction, _ outcome: AuditOutcome, of subject: AuditSubject, as entry: Int64,
     at time: Int64
@@ -67,16 +70,16 @@ extension Audit {
     subject.repeats.begin(key, action, outcome, as: entry, at: time)
   }
 
-  /// Counts what is beyond a subject's part of the log. The first of each sort is told at once, so that a daemon that
-  /// is killed soon after has left word that there was more.
+  /// Counts an event beyond a subject's part of the log. The first event of each sort has an entry at once, so that a
+  /// daemon that is killed soon after has recorded that there was more.
   ///
-  /// - Parameter caller: nil for the daemon itself.
+  /// - Parameter caller: the caller; nil for the daemon itself.
   func count(
     beyond part: AuditPart, of subject: AuditSubject, _ action: AuditAction, _ outcome: AuditOutcome,
     by caller: Caller?, _ item: String, _ id: ItemID?, detail: String, at time: Int64
   ) {
     counting.isBeyond = true
-    // While names must not be in memory, none waits there.
+    // While names must not be in memory, none is kept in a count.
     let item = item.isEmpty || sealsAtOnce ? nil : item
     let detail = part != .rights || detail.isEmpty || sealsAtOnce ? nil : detail
     let kind = AuditCounts.Kind(
@@ -87,7 +90,7 @@ extension Audit {
     if !isTold {
       subjects.count(subject, kind, beyond: part, at: time)
       counting.hasNews = true
-      // The tally has it if it cannot be an entry.
+      // If the first event cannot have an entry, it goes into the tally.
       if isFirst { tallyLater() }
     }
     countLater()
@@ -99,7 +102,8 @@ extension Audit {
       guard let self else { return }
       let spans = Counting.spans
       let goesOn = counting.isBeyond
-      // The next count is told as soon as the first one if nothing more came; what waits for room does so for long.
+      // If no more events came, the next count is written as soon as the first one was. Counts that wait for room wait
+      // for the longest time.
       counting.span =
         if goesOn { min(2 * counting.span, spans.upperBound) } else {
           subjects.isCounting ? spans.upperBound : spans.lowerBound
@@ -109,29 +113,30 @@ extension Audit {
     }
   }
 
-  /// Forgets what was counted after entries that were lost, from that number on.
+  /// Forgets the repetitions of entries that were lost, from that number on.
   ///
-  /// - Returns: how much that was.
+  /// - Returns: the number of repetitions that were forgotten.
   func forgetCounts(from entry: Int64) -> Int { subjects.forgetRepeats(from: entry) }
 
-  /// Writes down all that was counted, also what could wait for room; the tally has the rest, and nothing is counted
-  /// any more once that is written.
+  /// Writes all counts, including those that could wait for room. The counts that still do not fit go into the tally,
+  /// after which nothing more is counted.
   func countAll() {
     countRepeats()
     endBeyond()
     _ = tellCounts(for: .lastCount)
   }
 
-  /// Ends the minute: adds entries of how often there was what is equal to an entry.
+  /// Ends the minute: adds entries with the numbers of repetitions.
   ///
-  /// They are sealed in the chain of the entries that they tell more of, so that a cut, which takes out whole chains,
-  /// takes both or none: the minute ends before another chain is begun, and before entries get other numbers.
+  /// They are sealed in the chain of the entries that were repeated, so that a cut, which removes whole chains, removes
+  /// both or neither. So the minute ends before another chain is begun, and before entries get other numbers.
   func countRepeats() {
     counting.end?()
     (counting.began, counting.entries, counting.end) = (nil, 0, nil)
     let seen = subjects.takeRepeats()
     for one in seen {
-      // Of what is in the block itself the next chain may be too. A block that is full is sealed before that.
+      // Repetitions of an entry that is in the block itself may be in the next chain, together with it. A full block is
+      // sealed before that.
       if one.entry < writing.first { writing.staysInChain = true }
       guard hasRoom() else { return }
       if one.entry < writing.first { writing.staysInChain = true }
@@ -139,16 +144,16 @@ extension Audit {
     }
   }
 
-  /// Ends the minute where the next record begins another chain.
+  /// Ends the minute if the next record begins another chain.
   ///
-  /// - Parameter first: the number of the first entry that this record will have.
+  /// - Parameter first: the number of the first entry of that record.
   func countRepeats(beforeChainOf keychain: Keychain, at first: Int64) {
     guard counting.isOfEntry(before: first), keychain.beginsAuditChain(now: clock.wall()) else { return }
     countRepeats()
   }
 
-  /// Writes down what was counted beyond subjects' parts, as far as there is room for it: what has none waits, and so
-  /// does what is more than one turn writes.
+  /// Writes the counts of events beyond subjects' parts, as far as there is room. Counts without room wait, and so do
+  /// counts beyond the limit of one turn.
   private func countBeyond() {
     endBeyond()
     counting.isBeyond = false
@@ -165,14 +170,14 @@ extension Audit {
     counting.endBeyond = nil
   }
 
-  /// Writes down counts for which there is room: changes of rights before values, and these before what was refused.
+  /// Writes the counts for which there is room: first changes of rights, then values, then refused calls.
   ///
-  /// - Returns: true where there may be more than that many.
+  /// - Returns: true if there may be more than `most` counts.
   func tellCounts(for use: AuditPart.Use, most: Int = .max) -> Bool {
     var left = most
     for part in AuditPart.allCases {
       for subject in subjects.countedSubjects where subject.counts.has(part) {
-        // Short ones may have room where a long one had none.
+        // Short counts may fit when a long one does not.
         var misses = 0
         for (kind, count) in subject.counts.untold(part) where misses < Counting.mostMisses {
           guard left > 0 else { return true }
@@ -188,7 +193,7 @@ extension Audit {
     return false
   }
 
-  /// Adds an entry of a count; false where there is no room for it, and nothing was written.
+  /// Adds the entry of a count; false if there is no room for it, so that nothing was written.
   private func tell(
     _ kind: AuditCounts.Kind, _ count: AuditCounts.Count, of subject: AuditSubject, _ part: AuditPart,
     for use: AuditPart.Use
@@ -205,7 +210,7 @@ extension Audit {
 }
 
 extension AuditCounts.Kind {
-  /// An entry that tells of a count.
+  /// The entry of a count.
   func entry(_ count: AuditCounts.Count, of subject: AuditSubject) -> AuditEntry {
     let caller = caller(of: subject)
     var entry = AuditEntry(
@@ -216,7 +221,7 @@ extension AuditCounts.Kind {
     return entry
   }
 
-  /// The words of the log on who that was.
+  /// The caller in the words of the log; nil for the daemon.
   func caller(of subject: AuditSubject) -> AuditEntry.Caller? {
     door.map {
       AuditEntry.Caller(door: $0, uid: uid, pid: 0, unit: subject.name.unit, executable: subject.name.executable)

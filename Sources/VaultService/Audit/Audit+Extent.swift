@@ -2,14 +2,16 @@ internal import VaultCore
 internal import VaultModel
 internal import VaultStore
 
-// From where to where the log goes: the part before an unlock, the oldest entries, and the settings for them.
+// The extent of the log: the entries from before an unlock, the removal of the oldest entries, and the settings for
+// both.
 extension Audit {
-  /// The number of rows of the log before an unlock that are looked at before it is answered; the others soon after.
+  /// The number of rows from before an unlock that are checked before the unlock is answered; the others are checked
+  /// soon after.
   private static let joinedAtOnce = 256
-  /// The times that something is taken out of it at once.
+  /// The number of steps of a cut that are done at once.
   private static let cutsAtOnce = 2
 
-  /// Looks at what was written before the unlock, and vouches for it when it is whole.
+  /// Checks the entries that were written before the unlock, and vouches for them if all are whole.
   func join(_ keychain: Keychain) {
     endMinute(keychain)
     do throws(VaultError) {
@@ -30,15 +32,15 @@ extension Audit {
     } catch { if error != .locked { log.error("the audit log could not be looked at: \(error.text)") } }
   }
 
-  /// Ends the minute before the next record begins another chain in any case.
+  /// Ends the minute before the next record, which begins another chain in any case.
   func endMinute(_ keychain: Keychain) {
     countRepeats()
     if writing.staysInChain { seal(keychain) }
   }
 
-  /// Takes the oldest entries out, where that is due.
+  /// Removes the oldest entries if that is due.
   func cut(_ keychain: Keychain) {
-    // What stays of them is written behind what is in the block, and has other numbers there.
+    // The entries that stay are written after those in the block, and get other numbers.
     countRepeats()
     guard seal(keychain) else { return }
     var carried = writing.carried
@@ -47,7 +49,7 @@ extension Audit {
       let gone = try keychain.cutAudit(
         toBytes: settings.size, olderThan: settings.age, now: now, steps: Self.cutsAtOnce, usage: usage
       ) { entries, bytes in
-        // What came before it is done.
+        // The steps before this one are done.
         writing.carried = carried
         return stays(of: entries, ofBytes: bytes, now: now, keychain, &carried)
       } tell: { gone in
@@ -57,13 +59,13 @@ extension Audit {
         entry.subject = subjects.daemon.key
         return entry
       } then: {
-        // It takes the place of the tally, so that there is another one behind it in the same transaction.
+        // The record of the cut replaces the tally, so a new tally is written after it in the same transaction.
         _ = sealTally(keychain)
       }
       writing.carried = gone == 0 ? AuditCarry.Done() : carried
       if gone > 0 {
         haveWritten()
-        // There may be more.
+        // There may be more to remove.
         _ = timer.after(1_000_000) { [weak self, weak keychain] in
           if let self, let keychain, self.keychain() === keychain { cut(keychain) }
         }
@@ -74,8 +76,8 @@ extension Audit {
     }
   }
 
-  /// The entries that stay of those that are to go because the log is too long, of those who fill least of it: they are
-  /// written again at its end.
+  /// The entries that stay, of those to be removed because the log is too long: entries of the subjects that have the
+  /// least of the log. They are written again at its end.
   private func stays(
     of found: [(number: Int64, entry: AuditEntry)], ofBytes bytes: Int64, now: Int64, _ keychain: Keychain,
     _ carried: inout AuditCarry.Done
@@ -89,41 +91,41 @@ extension Audit {
     return kept
   }
 
-  // MARK: What was used before
+  // MARK: Earlier usage
 
-  /// Takes note of an entry that was written after the last word on what was used, by a process that has ended since.
+  /// Counts an entry that an earlier process wrote after the last record of the usage.
   private func charge(_ number: Int64, _ entry: AuditEntry) {
     guard !hasJoined, number < writing.start ?? .max else { return }
-    // What is counted after an entry was taken with that.
+    // The size of an entry includes its repetitions.
     if entry.repeats?.of != nil { return }
     subjects.charge(entry.charge, to: AuditPart(of: entry), of: subject(of: entry), now: clock.boot())
   }
 
-  /// The subject whose part an entry took. One who was let in as a member of a group is a stranger in entries that do
-  /// not say so, which are those from before anybody could read the grants, and those of the first programs: so no
-  /// group pays for what others did.
+  /// The subject to whose part an entry counts. A caller who was let in as a member of a group counts as a stranger in
+  /// entries that do not name the group. Those are the entries from before the grants could be read, and the entries of
+  /// the first versions of the program. So no group pays for the entries of others.
   private func subject(of entry: AuditEntry) -> AuditEntry.Subject {
     entry.subject ?? entry.caller.map { AuditEntry.Subject(of: toldName($0).text) } ?? subjects.daemon.key
   }
 
-  /// Takes in what was used up to the last word on that, once.
+  /// Takes over the usage up to its last record, once.
   private func takeEarlierUsage(of keychain: Keychain) {
     guard !hasJoined else { return }
     hasJoined = true
     var usage: AuditUsage?
     do throws(VaultError) { usage = try keychain.auditUsage() } catch { log.error("the audit log: \(error.text)") }
     let known = usage ?? AuditUsage(time: clock.wall())
-    // A clock that jumps makes no part free.
+    // A clock that jumps must not free any part.
     let passed = min(max(0, Seconds.from(known.time, to: clock.wall())), AuditChain.longestStep)
     subjects.take(known, passed: passed, now: clock.boot())
   }
 
   // MARK: Settings
 
-  /// Takes the settings of the daemon's start.
+  /// Applies the settings of the daemon's start.
   func configure(_ settings: AuditSettings) { self.settings = settings }
 
-  /// Takes new settings over; that is an entry of its own where it is another one than before.
+  /// Applies new settings, and records a change of the audit settings as an entry.
   func reconfigure(_ new: AuditSettings) {
     guard new != settings else { return }
     let old = settings
@@ -134,7 +136,8 @@ extension Audit {
     if let keychain = keychain() { cut(keychain) }
   }
 
-  /// Writes what is in memory before the store is closed, also what was counted, which is not about the next one.
+  /// Writes everything in memory before the store is closed, including the counts, which do not belong to the next
+  /// store.
   func willClose() {
     countAll()
     if subjects.isCounting { tallyLater() }

@@ -1,22 +1,22 @@
 package import VaultModel
 internal import VaultStore
 
-// The gate that every call of every door goes through: it is begun, recorded, on the disk where that is required, and
-// only then answered.
+// The gate that every call of every door passes: the call is begun, recorded, its entry written to the disk if that is
+// required, and only then answered.
 extension Audit {
-  /// Begins a call, of which ``pass(_:isLast:for:)`` or ``leave(for:)`` makes an end.
+  /// Begins a call, which ends with ``pass(_:isLast:for:)`` or ``leave(for:)``.
   ///
-  /// - Throws: the refusal of one that needs the log while that cannot be written.
+  /// - Throws: the refusal of a call that needs the log while the log cannot be written.
   package func begin(_ terms: CallTerms, for caller: Caller) throws(Refusal) {
     caller.memory.passage = Passage(terms: terms)
     if terms.need != .nothing { try settle(terms.need) }
   }
 
-  /// Records a call that is refused before it is begun; ``pass(_:isLast:for:)`` lets the refusal out. Those that are
-  /// recorded before the first of them passes are written together. False where the caller's call has begun: its entry
-  /// says what came of it.
+  /// Records a call that is refused before it is begun; ``pass(_:isLast:for:)`` lets the refusal out. Calls that are
+  /// recorded before the first of them passes are written together.
   ///
-  /// - Parameter content: says by ``isAbout(_:_:detail:_:for:)`` what the call is about.
+  /// - Parameter content: states the content of the call with ``isAbout(_:_:detail:_:for:)``.
+  /// - Returns: false if the caller's call has begun; in that case its own entry has the outcome.
   package func refuses(
     _ terms: CallTerms, with outcome: AuditOutcome, for caller: Caller, content: () -> Void
   ) -> Bool {
@@ -27,7 +27,7 @@ extension Audit {
     return true
   }
 
-  /// Takes note of what the call that is under way is about, for the case that the gate has to record it.
+  /// Notes the content of the call under way, in case the gate must record it.
   package func isAbout(
     _ action: AuditAction, _ item: String = "", detail: String = "", _ said: Said = Said(), for caller: Caller
   ) {
@@ -37,16 +37,15 @@ extension Audit {
     memory.passage.said = said
   }
 
-  /// Takes note that the call that is under way waits: what was recorded of it until now is not what will have come of
-  /// it.
+  /// Notes that the call under way waits: the entry until now does not have its outcome.
   package func waits(for caller: Caller) { caller.memory.passage.isRecorded = false }
 
-  /// Lets an answer out: to be asked right before it is sent.
+  /// Lets an answer out. Call this right before the answer is sent.
   ///
   /// - Parameters:
-  ///   - refusal: what the call is refused with; nil where it is not.
-  ///   - isLast: false where other answers to the same call follow.
-  /// - Throws: the refusal that is to be sent in its place, because the entry cannot be written.
+  ///   - refusal: the outcome of a refused call; nil for a call that is not refused.
+  ///   - isLast: false if other answers to the same call follow.
+  /// - Throws: the refusal to send instead, because the entry cannot be written.
   package func pass(_ refusal: AuditOutcome?, isLast: Bool, for caller: Caller) throws(Refusal) {
     let memory = caller.memory
     guard let terms = memory.passage.terms else { return }
@@ -58,7 +57,7 @@ extension Audit {
     if !isSettled { try settle(terms.need) }
   }
 
-  /// Takes note that the client of a call left before it was answered, or was cut off.
+  /// Notes that the client of a call left before the answer, or was disconnected.
   package func leave(for caller: Caller) {
     let passage = caller.memory.passage
     guard let terms = passage.terms else { return }
@@ -76,7 +75,7 @@ extension Audit {
       detail: passage.detail.isEmpty ? nil : passage.detail, passage.said)
   }
 
-  /// Has everything that was recorded be on the disk now, where that is required and the call needs it.
+  /// Writes everything recorded to the disk now, if that is required and the call needs it.
   func settle(_ need: CallTerms.Need) throws(Refusal) {
     switch need {
     case .log: try settle()

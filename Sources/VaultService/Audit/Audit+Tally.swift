@@ -2,10 +2,10 @@ internal import VaultCore
 internal import VaultModel
 internal import VaultStore
 
-// The tally: one record behind the last one, of what is counted and not written down. The next record takes its place,
-// so that a daemon that is killed loses no counts, and no number of counts makes the log longer.
+// The tally: one record after the last one, with the counts that have no entries yet. The next record replaces it. So a
+// daemon that is killed loses no counts, and no number of counts makes the log longer.
 extension Audit {
-  /// The entries that the tally has, where one record holds all of them.
+  /// The entries for all counts that are not written yet.
   var untold: [AuditEntry] { AuditCounts.entries(of: subjects.countedSubjects.map { ($0, $0.counts) }) }
 
   func tallyLater() {
@@ -13,11 +13,11 @@ extension Audit {
     commitLater()
   }
 
-  /// True when the tally is to be written, whether or not something else is.
+  /// True when the tally must be written, even if there is nothing else to write.
   var isTallyDue: Bool { counting.isTallyDue || isRequired && counting.hasNews }
 
-  /// Seals what is counted behind the last record, whose block must be empty; false where an answer needs it to have a
-  /// place there, and it has none.
+  /// Seals the counts after the last record; the block must be empty. Returns false if an answer needs the counts in
+  /// the tally, and they do not fit.
   func sealTally(_ keychain: Keychain) -> Bool {
     guard subjects.isCounting else {
       (counting.hasNews, counting.isTallyDue) = (false, false)
@@ -26,7 +26,7 @@ extension Audit {
     if !counting.hasNews, keychain.hasAuditTally { return true }
     countRepeats(beforeChainOf: keychain, at: .max)
     guard seal(keychain) else { return false }
-    // Before the first unlock it is bounded as everything is: without names it is small.
+    // Before the first unlock the tally is limited like everything else: without names it is small.
     let hasNames = writing.mayTake(.values, for: .lastCount, settings, 0)
     guard fill(subjects.shortCounts(hasNames: hasNames)) else {
       block.empty()
@@ -43,15 +43,15 @@ extension Audit {
     return true
   }
 
-  /// Writes what is in memory before the log is copied, and what is counted as a record like any other: a tally is none of
-  /// the copy. What one record does not hold is without names in it, as in a tally.
+  /// Writes everything in memory before the log is copied, and the counts as an ordinary record, because the copy does
+  /// not include the tally. If one record cannot hold the counts, names are left out, as in a tally.
   func willCopy() {
     countAll()
     if let keychain = keychain(), subjects.isCounting, seal(keychain) {
       if fill(subjects.shortCounts(hasNames: true)), seal(keychain) {
         subjects.haveToldAll()
       } else {
-        // They are counted on, and the tally of the new store has them.
+        // The counts stay, and go into the tally of the new store.
         block.empty()
         tallyLater()
       }
@@ -59,7 +59,7 @@ extension Audit {
     write(isLast: true)
   }
 
-  /// Fills the block with counts; false where there are more than it holds.
+  /// Fills the block with counts; false if there are more than the block holds.
   private func fill(_ counts: AuditShortCounts) -> Bool {
     guard counts.fits else { return false }
     for entry in counts.entries { block.add(entry) }

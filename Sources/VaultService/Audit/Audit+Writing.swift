@@ -2,44 +2,44 @@ internal import VaultCore
 internal import VaultModel
 internal import VaultStore
 
-// From the block to the disk.
+// The writing of entries from the block to the disk.
 extension Audit {
   struct Writing {
-    /// The longest time that an entry is in memory alone, in nanoseconds.
+    /// The longest time for which an entry is only in memory, in nanoseconds.
     fileprivate static let interval: Int64 = 1_000_000_000
-    /// The longest time between two vouchings for the log while the vault is unlocked, in nanoseconds.
+    /// The longest time between two anchors of the log while the vault is unlocked, in nanoseconds.
     fileprivate static let anchorInterval: Int64 = 60 * 1_000_000_000
-    /// The number of entries, and the nanoseconds, after which the journal is told where the log is.
+    /// The number of entries, and the time in nanoseconds, after which the journal is told the head of the log.
     fileprivate static let (headEntries, headInterval): (Int64, Int64) = (1000, 3600 * 1_000_000_000)
 
     fileprivate var commit: Timer.Cancel?
-    /// The time at which the next commit was put off, `CLOCK_BOOTTIME` nanoseconds: the present one to a second.
+    /// The time at which the next commit was scheduled, in `CLOCK_BOOTTIME` nanoseconds: the present time, to a second.
     fileprivate(set) var began: Int64 = 0
     /// The number of the first entry in the block.
     var first: Int64 = 1
-    /// True when the block has a count of what is equal to an entry before it, in whose chain it belongs.
+    /// True when the block has the repetitions of an entry before it, to whose chain they belong.
     var staysInChain = false
-    /// True when there is something on the disk that followers were not told of.
+    /// True when there are entries on the disk of which followers were not told.
     fileprivate var hasNews = false
-    /// The time of the last anchor, and of the last word to the journal, `CLOCK_BOOTTIME` nanoseconds.
+    /// The time of the last anchor, and of the last message to the journal, in `CLOCK_BOOTTIME` nanoseconds.
     fileprivate var anchored: Int64?
     fileprivate var told: (time: Int64, entry: Int64)?
-    /// The work of the cuts that follow each other now.
+    /// The work done by the present series of cuts.
     var carried = AuditCarry.Done()
-    /// The number of the first entry of this process.
+    /// The number of the first entry written by this process.
     fileprivate(set) var start: Int64?
-    /// The bytes of the log that nobody has vouched for, where this process has not joined them yet.
+    /// The bytes of the log that nobody has vouched for, if this process has not joined them yet.
     fileprivate var unjoined: Int64?
     fileprivate(set) var lost = 0
     fileprivate(set) var problem: String?
-    /// Told when there are new entries.
+    /// The closures to call when there are new entries.
     fileprivate var followers: [ObjectIdentifier: () -> Void] = [:]
 
-    /// True when an entry of that part, or a count of what is beyond it, may be written.
+    /// True when an entry of a part, or a count of events beyond it, may be written.
     ///
-    /// Before the first unlock nobody can tell what a subject has used, so that all of them together, over all
-    /// processes since the last unlock, have an eighth of the log. A quarter of that is for rights alone, and what is
-    /// counted has room that no entry takes.
+    /// Before the first unlock nobody can tell how much a subject has used. So all subjects together, over all
+    /// processes since the last unlock, have an eighth of the log. A quarter of that is for rights alone, and counts
+    /// have room that no entry takes.
     ///
     /// - Parameter waiting: the bytes in the block.
     func mayTake(_ part: AuditPart, for use: AuditPart.Use, _ settings: AuditSettings, _ waiting: Int) -> Bool {
@@ -65,19 +65,19 @@ extension Audit {
     }
   }
 
-  /// True when there is a store for an entry: what is in the block already has one.
+  /// True when there is a store for an entry; a block with entries has one already.
   ///
-  /// At the daemon's end no chain is begun any more: the keys are gone that would vouch for it.
+  /// When the daemon ends, no new chain is begun, because the keys that would vouch for it are gone.
   var isReady: Bool {
     if block.count > 0 { return true }
     guard let keychain = keychain(), !keychain.isGone else { return false }
     return !isEnding || keychain.hasAuditChain
   }
 
-  /// True when the block has room for an entry, in a store that is there.
+  /// True when the block has room for an entry, and there is a store.
   func hasRoom() -> Bool { block.count > 0 && !block.isFull || endBlock() }
 
-  /// Seals what is in the block, so that the next entry is its first one; false where there is no store.
+  /// Seals the entries in the block, so that the next entry is its first; false if there is no store.
   @discardableResult
   func endBlock() -> Bool {
     guard let keychain = keychain() else { return false }
@@ -89,7 +89,7 @@ extension Audit {
     return true
   }
 
-  /// Seals what is in the block; false where it cannot be sealed, and is lost and counted.
+  /// Seals the entries in the block; false if they cannot be sealed. Such entries are lost, and counted as lost.
   @discardableResult
   func seal(_ keychain: Keychain) -> Bool {
     guard block.count > 0 else { return true }
@@ -107,30 +107,30 @@ extension Audit {
     }
   }
 
-  /// The use of the parts, to be kept with the anchor.
+  /// The usage of the parts, to be stored with the anchor.
   var usage: AuditUsage? {
     hasJoined ? subjects.usage(settings.size, at: clock.wall(), now: clock.boot()) : nil
   }
 
-  /// Writes what is sealed, if it is much: a second may have more than is kept while a disk is full. It takes the place of
-  /// the tally, so that there is another one behind it.
+  /// Writes the sealed records if they are long: a second may bring more than is kept in memory while the disk is full.
+  /// The records replace the tally, so a new tally is written after them.
   private func storeIfLong(_ keychain: Keychain) {
     if keychain.hasLongUnwrittenAudit, problem == nil, sealTally(keychain) { _ = store(keychain, anchored: false) }
   }
 
-  /// Writes what there is, and waits until it is on the disk; false when that cannot be.
+  /// Writes everything that is waiting, and waits until it is on the disk; false if that is not possible.
   ///
   /// - Parameters:
-  ///   - isForced: true to vouch for all of it now, where that can be.
+  ///   - isForced: true to vouch for all of it now, if possible.
   ///   - isSynced: false to leave the wait for the disk to ``sync(_:)``.
-  ///   - isLast: true where nothing is to be recorded after it, as a cut does.
+  ///   - isLast: true if nothing must be recorded after it, as a cut would do.
   @discardableResult
   func write(anchored isForced: Bool = false, isSynced: Bool = true, isLast: Bool = false) -> Bool {
     guard let keychain = keychain() else { return true }
     tellOfLost()
     let isNew = block.count > 0 || keychain.hasUnwrittenAudit || writing.hasNews || isTallyDue
     guard seal(keychain) else {
-      // What was sealed before is written with the next one.
+      // The records that were sealed before are written with the next ones.
       commitLater()
       return false
     }
@@ -142,13 +142,13 @@ extension Audit {
     let now = clock.boot()
     let isAnchored = isForced || writing.anchored.map { now - $0 >= Writing.anchorInterval } ?? true
     guard store(keychain, anchored: isAnchored, isSynced: isSynced) else {
-      // Where the disk is full it is tried again, so that nothing waits until somebody asks for something.
+      // A full disk is tried again later, so that nothing waits for the next request.
       commitLater()
       return false
     }
     if isAnchored {
       writing.anchored = now
-      // A record of that would wait for keys that go now; the next unlock does it.
+      // The record of a cut would wait for keys that are being wiped now, so the cut is left to the next unlock.
       if !isLast, keychain.auditFacts.bytes > settings.size { cut(keychain) }
     }
     writing.hasNews = false
@@ -157,7 +157,7 @@ extension Audit {
     return true
   }
 
-  /// Waits until what was written is on the disk.
+  /// Waits until the written records are on the disk.
   func sync(_ keychain: Keychain) {
     do throws(VaultError) { try keychain.syncLog() } catch { note(error) }
   }
@@ -175,7 +175,7 @@ extension Audit {
 
   func note(_ error: VaultError) { note(error.text) }
 
-  /// Takes note of the reason why it cannot be written.
+  /// Notes the reason why the log cannot be written.
   func note(_ problem: String) {
     if self.problem == nil { log.error("the audit log cannot be written: \(problem)") }
     writing.problem = problem
@@ -188,7 +188,7 @@ extension Audit {
     add(.audit, .failed, item: text)
   }
 
-  /// Tells the journal where the log is, so that somebody who compares them sees when it is cut.
+  /// Writes the head of the log to the journal, so that a comparison reveals a log that was cut off.
   private func tellJournal(_ keychain: Keychain, isForced: Bool) {
     let (now, facts) = (clock.boot(), keychain.auditFacts)
     if let told = writing.told, !isForced || told.entry == facts.entries {
@@ -203,28 +203,27 @@ extension Audit {
 
   // MARK: A rekey
 
-  /// Fills the record with which the log of a vault with a new key ends.
+  /// Fills the last record of the log before the vault gets a new key.
   func fillWithRekey(_ block: inout AuditBlock) {
     guard settings.mode != .off else { return }
     block.add(
       .rekey, .ok, time: clock.wall(), caller: nil, item: "done", detail: Keychain.rekeyedWithLog)
   }
 
-  /// Takes note of a record that was written by somebody else.
+  /// Notes a record that other code has written.
   func haveWritten() {
     writing.hasNews = true
     commitLater()
   }
 
-  // MARK: Before an answer
+  // MARK: The wait before an answer
 
   /// True when an entry has to be on the disk before its answer.
   package var isRequired: Bool { settings.mode == .required }
 
-  /// Has everything that was recorded be on the disk now, where that is required, be it an entry or a count in the
-  /// tally.
+  /// Writes everything recorded to the disk now, if that is required, as entries or as counts in the tally.
   ///
-  /// - Throws: the refusal of what is asked where it cannot be, and of anything once the store has failed, to which
+  /// - Throws: the refusal of the call if that is not possible, and of every call after the store has failed, to which
   ///   nothing is written.
   func settle() throws(Refusal) {
     guard isRequired else { return }
@@ -236,9 +235,9 @@ extension Audit {
 
   // MARK: Readers
 
-  /// Has somebody told of new entries.
+  /// Registers a closure to be called when there are new entries.
   func follow(_ id: ObjectIdentifier, _ tell: @escaping () -> Void) { writing.followers[id] = tell }
 
-  /// Has somebody told no more.
+  /// Removes the closure of a follower.
   func unfollow(_ id: ObjectIdentifier) { writing.followers[id] = nil }
 }

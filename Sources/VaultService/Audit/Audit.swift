@@ -2,43 +2,44 @@ internal import VaultCore
 internal import VaultModel
 internal import VaultStore
 
-/// The audit log: the one place that writes entries.
+/// The audit log: the only place that writes entries.
 ///
-/// What happens is put into a block in secure memory, which is sealed and written within a second, so that nobody waits for
-/// the disk; with ``AuditSettings/Mode/required`` it is written before anybody hears of what came of a call.
+/// Events are put into a block in secure memory, which is sealed and written within a second, so that nobody waits for
+/// the disk. With ``AuditSettings/Mode/required`` the entry of a call is written before anybody is told its result.
 package final class Audit: SecretHolder {
   let clock: Clock
   let log: Log
   let timer: Timer
-  /// The store, where there is one that is open.
+  /// The open store; nil if none is open.
   var keychain: () -> Keychain? = { nil }
-  /// True for the machine's vault, which takes the units of the system's service manager for services, where a user's takes those of
-  /// its own.
+  /// True for the machine's vault. In it, services are units of the system's service manager; in a user's vault they
+  /// are units of the user's own.
   var isSystem = false
-  /// The subject whose parts of the log a caller takes, and the state of the grants, which that follows from.
+  /// Returns the subject to whose part of the log a caller's entries count; and the revision of the grants, on which
+  /// the subject depends.
   var subjectName: (Caller) -> AuditSubject.Name = { AuditSubject.Name(text: "user:\($0.uid)") }
   var grantsRevision: () -> Int = { 0 }
-  /// The same of who an entry that names no subject was by.
+  /// Returns the subject of an entry that names none, by its caller.
   var toldName: (AuditEntry.Caller) -> AuditSubject.Name = { AuditSubject.Name(text: "user:\($0.uid)") }
   package internal(set) var settings = AuditSettings()
 
-  /// What is not sealed yet.
+  /// The entries that are not sealed yet.
   var block = AuditBlock()
   /// True while the names in an entry must not wait in memory.
   private(set) var sealsAtOnce = false
-  /// True from the daemon's end on, at which the keys are wiped before the connections are closed.
+  /// True after the daemon has begun to end, when the keys are wiped before the connections are closed.
   private(set) var isEnding = false
   var writing = Writing()
   var counting = Counting()
   var subjects = AuditSubjects()
   let readers: AuditReaders
-  /// True once the log says that it is off since the daemon's start.
+  /// True once the log says that it has been off since the daemon's start.
   private var hasToldOff = false
-  /// True once it is known what was used of the log before this process.
+  /// True once the usage of the log before this process is known.
   var hasJoined = false
-  /// The number of entries that are lost, because they could not be kept until they could be written.
+  /// The number of lost entries, which could not be kept until they could be written.
   package var lost: Int { writing.lost }
-  /// The reason why the log cannot be written, while it cannot.
+  /// The reason why the log cannot be written; nil if it can.
   package var problem: String? { writing.problem }
 
   init(clock: Clock, log: Log, timer: Timer, in holders: SecretHolders) {
@@ -49,15 +50,16 @@ package final class Audit: SecretHolder {
     super.init(in: holders)
   }
 
-  // MARK: What happens
+  // MARK: Events
 
-  /// Records something that came out so, for whoever asked; nil for the daemon itself.
+  /// Records an event with its outcome.
   ///
   /// - Parameters:
-  ///   - item: the name of an item, or what else it was about.
-  ///   - id: the item that has this name, where one was found.
-  ///   - detail: more of what was asked.
-  ///   - version: of a get, the version that was asked for.
+  ///   - caller: the caller who asked; nil for the daemon itself.
+  ///   - item: the name of an item, or another subject matter.
+  ///   - id: the item that has this name, if one was found.
+  ///   - detail: more words about the call.
+  ///   - version: for a get, the version that was asked for.
   func record(
     _ action: AuditAction, _ outcome: AuditOutcome, _ caller: Caller?, item: String? = nil, id: ItemID? = nil,
     detail: String? = nil, version: Int? = nil, _ said: Said? = nil
@@ -68,14 +70,14 @@ package final class Audit: SecretHolder {
     record(action, outcome, of: subjects.daemon, item: item, id: id, detail: detail, isDaemon: true)
   }
 
-  /// The same, of somebody who asked.
+  /// Records an event with its outcome, for a caller who asked.
   ///
-  /// - Parameter time: Unix seconds; nil for now.
+  /// - Parameter time: the time in Unix seconds; nil for now.
   func record(
     _ action: AuditAction, _ outcome: AuditOutcome, _ caller: Caller, at time: Int64? = nil, item: String? = nil,
     id: ItemID? = nil, detail: String? = nil, version: Int? = nil, _ said: Said? = nil
   ) {
-    // A request to an administrator is not yet an outcome.
+    // A request to an administrator is not an outcome yet.
     if action != .request { caller.memory.passage.isRecorded = true }
     caller.memory.passage.isSettled = false
     guard settings.mode != .off, isReady else { return }
@@ -84,13 +86,13 @@ package final class Audit: SecretHolder {
     let given = detail
     let detail = Self.cut(Self.detail(given, version))
     let purpose = Self.line(said?.purpose ?? "")
-    // Each is turned into bytes once: that takes as long as their hash.
+    // Each text is turned into bytes only once, because that takes as long as hashing it.
     let (itemBytes, purposeBytes) = unsafe (item.utf8Span.span.bytes, purpose.utf8Span.span.bytes)
     let subject = subject(of: caller)
     let part = AuditPart(of: action, outcome, isDaemon: false)
     let time = time ?? clock.wall()
     var key: UInt?
-    // Of a watcher's words the last one counts, so their order tells something.
+    // Receipts are not counted: the last of a watcher's receipts is valid, so their order matters.
     let isReceipt = action == .receipt && (outcome == .ok || outcome == .failed)
     if action == .get || part == .calls && !isReceipt, settings.mode == .on {
       let one = AuditRepeats.key(action, outcome, caller, itemBytes, id, version, purposeBytes, detail: given)
@@ -98,7 +100,7 @@ package final class Audit: SecretHolder {
       key = one
     }
     commitLater()
-    // Where this ends a record, the next one has its caller anew.
+    // If this ends a record, the caller must be added to the next one again.
     guard hasRoom() else { return }
     let size = itemBytes.byteCount + detail.utf8.count + purposeBytes.byteCount
     guard
@@ -114,7 +116,8 @@ package final class Audit: SecretHolder {
     if sealsAtOnce { endBlock() }
   }
 
-  /// Records something that the daemon does for a subject that has asked for it before, of whose part it takes.
+  /// Records an event of the daemon's on behalf of a subject that has asked for it earlier. The entry counts to that
+  /// subject's part.
   func record(
     _ action: AuditAction, _ outcome: AuditOutcome, for name: AuditSubject.Name, item: String?, id: ItemID? = nil,
     detail: String
@@ -143,10 +146,10 @@ package final class Audit: SecretHolder {
     add(action, outcome, of: subject.told(besideCaller: false), item: item, id: id, detail: detail)
   }
 
-  /// Adds an entry of the daemon itself without asking whether there is a part for it.
+  /// Adds an entry of the daemon itself, whether or not its part has room.
   ///
   /// - Parameters:
-  ///   - time: Unix seconds; nil for now.
+  ///   - time: the time in Unix seconds; nil for now.
   ///   - subject: see ``AuditEntry/subject``.
   func add(
     _ action: AuditAction, _ outcome: AuditOutcome, _ time: Int64? = nil, of subject: AuditEntry.Subject? = nil,
@@ -159,7 +162,7 @@ package final class Audit: SecretHolder {
     add(entry)
   }
 
-  /// Adds an entry, whose texts are short enough, without asking whether there is a part for it.
+  /// Adds an entry whose texts are short enough, whether or not its part has room.
   func add(_ entry: AuditEntry) {
     guard hasRoom() else { return }
     commitLater()
@@ -167,9 +170,9 @@ package final class Audit: SecretHolder {
     if sealsAtOnce { endBlock() }
   }
 
-  // MARK: Who asks
+  // MARK: Callers
 
-  /// The place of a caller in the block.
+  /// The place of a caller in the block, to which the caller is added if needed.
   private func place(of caller: Caller) -> UInt16 {
     if let known = known(caller) { return known }
     let place = block.add(told(of: caller))
@@ -177,13 +180,13 @@ package final class Audit: SecretHolder {
     return place
   }
 
-  /// The same, where the block has the caller; nil where it has not.
+  /// The place of a caller in the block; nil if the block does not have the caller.
   private func known(_ caller: Caller) -> UInt16? {
     guard let known = caller.memory.audit.place, known.filling == block.filling else { return nil }
     return known.place
   }
 
-  /// What entries tell of a caller.
+  /// The description of a caller in entries.
   private func told(of caller: Caller) -> AuditEntry.Caller {
     if let known = caller.memory.audit.told, known.time == writing.began { return known.caller }
     let told = AuditEntry.Caller(caller, isSystem: isSystem)
@@ -191,8 +194,8 @@ package final class Audit: SecretHolder {
     return told
   }
 
-  /// The bytes that an entry takes before itself: a record of its own where it is the first one, and its caller where the
-  /// block does not have that yet.
+  /// The bytes to write before an entry: the beginning of a record if the entry is its first, and the caller if the
+  /// block does not have it yet.
   private func sizeBefore(_ caller: Caller?) -> Int {
     let record = block.count == 0 ? AuditBlock.overhead : 0
     guard let caller, known(caller) == nil else { return record }
@@ -209,11 +212,11 @@ package final class Audit: SecretHolder {
 
   // MARK: Texts
 
-  /// A caller's own words, as they are kept.
+  /// The caller's own words, as they are kept.
   static func line(_ words: String) -> String {
-    // A character has one byte at least.
+    // A character has at least one byte.
     if words.utf8.count <= AuditEntry.longestPurpose, Printable.isPlain(words) { return words }
-    // Cut before it is looked at: it may be as long as a frame.
+    // The words are cut before they are examined, because they may be as long as a frame.
     return String(Printable.line(String(words.unicodeScalars.prefix(200))).prefix(AuditEntry.longestPurpose))
   }
 
@@ -222,7 +225,7 @@ package final class Audit: SecretHolder {
     return text.map { "\($0), version \(version)" } ?? "version \(version)"
   }
 
-  /// A text of at most so many bytes.
+  /// The text, shortened to at most so many bytes.
   @inline(__always) fileprivate static func cut(_ text: String, to longest: Int = AuditEntry.longestText) -> String {
     text.utf8.count > longest ? shorten(text, to: longest) : text
   }
@@ -235,10 +238,10 @@ package final class Audit: SecretHolder {
 
   // MARK: Locks
 
-  /// Writes what is in memory before keys go that vouch for it.
+  /// Writes everything in memory before the keys that vouch for it are wiped.
   ///
   /// - Parameters:
-  ///   - isEnd: true at the daemon's end.
+  ///   - isEnd: true when the daemon ends.
   ///   - isSynced: false to leave the wait for the disk to ``sync(_:)``.
   func willLock(atEnd isEnd: Bool = false, isSynced: Bool = true) {
     if isEnd {
@@ -246,14 +249,14 @@ package final class Audit: SecretHolder {
       isEnding = true
     }
     write(anchored: true, isSynced: isSynced, isLast: isEnd)
-    // The tally has them, and is what the next process finds.
+    // The tally has the counts, and the next process finds them there.
     if isEnd { subjects.haveToldAll() }
   }
 
-  /// Takes note of a store that was opened.
+  /// Notes that a store was opened.
   func opened() { isEnding = false }
 
-  /// Takes note of an unlock: what was written before it is looked at, and vouched for when it is whole.
+  /// Handles an unlock: the entries from before it are checked, and vouched for if all are whole.
   func unlocked(_ keychain: Keychain) {
     sealsAtOnce = false
     endMinute(keychain)
@@ -263,7 +266,8 @@ package final class Audit: SecretHolder {
     tellThatOff()
   }
 
-  /// Records once that nothing is recorded, where the daemon was started so: what the log lacks from here on is to be seen in it.
+  /// Records once that nothing is recorded, if the daemon was started with the log off. So the log itself shows from
+  /// where on entries are missing.
   private func tellThatOff() {
     guard settings.mode == .off, !hasToldOff else { return }
     hasToldOff = true
@@ -276,7 +280,7 @@ package final class Audit: SecretHolder {
 
   package override func letGo(for lock: Lock) {
     if lock.reach.contains(.names) {
-      // What is counted by item names items.
+      // Counts by item contain names of items.
       _ = tellCounts(for: .lastCount)
       subjects.forgetNames()
       if subjects.isCounting { counting.hasNews = true }
@@ -292,7 +296,7 @@ package final class Audit: SecretHolder {
 }
 
 extension AuditEntry.Caller {
-  /// The longest texts of a caller in bytes.
+  /// The most bytes of each text about a caller.
   private static let longest = 512
 
   init(_ caller: Caller, isSystem: Bool) {

@@ -1,26 +1,27 @@
 internal import VaultCore
 
-/// The bytes that a subject has used of its parts of the audit log. A part is free again after ``period``, little by
-/// little.
+/// The bytes that a subject has used of its parts of the audit log. A full part becomes free again gradually, within
+/// ``period``.
 struct AuditBudget: Equatable {
-  /// The subjects that fill the log together, each of whom has as large a share.
+  /// The number of subjects that can fill the log together; each has an equal share.
   private static let subjects: Int64 = 16
-  /// The nanoseconds in which a part that is used up becomes free, whatever the age at which entries go.
+  /// The nanoseconds in which a full part becomes free, whatever the age at which entries are removed.
   static let period: Int64 = 7 * 86_400 * 1_000_000_000
 
   private var used = InlineArray<3, Double>(repeating: 0)
-  /// The time at which that was so, `CLOCK_BOOTTIME` nanoseconds.
+  /// The time of these numbers, in `CLOCK_BOOTTIME` nanoseconds.
   private var time: Int64 = .min
 
   init() {}
 
-  /// The use before this process, as it was kept, and as it is now. Earlier programs kept that of counts apart.
+  /// Creates the budget from the stored usage before this process, and its value now. Earlier versions of the program
+  /// stored the usage of counts separately.
   init(_ bytes: AuditUsage.Used, now: Int64) {
     for index in used.indices { used[index] = Double(bytes[index]) }
     time = now
   }
 
-  /// The present use, to be kept.
+  /// The present usage, to be stored.
   func bytes(_ size: Int64, now: Int64) -> AuditUsage.Used {
     var free = self
     free.refill(size, now)
@@ -29,11 +30,11 @@ struct AuditBudget: Equatable {
     return bytes
   }
 
-  /// Takes bytes of a part; false when that is used up.
+  /// Takes bytes of a part; false if the part is full.
   ///
   /// - Parameters:
-  ///   - size: that of the whole log.
-  ///   - now: `CLOCK_BOOTTIME` nanoseconds.
+  ///   - size: the size of the whole log in bytes.
+  ///   - now: the time in `CLOCK_BOOTTIME` nanoseconds.
   mutating func take(_ bytes: Int, of part: AuditPart, for use: AuditPart.Use, _ size: Int64, now: Int64) -> Bool {
     if now != time { refill(size, now) }
     let after = used[part.rawValue] + Double(bytes)
@@ -42,13 +43,13 @@ struct AuditBudget: Equatable {
     return true
   }
 
-  /// Takes note of bytes that are in the log already.
+  /// Counts bytes that are in the log already.
   mutating func charge(_ bytes: Int, to part: AuditPart, now: Int64) {
     if time == .min { time = now }
     used[part.rawValue] += Double(bytes)
   }
 
-  /// Adds what another one has used, which is of the same subject.
+  /// Adds the usage in another budget of the same subject.
   mutating func add(_ other: AuditBudget) {
     time = max(time, other.time)
     for index in used.indices { used[index] += other.used[index] }
@@ -60,14 +61,14 @@ struct AuditBudget: Equatable {
       let passed = Double(now - time) / Double(Self.period)
       for part in AuditPart.allCases {
         let whole = Self.whole(part, size)
-        // Far more than the part is can be used where the log was to be longer before.
+        // The usage can be far more than the part if the log was longer before a change of settings.
         used[part.rawValue] = max(0, min(used[part.rawValue], 2 * whole) - passed * whole)
       }
     }
     time = now
   }
 
-  /// The bytes of a part.
+  /// The size of a part in bytes.
   static func whole(_ part: AuditPart, _ size: Int64) -> Double { Double(size / subjects * part.quarters / 4) }
 
   static func == (left: AuditBudget, right: AuditBudget) -> Bool {

@@ -1,15 +1,15 @@
 internal import VaultCore
 internal import VaultModel
 
-/// The choice of what stays of the oldest entries where the log is too long: who fills it loses first.
+/// The choice of the oldest entries that stay when the log is too long. Subjects that fill the log lose entries first.
 enum AuditCarry {
-  /// The bytes that entries which stay may take.
+  /// The bytes that the entries which stay may take.
   struct Room {
     var all: Int64
     var rights: Int64
     var values: Int64
 
-    /// Takes some of it for an entry of a part; false where there is not as much left.
+    /// Takes room for an entry of a part; false if not enough is left.
     mutating func take(_ size: Int64, _ part: AuditPart) -> Bool {
       guard size <= all else { return false }
       switch part {
@@ -26,7 +26,7 @@ enum AuditCarry {
     }
   }
 
-  /// The bytes that went, and those of entries that stayed, since the log was short enough.
+  /// The bytes of removed entries, and of those among them that stayed, since the log was short enough.
   struct Done {
     var gone: Int64 = 0
     private var rights: Int64 = 0
@@ -42,15 +42,16 @@ enum AuditCarry {
 
     /// The room in the next step.
     ///
-    /// A quarter of what goes, with what a record and a chain begin with: the log becomes shorter each time. Of all that
-    /// is to stay it is a quarter as well, or older entries would push out the newest ones where much goes: of that
-    /// quarter a fourth is for changes of rights at once, and of the rest, as the steps go on, twice as much for these
-    /// as for values, so that what comes late in what goes finds room too.
+    /// It is a quarter of the bytes that are removed, minus the beginning of a record and of a chain, so that the log
+    /// becomes shorter each time. Of the size that the log is to have, it is also at most a quarter; otherwise older
+    /// entries would push out the newest ones when much is removed. A fourth of that quarter is for changes of rights
+    /// at once. The rest becomes available as the steps continue, twice as much for rights as for values, so that late
+    /// entries among the removed ones find room, too.
     ///
     /// - Parameters:
-    ///   - bytes: the size of what goes in the step, which ``gone`` counts already.
-    ///   - left: the size of what is to go after it.
-    ///   - size: the size that the log is to have.
+    ///   - bytes: the bytes that this step removes, which ``gone`` includes already.
+    ///   - left: the bytes that are still to be removed after it.
+    ///   - size: the size that the log is to have, in bytes.
     func room(ofBytes bytes: Int64, left: Int64, size: Int64) -> Room {
       let quarter = size / 4
       let share = Int64(Double(quarter / 4) * Double(gone) / Double(max(1, gone + left)))
@@ -66,13 +67,13 @@ enum AuditCarry {
     var indices: [Int] = []
   }
 
-  /// The entries to keep, in their order: changes of rights before values, and of each those of the subjects that have
-  /// fewest. Searches and what was refused go.
+  /// The entries to keep, in their order: first changes of rights, then values, and of each kind first those of the
+  /// subjects with the fewest bytes. Searches and refused calls are not kept.
   ///
   /// - Parameters:
-  ///   - room: the bytes that they may take, and those of one part.
-  ///   - since: the time of the oldest, Unix seconds.
-  ///   - subject: the subject of an entry.
+  ///   - room: the bytes that the entries may take in all, and those of each part.
+  ///   - since: the time of the oldest entry to keep, in Unix seconds.
+  ///   - subject: returns the subject of an entry.
   static func kept(
     of found: [(number: Int64, entry: AuditEntry)], room: Room, since oldest: Int64,
     subject: (AuditEntry) -> AuditEntry.Subject
@@ -95,7 +96,7 @@ enum AuditCarry {
       ($0.part.rawValue, $0.bytes, $0.indices[0]) < ($1.part.rawValue, $1.bytes, $1.indices[0])
     }
     for group in smallestFirst {
-      // The newest of those that do not all stay.
+      // If not all entries of a group stay, the newest do.
       for index in group.indices.reversed() {
         guard room.take(Int64(entries[index].charge), group.part) else { break }
         kept.append(index)
@@ -104,8 +105,8 @@ enum AuditCarry {
     return kept.sorted().map { entries[$0] }
   }
 
-  /// The entries, of which those that tell more of another say all of it by themselves: that one has another number
-  /// then.
+  /// The entries, with repetitions made independent of the entry that they repeat, because that one gets another
+  /// number.
   private static func whole(_ found: [(number: Int64, entry: AuditEntry)]) -> [AuditEntry] {
     var counted: [Int64: AuditEntry] = [:]
     return found.compactMap { number, entry in
@@ -113,7 +114,7 @@ enum AuditCarry {
       if entry.isCounted { counted[number] = entry }
       entry.isCounted = false
       guard let repeats = entry.repeats, let of = repeats.of else { return entry }
-      // What it tells of was taken out before.
+      // The entry that it repeats was removed before.
       guard let first = counted[of] else { return nil }
       (entry.caller, entry.item, entry.detail, entry.purpose) = (first.caller, first.item, first.detail, first.purpose)
       (entry.subject, entry.id) = (first.subject, first.id)

@@ -1,76 +1,76 @@
 internal import VaultCore
 internal import VaultModel
 
-/// Counts of the events of one subject beyond its parts of the audit log, by item, with the time of the last.
+/// The counts of one subject's events beyond its parts of the audit log, by item, with the time of the last event.
 ///
-/// A count stays until it is written down. The kinds that are told apart are few; what is of none of them is counted
-/// without its item, and beyond some users without its user.
+/// A count stays until it is written. The number of separate kinds is limited: an event of none of them is counted
+/// without its item and, beyond a number of users, without its user.
 struct AuditCounts {
-  /// The most kinds with an item that are told apart at a time, by the part that they are beyond.
+  /// The most separate kinds with an item, by the part that they are beyond.
   private static func most(_ part: AuditPart) -> Int {
     switch part {
     case .values: 512
     case .rights, .calls: 128
     }
   }
-  /// The kinds with an item that are told apart in any case, however many others have.
+  /// The number of separate kinds with an item that a subject has in any case, however many others have.
   private static let reserved = 64
-  /// The bytes of an entry of a count beside its texts and its caller.
+  /// The bytes of a count's entry without its texts and its caller.
   private static let entrySize = 24
-  /// The most users that are told apart.
+  /// The most separate users.
   private static let mostUsers = 16
 
-  /// The things that are counted together.
+  /// The properties by which events are counted together.
   struct Kind: Hashable {
     let action: AuditAction
     let outcome: AuditOutcome
     let door: String?
-    /// ``AuditEntry/Caller/others`` for the users that are not told apart.
+    /// The uid; ``AuditEntry/Caller/others`` for users beyond the limit.
     var uid: UInt32
-    /// Nil for the items that are not told apart.
+    /// The name of the item; nil for items beyond the limit.
     var item: String?
-    /// The item that had this name; see ``AuditEntry/id``. Another one that gets the name is counted apart.
+    /// The item that had this name; see ``AuditEntry/id``. Another item that gets the name is counted separately.
     var id: ItemID?
-    /// More of what was asked, of a change of rights alone: the item has whose rights these are.
+    /// More words about a change of rights, whose `item` is the subject of these rights; nil for other events.
     var detail: String?
 
-    /// True when it names something.
+    /// True when the kind contains a name.
     var isNamed: Bool { item != nil || detail != nil }
 
-    /// The bytes that an entry of it takes beside its caller.
+    /// The bytes of the kind's entry without its caller.
     var size: Int {
       AuditCounts.entrySize + (item?.utf8.count ?? 0) + (detail?.utf8.count ?? 0)
         + (id == nil ? 0 : AuditBlock.itemSize)
     }
 
-    /// Leaves out what it names.
+    /// Removes the names.
     mutating func forgetNames() { (item, id, detail) = (nil, nil, nil) }
   }
 
   struct Count {
     var count: UInt32
-    /// The time of the last one, Unix seconds.
+    /// The time of the last event, in Unix seconds.
     var last: Int64
   }
 
   private var kinds = Array(repeating: [Kind: Count](), count: AuditPart.allCases.count)
   private var names = InlineArray<3, Int>(repeating: 0)
-  /// The users that are told apart.
+  /// The users that are counted separately.
   private(set) var users: Set<UInt32> = []
-  /// The seconds within which one of a sort is told at once.
+  /// The seconds within which only one event of a sort has an entry at once.
   private static let interval: Int64 = 3600
-  /// The times at which something was told at once, Unix seconds, by action and outcome.
+  /// The times at which an event had an entry at once, in Unix seconds, by action and outcome.
   private var told: [Int: Int64] = [:]
 
   var isEmpty: Bool { kinds.allSatisfy(\.isEmpty) }
 
-  /// The number of kinds that name something.
+  /// The number of kinds with names.
   var named: Int { AuditPart.allCases.reduce(0) { $0 + named($1) } }
 
-  /// The same of those beyond a part.
+  /// The number of kinds with names beyond a part.
   func named(_ part: AuditPart) -> Int { names[part.rawValue] }
 
-  /// Takes note that something is beyond its part; true for the first one within an hour, which is told at once.
+  /// Notes an event beyond its part; true for the first one of its sort within an hour, which has an entry at once.
   mutating func isFirst(_ action: AuditAction, _ outcome: AuditOutcome, at time: Int64) -> Bool {
     let sort = Int(action.rawValue) << 8 | Int(outcome.rawValue)
     if let last = told[sort], time >= last, time - last < Self.interval { return false }
@@ -78,10 +78,10 @@ struct AuditCounts {
     return true
   }
 
-  /// Counts one.
+  /// Counts an event.
   ///
-  /// - Parameter hasRoom: false where others have as many kinds as are told apart in all.
-  /// - Returns: the kind that it is counted as, and whether nothing was counted of that before.
+  /// - Parameter hasRoom: false if all subjects together have as many kinds as may be separate.
+  /// - Returns: the kind as which the event was counted, and whether nothing of that kind was counted before.
   mutating func count(
     _ kind: Kind, beyond part: AuditPart, at time: Int64, hasRoom: Bool
   ) -> (kind: Kind, isNew: Bool) {
@@ -98,10 +98,10 @@ struct AuditCounts {
     return (kind, add(one, to: kind, part))
   }
 
-  /// True when something is counted of a kind.
+  /// True when there is a count of a kind.
   func has(_ kind: Kind, _ part: AuditPart) -> Bool { kinds[part.rawValue][kind] != nil }
 
-  /// Adds to what is counted; true where nothing was counted of that kind.
+  /// Adds to the count of a kind; true if there was none before.
   @discardableResult
   mutating func add(_ more: Count, to kind: Kind, _ part: AuditPart) -> Bool {
     guard let known = kinds[part.rawValue][kind] else {
@@ -114,7 +114,7 @@ struct AuditCounts {
     return false
   }
 
-  /// The counts of what is beyond a part, the oldest first.
+  /// The counts of events beyond a part, the oldest first.
   func untold(_ part: AuditPart) -> [(kind: Kind, count: Count)] {
     kinds[part.rawValue].map { ($0.key, $0.value) }.sorted {
       if $0.count.last != $1.count.last { return $0.count.last < $1.count.last }
@@ -123,34 +123,34 @@ struct AuditCounts {
     }
   }
 
-  /// Entries of the counts of several subjects: changes of rights before values, and these before the rest.
+  /// The entries for the counts of several subjects: first changes of rights, then values, then the rest.
   static func entries(of counts: [(subject: AuditSubject, counts: AuditCounts)]) -> [AuditEntry] {
     AuditPart.allCases.flatMap { part in
       counts.flatMap { subject, counts in counts.untold(part).map { $0.entry($1, of: subject) } }
     }
   }
 
-  /// True when something is counted beyond a part.
+  /// True when there are counts beyond a part.
   func has(_ part: AuditPart) -> Bool { !kinds[part.rawValue].isEmpty }
 
   func eachKind(_ body: (Kind) -> Void) { for kinds in kinds { kinds.keys.forEach(body) } }
 
-  /// Takes note that a count was written down.
+  /// Removes a count that was written.
   mutating func haveTold(_ kind: Kind, _ part: AuditPart) {
     guard kinds[part.rawValue].removeValue(forKey: kind) != nil else { return }
     if kind.isNamed { names[part.rawValue] -= 1 }
     if isEmpty { users = [] }
   }
 
-  /// Forgets everything, which was written down.
+  /// Removes all counts, because they were written.
   mutating func haveToldAll() {
     (names, users) = (InlineArray(repeating: 0), [])
     kinds = kinds.map { _ in [:] }
   }
 
-  /// Counts on without names, of which the longest go first.
+  /// Merges counts with names into counts without, the longest names first.
   ///
-  /// - Parameter bytes: the bytes that entries are to take less: other names stay.
+  /// - Parameter bytes: the number of bytes by which the entries must become shorter; other names stay.
   mutating func forgetNames(_ part: AuditPart, freeing bytes: Int = .max) {
     var left = bytes
     let named = kinds[part.rawValue].filter(\.key.isNamed).sorted {
@@ -167,7 +167,7 @@ struct AuditCounts {
     }
   }
 
-  /// Counts on without users.
+  /// Merges the counts of separate users.
   mutating func forgetUsers() {
     for part in AuditPart.allCases {
       let before = kinds[part.rawValue]
@@ -183,6 +183,6 @@ struct AuditCounts {
 }
 
 extension AuditEntry.Caller {
-  /// The number that stands for users that are not told apart: it is none that a user can have.
+  /// The uid that stands for users beyond the limit; no user can have it.
   static let others = UInt32.max
 }

@@ -1,28 +1,29 @@
 package import VaultModel
 
-/// A choice among the entries of the audit log.
+/// A choice of entries of the audit log.
 package struct AuditFilter: Sendable {
-  /// The time of the first and of the last ones, Unix seconds.
+  /// The times of the first and the last entries, in Unix seconds.
   package var since: Int64?
   package var until: Int64?
-  /// The items, as a grant names them.
+  /// The items, by a pattern like that of a grant.
   package var items: ItemPattern?
-  /// The item that has this name now, under whatever name an entry tells of it. Where none has it, all that had it.
+  /// The item that has this name now, whatever name an entry has for it. If no item has the name, all items that had
+  /// it.
   package var item: ItemName?
-  /// The callers, as a grant names them.
+  /// The callers, by a subject like that of a grant.
   package var subject: Subject?
-  /// True for those alone that were refused.
+  /// True to choose only calls that were refused.
   package var isRefused = false
   package var door: String?
   package var action: AuditAction?
-  /// The number of the first one.
+  /// The number of the first entry.
   package var from: Int64?
-  /// The most of them, the last ones.
+  /// The most entries; the last ones are chosen.
   package var last: Int?
 
   package init() {}
 
-  /// - Parameter id: the item that ``item`` means, where one has the name.
+  /// - Parameter id: the item that ``item`` stands for, if an item has the name.
   func matches(_ entry: AuditEntry, of id: ItemID?) -> Bool {
     isOfItsTime(entry) && matchesAtAnyTime(entry, of: id)
   }
@@ -51,16 +52,16 @@ package struct AuditFilter: Sendable {
 }
 
 extension AuditEntry {
-  /// True when it counts what may have been about any item: who asks about one has to be told that there is more than
-  /// what names it. Counts of nobody are those of earlier programs, which named their subject where others name an
-  /// item.
+  /// True for a count that may include any item: a search for one item must show that there were events beyond those
+  /// with its name. Counts without a caller are those of earlier versions of the program, which stored their subject in
+  /// place of the item.
   fileprivate var mayBeOfAny: Bool {
     guard let repeats, repeats.of == nil, item == nil || caller == nil else { return false }
     return AuditPart(of: action, outcome, isDaemon: false) == .values
   }
 
-  /// True where it tells of something that was done with an item whose name is all that it says: another one may have
-  /// had that then.
+  /// True for an entry about an operation on an item that contains only the item's name: another item may have had that
+  /// name then.
   var isByName: Bool {
     guard id == nil, item != nil, caller != nil, outcome == .ok else { return false }
     switch action {
@@ -73,7 +74,7 @@ extension AuditEntry {
 }
 
 extension AuditEntry.Caller {
-  /// True when a subject's parts hold for it, as far as the log tells them.
+  /// True when a subject's parts hold for the caller, as far as the log contains them.
   fileprivate func isAll(of subject: Subject) -> Bool {
     subject.parts.allSatisfy { part in
       switch part {

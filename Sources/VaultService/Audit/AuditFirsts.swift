@@ -1,28 +1,28 @@
 internal import VaultModel
 
-/// The entries that later ones may tell more of, for one who reads the log: those that the reader is to be told.
+/// The entries whose repetitions may follow, for one reading of the log; only entries that the reader may see.
 ///
-/// A later entry comes within about a minute of the one that it tells more of, and in the same chain.
+/// A repetition comes within about a minute of the entry that it repeats, and in the same chain.
 struct AuditFirsts {
-  /// The parts of an entry that a later one leaves out.
+  /// The parts of an entry that its repetition leaves out.
   private struct First {
     let caller: AuditEntry.Caller?
     let item, detail, purpose: String?
     let id: ItemID?
   }
 
-  /// By their numbers: the newest ones, and those that were met before these. Of a minute there are no more than either
-  /// has.
+  /// The entries by their numbers: the newest ones, and those before them. The entries of a minute are never more than
+  /// either can hold.
   private var known: [Int64: First] = [:]
   private var earlier: [Int64: First] = [:]
-  /// The time of the first one of the newest, Unix seconds.
+  /// The time of the first of the newest entries, in Unix seconds.
   private var began: Int64 = 0
-  /// The number of the first entry that was met at all.
+  /// The number of the first entry that was read at all.
   private var start: Int64?
 
   var isEmpty: Bool { known.isEmpty && earlier.isEmpty }
 
-  /// Takes note that all are met from that one on.
+  /// Notes that all entries from that number on are read.
   mutating func begin(_ entry: Int64) { if start == nil { start = entry } }
 
   mutating func add(_ entry: AuditEntry, _ number: Int64) {
@@ -33,8 +33,8 @@ struct AuditFirsts {
       caller: entry.caller, item: entry.item, detail: entry.detail, purpose: entry.purpose, id: entry.id)
   }
 
-  /// Fills in what a later entry leaves out, unless the first one was taken out of the log; false where the first one is
-  /// not for this reader.
+  /// Completes a repetition from the entry that it repeats, unless that entry was removed from the log; false if this
+  /// reader may not see that entry.
   func fill(_ entry: inout AuditEntry, of number: Int64) -> Bool {
     guard let first = known[number] ?? earlier[number] else { return start.map { number < $0 } ?? true }
     (entry.caller, entry.item, entry.detail) = (first.caller, first.item, first.detail)
@@ -42,7 +42,7 @@ struct AuditFirsts {
     return true
   }
 
-  /// The entry of a count that is not written down yet; nil where the entry that it is of is not for this reader.
+  /// The entry of a repetition that is not written yet; nil if this reader may not see the entry that it repeats.
   func entry(of seen: AuditRepeats.Seen) -> AuditEntry? {
     var entry = AuditEntry(
       time: seen.last, action: seen.action, outcome: seen.outcome,

@@ -2,15 +2,15 @@ internal import VaultCore
 internal import VaultModel
 internal import VaultStore
 
-/// The names that items of the log have now, for all who read it.
+/// The names that the items in the log have now, for all readers.
 final class AuditNames: SecretHolder {
-  /// The item that an entry is about, as it is now.
+  /// The present state of the item that an entry is about.
   enum Item {
-    /// It has the name that the entry says.
+    /// The item has the name in the entry.
     case same
-    /// It has another one.
+    /// The item has another name.
     case renamed(ItemInfo)
-    /// It is not there, or in the trash.
+    /// The item does not exist, or is in the trash.
     case gone
   }
 
@@ -23,13 +23,13 @@ final class AuditNames: SecretHolder {
     }
   }
 
-  /// The most that are remembered, and the rows that are looked at between two looks at the clock.
+  /// The most names that are remembered, and the rows that are read between two readings of the clock.
   private static let (most, rows) = (4096, 256)
 
   private var known: [Named: Item] = [:]
   private var changes: UInt64?
 
-  /// The item of an entry now; nil where that takes longer than until the time is up.
+  /// The present state of an entry's item; nil if the time was up before it was found.
   func item(
     _ id: ItemID, named name: String, _ keychain: Keychain, isTimeUp: () -> Bool
   ) throws(VaultError) -> Item? {
@@ -55,12 +55,12 @@ final class AuditNames: SecretHolder {
     do throws(VaultError) {
       return try keychain.item(id).map { $0.trashed == nil ? .renamed($0) : .gone }
     } catch {
-      // Of what cannot be read nothing more is told than the log has.
+      // If the item cannot be read, nothing more is shown than what the log has.
       return .same
     }
   }
 
-  /// Forgets everything.
+  /// Forgets all names.
   func forget() { (known, changes) = ([:], nil) }
 
   override func letGo(for lock: Lock) { forget() }

@@ -1,18 +1,18 @@
 internal import VaultModel
 
-/// A part of what a subject may fill of the audit log, with the counts of what is beyond it. None of them borrows from
-/// another: no number of searches keeps a grant from being an entry, or from being counted by name.
+/// A part of a subject's share of the audit log, with the counts of events beyond it. The parts are separate: no number
+/// of searches can keep a grant from having an entry, or from being counted by name.
 ///
-/// They stand in the order in which what was counted is written down.
+/// The cases are in the order in which counts are written.
 enum AuditPart: Int, CaseIterable {
-  /// Changes of rights, keys and ways in, and every secret that was tried.
+  /// Changes of rights, keys and slots, and every secret that was tried.
   case rights
-  /// Values that were given or changed.
+  /// Values that were read or changed.
   case values
-  /// Searches, and what was refused.
+  /// Searches and refused calls.
   case calls
 
-  /// The quarters of a subject's share that it is.
+  /// The quarters of a subject's share that the part has.
   var quarters: Int64 {
     switch self {
     case .rights, .calls: 1
@@ -20,16 +20,16 @@ enum AuditPart: Int, CaseIterable {
     }
   }
 
-  /// A use of a part, which says how far of it that may go.
+  /// The use of a part, which decides how far it may be filled.
   enum Use {
     /// An entry.
     case entry
-    /// A count of what is beyond the entries.
+    /// A count of events beyond the entries.
     case count
-    /// The same where it cannot wait any longer: at the daemon's end, and where names are to be forgotten.
+    /// A count that cannot wait any longer: when the daemon ends, and when names must be forgotten.
     case lastCount
 
-    /// The quarters of a part up to which it may go.
+    /// The quarters of the part up to which it may be filled.
     var quarters: Int64 {
       switch self {
       case .entry: 3
@@ -39,12 +39,12 @@ enum AuditPart: Int, CaseIterable {
     }
   }
 
-  /// The part that an entry takes.
+  /// The part to which an entry counts.
   ///
-  /// - Parameter isDaemon: true for what nobody has asked for.
+  /// - Parameter isDaemon: true for an event that nobody has asked for.
   init(of action: AuditAction, _ outcome: AuditOutcome, isDaemon: Bool) {
     switch outcome {
-    // A secret was tried, in whatever call.
+    // A secret was tried, whatever the call.
     case .unproven: self = .rights
     case .ok: self = Self.ofDone(action, isDaemon: isDaemon)
     case .cancelled: self = Self.isChangeItself(action) ? .rights : Self.ofUndone(action, isDaemon: isDaemon)
@@ -59,9 +59,10 @@ enum AuditPart: Int, CaseIterable {
     case .grant, .revoke, .unlock, .lock, .slot, .passwd, .rekey, .backup, .restore, .salvage, .export, .create, .proof,
       .approve, .deny, .clock:
       .rights
-    // Reading the log is a search in it; what the daemon finds in it, or changes of it, is none.
+    // A reading of the log counts as a search. What the daemon finds in the log or changes of it does not.
     case .audit: isDaemon ? .rights : .calls
-    // Whoever may signal the daemon has it read its settings; what that changes of the log is an entry of its own.
+    // Whoever may signal the daemon can make it read its settings; a change of the log's settings has an entry of its
+    // own.
     case .find, .settings, .call, .request, .attend, .dismiss, .receipt: .calls
     }
   }
@@ -70,7 +71,7 @@ enum AuditPart: Int, CaseIterable {
     action == .audit && isDaemon ? .rights : .calls
   }
 
-  /// True for what changes the keys by being called off: a rekey, whose store is dropped.
+  /// True for an action whose cancellation changes the keys: a rekey, whose store is removed.
   private static func isChangeItself(_ action: AuditAction) -> Bool {
     switch action {
     case .rekey: true

@@ -1,6 +1,6 @@
-/// Those who read the audit log: their number by uid, and what they share.
+/// The readers of the audit log: their number by uid, and the names that they share.
 final class AuditReaders {
-  /// The place of one of them, for as long as it reads.
+  /// The place of one reader, for as long as it reads.
   final class Place {
     private let uid: UInt32
     private weak var readers: AuditReaders?
@@ -10,7 +10,7 @@ final class AuditReaders {
     deinit { readers?.leave(uid) }
   }
 
-  /// The most of one uid: each holds a page of entries, and what the next ones may tell more of.
+  /// The most readers of one uid; each holds a page of entries, and the entries whose repetitions may follow.
   static let most = 8
 
   let names: AuditNames
@@ -18,9 +18,9 @@ final class AuditReaders {
 
   init(in holders: SecretHolders) { names = AuditNames(in: holders) }
 
-  /// Gives a place to one more.
+  /// Adds a reader.
   ///
-  /// - Throws: ``Refusal/busy(_:)`` where a uid has as many as it may have.
+  /// - Throws: ``Refusal/busy(_:)`` if a uid has as many readers as it may have.
   func enter(_ uid: UInt32) throws(Refusal) -> Place {
     guard counts[uid, default: 0] < Self.most else {
       throw .busy("\(Self.most) programs of this user are reading the audit log")

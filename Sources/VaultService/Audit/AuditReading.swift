@@ -2,19 +2,19 @@ internal import VaultCore
 package import VaultModel
 internal import VaultStore
 
-/// Somebody who reads the audit log, in pages.
+/// A reading of the audit log, in pages.
 ///
-/// It holds keys of the log until it is at the end, and lets go of them at a lock.
+/// It holds keys of the log until it is at the end, and drops them at a lock.
 package final class AuditReading: SecretHolder {
   /// An entry that was found.
   package struct Found {
     package let number: Int64
     package let entry: AuditEntry
-    /// The name that its item has now, where that is another one.
+    /// The present name of the entry's item, if it is another one.
     package var now: ItemName?
-    /// True where its item is not there any more, as far as its reader may know.
+    /// True when the entry's item no longer exists, as far as the reader may know.
     package var isGone = false
-    /// True where the log has the name of its item alone.
+    /// True when the log has only the name of the item.
     package let isByName: Bool
 
     init(_ number: Int64, _ entry: AuditEntry) {
@@ -22,20 +22,20 @@ package final class AuditReading: SecretHolder {
     }
   }
 
-  /// The part of the log that somebody may read.
+  /// The part of the log that a caller may read.
   enum Scope {
     case all
-    /// What is about its user, and its service where it is one.
+    /// The entries about the caller's user and, if the caller is a service, about that service.
     case user
-    /// What is about the same program of its user, and the same unit: of one that has its grants alone, other programs of the
-    /// user are others.
+    /// The entries about the same program and unit of the user. A program that is confined to its grants must not see
+    /// other programs of the user.
     case program
   }
 
-  /// What is known of the log after all of it was looked at.
+  /// The result of a check of the whole log.
   package struct Result {
     package struct Fault {
-      /// The numbers of the first and the last entry that it is about, where something tells.
+      /// The numbers of the first and the last entry with the fault; nil if nothing tells them.
       package let first: Int64?
       package let last: Int64?
       package let text: String
@@ -44,10 +44,10 @@ package final class AuditReading: SecretHolder {
     package let faults: [Fault]
     /// The number of entries that nothing vouches for.
     package let unvouched: Int64
-    /// The numbers of the last entry, and of the last one that was taken out.
+    /// The number of the last entry, and the number of the last entry that was removed.
     package let total: Int64
     package let cut: Int64
-    /// What stands for all of it, in hexadecimal.
+    /// The hash that stands for the whole log, in hexadecimal.
     package let link: String
 
     fileprivate init(_ walk: AuditWalk, cut: Int64) {
@@ -58,49 +58,50 @@ package final class AuditReading: SecretHolder {
     }
   }
 
-  /// The rows between two looks at the clock.
+  /// The number of rows between two readings of the clock.
   private static let stride = 8
-  /// The most entries that are looked up before some are told, and the most of one page.
+  /// The most entries that are found before some are returned, and the most entries of one page.
   private static let mostFound = 512
   private static let mostOfPage = 100
   private let audit: Audit
   private let filter: AuditFilter
-  /// Who reads it, as the log tells it, and what of it that is to be.
+  /// The reader, in the words of the log, and the scope of its reading.
   private let own: AuditEntry.Caller
   private var scope: Scope
-  /// Decides that anew: grants come and go while somebody follows.
+  /// Decides the scope again, because grants change while somebody follows the log.
   private let decide: () throws(Refusal) -> Scope
-  /// True when its reader may find an item, or with nil whether there is one of a name.
+  /// Decides whether the reader may find an item; with nil, whether the reader may know if there is an item of that
+  /// name.
   private let mayFind: (ItemName, ItemInfo?) -> Bool
-  /// The item that ``AuditFilter/item`` means.
+  /// The item that ``AuditFilter/item`` stands for.
   private var asked: ItemID?
-  /// Its place among all readers, until its end.
+  /// The place among all readers; nil after the end.
   private var place: AuditReaders.Place?
-  /// True when nobody reads on.
+  /// True when the reader has stopped.
   package private(set) var hasEnded = false
   private var walk: AuditWalk?
   private let isCheck: Bool
-  /// True where it is told of what comes, and so of counts when they are written down, and not before.
+  /// True when the reader is also told of new entries. Counts are then shown when they are written, and not before.
   package var isFollowing = false
   private var firsts = AuditFirsts()
-  /// The search for the last entries, where a number of them is asked for, until it is known where they begin.
+  /// The search for the last entries, if only a number of them is wanted; nil once their beginning is known.
   private var search: LastEntries?
-  /// The entries that are passed over before the last ones are told.
+  /// The number of entries to skip before the last ones.
   private var skip = 0
-  /// The number of the first entry that was not there when the search ended.
+  /// The number of the first entry that did not exist when the search ended.
   private var lastEnd: Int64?
-  /// The number of uses of items whose entries have a name alone, and another one than is asked for.
+  /// The number of uses of items whose entries have only a name, other than the one that is asked for.
   package private(set) var othersByName = 0
-  /// Those that were found and are still to be told.
+  /// The entries that were found and are still to be returned.
   private var ready: ArraySlice<Found> = []
   /// The number of the next entry.
   private var next: Int64
-  /// The number of the entry behind those that were there when it began to look at the log last.
+  /// The number after the last entry that existed when the log was last looked at.
   private var seen: Int64
-  /// What came of it; nil before the end.
+  /// The result; nil before the end.
   package private(set) var result: Result?
   package private(set) var progress: (done: Int64, of: Int64) = (0, 0)
-  /// The time at which its reader heard of it last, `CLOCK_MONOTONIC` nanoseconds.
+  /// The time at which the reader was last told of progress, in `CLOCK_MONOTONIC` nanoseconds.
   package var told: Int64
 
   init(
@@ -125,7 +126,7 @@ package final class AuditReading: SecretHolder {
       } else if let from = filter.from {
         walk = try keychain.auditWalk(from: from)
       } else {
-        // From a minute before on, for what the first ones may tell more of.
+        // The walk begins a minute earlier, to read entries that the first ones may repeat.
         walk =
           if let since = filter.since {
             try keychain.auditWalk(since: Seconds.after(-AuditRepeats.span, since))
@@ -138,29 +139,29 @@ package final class AuditReading: SecretHolder {
     asked = filter.item.flatMap { itemAsked($0, keychain) }
   }
 
-  /// The item that has a name now or, in the trash, had it last, as far as the reader may know of it: nothing is looked
-  /// at for one who may not.
+  /// The item that has a name now or, if it is in the trash, had it last, as far as the reader may know of it. Nothing
+  /// is looked up for a reader who may not.
   private func itemAsked(_ name: ItemName, _ keychain: Keychain) -> ItemID? {
     guard scope == .all || mayFind(name, nil) else { return nil }
     if let item = try? keychain.item(named: name) { return scope == .all || mayFind(name, item) ? item.id : nil }
     return scope == .all ? (try? keychain.trashedItem(named: name))?.id : nil
   }
 
-  /// The next entries, a page at most of those that are found until that time, `CLOCK_MONOTONIC` nanoseconds, and whether there
-  /// are no more.
+  /// The next entries, at most a page of those that are found until that time, and whether there are no more.
   ///
-  /// - Throws: why it cannot go on.
+  /// - Parameter end: the time in `CLOCK_MONOTONIC` nanoseconds.
+  /// - Throws: the reason why the reading cannot continue.
   package func page(until end: Int64, now: () -> Int64) throws(Refusal) -> (found: [Found], isOver: Bool) {
     try decideAnew()
     if ready.isEmpty { ready = try look(until: end, now: now)[...] }
     var page = Array(ready.prefix(Self.mostOfPage))
-    // Of a check nothing is told but its result.
+    // A check returns only its result.
     if !isCheck, try !tell(&page, until: end, now: now) { return ([], false) }
     ready = ready.dropFirst(Self.mostOfPage)
     return (page, walk == nil && ready.isEmpty)
   }
 
-  /// Tells of entries what their items are called now; false where that takes longer.
+  /// Adds the present names of items to the entries of a page; false if the time was up before.
   private func tell(_ page: inout [Found], until end: Int64, now: () -> Int64) throws(Refusal) -> Bool {
     guard let keychain = audit.keychain(), keychain.knowsAllNames else { return true }
     let names = audit.readers.names
@@ -185,7 +186,9 @@ package final class AuditReading: SecretHolder {
   /// True when the reader may know whether there is an item of that name.
   private func mayAsk(_ name: String) -> Bool { (try? ItemName(name)).map { mayFind($0, nil) } ?? false }
 
-  /// Goes on with the log until that time: what is found, which may be nothing.
+  /// Continues the walk until that time.
+  ///
+  /// - Returns: the entries that were found, which may be none.
   private func look(until end: Int64, now: () -> Int64) throws(Refusal) -> [Found] {
     guard let keychain = audit.keychain(), let walk else { throw .busy("the vault was locked meanwhile") }
     var found: [Found] = []
@@ -206,20 +209,21 @@ package final class AuditReading: SecretHolder {
     return self.walk == nil || now() >= end ? tail : try look(until: end, now: now)
   }
 
-  /// Begins to tell the last entries, where all are found; those that are only counted where there are no others.
+  /// Begins to return the last entries, after all were found. If there are no others, returns those that are only
+  /// counted.
   private func beginLast(_ search: LastEntries, _ keychain: Keychain, _ counted: [Found]) throws(Refusal) -> [Found] {
     self.search = nil
     lastEnd = next
     guard let start = search.start(before: counted.count) else { return counted.suffix(filter.last ?? counted.count) }
     do throws(VaultError) { walk = try keychain.auditWalk(from: start.entry) } catch { throw Refusal(error) }
-    // Nobody tells more of an entry in another chain, and the walk begins with one.
+    // No entry repeats an entry of another chain, and the walk begins with a chain.
     firsts = AuditFirsts()
     (next, skip) = (start.entry, start.skip)
     return []
   }
 
-  /// The entries of what is counted and not written down yet, with the numbers that they have until then: what was
-  /// counted after entries, and what is beyond subjects' parts.
+  /// The entries of counts that are not written yet, with the numbers that they have until then: repetitions, and
+  /// events beyond subjects' parts.
   private func counted(after next: Int64) -> [Found] {
     let repeats = audit.subjects.repeated.compactMap { firsts.entry(of: $0) }
     return (repeats + audit.untold).enumerated().filter { isShown($0.element) && filter.matches($0.element, of: asked) }
@@ -229,7 +233,7 @@ package final class AuditReading: SecretHolder {
   private func decideAnew() throws(Refusal) {
     let now = try decide()
     guard scope == .all else {
-      // Whoever may read more by now begins anew.
+      // A reader who may read more by now must begin again.
       if now != .all { scope = now }
       return
     }
@@ -239,12 +243,12 @@ package final class AuditReading: SecretHolder {
   private func meet(_ number: Int64, _ entry: AuditEntry, _ found: inout [Found]) {
     var entry = entry
     firsts.begin(number)
-    // The entry that it tells more of says who asked and for what, unless that was taken out.
+    // The entry that was repeated contains the caller and the purpose, unless that entry was removed.
     let isOfOther = entry.repeats?.of.map { !firsts.fill(&entry, of: $0) } ?? false
     let isMine = !isOfOther && isShown(entry) && filter.matchesAtAnyTime(entry, of: asked)
     if isMine, entry.isCounted { firsts.add(entry, number) }
     guard number >= next else { return }
-    // The entry to begin at was taken out meanwhile.
+    // The entry to begin at was removed meanwhile.
     if number > next { skip = 0 }
     next = number + 1
     if let lastEnd, number >= lastEnd, !isFollowing { return }
@@ -262,7 +266,7 @@ package final class AuditReading: SecretHolder {
     }
   }
 
-  /// True when an entry is of the part that is to be read.
+  /// True when an entry is in the scope of the reading.
   private func isShown(_ entry: AuditEntry) -> Bool {
     if scope == .all { return true }
     guard let caller = entry.caller, caller.uid == own.uid else { return false }
@@ -272,12 +276,12 @@ package final class AuditReading: SecretHolder {
 
   // MARK: Following
 
-  /// Has it told when there are entries behind the end; `page` gives them then. Those that came while others were told are
-  /// there already.
+  /// Calls `tell` when there are new entries after the end, which ``page(until:now:)`` then returns; also for entries
+  /// that came while earlier ones were being returned.
   package func follow(_ tell: @escaping () -> Void) {
     let goOn: () -> Void = { [weak self] in
       guard let self, !hasEnded, let keychain = audit.keychain() else { return }
-      // Without the keys there is nothing to read until the next unlock.
+      // Without the keys nothing can be read until the next unlock.
       guard walk == nil, ready.isEmpty, let walk = try? keychain.auditWalk(from: next) else { return }
       self.walk = walk
       seen = keychain.nextAuditEntry
@@ -296,7 +300,7 @@ package final class AuditReading: SecretHolder {
 
   package override func letGo(for lock: Lock) {
     walk = nil
-    // They name items.
+    // These contain names of items.
     (firsts, ready) = (AuditFirsts(), [])
   }
 

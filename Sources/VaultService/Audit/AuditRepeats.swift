@@ -1,51 +1,52 @@
 internal import VaultModel
 
-/// Events of one subject that are equal in all but time, gets, searches and refusals: the first is an entry, and
-/// those of the minute after it are counted.
+/// The repeated events of one subject: gets, searches and refusals that are equal except for their times. The first one
+/// has an entry, and those of the minute after it are counted.
 ///
-/// It holds no name: what is equal is told by a hash under a key of the process.
+/// No name is held here: equal events are recognized by a hash under a key of the process.
 struct AuditRepeats {
-  /// The time for which they are counted, in seconds.
+  /// The time for which repetitions are counted, in seconds.
   static let span: Int64 = 60
-  /// The most that are told apart at a time, of one subject.
+  /// The most separate events at a time, of one subject.
   static let most = 4096
-  /// The same of all subjects together.
+  /// The most separate events at a time, of all subjects together.
   static let mostOfAll = 16_384
 
-  /// An entry, and what was counted after it.
+  /// An entry, and the number of its repetitions.
   struct Seen {
-    /// What stands for all that is equal.
+    /// The hash that stands for all equal events.
     fileprivate let key: UInt
-    /// The number of the entry; 0 when it was lost.
+    /// The number of the entry; 0 if it was lost.
     fileprivate(set) var entry: Int64
     let action: AuditAction
     let outcome: AuditOutcome
-    /// The time of the last one, Unix seconds.
+    /// The time of the last repetition, in Unix seconds.
     fileprivate(set) var last: Int64
     fileprivate(set) var count: UInt32 = 0
   }
 
   private var seen: [Seen] = []
-  /// Where each of them is: at the place that its key says, or at the next one that was free, the upper half of the key's
-  /// bits that say no place and, in 16 bits, its index and 1; 0 where there is none. Their number is a power of two, of which
-  /// at most half are taken, so that most of what was never met is told from a few bytes.
+  /// The hash table of the events. An event is at the place that its key selects, or at the next place that was free. A
+  /// place contains the upper half of the key's bits, which do not select places, and in 16 bits the event's index plus
+  /// 1; 0 stands for none. The number of places is a power of two, of which at most half are used, so that most new
+  /// events are recognized as new from a few bytes.
   private var places: [UInt32] = []
 
-  /// True when one more can be told apart.
+  /// True when one more event can be counted separately.
   var hasRoom: Bool { seen.count < Self.most }
 
-  /// What stands for all that is equal: Swift's hash, whose key is drawn at the start of the process.
+  /// The hash that stands for all equal events: Swift's hash, whose key is drawn at the start of the process.
   static func key(
     _ action: AuditAction, _ outcome: AuditOutcome, _ caller: Caller, _ item: RawSpan, _ id: ItemID?, _ version: Int?,
     _ purpose: RawSpan, detail: String?
   ) -> UInt {
     var hasher = caller.memory.hasher(caller)
-    // Two names that look the same can be two items': their bytes count. The sizes say which are whose.
+    // Two names that look the same can belong to two items, so their bytes are hashed. The sizes separate the texts.
     hasher.combine(
       Int(action.rawValue) << 41 | Int(outcome.rawValue) << 33 | (version == nil ? 0 : 1 << 32)
         | (id == nil ? 0 : 1 << 50)
         | item.byteCount << 16 | purpose.byteCount)
-    // Another item that has the name by now is not equal.
+    // An event of another item that has the name by now is not equal.
     if let id {
       hasher.combine(id.words.0)
       hasher.combine(id.words.1)
@@ -57,7 +58,7 @@ struct AuditRepeats {
     return UInt(bitPattern: hasher.finalize())
   }
 
-  /// Counts one, if one that is equal was met; false when it is to be an entry.
+  /// Counts an event if an equal one has an entry; false if the event needs an entry of its own.
   mutating func count(_ key: UInt, at time: Int64) -> Bool {
     guard !seen.isEmpty, let index = find(key).index else { return false }
     guard seen[index].entry > 0, seen[index].count < .max else { return false }
@@ -66,7 +67,7 @@ struct AuditRepeats {
     return true
   }
 
-  /// Has those that are equal to an entry be counted from now on.
+  /// Has the repetitions of an entry be counted from now on.
   mutating func begin(
     _ key: UInt, _ action: AuditAction, _ outcome: AuditOutcome, as entry: Int64, at time: Int64
   ) {
@@ -81,10 +82,10 @@ struct AuditRepeats {
     }
   }
 
-  /// Those of which more than the entry was met.
+  /// The entries with at least one repetition.
   var repeated: [Seen] { seen.filter { $0.count > 0 && $0.entry > 0 } }
 
-  /// The same, of which nothing is counted any more.
+  /// Returns the entries with repetitions, and ends the counting.
   mutating func take() -> [Seen] {
     defer { self = AuditRepeats() }
     return repeated
@@ -92,7 +93,7 @@ struct AuditRepeats {
 
   /// Forgets entries that were lost, from that number on.
   ///
-  /// - Returns: how much was counted after them.
+  /// - Returns: the number of their repetitions.
   mutating func forget(from entry: Int64) -> Int {
     var lost = 0
     for index in seen.indices where seen[index].entry >= entry {
@@ -104,7 +105,7 @@ struct AuditRepeats {
 
   // MARK: Places
 
-  /// The index of a key, and its place; where it was never met, the place that it would have.
+  /// The place and index of a key; for a new key, the place that it would have, and nil.
   private func find(_ key: UInt) -> (place: Int, index: Int?) {
     let mask = places.count - 1
     var place = Int(truncatingIfNeeded: key) & mask

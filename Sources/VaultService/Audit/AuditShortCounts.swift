@@ -1,17 +1,17 @@
 internal import VaultCore
 internal import VaultModel
 
-/// All counts in so short a form that one record holds them. Each subject has a fair share of the record, in bytes: who
-/// needs less than that leaves out no name because of others. Where one record does not hold them without any name, those
-/// who have most are one with the strangers.
+/// All counts in a form so short that one record holds them. Each subject has a fair share of the record, in bytes: a
+/// subject that needs less than its share keeps all names. If one record cannot hold the counts even without names, the
+/// subjects with the most bytes are merged with the strangers.
 ///
-/// Each later event is counted here as well, so that it costs as much as one record, and not as much as all counts.
+/// Each later event is counted here as well, so its cost is that of one record and not that of all counts.
 struct AuditShortCounts {
-  /// Those of one subject.
+  /// The counts of one subject.
   private struct One {
     let subject: AuditSubject
     private(set) var counts: AuditCounts
-    /// The bytes of a record that they take, and the callers that it has then.
+    /// The bytes of a record that the counts take, and the callers in it.
     private(set) var size = 0
     private var callers: Set<AuditEntry.Caller> = []
 
@@ -27,7 +27,7 @@ struct AuditShortCounts {
 
     mutating func count(_ kind: AuditCounts.Kind, isNew: Bool, beyond part: AuditPart, at time: Int64) {
       var kind = kind
-      // A kind that went without its name, or its user, goes on so.
+      // A kind that has lost its name or its user stays without it.
       if !isNew, !counts.has(kind, part) {
         kind.forgetNames()
         if !counts.has(kind, part), kind.door != nil { kind.uid = AuditEntry.Caller.others }
@@ -40,8 +40,8 @@ struct AuditShortCounts {
       if let caller = kind.caller(of: subject), callers.insert(caller).inserted { size += AuditBlock.size(of: caller) }
     }
 
-    /// Leaves out names until no more than so many bytes are taken, or none is left: those of refused calls first, and
-    /// those of changes of rights last. Users are told apart as long as that is enough.
+    /// Removes names until the counts take at most so many bytes, or no name is left: first the names of refused calls,
+    /// last those of changes of rights. If that is not enough, users are merged.
     mutating func shorten(to bytes: Int) {
       for part in AuditPart.allCases.reversed() where size > bytes && counts.named(part) > 0 {
         counts.forgetNames(part, freeing: size - bytes)
@@ -57,7 +57,7 @@ struct AuditShortCounts {
       measure()
     }
 
-    /// Takes in the counts of another subject, without names and users, and without doors where these are too many.
+    /// Adds the counts of another subject, without names and users, and without doors if these are too many.
     mutating func merge(_ other: AuditCounts) {
       add(other, hasDoors: true)
       guard size > AuditShortCounts.room / 2 else { return }
@@ -77,7 +77,7 @@ struct AuditShortCounts {
       measure()
     }
 
-    /// Has nothing any more, and takes no room.
+    /// Removes all counts, so that they take no room.
     mutating func empty() { (counts, size, callers) = (AuditCounts(), 0, []) }
   }
 
@@ -87,15 +87,15 @@ struct AuditShortCounts {
   let hasNames: Bool
   private let strangers: AuditSubject
   private var ones: [One]
-  /// The place of the counts of a subject.
+  /// The index of a subject's counts.
   private var places: [ObjectIdentifier: Int] = [:]
   private var size: Int
 
-  /// Those who are one with the strangers.
+  /// The subjects that are merged with the strangers.
   private var merged: Set<ObjectIdentifier> = []
 
   /// - Parameters:
-  ///   - strangers: the subject that those are counted with who have no place of their own.
+  ///   - strangers: the subject with which subjects without a place of their own are counted.
   ///   - hasNames: false to leave out all names.
   init(_ subjects: [AuditSubject], strangers: AuditSubject, hasNames: Bool) {
     self.hasNames = hasNames
@@ -110,14 +110,14 @@ struct AuditShortCounts {
   /// True when one record holds them.
   var fits: Bool { size <= Self.room }
 
-  /// The entries that tell of them.
+  /// The entries of the counts.
   var entries: [AuditEntry] { AuditCounts.entries(of: ones.map { ($0.subject, $0.counts) }) }
 
-  /// Counts one.
+  /// Counts an event.
   ///
   /// - Parameters:
-  ///   - kind: what its subject has counted it as.
-  ///   - isNew: true where that had counted nothing of that kind before.
+  ///   - kind: the kind as which its subject has counted the event.
+  ///   - isNew: true if the subject had counted nothing of that kind before.
   mutating func count(
     _ kind: AuditCounts.Kind, isNew: Bool, of subject: AuditSubject, beyond part: AuditPart, at time: Int64
   ) {
@@ -142,8 +142,8 @@ struct AuditShortCounts {
 
   // MARK: Shares
 
-  /// Has those who take more than a fair share leave out names, as long as one record does not hold all; who takes more
-  /// without any is one with the strangers.
+  /// Removes names of the subjects that take more than a fair share, while one record does not hold all counts. A
+  /// subject that takes more even without names is merged with the strangers.
   private mutating func shorten() {
     var (open, room) = (Array(ones.indices), Self.room)
     while !fits, !open.isEmpty {
@@ -160,7 +160,9 @@ struct AuditShortCounts {
     }
   }
 
-  /// Counts subjects with the strangers, the largest first, as long as one record does not hold all; the strangers' place.
+  /// Merges subjects with the strangers, the largest first, while one record does not hold all counts.
+  ///
+  /// - Returns: the index of the strangers' counts.
   private mutating func merge(_ indices: [Int]) -> Int {
     let others = place(of: strangers)
     for index in indices.sorted(by: { ones[$0].size > ones[$1].size }) where index != others && !fits {
@@ -173,7 +175,7 @@ struct AuditShortCounts {
     return others
   }
 
-  /// The largest number of bytes that each may take, so that together they take no more than there are.
+  /// The largest number of bytes that each may take, so that all together take no more than `room`.
   private static func share(of room: Int, _ sizes: [Int]) -> Int {
     var (left, count) = (room, sizes.count)
     for size in sizes.sorted() {

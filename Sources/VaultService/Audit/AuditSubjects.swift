@@ -1,33 +1,34 @@
 internal import VaultCore
 internal import VaultModel
 
-/// The subjects that the audit log tells apart, so that nobody pushes out the entries of another, or his own: what is beyond
-/// a subject's parts of the log is counted by item.
+/// The subjects that the audit log tells apart, so that no subject pushes out the entries of another, or its own.
+/// Events beyond a subject's parts of the log are counted by item.
 struct AuditSubjects {
-  /// The most subjects that are told apart; the others are one with the strangers.
+  /// The most separate subjects; the others are merged with the strangers.
   private static let most = 4096
-  /// The most kinds with an item that are counted at a time, of all subjects, beside those that each may have anyway.
+  /// The most kinds with an item that are counted at a time, of all subjects, in addition to those that each may have
+  /// in any case.
   private static let mostKinds = 16_384
-  /// The seconds after which what was counted is told by ``counted`` no more.
+  /// The seconds after which ``counted`` no longer includes an event.
   private static let remembered: Int64 = 30 * 86_400
 
   let strangers = AuditSubject(.strangers)
-  /// The subject for what nobody has asked for.
+  /// The subject for events that nobody has asked for.
   let daemon = AuditSubject(.daemon)
   private var subjects: [String: AuditSubject] = [:]
   private var kinds = 0
-  /// The number of subjects of whom something is counted.
+  /// The number of subjects with counts.
   private var counting = 0
-  /// All counts, as one record holds them; nil where they are to be made of the counts anew.
+  /// All counts, as one record holds them; nil if they must be made anew.
   private(set) var short: AuditShortCounts?
-  /// The use of subjects before this process, of whom nothing was met since, or which is not all of it yet.
+  /// The usage of subjects before this process, for subjects that were not met since, or as far as it is known so far.
   private var earlier: [AuditUsage.Key: AuditBudget] = [:]
-  /// The number of events of late that were only counted.
+  /// The number of recent events that were only counted.
   private(set) var counted: AuditUsage.Counted?
 
   private var all: [AuditSubject] { [strangers, daemon] + subjects.values }
 
-  /// The subject of that name.
+  /// The subject with that name.
   mutating func subject(_ name: AuditSubject.Name) -> AuditSubject {
     if name == .strangers { return strangers }
     if name == .daemon { return daemon }
@@ -41,7 +42,7 @@ struct AuditSubjects {
 
   // MARK: Counts
 
-  /// Takes note that something is beyond a subject's part; true for the first one of its sort within an hour.
+  /// Notes an event beyond a subject's part; true for the first one of its sort within an hour.
   mutating func isFirst(_ subject: AuditSubject, _ action: AuditAction, _ outcome: AuditOutcome, at time: Int64) -> Bool
   {
     var counted =
@@ -53,7 +54,7 @@ struct AuditSubjects {
     return subject.counts.isFirst(action, outcome, at: time)
   }
 
-  /// Counts what is beyond a subject's part.
+  /// Counts an event beyond a subject's part.
   mutating func count(_ subject: AuditSubject, _ kind: AuditCounts.Kind, beyond part: AuditPart, at time: Int64) {
     let hasRoom = kinds < Self.mostKinds
     let (counted, isNew) = change(subject) { $0.count(kind, beyond: part, at: time, hasRoom: hasRoom) }
@@ -83,48 +84,48 @@ struct AuditSubjects {
     return new
   }
 
-  /// True when something is counted that is not written down.
+  /// True when there are counts that are not written.
   var isCounting: Bool { counting > 0 }
 
-  /// The subjects of whom something is counted.
+  /// The subjects with counts.
   var countedSubjects: [AuditSubject] {
     isCounting ? all.filter { !$0.counts.isEmpty }.sorted { $0.name.text < $1.name.text } : []
   }
 
-  /// True when counts name items.
+  /// True when counts contain names of items.
   var mayHoldNames: Bool { kinds > 0 }
 
-  /// Counts on without the names of items.
+  /// Removes the names of items from the counts.
   mutating func forgetNames() {
     for subject in countedSubjects {
       changeCounts(of: subject) { counts in for part in AuditPart.allCases { counts.forgetNames(part) } }
     }
   }
 
-  /// Forgets all counts, which were written down.
+  /// Removes all counts, because they were written.
   mutating func haveToldAll() {
     for subject in countedSubjects { changeCounts(of: subject) { $0.haveToldAll() } }
   }
 
-  /// The counts of what repeated entries, in the order of these.
+  /// The entries with repetitions, in the order of their numbers.
   var repeated: [AuditRepeats.Seen] { all.flatMap(\.repeats.repeated).sorted { $0.entry < $1.entry } }
 
-  /// The same, which is counted no more.
+  /// Returns the entries with repetitions, in the order of their numbers, and ends the counting.
   func takeRepeats() -> [AuditRepeats.Seen] { all.flatMap { $0.repeats.take() }.sorted { $0.entry < $1.entry } }
 
-  /// Forgets what was counted after entries that were lost, from that number on.
+  /// Forgets the repetitions of entries that were lost, from that number on.
   ///
-  /// - Returns: how much that was.
+  /// - Returns: the number of repetitions that were forgotten.
   func forgetRepeats(from entry: Int64) -> Int { all.reduce(0) { $0 + $1.repeats.forget(from: entry) } }
 
   // MARK: Over restarts
 
-  /// The present use, to be kept.
+  /// The present usage, to be stored.
   ///
   /// - Parameters:
-  ///   - size: that of the whole log.
-  ///   - time: Unix seconds.
-  ///   - now: `CLOCK_BOOTTIME` nanoseconds.
+  ///   - size: the size of the whole log in bytes.
+  ///   - time: the time in Unix seconds.
+  ///   - now: the time in `CLOCK_BOOTTIME` nanoseconds.
   func usage(_ size: Int64, at time: Int64, now: Int64) -> AuditUsage {
     var usage = AuditUsage(time: time, counted: counted)
     for (key, budget) in earlier { usage.subjects[key] = budget.bytes(size, now: now) }
@@ -133,15 +134,14 @@ struct AuditSubjects {
     return usage
   }
 
-  /// Takes note of an entry that an earlier process has written, for ``take(_:passed:now:)``.
+  /// Counts an entry that an earlier process has written, for ``take(_:passed:now:)``.
   mutating func charge(_ bytes: Int, to part: AuditPart, of key: AuditUsage.Key, now: Int64) {
     earlier[key, default: AuditBudget()].charge(bytes, to: part, now: now)
   }
 
-  /// Takes in what was used before this process, with all that was charged meanwhile.
+  /// Takes over the usage before this process, with everything that was charged meanwhile.
   ///
-  /// - Parameters:
-  ///   - passed: the seconds since then.
+  /// - Parameter passed: the seconds since the usage was stored.
   mutating func take(_ usage: AuditUsage, passed: Int64, now: Int64) {
     let time = now - passed * 1_000_000_000
     for (key, used) in usage.subjects { earlier[key, default: AuditBudget()].add(AuditBudget(used, now: time)) }

@@ -1,20 +1,20 @@
 internal import VaultModel
 
-/// The terms on which one kind of call is answered: each door has an exhaustive table of them for all of its calls.
+/// The terms on which one kind of call is answered. Each door has an exhaustive table of them for all of its calls.
 package struct CallTerms: Sendable {
-  /// The state of the log without which a call is not answered, where the log is required.
+  /// The state of the log that a call needs to be answered, if the log is required.
   package enum Need: Sendable {
-    /// The entry has to be on the disk before the answer, and nothing is begun while none can be written.
+    /// The entry must be on the disk before the answer, and the call is not begun while no entry can be written.
     case log
-    /// The same, but of a store that has failed its check, to which nothing is ever written again: for the calls that
-    /// find out what is left of it, and save that.
+    /// The entry must be on the disk before the answer, unless the store has failed its check, because nothing is ever
+    /// written to such a store. For the calls that examine what is left of the store, and save it.
     case logUnlessFailed
-    /// None, so that a full disk keeps the vault neither open nor shut. An entry that can be written is on the disk
-    /// before the answer all the same.
+    /// The call needs no state of the log, so that a full disk keeps the vault neither open nor shut. An entry that can
+    /// be written is nevertheless on the disk before the answer.
     case nothing
   }
 
-  /// The time at which the entry of a call is there. Where it is not, the gate makes one.
+  /// The time by which a call has its entry. If it has none by then, the gate makes one.
   package enum Entry: Sendable {
     /// Before the first answer.
     case first
@@ -22,13 +22,13 @@ package struct CallTerms: Sendable {
     case last
     /// Right after the value was lent to the answer, unless the log is required.
     case withValue
-    /// The call leaves none, unless it is refused.
+    /// Never, unless the call is refused.
     case ofRefusals
-    /// The call leaves none.
+    /// Never.
     case none
   }
 
-  /// The name of the call, which the gate's own entries have as what they are about.
+  /// The name of the call, which is the subject matter in the gate's own entries.
   let name: StaticString
   let need: Need
   let entry: Entry
@@ -38,26 +38,26 @@ package struct CallTerms: Sendable {
   }
 }
 
-/// The call that a caller is making, as far as the audit log is concerned. Each connection makes one at a time.
+/// The call that a caller is making, as far as the audit log is concerned. Each connection makes one call at a time.
 struct Passage {
-  /// Nil where no call is under way.
+  /// The terms of the call; nil if no call is under way.
   var terms: CallTerms?
-  /// The content of the gate's own entry, once the door has found out.
+  /// The content of the gate's own entry, once the door has determined it.
   var action = AuditAction.call
   var item = ""
   var detail = ""
   var said = Said()
-  /// True once an entry says what has come of the call.
+  /// True once an entry has the outcome of the call.
   var isRecorded = false
-  /// False while an entry of it may be in memory alone.
+  /// False while an entry of the call may be only in memory.
   var isSettled = true
-  /// True once something was answered.
+  /// True once an answer was sent.
   var isAnswered = false
 
-  /// True where the gate has to make the entry now.
+  /// True when the gate must make the entry now.
   ///
   /// - Parameters:
-  ///   - refusal: what the call is refused with, if it is.
+  ///   - refusal: the outcome of a refused call; nil for a call that is not refused.
   ///   - isLast: true for the last answer.
   func wantsEntry(_ refusal: AuditOutcome?, isLast: Bool) -> Bool {
     guard let terms, !isRecorded else { return false }

@@ -1,28 +1,28 @@
-/// The place in the log at which the last entries of a search begin. A reader notes a few of the entries that it finds,
-/// and finds the last ones again from there on, instead of keeping them.
+/// The place in the log at which the last entries of a search begin. A reader marks a few of the entries that it finds,
+/// and finds the last ones again from such a mark, instead of keeping them.
 struct LastEntries {
   private struct Mark {
-    /// The number of those that were found before it.
+    /// The number of entries that were found before this one.
     let index: Int
-    /// Its number in the log.
+    /// The entry's number in the log.
     let entry: Int64
   }
 
-  /// The marks within as many entries as are asked for.
+  /// The number of marks within as many entries as are asked for.
   private static let marks = 64
 
   private let most: Int
   private var found = 0
   private var marks: [Mark] = []
 
-  /// - Parameter most: the most that are asked for, at least 1.
+  /// - Parameter most: the most entries that are asked for, at least 1.
   init(_ most: Int) { self.most = most }
 
-  /// Takes note of one that was found.
+  /// Notes an entry that was found.
   mutating func add(_ entry: Int64) {
     if found.isMultiple(of: max(1, most / Self.marks)) {
       marks.append(Mark(index: found, entry: entry))
-      // The first one of those that remain is before what is asked for, or is all there is.
+      // The first mark that remains is before the entries that are asked for, or is the first of all.
       if marks.count > 4 * Self.marks { drop(upTo: found + 1 - most) }
     }
     found += 1
@@ -33,9 +33,9 @@ struct LastEntries {
     marks.removeFirst(first)
   }
 
-  /// The entry to begin at, and how many of those found from there on to pass over; nil where none was found.
+  /// The entry at which to begin, and how many of the entries found from there on to skip; nil if none was found.
   ///
-  /// - Parameter later: how many of what is asked for come behind all of them.
+  /// - Parameter later: the number of wanted entries that come after all of these.
   func start(before later: Int) -> (entry: Int64, skip: Int)? {
     let index = max(0, found - max(0, most - later))
     guard index < found, let mark = marks.last(where: { $0.index <= index }) else { return nil }

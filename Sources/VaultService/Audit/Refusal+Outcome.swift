@@ -3,10 +3,10 @@ package import VaultModel
 internal import VaultStore
 
 extension Refusal {
-  /// What came of a call that was refused so, for the audit log.
+  /// The outcome of a refused call, for the audit log.
   package var outcome: AuditOutcome {
     switch self {
-    // Nothing was tried where it is too soon.
+    // An attempt that came too soon was not made.
     case .denied, .neverRead, .unanswered, .unapproved, .backingOff: .denied
     case .locked, .timedOut: .locked
     case .presenceRequired: .presence
@@ -25,11 +25,12 @@ extension Refusal {
 }
 
 extension Audit {
-  /// Does what a caller asks for, and records what comes of it.
+  /// Runs a caller's call, and records its outcome.
   ///
-  /// Where an entry has to be on the disk before an answer, nothing is begun while it cannot be written.
+  /// If an entry must be on the disk before an answer, the call is not begun while no entry can be written.
   ///
-  /// - Parameter need: as the call's terms have it; ``CallTerms/Need/logUnlessFailed`` is for administrators alone.
+  /// - Parameter need: the need in the terms of the call; ``CallTerms/Need/logUnlessFailed`` is for administrators
+  ///   only.
   func recording<R>(
     _ action: AuditAction, _ caller: Caller, _ item: String?, detail: String? = nil, _ said: Said? = nil,
     needs need: CallTerms.Need = .log, _ body: () throws(Refusal) -> R
@@ -48,7 +49,8 @@ extension Audit {
     return result
   }
 
-  /// The same of a call that is about one item, whose identity `body` says by its argument once the item is found.
+  /// Runs a caller's call about one item, and records its outcome. `body` sets its argument to the item once it is
+  /// found.
   func recording<R>(
     _ action: AuditAction, _ caller: Caller, _ item: ItemName, detail: String? = nil,
     finding body: (inout ItemID?) throws(Refusal) -> R
@@ -68,18 +70,18 @@ extension Audit {
     return result
   }
 
-  /// What a call that is about two items does to one of them.
+  /// The action of a call about two items on one of them.
   struct Deed {
     let action: AuditAction
     let item: ItemName
     let detail: String
   }
 
-  /// Does what a caller asks for with two items, and records what comes of it for each under its own name, which
-  /// is all that is counted beyond a part of the log. A refusal is of the one that it is about alone, unless the deed
-  /// was done before it.
+  /// Runs a caller's call about two items, and records its outcome for each under its own name. Only those names are
+  /// counted beyond a part of the log. A refusal is recorded only for the item that it is about, unless the action was
+  /// done before it.
   ///
-  /// - Parameter body: says by its argument how far it is.
+  /// - Parameter body: sets its argument to the progress of the call.
   func recording<R>(
     _ source: Deed, _ target: Deed, _ caller: Caller, _ body: (inout Course) throws(Refusal) -> R
   ) throws(Refusal) -> R {
@@ -105,9 +107,9 @@ extension Audit {
     return result
   }
 
-  /// The course of a call that is about two items.
+  /// The progress of a call about two items.
   struct Course {
-    /// The one of the two that something is decided by.
+    /// The item on which a decision depends at the moment.
     enum Side {
       case source, target
     }
@@ -116,7 +118,7 @@ extension Audit {
     /// The items, once they are found.
     var source: ItemID?
     var target: ItemID?
-    /// True once it has done with both what it is recorded as, even if it is refused after that.
+    /// True once the recorded actions were done on both items, even if the call is refused after that.
     var isDone = false
   }
 
@@ -131,8 +133,8 @@ extension Audit {
 }
 
 extension AuditOutcome {
-  /// True where an entry may say which item was found: of what was denied, or is locked, a caller learns nothing, not
-  /// even by how it is counted.
+  /// True when an entry may contain the item that was found. If an item is denied or locked, the caller must not learn
+  /// anything about it, not even from how calls are counted.
   var tellsItem: Bool {
     switch self {
     case .ok, .presence, .missing, .expired, .unproven, .invalid, .failed, .cancelled: true
@@ -142,7 +144,7 @@ extension AuditOutcome {
 }
 
 extension Refusal {
-  /// The way in by which somebody tried to show who it is, and did not; nil for any other refusal.
+  /// The method by which a person tried to prove the right, and failed; nil for any other refusal.
   var tried: String? {
     switch self {
     case .authenticationFailed(let method, _): "by \(method)"
