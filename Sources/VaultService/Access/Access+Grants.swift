@@ -284,8 +284,8 @@ extension Access {
     return []
   }
 
-  /// The refusal if nothing is known of a subject. If the grants of some class are not what was stored, the refusal
-  /// says so, because the subject may be in that class.
+  /// The refusal if nothing is known of a subject. If the grants of some class are not the ones stored last, the
+  /// refusal says so, because the subject may be in that class.
   private func noSuchGrant(_ subject: Subject) -> Refusal {
     book.problem.map(Refusal.init(grants:)) ?? .noSuchGrant(subject.description)
   }

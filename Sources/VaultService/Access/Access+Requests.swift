@@ -93,8 +93,8 @@ extension Access {
 
   /// Approves a request.
   ///
-  /// - Parameter process: the id of the process that the administrator was shown; nil if any process of the subject
-  ///   will do.
+  /// - Parameter process: the id of the process that the administrator was shown. For an approval of one process it
+  ///   must be the process that asked last; nil to approve that process in any case.
   /// - Returns: the request.
   /// - Throws: the refusal, also if the caller is the subject that asked, and if there is no such item.
   package func approve(

@@ -26,7 +26,7 @@ package final class Access: SecretHolder {
   private var authorizations = Authorizations()
   var book = GrantBook()
   /// True while the grants, which name items, are not kept in memory: in a vault that hides names, until it is
-  /// unlocked. Meanwhile the grants that can be read are read anew for each decision.
+  /// unlocked. Meanwhile the grants that can be read are read again for each decision.
   var hidesGrants = false
   /// The grants that were read for the unlock that takes place now. They do not count by themselves.
   var readAhead: [AccessClass: ReadGrants] = [:]
@@ -141,7 +141,7 @@ package final class Access: SecretHolder {
   private func makeStanding(of caller: Caller) -> Standing {
     let parts = CallerParts(caller, isSystem: terms.isSystem)
     let isConfined = isConfined(caller, parts)
-    // Decided without the grants. In a vault that hides names, the grants would have to be read anew for each
+    // Decided without the grants. In a vault that hides names, the grants would have to be read again for each
     // administrator who watches, and the names in them would be in memory meanwhile.
     if !isConfined, caller.door != .credentials, isBornAdministrator(caller.uid, caller.groups) {
       return Standing(revision: book.revision, isAdministrator: true, isConfined: false, grants: [:])

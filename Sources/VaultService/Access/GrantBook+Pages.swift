@@ -2,7 +2,7 @@ internal import VaultCore
 internal import VaultModel
 internal import VaultStore
 
-// The parts of the book.
+// The parts of a grant book.
 extension GrantBook {
   /// The records of one class, as they were read.
   enum Loaded {
@@ -19,7 +19,7 @@ extension GrantBook {
     var grants: [(id: ItemID, grant: Grant)] = []
     var denied: [RequestTarget: ItemID] = [:]
     var isUnconfirmed = false
-    /// The reason why these are not the records that were stored, so that the page has no grants; nil if they are.
+    /// The reason why these are not the records that were stored last, so that the page has no grants; nil if they are.
     var problem: VaultError?
     /// The set of the records in the store that contain exactly what this page contains; nil if the store may have
     /// other records by now.

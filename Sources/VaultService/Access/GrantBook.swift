@@ -13,8 +13,8 @@ struct GrantBook {
   private(set) var revoked: Set<ItemID> = []
   /// Grants to revoke as soon as they can be read.
   private var coming: [Coming] = []
-  /// The classes whose records have named the confined subjects, and the classes whose records were not what was stored
-  /// when they were read last. A lock forgets neither.
+  /// The classes whose records have named the confined subjects, and the classes whose records, at the last reading,
+  /// were not the ones stored last. A lock forgets neither.
   private var (told, doubted): (Set<AccessClass>, Set<AccessClass>) = ([], [])
   /// The ids of the grants that count, for items of some class, until they end.
   private(set) var counting: Set<ItemID> = []
@@ -71,7 +71,7 @@ struct GrantBook {
     coming.removeAll { $0.classes.isEmpty }
   }
 
-  /// Notes that the records of a class in the store are not what was stored.
+  /// Notes that the records of a class in the store are not the ones that the vault stored last.
   private mutating func distrust(_ accessible: AccessClass, _ records: [GrantRecord], because problem: VaultError) {
     var page = Page(problem: problem)
     for record in records { restrict(&page, record) }
@@ -179,14 +179,14 @@ struct GrantBook {
     count()
   }
 
-  /// Notes a change of the records, and determines anew which of the grants with these ids count.
+  /// Notes a change of the records, and determines again which of the grants with these ids count.
   private mutating func changed(_ ids: Set<ItemID>) {
     // The store has another set of records now.
     for accessible in pages.keys { pages[accessible]?.set = nil }
     count(ids)
   }
 
-  /// Determines anew which of the grants with these ids count; nil for all grants.
+  /// Determines again which of the grants with these ids count; nil for all grants.
   private mutating func count(_ ids: Set<ItemID>? = nil) {
     revision += 1
     confinedByPart = Dictionary(grouping: confined.keys, by: Self.key)
@@ -242,14 +242,15 @@ struct GrantBook {
 
   func knows(_ accessible: AccessClass) -> Bool { pages[accessible] != nil }
 
-  /// The reason why the records of some class in the store are not what was stored; nil if all that were read are.
+  /// The reason why the records of some class are not the ones that the vault stored last; nil if all records that were
+  /// read are.
   var problem: VaultError? { AccessClass.allCases.lazy.compactMap { pages[$0]?.problem }.first }
 
-  /// True when the records of some class are what was stored.
+  /// True when the records of some class are the ones that the vault stored last.
   var isTrusted: Bool { pages.values.contains { $0.problem == nil } }
 
-  /// True when the confined subjects are known. If the records of some class were not what was stored, the records of
-  /// the `always` class are not enough: whoever has the disk may have the key of that class.
+  /// True when the confined subjects are known. If the records of some class were not the ones stored last, the records
+  /// of the `always` class are not enough: whoever has the disk may have the key of that class.
   var knowsConfined: Bool { told.contains { $0 != .always || doubted.isEmpty } }
 
   /// True when a caller with these parts is confined to its grants.

@@ -1,6 +1,6 @@
 /// The storing of the times at which grants were used. An unlock begins it, and it runs in parts between requests.
 package final class GrantUses: Runner.Work {
-  /// The number of grants in one part; each grant is sealed anew for every class.
+  /// The number of grants in one part; each grant is sealed again for every class.
   static let part = 128
 
   private let access: Access

@@ -10,9 +10,9 @@ package enum Refusal: Error, Equatable {
   case vaultExists
   /// The vault is locked; the state says since when and why.
   case locked(LockState)
-  /// The time to wait is up, and the vault is still locked.
+  /// The time to wait is over, and the vault is still locked.
   case timedOut
-  /// The time to wait is up, and no administrator has answered the request of this number.
+  /// The time to wait is over, and no administrator has answered the request of this number.
   case unanswered(Int)
   /// Administrators are asked by the request of this number, and have not answered yet.
   case unapproved(Int)
@@ -107,7 +107,7 @@ package enum Refusal: Error, Equatable {
     }
   }
 
-  /// The refusal of a question about grants if the records of grants are not what was stored, or cannot be read.
+  /// The refusal of a question about grants if their records are not the ones stored last, or cannot be read.
   init(grants error: VaultError) {
     guard case .corrupt(let reason) = error else {
       self.init(error)
@@ -130,7 +130,7 @@ package enum Refusal: Error, Equatable {
     }
   }
 
-  /// The reason why a way in did not open the vault, in words for the person who tried.
+  /// The reason why a method did not unlock the vault, in words for the person who tried.
   var obstacle: Obstacle {
     switch self {
     case .unavailable(_, let obstacle): obstacle

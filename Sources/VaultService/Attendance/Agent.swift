@@ -53,7 +53,7 @@ package enum AttendanceEvent {
     /// The vault will lock by itself for this reason, at this time in Unix seconds.
     case locking(LockPolicy.Reason, at: Int64)
     case state(LockState)
-    /// A person at this process tried to unlock the vault and was not recognised.
+    /// A person at this process tried to unlock the vault and was not recognized.
     case failedUnlock(Asker)
     /// The check of the store has failed, for this reason.
     case integrity(String)

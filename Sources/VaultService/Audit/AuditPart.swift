@@ -61,8 +61,8 @@ enum AuditPart: Int, CaseIterable {
       .rights
     // A reading of the log counts as a search. What the daemon finds in the log or changes of it does not.
     case .audit: isDaemon ? .rights : .calls
-    // Whoever may signal the daemon can make it read its settings; a change of the log's settings has an entry of its
-    // own.
+    // Anybody who may signal the daemon can make it read its settings; a change of the log's settings has an entry of
+    // its own.
     case .find, .settings, .call, .request, .attend, .dismiss, .receipt: .calls
     }
   }

@@ -107,7 +107,7 @@ struct AuditShortCounts {
     shorten()
   }
 
-  /// True when one record holds them.
+  /// True when one record holds all counts.
   var fits: Bool { size <= Self.room }
 
   /// The entries of the counts.

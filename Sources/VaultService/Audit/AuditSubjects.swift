@@ -19,7 +19,7 @@ struct AuditSubjects {
   private var kinds = 0
   /// The number of subjects with counts.
   private var counting = 0
-  /// All counts, as one record holds them; nil if they must be made anew.
+  /// All counts, as one record holds them; nil if they must be made again.
   private(set) var short: AuditShortCounts?
   /// The usage of subjects before this process, for subjects that were not met since, or as far as it is known so far.
   private var earlier: [AuditUsage.Key: AuditBudget] = [:]
@@ -76,7 +76,7 @@ struct AuditSubjects {
     return change(&subject.counts)
   }
 
-  /// All counts, as one record holds them.
+  /// All counts, in the short form that one record holds.
   mutating func shortCounts(hasNames: Bool) -> AuditShortCounts {
     if let short, short.hasNames == hasNames { return short }
     let new = AuditShortCounts(countedSubjects, strangers: strangers, hasNames: hasNames)

@@ -6,13 +6,13 @@ internal import VaultStore
 /// A call for one item is never too much: what one item holds is bounded, and the items of a call together may hold as
 /// much.
 package struct CallWeight {
-  /// The most bytes of existing values that one call deletes or seals anew: as many as one item can have.
+  /// The most bytes of existing values that one call deletes or seals again: as many as one item can have.
   package static let maximumBytes = Keychain.keptBytes + Keychain.maximumValue
 
   private var items = 0
   private var tags = 0
   private var text = 0
-  /// The bytes of values that are deleted or sealed anew.
+  /// The bytes of values that are deleted or sealed again.
   private(set) var bytes = 0
   private var computing = 0
 

@@ -184,7 +184,7 @@ package final class Items {
   /// tells nothing of other items. The items in the trash are for administrators.
   ///
   /// - Parameter end: the time at which the page ends in any case, in `CLOCK_MONOTONIC` nanoseconds.
-  /// - Throws: the refusal, also if the caller's grants are for other areas than when the search began.
+  /// - Throws: the refusal, also while nobody can determine whether the caller may find anything.
   package func find(
     _ query: Query, limit: Int, after: SearchPlace?, until end: Int64, for caller: Caller
   ) throws(Refusal) -> (items: [ItemInfo], next: SearchPlace?) {

@@ -6,7 +6,7 @@ internal import VaultStore
 /// each attempt to make it, so that other calls have their turn in between.
 ///
 /// The work is kept until the call is answered. It holds nothing in the clear, and at most as much as one call may
-/// bring and seal anew.
+/// bring and seal again.
 package final class LongChange {
   let ahead = SealedAhead()
 
@@ -111,7 +111,7 @@ extension Items {
     }
   }
 
-  /// True when the changes bring or seal anew more bytes than a change does without preparation, and their caller may
+  /// True when the changes bring or seal again more bytes than a change does without preparation, and their caller may
   /// make them.
   private func areLong(
     _ changes: [(change: ItemChange, value: NewValue)], _ keychain: Keychain, for caller: Caller,

@@ -156,7 +156,7 @@ extension Items {
     }
   }
 
-  /// The public halves of the keys of ``replacedVersions(of:_:)``.
+  /// The public halves of the replaced keys in ``replacedVersions(of:_:)``.
   func replacedKeys(of item: ItemInfo) throws(Refusal) -> [PublicKey] {
     var keys: [PublicKey] = []
     let newest = try vault.keychain().newestTime(of: item.policy.accessible, at: vault.clock.wall())

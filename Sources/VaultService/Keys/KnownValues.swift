@@ -12,7 +12,7 @@ package final class KnownValues: SecretHolder {
   struct List {
     /// The list, or the reason why the value is not a list.
     let read: Result<RevocationList, RevocationProblem>
-    /// The latest time up to which all tokens of a subject are revoked, Unix seconds.
+    /// The latest time up to which all tokens of a subject are revoked, in Unix seconds.
     let latest: Int64
     /// The size of the list's text in bytes.
     let bytes: Int

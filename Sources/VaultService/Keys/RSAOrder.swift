@@ -5,7 +5,7 @@ internal import VaultSigning
 /// The work of one call with large RSA keys. It is kept until the call is answered, and used again in each attempt of
 /// the call.
 ///
-/// The call is decided anew in each attempt: when its turn has come, and when the work is done. Its question stays the
+/// The call is decided again in each attempt: when its turn has come, and when the work is done. Its question stays the
 /// same. When the call ends, for whatever reason, the work for it ends as well.
 package final class RSAOrder {
   private let works: RSAWorks

@@ -5,7 +5,7 @@ package import VaultModel
 package final class Presence {
   /// A question to PAM, and the user whom it is about.
   package struct Question: Hashable, Sendable {
-    /// The PAM service.
+    /// The name of the PAM service.
     package var pam: String
     package var uid: UInt32
     /// True when a password can be typed as an answer, which others could guess; a finger cannot be guessed through a

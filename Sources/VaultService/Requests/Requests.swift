@@ -5,9 +5,10 @@ internal import VaultStore
 /// The requests of callers without a grant, and the answers of administrators. They are kept in memory, and end with
 /// the daemon.
 ///
-/// The list decides nothing: ``Access`` reads it, and is the only one that changes it. No subject displaces the
-/// requests of another while it has not reached its own limit, and none makes the list grow: each subject, and all
-/// together, have a limit, and a limit on the rate of new requests.
+/// The list decides nothing: ``Access`` reads it, and is the only one that changes it. The list cannot grow without
+/// bound: each subject, and all subjects together, have a limit, and a limit on the rate of new requests. A subject at
+/// its limit displaces only its own requests. When all together have reached theirs, the subject with the most requests
+/// loses its oldest one.
 final class Requests: SecretHolder {
   /// A target that was denied a while ago, and that nobody may ask for yet.
   struct Denial {

@@ -7,7 +7,7 @@ internal import VaultStore
 ///
 /// The records are those that the check of the store since its opening covers, and this check waits for that one if it
 /// is still running. After it, each change keeps the hashes over the records up to date. There are no such hashes over
-/// the audit log, so the log is checked anew.
+/// the audit log, so the log is checked again.
 package final class BackupCheck: SecretHolder, Runner.Work {
   /// The names of the parts that could not be checked without their keys, or the reason why the backup does not count.
   typealias Outcome = Result<[String], Refusal>

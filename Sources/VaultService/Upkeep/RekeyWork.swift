@@ -12,7 +12,7 @@ package final class RekeyWork: SecretHolder, Runner.Work {
   package typealias Reader = VaultService.Reader<Progress, Progress>
 
   /// The time to wait for the check of the store before looking again, in nanoseconds, and the number of times that the
-  /// check may fail to complete.
+  /// rekey begins a check.
   private static let patience: Int64 = 10_000_000
   private static let checks = 3
   /// The number of records in one step; the clock is read after each step.

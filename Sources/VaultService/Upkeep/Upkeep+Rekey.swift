@@ -2,7 +2,7 @@ internal import VaultCore
 internal import VaultModel
 internal import VaultStore
 
-// The rekey: the vault gets a new key, and everything is sealed anew under it while the items are served.
+// The rekey: the vault gets a new key, and everything is sealed again under it while the items are served.
 extension Upkeep {
   /// Gives the vault a new key, or waits for the rekey that is under way.
   ///

@@ -75,7 +75,7 @@ extension Upkeep {
     .copy, "vault.db was copied without vault.db-wal while vaultd had it open, or has lost it",
     "items and passwords may be older than those that were stored last")
 
-  /// The warning that secrets may reach the swap; empty if they cannot. It is determined anew each time, because the
+  /// The warning that secrets may reach the swap; empty if they cannot. It is determined again each time, because the
   /// limit is reached with the keys, not at the start.
   private var memoryWarning: [VaultWarning] {
     let made = SecureBytes.made

@@ -1,4 +1,4 @@
-/// The state of the vault, its cause, and its beginning.
+/// The state of the vault, with its cause and the time since which it lasts.
 package struct LockState: Sendable, Equatable {
   package enum Kind: String, Sendable {
     /// There is no vault yet.

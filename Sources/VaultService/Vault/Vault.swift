@@ -62,7 +62,7 @@ package final class Vault {
     /// Runs a closure when the current call is done: after a lock has wiped secrets, or after hidden names were read.
     /// The closure then wipes what the calls that led there have left on the stack.
     package var afterwards: (@escaping () -> Void) -> Void = { $0() }
-    /// Called with the caller whom an attempt to unlock did not recognise.
+    /// Called with the caller whom an attempt to unlock did not recognize.
     var unlockFailed: (Caller) -> Void = { _ in }
 
     package init() {}

@@ -1,4 +1,4 @@
-/// The settings for the behaviour of the vault; the settings for the connections of the daemon are not among them.
+/// The settings for the behavior of the vault; the settings for the connections of the daemon are not among them.
 package struct VaultSettings: Sendable, Equatable {
   /// The seconds without a person's request before the vault locks; nil for never.
   package var idle: Int64? = 5 * 60

@@ -61,7 +61,7 @@ final class Authentication {
   func succeed(_ vaultKey: Handover, _ slot: SlotRecord) {
     guard conversation.mayConclude else { return }
     conversation.willWipe(vaultKey)
-    // The store may have been opened anew since the prompt.
+    // The store may have been reopened since the prompt.
     guard ways.vault.openKeychain === keychain else { return conversation.fail(.cancelled) }
     // A slot that was removed or replaced opens as before if somebody puts it back into the store. So every proof is
     // checked here, once, for every purpose, and the operation that it allows begins in the same turn of the loop.

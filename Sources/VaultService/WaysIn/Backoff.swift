@@ -3,7 +3,7 @@
 /// No uid delays another. The wait slows down only guesses through the socket; a person who has the file is slowed down
 /// by Argon2id alone. An attempt is charged before it is checked, so that neither a flood of attempts nor killing the
 /// daemon gives free attempts. Times are `CLOCK_BOOTTIME` nanoseconds; after a restart of the machine the wait begins
-/// anew.
+/// again.
 package struct Backoff: Sendable, Equatable {
   package struct Source: Hashable, Sendable {
     package var uid: UInt32

@@ -21,7 +21,7 @@ final class CarriedSlots {
   let carried: [SlotRecord]
   /// The new vault key.
   let nextKey = Handover(RandomBytes.secret(count: 32))
-  /// The new slots.
+  /// The new slots that are made so far.
   private(set) var made: [SlotRecord] = []
   /// The numbers of the slots that are not carried over.
   private(set) var leftOut: [UInt32] = []

@@ -43,7 +43,7 @@ extension WaysIn {
     _ keychain: Keychain, _ vaultKey: Handover, _ slot: SlotRecord, for seconds: Int?, _ conversation: Conversation
   ) {
     guard conversation.mayConclude else { return }
-    // The store may have been opened anew, and the slot removed, while the grants were read.
+    // The store may have been reopened, and the slot removed, while the grants were read.
     guard vault.openKeychain === keychain, let key = vaultKey.take() else { return conversation.fail(.cancelled) }
     let caller = conversation.caller
     do throws(VaultError) {

@@ -82,8 +82,8 @@ package final class WaysIn {
     prompter.refuse(refusal)
   }
 
-  /// Runs `work`, which derives keys from secrets, on the worker, with one derivation at a time for each uid. The work
-  /// is cancelled when its conversation has ended.
+  /// Runs `work`, which derives keys from secrets, on the worker, with one derivation at a time for each uid. When its
+  /// conversation has ended, the work is told so by its ``Cancellation``.
   ///
   /// - Returns: whether the work was begun.
   @discardableResult
