@@ -60,7 +60,7 @@ extension Access {
 }
 
 extension AuditFilter {
-  /// The filter in the words of the command line; nil for a filter that leaves everything.
+  /// The filter in the words of the command line; nil for a filter that excludes nothing.
   fileprivate var asked: String? {
     var words: [String] = []
     if let item { words.append("item \(item.text), now") }

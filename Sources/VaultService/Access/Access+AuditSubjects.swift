@@ -27,8 +27,8 @@ extension Access {
     return book.granted(depositor.uid, depositor.groups, depositor.unit)
   }
 
-  /// The subject to whose part of the log an entry counts that names no subject itself. Such an entry has no groups, so
-  /// a caller who had rights by a group alone counts among the strangers.
+  /// The subject to whose part of the log an entry counts if the entry itself names none. Such an entry has no groups,
+  /// so a caller who had rights by a group alone counts among the strangers.
   func auditName(of told: AuditEntry.Caller) -> AuditSubject.Name {
     if isOwners(told.uid) {
       return book.holding(CallerParts(told)).map(AuditSubject.Name.init) ?? .user(told.uid)

@@ -4,8 +4,8 @@ internal import VaultStore
 
 // The repair of a store whose newest known time is ahead of the true time.
 extension Access {
-  /// Sets the newest time that the store knows back to the clock, for an administrator. In a user's vault the
-  /// administrator must have shown presence just now. Items that had expired only by the clock that ran ahead are
+  /// Sets back the newest time that the store knows to the time of the clock, for an administrator. In a user's vault
+  /// the administrator must have shown presence just now. Items that had expired only by the clock that ran ahead are
   /// served again.
   ///
   /// - Returns: the newest time before, and the clock, both in Unix seconds. If the clock is not behind the newest

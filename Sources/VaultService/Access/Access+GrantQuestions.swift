@@ -13,11 +13,11 @@ extension Access {
 
   /// A filter for a list of grants.
   package struct GrantFilter {
-    /// Leaves only the grants that a process which is this subject has.
+    /// Selects the grants that a process which is this subject has.
     package var subject: Subject?
-    /// Leaves only the grants for the item of this name.
+    /// Selects the grants for the item of this name.
     package var name: ItemName?
-    /// Leaves only the grants that were not used for this many seconds.
+    /// Selects the grants that were not used for this many seconds.
     package var unused: Int64?
 
     package init(subject: Subject? = nil, name: ItemName? = nil, unused: Int64? = nil) {
@@ -25,8 +25,8 @@ extension Access {
     }
   }
 
-  /// Begins a reading of the grants that a filter leaves. An administrator is shown all of them, anybody else only the
-  /// caller's own.
+  /// Begins a reading of the grants that a filter selects. An administrator is shown all of these, anybody else only
+  /// the caller's own.
   package func grants(_ filter: GrantFilter, for caller: Caller) throws(Refusal) -> GrantReading {
     let whose = filter.subject.map { "grants of \($0)" } ?? "grants"
     return try vault.audit.recording(.find, caller, filter.name?.text, detail: whose) { () throws(Refusal) in
@@ -34,7 +34,7 @@ extension Access {
     }
   }
 
-  /// The grants that a filter leaves now and that the caller may see, unordered.
+  /// The grants that a filter selects now and that the caller may see, unordered.
   func found(_ filter: GrantFilter, _ caller: Caller) throws(Refusal) -> [(id: ItemID, grant: Grant)] {
     _ = try vault.keychain()
     let standing = standing(of: caller)

@@ -101,7 +101,7 @@ package final class Access: SecretHolder {
     return true
   }
 
-  /// True when a caller may manage the vault itself: its ways in, its backups, its grants.
+  /// True when a caller may manage the vault itself: its slots, its backups, its grants.
   package func isAdministrator(_ caller: Caller) -> Bool { standing(of: caller).isAdministrator }
 
   /// Checks that a caller may manage the vault itself.
@@ -141,8 +141,8 @@ package final class Access: SecretHolder {
   private func makeStanding(of caller: Caller) -> Standing {
     let parts = CallerParts(caller, isSystem: terms.isSystem)
     let isConfined = isConfined(caller, parts)
-    // Decided without the grants. In a vault that hides names, the grants would have to be read again for each
-    // administrator who watches, and the names in them would be in memory meanwhile.
+    // The decision is made without the grants. In a vault that hides names, the grants would have to be read again for
+    // each administrator who watches, and the names in them would be in memory meanwhile.
     if !isConfined, caller.door != .credentials, isBornAdministrator(caller.uid, caller.groups) {
       return Standing(revision: book.revision, isAdministrator: true, isConfined: false, grants: [:])
     }

@@ -12,7 +12,7 @@ package final class Agent {
   package let since: Int64
   /// Ends the agent's call when the agent may no longer attend.
   let refused: () -> Void
-  /// Sends the agent an event; returns false if it is to be sent no more.
+  /// Sends the agent an event; returns false if the agent is to be sent no more events.
   let send: (AttendanceEvent) -> Bool
   /// The numbers of the open inquiries that the agent was told of, and of those among them that it cannot put to a
   /// person.

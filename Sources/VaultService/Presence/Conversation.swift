@@ -84,8 +84,8 @@ package final class Conversation: SecretHolder {
     limit = timer.after(Self.longest) { [weak self] in self?.fail(.cancelled) }
   }
 
-  /// Registers a key to be wiped when the conversation ends. The key is not left until its last closure is released,
-  /// because a closure may still wait for another program then.
+  /// Registers a key to be wiped when the conversation ends. To wait for the release of the last closure that has the
+  /// key would be too late, because such a closure may be waiting for another program then.
   func willWipe(_ key: Handover) { wiped.append(key) }
 
   /// Registers how to stop the work of another program when the conversation ends, because that program may hold a key.

@@ -54,7 +54,7 @@ final class PresencePrompt {
     guard style.wantsAnswer else { return conversation.tell(style, method: "pam", text: text) }
     conversation.ask(style, method: "pam", text: Self.question(text)) { [weak self] answer in
       guard let self else { return }
-      // The attempt is charged before its check, so that a check ended half-way is no free attempt.
+      // The attempt is charged before its check, so that a check that is ended halfway is no free attempt.
       charge()
       check?.answer(consuming: answer)
     }

@@ -17,7 +17,7 @@ package struct Prompt {
   }
 
   package let style: Style
-  /// The name of the way in that asks.
+  /// The name of the method that asks.
   package let method: String
   package let text: String
   /// The code that ``Style/confirm`` shows, once.

@@ -15,7 +15,7 @@ package struct Asker: Hashable, Sendable {
   /// The start time of the process, in clock ticks since boot; nil if it could not be determined.
   package let started: UInt64?
   package let unit: String?
-  /// The file that the process ran; a hint only, because it may be another process's by now.
+  /// The file that the process ran; a hint only, because it may be the file of another process.
   package let executable: String?
   /// The terminal of the process, and the names of the process and its ancestors; hints only.
   package let terminal: String?
@@ -38,7 +38,7 @@ package struct Asker: Hashable, Sendable {
 /// A change of a request.
 package enum RequestChange: String, Sendable {
   case asked, approved, denied
-  /// Newer requests of the same subject have displaced it, or a lock hides its name.
+  /// Newer requests have displaced it, or a lock hides its name.
   case dropped
 }
 

@@ -152,7 +152,7 @@ final class Requests: SecretHolder {
 
   // MARK: Approvals
 
-  /// The approval that gives a caller, who is the subject of `target`, the right now.
+  /// The approval that now gives the right to a caller, who is the subject of `target`.
   ///
   /// - Parameter item: looks up the item that has the name now; called if other conditions of an approval are met.
   func approval(

@@ -5,9 +5,9 @@ internal import VaultStore
 /// The check of the data that a backup copies, as far as the keys in memory allow. A backup counts only after this
 /// check, and only if everything was as it was written.
 ///
-/// The records are those that the check of the store since its opening covers, and this check waits for that one if it
-/// is still running. After it, each change keeps the hashes over the records up to date. There are no such hashes over
-/// the audit log, so the log is checked again.
+/// The records are covered by the check of the store since its opening, for which this check waits if it is still
+/// running. From then on each change keeps the hashes over the records up to date. There are no such hashes over the
+/// audit log, so the log is checked again.
 package final class BackupCheck: SecretHolder, Runner.Work {
   /// The names of the parts that could not be checked without their keys, or the reason why the backup does not count.
   typealias Outcome = Result<[String], Refusal>

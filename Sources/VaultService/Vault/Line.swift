@@ -36,7 +36,7 @@ package final class Line {
   /// Fixes the time at which the line's next work begins.
   func begin(at virtual: Int64) { start = max(virtual, finish) }
 
-  /// Moves the time of the next work later, after more of the line's work was done.
+  /// Puts off the next work, after more of the line's work was done.
   func delay() { start = max(start, finish) }
 
   /// Takes out the work that has waited longest.

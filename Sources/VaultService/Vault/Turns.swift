@@ -48,7 +48,7 @@ package final class Turns {
   private var next: Line?
   /// The line whose turn it is.
   private var current: Line?
-  /// The clock that counts work: the begin of the work that was done last, in nanoseconds.
+  /// The clock that counts work: the beginning of the work that was done last, in nanoseconds.
   private var virtual: Int64 = 0
   private var spent: Int64 = 0
   /// The time at which work was last charged, in `CLOCK_MONOTONIC` nanoseconds.

@@ -20,7 +20,7 @@ package struct VaultStatus {
   package var warnings: [VaultWarning] = []
 }
 
-/// A function of the daemon that does not work here, as a warning for a person.
+/// A warning for a person, such as of something that the daemon cannot do or watch on this machine.
 package struct VaultWarning: Equatable, Sendable {
   package enum Topic: String, Sendable {
     case memory, sleep, session, integrity, rekey, clock, copy, settings, audit, deposits

@@ -53,8 +53,7 @@ package struct Backoff: Sendable, Equatable {
     count > 6 ? longest : min(longest, 1 << (max(count, 1) - 1))
   }
 
-  // MARK: The file, one line a caller: uid, method, count, boot id, until. `* *` stands for every caller without a
-  // line.
+  // MARK: The file, one line a caller: uid, method, count, boot id, until. `* *` stands for all other callers.
 
   package func text(bootID: String) -> String {
     let rest = suspicion.map { "* * \($0.count) \(bootID) \($0.until)\n" } ?? ""

@@ -2,8 +2,8 @@ internal import VaultCore
 internal import VaultModel
 internal import VaultStore
 
-/// The slots that a vault carries over to a new key. Each slot is made again for that key, with the same number, if
-/// what that takes is available.
+/// The slots that a vault carries over to a new key. Each slot is made again for that key, with the same number, if its
+/// secret or key is available.
 ///
 /// The slot that proved the right takes the secret that was typed then. Other passwords are asked for. An empty answer
 /// leaves the slot out, unless no other lasting slot is carried over. A stale slot is left out without a question. Only

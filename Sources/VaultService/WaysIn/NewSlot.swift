@@ -31,7 +31,7 @@ struct NewSlot {
 
   /// Makes a slot with a new password: a vault password or the user's login password.
   func password(_ kind: SlotKind = .password, cost: Cost, then: @escaping (SlotRecord) -> Void) {
-    // With more passwords, a backup of the vault could not be restored.
+    // With more or costlier passwords, a backup of the vault could not be restored.
     guard TrialBudget.admits(others.compactMap(\.kdf) + [cost.expected]) else {
       return conversation.fail(
         .denied("the vault's passwords together would take too long to try; remove a slot first"))

@@ -48,7 +48,7 @@ package final class RetainedKeys: SecretHolder {
     since = nil
   }
 
-  // A rekey and the end of the daemon also wipe these keys, by calls of their own.
+  // The end of the maximum age wipes these keys, too, and a rekey replaces them, both by calls of their own.
   public override func letGo(for lock: Lock) {
     if lock.reach.contains(.presenceKeys) { forget(because: lock.cause.text) }
   }

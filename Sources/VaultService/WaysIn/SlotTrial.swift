@@ -41,7 +41,7 @@ package enum SlotTrial {
 
 /// The limit on the work of trying one secret on all slots. Without it, the header of a backup, or a store that
 /// somebody else has written to, could have slots at the ceiling of Argon2id and keep the only worker busy for any
-/// time.
+/// length of time.
 package enum TrialBudget {
   package static let slots = 64
   /// The limit in bytes times passes: eight derivations at the ceiling.

@@ -105,8 +105,9 @@ package final class WaysIn {
 
 /// The keystores outside this process for presence keys. (The daemon itself keeps the keys of the `memory` keystore.)
 ///
-/// None of the calls blocks the loop, on which their results arrive. Each returns a closure that cancels the call when
-/// the vault is locked meanwhile, because a helper program at work may hold the key. `then` may be called all the same.
+/// None of the calls blocks the loop, on which their results arrive. ``store(_:in:vault:then:)`` and
+/// ``fetch(_:from:vault:then:)`` return a closure that cancels the call when the vault is locked meanwhile, because a
+/// helper program at work may hold the key. `then` may be called all the same.
 package protocol Keystores {
   /// Stores `key`, of 32 bytes, in the keystore. `then` receives the locator by which the key is found again: at most 1
   /// KiB, and no secret. When the call is cancelled, the keystore may have the key already, and keep one that opens
