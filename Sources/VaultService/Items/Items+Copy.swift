@@ -10,7 +10,7 @@ extension Items {
   /// item that is replaced keeps its versions; because the policy of the source replaces its policy, the caller must
   /// have shown what its policy requires.
   ///
-  /// - Parameter long: the work prepared for this call; see ``prepare(_:_:for:)``.
+  /// - Parameter long: the work prepared for this call; see ``prepare(_:_:for:fill:)``.
   /// - Returns: the number of the version that was made in the target.
   package func copy(
     _ source: ItemName, to target: ItemName, replacing: Bool, evenExpired: Bool, _ long: LongChange? = nil,

@@ -102,7 +102,7 @@ extension Items {
 
   /// Takes the item of this name that was deleted last out of the trash.
   ///
-  /// - Parameter long: the work prepared for this call; see ``prepare(_:_:for:)``.
+  /// - Parameter long: the work prepared for this call; see ``prepare(_:_:for:fill:)``.
   package func undelete(_ name: ItemName, _ long: LongChange? = nil, for caller: Caller) throws(Refusal) {
     try vault.audit.recording(.set, caller, name, detail: Self.undeleting) { id throws(Refusal) in
       try takeOut(name, long, caller, &id)
@@ -187,7 +187,7 @@ extension Items {
   /// Makes the value of an older version the current one again. That is as good as reading the value, so it needs the
   /// right to read it, too.
   ///
-  /// - Parameter long: the work prepared for this call; see ``prepare(_:_:for:)``.
+  /// - Parameter long: the work prepared for this call; see ``prepare(_:_:for:fill:)``.
   /// - Returns: the version that was made.
   package func restoreVersion(
     _ number: Int, of name: ItemName, _ long: LongChange? = nil, for caller: Caller

@@ -40,7 +40,7 @@ extension Items {
   /// Stores one item.
   ///
   /// - Parameters:
-  ///   - long: the work prepared for this call; see ``prepare(_:_:for:)``.
+  ///   - long: the work prepared for this call; see ``prepare(_:_:for:fill:)``.
   ///   - fill: writes the bytes of the value; returns false if the bytes are malformed.
   /// - Returns: the version that was made.
   package func set(
@@ -72,7 +72,7 @@ extension Items {
   /// Stores many items, all or none.
   ///
   /// - Parameters:
-  ///   - long: the work prepared for this call; see ``prepare(_:_:for:)``.
+  ///   - long: the work prepared for this call; see ``prepare(_:_:for:fill:)``.
   ///   - fill: writes the bytes of the value at an index among the changes. It is called within the transaction, so
   ///     that only one value at a time is in the clear.
   /// - Returns: the versions that were made, in the order of the changes.

@@ -178,7 +178,8 @@ package final class Items {
     return item
   }
 
-  /// One page of the items that match a query; see ``VaultStore/Keychain/find(_:limit:after:now:examining:isTimeUp:)``.
+  /// One page of the items that match a query; see
+  /// ``VaultStore/Keychain/find(_:in:limit:after:now:examining:if:isPassedOver:isTimeUp:)``.
   ///
   /// Only the areas for which the caller has grants are searched. So a search costs only what is there, and its time
   /// tells nothing of other items. The items in the trash are for administrators.
