@@ -10,7 +10,7 @@ extension Items {
   ///
   /// - Parameters:
   ///   - isForGood: true if the items skip the trash.
-  ///   - long: the work prepared for this call; see ``prepare(_:_:for:)``.
+  ///   - long: the work prepared for this call; see ``prepare(_:_:for:fill:)``.
   /// - Returns: the number of seconds for which the items stay in the trash; nil if they are gone.
   package func delete(
     _ names: [ItemName], isForGood: Bool, _ long: LongChange? = nil, for caller: Caller

@@ -257,7 +257,7 @@ package final class Items {
 
   /// Renames one item; its versions and attributes stay.
   ///
-  /// - Parameter long: the work prepared for this call; see ``prepare(_:_:for:)``.
+  /// - Parameter long: the work prepared for this call; see ``prepare(_:_:for:fill:)``.
   package func move(
     _ name: ItemName, to new: ItemName, _ long: LongChange? = nil, for caller: Caller
   ) throws(Refusal) {
