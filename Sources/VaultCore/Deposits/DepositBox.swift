@@ -1,26 +1,26 @@
 public import VaultModel
 
-/// A value for an item that was sealed to a vault's public key somewhere else, to be handed in there. As it travels, numbers
-/// little-endian:
+/// A value for an item, sealed to a vault's public key elsewhere, to be handed in to that vault. Its form
+/// in transit, numbers little-endian:
 ///
 ///   1  format version, 1    16  vault id    …  sealed to the vault's public key (``SealedBox``):
 ///     1  format version, 1    …  stamp (``DepositStamp``)    …  item (``DepositedItem``)
 ///
-/// Nothing tells who sealed it: anybody can who has the public key.
+/// Nothing in a box tells who sealed it: anybody who has the public key can.
 public struct DepositBox: Hashable, Sendable {
   public var stamp: DepositStamp
   public var item: DepositedItem
-  /// Where the value is in the plaintext.
+  /// The place of the value in the plaintext.
   public var value: Range<Int>
 
   private static let formatVersion: UInt8 = 1
   /// The longest box in bytes: a value of 1 MiB with the largest name and attributes.
   public static let longest = DepositedItem.longestValue + (128 << 10)
 
-  /// Seals a value, which `fill` puts in place, to another vault's key. `scratch` is empty afterwards.
+  /// Seals a value, which `fill` writes in place, to another vault's key. `scratch` is empty afterwards.
   ///
-  /// - Returns: the box; nil when `fill` returns false.
-  /// - Throws: ``CryptoError/malformed(_:)`` when the key is none.
+  /// - Returns: The box; nil if `fill` returns false.
+  /// - Throws: ``CryptoError/malformed(_:)`` if `key` is not a valid public key.
   public static func seal(
     _ item: DepositedItem, valueCount: Int, to key: DepositKey, time: Int64, _ scratch: Scratch,
     _ fill: (inout MutableRawSpan) -> Bool
@@ -34,9 +34,9 @@ public struct DepositBox: Hashable, Sendable {
     return [formatVersion] + key.vault.bytes + sealed
   }
 
-  /// Encodes the plaintext of a box into `scratch`, where `fill` puts the value in place.
+  /// Encodes the plaintext of a box into `scratch`, where `fill` writes the value in place.
   ///
-  /// - Returns: what `fill` returns.
+  /// - Returns: The result of `fill`.
   public static func encode<R>(
     _ stamp: DepositStamp, _ item: DepositedItem, valueCount: Int, into scratch: Scratch,
     _ fill: (inout MutableRawSpan) -> R
@@ -62,16 +62,17 @@ public struct DepositBox: Hashable, Sendable {
     return vault
   }
 
-  /// The vault that a box is for, as it says in the clear.
+  /// The vault that a box is for, which the box states in the clear.
   ///
-  /// - Throws: ``CryptoError/malformed(_:)`` when it is no box.
+  /// - Throws: ``CryptoError/malformed(_:)`` if the bytes are not a box.
   public static func vault(of box: [UInt8]) throws(CryptoError) -> VaultID {
     try box.withSpan { (bytes: RawSpan) throws(CryptoError) in try vault(of: bytes) }
   }
 
   /// Opens a box into `scratch`.
   ///
-  /// - Throws: ``CryptoError/authenticationFailed`` when it was sealed to another key; ``CryptoError/malformed(_:)``.
+  /// - Throws: ``CryptoError/authenticationFailed`` if the box was sealed to another key; ``CryptoError/malformed(_:)``
+  ///   if the bytes are not a box.
   public static func open(
     _ box: RawSpan, publicKey: [UInt8], secretKey: borrowing SecureBytes, into scratch: Scratch
   ) throws(CryptoError) -> DepositBox {
@@ -83,12 +84,12 @@ public struct DepositBox: Hashable, Sendable {
 
   private static let prefix = "vault-deposit:"
 
-  /// A box as text: `vault-deposit:` and base64 (RFC 4648).
+  /// A box as text: `vault-deposit:` and the bytes in base64 (RFC 4648).
   public static func text(of box: [UInt8]) -> String { prefix + box.base64 }
 
-  /// The box of a text.
+  /// Reads a box from its text.
   ///
-  /// - Throws: ``CryptoError/malformed(_:)`` for anything else.
+  /// - Throws: ``CryptoError/malformed(_:)`` for any other text.
   public static func box(of text: String) throws(CryptoError) -> [UInt8] {
     guard text.hasPrefix(prefix), let box = [UInt8](base64: text.dropFirst(prefix.count)) else {
       throw .malformed("it is no sealed deposit")
@@ -99,7 +100,7 @@ public struct DepositBox: Hashable, Sendable {
 
   /// Reads the plaintext of a box.
   ///
-  /// - Throws: ``CryptoError/malformed(_:)`` for anything that no box has.
+  /// - Throws: ``CryptoError/malformed(_:)`` if the bytes are not the plaintext of a box.
   public init(decoding input: RawSpan) throws(CryptoError) {
     var reader = ByteReader()
     guard try reader.uint8(input) == Self.formatVersion else { throw .malformed("unknown version of sealed deposit") }

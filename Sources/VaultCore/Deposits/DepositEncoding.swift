@@ -1,20 +1,20 @@
 public import VaultModel
 
-// The part that deposits and sealed boxes have in common, numbers little-endian, texts UTF-8:
+// The fields that deposits and sealed boxes share. Numbers are little-endian, texts UTF-8:
 //
 //   16  vault id    16  random id    8  time, Unix seconds
 //
-// and the item:
+// The item:
 //
 //   1  access class    1  kind: its place in ItemKind's order of declaration, from 1; 0 for none
 //   2  name's size    …  name
 //   1  whether attributes are given, 0 or 1; if they are: 2  number of attributes, then as in a head record
 //   4  value's size    …  value
 
-/// The time and the identity that each deposit has, and the vault that it is for.
+/// The time and the identity of a deposit, and the vault that the deposit is for.
 public struct DepositStamp: Hashable, Sendable {
   public var vault: VaultID
-  /// Random: what has the same one is the same deposit.
+  /// A random identity: records with the same id are the same deposit.
   public var id: ItemID
   /// Unix seconds.
   public var time: Int64
@@ -52,7 +52,7 @@ extension DepositedItem {
     return count
   }
 
-  /// Writes it and its value, which `fill` puts in place.
+  /// Writes the item and its value, which `fill` writes in place.
   func write<R>(
     valueCount: Int, _ writer: inout ByteWriter, _ out: inout MutableRawSpan, _ fill: (inout MutableRawSpan) -> R
   ) -> R {
@@ -65,7 +65,7 @@ extension DepositedItem {
     return writer.fill(count: valueCount, &out, fill)
   }
 
-  /// Reads it, and where its value is.
+  /// Reads the item, and stores the place of its value in `value`.
   init(_ reader: inout ByteReader, _ input: RawSpan, value: inout Range<Int>) throws(CryptoError) {
     guard let accessible = AccessClass(rawValue: try reader.uint8(input)) else { throw .malformed("unknown class") }
     var kind: ItemKind?

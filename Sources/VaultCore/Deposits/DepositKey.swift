@@ -1,8 +1,9 @@
 internal import VaultModel
 
-/// The public key of a vault, which values are sealed to, with the vault that it is of.
+/// The public key to which values for a vault are sealed, with the id of that vault.
 ///
-/// As text it is `vault-key:` and base64 (RFC 4648) of 1 byte format version, 1, 16 of the vault id, 32 of the key.
+/// As text: `vault-key:` and the base64 (RFC 4648) of 1 byte format version, which is 1, 16 bytes vault id,
+/// and 32 bytes key.
 public struct DepositKey: Hashable, Sendable {
   public let vault: VaultID
   /// 32 bytes.
@@ -17,9 +18,9 @@ public struct DepositKey: Hashable, Sendable {
     (self.vault, self.publicKey) = (vault, publicKey)
   }
 
-  /// Reads the text.
+  /// Reads the text of a key.
   ///
-  /// - Throws: ``CryptoError/malformed(_:)`` for anything else.
+  /// - Throws: ``CryptoError/malformed(_:)`` for any other text.
   public init(parsing text: String) throws(CryptoError) {
     guard text.hasPrefix(Self.prefix), let bytes = [UInt8](base64: text.dropFirst(Self.prefix.count)),
       bytes.count == 1 + VaultID.count + SealedBox.keyCount, bytes[0] == Self.formatVersion
@@ -32,7 +33,8 @@ public struct DepositKey: Hashable, Sendable {
 
   public var text: String { Self.prefix + encoded.base64 }
 
-  /// 128 bits of BLAKE2b over all of it, in hexadecimal, in groups of four: for people to compare.
+  /// A fingerprint for people to compare: 128 bits of BLAKE2b over the vault id and the key, in hexadecimal, in groups
+  /// of four digits.
   public var fingerprint: String {
     let digest = Array((Array("vault public key".utf8) + encoded).withSpan { Digest(of: $0) }.array.prefix(16))
     return stride(from: 0, to: 16, by: 2).map { Array(digest[$0..<$0 + 2]).hex }.joined(separator: " ")

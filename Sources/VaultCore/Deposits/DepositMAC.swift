@@ -1,18 +1,18 @@
 public import VaultModel
 
-/// What vouches for a deposit that waits for an unlock: that the daemon took it, for which class, and that it sealed it to the
-/// vault's own key.
+/// The proof that the daemon took a deposit, for which class, and that the daemon sealed the deposit to the vault's own
+/// key. A deposit that waits for an unlock carries it.
 public enum DepositMAC {
-  /// The place in the store that a deposit is bound to.
+  /// The place in the store to which a deposit is bound.
   public static func place(_ id: ItemID, _ vault: VaultID, _ accessible: AccessClass) -> AssociatedData {
     AssociatedData(vault: vault, table: .deposits, item: id, version: 0, accessible: accessible, policyRevision: 0)
   }
 
-  /// The MAC of a sealed deposit under the deposit key of its class: keyed BLAKE2b over its place, its row, the public key and
-  /// ``DepositorTag``, which have fixed sizes, and the box.
+  /// The MAC of a sealed deposit under the deposit key of its class: keyed BLAKE2b over the place, the row, the public
+  /// key and the ``DepositorTag``, which all have fixed sizes, and then the box.
   ///
-  /// - Parameter row: its number in the store, which says what was left before it: the last of several values for an item is
-  ///   the current one.
+  /// - Parameter row: The deposit's number in the store, which gives the order of deposits: of several values left for
+  ///   one item, the last becomes the current one.
   public static func make(
     _ place: AssociatedData, row: Int64, publicKey: [UInt8], _ tag: DepositorTag, sealed: RawSpan,
     key: borrowing SecureBytes
@@ -23,13 +23,13 @@ public enum DepositMAC {
   }
 }
 
-/// The blind tag of whoever left a deposit, by which what one caller leaves is bounded: 16 bytes of keyed BLAKE2b of its author
-/// under the deposit key of the class.
+/// The blind tag of a depositor, by which the store limits the deposits of each one: 16 bytes of keyed BLAKE2b of the
+/// author's text under the deposit key of the class.
 public struct DepositorTag: Hashable, Sendable {
   public static let count = 16
   public let bytes: [UInt8]
 
-  /// Takes the bytes that a store holds; nil for another size.
+  /// Takes the bytes that a store holds; nil for any other size.
   public init?(_ bytes: [UInt8]) {
     guard bytes.count == Self.count else { return nil }
     self.bytes = bytes

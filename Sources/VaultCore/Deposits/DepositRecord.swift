@@ -1,35 +1,37 @@
 public import VaultModel
 
-/// A value that somebody left for an item while the vault was locked, or a box that was handed in: the plaintext of what is
-/// sealed to the vault's public key. As encoded, numbers little-endian, texts UTF-8:
+/// A value left for an item while the vault was locked, or a sealed box that was handed in: the plaintext that is then
+/// sealed to the vault's public key. The encoding, numbers little-endian, texts UTF-8:
 ///
 ///   1  format version, 1    …  stamp (``DepositStamp``)
 ///   1  bit 0: the depositor was an administrator    4  uid    4  number of groups    4  each
-///   2  size, …  author    2  size, …  unit    2  size, …  file    2  size, …  digest; without a byte for none
-///   1  content: 1 an item, 2 a sealed box, 3 an item that was there
-///   an item: 8  the version that it had, 0 for no item, -1 where that was not known    …  item (``DepositedItem``)
-///   an item that was there: 8  the version that it had    16  its identity    …  item
+///   2  size, …  author    2  size, …  unit    2  size, …  file    2  size, …  digest; size 0 for none
+///   1  content: 1 an item, 2 a sealed box, 3 an item that existed
+///   an item: 8  the version of the existing item, 0 for no item, -1 if not known    …  item (``DepositedItem``)
+///   an item that existed: 8  its version    16  its identity    …  item
 ///   a sealed box: all the rest
 ///
-/// There is one encoding for each record: what decodes, encodes to the same bytes.
+/// Each record has exactly one encoding: bytes that decode encode to the same bytes again.
 public struct DepositRecord: Hashable, Sendable {
   /// The item as it was when the value was left.
   public struct Base: Hashable, Sendable {
-    /// The version that it had; 0 where there was no item.
+    /// The version of the item; 0 if there was no item.
     public let version: Int
-    /// Its identity: another item may have the name later. Nil where there was no item, and in a record of the first
-    /// programs, which did not tell.
+    /// The identity of the item, because another item may have the name later. Nil if there was no item, and in a
+    /// record of the first programs, which did not store the identity.
     public let item: ItemID?
 
     public init(version: Int, item: ItemID?) { (self.version, self.item) = (version, item) }
   }
 
   public enum Content: Hashable, Sendable {
+    /// A value for an item.
+    ///
     /// - Parameters:
-    ///   - base: nil where it was not known.
-    ///   - value: where the value is in the plaintext.
+    ///   - base: The item as it was when the value was left; nil if the depositor did not know.
+    ///   - value: The place of the value in the plaintext.
     case item(DepositedItem, base: Base?, value: Range<Int>)
-    /// What ``DepositBox`` made, and where it is in the plaintext.
+    /// The place in the plaintext of a box that ``DepositBox`` sealed.
     case box(Range<Int>)
   }
 
@@ -40,9 +42,9 @@ public struct DepositRecord: Hashable, Sendable {
   private static let formatVersion: UInt8 = 1
   private static let administrator: UInt8 = 1
 
-  /// Encodes a value for an item into `scratch`, where `fill` puts the value in place.
+  /// Encodes a value for an item into `scratch`, where `fill` writes the value in place.
   ///
-  /// - Returns: what `fill` returns.
+  /// - Returns: The result of `fill`.
   public static func encode<R>(
     _ stamp: DepositStamp, _ depositor: Depositor, _ item: DepositedItem, base: Base?, valueCount: Int,
     into scratch: Scratch, _ fill: (inout MutableRawSpan) -> R
@@ -61,7 +63,7 @@ public struct DepositRecord: Hashable, Sendable {
     }
   }
 
-  /// The same of a value that lies in other memory.
+  /// Encodes a value that lies in other memory into `scratch`.
   public static func encode(
     _ stamp: DepositStamp, _ depositor: Depositor, _ item: DepositedItem, base: Base?, value: RawSpan,
     into scratch: Scratch
@@ -104,9 +106,9 @@ public struct DepositRecord: Hashable, Sendable {
     writer.uint8(content, &out)
   }
 
-  /// Reads what was encoded.
+  /// Reads the encoding of a record.
   ///
-  /// - Throws: ``CryptoError/malformed(_:)`` for anything else.
+  /// - Throws: ``CryptoError/malformed(_:)`` for any other bytes.
   public init(decoding input: RawSpan) throws(CryptoError) {
     var reader = ByteReader()
     guard try reader.uint8(input) == Self.formatVersion else { throw .malformed("unknown version of deposit") }
@@ -140,7 +142,7 @@ public struct DepositRecord: Hashable, Sendable {
       guard size <= Depositor.longestText else { throw .malformed("depositor") }
       texts.append(try reader.text(size, input))
     }
-    // It becomes the writer of a version.
+    // The author becomes the writer of a version.
     guard (1...HeadAuthors.maximumBytes).contains(texts[0].utf8.count), (try? Subject(parsing: texts[0])) != nil else {
       throw .malformed("author of deposit")
     }

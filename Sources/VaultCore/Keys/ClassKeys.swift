@@ -1,6 +1,6 @@
 public import VaultModel
 
-/// The purposes of the keys that come from a class key. The numbers are part of the format.
+/// The purposes of the keys that are derived from a class key. The numbers are part of the format.
 public enum Subkey: UInt64, CaseIterable, Sendable {
   /// Seals value records.
   case values = 1
@@ -8,53 +8,53 @@ public enum Subkey: UInt64, CaseIterable, Sendable {
   case metadata = 2
   /// Makes the blind tags of names and attributes.
   case tags = 3
-  /// For access grants.
+  /// Seals access grants.
   case grants = 4
-  /// For the multiset hashes over the tables.
+  /// Authenticates the multiset hashes over the tables.
   case integrity = 5
-  /// Vouches for the beginnings of the audit log's chains; that of `when-unlocked` and, for the time before the first
-  /// unlock, that of `always` are used.
+  /// Authenticates the beginnings of the audit log's chains. Only the audit keys of `when-unlocked` and, before the
+  /// first unlock, of `always` are used.
   case audit = 6
-  /// Seals backups; that of `after-first-unlock` alone is used.
+  /// Seals backups. Only the key of `after-first-unlock` is used.
   case backup = 7
-  /// The secret key of the vault's box; that of `when-unlocked` alone is used.
+  /// The secret key of the vault's box. Only the key of `when-unlocked` is used.
   case box = 8
-  /// Vouches for deposits.
+  /// Authenticates deposits.
   case deposits = 9
-  /// Seals the places in searches that clients are told; that of `always` alone is used.
+  /// Seals the search positions that clients receive. Only the key of `always` is used.
   case cursors = 10
 
-  /// Derives the key from the key of a class (`crypto_kdf`, context `classkey`).
+  /// Derives the subkey from a class key (`crypto_kdf`, context `classkey`).
   public func derive(from classKey: borrowing SecureBytes) -> SecureBytes {
     KDF.subkey(rawValue, context: "classkey", of: classKey)
   }
 }
 
-/// The keys of one access class that are in memory now. The class key itself is not kept.
+/// The keys of one access class that are in memory. The class key itself is not kept.
 public struct ClassKeys: ~Copyable, Sendable {
-  /// Opens and seals values; gone after ``forgetValues()``.
+  /// Opens and seals values. Wiped by ``forgetValues()``.
   public private(set) var values: SecureBytes?
-  /// Opens and seals heads: names, attributes, policy; gone after ``forgetNames()``.
+  /// Opens and seals heads: names, attributes and policy. Wiped by ``forgetNames()``.
   public private(set) var metadata: SecureBytes?
-  /// Makes tags; gone after ``forgetNames()``.
+  /// Makes tags. Wiped by ``forgetNames()``.
   public private(set) var tags: SecureBytes?
-  /// Opens and seals grants; gone after ``forgetValues()``.
+  /// Opens and seals grants. Wiped by ``forgetValues()``.
   public private(set) var grants: SecureBytes?
-  /// Authenticates the class's set of records; gone after ``forgetValues()``.
+  /// Authenticates the class's set of records. Wiped by ``forgetValues()``.
   public private(set) var integrity: SecureBytes?
-  /// Vouches for the beginnings of the audit log's chains, where this is not `after-first-unlock`; gone after
-  /// ``forgetValues()``.
+  /// Authenticates the beginnings of the audit log's chains; nil for `after-first-unlock`. Wiped by ``forgetValues()``.
   public private(set) var audit: SecureBytes?
-  /// Seals backups, where this is `after-first-unlock`, so that an idle lock does not keep one from being made; gone after
-  /// ``forgetValues()``. All it opens is records as they lie in the store, sealed.
+  /// Seals backups; nil except for `after-first-unlock`, so that an idle lock does not prevent a backup. The key opens
+  /// only records as they lie in the store, which are sealed. Wiped by ``forgetValues()``.
   public private(set) var backup: SecureBytes?
-  /// The secret key of the vault's box, where this is `when-unlocked`: it opens what was sealed to the vault while it was
-  /// locked. Gone after ``forgetValues()``.
+  /// The secret key of the vault's box, which opens what was sealed to the vault while the vault was locked; nil except
+  /// for `when-unlocked`. Wiped by ``forgetValues()``.
   public private(set) var box: SecureBytes?
-  /// Vouches for what is left for items of the class while it is locked: it opens nothing. Gone after ``forgetDeposits()``.
+  /// Authenticates deposits for items of the class while the class is locked. The key opens
+  /// nothing. Wiped by ``forgetDeposits()``.
   public private(set) var deposits: SecureBytes?
-  /// Seals the places in searches that clients are told, where this is `always`: it opens no record. Gone after
-  /// ``forgetNames()``.
+  /// Seals the search positions that clients receive; nil except for `always`. The key opens no
+  /// record. Wiped by ``forgetNames()``.
   public private(set) var cursors: SecureBytes?
 
   /// No keys.
@@ -79,7 +79,7 @@ public struct ClassKeys: ~Copyable, Sendable {
     }
   }
 
-  /// Another set of the same keys.
+  /// Copies every key into new buffers.
   public borrowing func copy() -> ClassKeys {
     var copy = ClassKeys()
     copy.values = Self.copy(of: values)
@@ -107,7 +107,7 @@ public struct ClassKeys: ~Copyable, Sendable {
   /// True when heads can be opened and items looked up.
   public var opensMetadata: Bool { metadata != nil }
 
-  /// Wipes what opens values and grants and vouches for records; names can still be searched.
+  /// Wipes the keys that open values and grants and that authenticate records. Names can still be searched.
   public mutating func forgetValues() {
     values = nil
     grants = nil
@@ -117,7 +117,7 @@ public struct ClassKeys: ~Copyable, Sendable {
     box = nil
   }
 
-  /// Wipes what opens names, too.
+  /// Wipes also the keys that open names.
   public mutating func forgetNames() {
     forgetValues()
     metadata = nil
@@ -125,10 +125,10 @@ public struct ClassKeys: ~Copyable, Sendable {
     cursors = nil
   }
 
-  /// Wipes what vouches for deposits: none can be left until the class is unlocked.
+  /// Wipes the key that authenticates deposits: nobody can leave a deposit until the class is unlocked.
   public mutating func forgetDeposits() { deposits = nil }
 
-  /// Wipes everything.
+  /// Wipes all keys.
   public mutating func forgetAll() {
     forgetNames()
     forgetDeposits()

@@ -1,12 +1,14 @@
 public import VaultModel
 
-/// Keeping the class keys: each is sealed under the vault key, and `always` also under the boot key.
+/// The wrapping of class keys for the store: each is sealed under the vault key, and that of `always` also
+/// under the boot key.
 ///
-/// The wrapping key is derived from the vault key or boot key (`crypto_kdf`, id 1, contexts `vaultkey` and `boot-key`),
-/// so these may serve other purposes too. The associated data is format, `class key`, vault id, class, and which key
-/// wraps: a wrapped key that was moved to another class, another vault or the other wrapping does not open.
+/// The wrapping key is derived from the vault key or the boot key (`crypto_kdf`, id 1, contexts `vaultkey` and
+/// `boot-key`), so that both may serve other purposes too. The associated data is format, `class key`, vault id, class,
+/// and which key wraps: a wrapped key that was moved to another class, another vault or the other wrapping does not
+/// open.
 public enum KeyWrap {
-  /// The key that wraps.
+  /// The key under which class keys are wrapped.
   public enum WrappingKey: UInt8, CaseIterable, Sendable {
     case vault = 1
     case boot = 2
@@ -26,10 +28,10 @@ public enum KeyWrap {
     return classKey.withBytes { AEAD.seal($0, key: wrappingKey, associatedData: context) }
   }
 
-  /// Unwraps what ``wrap(classKey:of:under:key:vaultID:)`` made.
+  /// Unwraps a key that ``wrap(classKey:of:under:key:vaultID:)`` wrapped.
   ///
-  /// - Throws: ``CryptoError/malformed(_:)`` for another size, ``CryptoError/authenticationFailed`` for another key,
-  ///   class, vault or changed bytes.
+  /// - Throws: ``CryptoError/malformed(_:)`` for another size; ``CryptoError/authenticationFailed`` for another key,
+  ///   class or vault, or for changed bytes.
   public static func unwrap(
     _ wrapped: RawSpan, of accessible: AccessClass, under wrapping: WrappingKey, key: borrowing SecureBytes,
     vaultID: VaultID

@@ -1,9 +1,9 @@
-/// Keeping the vault key that is to come, while everything is sealed anew under it: sealed under the present one.
+/// The next vault key, sealed under the present one and stored while a rekey seals everything anew.
 ///
-/// The record is the rekey's random id (16 bytes), a digest of the new slots (32) and the sealed key. The wrapping key is
-/// derived from the present vault key (`crypto_kdf`, id 1, context `rekeying`), so that every way into the vault also gives
-/// the next key and nothing else does. The associated data is format, `next vault key`, vault id, rekey id, digest: the key
-/// belongs to one rekey and to the slots that were made in it.
+/// The record is the rekey's random id (16 bytes), a digest of the new slots (32) and the sealed key. The wrapping key
+/// is derived from the present vault key (`crypto_kdf`, id 1, context `rekeying`), so that every way into the vault
+/// also yields the next key and nothing else does. The associated data is format, `next vault key`, vault id, rekey id
+/// and digest: the key belongs to one rekey and to the slots that were made in it.
 public struct NextVaultKey: Hashable, Sendable {
   /// The size of a rekey's id in bytes.
   public static let idCount = 16
@@ -12,9 +12,9 @@ public struct NextVaultKey: Hashable, Sendable {
   /// The record as the store keeps it.
   public let encoded: [UInt8]
 
-  /// Seals the 32-byte key `next` for a new rekey, with a fresh id.
+  /// Seals the 32-byte key `next` for a new rekey with a fresh id.
   ///
-  /// - Parameter slots: the ways into the vault under that key; in any order.
+  /// - Parameter slots: The slots of the next vault key, in any order.
   public init(
     sealing next: borrowing SecureBytes, slots: [SlotRecord], under present: borrowing SecureBytes, vaultID: VaultID
   ) {
@@ -24,7 +24,7 @@ public struct NextVaultKey: Hashable, Sendable {
     encoded = bound + next.withBytes { AEAD.seal($0, key: key, associatedData: Self.associatedData(vaultID, bound)) }
   }
 
-  /// Takes what a store keeps.
+  /// Takes the bytes that a store keeps.
   ///
   /// - Throws: ``CryptoError/malformed(_:)`` for another size.
   public init(decoding encoded: [UInt8]) throws(CryptoError) {
@@ -34,7 +34,7 @@ public struct NextVaultKey: Hashable, Sendable {
 
   /// Opens the key.
   ///
-  /// - Throws: ``CryptoError/authenticationFailed`` for another key or vault, or changed bytes.
+  /// - Throws: ``CryptoError/authenticationFailed`` for another key or vault, or for changed bytes.
   public func open(under present: borrowing SecureBytes, vaultID: VaultID) throws(CryptoError) -> SecureBytes {
     let bound = Self.idCount + Digest.count
     // Bytes have no padding: all are initialized.
@@ -43,7 +43,7 @@ public struct NextVaultKey: Hashable, Sendable {
       associatedData: Self.associatedData(vaultID, Array(encoded.prefix(bound))))
   }
 
-  /// True when these are the slots that the key was sealed with, all of them and no others.
+  /// True if `slots` are exactly the slots that the key was sealed with.
   public func isFor(_ slots: [SlotRecord]) -> Bool {
     Self.digest(of: slots).elementsEqual(encoded[Self.idCount..<(Self.idCount + Digest.count)])
   }

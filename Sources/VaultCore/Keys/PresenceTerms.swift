@@ -1,12 +1,13 @@
-/// The terms of a slot that a person's presence opens: who may be present, and where the slot's key lies.
+/// The terms of a slot that a person's presence opens: the users whose presence counts, and the place
+/// of the slot's key.
 ///
-/// It is part of the slot's record, in the clear and authenticated by whoever opens the slot.
+/// The terms are part of the slot's record: in the clear, and authenticated when the slot is opened.
 public struct PresenceTerms: Hashable, Sendable {
-  /// The number of users that a slot may list.
+  /// The highest number of users that a slot may list.
   public static let maximumUsers = 64
   /// The largest locator in bytes.
   public static let maximumLocator = 1024
-  /// The number of names of fingers that are recorded at most.
+  /// The highest number of finger names that a slot may record.
   public static let maximumFingers = 256
 
   /// The name of the keystore that holds the slot's key.
@@ -15,10 +16,13 @@ public struct PresenceTerms: Hashable, Sendable {
   public let locator: [UInt8]
   /// The users whose presence counts, ascending.
   public let users: [UInt32]
-  /// The names of the fingers that were enrolled for these users when the slot was made, sorted; another set voids it.
+  /// The names of the fingers that were enrolled for these users when the slot was made, sorted. A different set of
+  /// names voids the slot.
   public let fingers: [String]
 
-  /// - Throws: ``CryptoError/limits(_:)`` for more of anything than the limits above, and for an empty list of users.
+  /// Checks the terms against the limits.
+  ///
+  /// - Throws: ``CryptoError/limits(_:)`` for anything above the limits, and for an empty list of users.
   public init(keystore: String, locator: [UInt8], users: [UInt32], fingers: [String]) throws(CryptoError) {
     guard !keystore.isEmpty, keystore.utf8.count <= 32 else {
       throw .limits("the name of a keystore has 1 to 32 bytes")

@@ -1,9 +1,9 @@
-/// A way into the vault that is written on paper: 128 random bits with a checksum, in 30 symbols.
+/// A way into the vault that a person keeps on paper: 128 random bits with a checksum, in 30 symbols.
 ///
-/// The text is `XXXXX-XXXXX-XXXXX-XXXXX-XXXXX-XXXXX` in Crockford's base 32 (no I, L, O, U). When it is typed back, case,
-/// dashes and blanks do not matter, O is read as 0, I and L as 1. The checksum is a 22-bit cyclic code that notices
-/// every mistake in one or two symbols, whichever they are, so also every two that changed places; anything worse
-/// passes once in four million times.
+/// The text is `XXXXX-XXXXX-XXXXX-XXXXX-XXXXX-XXXXX` in Crockford's base 32 (no I, L, O, U). When a person types the
+/// code, case, dashes and blanks do not matter; O is read as 0, I and L as 1. The checksum is a 22-bit cyclic code that
+/// detects every mistake in one or two symbols, and thus also any two symbols that changed places. Other mistakes pass
+/// once in four million times.
 public struct RecoveryCode: ~Copyable, Sendable {
   /// The number of symbols, without the dashes.
   public static let symbolCount = 30
@@ -17,8 +17,8 @@ public struct RecoveryCode: ~Copyable, Sendable {
 
   /// Reads a code that a person typed.
   ///
-  /// - Throws: ``CryptoError/malformed(_:)`` for another number of symbols, a sign that is none, or a wrong checksum:
-  ///   a typing error, which needs no slow derivation to notice.
+  /// - Throws: ``CryptoError/malformed(_:)`` for another number of symbols, a character that is no symbol, or a wrong
+  ///   checksum. Such a typing error is detected without a slow derivation.
   public init(typed: borrowing SecureBytes) throws(CryptoError) {
     let symbols = try SecureBytes(count: Self.symbolCount) { (symbols: inout MutableRawSpan) throws(CryptoError) in
       try typed.withBytes { (text: RawSpan) throws(CryptoError) in try Self.read(text, into: &symbols) }
@@ -35,12 +35,12 @@ public struct RecoveryCode: ~Copyable, Sendable {
     }
   }
 
-  /// The code as it is shown, 35 ASCII characters.
+  /// The code as a person sees it: 35 ASCII characters.
   public borrowing func text() -> SecureBytes {
     bits.withBytes { bits in
       SecureBytes(count: Self.symbolCount + Self.symbolCount / Self.groupCount - 1) { text in
         var register = Checksum()
-        // The last 22 bits, which stay 0 while the register runs over them, become the checksum.
+        // The last 22 bits are 0 while the register runs over them; then they become the checksum.
         for index in 0..<Self.symbolCount { register.add(symbol: Self.symbol(index, of: bits, checksum: 0)) }
         let checksum = register.completion
         for index in 0..<Self.symbolCount {
@@ -54,9 +54,9 @@ public struct RecoveryCode: ~Copyable, Sendable {
     }
   }
 
-  /// The 32-byte key that the code stands for in the slot with `salt`: BLAKE2b under the code as key.
+  /// The 32-byte key that the code gives in the slot with `salt`: BLAKE2b of the salt, with the code as its key.
   ///
-  /// No Argon2id: 128 random bits cannot be guessed however fast the hash is.
+  /// This needs no Argon2id: nobody can guess 128 random bits, however fast the hash is.
   public borrowing func key(salt: [UInt8]) -> SecureBytes {
     SecureBytes(count: 32) { key in
       unsafe KeyedHash.hash(
@@ -65,7 +65,7 @@ public struct RecoveryCode: ~Copyable, Sendable {
     }
   }
 
-  /// The five bits of symbol `index` in the 128 bits and the 22 of the checksum after them.
+  /// The five bits of symbol `index`, out of the 128 random bits followed by the 22 bits of the checksum.
   private static func symbol(_ index: Int, of bits: RawSpan, checksum: UInt32) -> UInt8 {
     var symbol: UInt8 = 0
     for place in index * 5..<index * 5 + 5 {
@@ -109,10 +109,10 @@ public struct RecoveryCode: ~Copyable, Sendable {
   ]
 }
 
-/// The remainder of the code word, as a polynomial over GF(2), by x²² + … (0x7CA9D3).
+/// The remainder of the code word, as a polynomial over GF(2), modulo x²² + … (0x7CA9D3).
 ///
-/// The polynomial was searched so that no pattern within two of the 30 symbols is a multiple of it; the tests walk
-/// through all of them. It starts at a constant, so that a run of zeros is no code.
+/// A search chose the polynomial so that no error pattern within two of the 30 symbols is a multiple of it; the tests
+/// try all of these patterns. A valid code leaves a constant that is not zero, so a run of zeros is no code.
 struct Checksum {
   private static let polynomial: UInt32 = 0x7C_A9D3
   private static let mask: UInt32 = 0x3F_FFFF
@@ -126,8 +126,8 @@ struct Checksum {
     }
   }
 
-  /// True when the symbols so far end in their checksum.
+  /// True if the symbols added so far end in their checksum.
   var fits: Bool { remainder == Self.constant }
-  /// The 22 bits that make it fit, after the symbols were added with zeros in their place.
+  /// The 22 bits of the checksum, once all symbols were added with zeros in the checksum's place.
   var completion: UInt32 { remainder ^ Self.constant }
 }

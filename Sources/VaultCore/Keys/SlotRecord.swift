@@ -6,12 +6,13 @@ public enum SlotKind: UInt8, Named, Sendable {
   case password = 1
   /// A ``RecoveryCode``.
   case recovery = 2
-  /// A random key, which a keystore gives out once PAM has seen one of the users in the slot's ``PresenceTerms``.
+  /// A random key, which a keystore releases after PAM has verified the presence of one of the users
+  /// in the slot's ``PresenceTerms``.
   case pam = 3
-  /// The login password, through Argon2id; `pam_vault.so` passes it on at login.
+  /// The login password, through Argon2id; `pam_vault.so` passes the password on at login.
   case login = 4
 
-  /// The name people and programs write.
+  /// The name that people and programs write.
   public var name: String {
     switch self {
     case .password: "password"
@@ -21,18 +22,18 @@ public enum SlotKind: UInt8, Named, Sendable {
     }
   }
 
-  /// True when a slot of this kind opens the vault for as long as somebody has its secret. The others may end by themselves:
-  /// a login password is changed without the vault, and a keystore loses what it holds.
+  /// True if a slot of this kind opens the vault for as long as somebody has its secret. The other kinds may stop
+  /// working: a login password can be changed without the vault, and a keystore may lose its key.
   public var isLasting: Bool { self == .password || self == .recovery }
 
-  /// True when a person types the secret, which Argon2id then has to make slow to guess.
+  /// True if a person types the secret, so that Argon2id has to make guesses slow.
   public var usesArgon2id: Bool { self == .password || self == .login }
 }
 
 /// One way into the vault: the vault key, wrapped under a key that comes from a password, a recovery code or a keystore.
 ///
-/// All fields but ``wrapped`` lie in the clear in the store, where the list of slots must be readable while locked, and
-/// are authenticated together with the vault id as the associated data of ``wrapped``.
+/// All fields but ``wrapped`` lie in the clear in the store, because the list of slots must be readable while the vault
+/// is locked. The fields and the vault id are the associated data of ``wrapped``, which authenticates them.
 public struct SlotRecord: Hashable, Sendable {
   /// The longest label in bytes of UTF-8.
   public static let maximumLabel = 256
@@ -42,10 +43,10 @@ public struct SlotRecord: Hashable, Sendable {
   /// The size of a presence key in bytes.
   public static let presenceKeyCount = 32
 
-  /// Names the slot within its vault; never used again for another one.
+  /// The number of the slot within its vault; never used again for another slot.
   public let id: UInt32
   public let kind: SlotKind
-  /// The name that a person gave it. Not secret.
+  /// The name that a person gave the slot. Not secret.
   public let label: String
   /// Unix seconds.
   public let created: Int64
@@ -53,9 +54,9 @@ public struct SlotRecord: Hashable, Sendable {
   public let kdf: Argon2id.Parameters?
   /// 16 random bytes.
   public let salt: [UInt8]
-  /// A check value of the slot's key (32 bytes), and the vault key sealed under it.
+  /// A check value of the slot's key (32 bytes), then the vault key sealed under the slot's key.
   public internal(set) var wrapped: [UInt8]
-  /// The users whose presence opens the slot; nil unless it is one of kind ``SlotKind/pam``.
+  /// The users whose presence opens the slot; nil unless the kind is ``SlotKind/pam``.
   public let terms: PresenceTerms?
   let extensions: Extensions
 
@@ -79,13 +80,14 @@ public struct SlotRecord: Hashable, Sendable {
     self.extensions = extensions
   }
 
-  /// Makes a slot with a fresh salt.
+  /// Makes a slot with a fresh salt. Blocks for as long as Argon2id takes; safe from any thread.
   ///
-  /// `secret` is the password's bytes, the recovery code as text, or the 32 random bytes of a presence key; `kdf` is
-  /// needed for a password and nil otherwise; `terms` are needed for a presence key. Blocks for as long as Argon2id
-  /// takes; safe from any thread.
+  /// - Parameters:
+  ///   - secret: The bytes of the password, the recovery code as text, or the 32 random bytes of a presence key.
+  ///   - kdf: The cost of Argon2id; required for a password, nil otherwise.
+  ///   - terms: Required for a presence key.
   /// - Throws: ``CryptoError/limits(_:)``, ``CryptoError/malformed(_:)`` (a mistyped recovery code, parameters that do
-  ///   not fit the kind, a vault id of another size than 16 bytes), ``CryptoError/outOfMemory``.
+  ///   not fit the kind, a vault id that has not 16 bytes), ``CryptoError/outOfMemory``.
   public static func make(
     id: UInt32, kind: SlotKind, label: String, created: Int64, secret: borrowing SecureBytes,
     kdf: Argon2id.Parameters?, terms: PresenceTerms? = nil, vaultKey: borrowing SecureBytes, vaultID: [UInt8]
@@ -105,8 +107,8 @@ public struct SlotRecord: Hashable, Sendable {
 
   /// Unwraps the vault key. Blocks for as long as Argon2id takes; safe from any thread.
   ///
-  /// - Throws: ``CryptoError/authenticationFailed`` for a wrong secret, and for a slot that was changed or belongs to
-  ///   another vault, which looks the same; ``CryptoError/malformed(_:)`` for a mistyped recovery code;
+  /// - Throws: ``CryptoError/authenticationFailed`` for a wrong secret, and also for a slot that was changed or belongs
+  ///   to another vault, which looks the same; ``CryptoError/malformed(_:)`` for a mistyped recovery code;
   ///   ``CryptoError/limits(_:)``; ``CryptoError/outOfMemory``.
   public func openVaultKey(
     secret: borrowing SecureBytes, vaultID: [UInt8]
@@ -115,11 +117,11 @@ public struct SlotRecord: Hashable, Sendable {
     return try openVaultKey(root: try deriveRoot(secret), vault: vault)
   }
 
-  /// Unwraps the vault key with what the secret was derived to.
+  /// Unwraps the vault key with the root key that was derived from the secret.
   func openVaultKey(root: borrowing SecureBytes, vault: VaultID) throws(CryptoError) -> SecureBytes {
-    // XChaCha20-Poly1305 does not commit to its key: a message can be made that opens under thousands of chosen
-    // passwords, and whoever can write the store would learn from each unlock whether the password is among them
-    // (Len, Grubbs, Ristenpart: Partitioning Oracle Attacks, 2021). The check value fits one key alone.
+    // XChaCha20-Poly1305 does not commit to its key: an attacker can make a message that opens under thousands of
+    // chosen passwords. An attacker who can write the store would learn from each unlock whether the password is among
+    // these (Len, Grubbs, Ristenpart: Partitioning Oracle Attacks, 2021). The check value fits only one key.
     let bytes = unsafe wrapped.span.bytes  // Bytes have no padding: all are initialized.
     let stored = SecureBytes(copying: bytes.extracting(first: Self.checkCount))
     guard stored.isEqual(to: Self.check(of: root)) else { throw .authenticationFailed }
@@ -128,10 +130,10 @@ public struct SlotRecord: Hashable, Sendable {
       associatedData: associatedData(vault))
   }
 
-  /// The presence key of slot `id` when no keystore but this process's memory is to hold it.
+  /// The presence key of slot `id` if only the memory of this process is to hold the key.
   ///
-  /// It comes from the vault key (`crypto_kdf`, context `presence`), so it can be taken up at every unlock with a
-  /// secret, and nothing on the disk gives it.
+  /// The key is derived from the vault key (`crypto_kdf`, context `presence`), so the daemon can restore it at every
+  /// unlock with a secret, and nothing on the disk yields it.
   public static func memoryKey(id: UInt32, vaultKey: borrowing SecureBytes) -> SecureBytes {
     KDF.subkey(UInt64(id), context: "presence", of: vaultKey)
   }

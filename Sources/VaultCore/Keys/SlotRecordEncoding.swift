@@ -24,7 +24,7 @@ extension SlotRecord {
     return bytes
   }
 
-  /// Everything before the wrapped key, and room for `extra` bytes.
+  /// All bytes before the wrapped key, followed by `extra` zero bytes.
   func encodedFields(extra: Int = 0) -> [UInt8] {
     let count =
       1 + 4 + 1 + 8 + 1 + (kdf == nil ? 0 : 12) + 1 + salt.count + 2 + label.utf8.count + extensions.encodedCount
@@ -50,10 +50,10 @@ extension SlotRecord {
     return bytes
   }
 
-  /// Reads what ``encoded()`` made.
+  /// Reads a record that ``encoded()`` wrote.
   ///
-  /// - Throws: ``CryptoError/limits(_:)`` for derivation parameters beyond what is accepted,
-  ///   ``CryptoError/malformed(_:)`` for anything else that is not a slot.
+  /// - Throws: ``CryptoError/limits(_:)`` for derivation parameters outside the accepted range;
+  ///   ``CryptoError/malformed(_:)`` for other bytes that are not a slot.
   public init(decoding input: RawSpan) throws(CryptoError) {
     var reader = ByteReader()
     guard try reader.uint8(input) == Self.formatVersion else { throw .malformed("unknown version of slot record") }

@@ -1,4 +1,4 @@
-/// The random identity of one vault, which every record is bound to.
+/// The random identity of one vault, to which every record is bound.
 public struct VaultID: Hashable, Sendable {
   /// The size in bytes.
   public static let count = 16

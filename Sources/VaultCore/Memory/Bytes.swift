@@ -1,5 +1,5 @@
 extension RawSpan {
-  /// The byte at `index`, which is checked.
+  /// The byte at `index`, which is checked against the bounds.
   func byte(_ index: Int) -> UInt8 {
     // Every bit pattern is a UInt8.
     unsafe unsafeLoad(fromByteOffset: index, as: UInt8.self)
@@ -7,13 +7,13 @@ extension RawSpan {
 }
 
 extension MutableRawSpan {
-  /// The byte at `index`, which is checked.
+  /// The byte at `index`, which is checked against the bounds.
   func byte(_ index: Int) -> UInt8 {
     // Every bit pattern is a UInt8.
     unsafe unsafeLoad(fromByteOffset: index, as: UInt8.self)
   }
 
-  /// Sets the byte at `index`, which is checked.
+  /// Sets the byte at `index`, which is checked against the bounds.
   mutating func setByte(_ index: Int, _ value: UInt8) { storeBytes(of: value, toByteOffset: index, as: UInt8.self) }
 }
 

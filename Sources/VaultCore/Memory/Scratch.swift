@@ -1,15 +1,15 @@
 import Glibc
 
-/// Secure memory for the one plaintext in hand, used again and again: making it costs system calls.
+/// Reusable secure memory for the one plaintext in hand, because each new buffer costs system calls.
 public final class Scratch {
-  /// Enough for almost every value and head.
+  /// The capacity in bytes that suffices for almost every value and head.
   public static let usualCapacity = 16 << 10
   private var memory: SecureBytes
   private var used = 0
 
   public init() { memory = SecureBytes(count: Self.usualCapacity) }
 
-  /// Opens `sealed`, and keeps the plaintext in place of what was there.
+  /// Opens `sealed` and replaces the content with the plaintext.
   public func open(
     _ sealed: RawSpan, key: borrowing SecureBytes, associatedData: AssociatedData
   ) throws(CryptoError) {
@@ -19,7 +19,7 @@ public final class Scratch {
     }
   }
 
-  /// Opens what was sealed to `publicKey`, whose secret key this is, and keeps the plaintext in place of what was there.
+  /// Opens a box sealed to `publicKey`, which belongs to `secretKey`, and replaces the content with the plaintext.
   public func open(
     _ sealed: RawSpan, publicKey: [UInt8], secretKey: borrowing SecureBytes
   ) throws(CryptoError) {
@@ -29,7 +29,7 @@ public final class Scratch {
     }
   }
 
-  /// Has `body` write `count` bytes in place of what was there.
+  /// Replaces the content with `count` bytes that `body` writes.
   public func fill<R>(count: Int, _ body: (inout MutableRawSpan) -> R) -> R {
     makeRoom(for: count)
     used = count
@@ -52,17 +52,17 @@ public final class Scratch {
     try memory.withBytes { (all: RawSpan) throws(E) in try body(all.extracting(first: used)) }
   }
 
-  /// Wipes what was written, and gives back what it has grown by.
+  /// Wipes the content, and frees memory beyond ``usualCapacity``.
   public func empty() {
     wipe()
     if memory.count > Self.usualCapacity { memory = SecureBytes(count: Self.usualCapacity) }
   }
 
-  /// Zeroes what was written, and no more than that.
+  /// Zeroes the bytes of the content, and only those.
   public func wipe() {
     guard used > 0 else { return }
     memory.withMutableBytes { all in
-      // The buffer is larger than nothing, so it has an address, and `used` bytes of it were written.
+      // The buffer is not empty, so it has an address, and `used` of its bytes were written.
       unsafe all.withUnsafeMutableBytes { unsafe explicit_bzero($0.baseAddress!, used) }
     }
     used = 0

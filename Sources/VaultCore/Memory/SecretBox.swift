@@ -1,4 +1,4 @@
-/// A secret that closures and threads pass on: the last of them that lets go wipes it.
+/// A secret that closures and threads share. The secret is wiped when the last of them releases it.
 package final class SecretBox: Sendable {
   package let bytes: SecureBytes
 

@@ -2,25 +2,25 @@ internal import CSodium
 internal import Glibc
 internal import Synchronization
 
-/// A piece of memory from `sodium_malloc`: a guard page on either side, and the pages between locked into RAM where the kernel
-/// has room for that. A buffer in it ends where the guard page begins.
+/// A piece of memory from `sodium_malloc`: a guard page on either side, and the pages between them locked into RAM if
+/// the kernel has room for that. A buffer in it ends at the beginning of the guard page.
 ///
-/// To map one and unmap it takes twelve system calls, more time than a signature. So small ones have one size, and are kept
-/// for the next when they are given back, with every byte wiped.
+/// To map and unmap a piece takes twelve system calls, more time than a signature. So all small pieces have one size,
+/// and a piece that is given back is wiped and kept for the next buffer.
 @safe struct SecurePage: @unchecked Sendable {
-  /// The size of the small ones in bytes: with libsodium's canary before it, a page of memory as most processors have it.
+  /// The size of a small piece in bytes: with libsodium's canary before it, one page of memory on most processors.
   private static let usual = 4096 - 16
-  /// The most that are kept for the next.
+  /// The highest number of pieces that are kept for the next buffers.
   private static let most = 32
 
   private let base: UnsafeMutableRawPointer
   private let size: Int
-  /// False when the kernel did not lock it into RAM.
+  /// False if the kernel did not lock the piece into RAM.
   let isLocked: Bool
 
   private static let kept = Mutex<[SecurePage]>([])
 
-  /// Takes one with room for `count` bytes; all of them are zero.
+  /// Takes a piece with room for `count` bytes, which are all zero.
   ///
   /// Traps only when the process is out of memory, as every Swift allocation does.
   static func take(count: Int) -> SecurePage {
@@ -33,19 +33,20 @@ internal import Synchronization
     guard let base = unsafe sodium_malloc(size) else { preconditionFailure("out of memory") }
     unsafe self.base = base
     self.size = size
-    // `sodium_malloc` has locked the pages, or failed to and told nobody. Locking them again costs one short call, and
-    // no room within the limit.
+    // `sodium_malloc` has locked the pages, or has failed to and does not tell. A second lock costs one short call and
+    // takes no room within the limit.
     isLocked = unsafe mlock(base, size) == 0
     unsafe sodium_memzero(base, size)
   }
 
-  /// The first of the last `count` bytes, behind which the guard page begins.
+  /// The address of the last `count` bytes, which end at the guard page.
   @unsafe func start(count: Int) -> UnsafeMutableRawPointer { unsafe base + (size - count) }
 
-  /// Gives it back, of which nobody uses more than the last `count` bytes: they are wiped before anything else can get them.
+  /// Gives the piece back. Its user wrote at most the last `count` bytes; these are wiped before anything
+  /// else can get them.
   func giveBack(count: Int) {
     unsafe sodium_memzero(start(count: count), count)
-    // The kernel may have room for another by then.
+    // An unlocked piece is not kept, because the kernel may have room to lock the next one.
     let isKept =
       size == Self.usual && isLocked
       && Self.kept.withLock { kept in
@@ -56,7 +57,7 @@ internal import Synchronization
     if !isKept { unsafe sodium_free(base) }
   }
 
-  /// Unmaps those that are kept.
+  /// Unmaps the pieces that are kept.
   static func unmapKept() {
     let pages = kept.withLock { kept in
       defer { kept = [] }

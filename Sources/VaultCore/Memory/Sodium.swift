@@ -1,6 +1,6 @@
 internal import CSodium
 
-/// The library itself: it must be started once before any other call.
+/// The libsodium library, which must be started before any other call.
 enum Sodium {
   private static let started: Bool = sodium_init() >= 0
 

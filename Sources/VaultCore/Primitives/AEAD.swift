@@ -1,9 +1,9 @@
 internal import CSodium
 
-/// Authenticated encryption with XChaCha20-Poly1305 (draft-irtf-cfrg-xchacha-03), as libsodium has it.
+/// Authenticated encryption with XChaCha20-Poly1305 (draft-irtf-cfrg-xchacha-03), from libsodium.
 ///
 /// A sealed message is nonce (24 random bytes) ‖ ciphertext ‖ tag (16 bytes). Nonces are long enough to be drawn at
-/// random for as many messages as one likes under one key. Keys are 32 bytes; another size is a programming error.
+/// random for any number of messages under one key. A key has 32 bytes; another size is a programming error.
 public enum AEAD {
   /// The size of a key in bytes.
   public static let keyCount = 32
@@ -33,11 +33,12 @@ public enum AEAD {
     }
   }
 
-  /// Opens `sealed` into the beginning of `destination` and returns how many bytes the plaintext has, which is
-  /// `sealed.byteCount - overhead`.
+  /// Opens `sealed` into the beginning of `destination`.
   ///
-  /// - Throws: ``CryptoError/malformed(_:)`` when `sealed` is too short to be a message or `destination` too small for
-  ///   it, ``CryptoError/authenticationFailed`` when it was not sealed so; `destination` then holds no plaintext.
+  /// - Returns: The size of the plaintext in bytes, which is `sealed.byteCount - overhead`.
+  /// - Throws: ``CryptoError/malformed(_:)`` if `sealed` is too short to be a message or `destination` is too small for
+  ///   the plaintext; ``CryptoError/authenticationFailed`` if `sealed` was not sealed with this key and associated
+  ///   data. `destination` then holds no plaintext.
   @discardableResult
   public static func open(
     _ sealed: RawSpan, key: borrowing SecureBytes, associatedData: RawSpan, into destination: inout MutableRawSpan
@@ -49,7 +50,7 @@ public enum AEAD {
     let status = unsafe destination.withUnsafeMutableBytes { out in
       unsafe sealed.withUnsafeBytes { message in
         unsafe associatedData.withUnsafeBytes { extra in
-          // `message` has at least `overhead` bytes, `out` at least the plaintext's.
+          // `message` has at least `overhead` bytes, `out` at least the size of the plaintext.
           unsafe key.lend { key in
             unsafe crypto_aead_xchacha20poly1305_ietf_decrypt(
               out.baseAddress, nil, nil, message.baseAddress! + nonceCount, UInt64(message.count - nonceCount),
@@ -62,7 +63,8 @@ public enum AEAD {
     return count
   }
 
-  /// Opens `sealed` into memory of its own. For keys and single values: each buffer costs pages and system calls.
+  /// Opens `sealed` into a new buffer. For keys and single values only, because each buffer costs
+  /// pages and system calls.
   public static func open(
     _ sealed: RawSpan, key: borrowing SecureBytes, associatedData: RawSpan
   ) throws(CryptoError) -> SecureBytes {
@@ -73,8 +75,8 @@ public enum AEAD {
   }
 }
 
-// The same with associated data in an array, or in the fixed-size form of a record. Bytes have no padding, so every one
-// of them is initialized, which is what `span.bytes` asks for.
+// The same functions with associated data in an array, or in the fixed-size form of a record. Bytes have no padding, so
+// each of them is initialized, as `span.bytes` requires.
 extension AEAD {
   /// Seals `plaintext` under a fresh random nonce.
   public static func seal(_ plaintext: RawSpan, key: borrowing SecureBytes, associatedData: [UInt8]) -> [UInt8] {
@@ -88,7 +90,7 @@ extension AEAD {
     unsafe seal(plaintext, key: key, associatedData: associatedData.storage.span.bytes)
   }
 
-  /// Opens `sealed` into the beginning of `destination` and returns how many bytes the plaintext has.
+  /// Opens `sealed` into the beginning of `destination` and returns the size of the plaintext in bytes.
   @discardableResult
   public static func open(
     _ sealed: RawSpan, key: borrowing SecureBytes, associatedData: [UInt8], into destination: inout MutableRawSpan
@@ -96,7 +98,7 @@ extension AEAD {
     try unsafe open(sealed, key: key, associatedData: associatedData.span.bytes, into: &destination)
   }
 
-  /// Opens `sealed` into the beginning of `destination` and returns how many bytes the plaintext has.
+  /// Opens `sealed` into the beginning of `destination` and returns the size of the plaintext in bytes.
   @discardableResult
   public static func open(
     _ sealed: RawSpan, key: borrowing SecureBytes, associatedData: AssociatedData,
@@ -105,14 +107,14 @@ extension AEAD {
     try unsafe open(sealed, key: key, associatedData: associatedData.storage.span.bytes, into: &destination)
   }
 
-  /// Opens `sealed` into memory of its own.
+  /// Opens `sealed` into a new buffer.
   public static func open(
     _ sealed: RawSpan, key: borrowing SecureBytes, associatedData: [UInt8]
   ) throws(CryptoError) -> SecureBytes {
     try unsafe open(sealed, key: key, associatedData: associatedData.span.bytes)
   }
 
-  /// Opens `sealed` into memory of its own.
+  /// Opens `sealed` into a new buffer.
   public static func open(
     _ sealed: RawSpan, key: borrowing SecureBytes, associatedData: AssociatedData
   ) throws(CryptoError) -> SecureBytes {

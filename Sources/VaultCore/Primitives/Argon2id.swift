@@ -1,16 +1,16 @@
 internal import CSodium
 internal import Glibc
 
-/// Argon2id (RFC 9106) with one lane, as libsodium has it: from a password to a key, slowly.
+/// Argon2id (RFC 9106) with one lane, from libsodium: the slow derivation of a key from a password.
 public struct Argon2id {
   /// The size of a salt in bytes.
   public static let saltCount = 16
 
   /// The memory and time that one derivation takes.
   public struct Parameters: Hashable, Sendable {
-    /// Memory in bytes, a multiple of 1024.
+    /// The memory in bytes, a multiple of 1024.
     public var memory: Int
-    /// Passes over that memory.
+    /// The number of passes over that memory.
     public var passes: Int
 
     public init(memory: Int, passes: Int) {
@@ -18,14 +18,16 @@ public struct Argon2id {
       self.passes = passes
     }
 
-    /// 19 MiB and 2 passes: nothing weaker is ever accepted (OWASP's minimum for Argon2id).
+    /// 19 MiB and 2 passes, OWASP's minimum for Argon2id. Nothing weaker is ever accepted.
     public static let floor = Parameters(memory: 19 << 20, passes: 2)
-    /// 64 MiB and 3 passes (RFC 9106, section 4, second recommendation, with one lane): what a new slot has at least.
+    /// 64 MiB and 3 passes, the minimum for a new slot (RFC 9106, section 4, second recommendation, but with one lane).
     public static let `default` = Parameters(memory: 64 << 20, passes: 3)
-    /// 1 GiB and 20 passes: a record that asks for more is an attack on the reader's memory and patience.
+    /// 1 GiB and 20 passes. A record that asks for more is an attack on the reader's memory and patience.
     public static let ceiling = Parameters(memory: 1 << 30, passes: 20)
 
-    /// Refuses what lies outside of ``floor`` to ``ceiling`` with ``CryptoError/limits(_:)``.
+    /// Checks the parameters.
+    ///
+    /// - Throws: ``CryptoError/limits(_:)`` for parameters outside ``floor`` to ``ceiling``.
     public func validate() throws(CryptoError) {
       guard memory >= Self.floor.memory else { throw .limits("Argon2id memory is below 19 MiB") }
       guard memory <= Self.ceiling.memory else { throw .limits("Argon2id memory is above 1 GiB") }
@@ -34,10 +36,10 @@ public struct Argon2id {
       guard passes <= Self.ceiling.passes else { throw .limits("Argon2id makes more than 20 passes") }
     }
 
-    /// Parameters that take about `seconds` on this machine, never below ``default``.
+    /// Returns parameters that take about `seconds` on this machine, never below ``default``.
     ///
-    /// It runs one derivation with ``default``, and scales: memory first, up to 256 MiB or an eighth of the machine's
-    /// RAM, then passes. Blocks the calling thread meanwhile.
+    /// The function runs one derivation with ``default`` and scales the result: first the memory, up to 256 MiB or an
+    /// eighth of the machine's RAM, whichever is less, and then the passes. Blocks the calling thread meanwhile.
     public static func calibrated(target seconds: Double = 0.5) -> Parameters {
       let password = SecureBytes(count: 16)
       let start = monotonicSeconds()
@@ -46,8 +48,8 @@ public struct Argon2id {
       return scaled(measured: monotonicSeconds() - start, target: seconds, physicalMemory: physicalMemory())
     }
 
-    /// The parameters that ``calibrated(target:)`` makes of a measurement, in seconds for one derivation with
-    /// ``default``.
+    /// The parameters that ``calibrated(target:)`` chooses after a measurement, which is in seconds for
+    /// one derivation with ``default``.
     static func scaled(measured: Double, target: Double, physicalMemory: Int) -> Parameters {
       guard measured > 0, target > measured else { return .default }
       let ratio = min(target / measured, 1000)
@@ -62,18 +64,18 @@ public struct Argon2id {
     }
   }
 
-  /// The 32-byte key of `password`.
+  /// Derives the 32-byte key of `password`.
   ///
-  /// Takes as long and as much memory as `parameters` say, on the calling thread; safe from any thread.
-  /// - Throws: ``CryptoError/limits(_:)`` before it takes memory, ``CryptoError/malformed(_:)`` for a salt that has not
-  ///   ``saltCount`` bytes, ``CryptoError/outOfMemory``.
+  /// The derivation takes as much time and memory as `parameters` say, on the calling thread; safe from any thread.
+  /// - Throws: ``CryptoError/limits(_:)``, before any memory is allocated; ``CryptoError/malformed(_:)`` if the salt
+  ///   has not ``saltCount`` bytes; ``CryptoError/outOfMemory``.
   public static func derive(
     _ password: borrowing SecureBytes, salt: [UInt8], parameters: Parameters
   ) throws(CryptoError) -> SecureBytes {
     try parameters.validate()
     guard salt.count == saltCount else { throw .malformed("salt size") }
     let key = SecureBytes(count: 32)
-    // The password's bytes are only read, C's char is signed; `key` has the size that is asked for.
+    // The password's bytes are only read, and C's char is signed; `key` has the size that is passed.
     let status = unsafe key.lend(stack: Stack.job) { key in
       unsafe password.lend { secret in
         unsafe secret.withMemoryRebound(to: CChar.self, capacity: password.count) { text in

@@ -20,7 +20,7 @@ public struct Digest: Hashable, Sendable {
     self.words = words
   }
 
-  /// Takes the 32 bytes of a digest that was stored; nil for another size.
+  /// Takes the 32 bytes of a stored digest; nil for another size.
   public init?(_ bytes: RawSpan) {
     guard bytes.byteCount == Self.count else { return nil }
     // Checked: 32 bytes are there.
@@ -29,7 +29,7 @@ public struct Digest: Hashable, Sendable {
 
   /// Lends the 32 bytes.
   public func withBytes<R, E: Error>(_ body: (RawSpan) throws(E) -> R) throws(E) -> R {
-    // Both closures run before the copy of the words ends its life.
+    // Both closures finish before the copy of the words is gone.
     try unsafe withUnsafeBytes(of: words) { (bytes: UnsafeRawBufferPointer) throws(E) -> R in
       try body(unsafe RawSpan(_unsafeBytes: bytes))
     }

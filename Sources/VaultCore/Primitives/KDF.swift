@@ -1,9 +1,9 @@
 internal import CSodium
 
-/// Derivation of many keys from one (libsodium's `crypto_kdf`: BLAKE2b with the id as salt and the context as
-/// personalisation).
+/// Derivation of many keys from one (libsodium's `crypto_kdf`: BLAKE2b with the id as the salt and the
+/// context as the personalization).
 public enum KDF {
-  /// The 32-byte key number `id` of `key` for the purpose `context`.
+  /// Derives the 32-byte key number `id` of `key` for the purpose `context`.
   ///
   /// `context` has exactly 8 ASCII characters and `key` exactly 32 bytes; anything else is a programming error.
   public static func subkey(
@@ -14,7 +14,7 @@ public enum KDF {
     return subkey
   }
 
-  /// The same, put into a buffer of 32 bytes: making one costs system calls.
+  /// Derives the same key into an existing buffer of 32 bytes, because a new buffer costs system calls.
   public static func derive(
     _ id: UInt64, context: StaticString, of key: borrowing SecureBytes, into subkey: inout SecureBytes
   ) {

@@ -1,11 +1,11 @@
 internal import CSodium
 
-/// Keyed BLAKE2b (RFC 7693), libsodium's `crypto_generichash`: a pseudorandom function and message authenticator.
+/// Keyed BLAKE2b (RFC 7693), libsodium's `crypto_generichash`: a pseudorandom function and a message authenticator.
 public enum KeyedHash {
   /// Hashes `bytes` under `key` to `count` bytes.
   ///
-  /// `count` is 16…64 and the key's size 16…64 bytes; anything else is a programming error. `count` is part of the
-  /// hash: a shorter one is no prefix of a longer one.
+  /// `count` is 16…64, and the key has 16…64 bytes; anything else is a programming error. `count` is part of the hash:
+  /// a shorter hash is not a prefix of a longer one.
   public static func hash(_ bytes: RawSpan, key: borrowing SecureBytes, count: Int) -> [UInt8] {
     var result = [UInt8](repeating: 0, count: count)
     var span = result.mutableSpan
@@ -14,7 +14,7 @@ public enum KeyedHash {
     return result
   }
 
-  /// Hashes `bytes` under `key` and fills `destination`, whose size is the hash's.
+  /// Hashes `bytes` under `key` into `destination`; the size of `destination` is the size of the hash.
   public static func hash(_ bytes: RawSpan, key: borrowing SecureBytes, into destination: inout MutableRawSpan) {
     check(destination.byteCount, key.count)
     unsafe destination.withUnsafeMutableBytes { out in
@@ -28,9 +28,9 @@ public enum KeyedHash {
     }
   }
 
-  /// Hashes the concatenation of the parts under `key` without making it, and fills `destination`.
+  /// Hashes the concatenation of the parts under `key` into `destination`, without building the concatenation.
   ///
-  /// Where the border between two parts lies does not enter the hash; ``Tag`` is for that.
+  /// The borders between the parts do not enter the hash; use ``Tag`` if they must.
   public static func hash(
     _ first: RawSpan, _ second: RawSpan, _ third: RawSpan = RawSpan(), key: borrowing SecureBytes,
     into destination: inout MutableRawSpan
@@ -51,11 +51,12 @@ public enum KeyedHash {
     precondition((16...64).contains(keyCount), "a hash key has 16 to 64 bytes")
   }
 
-  /// Lends the state of a hash of `count` bytes under `key`, which is on the stack and gone afterwards: libsodium wants it
-  /// aligned to 64 bytes.
+  /// Lends the state of a hash of `count` bytes under `key`. The state is on the stack, aligned to 64 bytes as
+  /// libsodium requires, and is wiped afterwards.
   @unsafe static func withState(key: borrowing SecureBytes, count: Int, _ body: (OpaquePointer) -> Void) {
     precondition(crypto_generichash_statebytes() <= stateCount, "libsodium's hash state has grown")
-    // Of a constant size and a usual alignment, because all else is taken from the heap; so it is aligned here.
+    // A constant size and a usual alignment keep the allocation on the stack; anything else would take it from the
+    // heap. So the code here does the alignment.
     unsafe withUnsafeTemporaryAllocation(byteCount: stateCount + stateAlignment, alignment: 16) { memory in
       let start = memory.baseAddress!
       let state = unsafe OpaquePointer(start.alignedUp(toMultipleOf: stateAlignment))

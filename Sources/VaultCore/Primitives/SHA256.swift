@@ -1,20 +1,20 @@
 internal import CSodium
 internal import Glibc
 
-/// SHA-256 (FIPS 180-4), for what others write down with it. Nothing here is sealed or bound by it.
+/// SHA-256 (FIPS 180-4), for digests that other programs exchange. Nothing here is sealed or bound by it.
 public enum SHA256 {
-  /// The digest of `bytes`, 32 bytes.
+  /// The 32-byte digest of `bytes`.
   public static func digest(of bytes: RawSpan) -> [UInt8] {
     var digest = [UInt8](repeating: 0, count: 32)
     unsafe bytes.withUnsafeBytes { bytes in
       let start = unsafe bytes.bindMemory(to: UInt8.self).baseAddress
-      // There is room for 32 bytes; it does not fail.
+      // There is room for 32 bytes; the call does not fail.
       _ = unsafe crypto_hash_sha256(&digest, start, UInt64(bytes.count))
     }
     return digest
   }
 
-  /// The digest of a file from its beginning, in hexadecimal; nil when it cannot be read.
+  /// The digest of a whole file, in hexadecimal; nil if the file cannot be read.
   public static func hex(ofFile file: Int32) -> String? {
     var state = crypto_hash_sha256_state()
     unsafe crypto_hash_sha256_init(&state)
@@ -24,7 +24,7 @@ public enum SHA256 {
       let count = unsafe buffer.withUnsafeMutableBytes { unsafe pread(file, $0.baseAddress, $0.count, offset) }
       if count < 0 { return nil }
       if count == 0 { break }
-      // As many as were just read.
+      // `count` bytes were just read.
       unsafe crypto_hash_sha256_update(&state, buffer, UInt64(count))
       offset += off_t(count)
     }

@@ -1,19 +1,19 @@
 internal import VaultModel
 
-/// New secrets, drawn with libsodium's unbiased generator and held nowhere but in secure memory.
+/// New secrets, drawn with libsodium's unbiased generator and held only in secure memory.
 public enum SecretGenerator {
-  /// The lengths of a password in characters.
+  /// The allowed lengths of a password in characters.
   public static let passwordLengths = ValueLimits.passwordLengths
 
-  /// The lengths of a phrase in words.
+  /// The allowed lengths of a phrase in words.
   public static let phraseLengths = ValueLimits.phraseLengths
 
-  /// A password of ASCII letters and digits, and with `symbols` also `#%&*+,-./:=?@^_~`.
+  /// Generates a password of ASCII letters and digits and, if `symbols` is true, also of `#%&*+,-./:=?@^_~`.
   ///
-  /// There is at least one lower case letter, one upper case letter, one digit and one symbol (if wanted); a password
-  /// without is drawn again as a whole, so that all which fulfil it are equally likely. 24 characters with symbols are
-  /// 150 bits.
-  /// - Throws: ``CryptoError/limits(_:)`` for a length outside of ``passwordLengths``.
+  /// The password has at least one lower-case letter, one upper-case letter, one digit and, if wanted, one symbol. A
+  /// password that lacks one of these is drawn again as a whole, so that all allowed passwords are equally likely. 24
+  /// characters with symbols have 150 bits.
+  /// - Throws: ``CryptoError/limits(_:)`` for a length outside ``passwordLengths``.
   public static func password(length: Int = 24, symbols: Bool = true) throws(CryptoError) -> SecureBytes {
     guard passwordLengths.contains(length) else { throw .limits("a password has 8 to 1024 characters") }
     let bound = symbols ? characters.count : 62
@@ -30,9 +30,9 @@ public enum SecretGenerator {
     }
   }
 
-  /// Words of the diceware list `WordList`, joined by `-`; six are 77 bits.
+  /// Generates a phrase of words from the diceware list `WordList`, joined by `-`. Six words have 77 bits.
   ///
-  /// - Throws: ``CryptoError/limits(_:)`` for a number of words outside of ``phraseLengths``.
+  /// - Throws: ``CryptoError/limits(_:)`` for a number of words outside ``phraseLengths``.
   public static func phrase(words: Int = 6) throws(CryptoError) -> SecureBytes {
     guard phraseLengths.contains(words) else { throw .limits("a phrase has 4 to 64 words") }
     var count = 0
@@ -62,7 +62,7 @@ public enum SecretGenerator {
     }
   }
 
-  // No symbol that means something between double quotes, in a shell, in JSON or in a configuration file.
+  // There is no symbol that has a meaning between double quotes, in a shell, in JSON or in a configuration file.
   private static let characters: [UInt8] = Array(
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789#%&*+,-./:=?@^_~".utf8)
 }

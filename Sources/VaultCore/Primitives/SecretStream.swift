@@ -1,34 +1,35 @@
 internal import CSodium
 
-// A long message in pieces, each sealed on its own and none to be left out, put elsewhere or added: libsodium's
-// `crypto_secretstream_xchacha20poly1305` (ChaCha20-Poly1305 with a nonce that goes on from piece to piece; a tag within
-// each piece marks the last one). Both ends keep a key in their state, so it lives in ``SecureBytes``.
+// A long message in pieces. Each piece is sealed on its own, and none can be left out, moved or added: libsodium's
+// `crypto_secretstream_xchacha20poly1305` (ChaCha20-Poly1305 with a nonce that advances from piece to piece; a tag
+// within each piece marks the last one). The state at both ends contains a key, so it lives in ``SecureBytes``.
 
 /// Seals the pieces of a stream.
 public struct StreamSealer: ~Copyable, Sendable {
   /// The size of a key in bytes.
   public static let keyCount = 32
-  /// The size of what a stream begins with, in bytes.
+  /// The size of a stream's header in bytes.
   public static let headerCount = 24
   /// The number of bytes by which a sealed piece is longer than its plaintext.
   public static let overhead = 17
 
   private var state = SecureBytes(count: crypto_secretstream_xchacha20poly1305_statebytes())
-  /// The part that the opening side needs beside the key; not secret.
+  /// The header, which the opening side needs besides the key. Not secret.
   public let header: [UInt8]
 
-  /// Begins a stream. `key` has 32 bytes and is for this stream alone.
+  /// Begins a stream. `key` has 32 bytes and must serve this stream alone.
   public init(key: borrowing SecureBytes) {
     precondition(key.count == Self.keyCount, "a stream key has 32 bytes")
     var header = [UInt8](repeating: 0, count: Self.headerCount)
     unsafe state.lendState { state in
-      // Cannot fail.
+      // The call cannot fail.
       unsafe key.lend { key in _ = unsafe crypto_secretstream_xchacha20poly1305_init_push(state, &header, key) }
     }
     self.header = header
   }
 
-  /// Seals the next piece into the beginning of `destination`, which has room for it; how many bytes that is.
+  /// Seals the next piece into the beginning of `destination`, which must have room for the sealed piece, and returns
+  /// the size of the sealed piece in bytes.
   public mutating func seal(
     _ plaintext: RawSpan, isLast: Bool, associatedData: RawSpan, into destination: inout MutableRawSpan
   ) -> Int {
@@ -39,7 +40,7 @@ public struct StreamSealer: ~Copyable, Sendable {
       unsafe plaintext.withUnsafeBytes { message in
         unsafe associatedData.withUnsafeBytes { extra in
           unsafe state.lendState { state in
-            // Cannot fail: a piece is far below the construction's limit of 256 GiB.
+            // The call cannot fail: a piece is far below the construction's limit of 256 GiB.
             _ = unsafe crypto_secretstream_xchacha20poly1305_push(
               state, out.baseAddress!.assumingMemoryBound(to: UInt8.self), nil,
               message.baseAddress?.assumingMemoryBound(to: UInt8.self), UInt64(message.count),
@@ -56,23 +57,23 @@ public struct StreamSealer: ~Copyable, Sendable {
 public struct StreamOpener: ~Copyable, Sendable {
   private var state = SecureBytes(count: crypto_secretstream_xchacha20poly1305_statebytes())
 
-  /// Begins with what ``StreamSealer/header`` was.
+  /// Begins to open the stream that has this ``StreamSealer/header``.
   ///
-  /// - Throws: ``CryptoError/malformed(_:)`` when it has another size.
+  /// - Throws: ``CryptoError/malformed(_:)`` if the header has another size.
   public init(key: borrowing SecureBytes, header: [UInt8]) throws(CryptoError) {
     precondition(key.count == StreamSealer.keyCount, "a stream key has 32 bytes")
     guard header.count == StreamSealer.headerCount else { throw .malformed("stream header size") }
     unsafe state.lendState { state in
-      // Cannot fail; any 24 bytes are a header, of some stream.
+      // The call cannot fail; any 24 bytes are a header, of some stream.
       unsafe key.lend { key in _ = unsafe crypto_secretstream_xchacha20poly1305_init_pull(state, header, key) }
     }
   }
 
-  /// Opens the next piece into the beginning of `destination`; how many bytes the plaintext has.
+  /// Opens the next piece into the beginning of `destination`, and returns the size of the plaintext in bytes.
   ///
-  /// - Parameter isLast: whether it has to be the last piece of its stream, or one before it.
-  /// - Throws: ``CryptoError/malformed(_:)`` for a size that does not fit; ``CryptoError/authenticationFailed`` when it
-  ///   is not the very piece that was sealed as this one.
+  /// - Parameter isLast: True if the piece must be the last of its stream; false if it must not be.
+  /// - Throws: ``CryptoError/malformed(_:)`` for a size that does not fit; ``CryptoError/authenticationFailed`` if the
+  ///   piece is not the one that was sealed at this place of the stream.
   public mutating func open(
     _ sealed: RawSpan, isLast: Bool, associatedData: RawSpan, into destination: inout MutableRawSpan
   ) throws(CryptoError) -> Int {
@@ -83,7 +84,7 @@ public struct StreamOpener: ~Copyable, Sendable {
     let status = unsafe destination.withUnsafeMutableBytes { out in
       unsafe sealed.withUnsafeBytes { message in
         unsafe associatedData.withUnsafeBytes { extra in
-          // `sealed` has at least the overhead, `destination` room for the plaintext.
+          // `sealed` has at least `overhead` bytes, and `destination` has room for the plaintext.
           unsafe state.lendState { state in
             unsafe crypto_secretstream_xchacha20poly1305_pull(
               state, out.baseAddress?.assumingMemoryBound(to: UInt8.self), nil, &tag,
@@ -100,7 +101,7 @@ public struct StreamOpener: ~Copyable, Sendable {
 }
 
 extension SecureBytes {
-  /// Lends the memory as a stream's state, which consists of bytes, so that it is aligned.
+  /// Lends the memory as the state of a stream. The state consists of bytes, so any memory is aligned for it.
   @unsafe fileprivate borrowing func lendState<R>(
     _ body: (UnsafeMutablePointer<crypto_secretstream_xchacha20poly1305_state>) -> R
   ) -> R {
