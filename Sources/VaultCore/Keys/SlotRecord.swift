@@ -30,7 +30,7 @@ public enum SlotKind: UInt8, Named, Sendable {
   public var usesArgon2id: Bool { self == .password || self == .login }
 }
 
-/// One way into the vault: the vault key, wrapped under a key that comes from a password, a recovery code or a keystore.
+/// One way into the vault: the vault key, wrapped under a key from a password, a recovery code or a keystore.
 ///
 /// All fields but ``wrapped`` lie in the clear in the store, because the list of slots must be readable while the vault
 /// is locked. The fields and the vault id are the associated data of ``wrapped``, which authenticates them.

@@ -1,11 +1,11 @@
 public import VaultModel
 
-/// The data that a record is bound to: its place in the store, which is authenticated with it but not stored in it.
+/// The place of a record in the store. It is authenticated with the record, but not stored in it.
 ///
 /// The encoding is a list of fields, each after its length in one byte: the format `vault 1`, the vault id (16 bytes),
 /// the table (1), the item (16), the version (8), the access class (1), the policy revision (8); numbers are
-/// little-endian. In tables of no items the item's place holds a number (8) and zeros. All fields have fixed sizes here;
-/// the lengths keep it apart from every other list.
+/// little-endian. In tables that hold no items, a number (8) and zeros take the place of the item. All fields have
+/// fixed sizes here; the lengths keep this list distinct from every other list.
 public struct AssociatedData: Sendable {
   /// The tables whose records are sealed. The numbers are part of the format.
   public enum Table: UInt8, CaseIterable, Sendable {
@@ -16,7 +16,7 @@ public struct AssociatedData: Sendable {
     case hashes = 6
     case tags = 10
     case meta = 11
-    // For what later programs store.
+    // Tables for records that later programs store.
     case grants = 7
     case deposits = 8
     case audit = 9
@@ -26,14 +26,14 @@ public struct AssociatedData: Sendable {
 
   /// Describes the record of `item` and `version` in `table`.
   ///
-  /// Where a table has no use for a field, pass 0 (or `.always` for the class) and do so always.
+  /// If a table has no use for a field, always pass 0 for it (or `.always` for the class).
   public init(
     vault: VaultID, table: Table, item: ItemID, version: Int, accessible: AccessClass, policyRevision: Int
   ) {
     self.init(vault, table, item.numbers, version, accessible, policyRevision)
   }
 
-  /// Describes the record with a number in `table`, which is one of no items.
+  /// Describes the record with a number in `table`, which is a table that holds no items.
   public init(
     vault: VaultID, table: Table, number: Int64, version: Int = 0, accessible: AccessClass, policyRevision: Int = 0
   ) {
@@ -68,15 +68,15 @@ public struct AssociatedData: Sendable {
     self.storage = storage
   }
 
-  /// The encoding.
+  /// The encoded bytes.
   public var bytes: [UInt8] { unsafe storage.span.withUnsafeBufferPointer { unsafe [UInt8]($0) } }
 
-  /// `vault 1`, the first field of everything that is authenticated.
+  /// The text `vault 1`, the first field of everything that is authenticated.
   static let format: InlineArray<7, UInt8> = [0x76, 0x61, 0x75, 0x6C, 0x74, 0x20, 0x31]
 
   static var formatField: [UInt8] { format.indices.map { format[$0] } }
 
-  /// Any other list of fields, for what is not on the request path: each after its length, here in 4 bytes.
+  /// Encodes any other list of fields, for data off the request path. Each field comes after its length in 4 bytes.
   static func encode(_ fields: [[UInt8]]) -> [UInt8] {
     var result: [UInt8] = []
     for field in fields {
@@ -87,8 +87,8 @@ public struct AssociatedData: Sendable {
     return result
   }
 
-  /// The data that something of the vault which is no row of records is bound to: format, `purpose`, vault id,
-  /// `fields`.
+  /// The data to which something of the vault outside the tables of records is bound: format,
+  /// `purpose`, vault id, `fields`.
   static func encode(purpose: String, _ vault: VaultID, _ fields: [[UInt8]]) -> [UInt8] {
     encode([formatField, Array(purpose.utf8), vault.bytes] + fields)
   }

@@ -35,12 +35,12 @@ enum AttributeEncoding {
     return attributes
   }
 
-  /// ASCII, so that no two keys are canonically equivalent without being the same.
+  /// True if `key` is ASCII of a valid length. In ASCII, two different keys are never canonically equivalent.
   static func isKey(_ key: String) -> Bool {
     1...Attributes.maximumKeyBytes ~= key.utf8.count && key.utf8.allSatisfy { $0 < 0x80 }
   }
 
-  /// True when the bytes of `first` come before those of `second`; an empty run comes before all others.
+  /// True if the bytes of `first` come before those of `second`; an empty range comes before all others.
   private static func precedes(_ first: Range<Int>, _ second: Range<Int>, _ input: RawSpan) -> Bool {
     for index in 0..<min(first.count, second.count) {
       let (left, right) = (input.byte(first.lowerBound + index), input.byte(second.lowerBound + index))

@@ -1,11 +1,12 @@
 public import VaultModel
 
-// Reading records of the audit log.
+// The reading of audit log records.
 extension AuditBlock {
-  /// Reads a plaintext: calls `body` with each entry and its number.
+  /// Reads a plaintext, and calls `body` with the number of each entry and the entry.
   ///
-  /// - Returns: the number of the first entry, how many there are, and the link of the record before it.
-  /// - Throws: ``CryptoError/malformed(_:)`` for anything that is none; what `body` was called with before is true.
+  /// - Returns: The number of the first entry, the number of entries, and the link of the record before this one.
+  /// - Throws: ``CryptoError/malformed(_:)`` if the bytes are not such a plaintext; the entries that `body`
+  ///   got before are true.
   public static func read(
     _ input: RawSpan, _ body: (Int64, AuditEntry) -> Void
   ) throws(CryptoError) -> (first: Int64, count: Int64, previous: Digest) {
@@ -38,14 +39,14 @@ extension AuditBlock {
     return (first, number - first, previous)
   }
 
-  /// The parts of a plaintext so far that later entries refer to.
+  /// The parts of the plaintext read so far, to which later entries refer.
   private struct Before {
     var callers: [AuditEntry.Caller] = []
     var subjects: [AuditEntry.Subject] = []
     var items: [ItemID] = []
-    /// The item of the entry that comes next.
+    /// The item of the next entry.
     var item: ItemID?
-    /// The texts of entries.
+    /// The texts of the entries read so far.
     var texts: [String] = []
     var time: Int64?
   }

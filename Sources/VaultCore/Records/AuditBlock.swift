@@ -1,27 +1,28 @@
 public import VaultModel
 
-/// Entries of the audit log on their way into one record: what happened within a second, as a rule.
+/// A block of audit log entries that will become one record: usually the events of one second.
 ///
-/// It names items, so it is secure memory, made once and used again. The plaintext of a record, numbers little-endian, texts
-/// UTF-8 after their size (2):
+/// Entries name items, so the block is secure memory, allocated once and used again. The plaintext of a record, numbers
+/// little-endian, texts UTF-8 after their size (2):
 ///
 ///   1  format version, 1    8  number of the first entry    32  ``AuditChain`` link of the record before it
 ///   then records, each after its kind (1):
-///   1  a caller: door    4  uid    4  pid    unit    executable; the texts of those that are not known are empty
-///   2  an entry: 1  action    1  outcome    8  time    1  fields: bit 0 caller, 1 item, 2 detail, 3 purpose, 4 repeats,
-///      5 their entry, 6 counted, 7 subject    then of these those that are there: 2  the caller's place among those of
-///      the record    2  the subject's    item    detail    purpose    4  count    8  number of the entry
-///   3  an entry at the time of the one before it: the same without its time
-///   4  a subject: 16  ``AuditEntry/Subject``; no record of the first programs has one
-///   5  the item of the entry after it: 16  ``ItemID``
-///   6  the same, of an item that the record has in one before: 2  its place among these; like 5 in no record of earlier
-///      programs
+///   1  a caller: door    4  uid    4  pid    unit    executable; an unknown text is empty
+///   1  a caller: door    4  uid    4  pid    unit    executable; an unknown text is empty
+///   2  an entry: 1  action    1  outcome    8  time    1  fields: bit 0 caller, 1 item, 2 detail, 3 purpose,
+///      4 repeats, 5 repeated entry, 6 counted, 7 subject    then the fields present: 2  the caller's place among the
+///      callers of the record    2  the subject's place    item    detail    purpose    4  count    8  number of the
+///      repeated entry
+///   3  an entry at the time of the entry before it: the same without the time
+///   4  a subject: 16  ``AuditEntry/Subject``; absent from records of the first programs
+///   5  the item of the next entry: 16  ``ItemID``; absent from records of earlier programs
 ///
-/// A text of an entry that the record has in one before is not there again: its size is 32768 + its place among these.
+/// A text of an entry that the record has already need not be written again: its size is then 32768 + its
+/// place among the texts.
 public struct AuditBlock: ~Copyable, Sendable {
-  /// The size of the plaintext from which on no more is added, in bytes.
+  /// The size of the plaintext, in bytes, from which on no entry should be added.
   public static let capacity = 12 << 10
-  /// The size of the longest plaintext in bytes.
+  /// The maximum size of the plaintext in bytes.
   public static let largest = 16 << 10
 
   static let formatVersion: UInt8 = 1
@@ -53,38 +54,39 @@ public struct AuditBlock: ~Copyable, Sendable {
   /// The number of entries.
   public private(set) var count = 0
   private var callers = 0
-  /// The places of callers that came with their entries, and those of subjects.
+  /// The places of the callers that were added with their entries, and of the subjects.
   private var places: [AuditEntry.Caller: UInt16] = [:]
   private var subjects: [AuditEntry.Subject: UInt16] = [:]
   private var items = AuditItems()
-  /// Counts the times that it was emptied: a caller's place is one of one filling.
+  /// The number of times that the block was emptied. A caller's place is valid within one filling only.
   public private(set) var filling = 0
 
-  /// An empty one.
+  /// Makes an empty block.
   public init() {}
 
-  /// True when it is time to write it.
+  /// True if it is time to write the block.
   public var isFull: Bool { writer.offset >= Self.capacity }
 
-  /// The bytes that a record takes beside what is in the block: what begins its plaintext, and what seals it.
+  /// The bytes of a record besides the entries in the block: the beginning of its plaintext, and
+  /// the overhead of sealing.
   public static let overhead = prefix + AEAD.overhead
 
-  /// The bytes that a caller takes.
+  /// The number of bytes that a caller takes.
   public static func size(of caller: AuditEntry.Caller) -> Int {
     let texts = caller.door.utf8.count + (caller.unit?.utf8.count ?? 0) + (caller.executable?.utf8.count ?? 0)
     return 1 + 4 + 4 + 3 * 2 + texts
   }
 
-  /// The bytes that a subject takes.
+  /// The number of bytes that a subject takes.
   public static let subjectSize = 1 + 2 * 8
 
-  /// The most bytes that the identity of an item takes.
+  /// The highest number of bytes that the identity of an item takes.
   public static let itemSize = 1 + ItemID.count
 
-  /// The number of bytes that it takes.
+  /// The number of bytes in the block.
   public var size: Int { writer.offset }
 
-  /// Adds a caller; the answer is its place among those of this filling.
+  /// Adds a caller, and returns its place among the callers of this filling.
   public mutating func add(_ caller: AuditEntry.Caller) -> UInt16 {
     memory.withMutableBytes { out in
       writer.uint8(Kind.caller, &out)
@@ -98,13 +100,13 @@ public struct AuditBlock: ~Copyable, Sendable {
     return UInt16(callers - 1)
   }
 
-  /// Adds an entry, whose texts have to be as short as ``AuditEntry`` says; an empty one is none.
+  /// Adds an entry. Its texts must respect the limits of ``AuditEntry``; an empty text means no text.
   ///
   /// - Parameters:
-  ///   - caller: the place that ``add(_:)`` gave; nil for the daemon itself.
-  ///   - subject: see ``AuditEntry/subject``.
-  ///   - id: see ``AuditEntry/id``.
-  ///   - isCounted: see ``AuditEntry/isCounted``.
+  ///   - caller: The place that ``add(_:)`` returned; nil for the daemon itself.
+  ///   - subject: See ``AuditEntry/subject``.
+  ///   - id: See ``AuditEntry/id``.
+  ///   - isCounted: See ``AuditEntry/isCounted``.
   public mutating func add(
     _ action: AuditAction, _ outcome: AuditOutcome, time: Int64, caller: UInt16?, of subject: AuditEntry.Subject? = nil,
     item: RawSpan, id: ItemID? = nil, detail: RawSpan, purpose: RawSpan, repeats: AuditEntry.Repeats? = nil,
@@ -140,7 +142,7 @@ public struct AuditBlock: ~Copyable, Sendable {
     count += 1
   }
 
-  /// The same with texts that were not turned into bytes before.
+  /// Adds an entry with texts as strings.
   public mutating func add(
     _ action: AuditAction, _ outcome: AuditOutcome, time: Int64, caller: UInt16?, of subject: AuditEntry.Subject? = nil,
     item: String = "", id: ItemID? = nil, detail: String = "", purpose: String = "",
@@ -152,7 +154,7 @@ public struct AuditBlock: ~Copyable, Sendable {
       detail: detail.utf8Span.span.bytes, purpose: purpose.utf8Span.span.bytes, repeats: repeats, isCounted: isCounted)
   }
 
-  /// Adds an entry with its caller, unless that came with one before it.
+  /// Adds an entry together with its caller, unless the caller came with an earlier entry.
   public mutating func add(_ entry: AuditEntry) {
     add(
       entry.action, entry.outcome, time: entry.time, caller: entry.caller.map { place(of: $0) }, of: entry.subject,
@@ -187,7 +189,7 @@ public struct AuditBlock: ~Copyable, Sendable {
     }
   }
 
-  /// Lends the plaintext, for the record that comes after what is before that position.
+  /// Lends the plaintext, for the record that comes after `position`.
   public mutating func withPlaintext<R, E: Error>(
     after position: AuditPosition, _ body: (RawSpan) throws(E) -> R
   ) throws(E) -> R {
@@ -201,7 +203,7 @@ public struct AuditBlock: ~Copyable, Sendable {
     return try memory.withBytes { (all: RawSpan) throws(E) in try body(all.extracting(first: size)) }
   }
 
-  /// Wipes what is in it.
+  /// Wipes the content.
   public mutating func empty() {
     memory.wipe()
     writer = ByteWriter(at: Self.prefix)

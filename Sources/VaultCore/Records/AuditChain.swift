@@ -1,24 +1,26 @@
 internal import VaultModel
 
-/// The beginning of a chain of audit records, and what follows from record to record.
+/// The beginning of a chain of audit records, and the links from record to record.
 ///
-/// A chain begins with a random seed (``AuditKey``) that is sealed to the vault's box. Each row after it has a record that is
-/// sealed under the chain's next key and bound to the row, and says what was before it: so one that was changed or taken
-/// away keeps none of the others from being read. As stored, numbers little-endian:
+/// A chain begins with a random seed (``AuditKey``), sealed to the vault's box. Each row after the beginning has a
+/// record, which is sealed under the chain's next key, bound to the row, and contains the link of the record before it.
+/// So a record that was changed or removed does not prevent the others from being read. The stored form, numbers
+/// little-endian:
 ///
-///   1  format version, 1    1  origin    8  time    8  age    8  number of the first entry    32  ``link`` of what is before
-///   it    32  MAC of the ``AuditEnd`` before it    32  commitment to the seed    32  MAC over all of these at the row
-///   80  the seed, sealed to the vault's box
+///   1  format version, 1    1  origin    8  time    8  age    8  number of the first entry
+///   32  ``link`` of the record before    32  MAC of the ``AuditEnd`` before    32  commitment to the seed
+///   32  MAC over all of these at the row    80  the seed, sealed to the vault's box
 ///
-/// A rekey seals the seed anew, and nothing else of it changes but the MAC.
+/// A rekey seals the seed anew; of the other fields, only the MAC changes.
 public struct AuditChain: Hashable, Sendable {
-  /// The state in which a chain was begun, which says what its MAC is made with.
+  /// The state in which a chain began, which decides the key of its MAC.
   public enum Origin: UInt8, Sendable {
-    /// While the vault was unlocked: with the audit key of `when-unlocked`.
+    /// The vault was unlocked: the MAC is made with the audit key of `when-unlocked`.
     case unlocked = 1
-    /// By a daemon that had written the chain before it: with the key at that one's end.
+    /// The daemon had also written the chain before: the MAC is made with the key at the end of that chain.
     case continued = 2
-    /// Before the first unlock: with the audit key of `always`, or with none, where that was not there either.
+    /// The vault was not unlocked yet: the MAC is made with the audit key of `always`, or there is none if that
+    /// key was missing too.
     case cold = 3
   }
 
@@ -30,38 +32,38 @@ public struct AuditChain: Hashable, Sendable {
   public var origin: Origin
   /// Unix seconds.
   public var time: Int64
-  /// The age of the log then, in seconds: the time from the beginning of each chain to that of the next, of which no more than
-  /// ``longestStep`` counts. A clock that jumps ages no log.
+  /// The age of the log when the chain began, in seconds: the sum of the times from the beginning of each chain to that
+  /// of the next, of which each counts for at most ``longestStep``. A clock that jumps does not age the log.
   public var age: Int64
-  /// The number of its first entry.
+  /// The number of the chain's first entry.
   public var first: Int64
-  /// The link to everything before it.
+  /// The link that stands for everything before the chain.
   public var previous: Digest
-  /// The MAC of the end that was found there: so the one who checks the log learns whether that was where the chain before
-  /// it ended.
+  /// The MAC of the ``AuditEnd`` that was found when the chain began. It tells a check of the log whether the chain
+  /// before ended there.
   public var ended: RecordMark
   public var commitment: Digest
   public var mac: RecordMark
   /// The seed, sealed to the vault's box.
   public var sealedSeed: [UInt8]
 
-  /// The most seconds between the beginnings of two chains by which the log ages.
+  /// The most seconds between the beginnings of two chains that count for the age of the log.
   public static let longestStep: Int64 = 86_400
 
-  /// The age of a log at a time, Unix seconds, whose last chain was begun at another.
+  /// The age of a log at `now`, if its last chain began at `time` with the given age. Times are Unix seconds.
   public static func age(at now: Int64, since time: Int64, _ age: Int64) -> Int64 {
     min(age, AuditPosition.most) + min(max(0, Seconds.from(time, to: now)), longestStep)
   }
 
-  /// The link that a log begins with.
+  /// The link at the beginning of a log.
   public static let beginning = Digest(of: RawSpan())
 
-  /// A chain that begins with `seed`; its MAC is still to be made.
+  /// Makes a chain that begins with `seed`. Its MAC is still to be made.
   ///
   /// - Parameters:
-  ///   - end: the place that it comes after.
-  ///   - ended: the MAC of the end that is there.
-  /// - Throws: ``CryptoError/malformed(_:)`` when `publicKey` is no key.
+  ///   - end: The position after which the chain begins.
+  ///   - ended: The MAC of the ``AuditEnd`` found there.
+  /// - Throws: ``CryptoError/malformed(_:)`` if `publicKey` is not a valid key.
   public init(
     origin: Origin, time: Int64, age: Int64 = 0, after end: AuditPosition, ended: RecordMark = .none,
     seed: borrowing SecureBytes, publicKey: [UInt8]
@@ -76,14 +78,14 @@ public struct AuditChain: Hashable, Sendable {
 
   /// Seals the seed to another box.
   ///
-  /// - Throws: ``CryptoError/malformed(_:)`` when `publicKey` is no key.
+  /// - Throws: ``CryptoError/malformed(_:)`` if `publicKey` is not a valid key.
   public mutating func seal(_ seed: borrowing SecureBytes, to publicKey: [UInt8]) throws(CryptoError) {
     sealedSeed = try seed.withBytes { (bytes: RawSpan) throws(CryptoError) in
       try SealedBox.seal(bytes, to: publicKey)
     }
   }
 
-  /// Reads what ``encoded`` made, without believing it.
+  /// Reads bytes that ``encoded`` wrote, without verifying them.
   ///
   /// - Throws: ``CryptoError/malformed(_:)``.
   public init(decoding input: RawSpan) throws(CryptoError) {
@@ -106,7 +108,7 @@ public struct AuditChain: Hashable, Sendable {
     try reader.finish(input)
   }
 
-  /// As it is stored.
+  /// The stored form.
   public var encoded: [UInt8] { signed + mac.array + sealedSeed }
 
   private var signed: [UInt8] {
@@ -122,7 +124,7 @@ public struct AuditChain: Hashable, Sendable {
     }
   }
 
-  /// True when somebody vouches for its entries, if that is so of the chain before it.
+  /// True if somebody vouches for the chain's entries, given whether somebody does for the chain before.
   public func isVouchedFor(after isBefore: Bool) -> Bool {
     switch origin {
     case .unlocked: true
@@ -131,19 +133,19 @@ public struct AuditChain: Hashable, Sendable {
     }
   }
 
-  /// The place that the record in a row of the chain that begins in row `chain` is bound to.
+  /// The place to which a record in `row` is bound, in the chain that begins in row `chain`.
   public static func place(_ row: Int64, chain: Int64, _ vault: VaultID) -> AssociatedData {
     AssociatedData(
       vault: vault, table: .audit, number: row, accessible: .whenUnlocked, policyRevision: Int(chain))
   }
 
-  /// The MAC of a beginning in a row, which has another version than a record.
+  /// The MAC of a chain's beginning in `row`. The associated data has another version than that of a record.
   public func mac(_ row: Int64, _ vault: VaultID, key: borrowing SecureBytes) -> RecordMark {
     let place = Self.beginningPlace(row, vault)
     return unsafe RecordMark(place, signed.span.bytes, key: key)  // Bytes have no padding: all are initialized.
   }
 
-  /// The same with the key at the end of the chain before it.
+  /// The same MAC, made with the key at the end of the chain before.
   public func mac(_ row: Int64, _ vault: VaultID, after end: inout AuditKey) -> RecordMark {
     unsafe end.mac(Self.beginningPlace(row, vault), signed.span.bytes)  // Bytes have no padding: all are initialized.
   }
@@ -154,7 +156,7 @@ public struct AuditChain: Hashable, Sendable {
 
   /// Opens the seed.
   ///
-  /// - Throws: ``CryptoError/authenticationFailed`` when it is not the one that the chain was begun with.
+  /// - Throws: ``CryptoError/authenticationFailed`` if it is not the seed with which the chain began.
   public func seed(_ secretKey: borrowing SecureBytes) throws(CryptoError) -> SecureBytes {
     let seed = try unsafe SealedBox.open(sealedSeed.span.bytes, secretKey: secretKey)
     guard seed.count == 32, AuditKey.commitment(to: seed) == commitment else { throw .authenticationFailed }
@@ -163,15 +165,15 @@ public struct AuditChain: Hashable, Sendable {
 
   // MARK: From record to record
 
-  /// The link that stands for everything up to this beginning in that row.
+  /// The link that stands for everything up to this beginning in `row`.
   public func link(_ row: Int64) -> Digest { Self.link(1, row, previous, signed) }
 
-  /// The link that stands for everything up to a sealed record in that row, after `previous`.
+  /// The link that stands for everything up to the sealed record in `row`, which comes after `previous`.
   public static func link(_ row: Int64, after previous: Digest, _ sealed: [UInt8]) -> Digest {
     link(2, row, previous, sealed)
   }
 
-  // The kind and the row have fixed sizes, and so does what was before: where the record begins is never in doubt.
+  // The kind, the row and the previous link have fixed sizes, so the place where the record begins is unambiguous.
   private static func link(_ kind: UInt8, _ row: Int64, _ previous: Digest, _ record: [UInt8]) -> Digest {
     var bytes: [UInt8] = [kind]
     bytes.reserveCapacity(1 + 8 + Digest.count + record.count)

@@ -1,29 +1,29 @@
-/// The state from which the keys of an audit chain come, one after the other: each is known only until the next block is
-/// written, and nobody can go back.
+/// The state from which the keys of an audit chain are derived, one after another. Each key is known only until the
+/// next block is written, and nobody can go back to an earlier key.
 ///
-/// From a state come, by `crypto_kdf` with the context `auditkey`, the key of the next block (1), the state after it (2),
-/// the key of the MAC over where the chain ends (3), and, of a chain's first state, the commitment to it (4), which is
-/// public. It is the forward-secure stream of keys of M. Bellare and B. Yee, "Forward-Security in Private-Key
-/// Cryptography" (CT-RSA 2003), used for a log as by B. Schneier and J. Kelsey, "Secure Audit Logs to Support Computer
-/// Forensics" (TISSEC 1999).
+/// From a state, `crypto_kdf` with the context `auditkey` derives the key of the next block (1), the next state (2),
+/// the key of the MAC over the chain's end (3) and, from the first state of a chain, the commitment to that state (4),
+/// which is public. This is the forward-secure stream of keys of M. Bellare and B. Yee, "Forward-Security in
+/// Private-Key Cryptography" (CT-RSA 2003), used for a log as by B. Schneier and J. Kelsey, "Secure Audit Logs to
+/// Support Computer Forensics" (TISSEC 1999).
 public struct AuditKey: ~Copyable, Sendable {
   private var state: SecureBytes
   private var key = SecureBytes(count: 32)
 
-  /// The first state of a chain.
+  /// Makes the first state of a chain.
   ///
   /// - Parameter seed: 32 random bytes.
   public init(seed: borrowing SecureBytes) { state = seed.withBytes { SecureBytes(copying: $0) } }
 
-  /// A copy that goes on by itself.
+  /// Makes a copy, which then advances on its own.
   public init(copying other: borrowing AuditKey) { state = other.state.withBytes { SecureBytes(copying: $0) } }
 
-  /// The public bytes that stand for a seed: with another one no chain begins so.
+  /// The public commitment to a seed: no chain with this commitment can begin with another seed.
   public static func commitment(to seed: borrowing SecureBytes) -> Digest {
     KDF.subkey(4, context: "auditkey", of: seed).withBytes { Digest($0)! }
   }
 
-  /// Lends the key of the next block, and goes on to the state after it.
+  /// Lends the key of the next block, and advances to the next state.
   public mutating func withNextKey<R, E: Error>(_ body: (borrowing SecureBytes) throws(E) -> R) throws(E) -> R {
     KDF.derive(1, context: "auditkey", of: state, into: &key)
     let result: Result<R, E>
@@ -34,7 +34,7 @@ public struct AuditKey: ~Copyable, Sendable {
     return try result.get()
   }
 
-  /// The MAC over where a chain ends now.
+  /// Makes the MAC over the current end of a chain.
   public mutating func mac(_ place: AssociatedData, _ bytes: RawSpan) -> RecordMark {
     KDF.derive(3, context: "auditkey", of: state, into: &key)
     defer { key.wipe() }

@@ -1,35 +1,38 @@
 internal import VaultModel
 
-/// A place in the audit log between two records, and what stands for all that is before it.
+/// A position in the audit log between two records, with a link that stands for everything before it.
 ///
-/// As stored, numbers little-endian: 8  row of the record before it, 0 at the beginning    8  number of entries before it
-/// 8  bytes of all records before it, also of those that were taken out since    32  ``AuditChain`` link of that record.
+/// The stored form, numbers little-endian:
+///
+///   8  row of the record before, 0 at the beginning    8  number of entries before
+///   8  bytes of all records before, including those removed since    32  ``AuditChain`` link of the record before
 public struct AuditPosition: Hashable, Sendable {
   public var row: Int64
   public var entries: Int64
   public var bytes: Int64
   public var link: Digest
 
-  /// Before the first record of a log.
+  /// The position before the first record of a log.
   public static let start = AuditPosition(row: 0, entries: 0, bytes: 0, link: AuditChain.beginning)
 
   init(row: Int64, entries: Int64, bytes: Int64, link: Digest) {
     (self.row, self.entries, self.bytes, self.link) = (row, entries, bytes, link)
   }
 
-  /// Before the beginning of a chain in a row, as that says itself; the bytes before it are not known.
+  /// The position before the beginning of a chain in `row`, as the chain states it. The number of bytes before
+  /// it is not known.
   public init(before chain: AuditChain, in row: Int64) {
     self.init(row: row - 1, entries: chain.first - 1, bytes: 0, link: chain.previous)
   }
 
-  /// Steps over the next row, where a chain begins.
+  /// Advances over the next row, in which a chain begins.
   public mutating func pass(_ chain: AuditChain) {
     row += 1
     bytes += Int64(AuditChain.encodedCount)
     link = chain.link(row)
   }
 
-  /// Steps over the next row, whose record has so many entries.
+  /// Advances over the next row, whose record has `count` entries.
   public mutating func pass(_ sealed: [UInt8], entries count: Int64) {
     row += 1
     entries += count
@@ -39,7 +42,7 @@ public struct AuditPosition: Hashable, Sendable {
 
   static let encodedCount = 8 + 8 + 8 + Digest.count
 
-  /// The most rows, entries and bytes that a log comes to: sums of such numbers are far from what a number can hold.
+  /// The limit for rows, entries and bytes of a log. Sums of such numbers are far below the limits of an integer.
   public static let most: Int64 = 1 << 53
 
   fileprivate func write(_ writer: inout ByteWriter, _ out: inout MutableRawSpan) {
@@ -61,10 +64,10 @@ public struct AuditPosition: Hashable, Sendable {
   }
 }
 
-/// The end of the audit log as it was written last, with a MAC under the key at the end of its chain. It is written with each
-/// record, so that nobody who does not have an earlier copy of it can cut the last ones off.
+/// The end of the audit log at the last write, with a MAC under the key at the end of its chain. The end is written
+/// with each record, so that nobody without an earlier copy of that key can cut off the last records.
 ///
-/// As stored: 1  format version, 1    the position    8  row of the beginning of its chain    32  MAC.
+/// The stored form: 1  format version, 1    the position    8  row of the beginning of its chain    32  MAC.
 public struct AuditEnd: Hashable, Sendable {
   public var position: AuditPosition
   /// The row in which its chain begins.
@@ -74,17 +77,17 @@ public struct AuditEnd: Hashable, Sendable {
   private static let formatVersion: UInt8 = 1
   private static let signedCount = 1 + AuditPosition.encodedCount + 8
 
-  /// An end that an anchor vouches for.
+  /// Makes an end without a MAC, for which an anchor vouches.
   public init(_ position: AuditPosition, chain: Int64) { (self.position, self.chain, mac) = (position, chain, .none) }
 
-  /// The end of the chain that `key` has come to.
+  /// Makes the end of the chain whose current key is `key`.
   public init(_ position: AuditPosition, chain: Int64, _ vault: VaultID, key: inout AuditKey) {
     (self.position, self.chain) = (position, chain)
     mac = .none
     mac = mac(vault, key: &key)
   }
 
-  /// The MAC that it has to have.
+  /// The MAC that the end must have.
   public func mac(_ vault: VaultID, key: inout AuditKey) -> RecordMark {
     let place = AssociatedData(vault: vault, table: .audit, number: 0, version: 2, accessible: .whenUnlocked)
     return unsafe key.mac(place, signed.span.bytes)  // Bytes have no padding: all are initialized.
@@ -100,7 +103,7 @@ public struct AuditEnd: Hashable, Sendable {
 
   public var encoded: [UInt8] { signed + mac.array }
 
-  /// Reads what ``encoded`` made, without believing it.
+  /// Reads bytes that ``encoded`` wrote, without verifying them.
   public init(decoding input: RawSpan) throws(CryptoError) {
     var reader = ByteReader()
     guard try reader.uint8(input) == Self.formatVersion else { throw .malformed("unknown version of audit end") }
@@ -115,50 +118,52 @@ public struct AuditEnd: Hashable, Sendable {
   }
 }
 
-/// The part of the audit log that is vouched for: where it begins, since older records were taken out, how far it was
-/// known to be whole, and what subjects have used of it up to there. It counts in the record of the strongest class, so
-/// that it changes while the vault is unlocked alone.
+/// The authenticated facts about the audit log: the position at which it begins, because older records were removed;
+/// the position up to which it was known to be complete; and the use that subjects had made of it up to there. The
+/// anchor is part of the record set of the strongest class, so it changes only while the vault is unlocked.
 ///
-/// As stored: 1  format version, 1 or 2    1  whether anybody vouched for the chain before the first record, 1 or 0
+/// The stored form:
+///
+///   1  format version, 1 or 2    1  whether anybody vouched for the chain before the first record, 1 or 0
 ///   the position before the first record    the position up to which all is known; in version 2 then
-///   2  number of ranges of rows that are set aside    of each, in their order, 8  first row    8  last row
-///   8  ``early``    8  the time of that    to the end  ``AuditUsage``, sealed, where it is known.
+///   2  number of ranges of rows that are set aside    for each, in order, 8  first row    8  last row
+///   8  ``early``    8  ``earlyTime``    to the end  ``AuditUsage``, sealed, if it is known
 public struct AuditAnchor: Hashable, Sendable {
   public var cut: AuditPosition
   public var joined: AuditPosition
-  /// False when nobody vouched for the chain before ``cut``, which the next one may have gone on from.
+  /// False if nobody vouched for the chain before ``cut``, which the next chain may have continued.
   public var isVouchedFor: Bool
-  /// The rows of whole chains that nobody can read and that were set aside, in their order: they are passed over, and
-  /// what comes after them still vouches for them.
+  /// The rows of whole chains that nobody can read and that were set aside, in order. A check skips these rows, and the
+  /// records after them still vouch for them.
   public var aside: [ClosedRange<Int64>] = []
-  /// The use that subjects have made of the log, sealed (``AuditUsage``); empty where it is not known.
+  /// The sealed use that subjects have made of the log (``AuditUsage``); empty if not known.
   public private(set) var usage: [UInt8] = []
-  /// The bytes up to there that were written before first unlocks, of which each day takes off a seventh.
+  /// The bytes, up to ``joined``, that were written before a first unlock. Each day subtracts a seventh.
   public private(set) var early: Int64 = 0
-  /// The time at which that was so, Unix seconds.
+  /// The time at which ``early`` was computed, Unix seconds.
   public private(set) var earlyTime: Int64 = 0
   private static let week: Int64 = 7 * 86_400
 
-  /// The version of an anchor without rows that are set aside and without what was used, and that of one with either.
+  /// The version of an anchor without set-aside rows and without usage, and the version of any other anchor.
   private static let (plainVersion, version): (UInt8, UInt8) = (1, 2)
-  /// The most ranges of rows that are set aside.
+  /// The highest number of ranges of rows that are set aside.
   public static let mostAside = 256
 
   public init(cut: AuditPosition, joined: AuditPosition, isVouchedFor: Bool = true) {
     (self.cut, self.joined, self.isVouchedFor) = (cut, joined, isVouchedFor)
   }
 
-  /// True when a row is one of those that were set aside.
+  /// True if a row is among those that were set aside.
   public func isAside(_ row: Int64) -> Bool { aside.contains { $0.contains(row) } }
 
-  /// Forgets what was used, for another store that has other keys.
+  /// Forgets the usage, for another store with other keys.
   public mutating func forgetUsage() { usage = [] }
 
-  /// Takes what subjects have used, sealed.
+  /// Stores the sealed use that subjects have made of the log.
   ///
   /// - Parameters:
-  ///   - time: Unix seconds. A clock that jumps takes off no more than a day does.
-  ///   - more: the bytes that were written before a first unlock since.
+  ///   - time: Unix seconds. A clock that jumps subtracts no more from ``early`` than one day does.
+  ///   - more: The bytes that were written before a first unlock since the last call.
   public mutating func keep(_ usage: [UInt8], at time: Int64, early more: Int64) {
     let passed = min(max(0, Seconds.from(earlyTime, to: time)), AuditChain.longestStep)
     let left = early - Int64(Double(early) * Double(passed) / Double(Self.week))

@@ -1,18 +1,19 @@
 internal import Glibc
 
-/// The texts of the entries in an ``AuditBlock``, of which each is written once: gets within a second are of a few items, as a
-/// rule.
+/// The texts of the entries in an ``AuditBlock``, each usually written once, because the gets of one second mostly
+/// concern a few items.
 ///
-/// It knows where they are, and holds none of them.
+/// This type knows the places of the texts, but holds no text.
 struct AuditTexts {
-  /// The size with which a text begins that is there already, to which its place is added.
+  /// The size that marks a text as already written; the place of the text is added to it.
   private static let known = 1 << 15
 
-  /// A text by some of its bytes: where it is in the block, which is never 0, and its place among the texts.
+  /// The known texts, indexed by some of their bytes: the offset in the block, which is never 0, and the
+  /// place among the texts.
   private var slots = [(offset: UInt16, place: UInt16)](repeating: (0, 0), count: 256)
   private var count = 0
 
-  /// Writes a text, or where it was written before.
+  /// Writes a text, or a reference to the place where it was written before.
   mutating func write(_ bytes: RawSpan, _ writer: inout ByteWriter, _ out: inout MutableRawSpan) {
     let slot = Self.slot(bytes)
     let (offset, place) = slots[slot]
@@ -25,13 +26,13 @@ struct AuditTexts {
     writer.bytes(bytes, &out)
   }
 
-  /// Forgets them, for another record.
+  /// Forgets all texts, for the next record.
   mutating func forget() {
     for slot in slots.indices { slots[slot] = (0, 0) }
     count = 0
   }
 
-  /// The slot of a text, by its size and its last bytes: those of many items begin alike.
+  /// The slot of a text, from its size and its last bytes, because the names of many items begin alike.
   private static func slot(_ text: RawSpan) -> Int {
     var bits = UInt64(text.byteCount)
     if text.byteCount >= 8 {
@@ -45,12 +46,12 @@ struct AuditTexts {
     return Int(truncatingIfNeeded: (bits &* 0x9E37_79B9_7F4A_7C15) >> 56)
   }
 
-  /// True when those are the bytes, after their size, at that place.
+  /// True if the block has this text at `offset`, after its size.
   private static func isText(_ text: RawSpan, at offset: Int, _ bytes: RawSpan) -> Bool {
     let size = unsafe bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt16.self)
     guard Int(UInt16(littleEndian: size)) == text.byteCount else { return false }
     let there = bytes.extracting(offset + 2..<offset + 2 + text.byteCount)
-    // Both have so many bytes, which are not none, and are lent for the call.
+    // Both have this number of bytes, which is not 0, and are lent for the call.
     return unsafe text.withUnsafeBytes { text in
       unsafe there.withUnsafeBytes { there in
         unsafe memcmp(text.baseAddress!, there.baseAddress!, text.count) == 0
@@ -58,7 +59,7 @@ struct AuditTexts {
     }
   }
 
-  /// Reads a text, given those before it.
+  /// Reads a text, or a reference to one of `texts`, to which a new text is added.
   ///
   /// - Throws: ``CryptoError/malformed(_:)``.
   static func read(

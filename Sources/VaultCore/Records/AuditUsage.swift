@@ -1,20 +1,22 @@
 public import VaultModel
 
-/// The use that subjects have made of their parts of the audit log, and the count beyond: it is kept with the anchor
-/// of the log, so that a daemon that starts anew goes on from there.
+/// The bytes that subjects have used of their parts of the audit log, and the count of events beyond. The usage is
+/// stored with the anchor of the log, so that a restarted daemon continues from there.
 ///
-/// As sealed, numbers little-endian: 1  format version, 1    8  time    8  how much was counted    8  since when    8
-/// the last time 2  number of subjects    then of each 16  ``Key``    4×4  bytes used of each part.
+/// The plaintext, numbers little-endian:
+///
+///   1  format version, 1    8  time    8  number of counted events    8  time of the first    8  time of the last
+///   2  number of subjects    then for each 16  ``Key``    4×4  bytes used of each part
 public struct AuditUsage: Hashable, Sendable {
-  /// The bytes that are used of each part.
+  /// The bytes used of each part.
   public typealias Used = [UInt32]
 
   public typealias Key = AuditEntry.Subject
 
-  /// The events that went beyond a part and were counted.
+  /// The events that did not fit into a part and were only counted.
   public struct Counted: Hashable, Sendable {
     public var count: Int64
-    /// The time of the first, and of the last, Unix seconds.
+    /// The time of the first event, and below it that of the last, Unix seconds.
     public var since: Int64
     public var last: Int64
 
@@ -23,10 +25,10 @@ public struct AuditUsage: Hashable, Sendable {
 
   /// The number of parts.
   public static let parts = 4
-  /// The most subjects: those that have used most are kept.
+  /// The highest number of subjects; those that used the most are kept.
   public static let most = 1024
 
-  /// The time at which that was so, Unix seconds.
+  /// The time at which the usage was taken, Unix seconds.
   public var time: Int64
   public var counted: Counted?
   public var subjects: [Key: Used]
@@ -34,7 +36,7 @@ public struct AuditUsage: Hashable, Sendable {
   private static let formatVersion: UInt8 = 1
   private static let prefix = 1 + 4 * 8 + 2
   private static let each = 16 + 4 * parts
-  /// The size of the longest one in bytes.
+  /// The maximum size of the encoding in bytes.
   static let largest = prefix + most * each
 
   public init(time: Int64, counted: Counted? = nil, subjects: [Key: Used] = [:]) {
@@ -60,9 +62,9 @@ public struct AuditUsage: Hashable, Sendable {
 
   private static func sum(_ used: Used) -> UInt64 { used.reduce(0) { $0 + UInt64($1) } }
 
-  /// Reads what ``encoded`` made.
+  /// Reads bytes that ``encoded`` wrote.
   ///
-  /// - Throws: ``CryptoError/malformed(_:)`` for anything else.
+  /// - Throws: ``CryptoError/malformed(_:)`` for any other bytes.
   public init(decoding input: RawSpan) throws(CryptoError) {
     var reader = ByteReader()
     guard try reader.uint8(input) == Self.formatVersion else { throw .malformed("unknown version of audit usage") }

@@ -1,28 +1,29 @@
 import VaultModel
 
-/// The beginning of a backup: in the clear, whose it is, and all that opens it but a password or a recovery code.
+/// The beginning of a backup, in the clear: the vault that it belongs to, and all that opens it except a password
+/// or a recovery code.
 ///
-/// The pieces of a stream follow it (``StreamSealer``): the database file, ``pieceCount`` bytes in each but the last. The
-/// header is the associated data of the first piece, so nothing in it can be changed either. The stream's key comes from
-/// the key of the class `after-first-unlock`: its ``Subkey/backup``, with which format, `backup`, vault id and salt are
-/// hashed (keyed BLAKE2b).
+/// The pieces of a stream follow (``StreamSealer``): the database file, ``pieceCount`` bytes in each piece but the
+/// last. The header is the associated data of the first piece, so nothing in it can be changed either. The stream's key
+/// is derived from the key of the class `after-first-unlock`: its ``Subkey/backup`` hashes format, `backup`, vault id
+/// and salt (keyed BLAKE2b).
 public struct BackupHeader: Hashable, Sendable {
-  /// The size of the part of the database that is sealed in one piece, in bytes.
+  /// The number of bytes of the database that are sealed in one piece.
   public static let pieceCount = 64 << 10
-  /// The most slots that a backup has.
+  /// The highest number of slots in a backup.
   public static let maximumSlots = 255
-  /// The kinds of slots that open the vault wherever it is; the others need their machine.
+  /// The kinds of slots that open the vault on any machine; the others need their own machine.
   public static let portableKinds: Set<SlotKind> = [.password, .recovery]
   static let saltCount = 32
 
-  /// The vault that it is a backup of.
+  /// The vault of which this is a backup.
   public let vaultID: VaultID
-  /// The time at which it was made, Unix seconds.
+  /// The time at which the backup was made, Unix seconds.
   public let created: Int64
   /// The size of the database in bytes, at least 1.
   public let size: Int
   let salt: [UInt8]
-  /// The slots that open it.
+  /// The slots that open the backup.
   public let slots: [SlotRecord]
   let wrappedKey: [UInt8]
   var streamHeader: [UInt8]
@@ -48,11 +49,11 @@ public struct BackupHeader: Hashable, Sendable {
     self.streamHeader = streamHeader
   }
 
-  /// Describes a backup that is about to be made, with a fresh salt; ``seal(backupKey:)`` comes next.
+  /// Describes a backup that is about to be made, with a fresh salt; call ``seal(backupKey:)`` next.
   ///
-  /// - Parameter wrappedKey: the key of `after-first-unlock` as it is wrapped under the vault key.
+  /// - Parameter wrappedKey: The key of `after-first-unlock`, wrapped under the vault key.
   /// - Throws: ``CryptoError/limits(_:)`` without slots or with more than ``maximumSlots``;
-  ///   ``CryptoError/malformed(_:)`` for a slot that is not portable, or a part that has another size than it has.
+  ///   ``CryptoError/malformed(_:)`` for a slot that is not portable, or a part of the wrong size.
   public init(
     vaultID: VaultID, created: Int64, size: Int, slots: [SlotRecord], wrappedKey: [UInt8]
   ) throws(CryptoError) {
@@ -61,7 +62,7 @@ public struct BackupHeader: Hashable, Sendable {
       wrappedKey: wrappedKey, streamHeader: [UInt8](repeating: 0, count: StreamSealer.headerCount))
   }
 
-  /// Begins the stream, which then is this header's.
+  /// Begins the stream, and stores its header.
   public mutating func seal(backupKey: borrowing SecureBytes) -> StreamSealer {
     let sealer = StreamSealer(key: streamKey(backupKey))
     streamHeader = sealer.header
@@ -70,8 +71,8 @@ public struct BackupHeader: Hashable, Sendable {
 
   /// Begins to open the stream.
   ///
-  /// - Throws: ``CryptoError/authenticationFailed`` when `vaultKey` is another vault's or the header was changed where
-  ///   that shows already; the rest shows at the first piece.
+  /// - Throws: ``CryptoError/authenticationFailed`` if `vaultKey` belongs to another vault, or if the header was
+  ///   changed in a way that is detected here; any other change is detected at the first piece.
   public func open(vaultKey: borrowing SecureBytes) throws(CryptoError) -> StreamOpener {
     let classKey = try wrappedKey.withSpan { (wrapped: RawSpan) throws(CryptoError) in
       try KeyWrap.unwrap(wrapped, of: .afterFirstUnlock, under: .vault, key: vaultKey, vaultID: vaultID)
@@ -87,15 +88,15 @@ public struct BackupHeader: Hashable, Sendable {
   }
 }
 
-// Where the pieces are.
+// The places of the pieces.
 extension BackupHeader {
   /// The number of pieces that follow the header.
   public var pieces: Int { (size - 1) / Self.pieceCount + 1 }
 
-  /// The number of bytes of the database in the piece `index`, counted from 0.
+  /// The number of bytes of the database in the piece `index`; the first piece has index 0.
   public func pieceSize(_ index: Int) -> Int { min(Self.pieceCount, size - index * Self.pieceCount) }
 
-  /// The number of bytes that all sealed pieces have together; nil when no file can be as large.
+  /// The total size of all sealed pieces in bytes; nil if no file can be that large.
   public var streamCount: Int? {
     let (count, overflow) = size.addingReportingOverflow(pieces * StreamSealer.overhead)
     return overflow ? nil : count

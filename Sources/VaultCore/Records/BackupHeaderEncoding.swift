@@ -2,12 +2,12 @@ import VaultModel
 
 // Version 1 of the encoding. Numbers are little-endian.
 //
-//   13  what every backup begins with (see BackupPrefix)
+//   13  the prefix of every backup (see BackupPrefix)
 //   16  vault id    8  created, Unix seconds    8  the database's size in bytes    32  salt
 //   1  number of slots, then for each of them 2  record's size    …  record
 //   72  wrapped key of `after-first-unlock`    24  the stream's own header
 extension BackupHeader {
-  /// The header as a backup begins with it; also the associated data of its first piece.
+  /// The header as it begins a backup; also the associated data of the first piece.
   public func encoded() -> [UInt8] {
     let records = slots.map { $0.encoded() }
     let count =
@@ -36,10 +36,10 @@ extension BackupHeader {
     return bytes
   }
 
-  /// Reads what ``encoded()`` made.
+  /// Reads bytes that ``encoded()`` wrote.
   ///
-  /// - Throws: ``CryptoError/limits(_:)`` for a number beyond what is accepted, ``CryptoError/malformed(_:)`` for anything
-  ///   else that is no header.
+  /// - Throws: ``CryptoError/limits(_:)`` for a number outside the accepted range; ``CryptoError/malformed(_:)`` for
+  ///   any other bytes that are not a header.
   public init(decoding input: RawSpan) throws(CryptoError) {
     let prefix: BackupPrefix
     do throws(BackupPrefix.Problem) { prefix = try BackupPrefix(input) } catch { throw .malformed(error.reason) }

@@ -1,13 +1,15 @@
-/// Fills memory of a known size front to back with little-endian numbers and bytes.
+/// A writer of little-endian numbers and bytes into memory of a known size, front to back.
 ///
-/// It traps on overrun: the size was computed from the same values before.
+/// The writer traps on overrun, because the caller computed the size from the same values.
 struct ByteWriter {
   private(set) var offset: Int
 
-  /// - Parameter offset: the number of bytes at the beginning that are written apart.
+  /// Makes a writer.
+  ///
+  /// - Parameter offset: The number of bytes at the beginning that are written separately.
   init(at offset: Int = 0) { self.offset = offset }
 
-  /// The bytes that `body` writes, which are `count`.
+  /// Returns the bytes that `body` writes; traps unless there are `count` of them.
   static func array(count: Int, _ body: (inout ByteWriter, inout MutableRawSpan) -> Void) -> [UInt8] {
     var bytes = [UInt8](repeating: 0, count: count)
     var span = bytes.mutableSpan
@@ -43,19 +45,19 @@ struct ByteWriter {
     precondition(value.byteCount <= out.byteCount - offset)
     unsafe out.withUnsafeMutableBytes { target in
       unsafe value.withUnsafeBytes { source in
-        // Checked just above; neither is empty.
+        // The size was checked above; neither is empty.
         unsafe target.baseAddress!.advanced(by: offset).copyMemory(from: source.baseAddress!, byteCount: source.count)
       }
     }
     offset += value.byteCount
   }
 
-  /// Has `body` write the next `count` bytes.
+  /// Lets `body` write the next `count` bytes.
   mutating func fill<R>(count: Int, _ out: inout MutableRawSpan, _ body: (inout MutableRawSpan) -> R) -> R {
     precondition(count <= out.byteCount - offset)
     defer { offset += count }
     return unsafe out.withUnsafeMutableBytes { bytes in
-      // Checked just above, and the span is unique for the call.
+      // The size was checked above, and the span is unique for the call.
       let rest = unsafe UnsafeMutableRawBufferPointer(rebasing: bytes[offset..<offset + count])
       var part = unsafe MutableRawSpan(_unsafeBytes: rest)
       return body(&part)
@@ -66,7 +68,7 @@ struct ByteWriter {
     unsafe bytes(value.utf8Span.span.bytes, &out)  // Bytes have no padding: all are initialized.
   }
 
-  /// A text after its size (2).
+  /// Writes a text after its size (2).
   mutating func sized(_ value: String, _ out: inout MutableRawSpan) {
     uint16(value.utf8.count, &out)
     text(value, &out)

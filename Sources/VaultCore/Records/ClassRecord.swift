@@ -1,39 +1,40 @@
 public import VaultModel
 
-/// The facts that are authenticated about all records of one access class together, under the integrity key of that
-/// class alone.
+/// The facts about all records of one access class, authenticated together under the integrity key of that class.
 ///
-/// As stored, numbers little-endian:
+/// The stored form, numbers little-endian:
 ///
 ///   1  format version, 3    32  random mask
 ///   8  newest time    8  next row    4  next slot    8  number of items in the trash    8  age of the trash in seconds
 ///   then for each set, ascending: 1  table    4  part    8  number of records    32  exclusive or of the marks, masked
 ///   32  MAC over all before
 ///
-/// Each set is masked with keyed BLAKE2b of the mask and the set's place, as the paper on ``RecordSet`` asks, so that what
-/// was stored at different times tells nothing of the marks. The paper keeps the hash where nobody else can write; here it
-/// lies beside the records, so a MAC is over it.
+/// Each set is masked with keyed BLAKE2b of the mask and the set's place, as the paper cited at ``RecordSet`` requires,
+/// so that records stored at different times reveal nothing about the marks. The paper keeps the hash where nobody else
+/// can write; here it lies beside the records, so a MAC covers it.
 public struct ClassRecord: Hashable, Sendable {
-  /// The part of a class record that is in the clear. Without the key it is what somebody wrote there, good for being
-  /// shown.
+  /// The part of a class record that is in the clear. Without the key, nothing vouches for it, so it is
+  /// fit only for display.
   public struct Facts: Hashable, Sendable {
-    /// The number of items that the class has.
+    /// The number of items in the class.
     public var items: Int64
-    /// The newest time of any write of the class, Unix seconds.
+    /// The newest time of any write in the class, Unix seconds.
     public var time: Int64
-    /// A number above every row that an item of the class has or had since it is of the class.
+    /// A number above every row that an item has, or has had, while it belonged to the class.
     public var nextRow: Int64
-    /// A number above every one that a slot got here; the same in the records of all classes.
+    /// A number above that of every slot that the vault has had; the same in the records of all classes.
     public var nextSlot: UInt32
     /// The number of ``items`` that are in the trash.
     public var trashed: Int64
-    /// The age of the trash, in seconds: the time from each write of the class to the next, of which no more than
-    /// ``longestStep`` counts. A clock that jumps takes nothing out of the trash.
+    /// The age of the trash, in seconds: the sum of the times from each write in the class to the next, of which each
+    /// counts for at most ``longestStep``. A clock that jumps does not expire anything in the trash.
     public private(set) var age: Int64
 
-    /// The most seconds between two writes by which the trash ages.
+    /// The most seconds between two writes that count for the age of the trash.
     public static let longestStep: Int64 = 86_400
 
+    /// Describes a class.
+    ///
     /// - Parameters:
     ///   - time: Unix seconds.
     ///   - nextRow: 1 or more.
@@ -45,46 +46,48 @@ public struct ClassRecord: Hashable, Sendable {
       (self.trashed, self.age) = (trashed, age)
     }
 
-    /// Takes note of a write at a time, Unix seconds.
+    /// Records a write at `now`, Unix seconds.
     public mutating func advance(to now: Int64) {
       age = Seconds.after(min(max(0, Seconds.from(time, to: now)), Self.longestStep), age)
       time = max(time, now)
     }
 
-    /// Takes note that the time was ahead of this one, Unix seconds. The age goes back by as much, which it may have
-    /// grown by for nothing, and by ``longestSetback`` at most: after one jump of years it has grown by a day.
+    /// Corrects a newest time that was ahead of `now`, Unix seconds. The age goes back by the same amount, because it
+    /// may have grown by that much without cause, but at most by ``longestSetback``: a single jump of years made it
+    /// grow by only a day.
     public mutating func setBack(to now: Int64) {
       let ahead = min(max(0, Seconds.from(now, to: time)), Self.longestSetback)
       (time, age) = (min(time, now), max(0, age - ahead))
     }
 
-    /// The longest time for which anything is remembered by age that must not come a second time: a deposit.
+    /// The longest time, measured by age, for which the vault remembers something that must not come twice: a deposit.
     private static let longestSetback: Int64 = 31 * 86_400
 
-    /// The same where other facts are not further.
+    /// The same facts, with the times, numbers and age of `other` where these are higher.
     public func raised(to other: Facts) -> Facts {
       Facts(
         items: items, time: max(time, other.time), nextRow: max(nextRow, other.nextRow),
         nextSlot: max(nextSlot, other.nextSlot), trashed: trashed, age: max(age, other.age))
     }
 
-    /// True when the numbers are such that a vault can come to.
+    /// True if a vault can have these numbers.
     var areUsable: Bool {
       (0...ClassRecord.mostRecords).contains(items) && (1...ClassRecord.lastRow).contains(nextRow)
         && (1...ClassRecord.lastSlot).contains(nextSlot) && (0...items).contains(trashed) && age >= 0
     }
   }
 
-  /// The highest ``Facts/nextRow``.
+  /// The highest allowed ``Facts/nextRow``.
   public static let lastRow: Int64 = 1 << 53
-  /// The highest ``Facts/nextSlot``.
+  /// The highest allowed ``Facts/nextSlot``.
   public static let lastSlot: UInt32 = 1 << 31
-  /// More records than any table has. Sums and differences of such counts are far from what a number can hold.
+  /// A number above the records of any table. Sums and differences of such counts are far below the
+  /// limits of an integer.
   public static let mostRecords: Int64 = 1 << 40
 
   /// The hashes over the records.
   public let sets: RecordSets
-  /// The rest; ``Facts/items`` follows from the sets.
+  /// The other facts; ``Facts/items`` follows from the sets.
   public let facts: Facts
 
   private static let formatVersion: UInt8 = 3
@@ -99,10 +102,10 @@ public struct ClassRecord: Hashable, Sendable {
       trashed: facts.trashed, age: facts.age)
   }
 
-  /// Both, to be changed and put together again.
+  /// The sets and the facts, to be changed and put together again.
   public var parts: (sets: RecordSets, facts: Facts) { (sets, facts) }
 
-  /// The record as it is stored, under a fresh mask and the integrity key of the class.
+  /// The record in its stored form, under a fresh mask and the integrity key of the class.
   public func encoded(_ vault: VaultID, _ accessible: AccessClass, key: borrowing SecureBytes) -> [UInt8] {
     let places = sets.places
     var bytes = [UInt8](repeating: 0, count: Self.fixedCount + places.count * Self.entryCount + RecordMark.count)
@@ -130,11 +133,11 @@ public struct ClassRecord: Hashable, Sendable {
     return bytes
   }
 
-  /// Reads what ``encoded(_:_:key:)`` made.
+  /// Reads bytes that ``encoded(_:_:key:)`` wrote.
   ///
-  /// - Throws: ``CryptoError/authenticationFailed`` for another key, class or vault, or changed bytes;
-  ///   ``CryptoError/malformed(_:)`` for what a later program wrote; ``CryptoError/limits(_:)`` for numbers that no vault
-  ///   comes to.
+  /// - Throws: ``CryptoError/authenticationFailed`` for another key, class or vault, or for changed bytes;
+  ///   ``CryptoError/malformed(_:)`` for a record that a later program wrote; ``CryptoError/limits(_:)`` for numbers
+  ///   that no vault reaches.
   public init(
     decoding input: RawSpan, _ vault: VaultID, _ accessible: AccessClass, key: borrowing SecureBytes
   ) throws(CryptoError) {
@@ -156,9 +159,9 @@ public struct ClassRecord: Hashable, Sendable {
     guard self.facts.areUsable else { throw .limits("numbers of a class record") }
   }
 
-  /// Reads what a record says in the clear, without believing it.
+  /// Reads the part of a record that is in the clear, without verifying it.
   ///
-  /// - Throws: ``CryptoError/malformed(_:)``, ``CryptoError/limits(_:)`` when it is no class record.
+  /// - Throws: ``CryptoError/malformed(_:)``, ``CryptoError/limits(_:)`` if the bytes are not a class record.
   public static func facts(in input: RawSpan) throws(CryptoError) -> Facts {
     let body = input.byteCount - RecordMark.count
     guard body > 0 else { throw tooShort }
@@ -197,7 +200,7 @@ public struct ClassRecord: Hashable, Sendable {
 
   private static var tooShort: CryptoError { .malformed("class record is too short") }
 
-  // A record's mark is never made with the table `hashes`, and the MAC has another version than the masks.
+  // No record's mark is made with the table `hashes`, and the MAC has another version than the masks.
   private static func mask(
     _ random: [UInt8], _ place: RecordSets.Place, _ vault: VaultID, _ accessible: AccessClass,
     _ key: borrowing SecureBytes

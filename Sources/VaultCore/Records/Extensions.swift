@@ -1,16 +1,17 @@
-/// Fields that later programs may add at the end of a record: kept as they are, so that rewriting a record loses nothing.
+/// Fields that later programs may add at the end of a record. They are kept unchanged, so that rewriting
+/// a record loses nothing.
 ///
-/// The encoding is its size in bytes (2, little-endian) and then the fields, each a type byte, a size (2) and that many
-/// bytes, in ascending order of their types. A field whose type is 128 or more changes what the rest means, so a program
-/// that does not know it must refuse the record.
+/// The encoding is the size in bytes (2, little-endian) and then the fields, each a type byte, a size (2) and the
+/// content, in ascending order of their types. A field of type 128 or above changes the meaning of the rest, so a
+/// program that does not know the field must refuse the record.
 public struct Extensions: Hashable, Sendable {
-  /// The fields as they are encoded, without the size before them.
+  /// The encoded fields, without the size before them.
   let bytes: [UInt8]
 
-  /// No fields.
+  /// Makes an empty set of fields.
   public init() { bytes = [] }
 
-  /// Fields of this program, in ascending order of their types.
+  /// Encodes fields of this program, which must be in ascending order of their types.
   init(_ fields: [(type: UInt8, content: [UInt8])]) {
     var bytes: [UInt8] = []
     for (type, content) in fields {
@@ -22,7 +23,7 @@ public struct Extensions: Hashable, Sendable {
     self.bytes = bytes
   }
 
-  /// The same fields, with this content in the one of a type; nil for without it.
+  /// Returns the same fields, with `content` in the field of this type; nil removes the field.
   func replacing(_ type: UInt8, with content: [UInt8]?) -> Extensions {
     if bytes.isEmpty { return content.map { Extensions([(type, $0)]) } ?? self }
     var fields = self.fields.filter { $0.type != type }
@@ -30,10 +31,10 @@ public struct Extensions: Hashable, Sendable {
     return Extensions(fields.sorted { $0.type < $1.type })
   }
 
-  /// The content of the field of this type; nil when there is none.
+  /// The content of the field of this type; nil if there is no such field.
   func field(_ type: UInt8) -> [UInt8]? { bytes.isEmpty ? nil : fields.first { $0.type == type }?.content }
 
-  /// The fields that are left when `take` has looked at each and taken those for which it returns true.
+  /// Returns the fields that `take` leaves: `take` sees each field, and takes those for which it returns true.
   func taking(
     _ take: (_ type: UInt8, _ content: [UInt8]) throws(CryptoError) -> Bool
   ) throws(CryptoError) -> Extensions {
@@ -65,7 +66,7 @@ public struct Extensions: Hashable, Sendable {
 
   /// Reads the fields of a record.
   ///
-  /// - Parameter decisive: the types from 128 on that this program knows in such a record.
+  /// - Parameter decisive: The types of 128 and above that this program knows in such a record.
   init(_ reader: inout ByteReader, _ input: RawSpan, decisive: [UInt8] = []) throws(CryptoError) {
     let count = try reader.uint16(input)
     let end = reader.offset + count

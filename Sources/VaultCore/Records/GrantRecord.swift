@@ -1,9 +1,9 @@
 public import VaultModel
 
-/// One record of the table of grants: a grant itself, or a fact that decides how grants count. Sealed under its class's key for
-/// grants, once for each class that it is to count for.
+/// One record of the table of grants: a grant, or a fact that decides how grants count. It is sealed under the grants
+/// key of a class, once for each class in which it counts.
 ///
-/// As stored, numbers little-endian, texts UTF-8:
+/// The stored form, numbers little-endian, texts UTF-8:
 ///
 ///   1  format version, 1    1  content: 1 a grant, 2 a confined subject, 3 unconfirmed, 4 a denial
 ///   a grant: 2  subject's size    …  subject    2  pattern's size    …  pattern    1  rights    8  created
@@ -14,37 +14,38 @@ public import VaultModel
 ///   2  size of the extension fields    …  extension fields (see Extensions)
 ///     a grant: field 1  the name of a unit's credential
 ///
-/// There is one encoding for each record: what decodes, encodes to the same bytes.
+/// Each record has exactly one encoding: bytes that decode encode to the same bytes again.
 public struct GrantRecord: Hashable, Sendable {
-  /// What it says.
+  /// The content of a record.
   public enum Content: Hashable, Sendable {
     case grant(Grant)
-    /// In a user's vault, processes that are this subject have their grants alone, whether or not any is left.
+    /// In a user's vault, the processes that match this subject have their own grants only, even if no grant is left.
     case confined(Subject)
-    /// No grant counts before somebody has confirmed all of them: the vault came from a backup then, Unix seconds.
+    /// No grant counts until somebody has confirmed all of them, because the vault came from a backup at
+    /// this time, Unix seconds.
     case unconfirmed(since: Int64)
-    /// Processes that are this subject may not ask for the item of that name any more.
+    /// Processes that match this subject may no longer ask for the item of that name.
     case denied(Subject, ItemName)
   }
 
-  /// Its random identity, the same in each class.
+  /// The random identity of the record, the same in each class.
   public var id: ItemID
   public var content: Content
   /// Fields that later programs added.
   public var extensions: Extensions
   private static let credentialField: UInt8 = 1
 
-  /// A record with a new identity.
+  /// Makes a record with a new identity.
   public init(_ content: Content) {
     id = .random()
     self.content = content
     extensions = Extensions()
   }
 
-  /// The grant, if it is one.
+  /// The grant, if the record is one.
   public var grant: Grant? { if case .grant(let grant) = content { grant } else { nil } }
 
-  /// The place that a record in a class is bound to.
+  /// The place to which a record in a class is bound.
   public static func place(_ id: ItemID, _ vault: VaultID, _ accessible: AccessClass) -> AssociatedData {
     AssociatedData(vault: vault, table: .grants, item: id, version: 0, accessible: accessible, policyRevision: 0)
   }
@@ -68,13 +69,13 @@ extension GrantRecord {
     return 2 + content + fields.encodedCount
   }
 
-  /// The extension fields, with this program's own.
+  /// The extension fields, including those of this program.
   private var fields: Extensions {
     guard let credential = grant?.credential else { return extensions }
     return extensions.replacing(Self.credentialField, with: Array(credential.text.utf8))
   }
 
-  /// The plaintext to seal. It has names of items in it.
+  /// The plaintext to seal. It contains names of items.
   public func encoded() -> SecureBytes {
     SecureBytes(count: encodedCount) { out in
       var writer = ByteWriter()
@@ -105,17 +106,17 @@ extension GrantRecord {
     }
   }
 
-  /// Reads what ``encoded()`` made.
+  /// Reads bytes that ``encoded()`` wrote.
   ///
-  /// - Throws: ``CryptoError/malformed(_:)`` for anything else.
+  /// - Throws: ``CryptoError/malformed(_:)`` for any other bytes.
   public init(decoding input: RawSpan, id: ItemID) throws(CryptoError) {
     var texts = GrantTexts()
     try self.init(decoding: input, id: id, &texts)
   }
 
-  /// The same for one of many records.
+  /// Reads one of many records.
   ///
-  /// - Parameter texts: the subjects and patterns of those that were read before it, to which its own are added.
+  /// - Parameter texts: The subjects and patterns of the records read before; those of this record are added.
   public init(decoding input: RawSpan, id: ItemID, _ texts: inout GrantTexts) throws(CryptoError) {
     self.id = id
     var reader = ByteReader()

@@ -1,17 +1,17 @@
 internal import VaultModel
 
-/// The subjects and patterns of the grants that were read so far: each class has the same ones, and many grants have the same
-/// subject, so most are taken apart once.
+/// The subjects and patterns of the grants read so far. The classes hold the same grants, and many grants have the same
+/// subject, so most texts are parsed only once.
 public struct GrantTexts {
   private var subjects: [String: Subject] = [:]
   private var patterns: [String: ItemPattern] = [:]
 
-  /// None yet.
+  /// Makes an empty collection.
   public init() {}
 
   mutating func subject(_ reader: inout ByteReader, _ input: RawSpan) throws(CryptoError) -> Subject {
     let text = try reader.text(try reader.uint16(input), input)
-    // Texts that are equal to it may have other bytes.
+    // Swift may find texts equal that have different bytes.
     if let known = subjects[text], known.description.utf8.elementsEqual(text.utf8) { return known }
     guard let subject = try? Subject(parsing: text), subject.description.utf8.elementsEqual(text.utf8) else {
       throw .malformed("subject of grant")

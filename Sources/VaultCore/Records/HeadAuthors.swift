@@ -1,16 +1,16 @@
 internal import VaultModel
 
-/// Who stored an item and its versions, as a head has it:
+/// The creator of an item and the writers of its versions, as a head stores them:
 ///
 ///   1  number of texts, 1 or more    then for each: 2  size    …  text of a subject, UTF-8
-///   1  creator    1  writer of each version: the place of a text, from 1, or 0 where it is not known
+///   1  creator    1  writer of each version: the place of a text, from 1, or 0 if it is not known
 ///
-/// The texts stand in the order in which they are first needed, none twice.
+/// The texts are in the order in which they are first needed, each once.
 enum HeadAuthors {
-  /// The most bytes that a text has: a uid and the name of a unit.
+  /// The highest number of bytes of a text: a uid and the name of a unit.
   static let maximumBytes = 300
 
-  /// Refuses what the encoding has no room for.
+  /// Refuses texts for which the encoding has no room.
   static func validate(_ item: ItemInfo) throws(CryptoError) {
     try validate(item.creator)
     for version in item.versions { try validate(version.writer) }
@@ -20,7 +20,7 @@ enum HeadAuthors {
     if let text, !(1...maximumBytes).contains(text.utf8.count) { throw .limits("author") }
   }
 
-  /// The field's content; nil where nothing is known.
+  /// The field's content; nil if no author is known.
   static func encode(_ item: ItemInfo) -> [UInt8]? {
     var texts: [String] = []
     var (content, places): ([UInt8], [UInt8]) = ([0], [])
@@ -43,7 +43,7 @@ enum HeadAuthors {
     return content + places
   }
 
-  /// Puts what a field says into an item.
+  /// Copies the authors in a field into an item.
   static func decode(_ bytes: [UInt8], into item: inout ItemInfo) throws(CryptoError) {
     let fault = CryptoError.malformed("author field")
     var rest = bytes[...]
@@ -60,7 +60,7 @@ enum HeadAuthors {
     let authors = rest.map { $0 == 0 ? nil : texts[Int($0) - 1] }
     item.creator = authors[0]
     for index in item.versions.indices { item.versions[index].writer = authors[index + 1] }
-    // One encoding for each head.
+    // Each head has exactly one encoding.
     guard encode(item) == bytes else { throw fault }
   }
 }

@@ -15,14 +15,17 @@ internal import VaultModel
 //        8  number, from 1    8  created    4  size of the value in bytes    32  BLAKE2b of the sealed value record
 //   2  size of the extension fields    …  extension fields (see Extensions)
 //
-// The extension field of type 1 is in the head of an item that is in the trash: 8  when it was put there    8  the age of the trash
-// then, in seconds. The one of type 2 says who stored what, where that is known of anything: see HeadAuthors. The one of type 3 is of a
-// key: 1  its use, 0 where the kind tells it    …  its public half in SSH's form, where it is known. The one of
-// type 4 goes with that of the trash: 8  the number of the deletion, from 1. Earlier programs write none, and keep the
-// one that is there, also when they take the item out; without the field of the trash it means nothing. The one of
-// type 128, which has no content, is of a key that is never read: a program that does not know it refuses the record.
+// Extension fields:
+//   type 1, an item in the trash: 8  time of the deletion    8  age of the trash then, in seconds
+//   type 2, the authors, if any is known: see HeadAuthors
+//   type 3, a key: 1  its use, 0 if the kind tells it    …  its public half in SSH's form, if that is known
+//   type 4, with type 1: 8  number of the deletion, from 1
+//   type 128, without content: a key that is never read; a program that does not know this field refuses the record
 //
-// There is one encoding for each head: what decodes, encodes to the same bytes.
+// Earlier programs write no field of type 4, but keep an existing one, even when they take the item out of the trash;
+// without the field of type 1 it means nothing.
+//
+// Each head has exactly one encoding: bytes that decode encode to the same bytes again.
 extension HeadRecord {
   private static let formatVersion: UInt8 = 1
   private static let versionCount = 8 + 8 + 4 + Digest.count
@@ -31,10 +34,10 @@ extension HeadRecord {
   private static let keyField: UInt8 = 3
   private static let deletionField: UInt8 = 4
   private static let neverReadField: UInt8 = 128
-  /// The most bytes of a public key in SSH's form: RSA of 16,384 bits has about 2,100.
+  /// The highest number of bytes of a public key in SSH's form; an RSA key of 16,384 bits has about 2,100.
   private static let longestPublicKey = 4096
 
-  /// The number of bytes that ``encoded()`` has.
+  /// The size of ``encoded()`` in bytes.
   public var encodedCount: Int { encodedCount(with: allExtensions) }
 
   private func encodedCount(with extensions: Extensions) -> Int {
@@ -44,7 +47,7 @@ extension HeadRecord {
     return count + 8 + 8 + 2 + item.versions.count * Self.versionCount + extensions.encodedCount
   }
 
-  /// The extension fields with those that this program knows.
+  /// The extension fields, including those that this program knows.
   private var allExtensions: Extensions {
     var extensions = extensions
     if let trashed = item.trashed {
@@ -62,12 +65,12 @@ extension HeadRecord {
     return extensions
   }
 
-  /// Puts what the field of a key says into an item.
+  /// Copies the content of a key's field into an item.
   private static func decodeKey(_ bytes: [UInt8], into item: inout ItemInfo) throws(CryptoError) {
     let fault = CryptoError.malformed("key field")
     guard let code = bytes.first, bytes.count <= 1 + longestPublicKey else { throw fault }
     if code != 0 {
-      // One encoding for each head: what the kind tells is not said again.
+      // Each head has exactly one encoding, so a use that the kind tells is not stored.
       guard let use = KeyUse(rawValue: code), use.kind == nil, item.kind.use == nil else { throw fault }
       item.statedUse = use
     }
@@ -97,7 +100,7 @@ extension HeadRecord {
 
   /// The plaintext to seal.
   ///
-  /// Traps on a head that ``validate()`` refuses, because nobody could read it back.
+  /// Traps on a head that ``validate()`` refuses, because nobody could read that head back.
   public func encoded() -> SecureBytes {
     check()
     let extensions = allExtensions
@@ -106,10 +109,10 @@ extension HeadRecord {
 
   /// Writes the plaintext to seal into `scratch`.
   ///
-  /// Traps on a head that ``validate()`` refuses, because nobody could read it back.
+  /// Traps on a head that ``validate()`` refuses, because nobody could read that head back.
   public func encode(into scratch: Scratch) {
     check()
-    // Made once: it is a part of both the size and the bytes.
+    // Built once, because both the size and the bytes need it.
     let extensions = allExtensions
     scratch.fill(count: encodedCount(with: extensions)) { out in write(extensions, to: &out) }
   }
@@ -118,11 +121,12 @@ extension HeadRecord {
     do throws(CryptoError) { try validate() } catch { preconditionFailure("a head that cannot be read back") }
   }
 
-  /// Refuses what the encoding has no room for.
+  /// Refuses a head for which the encoding has no room.
   ///
-  /// - Throws: ``CryptoError/limits(_:)`` for attributes beyond the limits of `Attributes`, more than ``mostVersions`` versions,
-  ///   versions that do not ascend from 1, a next version that is not above them, a size of 4 GiB or more, revisions below 1,
-  ///   a deletion's number below 0, numbers above ``lastNumber``.
+  /// - Throws: ``CryptoError/limits(_:)`` for attributes beyond the limits of `Attributes`, more than ``mostVersions``
+  ///   versions, versions that do not ascend from 1, a next version that is not above them, a size of 4 GiB or more,
+  ///   revisions below 1, a deletion's number below 0, or numbers above ``lastNumber``; also for authors and key fields
+  ///   that the encoding does not allow.
   public func validate() throws(CryptoError) {
     guard policyRevision >= 1, headRevision >= 1 else { throw .limits("a revision is below 1") }
     guard max(policyRevision, headRevision, nextVersion) <= Self.lastNumber else {
@@ -182,9 +186,9 @@ extension HeadRecord {
     precondition(writer.offset == out.byteCount, "a head's size was computed wrongly")
   }
 
-  /// Reads what ``encoded()`` made.
+  /// Reads bytes that ``encoded()`` wrote.
   ///
-  /// - Throws: ``CryptoError/malformed(_:)`` for anything else; nothing is guessed or repaired.
+  /// - Throws: ``CryptoError/malformed(_:)`` for any other bytes; nothing is guessed or repaired.
   public init(decoding input: RawSpan) throws(CryptoError) {
     var reader = ByteReader()
     guard try reader.uint8(input) == Self.formatVersion else { throw .malformed("unknown version of head record") }
@@ -272,7 +276,7 @@ extension HeadRecord {
 }
 
 extension ItemKind {
-  /// Its number in the encoding, which never changes.
+  /// The kind's number in the encoding, which never changes.
   var code: UInt8 {
     switch self {
     case .password: 1

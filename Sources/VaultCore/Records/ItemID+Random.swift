@@ -1,11 +1,11 @@
 public import VaultModel
 
 extension ItemID {
-  /// A new identity.
+  /// Makes a new random identity.
   public static func random() -> ItemID {
     var words: (UInt64, UInt64) = (0, 0)
     unsafe withUnsafeMutableBytes(of: &words) { bytes in
-      // Unique for the call.
+      // The span is unique for the call.
       var out = unsafe MutableRawSpan(_unsafeBytes: bytes)
       RandomBytes.fill(&out)
     }

@@ -1,10 +1,10 @@
-/// The hashes over all records of one access class: one ``RecordSet`` for each table, or for a part of a table that is
-/// small and whose rows are to be told apart. It is stored as a part of a ``ClassRecord``.
+/// The hashes over all records of one access class: one ``RecordSet`` for each table, or for each part of a small table
+/// whose rows must be told apart. They are stored in a ``ClassRecord``.
 public struct RecordSets: Hashable, Sendable {
-  /// The records that a set is over.
+  /// The records that one set covers.
   public struct Place: Hashable, Comparable, Sendable {
     public var table: AssociatedData.Table
-    /// 0 where the table has one set.
+    /// The part of the table; 0 if the table has one set.
     public var part: UInt32
 
     public init(_ table: AssociatedData.Table, part: UInt32 = 0) {
@@ -17,10 +17,10 @@ public struct RecordSets: Hashable, Sendable {
 
   private var sets: [Place: RecordSet] = [:]
 
-  /// No records.
+  /// Makes empty sets.
   public init() {}
 
-  /// The set over `place`.
+  /// The set of the records at `place`.
   public subscript(place: Place) -> RecordSet {
     get { sets[place] ?? RecordSet() }
     set { sets[place] = newValue == RecordSet() ? nil : newValue }
@@ -29,10 +29,10 @@ public struct RecordSets: Hashable, Sendable {
   /// The places that have records, in ascending order.
   public var places: [Place] { sets.keys.sorted() }
 
-  /// True when nothing is in any set.
+  /// True if no set has a record.
   public var isEmpty: Bool { sets.isEmpty }
 
-  /// The number of records in all.
+  /// The number of records in all sets.
   public var count: Int64 { sets.values.reduce(0) { $0 &+ $1.count } }
 
   /// Applies a difference.

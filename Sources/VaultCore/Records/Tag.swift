@@ -1,54 +1,54 @@
 internal import CSodium
 
-/// A blind index entry: 16 bytes of keyed BLAKE2b that stand in the store for a name or an attribute.
+/// A blind index entry: 16 bytes of keyed BLAKE2b that represent a name or an attribute in the store.
 ///
-/// Equal inputs under one key give equal tags, which is all that the store learns. The input is a domain byte and then
+/// Equal inputs under one key give equal tags, and the store learns nothing else. The input is a domain byte and then
 /// each part after its length (4 bytes, little-endian), so no two different lists of parts have the same encoding. The
-/// first bit is 0 for the domain of names and 1 for all others, so that the tags of names lie together: in the part of
-/// their table that every request for a value goes through.
+/// first bit is 0 for the domain of names and 1 for all others, so that the tags of names lie together, in that part of
+/// their table through which every request for a value goes.
 public struct Tag: Hashable, Sendable {
   /// The size in bytes.
   public static let count = 16
-  /// The domain of items' names.
+  /// The domain of item names.
   public static let names: UInt8 = 1
   private let words: (UInt64, UInt64)
 
-  /// The tag of one part.
+  /// Makes the tag of one part.
   public init(domain: UInt8, _ part: RawSpan, key: borrowing SecureBytes) {
     words = Self.hash(domain, part, nil, key)
   }
 
-  /// The tag of two parts.
+  /// Makes the tag of two parts.
   public init(domain: UInt8, _ first: RawSpan, _ second: RawSpan, key: borrowing SecureBytes) {
     words = Self.hash(domain, first, second, key)
   }
 
-  /// The tag of one text, in UTF-8.
+  /// Makes the tag of one text, in UTF-8.
   public init(domain: UInt8, _ part: String, key: borrowing SecureBytes) {
     unsafe self.init(domain: domain, part.utf8Span.span.bytes, key: key)
   }
 
-  /// The tag of two texts, in UTF-8.
+  /// Makes the tag of two texts, in UTF-8.
   public init(domain: UInt8, _ first: String, _ second: String, key: borrowing SecureBytes) {
     unsafe self.init(domain: domain, first.utf8Span.span.bytes, second.utf8Span.span.bytes, key: key)
   }
 
-  /// Takes the 16 bytes of a tag that was stored; nil for another size.
+  /// Takes the 16 bytes of a stored tag; nil for another size.
   public init?(_ bytes: RawSpan) {
     guard bytes.byteCount == Self.count else { return nil }
-    // Checked: 16 bytes are there.
+    // The size was checked: there are 16 bytes.
     words = unsafe bytes.unsafeLoadUnaligned(as: (UInt64, UInt64).self)
   }
 
   /// Lends the 16 bytes.
   public func withBytes<R, E: Error>(_ body: (RawSpan) throws(E) -> R) throws(E) -> R {
-    // Both closures run before the copy of the words ends its life.
+    // Both closures finish before the copy of the words is gone.
     try unsafe withUnsafeBytes(of: words) { (bytes: UnsafeRawBufferPointer) throws(E) -> R in
       try body(unsafe RawSpan(_unsafeBytes: bytes))
     }
   }
 
-  /// The first bytes as a number that ascends as the tags do in their table.
+  /// The first bytes as a number, which ascends in the order of the tags in their table.
   public var order: UInt64 { words.0.bigEndian }
 
   public static func == (a: Tag, b: Tag) -> Bool { a.words == b.words }
@@ -67,7 +67,7 @@ public struct Tag: Hashable, Sendable {
       unsafe updatePrefixed(state, first)
       if let second { unsafe updatePrefixed(state, second) }
       unsafe withUnsafeMutableBytes(of: &words) { out in
-        // The size is the one the state was made for.
+        // The size is the one for which the state was made.
         _ = unsafe crypto_generichash_final(state, out.baseAddress!, out.count)
         if domain == names { unsafe out[0] &= 0x7F } else { unsafe out[0] |= 0x80 }
       }
