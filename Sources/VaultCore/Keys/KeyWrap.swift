@@ -1,7 +1,7 @@
 public import VaultModel
 
-/// The wrapping of class keys for the store: each is sealed under the vault key, and that of `always` also
-/// under the boot key.
+/// The wrapping of class keys for the store. Each class key is sealed under the vault key; that of `always` also under
+/// the boot key.
 ///
 /// The wrapping key is derived from the vault key or the boot key (`crypto_kdf`, id 1, contexts `vaultkey` and
 /// `boot-key`), so that both may serve other purposes too. The associated data is format, `class key`, vault id, class,

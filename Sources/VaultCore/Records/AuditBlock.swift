@@ -8,7 +8,6 @@ public import VaultModel
 ///   1  format version, 1    8  number of the first entry    32  ``AuditChain`` link of the record before it
 ///   then records, each after its kind (1):
 ///   1  a caller: door    4  uid    4  pid    unit    executable; an unknown text is empty
-///   1  a caller: door    4  uid    4  pid    unit    executable; an unknown text is empty
 ///   2  an entry: 1  action    1  outcome    8  time    1  fields: bit 0 caller, 1 item, 2 detail, 3 purpose,
 ///      4 repeats, 5 repeated entry, 6 counted, 7 subject    then the fields present: 2  the caller's place among the
 ///      callers of the record    2  the subject's place    item    detail    purpose    4  count    8  number of the
@@ -16,9 +15,11 @@ public import VaultModel
 ///   3  an entry at the time of the entry before it: the same without the time
 ///   4  a subject: 16  ``AuditEntry/Subject``; absent from records of the first programs
 ///   5  the item of the next entry: 16  ``ItemID``; absent from records of earlier programs
+///   6  the item of the next entry, if the record has that item already: 2  its place among the record's items; absent
+///      from records of earlier programs
 ///
-/// A text of an entry that the record has already need not be written again: its size is then 32768 + its
-/// place among the texts.
+/// A text that an entry before has need not be written again: its size is then 32768 + its place among
+/// the texts of entries.
 public struct AuditBlock: ~Copyable, Sendable {
   /// The size of the plaintext, in bytes, from which on no entry should be added.
   public static let capacity = 12 << 10

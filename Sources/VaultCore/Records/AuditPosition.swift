@@ -65,7 +65,7 @@ public struct AuditPosition: Hashable, Sendable {
 }
 
 /// The end of the audit log at the last write, with a MAC under the key at the end of its chain. The end is written
-/// with each record, so that nobody without an earlier copy of that key can cut off the last records.
+/// with each record, so that nobody without a copy of an earlier end can cut off the last records.
 ///
 /// The stored form: 1  format version, 1    the position    8  row of the beginning of its chain    32  MAC.
 public struct AuditEnd: Hashable, Sendable {
