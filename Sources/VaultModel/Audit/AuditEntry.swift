@@ -1,15 +1,16 @@
-/// One thing that happened in a vault, as its audit log tells it.
+/// One event in a vault, as its audit log records it.
 public struct AuditEntry: Hashable, Sendable {
-  /// A process, as the kernel saw it when it connected.
+  /// A process, as the kernel described it when it connected.
   public struct Caller: Hashable, Sendable {
-    /// The way in which it asked, such as `varlink`.
+    /// The door through which the process asked, such as `varlink`.
     public var door: String
     public var uid: UInt32
-    /// 0 where it is told of several processes together.
+    /// The process ID; 0 if the entry concerns several processes together.
     public var pid: Int32
-    /// The unit that it belonged to: of the system's service manager, or else of its user's own. Nil for none.
+    /// The unit of the process: of the system's service manager, or else of its user's own. Nil if it belongs to none.
     public var unit: String?
-    /// The file that it ran, as it said by its own doing: advice. Nil where that could not be told.
+    /// The executable file of the process. Advisory, because a process can influence it. Nil if it
+    /// could not be determined.
     public var executable: String?
 
     public init(door: String, uid: UInt32, pid: Int32, unit: String? = nil, executable: String? = nil) {
@@ -17,17 +18,17 @@ public struct AuditEntry: Hashable, Sendable {
     }
   }
 
-  /// The entry that this one tells more of.
+  /// A reference to an earlier entry of which this entry reports repetitions.
   public struct Repeats: Hashable, Sendable {
-    /// The number of that entry; nil where the things that happened are counted and told no further.
+    /// The number of that entry; nil if the events were only counted, without an entry of their own.
     public var of: Int64?
-    /// How often it happened.
+    /// The number of times that the event happened.
     public var count: UInt32
 
     public init(of: Int64?, count: UInt32) { (self.of, self.count) = (of, count) }
   }
 
-  /// A subject, by the beginning of the hash of its name.
+  /// A subject, identified by the beginning of the hash of its name.
   public struct Subject: Hashable, Sendable {
     public let first: Int64
     public let second: Int64
@@ -39,23 +40,23 @@ public struct AuditEntry: Hashable, Sendable {
   public var time: Int64
   public var action: AuditAction
   public var outcome: AuditOutcome
-  /// Nil for the daemon itself.
+  /// The process that caused the event; nil for the daemon itself.
   public var caller: Caller?
-  /// The name of an item, or what else it was about, such as a subject or a slot.
+  /// The name of an item, or of another object of the event, such as a subject or a slot.
   public var item: String?
-  /// The item that had this name, where one was found: it keeps its identity under any name. Entries of earlier programs
-  /// have none.
+  /// The identity of the item that had this name, if such an item was found. The identity stays the same under any
+  /// name. Entries of earlier programs have none.
   public var id: ItemID?
-  /// More of what was asked, such as a query or an item's new name.
+  /// Further details of the call, such as a query or an item's new name.
   public var detail: String?
-  /// The caller's own words for what it wanted that for: one line of at most 120 characters.
+  /// The purpose in the caller's own words: one line of at most 120 characters.
   public var purpose: String?
-  /// For what happened more than once.
+  /// The repetitions, if the event happened more than once.
   public var repeats: Repeats?
-  /// True when what is equal was counted after it, so that a later entry may tell more of this one.
+  /// True if equal events after this entry were counted, so that a later entry may report repetitions of this one.
   public var isCounted = false
-  /// The subject whose part of the log it took, where the caller does not tell: a member of a group does not say by
-  /// which of its groups it was let in.
+  /// The subject whose part of the log the entry took, if the caller does not determine it: a member of a group does
+  /// not tell which of its groups gave it access.
   public var subject: Subject?
 
   public init(
@@ -66,8 +67,8 @@ public struct AuditEntry: Hashable, Sendable {
     (self.item, self.detail, self.purpose, self.repeats) = (item, detail, purpose, repeats)
   }
 
-  /// The most bytes of ``item`` and of ``detail``: what is longer is cut.
+  /// The highest number of bytes of ``item`` and of ``detail``; longer texts are cut.
   public static let longestText = 1024
-  /// The most characters of a caller's own words.
+  /// The highest number of characters of a caller's own words.
   public static let longestPurpose = 120
 }

@@ -1,38 +1,38 @@
-/// The reason why a deposit is not taken in, but kept aside. Raw values are stored and never change.
+/// The reason that a deposit is set aside instead of being taken in. Raw values are stored and never change.
 public enum DepositObstacle: UInt8, CaseIterable, Sendable {
-  /// Its authentication fails: it was not left here, or not so.
+  /// The deposit's authentication fails: it was not left here, or was changed since.
   case forged = 1
-  /// It does not open with the vault's key.
+  /// The deposit does not open with the vault's key.
   case sealedToAnother = 2
-  /// It opens, and is no deposit.
+  /// The deposit opens, but its content is no deposit.
   case malformed = 3
-  /// It was seen before.
+  /// The same deposit was seen before.
   case seen = 4
-  /// It was left too long ago.
+  /// The deposit was left too long ago.
   case expired = 5
-  /// Its time has not come yet.
+  /// The deposit's time is in the future.
   case early = 6
-  /// Whoever left it may not do so, or may not any more.
+  /// The depositor may not leave this deposit, or no longer may.
   case denied = 7
-  /// There is such an item, and whoever left it may not set that.
+  /// There is such an item, and the depositor may not set its value.
   case exists = 8
-  /// The item was changed since it was left.
+  /// The item was changed after the deposit was left.
   case changed = 9
   /// The item is of another class.
   case otherClass = 10
   /// The item is of another kind, or has other attributes.
   case otherItem = 11
-  /// The item has as many versions as it keeps.
+  /// The item already has as many versions as it keeps.
   case full = 12
-  /// The item has expired, and a new value would take that away.
+  /// The item has expired, and a new value would remove that expiry.
   case itemExpired = 13
-  /// The value is none of its kind.
+  /// The value does not fit its kind.
   case invalid = 14
   /// The item cannot be read.
   case unreadable = 15
-  /// As many boxes were taken in as are remembered.
+  /// As many boxes were taken in as the vault remembers.
   case tooMany = 16
-  /// The item's key is never read, and only a generated one takes its place.
+  /// The item's key is never read, and only a generated key may take its place.
   case neverRead = 17
 
   /// The reason as a clause for people.
@@ -58,6 +58,6 @@ public enum DepositObstacle: UInt8, CaseIterable, Sendable {
     }
   }
 
-  /// True when what it says of itself is what the daemon wrote when it was left.
+  /// True if the daemon itself wrote the deposit's data when the deposit was left.
   public var isAuthentic: Bool { self != .forged }
 }

@@ -1,11 +1,11 @@
-/// What a deposit says of the item that it is for, beside its value.
+/// The data in a deposit about its item, other than the value.
 public struct DepositedItem: Hashable, Sendable {
   public var name: ItemName
-  /// The class that it enters.
+  /// The access class that the deposit enters.
   public var accessible: AccessClass
-  /// Of a new item, which is a ``ItemKind/password`` unless this says something else; one that is there has to be such.
+  /// The kind. A new item has this kind, or ``ItemKind/password`` if it is nil; an existing item must be of this kind.
   public var kind: ItemKind?
-  /// Of a new item, which has none unless this says something else; one that is there has to have the same.
+  /// The attributes. A new item gets these, or none if they are nil; an existing item must have the same.
   public var attributes: [String: String]?
 
   public init(

@@ -1,22 +1,23 @@
-/// The process that left a deposit, as far as grants may know it: what it may do is decided anew when the deposit is taken in.
+/// The process that left a deposit, described as grants need it: its rights are decided anew when the
+/// deposit is taken in.
 public struct Depositor: Hashable, Sendable {
   public var uid: UInt32
-  /// At most ``mostGroups``.
+  /// The groups, at most ``mostGroups``.
   public var groups: [UInt32]
-  /// The unit that grants know it by.
+  /// The unit by which grants know the process.
   public var unit: String?
-  /// The file that it ran, where that counts.
+  /// The executable file of the process, if grants consider it.
   public var executable: String?
-  /// The SHA-256 of that file in hexadecimal, where that counts.
+  /// The SHA-256 of that file in hexadecimal, if grants consider it.
   public var digest: String?
-  /// True when it was an administrator.
+  /// True if the process was an administrator.
   public var isAdministrator: Bool
-  /// The caller as it is recorded as the writer of a version.
+  /// The text of the caller, which is recorded as the writer of a version.
   public var author: String
 
-  /// More groups than a process can have.
+  /// A number of groups that no process exceeds.
   public static let mostGroups = 65_536
-  /// The longest text of it in bytes.
+  /// The longest text of a field in bytes.
   public static let longestText = 4096
 
   public init(

@@ -1,9 +1,9 @@
 /// The name of a credential in a unit, as in `LoadCredential=express.key:/run/vault/credentials`.
 ///
-/// The rules are systemd's (`credential_name_valid`): 1 to 255 printable ASCII characters that are a file's name, without a
-/// colon.
+/// The rules are those of systemd (`credential_name_valid`): 1 to 255 printable ASCII characters that form a file's
+/// name, without a colon.
 public struct CredentialID: Hashable, Sendable, CustomStringConvertible {
-  /// The longest one, in bytes.
+  /// The longest name, in bytes.
   public static let maximumBytes = 255
 
   /// The name as given.
@@ -11,7 +11,7 @@ public struct CredentialID: Hashable, Sendable, CustomStringConvertible {
 
   /// Takes `text` as a name.
   ///
-  /// - Throws: ``ValueError`` with the rule that it breaks.
+  /// - Throws: ``ValueError`` with the rule that `text` breaks.
   public init(_ text: String) throws(ValueError) {
     guard !text.isEmpty else { throw ValueError(reason: "the name of a credential is missing") }
     guard text.utf8.count <= Self.maximumBytes else {

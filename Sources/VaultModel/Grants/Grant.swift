@@ -1,21 +1,21 @@
-/// A permission: what the callers that are a subject may do to the items that a pattern is for.
+/// A permission: the rights that the callers matching a subject have on the items matching a pattern.
 public struct Grant: Hashable, Sendable {
   /// The callers.
   public var subject: Subject
   /// The items.
   public var pattern: ItemPattern
-  /// What they may do.
+  /// The rights of these callers on these items.
   public var rights: Rights
-  /// The name of the unit's credential that the item is; nil for a grant that makes none.
+  /// The name under which the item is a credential of the unit; nil for a grant without a credential.
   public var credential: CredentialID?
-  /// The time from which on it no longer counts, Unix seconds; nil means never.
+  /// The time from which the grant no longer counts, Unix seconds; nil means never.
   public var until: Int64?
-  /// The time at which it was given, Unix seconds.
+  /// The time at which the grant was given, Unix seconds.
   public var created: Int64
-  /// About when it was last needed, Unix seconds, to within a day; nil when it never was.
+  /// The time at which the grant was last needed, Unix seconds, to within a day; nil if it was never needed.
   public var used: Int64?
 
-  /// Describes a permission.
+  /// Describes a grant.
   public init(
     subject: Subject, pattern: ItemPattern, rights: Rights, credential: CredentialID? = nil, until: Int64? = nil,
     created: Int64, used: Int64? = nil
@@ -29,16 +29,16 @@ public struct Grant: Hashable, Sendable {
     self.used = used
   }
 
-  /// True when it counts at a time, Unix seconds.
+  /// True if the grant counts at `now`, Unix seconds.
   public func counts(at now: Int64) -> Bool { until.map { now < $0 } ?? true }
 
-  /// True when it lets the same callers do the same as another, whenever they did.
+  /// True if this grant gives the same callers the same rights as `other`, whenever either was last used.
   public func isSame(as other: Grant) -> Bool {
     isInPlaceOf(other) && rights == other.rights && until == other.until && created == other.created
   }
 
-  /// True when it is for the same callers and items as another, under the same name of a credential, in whose place it then
-  /// comes.
+  /// True if this grant is for the same callers and items as `other`, under the same credential name,
+  /// and so replaces `other`.
   public func isInPlaceOf(_ other: Grant) -> Bool {
     subject == other.subject && pattern == other.pattern && credential == other.credential
   }

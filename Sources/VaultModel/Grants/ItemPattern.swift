@@ -1,33 +1,34 @@
-/// The items that a grant is for, also those that are not there yet: a name in which `*` stands for any characters within a
-/// part, `**` for any characters at all, and `?` for one character other than `/`.
+/// The items that a grant is for, including items that do not exist yet: a name in which `*` stands for any characters
+/// within a part, `**` for any characters at all, and `?` for one character other than `/`.
 ///
-/// Two patterns are the same when their texts are, byte by byte.
+/// Two patterns are equal if their texts are equal byte by byte.
 public struct ItemPattern: Hashable, Sendable, CustomStringConvertible {
   /// The pattern as given.
   public let text: String
-  /// The folder that every match is in, as far as the pattern names it; nil when matches need not be in one.
+  /// The folder that contains every match, as far as the pattern names it; nil if matches need not be in a folder.
   public let folder: String?
-  /// True when it has no `*` and no `?`, and so matches the item of that very name.
+  /// True if the pattern has no `*` and no `?`, and so matches only the item of that very name.
   public let isExact: Bool
   private let glob: Glob
 
   /// Takes `text` as a pattern.
   ///
-  /// - Throws: ``NameError`` with the first rule of names that it breaks: no name could match it.
+  /// - Throws: ``NameError`` with the first rule of names that `text` breaks, because no name could match it.
   public init(_ text: String) throws(NameError) {
-    // The rules of names are about parts, slashes and control characters: the wildcards are characters like others there.
+    // The rules of names concern parts, slashes and control characters; to them, wildcards are ordinary characters.
     self.text = try ItemName(text).text
     isExact = !text.utf8.contains { $0 == UInt8(ascii: "*") || $0 == UInt8(ascii: "?") }
     glob = Glob(text)
     folder = glob.folder
   }
 
-  /// True when it is for the item of that name.
+  /// True if the pattern matches the item of that name.
   public func matches(_ name: ItemName) -> Bool {
     isExact ? name.text.utf8.elementsEqual(text.utf8) : glob.matches(name.text)
   }
 
-  /// True when an item in `folder`, or in one within it, may match: what a walk through folders goes into.
+  /// True if an item in `folder`, or in a folder within it, may match, so that a walk through
+  /// folders must enter `folder`.
   public func mayMatch(within folder: String) -> Bool {
     guard let own = self.folder else { return true }
     let (mine, other) = (own.utf8, folder.utf8)

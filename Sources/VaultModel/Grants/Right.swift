@@ -1,21 +1,21 @@
-/// The ways in which somebody may deal with an item. Raw values are stored and never change.
+/// The rights that a caller can have on an item. Raw values are stored and never change.
 public enum Right: UInt8, Named, Sendable {
-  /// Read the value. Includes ``use``.
+  /// Reads the value. Includes ``use``.
   case get = 1
-  /// Change the value, and create an item with its kind, attributes and policy.
+  /// Changes the value, or creates an item with its kind, attributes and policy.
   case set = 2
-  /// See that the item is there, and everything about it but its value.
+  /// Sees that the item exists, and all its data except the value.
   case find = 3
-  /// Store a new value while the vault is locked.
+  /// Stores a new value while the vault is locked.
   case deposit = 4
-  /// Be told of changes.
+  /// Receives notice of changes.
   case watch = 5
-  /// Have something done with a value that stays here, such as a one-time code made of it.
+  /// Has the daemon work with a value that stays there, for example to make a one-time code.
   case use = 6
-  /// Delete, rename, and whatever else changes an existing item beside its value. Includes all others.
+  /// Deletes, renames or otherwise changes an existing item besides its value. Includes all other rights.
   case admin = 7
 
-  /// The name people and programs write.
+  /// The name that people and programs write.
   public var name: String {
     switch self {
     case .get: "get"
@@ -29,14 +29,14 @@ public enum Right: UInt8, Named, Sendable {
   }
 }
 
-/// Several rights together. Raw values are stored: bit n stands for the right with the raw value n + 1.
+/// A set of rights. Raw values are stored: bit n stands for the right with the raw value n + 1.
 public struct Rights: OptionSet, Hashable, Sendable {
   public let rawValue: UInt8
 
-  /// Takes the bits as they are; ``isKnown`` tells whether each stands for a right.
+  /// Takes the bits unchecked; ``isKnown`` tells whether each of them stands for a right.
   public init(rawValue: UInt8) { self.rawValue = rawValue }
 
-  /// One right, with those that it includes.
+  /// The given right, with the rights that it includes.
   public init(_ right: Right) {
     switch right {
     case .get: self = [Self.bit(.get), Self.bit(.use)]
@@ -50,21 +50,21 @@ public struct Rights: OptionSet, Hashable, Sendable {
 
   private static func bit(_ right: Right) -> Rights { Rights(rawValue: 1 << (right.rawValue - 1)) }
 
-  /// True when there is at least one, and no bit stands for something else.
+  /// True if there is at least one right, and no bit that does not stand for a right.
   public var isKnown: Bool { !isEmpty && isSubset(of: .all) }
 
-  /// True when `right` is among them.
+  /// True if the set contains `right`.
   public func contains(_ right: Right) -> Bool { rawValue & (1 << (right.rawValue - 1)) != 0 }
 
-  /// The rights in their order, without those that another one of them includes.
+  /// The names of the rights in order, without rights that another right of the set includes.
   public var names: [String] {
     if contains(.admin) { return [Right.admin.name] }
     return Right.allCases.filter { contains($0) && ($0 != .use || !contains(.get)) }.map(\.name)
   }
 
-  /// Reads names that are separated by commas.
+  /// Reads names separated by commas.
   ///
-  /// - Throws: ``ValueError`` that names what is no right.
+  /// - Throws: ``ValueError`` that quotes the name that is not a right.
   public init(parsing text: String) throws(ValueError) {
     var rights: Rights = []
     for name in text.split(separator: ",", omittingEmptySubsequences: false) {

@@ -1,16 +1,16 @@
-/// The callers that a grant is for: those for whom all of its parts hold, such as `user:990,unit:iothome.service`.
+/// The callers that a grant is for: those that meet all parts, such as `user:990,unit:iothome.service`.
 ///
-/// | part | holds for a process |
+/// | part | condition on a process |
 /// |---|---|
-/// | `user:990` | whose uid is that |
-/// | `group:995` | that had that group when it connected |
-/// | `unit:iothome.service` | in that unit of the service manager |
-/// | `exe:/usr/bin/dashboard` | that runs that file, as far as that can be told: see vault-access(7) |
-/// | `sha256:…` | that runs a file with that digest, as far as that can be told |
+/// | `user:990` | its uid is 990 |
+/// | `group:995` | it had the group 995 when it connected |
+/// | `unit:iothome.service` | it belongs to that unit of the service manager |
+/// | `exe:/usr/bin/dashboard` | it runs that file, as far as that can be determined: see vault-access(7) |
+/// | `sha256:…` | it runs a file with that digest, as far as that can be determined |
 ///
-/// As text the parts stand in this order, without repetition; uids and gids are numbers.
+/// In the text, the parts have this order, without repetition; uids and gids are numbers.
 public struct Subject: Hashable, Sendable, CustomStringConvertible {
-  /// One condition.
+  /// One condition of a subject.
   public enum Part: Hashable, Sendable {
     case user(UInt32)
     case group(UInt32)
@@ -21,21 +21,21 @@ public struct Subject: Hashable, Sendable, CustomStringConvertible {
     case digest(String)
   }
 
-  /// The most parts.
+  /// The highest number of parts.
   public static let maximumParts = 8
-  /// The longest text, in bytes.
+  /// The longest text in bytes.
   public static let maximumBytes = 1024
 
   /// The conditions, in the order of the text; never empty.
   public let parts: [Part]
 
-  /// The parts as text, with commas.
+  /// The text of the parts, separated by commas.
   public let description: String
 
-  /// Puts parts into order.
+  /// Sorts the parts into order.
   ///
-  /// - Throws: ``ValueError`` for none or too many, for two users, units or programs, which no process has, and for a program
-  ///   without a user or a unit.
+  /// - Throws: ``ValueError`` for no parts or too many; for two users, units or programs, which no process has; and for
+  ///   a program without a user or a unit.
   public init(_ parts: [Part]) throws(ValueError) {
     let unique = Set(parts)
     guard !unique.isEmpty else { throw ValueError(reason: "a subject is missing") }
@@ -60,12 +60,12 @@ public struct Subject: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// Reads a text, in which users and groups may also be named.
+  /// Reads a text, in which users and groups may also be given by name.
   ///
   /// - Parameters:
-  ///   - user: the uid of a name.
-  ///   - group: the gid of a name.
-  /// - Throws: ``ValueError`` that names what cannot be read.
+  ///   - user: Returns the uid of a name.
+  ///   - group: Returns the gid of a name.
+  /// - Throws: ``ValueError`` that quotes the part that cannot be read.
   public init(
     parsing text: String, user: (String) -> UInt32? = { _ in nil }, group: (String) -> UInt32? = { _ in nil }
   ) throws(ValueError) {
@@ -76,21 +76,22 @@ public struct Subject: Hashable, Sendable, CustomStringConvertible {
     try self.init(parts)
   }
 
-  /// True when all of its parts are among those of the subject with that text.
+  /// True if all parts of this subject are among those of the subject with the given text.
   public func isPart(of text: String) -> Bool {
     let others = text.split(separator: ",")
     return parts.allSatisfy { part in others.contains { $0.utf8.elementsEqual(part.text.utf8) } }
   }
 
-  /// The unit that it is, if it is all processes of one unit and asks nothing else of them.
+  /// The unit, if the subject is all processes of one unit, without a further condition.
   public var wholeUnit: String? {
     if parts.count == 1, case .unit(let name) = parts[0] { name } else { nil }
   }
 
-  /// True when it asks what a process runs, which nobody vouches for.
+  /// True if the subject depends on the program that a process runs, for which nobody vouches.
   public var namesProgram: Bool { parts.contains { $0.kind == "exe" || $0.kind == "sha256" } }
 
-  /// True when it names a unit or what a process runs: in a user's vault its processes then have their grants alone.
+  /// True if the subject names a unit or a program. In a user's vault, processes that match it have
+  /// their own grants only.
   public var isConfining: Bool { namesProgram || parts.contains { $0.kind == "unit" } }
 }
 
@@ -106,7 +107,7 @@ extension Subject.Part {
     }
   }
 
-  /// As it is written, with numbers for users and groups.
+  /// The text of the part, with numbers for users and groups.
   public var text: String {
     switch self {
     case .user(let id), .group(let id): "\(kind):\(id)"
@@ -159,13 +160,13 @@ extension Subject.Part {
   private static func number(
     _ text: String, _ kind: String, _ named: (String) -> UInt32?
   ) throws(ValueError) -> UInt32 {
-    // The highest number stands for none in the kernel.
+    // The kernel uses the highest number for "no id".
     if let number = UInt32(text), "\(number)" == text, number != .max { return number }
     if !text.isEmpty, let number = named(text), number != .max { return number }
     throw ValueError(reason: text.isEmpty ? "\(kind): needs a name or a number" : "there is no \(kind) '\(text)' here")
   }
 
-  /// The rules of systemd.unit(5) for names.
+  /// Checks a unit's name against the rules of systemd.unit(5).
   private static func unit(_ text: String) throws(ValueError) -> String {
     guard let dot = text.lastIndex(of: "."), dot != text.startIndex, text.utf8.count <= 255,
       text.utf8.allSatisfy({ isLetterOrDigit($0) || ":-_.\\@".utf8.contains($0) })

@@ -1,35 +1,35 @@
 /// The limits on an item's attributes, the searchable strings kept beside its value.
 ///
-/// Attributes are encrypted in the store but shown in search answers: they are no place for secrets.
+/// Attributes are encrypted in the store but shown in search results: never put secrets into them.
 public enum Attributes {
-  /// The most attributes an item has.
+  /// The highest number of attributes of an item.
   public static let maximumCount = 64
   /// The longest key, in bytes.
   public static let maximumKeyBytes = 128
   /// The longest value, in bytes.
   public static let maximumValueBytes = 1024
 
-  /// The words of the query language that stand for the item itself, and so cannot be attributes.
+  /// The words of the query language that refer to the item itself, and so cannot be keys of attributes.
   public static let builtInKeys: Set<String> = [
     "name", "kind", "accessible", "require", "expires", "created", "modified", "version", "size", "creator", "writer",
   ]
 
-  /// The names of fields that readers take for something else than an attribute, beside ``builtInKeys``. Items that
-  /// other programs have stored may have attributes of these names.
+  /// Further names of fields that readers take for something other than an attribute, besides ``builtInKeys``. Items
+  /// that other programs have stored may have attributes of these names.
   public static let fieldKeys: Set<String> = ["value", "uri", "reuse"]
 
-  /// The beginning of a field's name that stands for an attribute, whatever fields there are.
+  /// The prefix of a field's name that always denotes an attribute, whatever other fields exist.
   private static let fieldPrefix = "attr:"
 
-  /// The field that is the attribute `key`, and never anything else.
+  /// The name of the field that always denotes the attribute `key`.
   public static func field(ofKey key: String) -> String { fieldPrefix + key }
 
-  /// The attribute that a field such as `attr:owner` is; nil for a field of another form.
+  /// The attribute that a field such as `attr:owner` denotes; nil for a field of another form.
   public static func key(ofField field: String) -> String? {
     field.utf8.starts(with: fieldPrefix.utf8) ? String(field.dropFirst(fieldPrefix.count)) : nil
   }
 
-  /// True when a field of that name is not the attribute `key`.
+  /// True if a field of that name would not denote the attribute `key`.
   public static func isHidden(_ key: String) -> Bool {
     fieldKeys.contains(key) || builtInKeys.contains(key) || self.key(ofField: key) != nil
   }
@@ -50,12 +50,12 @@ public enum Attributes {
   ///
   /// - Throws: ``ValueError`` that names the key at fault.
   public static func validate(_ attributes: [String: String]) throws(ValueError) {
-    // Sorting none takes longer than most values do.
+    // To sort an empty dictionary would take longer than the other checks of most values.
     if attributes.isEmpty { return }
     if attributes.count > maximumCount {
       throw ValueError(reason: "there are \(attributes.count) attributes, more than \(maximumCount)")
     }
-    // In order, so that the same attributes always give the same message.
+    // Sorted, so that the same attributes always give the same message.
     for (key, value) in attributes.sorted(by: { $0.key < $1.key }) {
       try validate(key: key)
       if value.utf8.count > maximumValueBytes {
@@ -79,7 +79,7 @@ public enum Attributes {
     if builtInKeys.contains(key) { throw ValueError(reason: "'\(key)' is a property of every item, not an attribute") }
   }
 
-  /// True when `byte` may stand in a key. The colon is for keys other keyrings use, such as `xdg:schema`.
+  /// True if `byte` may occur in a key. The colon is for keys of other keyrings, such as `xdg:schema`.
   static func isKeyByte(_ byte: UInt8) -> Bool {
     switch byte {
     case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),

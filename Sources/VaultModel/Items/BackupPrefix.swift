@@ -1,16 +1,19 @@
-/// The beginning of a backup file (vault-backup(5)): what tells it from other files, and how long its header is.
+/// The beginning of a backup file (vault-backup(5)), which distinguishes it from other files and states the
+/// size of its header.
 ///
-///   8  "vaultbk" and a newline    1  format version, 1    4  the header's size in bytes, these 13 included, little-endian
+///   8  "vaultbk" and a newline    1  format version, 1
+///   4  the header's size in bytes, these 13 included, little-endian
 ///
-/// It is apart from the rest of the header because the client, which has no cryptography, needs this much of it.
+/// The prefix is separate from the rest of the header because the client, which has no cryptography, needs
+/// this much of it.
 public struct BackupPrefix: Hashable, Sendable {
-  /// The reason why bytes do not begin a backup that can be read.
+  /// The reason that bytes do not begin a readable backup.
   public enum Problem: Error, Hashable, Sendable {
-    /// They are something else, or too few.
+    /// The bytes are something else, or too few.
     case notABackup
-    /// A later program wrote them, in this format version.
+    /// A later program wrote the backup, in this format version.
     case newer(Int)
-    /// The header cannot have this size.
+    /// A header cannot have this size.
     case size(Int)
   }
 
@@ -18,17 +21,17 @@ public struct BackupPrefix: Hashable, Sendable {
   public static let count = 13
   /// The format version that this program writes and reads.
   public static let version: UInt8 = 1
-  /// The largest header in bytes, more than 255 slots with the longest labels have.
+  /// The largest header in bytes: larger than that of 255 slots with the longest labels.
   public static let maximumHeader = 128 << 10
   private static let magic: StaticString = "vaultbk\n"
 
   /// The header's size in bytes, the prefix included.
   public let headerCount: Int
 
-  /// Begins a header of `headerCount` bytes.
+  /// Describes the prefix of a header of `headerCount` bytes.
   public init(headerCount: Int) { self.headerCount = headerCount }
 
-  /// Reads the first bytes of a file; what comes behind them is not looked at.
+  /// Reads the first bytes of a file; bytes after the prefix are ignored.
   public init(_ bytes: RawSpan) throws(Problem) {
     guard bytes.byteCount >= Self.count, bytes.hasBytes(Self.magic, at: 0) else { throw .notABackup }
     guard bytes.byte(8) == Self.version else { throw .newer(Int(bytes.byte(8))) }
@@ -37,12 +40,12 @@ public struct BackupPrefix: Hashable, Sendable {
     headerCount = size
   }
 
-  /// True where more bytes behind these can make them the beginning of a backup.
+  /// True if the bytes could begin a backup, possibly with more bytes after them.
   public static func isBegun(by bytes: RawSpan) -> Bool {
     (0..<min(bytes.byteCount, magic.utf8CodeUnitCount)).allSatisfy { bytes.byte($0) == magic.byte($0) }
   }
 
-  /// The bytes.
+  /// The encoded prefix.
   public var bytes: [UInt8] {
     (0..<8).map { Self.magic.byte($0) } + [Self.version]
       + (0..<4).map { UInt8(truncatingIfNeeded: headerCount >> (8 * $0)) }
@@ -50,7 +53,7 @@ public struct BackupPrefix: Hashable, Sendable {
 }
 
 extension BackupPrefix.Problem {
-  /// One clause for a person.
+  /// The reason as one clause for a person.
   public var reason: String {
     switch self {
     case .notABackup: "it is not a backup of a vault"

@@ -1,28 +1,28 @@
-/// One thing that is wrong with the store.
+/// One fault found in the store.
 public struct Finding: Hashable, Sendable {
-  /// The most that are listed.
+  /// The highest number of findings that are listed.
   public static let limit = 1000
 
   public enum Kind: String, Hashable, Sendable {
-    /// A record is not what was written.
+    /// A record differs from what was written.
     case damaged
-    /// A record is not there.
+    /// A record is gone.
     case missing
-    /// A record, or one that belongs with it, is from an earlier time.
+    /// A record, or one that belongs with it, comes from an earlier time.
     case replayed
-    /// A record does not belong where it is.
+    /// A record does not belong in its place.
     case foreign
   }
 
   public var kind: Kind
-  /// The number of the item; nil for what belongs to none.
+  /// The number of the item; nil if the record belongs to no item.
   public var item: Int64?
-  /// The name of the item, where it can be told.
+  /// The name of the item, if it is known.
   public var name: ItemName?
-  /// The record and its fault, in words without names.
+  /// The record and its fault, in words that contain no names.
   public var text: String
 
-  /// Describes it.
+  /// Describes a fault.
   public init(_ kind: Kind, item: Int64? = nil, name: ItemName? = nil, _ text: String) {
     self.kind = kind
     self.item = item

@@ -1,11 +1,11 @@
-/// The state of the records as a whole, as far as it is known.
+/// The known state of the records as a whole.
 public enum IntegrityState: Hashable, Sendable {
-  /// No check came to its end in which all keys were there. What is not found may have been taken away.
+  /// No check with all keys has finished. A record that is not found may have been removed.
   case unchecked
-  /// A check is under way: so many records, and pages of the file, of about so many.
+  /// A check is running: the number of records, and pages of the file, done so far, and the approximate total.
   case checking(done: Int, of: Int)
-  /// All records are exactly those that were written last, none more and none less.
+  /// All records are exactly the ones that were last written.
   case ok
-  /// Somebody or something changed the store; nothing is written to it any more, until it is opened anew.
+  /// Somebody or something changed the store. Nothing more is written to it until it is opened again.
   case failed
 }

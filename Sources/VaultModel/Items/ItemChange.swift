@@ -1,41 +1,41 @@
-/// The origin of a value that is stored: of a key that is never read nobody but the vault itself may have known it.
+/// The origin of a value to be stored. Only the vault itself may ever have known a key that is never read.
 public enum ValueOrigin: Hashable, Sendable {
-  /// Somebody gave it.
+  /// A caller gave the value.
   case given
-  /// The vault made it.
+  /// The vault generated the value.
   case generated
-  /// It is that of another item, whose policies come with it.
+  /// The value is that of another item, whose policies come with it.
   case copied
 }
 
-/// A change of one item, or a new one. A field that is `nil` keeps its old content, or gets the default in a new item.
+/// A change of one item, or a new item. A field that is `nil` keeps its old content, or gets the default in a new item.
 public struct ItemChange: Hashable, Sendable {
   public var name: ItemName
-  /// New items are a ``ItemKind/password``, or what goes with their ``use``.
+  /// The kind. A new item is a ``ItemKind/password`` by default, or has the kind that its ``use`` requires.
   public var kind: ItemKind?
   /// The use of a new item's key, which never changes.
   public var use: KeyUse?
-  /// Replaces all attributes; new items have none.
+  /// The attributes, which replace all earlier ones; a new item has none by default.
   public var attributes: [String: String]?
-  /// New items are ``AccessClass/whenUnlocked``.
+  /// The access class; ``AccessClass/whenUnlocked`` for a new item by default.
   public var accessible: AccessClass?
-  /// New items require nothing.
+  /// The required proof of presence; none for a new item by default.
   public var require: Requirement?
-  /// In seconds; new items have 60.
+  /// The reuse window in seconds; 60 for a new item by default.
   public var reuseWindow: UInt32?
-  /// True for a key that is used and never told; new items can be read. It never changes.
+  /// True for a key that is used but never revealed; a new item can be read by default. It never changes.
   public var neverRead: Bool?
   /// The origin of the value that comes with the change.
   public var origin: ValueOrigin
-  /// The time at which the item stops being served, Unix seconds: `.some(nil)` means never. Left out, a new value's own end of
-  /// validity (a certificate's) counts, then the old expiry, unless it has passed.
+  /// The time at which the item stops being served, Unix seconds; `.some(nil)` means never. If it is left out, the
+  /// value's own end of validity (a certificate's) counts, or else the old expiry, unless that has passed.
   public var expires: Int64??
-  /// The caller that makes the change, as the text of a ``Subject``; nil where that is not known.
+  /// The caller that makes the change, as the text of a ``Subject``; nil if not known.
   public var author: String?
-  /// True when an existing item may be changed; a new one is made in any case.
+  /// True if an existing item may be changed; a new item may be created in either case.
   public var update: Bool
 
-  /// A change that sets nothing but the value.
+  /// Describes a change; without further arguments, one that sets only the value.
   public init(
     name: ItemName, kind: ItemKind? = nil, use: KeyUse? = nil, attributes: [String: String]? = nil,
     accessible: AccessClass? = nil, require: Requirement? = nil, reuseWindow: UInt32? = nil,
@@ -56,10 +56,10 @@ public struct ItemChange: Hashable, Sendable {
     self.update = update
   }
 
-  /// True when it says something of the item's policies.
+  /// True if the change sets any of the item's policies.
   public var changesPolicy: Bool { accessible != nil || require != nil || reuseWindow != nil }
 
-  /// True when it says something of the item beside its value.
+  /// True if the change sets anything besides the value.
   public var changesMoreThanValue: Bool {
     changesPolicy || neverRead != nil || kind != nil || use != nil || attributes != nil || expires != nil
   }
@@ -71,10 +71,10 @@ public struct ItemChange: Hashable, Sendable {
     return use.kind ?? .blob
   }
 
-  /// Checks that the change leaves the use of an existing item: a key keeps its kind, too. What is no key may become one, of a
-  /// kind whose items all are keys.
+  /// Checks that the change keeps the use of an existing item; a key also keeps its kind. An item that is no key may
+  /// become a key, if its new kind consists of keys only.
   ///
-  /// - Throws: ``ValueError`` when it would change the use.
+  /// - Throws: ``ValueError`` if the change would alter the use.
   public func checkUse(of item: ItemInfo) throws(ValueError) {
     guard let own = item.use else {
       guard use == nil || use == kind?.use else {
@@ -91,9 +91,9 @@ public struct ItemChange: Hashable, Sendable {
     }
   }
 
-  /// Checks that the change leaves an item as readable as it is.
+  /// Checks that the change does not alter whether the item can be read.
   ///
-  /// - Throws: ``ValueError`` when it would change that.
+  /// - Throws: ``ValueError`` if it would.
   public func checkReading(of item: ItemInfo) throws(ValueError) {
     guard neverRead == nil || neverRead == item.policy.isNeverRead else {
       throw ValueError(
@@ -102,11 +102,11 @@ public struct ItemChange: Hashable, Sendable {
     }
   }
 
-  /// Checks that what is never read is a key that the vault has made, for a use that its public half or its codes need nobody
-  /// else for.
+  /// Checks that a never-read item is a key that the vault generated or copied, for a use in which nobody outside the
+  /// vault needs the key itself: its public half or its codes suffice.
   ///
-  /// - Parameter use: that of the new item.
-  /// - Throws: ``ValueError`` when it is something else.
+  /// - Parameter use: The use of the new item.
+  /// - Throws: ``ValueError`` if it is something else.
   public func checkNeverRead(_ use: KeyUse?) throws(ValueError) {
     guard neverRead == true else { return }
     switch use {
@@ -120,7 +120,7 @@ public struct ItemChange: Hashable, Sendable {
     }
   }
 
-  /// The item after the change; the expiry, which can depend on the value, is left to the caller.
+  /// The item after the change, except for the expiry, which can depend on the value and is left to the caller.
   public func applied(to item: ItemInfo) -> ItemInfo {
     var item = item
     if let kind { item.kind = kind }

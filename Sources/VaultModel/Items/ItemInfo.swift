@@ -1,12 +1,12 @@
 /// One kept version of an item's value.
 public struct VersionInfo: Hashable, Sendable {
-  /// Counts up from 1; never used twice in one item.
+  /// The number of the version, from 1 up; never used twice in one item.
   public var number: Int
-  /// The time at which it was stored, Unix seconds.
+  /// The time at which the version was stored, Unix seconds.
   public var created: Int64
   /// The value's size in bytes.
   public var size: Int
-  /// The caller that stored it, as the text of a ``Subject``; nil where that was not known.
+  /// The caller that stored the version, as the text of a ``Subject``; nil if not known.
   public var writer: String?
 
   /// Describes a version.
@@ -22,10 +22,10 @@ public struct VersionInfo: Hashable, Sendable {
 public struct Trashed: Hashable, Sendable {
   /// Unix seconds.
   public var time: Int64
-  /// The age that its store's trash had then, in seconds.
+  /// The age of the store's trash at that moment, in seconds.
   public var age: Int64
-  /// A number that its store has given to nothing before: of two deletions the later one has the higher, whatever the
-  /// clock says. 0 where an earlier program deleted the item.
+  /// The number of the deletion, which the store uses only once: a later deletion has a higher number, whatever the
+  /// clock says. 0 if an earlier program deleted the item.
   public var number: Int64
 
   /// Describes the moment.
@@ -36,9 +36,9 @@ public struct Trashed: Hashable, Sendable {
   }
 }
 
-/// Everything about an item but its value: what a search answers with.
+/// The data of an item without its value, as a search returns it.
 public struct ItemInfo: Hashable, Sendable {
-  /// Its name.
+  /// The name of the item.
   public var name: ItemName
   /// The kind of its value.
   public var kind: ItemKind
@@ -48,30 +48,30 @@ public struct ItemInfo: Hashable, Sendable {
   public var policy: Policy
   /// The time at which the item was first stored, Unix seconds.
   public var created: Int64
-  /// The time at which anything about it last changed, Unix seconds.
+  /// The time at which any data of the item last changed, Unix seconds.
   public var modified: Int64
   /// The time at which the current version stops being served, Unix seconds; `nil` means never.
   public var expires: Int64?
-  /// The versions that are kept, newest last; never empty.
+  /// The kept versions, newest last; never empty.
   public var versions: [VersionInfo]
-  /// The moment at which it was deleted; nil unless it is in the trash.
+  /// The moment at which the item was deleted; nil unless it is in the trash.
   public var trashed: Trashed?
-  /// The caller that stored the item first, as the text of a ``Subject``; nil where that was not known.
+  /// The caller that first stored the item, as the text of a ``Subject``; nil if not known.
   public var creator: String?
-  /// The use of its key where the kind does not tell it; see ``use``.
+  /// The use of the item's key, if the kind does not determine it; see ``use``.
   public var statedUse: KeyUse?
-  /// The public half of the key that is its current value, in SSH's form (RFC 4253 section 6.6); nil where it has none, or an
-  /// earlier program stored it.
+  /// The public half of the key that is the current value, in SSH's form (RFC 4253 section 6.6); nil if there is none,
+  /// or if an earlier program stored the key.
   public var publicKey: [UInt8]?
-  /// The item's identity, which stays when it gets another name; nil before a store has it.
+  /// The item's identity, which a new name does not change; nil until a store has the item.
   public var id: ItemID?
 
-  /// The one thing that its key is made for, which never changes; nil for what is no key.
+  /// The only purpose of the item's key, which never changes; nil if the item is no key.
   public var use: KeyUse? { kind.use ?? statedUse }
 
   /// Describes an item.
   ///
-  /// - Precondition: `versions` is not empty; a decoder checks that before it comes here.
+  /// - Precondition: `versions` is not empty; a decoder checks that first.
   public init(
     name: ItemName, kind: ItemKind, attributes: [String: String], policy: Policy, created: Int64, modified: Int64,
     expires: Int64?, versions: [VersionInfo], trashed: Trashed? = nil, creator: String? = nil,
@@ -92,6 +92,6 @@ public struct ItemInfo: Hashable, Sendable {
     self.publicKey = publicKey
   }
 
-  /// The version that is served when none is asked for.
+  /// The version that is served if the caller does not name one.
   public var current: VersionInfo { versions[versions.count - 1] }
 }

@@ -13,13 +13,13 @@ public enum ItemKind: String, CaseIterable, Sendable {
   case blob
 }
 
-/// An attribute worth keeping with items of a kind.
+/// An attribute that is worth storing with items of a kind.
 public struct SuggestedAttribute: Hashable, Sendable {
   /// The attribute's key.
   public let key: String
-  /// The content of its value, in a few words.
+  /// The meaning of its value, in a few words.
   public let meaning: String
-  /// True when an item of the kind cannot be without it.
+  /// True if every item of the kind must have the attribute.
   public let isRequired: Bool
 
   init(_ key: String, _ meaning: String, isRequired: Bool = false) {
@@ -30,7 +30,7 @@ public struct SuggestedAttribute: Hashable, Sendable {
 }
 
 extension ItemKind {
-  /// The form of a value of this kind, and what is checked, as one phrase without a full stop.
+  /// The form of a value of this kind, and the checks made on it, as one phrase without a period.
   public var summary: String {
     switch self {
     case .password: "a password or passphrase; anything but nothing"
@@ -47,7 +47,7 @@ extension ItemKind {
     }
   }
 
-  /// True when a value of this kind is one line of text.
+  /// True if a value of this kind is one line of text.
   public var hasOneLine: Bool {
     switch self {
     case .password, .apiKey, .deviceToken, .wifi, .pairingCode, .totp: true
@@ -55,7 +55,7 @@ extension ItemKind {
     }
   }
 
-  /// Attributes that items of this kind usually have, the required ones first.
+  /// The attributes that items of this kind usually have, the required ones first.
   public var suggestedAttributes: [SuggestedAttribute] {
     switch self {
     case .password:

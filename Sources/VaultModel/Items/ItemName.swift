@@ -1,14 +1,15 @@
 /// The name of an item: a path such as `iothome/express.key`.
 ///
-/// A name is 1 to 512 bytes of UTF-8 in up to 32 segments separated by `/`. No segment is empty, `.` or `..`, and there is no
-/// control character (U+0000–U+001F, U+007F–U+009F) anywhere, so that a name can be shown on a terminal, written into
-/// a log line and used as a relative path as it is.
+/// A name is 1 to 512 bytes of UTF-8 in up to 32 segments separated by `/`. No segment is empty, `.` or `..`, and there
+/// is no control character (U+0000–U+001F, U+007F–U+009F) anywhere, so that a name can be shown on a terminal, written
+/// into a log line and used as a relative path unchanged.
 ///
-/// Names are equal when their bytes are: no Unicode normalisation, the same rule as for file names on Linux.
+/// Names are equal if their bytes are equal: there is no Unicode normalization, as for file names on Linux.
 public struct ItemName: Hashable, Comparable, Sendable, CustomStringConvertible {
   /// The longest name, in bytes.
   public static let maximumBytes = 512
-  /// The most segments: an item is found by each of its folders, which has a record for it.
+  /// The highest number of segments. The store has a record for each folder of an item, through which
+  /// the item is found.
   public static let maximumSegments = 32
 
   /// The name as given.
@@ -16,29 +17,29 @@ public struct ItemName: Hashable, Comparable, Sendable, CustomStringConvertible 
 
   /// Takes `text` as a name.
   ///
-  /// - Throws: ``NameError`` with the first rule it breaks.
+  /// - Throws: ``NameError`` with the first rule that `text` breaks.
   public init(_ text: String) throws(NameError) {
-    // A bridged or foreign string would make every walk over its bytes slow.
+    // Made contiguous, because every walk over the bytes of a bridged or foreign string would be slow.
     var text = text
     text.makeContiguousUTF8()
     if let reason = Self.fault(in: text) { throw NameError(reason: reason) }
     self.text = text
   }
 
-  /// The folders the item is in, outermost first: `a/b/c` is in `a` and `a/b`.
+  /// The folders that contain the item, outermost first: `a/b/c` is in `a` and `a/b`.
   public var folders: [String] {
     let bytes = text.utf8
     return bytes.indices.filter { bytes[$0] == UInt8(ascii: "/") }.map { String(text[..<$0]) }
   }
 
-  /// True when the item is in that folder, or in one within it.
+  /// True if the item is in `folder`, or in a folder within it.
   public func isWithin(_ folder: String) -> Bool {
     let (mine, other) = (text.utf8, folder.utf8)
     guard mine.count > other.count, mine.starts(with: other) else { return false }
     return mine[mine.index(mine.startIndex, offsetBy: other.count)] == UInt8(ascii: "/")
   }
 
-  /// The number of folders that the item is in.
+  /// The number of folders that contain the item.
   public var depth: Int { Self.slashes(in: text) }
 
   public var description: String { text }
@@ -55,8 +56,8 @@ public struct ItemName: Hashable, Comparable, Sendable, CustomStringConvertible 
 
   public func hash(into hasher: inout Hasher) { hasher.combine(bytesOf: text) }
 
-  /// True when the text is a name of printable ASCII, no segment of which begins with a dot: almost every name is, and
-  /// one look at each byte tells. What is not may still be a name.
+  /// True if the text is a name of printable ASCII in which no segment begins with a dot. Almost every name is, and one
+  /// look at each byte suffices to tell. Any other text may still be a name.
   private static func isPlain(_ text: String) -> Bool {
     let bytes = text.utf8.span
     guard bytes.count <= maximumBytes else { return false }
@@ -97,10 +98,10 @@ public struct ItemName: Hashable, Comparable, Sendable, CustomStringConvertible 
 }
 
 extension Hasher {
-  /// Adds a text as its bytes: there are any number of texts that are equal to a text and have other bytes.
+  /// Adds a text as its bytes, because any number of texts with other bytes can be equal to it.
   mutating func combine(bytesOf text: String) {
     let bytes = text.utf8.span
-    // Lent for the call.
+    // The bytes are lent for the call.
     unsafe bytes.withUnsafeBytes { unsafe combine(bytes: $0) }
     combine(bytes.count)
   }
@@ -108,11 +109,11 @@ extension Hasher {
 
 /// A text that cannot be an item's name.
 public struct NameError: Error, Hashable, Sendable {
-  /// The rule that it breaks, for a person to read; it quotes nothing of the text.
+  /// The rule that the text breaks, for a person to read; it does not quote the text.
   public let reason: String
 }
 
 extension Unicode.Scalar {
-  /// C0, DEL and C1: what a terminal might act on.
+  /// True for C0, DEL and C1: characters on which a terminal might act.
   var isControl: Bool { value < 0x20 || (0x7F...0x9F).contains(value) }
 }

@@ -1,4 +1,4 @@
-/// The one thing that a key is made for: every other method refuses it, because a signature or a code of one kind can pass
+/// The only purpose of a key. Every other method refuses the key, because a signature or a code of one kind can pass
 /// for another. Raw values are stored and never change.
 public enum KeyUse: UInt8, Named, Sendable {
   /// Logins and signatures by SSH, through the ssh-agent.
@@ -12,7 +12,7 @@ public enum KeyUse: UInt8, Named, Sendable {
   /// One-time codes (RFC 4226, RFC 6238).
   case totp = 5
 
-  /// The name people and programs write.
+  /// The name that people and programs write.
   public var name: String {
     switch self {
     case .ssh: "ssh"
@@ -23,7 +23,7 @@ public enum KeyUse: UInt8, Named, Sendable {
     }
   }
 
-  /// The kind that items for this use have, and no others; nil for a use that items of several kinds can have.
+  /// The kind that all items for this use have, and no other items; nil for a use that items of several kinds can have.
   public var kind: ItemKind? {
     switch self {
     case .ssh: .sshKey
@@ -34,7 +34,7 @@ public enum KeyUse: UInt8, Named, Sendable {
 }
 
 extension ItemKind {
-  /// The use that all items of this kind have; nil where an item says it by itself.
+  /// The use that all items of this kind have; nil if each item states its own.
   public var use: KeyUse? {
     switch self {
     case .sshKey: .ssh

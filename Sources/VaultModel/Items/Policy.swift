@@ -2,12 +2,12 @@
 public enum AccessClass: UInt8, Named, Sendable {
   /// Only while the vault is unlocked.
   case whenUnlocked = 1
-  /// From the first unlock on, also after an idle or screen lock, until the daemon stops or the machine sleeps.
+  /// From the first unlock on, also after an idle lock or screen lock, until the daemon stops or the machine sleeps.
   case afterFirstUnlock = 2
-  /// From boot, with nobody there: protected by the boot key alone.
+  /// From boot, with nobody there: only the boot key protects the value.
   case always = 3
 
-  /// The name people and programs write, such as `when-unlocked`.
+  /// The name that people and programs write, such as `when-unlocked`.
   public var name: String {
     switch self {
     case .whenUnlocked: "when-unlocked"
@@ -19,16 +19,16 @@ public enum AccessClass: UInt8, Named, Sendable {
 
 /// The proof that a person must give before an item's value is served. Raw values are stored and never change.
 public enum Requirement: UInt8, Named, Sendable {
-  /// Nothing.
+  /// No proof.
   case none = 0
-  /// Be there: a fresh fingerprint or password.
+  /// Presence: a fresh fingerprint or password.
   case userPresence = 1
   /// A fresh fingerprint (or another biometric PAM module).
   case biometry = 2
   /// A fresh password.
   case password = 3
 
-  /// The name people and programs write, such as `user-presence`.
+  /// The name that people and programs write, such as `user-presence`.
   public var name: String {
     switch self {
     case .none: "none"
@@ -43,18 +43,18 @@ public enum Requirement: UInt8, Named, Sendable {
 public struct Policy: Hashable, Sendable {
   /// The states of the vault in which the value may be served.
   public var accessible: AccessClass
-  /// The proof that a person must give first.
+  /// The proof that a person must give before the value is served.
   public var require: Requirement
-  /// For how many seconds one authentication of a session counts as fresh.
+  /// The number of seconds for which one authentication of a session counts as fresh.
   public var reuseWindow: UInt32
-  /// True for a key that is used and never told, to anybody. It is said when the item is made, and never changes.
+  /// True for a key that is used but never revealed to anybody. It is set when the item is made, and never changes.
   public var isNeverRead: Bool
 
-  /// The windows that can be asked for: a proof counts for one second at least, or no reading could use it, and for a
-  /// day at most.
+  /// The allowed windows: a proof counts for at least one second, because otherwise no read could use it, and for at
+  /// most a day.
   public static let reuseWindows: ClosedRange<UInt32> = 1...86_400
 
-  /// Makes a policy; without arguments, the one a new item gets.
+  /// Makes a policy; without arguments, the policy of a new item.
   public init(
     accessible: AccessClass = .whenUnlocked, require: Requirement = .none, reuseWindow: UInt32 = 60,
     isNeverRead: Bool = false
@@ -65,12 +65,12 @@ public struct Policy: Hashable, Sendable {
     self.isNeverRead = isNeverRead
   }
 
-  /// True for a right that nobody has to such an item: no grant gives it, and no administrator has it.
+  /// True for a right that nobody has on such an item: no grant gives it, and no administrator has it.
   public func withholds(_ right: Right) -> Bool {
     guard isNeverRead else { return false }
     return switch right {
     case .get: true
-    // Of what these do the value is no part that leaves; which new value it may get is the store's to check.
+    // With these rights, the value does not leave the daemon; the store checks the new value that `set` may give.
     case .set, .find, .deposit, .watch, .use, .admin: false
     }
   }

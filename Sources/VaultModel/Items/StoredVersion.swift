@@ -1,13 +1,13 @@
-/// The outcome of a change of an item.
+/// The result of a change of an item.
 public struct StoredVersion: Equatable, Sendable {
-  /// The number of the version that is current now.
+  /// The number of the version that is now current.
   public let number: Int
-  /// The expiry of the old value, Unix seconds, where it had passed and a new value has taken it away.
+  /// The expiry of the old value, Unix seconds, if it had passed and a new value removed it.
   public var pastExpiry: Int64?
-  /// The item.
+  /// The identity of the item.
   public let item: ItemID
 
-  /// Describes an outcome.
+  /// Describes a result.
   public init(number: Int, of item: ItemID, pastExpiry: Int64? = nil) {
     self.number = number
     self.item = item

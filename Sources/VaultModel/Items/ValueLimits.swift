@@ -1,9 +1,9 @@
-/// The limits on the value of an item, and on one that is drawn.
+/// The limits on the value of an item, and on a generated value.
 public enum ValueLimits {
-  /// The most bytes of a value.
+  /// The highest number of bytes of a value.
   public static let bytes = 1 << 20
-  /// The lengths of a drawn password in characters.
+  /// The allowed lengths of a generated password in characters.
   public static let passwordLengths = 8...1024
-  /// The lengths of a drawn phrase in words.
+  /// The allowed lengths of a generated phrase in words.
   public static let phraseLengths = 4...64
 }

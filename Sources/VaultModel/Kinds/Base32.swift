@@ -1,8 +1,8 @@
-/// Base32 (RFC 4648 section 6) as the secrets of one-time codes are written: in either case, with or without padding, and
-/// perhaps in groups, between which blanks or dashes stand. Within a URI, each of these may be escaped (RFC 3986 section
-/// 2.1), and a blank may be a `+`.
+/// Base32 (RFC 4648 section 6) in the form in which people write the secrets of one-time codes: in upper or lower case,
+/// with or without padding, and perhaps in groups separated by blanks or dashes. Within a URI, each character may be
+/// escaped (RFC 3986 section 2.1), and a blank may be a `+`.
 enum Base32 {
-  /// The number of bytes that the symbols in `range` stand for; nil when they are no base32.
+  /// The number of bytes that the symbols in `range` encode; nil if they are not base32.
   static func count(_ bytes: RawSpan, _ range: Range<Int>) -> Int? {
     var (symbols, padding) = (0, 0)
     var reader = Reader(range)
@@ -21,9 +21,9 @@ enum Base32 {
     return isWhole && isPadded ? symbols * 5 / 8 : nil
   }
 
-  /// Writes what the symbols in `range` stand for, byte by byte.
+  /// Writes the bytes that the symbols in `range` encode, one by one, to `sink`.
   ///
-  /// - Precondition: ``count(_:_:)`` has found them to be base32.
+  /// - Precondition: ``count(_:_:)`` accepted the range as base32.
   static func decode(_ bytes: RawSpan, _ range: Range<Int>, to sink: (UInt8) -> Void) {
     var held: UInt32 = 0
     var bits = 0
@@ -39,7 +39,7 @@ enum Base32 {
     }
   }
 
-  /// Writes the symbols in `range` as the standard writes them: in upper case, without padding and groups.
+  /// Writes the symbols in `range` in their standard form: in upper case, without padding and groups.
   static func write(_ bytes: RawSpan, _ range: Range<Int>, to sink: (UInt8) -> Void) {
     var reader = Reader(range)
     while let character = reader.next(bytes) {
@@ -49,7 +49,7 @@ enum Base32 {
   }
 
   private enum Character {
-    /// Five bits.
+    /// A symbol, which stands for five bits.
     case symbol(UInt8)
     case padding
     case gap
@@ -77,7 +77,7 @@ enum Base32 {
       }
     }
 
-    /// Takes the further bytes of a blank that does not break, U+00A0, U+2007 or U+202F, as pages have it.
+    /// Takes the further bytes of a no-break space (U+00A0, U+2007 or U+202F), as web pages contain it.
     private mutating func skip(_ tail: [UInt8], _ bytes: RawSpan) -> Bool {
       var left = rest
       for expected in tail {
@@ -94,7 +94,7 @@ enum Base32 {
 
 /// Escapes in a URI (RFC 3986 section 2.1).
 enum Escape {
-  /// The byte that stands at a place, and the number of bytes which spell it: three for an escape, and else one.
+  /// The byte at `place`, and the number of characters that spell it: three for an escape, otherwise one.
   static func byte(_ bytes: RawSpan, at place: Int, before end: Int) -> (byte: UInt8, count: Int) {
     let byte = bytes.byte(place)
     guard byte == UInt8(ascii: "%"), place + 3 <= end, let high = digit(bytes.byte(place + 1)),
@@ -103,7 +103,7 @@ enum Escape {
     return (high << 4 | low, 3)
   }
 
-  /// The text in `range`, without its escapes: what is not secret.
+  /// The text in `range` with its escapes decoded. It must not be secret.
   static func text(_ bytes: RawSpan, _ range: Range<Int>) -> String {
     var text: [UInt8] = []
     var place = range.lowerBound

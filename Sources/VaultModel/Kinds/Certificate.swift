@@ -1,8 +1,9 @@
-/// X.509 certificates (RFC 5280): just enough to know that one is there, when it ends and for which key it is.
+/// X.509 certificates (RFC 5280), parsed just enough to recognize one, its end of validity, and its public key.
 package enum Certificate {
   /// Checks a PEM text of one certificate or a chain, the leaf first.
   ///
-  /// - Returns: when the first certificate's validity ends, Unix seconds; `nil` when it says that it never does.
+  /// - Returns: The end of the first certificate's validity, Unix seconds; `nil` if the certificate states that
+  ///   it has no end.
   static func expiry(ofChain text: RawSpan) throws(ValueError) -> Int64? {
     try PEMSlip.explaining(text) { () throws(ValueError) in try expiry(ofBlocks: text) }
   }
@@ -39,14 +40,16 @@ package enum Certificate {
     guard let notBefore = times.next(in: der), time(notBefore, in: der) != nil, let notAfter = times.next(in: der),
       times.isAtEnd, let expires = time(notAfter, in: der)
     else { throw ValueError(reason: "a certificate's validity cannot be read") }
-    // RFC 5280, 4.1.2.5: 99991231235959Z says that there is no end.
+    // RFC 5280, 4.1.2.5: 99991231235959Z means that there is no end.
     return expires == Timestamp.last ? nil : expires
   }
 
-  /// The place of the certificate's public key, a SubjectPublicKeyInfo, in its DER encoding; nil for what is no certificate.
+  /// The place of the certificate's public key, a SubjectPublicKeyInfo, in its DER encoding; nil if `der`
+  /// is not a certificate.
   package static func publicKey(in der: RawSpan) -> Range<Int>? { fields(in: der)?.publicKey }
 
-  /// The contents of the certificate's `validity`, and its public key as a whole, if everything around them is in its place.
+  /// The contents of the certificate's `validity`, and the whole of its public key, if all fields around them
+  /// are in their places.
   private static func fields(in der: RawSpan) -> (validity: Range<Int>, publicKey: Range<Int>)? {
     var whole = DERCursor(der.byteOffsets)
     guard let certificate = whole.take(DERTag.sequence, in: der), whole.isAtEnd else { return nil }
@@ -67,7 +70,7 @@ package enum Certificate {
     return (validity.content, start..<fields.offset)
   }
 
-  /// `YYMMDDHHMMSSZ` or `YYYYMMDDHHMMSSZ`, the only forms RFC 5280 allows.
+  /// Reads `YYMMDDHHMMSSZ` or `YYYYMMDDHHMMSSZ`, the only forms that RFC 5280 allows.
   private static func time(_ element: DERElement, in der: RawSpan) -> Int64? {
     let yearDigits: Int
     switch element.tag {
@@ -92,7 +95,7 @@ package enum Certificate {
     guard var year = number(yearDigits), let month = number(2), let day = number(2), let hour = number(2),
       let minute = number(2), let second = number(2)
     else { return nil }
-    // RFC 5280, 4.1.2.5.1: 50…99 are 1950…1999.
+    // RFC 5280, 4.1.2.5.1: 50…99 mean 1950…1999.
     if yearDigits == 2 { year += year < 50 ? 2000 : 1900 }
     return Timestamp.unix(year: year, month: month, day: day, hour: hour, minute: minute, second: second)
   }

@@ -1,4 +1,4 @@
-/// One element of a DER encoding (ITU-T X.690), as offsets into it.
+/// One element of a DER encoding (ITU-T X.690), as offsets into the encoding.
 package struct DERElement {
   /// The identifier octet: class, form and a tag number below 31.
   package var tag: UInt8
@@ -6,28 +6,28 @@ package struct DERElement {
   package var content: Range<Int>
 }
 
-/// Walks over sibling elements, never outside its range. Anything unusual ends the walk with `nil`.
+/// A walk over sibling elements that never leaves its range. Anything unusual ends the walk with `nil`.
 package struct DERCursor {
   private var position: Int
   private let end: Int
 
-  /// Starts at the first element in `range`, which lies inside the bytes that are given to ``next(in:)``.
+  /// Starts at the first element in `range`, which lies within the bytes that are passed to ``next(in:)``.
   package init(_ range: Range<Int>) {
     position = range.lowerBound
     end = range.upperBound
   }
 
-  /// The place where the next element starts, or where the last one ended.
+  /// The place at which the next element starts, or at which the last one ended.
   package var offset: Int { position }
 
-  /// True when all elements were taken.
+  /// True if all elements were taken.
   package var isAtEnd: Bool { position == end }
 
-  /// Takes the next element, whatever it is.
+  /// Takes the next element, whatever its tag.
   package mutating func next(in bytes: RawSpan) -> DERElement? {
     guard end - position >= 2 else { return nil }
     let tag = bytes.byte(position)
-    // Tag numbers from 31 on take more octets; nothing read here has them.
+    // Tag numbers of 31 and above take more octets; no element that is read here has such a number.
     guard tag & 0x1F != 0x1F, let (count, start) = length(in: bytes, at: position + 1), count <= end - start else {
       return nil
     }
@@ -35,13 +35,13 @@ package struct DERCursor {
     return DERElement(tag: tag, content: start..<position)
   }
 
-  /// Takes the next element when it has `tag`.
+  /// Takes the next element if it has `tag`.
   package mutating func take(_ tag: UInt8, in bytes: RawSpan) -> DERElement? {
     guard position < end, bytes.byte(position) == tag else { return nil }
     return next(in: bytes)
   }
 
-  /// Reads a definite length of at most four octets in its shortest form, and where the contents start.
+  /// Reads a definite length of at most four octets in its shortest form, and the place where the contents start.
   private func length(in bytes: RawSpan, at offset: Int) -> (count: Int, start: Int)? {
     let first = Int(bytes.byte(offset))
     if first < 0x80 { return (first, offset + 1) }
@@ -55,8 +55,8 @@ package struct DERCursor {
 }
 
 extension DERCursor {
-  /// Takes an INTEGER that is not negative, in its shortest form, and says where its digits are: big-endian, without zeros
-  /// before them, none for 0.
+  /// Takes a non-negative INTEGER in its shortest form, and returns the place of its digits: big-endian, without
+  /// leading zeros, none for 0.
   package mutating func takeUnsigned(in bytes: RawSpan) -> Range<Int>? {
     guard let content = take(DERTag.integer, in: bytes)?.content, let start = content.first else { return nil }
     let first = bytes.byte(start)
@@ -67,7 +67,7 @@ extension DERCursor {
   }
 }
 
-/// The identifier octets that keys and certificates are made of.
+/// The identifier octets that occur in keys and certificates.
 package enum DERTag {
   package static let integer: UInt8 = 0x02
   package static let bitString: UInt8 = 0x03
@@ -79,6 +79,6 @@ package enum DERTag {
   package static let sequence: UInt8 = 0x30
   package static let context0: UInt8 = 0xA0
   package static let context1: UInt8 = 0xA1
-  /// `[1] IMPLICIT` of a type that is not constructed.
+  /// `[1] IMPLICIT` of a primitive type.
   package static let implicit1: UInt8 = 0x81
 }

@@ -1,10 +1,11 @@
-/// The kind that a value is likely to be of by how it begins, where nobody has said one: it would be stored as a password.
+/// The likely kind of a value, judged by its beginning, if the caller named no kind and the value would be
+/// stored as a password.
 public struct LikelyKind: Sendable {
   public let kind: ItemKind
-  /// The name of its form, to stand behind "it looks like".
+  /// The name of the value's form, to follow "it looks like".
   public let form: String
 
-  /// Looks at a value; nil for what may well be a password.
+  /// Examines a value; nil for a value that may well be a password.
   public init?(of value: RawSpan) {
     if OneTimeSecret.isURI(value) {
       (kind, form) = (.totp, "the secret of one-time codes (otpauth://)")
@@ -19,7 +20,7 @@ public struct LikelyKind: Sendable {
     }
   }
 
-  /// The kind by the first line of a PEM text, wherever it stands in the line.
+  /// The kind according to the first BEGIN line of a PEM text, wherever the marker stands in its line.
   private static func label(in value: RawSpan) -> ItemKind? {
     var found: ItemKind?
     var place = value.first(UInt8(ascii: "-"), from: 0)

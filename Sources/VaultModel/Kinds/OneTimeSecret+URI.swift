@@ -1,5 +1,5 @@
-// Reading the URI. What it says by a name that it does not know is passed over, as other programs do; but not a name that is
-// nearly a known one, which would make other codes than those that are asked for.
+// The reading of the URI. Parameters with unknown names are ignored, as in other programs. A name that is nearly a
+// known one is refused instead, because without it the codes would differ from the intended ones.
 extension OneTimeSecret {
   private enum Parameter: String, CaseIterable {
     case secret, algorithm, digits, period, counter, encoder
@@ -11,7 +11,7 @@ extension OneTimeSecret {
     guard isCounted || Self.hasWord("otpauth://totp/", uri, at: start, before: body.upperBound) else {
       throw ValueError(reason: "an otpauth URI starts with otpauth://totp/ or otpauth://hotp/")
     }
-    // RFC 3986 leaves a URI no spaces and no raw letters beyond ASCII, but people have them in their labels.
+    // RFC 3986 allows no spaces and no raw letters beyond ASCII in a URI, but people have them in their labels.
     let text = uri.extracting(body)
     guard !text.hasControl, text.isUTF8 else {
       throw ValueError(reason: "an otpauth URI is one line of text, without line breaks and control characters")
@@ -28,9 +28,9 @@ extension OneTimeSecret {
     try checkDigits(isGiven: seen.contains(.digits))
   }
 
-  /// The issuer and the account that the URI names, in the label or beside the secret. They are no secrets.
+  /// The issuer and the account that the URI names, in the label or as a parameter. They are not secret.
   ///
-  /// - Parameter value: the one that this was read from.
+  /// - Parameter value: The value from which this secret was read.
   public func names(in value: RawSpan) -> (issuer: String?, account: String?) {
     func trimmed(_ text: Substring) -> String? {
       let text = text.drop { $0 == " " }
@@ -62,7 +62,7 @@ extension OneTimeSecret {
     return seen
   }
 
-  /// The parameter that stands in `range`, and the place of its value; nil for one that says nothing about the codes.
+  /// The parameter in `range`, and the place of its value; nil for a parameter that does not concern the codes.
   private mutating func parameter(
     _ uri: RawSpan, _ range: Range<Int>
   ) throws(ValueError) -> (Parameter, Range<Int>)? {
@@ -72,13 +72,13 @@ extension OneTimeSecret {
     }
     let equals = Self.first(UInt8(ascii: "="), in: uri, range)
     guard equals < end else {
-      // It may be the secret itself, so nothing of it is told but a name that is known.
+      // The text may be the secret itself, so the message tells nothing of it except a name that is known.
       if let near = Parameter.allCases.first(where: { Self.isWord($0.rawValue, uri, start, end) }) {
         throw ValueError(reason: "the otpauth URI has '\(near)' without '=' and a value")
       }
       return nil
     }
-    // Longer ones are near to none, and are not looked at.
+    // Longer names are near to no known name, and are ignored.
     guard equals - start <= 32 else { return nil }
     let name = Escape.text(uri, start..<equals)
     if let known = Parameter(rawValue: name) { return (known, equals + 1..<end) }
@@ -89,7 +89,7 @@ extension OneTimeSecret {
     return nil
   }
 
-  /// The name that another one stands for: it differs in the case of letters or by one slip, or it is cut off.
+  /// The known parameter that a name probably means: the name differs in letter case or by one slip, or is cut off.
   private static func near(_ name: String) -> Parameter? {
     let scalars = Array(name.lowercased().unicodeScalars)
     return Parameter.allCases.first { known in
@@ -132,7 +132,7 @@ extension OneTimeSecret {
     }
   }
 
-  /// Steam's codes have five characters, whatever number is written beside its name.
+  /// Sets the digits for Steam to five, whatever number the URI gives, and checks the number otherwise.
   private mutating func checkDigits(isGiven: Bool) throws(ValueError) {
     switch alphabet {
     case .steam:
@@ -144,12 +144,12 @@ extension OneTimeSecret {
 
   private static var wrongDigits: ValueError { ValueError(reason: "the otpauth URI asks for 6, 7 or 8 digits") }
 
-  /// True when a word, which is in lower case, is the value in `range`, in any case of its letters.
+  /// True if `word`, which is in lower case, is the whole value in `range`, in any letter case.
   private static func isValue(_ word: String, _ bytes: RawSpan, _ range: Range<Int>) -> Bool {
     range.count == word.utf8.count && isWord(word, bytes, range.lowerBound, range.upperBound)
   }
 
-  /// True when a word, which is in lower case, stands at a place in any case of its letters, and no letter follows.
+  /// True if `word`, which is in lower case, stands at `place` in any letter case, and no letter follows.
   private static func isWord(_ word: String, _ bytes: RawSpan, _ place: Int, _ end: Int) -> Bool {
     let behind = place + word.utf8.count
     func lowercase(_ offset: Int) -> UInt8 {
@@ -160,7 +160,7 @@ extension OneTimeSecret {
     return behind == end || !(UInt8(ascii: "a")...UInt8(ascii: "z")).contains(lowercase(behind))
   }
 
-  /// The decimal number that stands there, without a sign or zeros before it.
+  /// The decimal number in `range`, without a sign or leading zeros.
   private static func number(_ bytes: RawSpan, _ range: Range<Int>) -> Int64? {
     guard (1...19).contains(range.count), range.count == 1 || bytes.byte(range.lowerBound) != UInt8(ascii: "0") else {
       return nil
@@ -176,7 +176,7 @@ extension OneTimeSecret {
     return number
   }
 
-  /// The place where `byte` first stands in `range`, or the range's end.
+  /// The place where `byte` first occurs in `range`, or the end of the range.
   private static func first(_ byte: UInt8, in bytes: RawSpan, _ range: Range<Int>) -> Int {
     range.first { bytes.byte($0) == byte } ?? range.upperBound
   }

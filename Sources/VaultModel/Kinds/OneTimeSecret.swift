@@ -1,60 +1,60 @@
-/// The secret behind one-time codes, by time (RFC 6238) or by a counter (RFC 4226), and how the codes are made of it.
+/// The secret behind one-time codes, by time (RFC 6238) or by a counter (RFC 4226), and the parameters of the codes.
 ///
-/// It is an `otpauth://` URI, or base32 alone, which may be written in groups: then the codes are what nearly everybody
-/// means, six digits by SHA-1, a new one every 30 seconds. It is taken as people paste it: with a byte order mark, blanks or
-/// line ends around it. The secret itself stays where it is.
+/// The value is an `otpauth://` URI, or base32 alone, possibly in groups. Base32 alone means the most common codes: six
+/// digits by SHA-1, a new code every 30 seconds. A pasted value may have a byte order mark, blanks or line ends around
+/// it. The secret itself is not copied.
 ///
-/// The URI's form is Google Authenticator's "Key URI Format"
+/// The URI has the form of Google Authenticator's "Key URI Format"
 /// (https://github.com/google/google-authenticator/wiki/Key-Uri-Format).
 public struct OneTimeSecret: Hashable, Sendable {
-  /// The hash below the codes.
+  /// The hash function of the codes.
   public enum Algorithm: String, CaseIterable, Sendable {
     case sha1 = "SHA1"
     case sha256 = "SHA256"
     case sha512 = "SHA512"
   }
 
-  /// The characters that codes are made of.
+  /// The characters of the codes.
   public enum Alphabet: Hashable, Sendable {
     case digits
     /// The digits and letters of Steam's codes.
     case steam
   }
 
-  /// The number that each code is made of.
+  /// The moving factor: the number from which each code is made.
   public enum Factor: Hashable, Sendable {
-    /// A step of the time, of so many seconds.
+    /// A time step of `period` seconds.
     case time(period: Int)
-    /// A counter: of the next code that is to be made.
+    /// A counter, whose value is that of the next code.
     case counter(Int64)
   }
 
   public internal(set) var algorithm = Algorithm.sha1
   public internal(set) var alphabet = Alphabet.digits
-  /// The number of characters of a code: 6 to 8, and 5 of Steam's.
+  /// The number of characters of a code: 6 to 8, or 5 for Steam.
   public internal(set) var digits = 6
   public internal(set) var factor = Factor.time(period: 30)
-  /// True when the value is an `otpauth://` URI.
+  /// True if the value is an `otpauth://` URI.
   public internal(set) var isURI = false
   /// The size of the decoded secret in bytes.
   public internal(set) var keyCount = 0
 
   /// The place of the value without a byte order mark and blanks around it.
   var body = 0..<0
-  /// The places of the base32 symbols and of the counter's digits in the value.
+  /// The places in the value of the base32 symbols and, below, of the counter's digits.
   var symbols = 0..<0
   var counter = 0..<0
-  /// The places of the URI's label, behind the type, and of its issuer; empty where there is none.
+  /// The places of the URI's label, after the type, and of its issuer; empty if there is none.
   var label = 0..<0
   var issuer = 0..<0
 
-  /// The issuer whose codes are not digits.
+  /// The issuer whose codes are not made of digits.
   static let steam = "steam"
 
   /// Reads a value of kind `totp`.
   ///
-  /// - Parameter issuer: the one that the item's attributes name, for a secret that is base32 alone.
-  /// - Throws: ``ValueError`` that says what is wrong without quoting the secret.
+  /// - Parameter issuer: The issuer from the item's attributes, for a secret that is base32 alone.
+  /// - Throws: ``ValueError`` that states the fault without quoting the secret.
   public init(_ value: RawSpan, issuer: String? = nil) throws(ValueError) {
     body = Self.body(of: value)
     if body.isEmpty { throw ValueError(reason: "a one-time-code secret cannot be empty") }
@@ -72,21 +72,21 @@ public struct OneTimeSecret: Hashable, Sendable {
     if issuer?.lowercased() == Self.steam { (alphabet, digits) = (.steam, 5) }
   }
 
-  /// Writes the decoded secret byte by byte, ``keyCount`` of them, into `sink`.
+  /// Writes the decoded secret, which has ``keyCount`` bytes, to `sink` byte by byte.
   ///
-  /// - Parameter value: the one that this was read from.
+  /// - Parameter value: The value from which this secret was read.
   public func writeKey(from value: RawSpan, to sink: (UInt8) -> Void) { Base32.decode(value, symbols, to: sink) }
 
-  /// Writes the value byte by byte into `sink`, with another counter. Only for a secret whose ``factor`` is one.
+  /// Writes the value to `sink` byte by byte, with another counter. Only for a secret whose ``factor`` is a counter.
   ///
-  /// - Parameter value: the one that this was read from.
+  /// - Parameter value: The value from which this secret was read.
   public func write(_ value: RawSpan, counter next: Int64, to sink: (UInt8) -> Void) {
     for offset in 0..<counter.lowerBound { sink(value.byte(offset)) }
     for digit in String(next).utf8 { sink(digit) }
     for offset in counter.upperBound..<value.byteCount { sink(value.byte(offset)) }
   }
 
-  /// True for what begins as an `otpauth://` URI does, in any case of the letters, whatever follows.
+  /// True if the value begins like an `otpauth://` URI, in any letter case, whatever follows.
   public static func isURI(_ value: RawSpan) -> Bool { isURI(value, body(of: value)) }
 
   private static func isURI(_ value: RawSpan, _ body: Range<Int>) -> Bool {
@@ -100,7 +100,7 @@ public struct OneTimeSecret: Hashable, Sendable {
     return start..<end
   }
 
-  /// The size of the blank, or of the character of a line end, at one end of a range; nil for anything else.
+  /// The size of the blank or line end character at one end of a range; nil if there is none.
   private static func blank(in value: RawSpan, _ range: Range<Int>, atEnd: Bool) -> Int? {
     guard let first = range.first, let last = range.last else { return nil }
     switch value.byte(atEnd ? last : first) {
@@ -113,10 +113,10 @@ public struct OneTimeSecret: Hashable, Sendable {
     }
   }
 
-  /// U+00A0, U+2007 and U+202F, as pages have them.
+  /// U+00A0, U+2007 and U+202F, as web pages contain them.
   private static let noBreakSpaces: [StaticString] = ["\u{A0}", "\u{2007}", "\u{202F}"]
 
-  /// True when `word`, which is in lower case, stands there in any case of its letters.
+  /// True if `word`, which is in lower case, stands at `place` in any letter case.
   static func hasWord(_ word: StaticString, _ bytes: RawSpan, at place: Int, before end: Int) -> Bool {
     let count = word.utf8CodeUnitCount
     guard place + count <= end else { return false }
@@ -129,6 +129,6 @@ public struct OneTimeSecret: Hashable, Sendable {
 }
 
 extension RawSpan {
-  /// True for text in UTF-8 that begins with U+FEFF, as some editors write it.
+  /// True if the bytes begin with U+FEFF in UTF-8, as some editors write it.
   public var hasByteOrderMark: Bool { byteCount >= 3 && byte(0) == 0xEF && byte(1) == 0xBB && byte(2) == 0xBF }
 }

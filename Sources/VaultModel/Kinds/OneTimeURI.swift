@@ -1,15 +1,15 @@
-/// The text from which a phone's authenticator learns to make an item's one-time codes: an `otpauth://` URI.
+/// The text with which a phone's authenticator sets up an item's one-time codes: an `otpauth://` URI.
 public enum OneTimeURI {
-  /// Writes the URI byte by byte into `sink`, so that the secret is never copied into a string.
+  /// Writes the URI to `sink` byte by byte, so that the secret is never copied into a string.
   ///
-  /// A value that is one already is written as it is, but for what no URI has and people paste: a byte order mark, blanks and
-  /// other characters that have to be escaped, groups in the secret. One of base32 alone is named by the attributes `issuer` and `account`
-  /// or, without these, by the item's name.
+  /// A value that is a URI already is written unchanged, except for additions from pasting that no URI has: a byte
+  /// order mark, blanks and other characters that must be escaped, groups in the secret. A value that is base32 alone
+  /// is labeled with the attributes `issuer` and `account` or, without these, with the item's name.
   /// - Parameters:
-  ///   - name: of an item of kind `totp`.
-  ///   - value: the item's.
-  ///   - sink: takes each byte, in order.
-  /// - Throws: ``ValueError`` when the value is no secret of one-time codes; nothing is written then.
+  ///   - name: The name of an item of kind `totp`.
+  ///   - value: The value of the item.
+  ///   - sink: Takes each byte, in order.
+  /// - Throws: ``ValueError`` if the value is not a secret of one-time codes; nothing is written then.
   public static func write(
     name: String, attributes: [String: String], value: RawSpan, to sink: (UInt8) -> Void
   ) throws(ValueError) {
@@ -31,7 +31,7 @@ public enum OneTimeURI {
   }
 
   private static func write(_ secret: OneTimeSecret, _ value: RawSpan, _ sink: (UInt8) -> Void) {
-    // Scheme and type are known, and a reader may know them in lower case alone.
+    // Scheme and type are written in lower case, because some readers recognize only that.
     let start = secret.label.lowerBound
     for offset in secret.body.lowerBound..<start {
       let byte = value.byte(offset)
@@ -48,7 +48,7 @@ public enum OneTimeURI {
     }
   }
 
-  /// True where something other than the symbols and their padding stands.
+  /// True if the range contains anything but base32 symbols and padding.
   private static func hasGaps(_ value: RawSpan, _ range: Range<Int>) -> Bool {
     range.contains { offset in
       let byte = value.byte(offset)
@@ -63,7 +63,7 @@ public enum OneTimeURI {
     for byte in text.utf8 { sink(byte) }
   }
 
-  /// Writes text with everything escaped that is not unreserved in a URI (RFC 3986 section 2.3).
+  /// Writes text, and escapes every character that is not unreserved in a URI (RFC 3986 section 2.3).
   private static func escape(_ text: String, _ sink: (UInt8) -> Void) {
     for byte in text.utf8 {
       switch byte {

@@ -1,11 +1,12 @@
-/// A form in which other programs hand over the secrets of one-time codes, and that is not taken: it is told what to give.
+/// A form in which other programs hand over secrets of one-time codes, but which is refused here with advice on
+/// what to give instead.
 enum OtherOneTimeForm {
-  /// `steam://` and base32, as some password managers have it.
+  /// `steam://` and base32, as in some password managers.
   case steam
   /// `otpauth-migration://`: several accounts in one text, in Protocol Buffers.
   case migration
 
-  /// Looks at a value; nil for any other.
+  /// Examines a value; nil for any other form.
   init?(of value: RawSpan) {
     let start = value.hasByteOrderMark ? 3 : 0
     if OneTimeSecret.hasWord("steam://", value, at: start, before: value.byteCount) {
@@ -17,7 +18,7 @@ enum OtherOneTimeForm {
     }
   }
 
-  /// Its name, to stand behind "it looks like".
+  /// The name of the form, to follow "it looks like".
   var text: String {
     switch self {
     case .steam: "the secret of Steam's codes (steam://)"
@@ -25,7 +26,7 @@ enum OtherOneTimeForm {
     }
   }
 
-  /// The reason for its refusal.
+  /// The reason for the refusal.
   var reason: String {
     switch self {
     case .steam:
@@ -37,7 +38,7 @@ enum OtherOneTimeForm {
     }
   }
 
-  /// True for what Steam's `shared_secret` looks like: 20 bytes in base64.
+  /// True if the value looks like Steam's `shared_secret`: 20 bytes in base64.
   static func isSharedSecret(_ value: RawSpan) -> Bool {
     guard value.byteCount == 28, value.byte(27) == UInt8(ascii: "=") else { return false }
     return (0..<27).allSatisfy { place in

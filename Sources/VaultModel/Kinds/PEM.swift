@@ -1,12 +1,12 @@
-/// One block of a PEM text, as offsets into it.
+/// One block of a PEM text, as offsets into the text.
 package struct PEMBlock {
   /// The label between `-----BEGIN ` and `-----`.
   package var label: Range<Int>
   /// The base64 lines, without headers.
   package var body: Range<Int>
-  /// True when there were RFC 1421 headers, as old OpenSSL writes above an encrypted key's body.
+  /// True if there are RFC 1421 headers, as old OpenSSL writes them above the body of an encrypted key.
   package var hasHeaders: Bool
-  /// The place where the line after `-----END …-----` starts.
+  /// The place at which the line after `-----END …-----` starts.
   package var end: Int
 
   package func isLabelled(_ name: StaticString, in text: RawSpan) -> Bool {
@@ -14,12 +14,12 @@ package struct PEMBlock {
   }
 }
 
-/// Textual encodings of keys and certificates (RFC 7468, with its leave to read loosely: other text around the blocks,
-/// any line length).
+/// Textual encodings of keys and certificates (RFC 7468, with the lax parsing that it permits: other text around the
+/// blocks, any line length).
 package enum PEM {
-  /// The next block that starts at or after `offset`, or `nil` when there is none.
+  /// Returns the next block that starts at or after `offset`, or `nil` if there is none.
   ///
-  /// - Parameter offset: the start of a line.
+  /// - Parameter offset: The start of a line.
   package static func block(in text: RawSpan, from offset: Int) throws(ValueError) -> PEMBlock? {
     var position = offset
     while position < text.byteCount {
@@ -35,17 +35,17 @@ package enum PEM {
     return nil
   }
 
-  /// The block's bytes.
+  /// Decodes the bytes of a block.
   package static func decode(_ block: PEMBlock, in text: RawSpan) throws(ValueError) -> ScratchBytes {
     var bytes = ScratchBytes(capacity: capacity(of: block))
     try decode(block, in: text) { bytes.append($0) }
     return bytes
   }
 
-  /// The number of bytes that a block has at most.
+  /// The highest number of bytes that a block can have.
   package static func capacity(of block: PEMBlock) -> Int { block.body.count / 4 * 3 + 3 }
 
-  /// Puts the block's bytes at the front of `room`, which has ``capacity(of:)`` bytes; the number of them.
+  /// Decodes the block into the front of `room`, which has ``capacity(of:)`` bytes, and returns the number of bytes.
   package static func decode(
     _ block: PEMBlock, in text: RawSpan, into room: inout MutableRawSpan
   ) throws(ValueError) -> Int {
@@ -106,7 +106,7 @@ package enum PEM {
     throw ValueError(reason: "a PEM block has no END line")
   }
 
-  /// The line at `start` without its end and without white space before it.
+  /// The line at `start` without its end and without trailing white space, and the start of the next line.
   private static func line(in text: RawSpan, at start: Int) -> (content: Range<Int>, next: Int) {
     var end = text.first(0x0A, from: start)
     let next = min(end + 1, text.byteCount)

@@ -1,20 +1,21 @@
-/// The reason why a value has no PEM block that can be read, where it is a key or a certificate in another form: keys are
-/// copied from editors, pages and settings, and each leaves its own marks.
+/// The reason that a value has no readable PEM block although it is a key or a certificate in another form. People copy
+/// keys from editors, web pages and settings, and each of these leaves its own marks.
 package enum PEMSlip: CaseIterable {
   case wideText, byteOrderMark, puttyKey, publicKey, escapedBreaks, quotes, indentation, lostBreaks, der
 
-  /// Finds it; nil for what looks like none of these.
+  /// Finds the reason; nil if the value shows none of these forms.
   package init?(of value: RawSpan) {
     guard let found = Self.allCases.first(where: { $0.isIn(value) }) else { return nil }
     self = found
   }
 
-  /// Passes on what `body` throws, unless the value is in a form that tells more.
+  /// Runs `body`. If it throws and the value is in one of these forms, the error is replaced by one
+  /// that explains the form.
   static func explaining<R>(_ value: RawSpan, _ body: () throws(ValueError) -> R) throws(ValueError) -> R {
     do { return try body() } catch { throw PEMSlip(of: value).map { ValueError(reason: $0.reason) } ?? error }
   }
 
-  /// A sentence for a person: its form, and what to do.
+  /// One sentence for a person: the form of the value, and the remedy.
   package var reason: String {
     switch self {
     case .wideText:
@@ -59,10 +60,10 @@ package enum PEMSlip: CaseIterable {
 
   private static func isArmoured(_ value: RawSpan) -> Bool { find(begin, in: value) != nil }
 
-  /// The byte before a place; a line break at the start.
+  /// The byte before `place`; a line break at the start.
   private static func before(_ place: Int, _ value: RawSpan) -> UInt8 { place > 0 ? value.byte(place - 1) : 0x0A }
 
-  /// The first place of a text that begins with a dash.
+  /// The first place of `text`, which must begin with a dash.
   private static func find(_ text: StaticString, in value: RawSpan) -> Int? {
     var place = value.first(UInt8(ascii: "-"), from: 0)
     while place < value.byteCount {
@@ -72,7 +73,8 @@ package enum PEMSlip: CaseIterable {
     return nil
   }
 
-  /// True for the beginning of a key's first line in UTF-16 of either order, perhaps behind a byte order mark.
+  /// True if the value begins like the first line of a key in UTF-16 of either byte order, possibly after
+  /// a byte order mark.
   private static func isWide(_ value: RawSpan) -> Bool {
     let isMarked = value.byteCount > 1 && [[0xFF, 0xFE], [0xFE, 0xFF]].contains([value.byte(0), value.byte(1)])
     let start = isMarked ? 2 : 0
@@ -86,7 +88,7 @@ package enum PEMSlip: CaseIterable {
     }
   }
 
-  /// True for a line of OpenSSH's, such as `ssh-ed25519 AAAA…`, or the form of RFC 4716.
+  /// True for a public key line of OpenSSH, such as `ssh-ed25519 AAAA…`, or the form of RFC 4716.
   private static func isPublic(_ value: RawSpan) -> Bool {
     let start = value.hasByteOrderMark ? 3 : 0
     if value.hasBytes("---- BEGIN SSH2 PUBLIC KEY", at: start) { return true }
@@ -96,7 +98,7 @@ package enum PEMSlip: CaseIterable {
     return blank < start + 64 && value.hasBytes(" AAAA", at: blank)
   }
 
-  /// True for one SEQUENCE that is the whole value, with a SEQUENCE or an INTEGER first.
+  /// True if the whole value is one SEQUENCE that begins with a SEQUENCE or an INTEGER.
   private static func isDER(_ value: RawSpan) -> Bool {
     var whole = DERCursor(value.byteOffsets)
     guard let outer = whole.take(DERTag.sequence, in: value), whole.isAtEnd else { return false }

@@ -1,9 +1,9 @@
-/// The digits that pair a device.
+/// The digits with which a device is paired.
 enum PairingCode {
   /// Checks a code: groups of digits such as `031-45-154` (HomeKit) or `3497-011-2332`, or 8, 11 or 21 digits without
-  /// a break (HomeKit; Matter's manual pairing codes, Matter core specification 5.1.4).
+  /// separators (HomeKit; Matter's manual pairing codes, Matter core specification 5.1.4).
   ///
-  /// - Parameter pattern: how the code is written instead, with `#` for each digit.
+  /// - Parameter pattern: Another form that the code must have instead, with `#` for each digit.
   static func check(_ code: RawSpan, pattern: String?) throws(ValueError) {
     if let pattern {
       guard pattern.utf8.contains(UInt8(ascii: "#")) else {
@@ -30,7 +30,7 @@ enum PairingCode {
     [8, 11, 21].contains(code.byteCount) && code.allBytes(isDigit)
   }
 
-  /// At least two groups, single dashes between them, 6 to 21 digits in all.
+  /// True for at least two groups with single dashes between them, 6 to 21 digits in total.
   private static func isGrouped(_ code: RawSpan) -> Bool {
     var digits = 0
     var dashes = 0

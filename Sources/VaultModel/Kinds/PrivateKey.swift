@@ -1,28 +1,29 @@
-/// Private keys in their textual forms. Only the form is checked here, never the key's arithmetic.
+/// Private keys in their textual forms. Only the form is checked here, not the key's arithmetic.
 enum PrivateKey {
   private static let openSSHLabel: StaticString = "OPENSSH PRIVATE KEY"
 
-  /// The labels of keys in DER: RFC 7468 and RFC 5958 (PKCS #8), and OpenSSL's older ones.
+  /// The labels of keys in DER: those of RFC 7468 and RFC 5958 (PKCS #8), and OpenSSL's older ones.
   private static let derLabels: [StaticString] = [
     "PRIVATE KEY", "ENCRYPTED PRIVATE KEY", "RSA PRIVATE KEY", "EC PRIVATE KEY", "DSA PRIVATE KEY",
   ]
 
-  /// OpenSSL puts these before an EC or DSA key.
+  /// The labels of the blocks that OpenSSL writes before an EC or DSA key.
   private static let parameterLabels: [StaticString] = ["EC PARAMETERS", "DSA PARAMETERS", "DH PARAMETERS"]
 
-  /// True when the block holds a private key.
+  /// True if the block holds a private key.
   static func isKey(_ block: PEMBlock, in text: RawSpan) -> Bool {
     block.isLabelled(openSSHLabel, in: text) || derLabels.contains { block.isLabelled($0, in: text) }
   }
 
   /// Checks a PEM text with one private key for TLS, with or without certificates.
   ///
-  /// - Returns: when the validity of the first certificate ends, Unix seconds; nil without one, or where it has no end.
+  /// - Returns: The end of the first certificate's validity, Unix seconds; nil without a certificate, or if its
+  ///   validity has no end.
   static func checkTLS(_ text: RawSpan) throws(ValueError) -> Int64? {
     var (expires, hasCertificate): (Int64?, Bool) = (nil, false)
     try check(text) { (block) throws(ValueError) in
       if derLabels.contains(where: { block.isLabelled($0, in: text) }) {
-        // Programs that serve by it have nobody to ask.
+        // Programs that use the key as servers have nobody to ask for a passphrase.
         if isEncrypted(block, in: text) {
           throw ValueError(
             reason: "the private key is encrypted with a passphrase, which `openssl pkey -in FILE` takes away")
@@ -38,7 +39,7 @@ enum PrivateKey {
         _ = try PEM.decode(block, in: text)
       } else {
         let end = try Certificate.expiry(of: block, in: text)
-        // Those behind it are of its issuers.
+        // The certificates after the first are those of its issuers.
         if !hasCertificate { (expires, hasCertificate) = (end, true) }
       }
       return false
@@ -46,7 +47,7 @@ enum PrivateKey {
     return expires
   }
 
-  /// Checks an SSH private key: OpenSSH's own form or PEM.
+  /// Checks an SSH private key in OpenSSH's own form or PEM.
   static func checkSSH(_ text: RawSpan) throws(ValueError) {
     try check(text) { (block) throws(ValueError) in
       if block.isLabelled(openSSHLabel, in: text) {
@@ -66,7 +67,7 @@ enum PrivateKey {
     }
   }
 
-  /// Gives every block to `isKey`, which says whether it was the key; there must be exactly one.
+  /// Passes every block to `isKey`, which returns true for the key; there must be exactly one key.
   private static func check(_ text: RawSpan, isKey: (PEMBlock) throws(ValueError) -> Bool) throws(ValueError) {
     try PEMSlip.explaining(text) { () throws(ValueError) in try checkBlocks(text, isKey) }
   }
@@ -84,7 +85,8 @@ enum PrivateKey {
     if keys > 1 { throw ValueError(reason: "there is more than one private key") }
   }
 
-  /// True for PKCS #8's encryption, and OpenSSL's older one (RFC 1421), which says so above the body.
+  /// True for the encryption of PKCS #8, and for OpenSSL's older encryption (RFC 1421), which has
+  /// headers above the body.
   private static func isEncrypted(_ block: PEMBlock, in text: RawSpan) -> Bool {
     block.hasHeaders || block.isLabelled("ENCRYPTED PRIVATE KEY", in: text)
   }
@@ -97,13 +99,13 @@ enum PrivateKey {
 
   private static func checkDER(_ block: PEMBlock, in text: RawSpan) throws(ValueError) {
     let bytes = try PEM.decode(block, in: text)
-    // With headers, the body is encrypted and says nothing.
+    // If there are headers, the body is encrypted and cannot be checked.
     guard block.hasHeaders || bytes.withBytes(isSequence) else {
       throw ValueError(reason: "the private key is damaged or cut off")
     }
   }
 
-  /// Every DER form of a key is one SEQUENCE that ends where the body does.
+  /// True if the bytes are one SEQUENCE that ends where the body does, as in every DER form of a key.
   private static func isSequence(_ der: RawSpan) -> Bool {
     var whole = DERCursor(der.byteOffsets)
     guard let key = whole.take(DERTag.sequence, in: der), whole.isAtEnd else { return false }
@@ -111,8 +113,8 @@ enum PrivateKey {
     return parts.next(in: der) != nil
   }
 
-  /// OpenSSH's PROTOCOL.key: a magic string, cipher, KDF and its options, the number of keys, the public keys, and
-  /// the private part; each but the number is a string with a 32-bit length before it.
+  /// Checks the form of OpenSSH's PROTOCOL.key: a magic string, cipher, KDF and its options, the number of keys, the
+  /// public keys, and the private part; each except the number is a string with a 32-bit length before it.
   private static func isOpenSSH(_ bytes: RawSpan) -> Bool {
     let magic: StaticString = "openssh-key-v1\0"
     guard bytes.hasBytes(magic, at: 0) else { return false }

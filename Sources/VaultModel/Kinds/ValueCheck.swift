@@ -1,11 +1,11 @@
 extension ItemKind {
-  /// Checks that `value` is what an item of this kind holds, and that `attributes` are within their limits and those
+  /// Checks that `value` is valid for this kind, and that `attributes` are within their limits and include those that
   /// the kind needs.
   ///
-  /// The value is scanned where it is; what must be decoded to be checked is wiped before this returns.
+  /// The value is scanned in place; anything that must be decoded for the check is wiped before this returns.
   ///
-  /// - Returns: what the value says about itself.
-  /// - Throws: ``ValueError`` that says what is wrong without quoting the value.
+  /// - Returns: The facts that the value states about itself.
+  /// - Throws: ``ValueError`` that states the fault without quoting the value.
   public func validate(_ value: RawSpan, attributes: [String: String]) throws(ValueError) -> ValueFacts {
     try Attributes.validate(attributes)
     switch self {
@@ -35,7 +35,7 @@ extension ItemKind {
     return ValueFacts()
   }
 
-  /// Checks attributes that an item of this kind is to have, where it may have more of them.
+  /// Checks attributes for an item of this kind; the item may have further attributes.
   public func check(attributes: [String: String]) throws(ValueError) {
     switch self {
     case .wifi: _ = try WiFiNetwork(["ssid": "any"].merging(attributes) { _, given in given })
@@ -54,7 +54,7 @@ extension ItemKind {
 }
 
 extension RawSpan {
-  /// True when there is a C0 control, DEL, or a C1 control in UTF-8 (C2 80…9F).
+  /// True if there is a C0 control, DEL, or a C1 control in UTF-8 (C2 80…9F).
   var hasControl: Bool {
     var previous: UInt8 = 0
     for offset in byteOffsets {
@@ -65,11 +65,11 @@ extension RawSpan {
     return false
   }
 
-  /// True when the bytes are well-formed UTF-8 (The Unicode Standard, table 3-7).
+  /// True if the bytes are well-formed UTF-8 (The Unicode Standard, table 3-7).
   var isUTF8: Bool {
     var offset = 0
     while offset < byteCount {
-      // Most of most text is ASCII, of which eight bytes are looked at together.
+      // Most text is mostly ASCII, so eight bytes at a time are tested for that.
       while byteCount - offset >= 8, word(offset) & 0x8080_8080_8080_8080 == 0 { offset += 8 }
       guard offset < byteCount else { break }
       let lead = byte(offset)

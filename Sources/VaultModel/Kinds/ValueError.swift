@@ -1,16 +1,16 @@
-/// A value or a set of attributes that its kind does not accept.
+/// A value or a set of attributes that the kind does not accept.
 public struct ValueError: Error, Hashable, Sendable {
-  /// The fault, for a person to read. It never holds any part of the value.
+  /// The fault, for a person to read. It never contains any part of the value.
   public let reason: String
 
-  /// Makes an error with a reason that must not quote the value.
+  /// Makes an error with a reason, which must not quote the value.
   public init(reason: String) { self.reason = reason }
 }
 
-/// The facts that were learned while a value was checked.
+/// The facts learned while a value was checked.
 public struct ValueFacts: Hashable, Sendable {
-  /// The time at which the value stops being valid by itself (a certificate's notAfter): Unix seconds, `nil` when it
-  /// says nothing.
+  /// The time at which the value itself ceases to be valid (a certificate's notAfter), Unix seconds; `nil` if the value
+  /// does not state it.
   public var expires: Int64?
   /// The public half of a key, in SSH's form (RFC 4253 section 6.6).
   public var publicKey: [UInt8]?

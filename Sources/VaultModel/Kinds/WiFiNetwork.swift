@@ -1,6 +1,6 @@
-/// A network, as a `wifi` item's attributes describe it.
+/// A network, as described by the attributes of a `wifi` item.
 struct WiFiNetwork {
-  /// The network's protection. `WPA` also stands for WPA2; `WPA3` and `SAE` are the same thing.
+  /// The network's protection. `WPA` also means WPA2; `WPA3` and `SAE` mean the same.
   enum Security: String, CaseIterable {
     case wpa = "WPA"
     case wpa3 = "WPA3"
@@ -8,7 +8,7 @@ struct WiFiNetwork {
     case wep = "WEP"
     case nopass
 
-    /// The word for it in a `WIFI:` URI.
+    /// The word for the protection in a `WIFI:` URI.
     var uriType: String { self == .wpa3 ? Security.sae.rawValue : rawValue }
   }
 
@@ -39,12 +39,12 @@ struct WiFiNetwork {
     }
   }
 
-  /// Checks the passphrase against what the network's security allows.
+  /// Checks that the network's security allows the passphrase.
   func check(_ passphrase: RawSpan) throws(ValueError) {
     let count = passphrase.byteCount
     switch security {
     case .wpa:
-      // IEEE 802.11, annex J.4: a passphrase of 8 to 63 ASCII characters, or the 256-bit key itself.
+      // IEEE 802.11, annex J.4: a passphrase of 8 to 63 ASCII characters, or the 256-bit key itself in hexadecimal.
       let isPhrase = (8...63).contains(count) && passphrase.allBytes(isPrintable)
       guard isPhrase || (count == 64 && passphrase.allBytes(isHexadecimal)) else {
         throw ValueError(reason: "a WPA passphrase has 8 to 63 printable ASCII characters, or 64 hexadecimal digits")
@@ -71,10 +71,10 @@ struct WiFiNetwork {
   }
 }
 
-/// True when `byte` is printable ASCII, the space included.
+/// True if `byte` is printable ASCII, including the space.
 func isPrintable(_ byte: UInt8) -> Bool { (0x20...0x7E).contains(byte) }
 
-/// True when `byte` is a hexadecimal digit, in either case.
+/// True if `byte` is a hexadecimal digit, in either case.
 func isHexadecimal(_ byte: UInt8) -> Bool {
   isDigit(byte) || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(byte | 0x20)
 }

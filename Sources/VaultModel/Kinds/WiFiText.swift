@@ -1,22 +1,22 @@
-/// A network in the text of its QR code, as a phone or a router shows it, taken apart into what an item of kind `wifi` holds:
-/// see ``WiFiURI`` for the form.
+/// A network, parsed from the text of its QR code into the data of an item of kind `wifi`. Phones and routers show such
+/// codes; see ``WiFiURI`` for the form of the text.
 public struct WiFiText: Sendable {
-  /// Those of the item: `ssid`, `security`, and `hidden` where the text says that it is.
+  /// The attributes of the item: `ssid`, `security`, and `hidden` if the text says so.
   public private(set) var attributes: [String: String] = [:]
-  /// The place of the passphrase in the text, where characters may be escaped; empty where there is none.
+  /// The place of the passphrase in the text, where characters may be escaped; empty if there is none.
   private var passphrase = 0..<0
 
-  /// The most bytes of a network's name (IEEE 802.11).
+  /// The highest number of bytes of a network's name (IEEE 802.11).
   public static let longestName = 32
 
-  /// True for what begins as such a text does, whatever follows.
+  /// True if the value begins like such a text, whatever follows.
   public static func isURI(_ value: RawSpan) -> Bool {
     OneTimeSecret.hasWord("wifi:", value, at: value.hasByteOrderMark ? 3 : 0, before: value.byteCount)
   }
 
-  /// Reads a value; nil for what is no such text.
+  /// Reads a value; nil if it is not such a text.
   ///
-  /// - Throws: ``ValueError`` where it is one, of a network that no item of kind `wifi` can describe.
+  /// - Throws: ``ValueError`` if it is one, but for a network that no item of kind `wifi` can describe.
   public init?(_ value: RawSpan) throws(ValueError) {
     guard Self.isURI(value) else { return nil }
     var type = ""
@@ -34,9 +34,9 @@ public struct WiFiText: Sendable {
     attributes["security"] = try security(type).rawValue
   }
 
-  /// Writes the passphrase byte by byte into `sink`.
+  /// Writes the passphrase to `sink` byte by byte.
   ///
-  /// - Parameter value: the one that this was read from.
+  /// - Parameter value: The value from which this was read.
   public func writePassphrase(from value: RawSpan, to sink: (UInt8) -> Void) {
     Self.unescape(value, passphrase, sink)
   }
@@ -60,11 +60,11 @@ public struct WiFiText: Sendable {
     }
   }
 
-  /// The security of a type. Without one the network is open, unless it has a passphrase all the same.
+  /// The security of a type. A network without a type is open, unless there is a passphrase.
   private func security(_ type: String) throws(ValueError) -> WiFiNetwork.Security {
     switch type {
     case "": return passphrase.isEmpty ? .nopass : .wpa
-    // A rule for the older one of several holds for all.
+    // If the type names several versions, the rule for the oldest of them holds for all.
     case "WPA", "WPA2", "WPA/WPA2", "WPA2/WPA", "WPA2/WPA3", "WPA/WPA2/WPA3", "WPA-PSK", "WPA2-PSK": return .wpa
     case "WPA3", "SAE": return .sae
     case "WEP": return .wep

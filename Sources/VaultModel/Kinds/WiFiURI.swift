@@ -1,16 +1,17 @@
-/// The text a phone reads from a QR code to join a network: `WIFI:T:WPA;S:name;P:passphrase;;`.
+/// The text that a phone reads from a QR code to join a network: `WIFI:T:WPA;S:name;P:passphrase;;`.
 ///
-/// Source: the ZXing project's "Barcode Contents" (https://github.com/zxing/zxing/wiki/Barcode-Contents), which cameras
-/// on Android and iOS follow; `T:SAE` for WPA3 is Android's.
+/// The source is the ZXing project's "Barcode Contents" (https://github.com/zxing/zxing/wiki/Barcode-Contents), which
+/// cameras on Android and iOS follow; `T:SAE` for WPA3 comes from Android.
 public enum WiFiURI {
-  /// Writes the URI byte by byte into `sink`, so that the passphrase is never copied into a string.
+  /// Writes the URI to `sink` byte by byte, so that the passphrase is never copied into a string.
   ///
   /// - Parameters:
-  ///   - attributes: of an item of kind `wifi`: `ssid`, optionally `security` (`WPA` when absent) and `hidden=true`.
-  ///   - passphrase: the item's value; left out for `security=nopass`.
-  ///   - sink: takes each byte, in order.
-  /// - Throws: ``ValueError`` when the attributes or the passphrase are not those of a Wi-Fi network; nothing is
-  ///   written then.
+  ///   - attributes: The attributes of an item of kind `wifi`: `ssid`, optionally `security`
+  ///     (default `WPA`) and `hidden=true`.
+  ///   - passphrase: The item's value; omitted from the URI for `security=nopass`.
+  ///   - sink: Takes each byte, in order.
+  /// - Throws: ``ValueError`` if the attributes or the passphrase are not valid for a Wi-Fi network;
+  ///   nothing is written then.
   public static func write(
     attributes: [String: String], passphrase: RawSpan, to sink: (UInt8) -> Void
   ) throws(ValueError) {

@@ -1,12 +1,12 @@
-/// A pattern over text with `/`-separated parts: `*` stands for any characters within a part, `**` for any characters at
-/// all, `?` for one character other than `/`. Everything else stands for itself.
+/// A pattern over text with `/`-separated parts: `*` stands for any characters within a part, `**` for any characters
+/// at all, `?` for one character other than `/`. All other characters stand for themselves.
 ///
-/// A character is a Unicode scalar. Matching follows all ways through the pattern at once, a bit for each (the bit-parallel
-/// simulation of Baeza-Yates and Gonnet, "A New Approach to Text Searching", CACM 35(10), 1992), so its time is linear in
-/// the text whatever the pattern: for each character at most one step per ``GlobStates/wordBits`` characters of the
-/// pattern, and those are limited (``maximumBytes``).
+/// A character is a Unicode scalar. The match follows all ways through the pattern at once, one bit for each (the
+/// bit-parallel simulation of Baeza-Yates and Gonnet, "A New Approach to Text Searching", CACM 35(10), 1992), so its
+/// time is linear in the length of the text for any pattern: for each character, at most one step per
+/// ``GlobStates/wordBits`` characters of the pattern, whose length is limited (``maximumBytes``).
 package struct Glob: Hashable, Sendable {
-  /// The longest pattern, in bytes: no text is longer that could fit one without stars.
+  /// The longest pattern in bytes: without stars, a longer pattern could match no text.
   static let maximumBytes = Attributes.maximumValueBytes
 
   private enum Token: Hashable {
@@ -14,19 +14,20 @@ package struct Glob: Hashable, Sendable {
     case one
   }
 
-  /// The text that a star between two characters of the pattern, or at either end, stands for.
+  /// The kind of star between two characters of the pattern, or at either end.
   private enum Star: Hashable {
     case none, withinPart, across
   }
 
   private let tokens: [Token]
   private let stars: [Star]
-  /// Nil where ``beginning`` tells all.
+  /// The states of the pattern; nil if ``beginning`` is sufficient.
   private let machine: GlobStates?
-  /// All that is before the star at the end, where a pattern has that one at most, as most do: it needs no machine.
+  /// The text before a star at the end, if the pattern has no other wildcard. Most patterns are like this,
+  /// and need no ``machine``.
   private let beginning: String?
 
-  /// Reads a pattern; every text is one.
+  /// Reads a pattern. Every text is a valid pattern.
   package init(_ pattern: String) {
     var tokens: [Token] = []
     var stars: [Star] = [.none]
@@ -58,11 +59,11 @@ package struct Glob: Hashable, Sendable {
     self.machine = machine
   }
 
-  /// A pattern that finds `word`, itself a pattern, anywhere.
+  /// A pattern that finds `word`, which may itself be a pattern, anywhere in a text.
   init(containing word: String) { self.init("**\(word)**") }
 
-  /// The beginning of every match up to its last `/`, without it: the folder all matches are in. `nil` when they
-  /// need not be in one.
+  /// The beginning of every match up to its last `/`, without that: the folder that contains all matches. `nil` if
+  /// matches need not be in a folder.
   var folder: String? {
     var prefix = String.UnicodeScalarView()
     for (token, star) in zip(tokens, stars) {
@@ -73,14 +74,14 @@ package struct Glob: Hashable, Sendable {
     return String(prefix[..<slash])
   }
 
-  /// The only text that fits; nil where the pattern has a star or a question mark.
+  /// The only text that matches; nil if the pattern has a star or a question mark.
   package var literal: String? { stars[tokens.count] == .none ? beginning : nil }
 
-  /// True when the whole of `text` fits.
+  /// True if the whole of `text` matches.
   package func matches(_ text: String) -> Bool {
     guard let beginning else { return machine?.run(text).fits ?? false }
     let (bytes, first) = (text.utf8, beginning.utf8)
-    // No scalar's UTF-8 is the beginning of another's.
+    // No scalar's UTF-8 is the beginning of another's, so a comparison of bytes is sufficient.
     guard bytes.starts(with: first) else { return false }
     return switch stars[tokens.count] {
     case .none: bytes.count == first.count
@@ -89,6 +90,6 @@ package struct Glob: Hashable, Sendable {
     }
   }
 
-  /// The number of steps it takes to hold `text` against the pattern.
+  /// The number of steps that a comparison of `text` with the pattern takes.
   func steps(for text: String) -> Int { machine?.run(text).steps ?? 0 }
 }

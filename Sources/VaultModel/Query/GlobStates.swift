@@ -1,24 +1,24 @@
-/// The states of a pattern, a bit each: state n says that the first n characters of the pattern can stand for what was
-/// read so far.
+/// The states of a pattern, one bit each: state n means that the first n characters of the pattern can stand for the
+/// text read so far.
 struct GlobStates: Hashable, Sendable {
-  /// States that one step follows.
+  /// The number of states that one step follows.
   static let wordBits = UInt64.bitWidth
 
   private let last: Int
   private let width: Int
-  /// The states that each character of the pattern leads to, `width` words for each: first those for a character that
-  /// is not in the pattern, then those for `/`, then the others as ``scalars`` has them.
+  /// The states to which each character of the pattern leads, `width` words for each: first the states for a character
+  /// that is not in the pattern, then those for `/`, then those for the characters in the order of ``scalars``.
   private var arriving: [UInt64]
-  /// The characters that stand for themselves in the pattern, in order, without `/`.
+  /// The characters that stand for themselves in the pattern, sorted, without `/`.
   private let scalars: [Unicode.Scalar]
-  /// The states that are kept by a character other than `/`, and by `/`.
+  /// The states kept by a character other than `/` and, below, those kept by `/`.
   private var staying: [UInt64]
   private var stayingAcross: [UInt64]
 
   private static let other = 0
   private static let slash = 1
 
-  /// States for a pattern of that many characters, those of `literals` among them, which no text leads through yet.
+  /// Makes the states for a pattern of `characters` characters, including `literals`, without any transition yet.
   init(characters: Int, literals: Set<Unicode.Scalar>) {
     last = characters
     width = characters / Self.wordBits + 1
@@ -28,23 +28,23 @@ struct GlobStates: Hashable, Sendable {
     stayingAcross = staying
   }
 
-  /// Has `scalar`, one of the literals, lead to a state from the one before.
+  /// Makes `scalar`, one of the literals, lead to `state` from the state before it.
   mutating func step(to state: Int, over scalar: Unicode.Scalar) { set(state, in: row(of: scalar)) }
 
-  /// Has every character but `/` lead to a state from the one before.
+  /// Makes every character but `/` lead to `state` from the state before it.
   mutating func stepWithinPart(to state: Int) {
     set(state, in: Self.other)
     for place in scalars.indices { set(state, in: place + 2) }
   }
 
-  /// Has a state kept by every character but `/`, or by every one.
+  /// Makes every character but `/` keep `state` or, if `across`, every character.
   mutating func stay(at state: Int, across: Bool) {
     let (word, bit) = Self.split(state)
     staying[word] |= bit
     if across { stayingAcross[word] |= bit }
   }
 
-  /// Tells whether `text` leads from the first state to the last, and in how many steps of a word that was found out.
+  /// Tells whether `text` leads from the first state to the last, and how many steps of one word the answer took.
   func run(_ text: String) -> (fits: Bool, steps: Int) {
     var states = [UInt64](repeating: 0, count: width)
     states[0] = 1

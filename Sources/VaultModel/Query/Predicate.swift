@@ -2,14 +2,14 @@
 enum Predicate: Hashable, Sendable {
   case equals(TextSubject, String, negated: Bool)
   case fits(TextSubject, Glob)
-  /// The item is in that folder, or in one within it.
+  /// The item is in that folder, or in a folder within it.
   case isWithin(String)
   case time(TimeSubject, isBelow: Bool, TimeBound)
   case never(negated: Bool)
   case author(AuthorSubject, Subject, negated: Bool)
   case number(NumberSubject, NumberRelation, Int)
 
-  /// True when it holds for `item` at `now` (Unix seconds).
+  /// True if the condition holds for `item` at `now` (Unix seconds).
   func matches(_ item: ItemInfo, now: Int64) -> Bool {
     switch self {
     case .equals(let subject, let value, let negated):
@@ -29,7 +29,7 @@ enum Predicate: Hashable, Sendable {
     }
   }
 
-  /// The folder that every match is in, when the predicate implies one.
+  /// The folder that contains every match, if the predicate implies one.
   var folder: String? {
     switch self {
     case .fits(.name, let glob): glob.folder
@@ -39,7 +39,7 @@ enum Predicate: Hashable, Sendable {
   }
 }
 
-/// The texts that a predicate looks at.
+/// The texts that a predicate can examine.
 enum TextSubject: Hashable, Sendable {
   case name
   case kind
@@ -47,7 +47,7 @@ enum TextSubject: Hashable, Sendable {
   case require
   case attribute(String)
 
-  /// The text, or `nil` when the item has no such attribute.
+  /// The text, or `nil` if the item has no such attribute.
   func text(of item: ItemInfo) -> String? {
     switch self {
     case .name: item.name.text
@@ -58,7 +58,7 @@ enum TextSubject: Hashable, Sendable {
     }
   }
 
-  /// The only texts it can be, or `nil` when there are too many to list.
+  /// All possible texts, or `nil` if there are too many to list.
   var choices: [String]? {
     switch self {
     case .kind: ItemKind.allCases.map(\.rawValue)
@@ -69,24 +69,24 @@ enum TextSubject: Hashable, Sendable {
   }
 }
 
-/// The callers that a predicate looks at.
+/// The callers that a predicate can examine.
 enum AuthorSubject: String, Hashable, Sendable {
   case creator
   case writer
 
-  /// The recorded text of a subject; nil where it is not known.
+  /// The recorded text of the caller; nil if not known.
   func text(of item: ItemInfo) -> String? { self == .creator ? item.creator : item.current.writer }
 }
 
-/// The time that a predicate is measured against.
+/// The time with which a predicate compares.
 enum TimeBound: Hashable, Sendable {
   /// A point in time, Unix seconds.
   case instant(Int64)
-  /// A distance from now in seconds: ahead for an expiry, back for the rest.
+  /// A distance from now in seconds: in the future for an expiry, in the past for the other times.
   case distance(Int64)
 }
 
-/// The times that a predicate looks at.
+/// The times that a predicate can examine.
 enum TimeSubject: String, Hashable, Sendable {
   case expires
   case created
@@ -101,7 +101,7 @@ enum TimeSubject: String, Hashable, Sendable {
     case (_, .instant(let instant)):
       isBelow ? past(of: item) < instant : past(of: item) > instant
     case (_, .distance(let distance)):
-      // Less than a week ago is later than a week before now.
+      // "Less than a week ago" means later than a week before now.
       isBelow ? past(of: item) > Seconds.after(-distance, now) : past(of: item) < Seconds.after(-distance, now)
     }
   }
@@ -109,7 +109,7 @@ enum TimeSubject: String, Hashable, Sendable {
   private func past(of item: ItemInfo) -> Int64 { self == .created ? item.created : item.modified }
 }
 
-/// The numbers of the current version that a predicate looks at.
+/// The numbers of the current version that a predicate can examine.
 enum NumberSubject: String, Hashable, Sendable {
   case version
   case size

@@ -1,4 +1,4 @@
-/// Gives a key, an operator and a value their meaning.
+/// The parser that turns a key, an operator and a value into a predicate.
 struct PredicateParser {
   let key: QueryParser.Word
   let operation: QueryParser.Word
@@ -34,7 +34,7 @@ struct PredicateParser {
     }
   }
 
-  /// A misspelt kind or an impossible name would quietly match nothing.
+  /// Refuses a misspelled kind or an impossible name, which would otherwise silently match nothing.
   private func checkChoice(_ subject: TextSubject) throws(QueryError) {
     if subject == .name {
       do throws(NameError) { _ = try ItemName(value.text) } catch {

@@ -1,6 +1,6 @@
-/// Reads the words of a query; `PredicateParser` gives them their meaning.
+/// The parser that splits a query into words; `PredicateParser` interprets them.
 struct QueryParser {
-  /// A piece of the query and the byte offset it starts at.
+  /// A piece of the query and the byte offset at which it starts.
   struct Word {
     var text: String
     var position: Int
@@ -14,7 +14,7 @@ struct QueryParser {
 
   init(_ text: String, _ names: Query.Names = Query.Names()) {
     self.names = names
-    // No more is looked at than tells that it is too long.
+    // Only as many bytes are read as show that the query is too long.
     bytes = Array(text.utf8.prefix(Query.maximumBytes + 1))
     let isForbidden = { (scalar: Unicode.Scalar) in scalar.isControl && !Self.isSpace(UInt8(scalar.value)) }
     let isTooLong = bytes.count > Query.maximumBytes
@@ -99,7 +99,7 @@ struct QueryParser {
     return word
   }
 
-  /// Up to the next white space.
+  /// Reads up to the next white space.
   private mutating func unquoted() throws(QueryError) -> String {
     let start = position
     while let byte = current, !Self.isSpace(byte) {
@@ -134,12 +134,12 @@ struct QueryParser {
     return String(decoding: content, as: UTF8.self)
   }
 
-  /// Cut between ASCII characters only, so it is valid UTF-8 as the whole was.
+  /// The text in `range`. Cuts are made only at ASCII characters, so the text is valid UTF-8 like the whole.
   private func text(_ range: Range<Int>) -> String { String(decoding: bytes[range], as: UTF8.self) }
 }
 
 extension Glob {
-  /// The pattern that stands in a query, or one that finds it anywhere.
+  /// Makes the pattern in a query or, if `isContained`, a pattern that finds it anywhere.
   init(_ word: QueryParser.Word, isContained: Bool = false) throws(QueryError) {
     guard word.text.utf8.count <= Glob.maximumBytes else {
       throw QueryError(position: word.position, reason: "the pattern is longer than \(Glob.maximumBytes) bytes")

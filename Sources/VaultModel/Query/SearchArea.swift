@@ -1,4 +1,5 @@
-/// The names that a search looks at: all, those in a folder, or one. Two are the same when their texts are, byte by byte.
+/// The names that a search covers: all, those in a folder, or one. Two areas are equal if their texts are
+/// equal byte by byte.
 public enum SearchArea: Hashable, Sendable {
   case everything
   case folder(String)
@@ -13,7 +14,7 @@ public enum SearchArea: Hashable, Sendable {
     }
   }
 
-  /// True when all names of another area are in this one.
+  /// True if all names of `other` are in this area.
   public func contains(_ other: SearchArea) -> Bool {
     switch (self, other) {
     case (.everything, _): true
@@ -26,13 +27,13 @@ public enum SearchArea: Hashable, Sendable {
     }
   }
 
-  /// What is in both; nil when nothing can be.
+  /// The names in both areas; nil if there can be none.
   public func intersection(_ other: SearchArea) -> SearchArea? {
     if contains(other) { return other }
     return other.contains(self) ? self : nil
   }
 
-  /// The same names in areas that have none in common, in an order that hangs on nothing else.
+  /// Returns areas that cover the same names without overlap, in an order that depends on nothing but the areas.
   public static func disjoint(_ areas: [SearchArea]) -> [SearchArea] {
     let unique = Set(areas)
     if unique.contains(.everything) { return [.everything] }
@@ -42,7 +43,7 @@ public enum SearchArea: Hashable, Sendable {
     .sorted { $0.key < $1.key }.map(\.area)
   }
 
-  /// The folders that all of it is in, but for itself.
+  /// The folders that contain the whole area, without the area itself.
   private var folders: [String] {
     switch self {
     case .everything: []
@@ -72,8 +73,8 @@ public enum SearchArea: Hashable, Sendable {
     }
   }
 
-  /// A number that tells it from others, for places in a search: 64-bit FNV-1a of its text. Where two have the same one, a search
-  /// that is continued looks at a part of its matches again, or passes one over.
+  /// A number that identifies the area in the position of a search: 64-bit FNV-1a of its text. If two areas have the
+  /// same number, a continued search looks at some of its matches again, or misses some.
   public var key: UInt64 {
     var hash: UInt64 = 0xCBF2_9CE4_8422_2325
     func add(_ text: String, _ kind: UInt8) {

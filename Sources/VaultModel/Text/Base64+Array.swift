@@ -1,5 +1,5 @@
 extension [UInt8] {
-  /// The bytes, which are not secret, as base64.
+  /// The bytes, which must not be secret, as base64.
   package var base64: String {
     var text = [UInt8](repeating: 0, count: Base64.encodedCount(count))
     var span = text.mutableSpan
@@ -8,14 +8,14 @@ extension [UInt8] {
     return String(decoding: text, as: UTF8.self)
   }
 
-  /// The bytes, which are not secret, as base64 for URLs.
+  /// The bytes, which must not be secret, as base64 for URLs.
   package var base64url: String {
     var text: [UInt8] = []
     text.append(base64url: self)
     return String(decoding: text, as: UTF8.self)
   }
 
-  /// Adds what is not secret as base64 for URLs.
+  /// Appends `bytes`, which must not be secret, as base64 for URLs.
   package mutating func append(base64url bytes: [UInt8]) {
     let start = count
     append(contentsOf: repeatElement(0, count: Base64URL.encodedCount(bytes.count)))
@@ -24,7 +24,7 @@ extension [UInt8] {
     Base64URL.encode(unsafe bytes.span.bytes, into: &room, at: start)
   }
 
-  /// Reads base64 of what is not secret; nil for anything else.
+  /// Reads base64 of bytes that are not secret; nil for any other text.
   package init?(base64 text: some StringProtocol) {
     let text = Array(text.utf8)
     // Bytes have no padding: all are initialized.

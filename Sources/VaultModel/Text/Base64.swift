@@ -1,13 +1,13 @@
-/// Base64 with padding (RFC 4648 section 4), between spans the caller owns.
+/// Base64 with padding (RFC 4648 section 4), between spans that the caller owns.
 ///
-/// Secrets pass through here, so there are no tables: which bytes are read and which branches are taken depends on
-/// the length alone.
+/// Secrets pass through this code, so there are no tables: the bytes that it reads and the branches that it takes
+/// depend only on the length.
 public enum Base64 {
-  /// The number of bytes of text that `count` bytes make.
+  /// The size in bytes of the text that encodes `count` bytes.
   public static func encodedCount(_ count: Int) -> Int { (count + 2) / 3 * 4 }
 
-  /// The number of bytes that `text` stands for, or `nil` when it is no multiple of four long. Only the padding is
-  /// looked at.
+  /// The number of bytes that `text` encodes, or `nil` if its length is not a multiple of four. Only
+  /// the padding is examined.
   public static func decodedCount(_ text: RawSpan) -> Int? {
     let count = text.byteCount
     guard count % 4 == 0 else { return nil }
@@ -17,7 +17,7 @@ public enum Base64 {
     return count / 4 * 3 - padding
   }
 
-  /// Writes `bytes` as text to the start of `text`.
+  /// Writes `bytes` as base64 to the start of `text`.
   ///
   /// - Precondition: `text` has room for ``encodedCount(_:)`` bytes.
   public static func encode(_ bytes: RawSpan, into text: inout MutableRawSpan) {
@@ -38,10 +38,10 @@ public enum Base64 {
     }
   }
 
-  /// Writes the bytes `text` stands for to `bytes`, which must have exactly ``decodedCount(_:)`` bytes.
+  /// Writes the bytes that `text` encodes to `bytes`, which must have exactly ``decodedCount(_:)`` bytes.
   ///
-  /// - Returns: `false` when `text` is not base64 as an encoder writes it: another symbol (also white space), padding
-  ///   in the wrong place, leftover bits that are not zero. What `bytes` holds then is of no use.
+  /// - Returns: `false` if `text` is not base64 as an encoder writes it: another symbol (including white space),
+  ///   padding in the wrong place, leftover bits that are not zero. The content of `bytes` is then meaningless.
   public static func decode(_ text: RawSpan, into bytes: inout MutableRawSpan) -> Bool {
     guard let count = decodedCount(text), count == bytes.byteCount else { return false }
     var isValid = true
@@ -51,7 +51,7 @@ public enum Base64 {
       let kept = isLast ? count - target : 3
       var group = 0
       for index in 0..<4 {
-        // Two symbols stand for one byte, three for two; the rest is the padding that was counted.
+        // Two symbols encode one byte, three encode two; the rest is the padding that was counted.
         let value = index <= kept ? Self.value(of: text.byte(source + index)) : 0
         isValid = (value >= 0) && isValid
         group = group << 6 | (value & 63)
@@ -65,7 +65,7 @@ public enum Base64 {
 
   private static let pad = UInt8(ascii: "=")
 
-  /// The symbol for 0…63: each step adds its jump in the alphabet when the value has passed it.
+  /// The symbol for 0…63. Each term adds the jump between two ranges of the alphabet if the value lies past it.
   @inline(__always)
   static func symbol(_ value: Int) -> UInt8 {
     let jumps = ((25 - value) >> 8 & 6) - ((51 - value) >> 8 & 75) - ((61 - value) >> 8 & 15) + ((62 - value) >> 8 & 3)
@@ -85,7 +85,7 @@ public enum Base64 {
     return value | ~(upper | lower | digit | plus | slash)
   }
 
-  /// All ones when `low` ≤ `code` ≤ `high`, else zero.
+  /// All ones if `low` ≤ `code` ≤ `high`, otherwise zero.
   @inline(__always)
   static func within(_ code: Int, _ low: Int, _ high: Int) -> Int {
     ((low - 1 - code) & (code - high - 1)) >> 8

@@ -1,14 +1,14 @@
-/// Base64 for URLs, without padding (RFC 4648 section 5, as RFC 7515 has it), between spans the caller owns.
+/// Base64 for URLs, without padding (RFC 4648 section 5, as in RFC 7515), between spans that the caller owns.
 ///
-/// As in ``Base64``, which bytes are read and which branches are taken depends on the length alone.
+/// As in ``Base64``, the bytes that are read and the branches that are taken depend only on the length.
 public enum Base64URL {
-  /// The number of bytes of text that `count` bytes make.
+  /// The size in bytes of the text that encodes `count` bytes.
   public static func encodedCount(_ count: Int) -> Int { (count * 4 + 2) / 3 }
 
-  /// The number of bytes that a text of `count` bytes stands for, or `nil` when no text has that length.
+  /// The number of bytes that a text of `count` bytes encodes, or `nil` if no text has that length.
   public static func decodedCount(_ count: Int) -> Int? { count % 4 == 1 ? nil : count / 4 * 3 + count % 4 * 3 / 4 }
 
-  /// Writes `bytes` as text to `text`, from `offset` on.
+  /// Writes `bytes` as base64 to `text`, from `offset` on.
   ///
   /// - Precondition: `text` has room there for ``encodedCount(_:)`` bytes.
   public static func encode(_ bytes: RawSpan, into text: inout MutableRawSpan, at offset: Int = 0) {
@@ -27,11 +27,11 @@ public enum Base64URL {
     for place in 0...rest { text.set(UInt8(truncatingIfNeeded: last >> (24 - 8 * place)), at: target + place) }
   }
 
-  /// Writes the bytes that `text` stands for to `bytes`, from `offset` on.
+  /// Writes the bytes that `text` encodes to `bytes`, from `offset` on.
   ///
   /// - Precondition: `bytes` has room there for ``decodedCount(_:)`` bytes.
-  /// - Returns: `false` when `text` is not what an encoder writes: another length, another symbol (padding and white space,
-  ///   too), leftover bits that are not zero. What was written then is of no use.
+  /// - Returns: `false` if `text` is not what an encoder writes: another length, another symbol (including padding and
+  ///   white space), or leftover bits that are not zero. The bytes written are then meaningless.
   public static func decode(_ text: RawSpan, into bytes: inout MutableRawSpan, at offset: Int = 0) -> Bool {
     guard let count = decodedCount(text.byteCount) else { return false }
     precondition(bytes.byteCount - offset >= count, "no room for the decoded bytes")
@@ -53,16 +53,17 @@ public enum Base64URL {
     return isValid
   }
 
-  /// The four symbols for three bytes, the first in the highest byte, computed side by side.
+  /// The four symbols for three bytes, the first in the highest byte, computed in parallel.
   @inline(__always)
   private static func symbols(_ first: UInt8, _ second: UInt8, _ third: UInt8) -> UInt32 {
     let group = UInt32(first) << 16 | UInt32(second) << 8 | UInt32(third)
     let values = (group & 0xFC0000) << 6 | (group & 0x3F000) << 4 | (group & 0xFC0) << 2 | group & 0x3F
     let ones: UInt32 = 0x0101_0101
-    /// One in each byte whose value is `bound` or more; all are below 64, so that no sum reaches the next byte.
+    /// A one in each byte whose value is `bound` or more. All values are below 64, so no sum carries
+    /// into the next byte.
     func isAtLeast(_ bound: UInt32) -> UInt32 { (values + ones * (128 - bound)) >> 7 & ones }
-    // From A on; a is 6 further than what follows Z, 0 is 75 before what follows z, and so on. What each byte has in the
-    // end is a symbol, so it does not matter that a part of the sum may borrow.
+    // The symbols begin at A; a is 6 further than the successor of Z, 0 is 75 before the successor of z, and so on. A
+    // part of the sum may borrow from the next byte; that does not matter, because each byte is a symbol in the end.
     return values &+ ones * 65 &+ isAtLeast(26) * 6 &- isAtLeast(52) * 75 &- isAtLeast(62) * 13 &+ isAtLeast(63) * 49
   }
 

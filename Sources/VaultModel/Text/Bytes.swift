@@ -1,33 +1,33 @@
 internal import Glibc
 
-/// Reading bytes in place. A value is only ever looked at through its span; nothing here copies it.
+/// In-place access to bytes. A value is read only through its span; nothing here copies a value.
 extension RawSpan {
   /// The byte at `offset`; traps outside the span.
   func byte(_ offset: Int) -> UInt8 {
-    // Checked against the bounds, and every bit pattern is a UInt8.
+    // The offset is checked against the bounds, and every bit pattern is a UInt8.
     unsafe unsafeLoad(fromByteOffset: offset, as: UInt8.self)
   }
 
   /// The eight bytes from `offset` on, in the machine's order; traps outside the span.
   func word(_ offset: Int) -> UInt64 {
-    // Checked against the bounds, and every bit pattern is a UInt64.
+    // The offset is checked against the bounds, and every bit pattern is a UInt64.
     unsafe unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self)
   }
 
-  /// A copy of what is not secret.
+  /// A copy of the bytes, which must not be secret.
   package var array: [UInt8] { unsafe withUnsafeBytes { unsafe [UInt8]($0) } }
 
-  /// True when every byte satisfies `condition`.
+  /// True if every byte satisfies `condition`.
   func allBytes(_ condition: (UInt8) -> Bool) -> Bool {
     for offset in byteOffsets where !condition(byte(offset)) { return false }
     return true
   }
 
-  /// The place of the first `byte` from `offset` on; the end when there is none.
+  /// The place of the first `byte` from `offset` on, or the end if there is none.
   package func first(_ byte: UInt8, from offset: Int) -> Int {
     precondition((0...byteCount).contains(offset))
     return unsafe withUnsafeBytes { bytes in
-      // No byte behind the end is looked at, and there is a base wherever there is a byte.
+      // No byte after the end is read, and there is a base address whenever there is a byte.
       guard let base = bytes.baseAddress,
         let found = unsafe memchr(base + offset, Int32(byte), bytes.count - offset)
       else { return bytes.count }
@@ -35,7 +35,7 @@ extension RawSpan {
     }
   }
 
-  /// True when the bytes from `offset` on start with `text`.
+  /// True if the bytes from `offset` on start with `text`.
   func hasBytes(_ text: StaticString, at offset: Int) -> Bool {
     let count = text.utf8CodeUnitCount
     guard offset >= 0, count <= byteCount - offset else { return false }
@@ -54,14 +54,14 @@ extension StaticString {
 }
 
 extension MutableRawSpan {
-  /// Puts `byte` at `offset`; traps outside the span.
+  /// Sets the byte at `offset`; traps outside the span.
   mutating func set(_ byte: UInt8, at offset: Int) { storeBytes(of: byte, toByteOffset: offset, as: UInt8.self) }
 
-  /// Copies `bytes` to `offset`; traps when there is no room for them.
+  /// Copies `bytes` to `offset`; traps if there is no room for them.
   package mutating func copy(_ bytes: RawSpan, at offset: Int = 0) {
     precondition(offset >= 0 && bytes.byteCount <= byteCount - offset, "no room for the bytes")
     unsafe withUnsafeMutableBytes { target in
-      // There is room, as checked, and the spans are not of the same memory, as this one is held exclusively.
+      // There is room, as checked, and the spans do not overlap, because this one is held exclusively.
       unsafe bytes.withUnsafeBytes { bytes in
         unsafe UnsafeMutableRawBufferPointer(rebasing: target[offset...]).copyMemory(from: bytes)
       }

@@ -1,17 +1,18 @@
-/// Clauses put together to sentences, with the punctuation that stands between them.
+/// Clauses joined into sentences, with the punctuation between them.
 public enum Clauses {
-  /// A clause with what follows from it, behind a semicolon. Behind a question, or another sentence, that is a sentence of its
-  /// own.
+  /// A clause with its consequence after a semicolon. If the clause ends as a question or another sentence, the
+  /// consequence becomes a sentence of its own.
   public static func joined(_ text: String, _ more: String?) -> String {
     guard let more else { return text }
     guard isEnded(text) else { return "\(text); \(more)" }
     return "\(text) \(more.prefix(1).uppercased())\(more.dropFirst())"
   }
 
-  /// A sentence: the clause with a stop behind it, unless it has its own.
+  /// A sentence: the clause with a period after it, unless it has its own punctuation.
   public static func ended(_ text: String) -> String { isEnded(text) ? text : text + "." }
 
-  /// A mark behind a blank is one that is spoken of.
+  /// True if the text ends with a mark of its own. A mark after a blank is not counted: the text is
+  /// then about that mark.
   private static func isEnded(_ text: String) -> Bool {
     guard let last = text.last, "?!.".contains(last) else { return false }
     return text.dropLast().last != " "

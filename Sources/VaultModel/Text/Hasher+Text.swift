@@ -1,8 +1,8 @@
 extension Hasher {
-  /// Combines bytes, eight at a time, which takes a third of the time of `combine(bytes:)`: some of the last ones may be
-  /// taken twice, so their count has to be combined as well.
+  /// Combines bytes, eight at a time, which takes a third of the time of `combine(bytes:)`. Some of the last bytes may
+  /// be combined twice, so the caller must combine the count as well.
   ///
-  /// The bytes of a text are what tells it from others: texts that only look the same are equal to Swift.
+  /// A text must be hashed by its bytes, because Swift considers different texts equal if they look the same.
   public mutating func combine(words bytes: RawSpan) {
     let count = bytes.byteCount
     for offset in stride(from: 0, to: count - 7, by: 8) { combine(Self.word(at: offset, in: bytes)) }
@@ -13,7 +13,7 @@ extension Hasher {
     combine(rest)
   }
 
-  /// Eight bytes, each pattern of which is an integer; the offset is checked.
+  /// The eight bytes at `offset` as an integer. Every bit pattern is an integer, and the offset is checked.
   private static func word(at offset: Int, in bytes: RawSpan) -> UInt64 {
     unsafe bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self)
   }

@@ -1,5 +1,5 @@
 extension [UInt8] {
-  /// The bytes in hexadecimal digits, two lower case ones for each.
+  /// The bytes as hexadecimal digits, two lower-case digits for each byte.
   package var hex: String {
     var text: [UInt8] = []
     text.reserveCapacity(2 * underestimatedCount)
@@ -11,7 +11,7 @@ extension [UInt8] {
 }
 
 extension [UInt8] {
-  /// Reads pairs of hexadecimal digits; nil for anything else.
+  /// Reads pairs of hexadecimal digits; nil for any other text.
   package init?(hex text: String) {
     let digits = Array(text.utf8)
     guard digits.count % 2 == 0 else { return nil }

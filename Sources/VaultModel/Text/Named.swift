@@ -1,6 +1,6 @@
-/// Cases that people and programs write by their names.
+/// An enumeration whose cases people and programs write by name.
 public protocol Named: CaseIterable {
-  /// The name people and programs write.
+  /// The name that people and programs write.
   var name: String { get }
 }
 

@@ -1,9 +1,9 @@
-/// The known names that a mistyped one may stand for.
+/// The known names that a mistyped name may stand for.
 public enum Nearest {
-  /// The nearest of `known`, in order: those that differ by the fewest slips, in any case of the letters, if these are few.
-  /// With `beginnings`, those that begin with what was typed are nearer than all others.
+  /// The names in `known` nearest to `typed`, in order: those that differ by the fewest slips, ignoring letter case, if
+  /// the slips are few. With `beginnings`, names that begin with `typed` are nearer than all others.
   ///
-  /// - Parameter most: the most names.
+  /// - Parameter most: The highest number of names to return.
   public static func names(
     to typed: String, among known: some Sequence<String>, beginnings: Bool = false, most: Int = 3
   ) -> [String] {
@@ -12,11 +12,11 @@ public enum Nearest {
     return search.names
   }
 
-  /// The slips that lead from one text to the other: a character that is missing, too many or another one, or two
-  /// neighbours that changed places. Nil when they are more than `limit`.
+  /// The number of slips that lead from one text to the other: a character that is missing, superfluous or different,
+  /// or two neighbors that changed places. Nil if there are more than `limit`.
   ///
-  /// It is the optimal string alignment distance: see L. Boytsov, Indexing methods for approximate dictionary searching,
-  /// ACM Journal of Experimental Algorithmics 16 (2011), section 2.1. Three rows of its table are kept.
+  /// This is the optimal string alignment distance: see L. Boytsov, Indexing methods for approximate dictionary
+  /// searching, ACM Journal of Experimental Algorithmics 16 (2011), section 2.1. Three rows of its table are kept.
   public static func distance(
     _ left: some Collection<Unicode.Scalar>, _ right: some Collection<Unicode.Scalar>, atMost limit: Int
   ) -> Int? {
@@ -33,7 +33,7 @@ public enum Nearest {
         }
         next.append(best)
       }
-      // Two neighbours that change places reach back two rows.
+      // Two neighbors that change places reach back two rows.
       guard min(next.min() ?? 0, last.min() ?? 0) <= limit else { return nil }
       (before, last) = (last, next)
     }
@@ -41,19 +41,20 @@ public enum Nearest {
   }
 }
 
-/// The search for the names nearest to one, for those that come a few at a time.
+/// A search for the nearest names, for names that arrive a few at a time.
 public struct NearestSearch: ~Copyable {
   private let typed: [Unicode.Scalar]
   private let limit: Int
   private let takesBeginnings: Bool
   private let most: Int
   private var least = Int.max
-  /// The names that differ by the least number of slips, in order.
+  /// The names that differ by the lowest number of slips, in order.
   public private(set) var names: [String] = []
 
   public init(_ typed: String, beginnings: Bool = false, most: Int = 3) {
     self.typed = Array(typed.lowercased().unicodeScalars)
-    // One slip in a short name, three in a long one; of a single letter nothing would be left.
+    // A short name may have one slip, a long one three. In a single letter no slip is allowed, because nothing would be
+    // left of it.
     limit = self.typed.count < 2 ? 0 : max(1, min(3, (self.typed.count + 1) / 3))
     takesBeginnings = beginnings && self.typed.count > 1
     self.most = most
@@ -70,7 +71,7 @@ public struct NearestSearch: ~Copyable {
   }
 
   private func slips(_ name: String) -> Int? {
-    // Many names differ in length alone, which is told without a look at each character.
+    // For many names the length alone suffices to exclude them, without a look at each character.
     let bytes = name.utf8.count
     guard bytes >= typed.count - limit, takesBeginnings || bytes <= 4 * (typed.count + limit) else { return nil }
     let scalars = Array(name.lowercased().unicodeScalars)

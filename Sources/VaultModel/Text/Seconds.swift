@@ -2,7 +2,7 @@
 public enum Seconds {
   /// Reads `90`, `90s`, `15m`, `12h`, `7d`, `1w`, `6mo` (of 30 days) or `1y` (of 365).
   ///
-  /// - Returns: seconds, or `nil` for anything else: a sign, a fraction, a second unit, a number out of range.
+  /// - Returns: The seconds, or `nil` for any other text: a sign, a fraction, a second unit, a number out of range.
   public static func parse(_ text: String) -> Int64? {
     let digits = text.utf8.prefix(while: isDigit)
     guard let unit = seconds(in: String(Substring(text.utf8[digits.endIndex...]))) else { return nil }
@@ -13,7 +13,7 @@ public enum Seconds {
 
   /// Writes a duration with its two largest units: `45 s`, `5 min`, `2 h 3 min`, `7 d`.
   ///
-  /// Anything smaller is cut off, not rounded; below zero there is a minus sign.
+  /// Smaller units are cut off, not rounded; a negative duration has a minus sign.
   public static func format(_ seconds: Int64) -> String {
     let units: [(size: UInt64, name: String)] = [(86_400, "d"), (3_600, "h"), (60, "min"), (1, "s")]
     let magnitude = seconds.magnitude
@@ -26,13 +26,14 @@ public enum Seconds {
     return text
   }
 
-  /// A time that many seconds later; it stops at the ends of the number range, as a clock or a message may say anything.
+  /// The time that is `seconds` after `time`, limited to the range of the integer, because a clock or a message may
+  /// contain any number.
   public static func after(_ seconds: Int64, _ time: Int64) -> Int64 {
     let (sum, overflow) = time.addingReportingOverflow(seconds)
     return overflow ? (seconds < 0 ? .min : .max) : sum
   }
 
-  /// The seconds from one time to another; it stops at the ends of the number range.
+  /// The seconds from `start` to `end`, limited to the range of the integer.
   public static func from(_ start: Int64, to end: Int64) -> Int64 {
     let (difference, overflow) = end.subtractingReportingOverflow(start)
     return overflow ? (end < start ? .min : .max) : difference
@@ -52,5 +53,5 @@ public enum Seconds {
   }
 }
 
-/// True when `byte` is an ASCII digit.
+/// True if `byte` is an ASCII digit.
 func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }

@@ -1,23 +1,23 @@
-/// A duration or a time as people write it in commands and queries: one grammar for all of them.
+/// A duration or a time as people write it in commands and queries, with one grammar for all of them.
 ///
-/// A duration is a number and one unit (``Seconds``), such as `90s` or `30d`. A time is a date with or without a time of
-/// day (``Timestamp``), or `@` and Unix seconds, as date(1) and systemd.time(7) have it. A number alone is neither: seconds
-/// to one person are Unix time to the next.
+/// A duration is a number and one unit (``Seconds``), such as `90s` or `30d`. A time is a date with or without a time
+/// of day (``Timestamp``), or `@` and Unix seconds, as in date(1) and systemd.time(7). A number alone is refused,
+/// because some people would mean seconds and others a Unix time.
 public enum TimeText: Hashable, Sendable {
-  /// So many seconds; 0 and more.
+  /// A duration in seconds, 0 or more.
   case duration(Int64)
   /// Unix seconds from 1970 to 9999.
   case time(Int64)
 
-  /// The forms of a duration.
+  /// The advice that lists the forms of a duration.
   public static let durations = "write a duration such as 90s, 15m, 12h, 30d, 6mo or 1y"
-  /// The forms of a duration and of a time.
+  /// The advice that lists the forms of a duration and of a time.
   public static let forms =
     "write a duration such as 12h or 30d, a date such as 2030-01-31, or a Unix time such as @1893456000"
 
-  /// Reads either.
+  /// Reads a duration or a time.
   ///
-  /// - Throws: ``ValueError`` with the forms that there are.
+  /// - Throws: ``ValueError`` that lists the valid forms.
   public init(parsing text: String) throws(ValueError) {
     if Self.isNumber(text) {
       throw ValueError(reason: "a number alone may be a duration or a Unix time: write 30d or @1893456000")
@@ -38,14 +38,14 @@ public enum TimeText: Hashable, Sendable {
 
   private static let dateCount = "2030-01-31".count
 
-  /// The seconds of a duration, at least one.
+  /// Reads a duration, in seconds, at least one.
   public static func duration(_ text: String) throws(ValueError) -> Int64 {
     if isNumber(text) { throw ValueError(reason: "a number alone has no unit: write 90s, 15m, 12h or 30d") }
     guard let seconds = Seconds.parse(text), seconds > 0 else { throw ValueError(reason: durations) }
     return seconds
   }
 
-  /// A time, or one that is a duration from `now` on. Both are Unix seconds.
+  /// Reads a time, or a duration from `now` on. Both are Unix seconds.
   public static func ahead(_ text: String, of now: Int64) throws(ValueError) -> Int64 {
     switch try TimeText(parsing: text) {
     case .time(let time): return time
@@ -57,7 +57,7 @@ public enum TimeText: Hashable, Sendable {
     }
   }
 
-  /// A time, or one that is a duration before `now`. Both are Unix seconds.
+  /// Reads a time, or a duration before `now`. Both are Unix seconds.
   public static func back(_ text: String, from now: Int64) throws(ValueError) -> Int64 {
     switch try TimeText(parsing: text) {
     case .time(let time): return time

@@ -1,9 +1,9 @@
 /// Points in time as text, in the proleptic Gregorian calendar and UTC.
 ///
-/// The calendar arithmetic is Howard Hinnant's, "chrono-Compatible Low-Level Date Algorithms"
-/// (https://howardhinnant.github.io/date_algorithms.html). RFC 3339 gives the form.
+/// The calendar arithmetic is from Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms"
+/// (https://howardhinnant.github.io/date_algorithms.html). The form is that of RFC 3339.
 public enum Timestamp {
-  /// The last second ``parse(_:)`` can give: 9999-12-31T23:59:59Z, in Unix seconds.
+  /// The last second that ``parse(_:)`` can return: 9999-12-31T23:59:59Z, in Unix seconds.
   public static let last: Int64 = 253_402_300_799
 
   /// Writes Unix seconds as `2027-01-01T00:00:00Z`.
@@ -14,11 +14,11 @@ public enum Timestamp {
     return "\(padded(date.year, 4))-\(padded(date.month, 2))-\(padded(date.day, 2))T\(time)Z"
   }
 
-  /// Reads `2027-01-01` (its first second) or a full RFC 3339 time such as `2027-01-01T06:30:00.5+02:00`, also with a space
-  /// in place of the T, as section 5.6 allows and terminals show it.
+  /// Reads `2027-01-01` (its first second) or a full RFC 3339 time such as `2027-01-01T06:30:00.5+02:00`, also with a
+  /// space in place of the T, as section 5.6 allows and terminals show it.
   ///
-  /// A fraction is cut off. Leap seconds are refused, as Unix time has none.
-  /// - Returns: Unix seconds from 1970 to 9999, or `nil` for anything else.
+  /// A fraction is cut off. Leap seconds are refused, because Unix time has none.
+  /// - Returns: Unix seconds from 1970 to 9999, or `nil` for any other text.
   public static func parse(_ text: String) -> Int64? {
     var scanner = Scanner(text)
     guard let year = scanner.number(4), scanner.take("-"), let month = scanner.number(2), scanner.take("-"),
@@ -32,9 +32,9 @@ public enum Timestamp {
     return unix(year: year, month: month, day: day, hour: hour, minute: minute, second: second, offset: offset)
   }
 
-  /// Unix seconds for a date and a time of day that are checked, or `nil`.
+  /// Unix seconds of a date and a time of day, or `nil` if these are not valid.
   ///
-  /// - Parameter offset: how many seconds the clock it was read from is ahead of UTC.
+  /// - Parameter offset: The number of seconds by which the clock of these numbers is ahead of UTC.
   static func unix(
     year: Int64, month: Int64, day: Int64, hour: Int64 = 0, minute: Int64 = 0, second: Int64 = 0, offset: Int64 = 0
   ) -> Int64? {
@@ -45,7 +45,7 @@ public enum Timestamp {
     return (0...last).contains(unix) ? unix : nil
   }
 
-  /// Days since 1970-01-01 (`days_from_civil`).
+  /// The days since 1970-01-01 (`days_from_civil`).
   static func days(year: Int64, month: Int64, day: Int64) -> Int64 {
     let shifted = month <= 2 ? year - 1 : year
     let yearOfEra = floorRemainder(shifted, 400)
@@ -55,7 +55,7 @@ public enum Timestamp {
     return era * 146_097 + dayOfEra - 719_468
   }
 
-  /// The date that many days after 1970-01-01 (`civil_from_days`).
+  /// The date `days` days after 1970-01-01 (`civil_from_days`).
   static func civil(fromDays days: Int64) -> (year: Int64, month: Int64, day: Int64) {
     let shifted = days + 719_468
     let dayOfEra = floorRemainder(shifted, 146_097)
@@ -91,7 +91,7 @@ public enum Timestamp {
   }
 }
 
-/// Walks over the characters of a time.
+/// A walk over the characters of a time.
 private struct Scanner {
   private var rest: Substring.UTF8View
 
@@ -105,7 +105,7 @@ private struct Scanner {
     return true
   }
 
-  /// Exactly `count` digits.
+  /// Reads exactly `count` digits.
   mutating func number(_ count: Int) -> Int64? {
     let digits = rest.prefix(count)
     guard digits.count == count, digits.allSatisfy(isDigit) else { return nil }
@@ -113,7 +113,7 @@ private struct Scanner {
     return Int64(Substring(digits))
   }
 
-  /// Nothing, or a dot and at least one digit.
+  /// Skips nothing, or a dot and at least one digit.
   mutating func skipFraction() -> Bool {
     guard take(".") else { return true }
     guard let first = rest.first, isDigit(first) else { return false }
@@ -121,7 +121,7 @@ private struct Scanner {
     return true
   }
 
-  /// `Z` or `+hh:mm`, in seconds ahead of UTC.
+  /// Reads `Z` or `+hh:mm`, as seconds ahead of UTC.
   mutating func offset() -> Int64? {
     if take("Z") || take("z") { return 0 }
     let sign: Int64 = take("+") ? 1 : take("-") ? -1 : 0

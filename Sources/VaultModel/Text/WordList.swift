@@ -1,16 +1,17 @@
-/// The Electronic Frontier Foundation's large word list for dice-made passphrases: 7776 = 6⁵ words, so that five dice
-/// choose one, and a word drawn uniformly carries 12.9 bits.
+/// The Electronic Frontier Foundation's large word list for passphrases made with dice: 7776 = 6⁵ words, so that five
+/// dice choose one, and a word drawn uniformly carries 12.9 bits.
 ///
 /// The words are the work of the Electronic Frontier Foundation (2016, by Joseph Bonneau), licensed under the Creative
-/// Commons Attribution 3.0 United States licence, https://creativecommons.org/licenses/by/3.0/us/. They were published
-/// as https://www.eff.org/files/2016/07/18/eff_large_wordlist.txt and are unchanged here but for the layout: the dice
-/// numbers are left out, and each word is set flush right in nine columns and followed by one space or line end, so
-/// that a word is found by its index without any work at start. This file is long because the list is.
+/// Commons Attribution 3.0 United States license, https://creativecommons.org/licenses/by/3.0/us/. They were published
+/// as https://www.eff.org/files/2016/07/18/eff_large_wordlist.txt and are unchanged here except for the layout: the
+/// dice numbers are left out, and each word is set flush right in nine columns and followed by one space or line end,
+/// so that a word is found by its index without any work at startup. This file is long because the list is.
 public enum WordList {
   /// The number of words.
   public static let count = 7776
 
-  /// The word at `index`, 0…7775, in the list's (alphabetical) order: lower-case letters, four words with a hyphen.
+  /// The word at `index`, 0…7775, in the list's alphabetical order. Words have lower-case letters, and four
+  /// of them a hyphen.
   public static func word(_ index: Int) -> Word {
     precondition((0..<count).contains(index), "the word list has no such word")
     var start = index * (columns + 1)
@@ -19,7 +20,7 @@ public enum WordList {
     return Word(start: start, count: end - start)
   }
 
-  /// One word's ASCII bytes, in place: nothing is copied.
+  /// The ASCII bytes of one word, in place: nothing is copied.
   public struct Word: RandomAccessCollection, Sendable {
     fileprivate let start: Int
     /// The number of bytes, 3 to 9.

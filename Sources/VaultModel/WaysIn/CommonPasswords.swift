@@ -1,10 +1,11 @@
-/// Passwords that are among the first which anybody tries, and words that they are made of.
+/// The passwords that attackers try first, and the words of which such passwords are made.
 ///
-/// They are the most frequent of Mark Burnett's ten million passwords as zxcvbn counts them (Copyright (c) 2012-2016 Dan Wheeler
-/// and Dropbox, Inc., MIT licence; https://github.com/dropbox/zxcvbn, data/passwords.txt), without those that are shorter than
-/// could help anybody to guess, and without those that nobody should have to read here. This file is long because the list is.
+/// They are the most frequent of Mark Burnett's ten million passwords as counted by zxcvbn (Copyright (c) 2012-2016 Dan
+/// Wheeler and Dropbox, Inc., MIT license; https://github.com/dropbox/zxcvbn, data/passwords.txt), without those too
+/// short to be useful in guessing, and without those that nobody should have to read here. This file is long because
+/// the list is.
 enum CommonPasswords {
-  /// Calls `body` with each of them, in lower case, until it gives true; true if it did.
+  /// Calls `body` with each password, in lower case, until it returns true. Returns true if it did.
   static func contains(where body: (Slice) -> Bool) -> Bool {
     var start = 0
     for index in 0...text.utf8CodeUnitCount where index == text.utf8CodeUnitCount || byte(index) <= 0x20 {
@@ -14,7 +15,7 @@ enum CommonPasswords {
     return false
   }
 
-  /// One of them, in place.
+  /// One of the passwords, in place.
   struct Slice {
     fileprivate let start: Int
     let count: Int

@@ -1,18 +1,18 @@
-/// The reason why a keystore did not do what it was asked.
+/// The reason that a keystore did not do what it was asked to do.
 public struct KeystoreError: Error, Hashable, Sendable, CustomStringConvertible {
   public enum Code: String, Sendable {
-    /// The keystore cannot be reached now; it may be later.
+    /// The keystore cannot be reached now, but perhaps later.
     case unavailable
-    /// It holds no such key.
+    /// The keystore has no such key.
     case notFound = "not-found"
-    /// It, or a rule of ours, does not allow it.
+    /// The keystore, or a rule of this program, does not allow the operation.
     case refused
-    /// The keystore holds another key than the one that was put there.
+    /// The keystore holds another key than the one put there.
     case damaged
   }
 
   public let code: Code
-  /// For a person; no secret.
+  /// The explanation for a person. It contains no secret.
   public let reason: String
 
   public init(_ code: Code, _ reason: String) {

@@ -1,16 +1,16 @@
-/// The place where the presence key of a PAM slot lives. PAM only says yes or no, so the key that opens the slot has to
-/// be kept somewhere; each place has its price, which its owner is told.
+/// The place where the presence key of a PAM slot is kept. PAM only says yes or no, so the key that opens the slot must
+/// be kept somewhere. Each place has its cost, and the owner is told what it is.
 public enum KeystoreKind: String, CaseIterable, Sendable {
-  /// Sealed to this machine's TPM 2.0.
+  /// The key is sealed to this machine's TPM 2.0.
   case tpm2
-  /// In another keyring, over the Secret Service.
+  /// The key is in another keyring, reached over the Secret Service.
   case keyring
-  /// A file beside the store.
+  /// The key is in a file beside the store.
   case file
-  /// The daemon's own memory, from a password unlock on.
+  /// The key is in the daemon's own memory, from a password unlock on.
   case memory
 
-  /// The cost of the choice, in one line; said when a slot is made and in vault-security(7).
+  /// The cost of the choice in one line, shown when a slot is made and in vault-security(7).
   public var cost: String {
     switch self {
     case .tpm2:

@@ -1,19 +1,19 @@
-/// The end of a check of who is there. The cases never stand in for each other: only the first is a yes, and only the
-/// second says that somebody tried and was not the one.
+/// The outcome of a presence check. The cases are never used for each other: only the first means yes, and only the
+/// second means that somebody tried and was not recognized.
 public enum PresenceOutcome: Hashable, Sendable {
   case succeeded
-  /// A wrong password, an unknown finger.
+  /// A wrong password or an unknown finger.
   case failed
-  /// It could not be tried; with what to do about it, where the daemon knows.
+  /// The check was not possible; with advice on what to do, if the daemon knows.
   case unavailable(String, advice: String? = nil)
   case cancelled
-  /// The person is the one, but the account or the password is past its time.
+  /// The person was recognized, but the account or the password has expired.
   case expired(String)
   case tooManyTries
-  /// The check itself went wrong: the helper crashed, hung or said what it must not.
+  /// The check itself went wrong: the helper crashed, hung, or sent an invalid answer.
   case broken(String)
 
-  /// The word it travels as.
+  /// The word that stands for the outcome in messages.
   package var word: String {
     switch self {
     case .succeeded: "succeeded"

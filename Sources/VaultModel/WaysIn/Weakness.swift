@@ -1,20 +1,21 @@
-/// The reason why a new password of the vault's is too easy to guess, told without making a copy of it.
+/// The reason that a new password of the vault is too easy to guess, found without making a copy of the password.
 public enum Weakness: Equatable, Sendable {
-  /// The number of characters.
+  /// The password has only this number of characters.
   case short(Int)
-  /// It is one of the ``CommonPasswords``, perhaps with a few digits or signs behind it, or letters replaced by signs.
+  /// The password is one of the ``CommonPasswords``, perhaps followed by a few digits or signs, or with signs
+  /// in place of letters.
   case common
-  /// It repeats a few characters, or counts up or down.
+  /// The password repeats a few characters, or counts up or down.
   case pattern
 
-  /// The least number of characters: Unicode scalars, since how they combine is the font's matter.
+  /// The lowest number of characters, counted as Unicode scalars, because their combination depends on the font.
   public static let shortest = 8
-  /// The most digits and signs behind a common word that do not make it another.
+  /// The highest number of digits and signs after a common word with which the password still counts as that word.
   private static let tail = 4
-  /// The most characters that are no more than themselves when they are repeated.
+  /// The highest number of characters whose repetition adds nothing to a password.
   private static let unit = 4
 
-  /// The worst of `password`; nil where there is none.
+  /// Finds the most important weakness of `password`; nil if there is none.
   public init?(of password: RawSpan) {
     let bytes = Span<UInt8>(_bytes: password)
     let count = bytes.indices.count { bytes[$0] & 0xC0 != 0x80 }
@@ -29,7 +30,7 @@ public enum Weakness: Equatable, Sendable {
     }
   }
 
-  /// One sentence for a person.
+  /// The reason as one sentence for a person.
   public var text: String {
     switch self {
     case .short(let count): "a password must be at least \(Self.shortest) characters; this one has \(count)"
@@ -42,7 +43,7 @@ public enum Weakness: Equatable, Sendable {
     let base = bytes.indices.last { isLetter(lower(bytes[$0])) }.map { $0 + 1 } ?? bytes.count
     return CommonPasswords.contains { word in
       let fits = word.count == bytes.count || (word.count == base && bytes.count - base <= tail)
-      // Some of the words have digits of their own.
+      // Some of the words contain digits themselves.
       return fits && (0..<word.count).allSatisfy { word[$0] == lower(bytes[$0]) || word[$0] == letter(bytes[$0]) }
     }
   }
@@ -50,7 +51,7 @@ public enum Weakness: Equatable, Sendable {
   private static func isRepetition(_ bytes: Span<UInt8>) -> Bool {
     (1...max(unit, bytes.count / 2)).contains { period in
       guard (period..<bytes.count).allSatisfy({ bytes[$0] == bytes[$0 - period] }) else { return false }
-      // Twice a good password is none the worse.
+      // A good password typed twice is still good.
       if period <= unit { return true }
       let part = unsafe bytes.extracting(0..<period).bytes
       return Weakness(of: part) != nil
@@ -67,7 +68,7 @@ public enum Weakness: Equatable, Sendable {
     (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
   }
 
-  /// The letter that a digit or sign stands in for.
+  /// The letter in whose place a digit or sign is often typed.
   private static func letter(_ byte: UInt8) -> UInt8 {
     switch byte {
     case UInt8(ascii: "@"), UInt8(ascii: "4"): UInt8(ascii: "a")
