@@ -1,12 +1,12 @@
 internal import CGcrypt
 
-/// An S-expression, in which libgcrypt takes keys, messages and signatures. It ends with this value, wiped when it lies in
-/// secure memory.
+/// An S-expression, the form in which libgcrypt takes keys, messages and signatures. It is released with this value,
+/// and wiped if it lies in secure memory.
 @safe struct Expression: ~Copyable {
-  /// Alive as long as this value.
+  /// The expression, valid as long as this value lives.
   let handle: gcry_sexp_t
 
-  /// Keeps what `make` makes.
+  /// Takes the expression that `make` creates.
   init(_ make: (UnsafeMutablePointer<gcry_sexp_t?>) -> gcry_error_t) throws(SigningError) {
     try Gcrypt.start()
     var handle: gcry_sexp_t?
@@ -17,12 +17,12 @@ internal import CGcrypt
 
   deinit { unsafe gcry_sexp_release(handle) }
 
-  /// The number behind `name`, of one letter, which is secret.
+  /// The number after `name`, which is one letter. The number is secret.
   func secretNumber(_ name: String) throws(SigningError) -> Number {
     try unsafe Number(taking: vault_secret_part(handle, name))
   }
 
-  /// The number behind `name`, of one letter, which is not secret.
+  /// The number after `name`, which is one letter. The number is not secret.
   func number(_ name: String) throws(SigningError) -> Number {
     let list = unsafe gcry_sexp_find_token(handle, name, 1)
     guard let list = unsafe list else { throw SigningError("libgcrypt: no \(name)") }

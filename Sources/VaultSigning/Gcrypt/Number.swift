@@ -1,52 +1,52 @@
 internal import CGcrypt
 internal import VaultCore
 
-/// A number of libgcrypt's, which ends with this value; one in secure memory is wiped then.
+/// A number of libgcrypt, released with this value, and wiped if it lies in secure memory.
 ///
-/// Operations put their results where the numbers that they were given lie.
+/// An operation puts its result into the same kind of memory as its operands.
 @safe struct Number: ~Copyable, @unchecked Sendable {
-  /// Alive as long as this value.
+  /// The number, valid as long as this value lives.
   let handle: gcry_mpi_t
 
-  /// Takes over a number that a call has made.
+  /// Takes ownership of a number that a call has made.
   init(taking handle: gcry_mpi_t?) throws(SigningError) {
     guard let handle = unsafe handle else { throw SigningError("libgcrypt: no number") }
     unsafe self.handle = handle
   }
 
-  /// Zero, with room for secret digits.
+  /// Makes zero, with room for secret digits.
   init() throws(SigningError) {
     try Gcrypt.start()
     try unsafe self.init(taking: gcry_mpi_snew(0))
   }
 
-  /// Reads big-endian digits, which are secret.
+  /// Reads big-endian digits that are secret.
   init(secret digits: RawSpan) throws(SigningError) {
     try Gcrypt.start()
     let handle = unsafe digits.withUnsafeBytes { unsafe vault_secret_number($0.baseAddress, $0.count) }
     try unsafe self.init(taking: handle)
   }
 
-  /// Reads big-endian digits, which are not secret.
+  /// Reads big-endian digits that are not secret.
   init(_ digits: some Collection<UInt8>) throws(SigningError) {
     try Gcrypt.start()
     var handle: gcry_mpi_t?
     let digits = Array(digits)
-    // As many bytes as it is told.
+    // The call reads exactly as many bytes as are passed to it.
     try Gcrypt.check(unsafe gcry_mpi_scan(&handle, GCRYMPI_FMT_USG, digits, digits.count, nil))
     try unsafe self.init(taking: handle)
   }
 
   deinit { unsafe gcry_mpi_release(handle) }
 
-  /// The number of bits, 0 for 0.
+  /// The number of bits; 0 for the number 0.
   var bitCount: Int { unsafe Int(gcry_mpi_get_nbits(handle)) }
 
-  /// The number of bytes of its digits.
+  /// The number of bytes of the digits.
   var byteCount: Int { (bitCount + 7) / 8 }
 
-  /// The digits, big-endian, with zeros before them up to `count` bytes; nil for a number that is longer. For such as are
-  /// not secret.
+  /// The big-endian digits, with leading zeros up to `count` bytes; nil for a number that is longer. Only for a number
+  /// that is not secret.
   func digits(count: Int) -> [UInt8]? {
     let size = byteCount
     guard size <= count else { return nil }
@@ -57,18 +57,18 @@ internal import VaultCore
     return digits
   }
 
-  /// Writes the digits, for which there is just enough room.
+  /// Writes the digits into `room`, which must have exactly their size.
   @unsafe func write(to room: UnsafeMutableRawBufferPointer) {
     guard let start = room.baseAddress else { return }
-    // The size was asked for, so it fits.
+    // The caller passed the size that was asked for, so the digits fit.
     _ = unsafe gcry_mpi_print(
       GCRYMPI_FMT_USG, start.assumingMemoryBound(to: UInt8.self), room.count, nil, handle)
   }
 
-  /// Less than, equal to or greater than 0, as this number is to the other.
+  /// A value below, equal to or above 0, as this number compares to `other`.
   func compare(_ other: borrowing Number) -> Int { unsafe Int(gcry_mpi_cmp(handle, other.handle)) }
 
-  /// The same to a small number.
+  /// A value below, equal to or above 0, as this number compares to a small number.
   func compare(_ other: UInt) -> Int { unsafe Int(gcry_mpi_cmp_ui(handle, other)) }
 
   var isOdd: Bool { unsafe gcry_mpi_test_bit(handle, 0) != 0 }
@@ -76,7 +76,7 @@ internal import VaultCore
 
 /// Arithmetic with secret results.
 extension Number {
-  /// This number without one.
+  /// This number minus one.
   func minusOne() throws(SigningError) -> Number {
     let result = try Number()
     unsafe gcry_mpi_sub_ui(result.handle, handle, 1)
@@ -89,14 +89,14 @@ extension Number {
     return result
   }
 
-  /// The rest after a division by `modulus`, which is not 0.
+  /// The remainder after division by `modulus`, which must not be 0.
   func rest(_ modulus: borrowing Number) throws(SigningError) -> Number {
     let result = try Number()
     unsafe gcry_mpi_mod(result.handle, handle, modulus.handle)
     return result
   }
 
-  /// True when the product with `other` leaves 1 after a division by `modulus`, which is above 1.
+  /// True if the product with `other` leaves 1 after division by `modulus`, which must be above 1.
   func isInverse(of other: borrowing Number, _ modulus: borrowing Number) throws(SigningError) -> Bool {
     let product = try times(other)
     return try product.rest(modulus).compare(1) == 0

@@ -1,6 +1,6 @@
 internal import CGcrypt
 
-/// NIST's curves over prime fields (FIPS 186-4 appendix D.1.2), by their names in each protocol.
+/// The NIST curves over prime fields (FIPS 186-4 appendix D.1.2), with their names in each protocol.
 enum Curve: CaseIterable, Sendable {
   case p256, p384, p521
 
@@ -33,7 +33,7 @@ enum Curve: CaseIterable, Sendable {
     }
   }
 
-  /// libgcrypt's name.
+  /// The name in libgcrypt.
   var name: String { "NIST \(joseName)" }
 
   /// The name in SSH (RFC 5656 section 10.1).
@@ -45,7 +45,7 @@ enum Curve: CaseIterable, Sendable {
     }
   }
 
-  /// The object identifier's contents octets (RFC 5480 section 2.1.1.1).
+  /// The contents octets of the object identifier (RFC 5480 section 2.1.1.1).
   var identifier: [UInt8] {
     switch self {
     case .p256: [0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x03, 0x01, 0x07]
@@ -55,9 +55,10 @@ enum Curve: CaseIterable, Sendable {
   }
 }
 
-/// The group, in libgcrypt's hands.
+/// Computations in the group, done by libgcrypt.
 extension Curve {
-  /// True for an uncompressed point of the curve (SEC 1 section 2.3.3), whose coordinates are below the field's prime.
+  /// True if `point` is an uncompressed point of the curve (SEC 1 section 2.3.3) with coordinates
+  /// below the field's prime.
   func contains(_ point: [UInt8]) throws(SigningError) -> Bool {
     guard point.count == pointCount, point[0] == 4 else { return false }
     let x = try Number(point[1...count])
@@ -71,7 +72,7 @@ extension Curve {
     return unsafe gcry_mpi_ec_curve_point(place, group.context) != 0
   }
 
-  /// The public point of a private scalar, uncompressed; nil when the scalar is 0 or not below the group's order.
+  /// The uncompressed public point of a private scalar; nil if the scalar is 0, or not below the group's order.
   func publicPoint(of scalar: borrowing Number) throws(SigningError) -> [UInt8]? {
     let group = try Group(self)
     guard scalar.compare(0) > 0, scalar.compare(try group.number("n")) < 0 else { return nil }
@@ -90,7 +91,7 @@ extension Curve {
     return [4] + left + right
   }
 
-  /// A new private scalar: a random number below the order, drawn again when it is not or is 0.
+  /// A new private scalar: a random number, drawn again until it is above 0 and below the order.
   func newScalar() throws(SigningError) -> Number {
     let order = try Group(self).number("n")
     while true {
@@ -100,9 +101,9 @@ extension Curve {
   }
 }
 
-/// A curve's parameters and what libgcrypt computes with.
+/// The parameters of a curve, with libgcrypt's context for computing on it.
 @safe private struct Group: ~Copyable {
-  /// Alive as long as this value.
+  /// The context, valid as long as this value lives.
   let context: gcry_ctx_t
 
   init(_ curve: Curve) throws(SigningError) {
@@ -115,7 +116,7 @@ extension Curve {
 
   deinit { unsafe gcry_ctx_release(context) }
 
-  /// A copy of a parameter: `p` the field's prime, `n` the order of the group.
+  /// A copy of a parameter: `p` is the prime of the field, `n` the order of the group.
   func number(_ name: String) throws(SigningError) -> Number {
     try unsafe Number(taking: gcry_mpi_ec_get_mpi(name, context, 1))
   }

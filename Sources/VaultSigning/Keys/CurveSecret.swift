@@ -1,7 +1,7 @@
 /// The private scalar of a key on a curve, in secure memory.
 struct CurveSecret: ~Copyable {
   let curve: Curve
-  /// Above 0 and below the group's order.
+  /// The scalar, above 0 and below the group's order.
   let scalar: Number
 
   init(_ curve: Curve, _ scalar: consuming Number) {

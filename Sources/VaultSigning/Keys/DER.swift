@@ -1,11 +1,12 @@
 internal import VaultModel
 
-/// Writes the distinguished encoding of ASN.1 (ITU-T X.690), of what is not secret.
+/// A writer of the distinguished encoding of ASN.1 (ITU-T X.690), for content that is not secret.
 enum DER {
-  /// An element with its length before it.
+  /// An element with its tag and its length.
   static func element(_ tag: UInt8, _ content: [UInt8]) -> [UInt8] { header(tag, count: content.count) + content }
 
-  /// The octets before the contents of an element, of which there are `count`: in one to four octets.
+  /// The octets before the contents of an element with `count` contents octets; the length takes one octet, or
+  /// one to four more.
   static func header(_ tag: UInt8, count: Int) -> [UInt8] {
     guard count >= 0x80 else { return [tag, UInt8(count)] }
     let octets = (1...4).first { count >> (8 * $0) == 0 }!
@@ -13,7 +14,7 @@ enum DER {
       + (0..<octets).reversed().map { UInt8(truncatingIfNeeded: count >> (8 * $0)) }
   }
 
-  /// An INTEGER that is not negative: `digits` are big-endian, with any number of zeros before them.
+  /// A non-negative INTEGER: `digits` are big-endian, with any number of leading zeros.
   static func unsigned(_ digits: some Collection<UInt8>) -> [UInt8] {
     let digits = Array(digits.drop { $0 == 0 })
     return element(DERTag.integer, digits.first.map { $0 < 0x80 } == true ? digits : [0] + digits)

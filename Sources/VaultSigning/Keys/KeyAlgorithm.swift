@@ -10,7 +10,7 @@ enum KeyAlgorithm: Hashable {
   private static let ed25519Identifier: [UInt8] = [0x2B, 0x65, 0x70]
   private static let curveIdentifier: [UInt8] = [0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x02, 0x01]
   private static let rsaIdentifier: [UInt8] = [0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x01, 0x01]
-  /// Those that a person may well have, by name.
+  /// Unsupported algorithms of keys that people may well have, with their names.
   private static let others: [(name: String, identifier: [UInt8])] = [
     ("a DSA key", [0x2A, 0x86, 0x48, 0xCE, 0x38, 0x04, 0x01]),
     ("an Ed448 key", [0x2B, 0x65, 0x71]),
@@ -18,7 +18,7 @@ enum KeyAlgorithm: Hashable {
     (KeyError.onlyPSS, [0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x01, 0x0A]),
   ]
 
-  /// Takes the next element, which is an AlgorithmIdentifier.
+  /// Takes the next element, which must be an AlgorithmIdentifier.
   init(_ fields: inout DERCursor, in der: RawSpan) throws(KeyError) {
     guard let sequence = fields.take(DERTag.sequence, in: der) else { throw Self.damaged }
     var parts = DERCursor(sequence.content)
@@ -28,7 +28,7 @@ enum KeyAlgorithm: Hashable {
     } else if der.isEqual(identifier, Self.curveIdentifier) {
       self = .curve(try Curve(&parts, in: der))
     } else if der.isEqual(identifier, Self.rsaIdentifier) {
-      // RFC 3279 asks for NULL; some leave it out.
+      // RFC 3279 requires NULL; some programs omit it.
       if !parts.isAtEnd {
         guard parts.take(DERTag.null, in: der)?.content.isEmpty == true else { throw Self.damaged }
       }
@@ -59,7 +59,7 @@ enum KeyAlgorithm: Hashable {
 }
 
 extension Curve {
-  /// Takes the next element, which is ECParameters: the name of a curve.
+  /// Takes the next element, which must be ECParameters: the name of a curve.
   init(_ fields: inout DERCursor, in der: RawSpan) throws(KeyError) {
     guard let parameters = fields.next(in: der) else { throw .damaged("its curve cannot be read") }
     guard parameters.tag == DERTag.objectIdentifier else { throw .unnamedCurve }
@@ -71,12 +71,12 @@ extension Curve {
 }
 
 extension RawSpan {
-  /// True when `range` holds just these bytes, which are not secret.
+  /// True if `range` holds exactly these bytes, which must not be secret.
   func isEqual(_ range: Range<Int>, _ bytes: [UInt8]) -> Bool {
     range.count == bytes.count && zip(range, bytes).allSatisfy { byte($0) == $1 }
   }
 
-  /// A copy of what is not secret.
+  /// A copy of the bytes in `range`, which must not be secret.
   func array(_ range: Range<Int>) -> [UInt8] {
     extracting(range).array
   }

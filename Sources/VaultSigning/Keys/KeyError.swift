@@ -1,26 +1,27 @@
-/// The reason why bytes are not a key that can be used. The texts quote nothing of them.
+/// The reason that bytes are not a usable key. The texts quote nothing from the bytes.
 public enum KeyError: Error, Hashable, Sendable {
   /// There is no private key in the text.
   case noKey
-  /// The key is encrypted: PKCS #8's, OpenSSL's older and OpenSSH's form alike. It has to be stored without a passphrase.
+  /// The key is encrypted, in the form of PKCS #8, of older OpenSSL or of OpenSSH. A key must be
+  /// stored without a passphrase.
   case encrypted
-  /// A key of another type, curve or form, which the text names.
+  /// The key has another type, curve or form, which the text names.
   case unsupported(String)
-  /// An RSA key of this many bits, which are not 2048 to 8192.
+  /// An RSA key with this number of bits, which is outside 2048 to 8192.
   case size(bits: Int)
-  /// The bytes are not a key of the form that they have the name of.
+  /// The bytes do not have the form that their label names.
   case damaged(String)
-  /// The private and the public part belong to two keys, or the numbers of an RSA key do not fit each other. Signatures
-  /// made with such a key can tell the private one.
+  /// The private and the public part belong to different keys, or the numbers of an RSA key do not fit together.
+  /// Signatures made with such a key can reveal the private key.
   case mismatched
-  /// The certificate beside the key is another key's.
+  /// The certificate beside the key belongs to another key.
   case otherCertificate
-  /// The key's own certificate stands behind another one.
+  /// The key's own certificate comes after another certificate.
   case certificateOrder
-  /// The library refused.
+  /// The library refused the key.
   case library(SigningError)
 
-  /// The fault in a sentence's end, for a person.
+  /// The fault as the end of a sentence, for a person.
   public var reason: String {
     switch self {
     case .noKey: "there is no private key ('-----BEGIN … PRIVATE KEY-----')"
@@ -42,15 +43,15 @@ extension KeyError {
   static let unnamedCurve = KeyError.unsupported("a curve without a name")
   static let onlyPSS = "an RSA key for PSS alone"
 
-  /// True where the key that is not supported may still be one that is, written in another way.
+  /// True if the error concerns only the written form, so that the unsupported key may be the same as a supported one.
   var isOfForm: Bool { [.compressedPoint, .unnamedCurve, .unsupported(Self.onlyPSS)].contains(self) }
 
-  /// Passes on an error of libgcrypt's.
+  /// Converts an error of libgcrypt.
   static func passing<R: ~Copyable>(_ body: () throws(SigningError) -> R) throws(KeyError) -> R {
     do { return try body() } catch { throw .library(error) }
   }
 
-  /// Passes on what SSH's types refuse.
+  /// Converts an error in SSH's data types.
   static func reading<R>(_ body: () throws(SSHFormatError) -> R) throws(KeyError) -> R {
     do { return try body() } catch { throw .damaged(error.reason) }
   }

@@ -1,21 +1,21 @@
 internal import VaultCore
 internal import VaultModel
 
-/// The facts about a private key that are told without computing with it.
+/// The facts about a private key that are known without computing with it.
 public struct KeyOutline: Hashable, Sendable {
   public let type: KeyType
-  /// The same as ``PublicKey/isLarge``.
+  /// The value of ``PublicKey/isLarge``.
   public let isLarge: Bool
 
-  /// Reads the one private key of a PEM text as far as its type; nil where there is none that ``PrivateKey`` would
-  /// take. The numbers may still be wrong.
+  /// Reads the only private key of a PEM text as far as its type; nil if there is no key that ``PrivateKey`` would
+  /// accept. The numbers may still be wrong.
   public init?(ofPEM text: RawSpan) {
     defer { Stack.wipe() }
     guard let found = Self.find(in: text) else { return nil }
     self = found
   }
 
-  /// Reads the public half in SSH's form; nil for a type that is none of ours.
+  /// Reads the public half in SSH's form; nil for an unsupported type.
   public init?(ofSSHBlob blob: RawSpan) {
     guard let type = PublicKey.type(ofSSHBlob: blob) else { return nil }
     self.init(type, bits: PublicKey.rsaBits(ofSSHBlob: blob) ?? 0)
@@ -26,7 +26,7 @@ public struct KeyOutline: Hashable, Sendable {
     isLarge = type == .rsa && bits > PublicKey.mostBitsAtOnce
   }
 
-  /// In a frame of its own, so that all of it lies below the one that wipes.
+  /// Runs in a frame of its own, so that all its traces lie below the frame that wipes them.
   @inline(never)
   private static func find(in text: RawSpan) -> KeyOutline? {
     guard let (form, block) = try? PrivateKeyForm.find(in: text), let body = try? PEM.decode(block, in: text) else {

@@ -1,4 +1,4 @@
-/// The kinds of keys that sign.
+/// The types of keys that sign.
 public enum KeyType: String, CaseIterable, Sendable {
   /// Ed25519 (RFC 8032).
   case ed25519

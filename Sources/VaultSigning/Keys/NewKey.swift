@@ -3,30 +3,32 @@ public import VaultCore
 
 /// New keys, made in secure memory.
 public enum NewKey {
-  /// What is made.
+  /// The kinds of new keys.
   public enum Kind: Hashable, Sendable {
     case ed25519, p256, p384, p521
-    /// RSA with a modulus of so many bits.
+    /// RSA with a modulus of `bits` bits.
     case rsa(bits: Int)
   }
 
-  /// The sizes of new RSA keys in bits: what NIST (SP 800-57 part 1) holds good beyond 2030, and up to what can be used.
+  /// The sizes of new RSA keys in bits: from the size that NIST (SP 800-57 part 1) considers sufficient beyond 2030 to
+  /// the largest usable one.
   public static let rsaBits = 3072...PublicKey.rsaBits.upperBound
 
   /// The PEM text of a new key in PKCS #8; see ``key(_:)``.
   public static func make(_ kind: Kind) throws(SigningError) -> SecureBytes { try key(kind).pkcs8() }
 
-  /// A new key.
+  /// Makes a new key.
   ///
-  /// All randomness is the kernel's, which is there before any daemon starts but those of the first seconds of a boot; then
-  /// the call waits for it. An RSA key takes a second or several, so it is made on another thread than the one that answers.
-  /// - Throws: ``SigningError`` for a size outside of ``rsaBits``, or when the library refuses.
+  /// All randomness comes from the kernel's generator. It is ready before any daemon starts, except in the first
+  /// seconds of a boot, when the call waits for it. An RSA key takes a second or more, so it must be made on another
+  /// thread than the one that answers callers.
+  /// - Throws: ``SigningError`` for a size outside ``rsaBits``, or if the library refuses.
   public static func key(_ kind: Kind) throws(SigningError) -> PrivateKey {
     defer { Stack.wipe() }
     return try compute(kind)
   }
 
-  /// In a frame of its own, so that all of it lies below the one that wipes.
+  /// Runs in a frame of its own, so that all its traces lie below the frame that wipes them.
   @inline(never)
   private static func compute(_ kind: Kind) throws(SigningError) -> PrivateKey {
     switch kind {
@@ -53,8 +55,8 @@ public enum NewKey {
     }
     let order = try unsafe Expression { out in unsafe vault_rsa_order(out, Int32(bits)) }
     let pair = try unsafe Expression { out in unsafe gcry_pk_genkey(out, order.handle) }
-    // The private half stands alone in the list of its name; both halves have n and e. libgcrypt's u is the inverse of its
-    // first prime by its second, so the two change places.
+    // The private half has its own list; both halves have n and e. libgcrypt's u is the inverse of its first prime
+    // modulo its second, so p and q are exchanged.
     let key = RSASecret(
       n: try pair.secretNumber("n"), e: try pair.secretNumber("e"), d: try pair.secretNumber("d"),
       p: try pair.secretNumber("q"), q: try pair.secretNumber("p"), qInv: try pair.secretNumber("u"))
@@ -64,7 +66,7 @@ public enum NewKey {
     return PrivateKey(.rsa(key), try publicKey(.rsa(modulus: modulus, exponent: exponent)))
   }
 
-  /// The public half, whose check a new one passes.
+  /// The public half of a new key, which always passes its check.
   private static func publicKey(_ form: PublicKey.Form) throws(SigningError) -> PublicKey {
     do { return try PublicKey(checking: form) } catch { throw SigningError(error.reason) }
   }

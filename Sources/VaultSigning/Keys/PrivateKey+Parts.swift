@@ -1,7 +1,8 @@
 internal import VaultCore
 
 extension PrivateKey {
-  /// Makes the key of what a parser found; without a public key that is known, the public half is computed and checked.
+  /// Makes the key from the parts that a parser found. If no public key is given, the public half
+  /// is computed and checked.
   init(_ parts: KeyParts, in bytes: RawSpan, trusting publicKey: PublicKey?) throws(KeyError) {
     let comment = parts.comment.map { String(decoding: bytes.array($0), as: UTF8.self) } ?? ""
     switch parts.secret {
@@ -30,8 +31,8 @@ extension PrivateKey {
     }
   }
 
-  /// Has an RSA key make a signature, which comes out wrong where a number is no prime that should be one. It takes as long as
-  /// any signature, so it is for a key that is about to be stored. Other types need no such check.
+  /// Makes a signature with an RSA key, which fails if one of its primes is not a prime. This takes as long as any
+  /// signature, so it is for a key that is about to be stored. Keys of other types need no such check.
   ///
   /// - Throws: ``KeyError/damaged(_:)``.
   public borrowing func checkPrimes() throws(KeyError) {

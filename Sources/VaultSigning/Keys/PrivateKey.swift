@@ -3,13 +3,13 @@ internal import VaultModel
 
 /// A private key, ready to sign.
 ///
-/// Its numbers lie in memory that is locked where there is room for it and wiped when this value ends: an Ed25519 key in
-/// ``SecureBytes``, others in libgcrypt's secure memory, which is one small pool for the process. So it is made of an
-/// item's value for a signature, or a few, and not kept.
+/// The numbers lie in memory that is locked if there is room for that, and wiped when this value ends: an Ed25519 key
+/// in ``SecureBytes``, other keys in libgcrypt's secure memory, which is one small pool for the whole process. So make
+/// the key from an item's value for a few signatures at most, and do not keep it.
 public struct PrivateKey: ~Copyable, Sendable {
   /// The private numbers.
   enum Secret: ~Copyable, Sendable {
-    /// Seed and public key.
+    /// The seed and the public key.
     case ed25519(SecureBytes)
     case curve(CurveSecret)
     case rsa(RSASecret)
@@ -18,7 +18,7 @@ public struct PrivateKey: ~Copyable, Sendable {
   let secret: Secret
   /// The public half.
   public let publicKey: PublicKey
-  /// The comment beside the key, which only OpenSSH's form has; empty otherwise. It is anybody's text.
+  /// The comment beside the key, which only OpenSSH's form has; otherwise empty. Anybody may have written this text.
   public let comment: String
 
   init(_ secret: consuming Secret, _ publicKey: PublicKey, comment: String = "") {
@@ -30,12 +30,12 @@ public struct PrivateKey: ~Copyable, Sendable {
   /// The key's type.
   public var type: KeyType { publicKey.type }
 
-  /// Reads the one private key of a PEM text (RFC 7468): PKCS #8 (RFC 5958), OpenSSL's `EC PRIVATE KEY` (RFC 5915) and
+  /// Reads the only private key of a PEM text (RFC 7468): PKCS #8 (RFC 5958), OpenSSL's `EC PRIVATE KEY` (RFC 5915) and
   /// `RSA PRIVATE KEY` (RFC 8017), or OpenSSH's form.
   ///
-  /// Everything that the text says twice has to agree, above all the public half with the private one, and so does what
-  /// stands beside it: a certificate, a public key, the parameters of a curve.
-  /// - Throws: ``KeyError``, whose cases say what a person can do.
+  /// All data that the text contains twice must agree, above all the public half with the private half, and so must the
+  /// parts beside the key: a certificate, a public key, the parameters of a curve.
+  /// - Throws: ``KeyError``, whose cases tell a person what to do.
   public init(_ text: RawSpan) throws(KeyError) {
     defer { Stack.wipe() }
     let key = try Self.read(text, trusting: nil)
@@ -43,18 +43,20 @@ public struct PrivateKey: ~Copyable, Sendable {
     self = key
   }
 
-  /// Reads a private key whose public half is known, from an earlier ``init(_:)`` of the same text: without the checks that
-  /// take as long as a signature.
+  /// Reads a private key whose public half is known from an earlier ``init(_:)`` of the same text, without the checks
+  /// that take as long as a signature.
   ///
-  /// A public key of another private key is noticed where the text states one, and else not; an Ed25519 signature made
-  /// with it tells the private key. So it has to come from where only this program writes.
+  /// If the public key belongs to another private key, this is detected only if the text states the public half. An
+  /// Ed25519 signature made with a wrong public key reveals the private key. So `publicKey` must come from a place that
+  /// only this program can write.
   public init(_ text: RawSpan, trusting publicKey: PublicKey) throws(KeyError) {
-    // Without checks, an Ed25519 key is read and no more.
+    // Without checks, reading an Ed25519 key takes no more stack than a call.
     defer { Stack.wipe(publicKey.type == .ed25519 ? Stack.call : Stack.job) }
     self = try Self.read(text, trusting: publicKey)
   }
 
-  /// Reads a key as a client hands it to an agent: see ``AddedKey/privateKey``. What it says twice has to agree.
+  /// Reads a key as a client passes it to an agent: see ``AddedKey/privateKey``. Data that it
+  /// contains twice must agree.
   public init(agentForm bytes: RawSpan) throws(KeyError) {
     defer { Stack.wipe() }
     self = try Self.read(agentForm: bytes)
@@ -68,7 +70,7 @@ public struct PrivateKey: ~Copyable, Sendable {
     return key
   }
 
-  /// In a frame of its own, so that all of it lies below the one that wipes.
+  /// Runs in a frame of its own, so that all its traces lie below the frame that wipes them.
   @inline(never)
   private static func read(_ text: RawSpan, trusting publicKey: PublicKey?) throws(KeyError) -> PrivateKey {
     let (form, block) = try PrivateKeyForm.find(in: text)
@@ -84,7 +86,7 @@ public struct PrivateKey: ~Copyable, Sendable {
     }
   }
 
-  /// Reads the bytes of a PEM block.
+  /// Reads the decoded bytes of a PEM block.
   static func read(
     _ form: PrivateKeyForm, _ bytes: RawSpan, trusting publicKey: PublicKey? = nil
   ) throws(KeyError) -> PrivateKey {
@@ -94,7 +96,7 @@ public struct PrivateKey: ~Copyable, Sendable {
     return key
   }
 
-  /// Throws unless the public keys that stand beside the private one are this key's.
+  /// Throws unless the public keys stated beside the private key are those of this key.
   private borrowing func agrees(with parts: KeyParts, in bytes: RawSpan) throws(KeyError) {
     if let blob = parts.blob {
       guard bytes.isEqual(blob, publicKey.sshBlob) else { throw .mismatched }

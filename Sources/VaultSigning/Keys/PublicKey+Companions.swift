@@ -1,11 +1,11 @@
 internal import VaultModel
 
-/// The parts that stand beside a private key in a text: certificates, its public key, the parameters of its curve.
+/// The parts beside a private key in a text: certificates, the public key, the parameters of the curve.
 extension PublicKey {
-  /// Throws unless what the text says of a key, beside the private one, is said of this one. Of several certificates one has
-  /// to be its own: the others are those of its issuers.
+  /// Throws unless the parts beside the private key fit this key. If there are several certificates, one must be for
+  /// this key; the others are those of its issuers.
   ///
-  /// A certificate that has its key in a form which nothing here reads may be for any key.
+  /// A certificate whose key has a form that this program does not read may be for any key.
   func agrees(withBlocksOf text: RawSpan) throws(KeyError) {
     var (certificates, own) = (0, 0)
     var position = 0
@@ -31,10 +31,10 @@ extension PublicKey {
     guard certificates == 0 || own > 0 else { throw .otherCertificate }
   }
 
-  /// Throws where the first certificate of several in the text is not the key's own: that is the one which servers show
-  /// (RFC 8446, section 4.4.2), and no connection comes about with another's.
+  /// Throws if the first certificate in the text is not for this key. Servers present the first one (RFC 8446, section
+  /// 4.4.2), and no connection succeeds with a certificate for another key.
   ///
-  /// A key that was stored with them in another order can still be read.
+  /// A key that was stored with its certificates in another order can still be read.
   public func leads(certificatesOf text: RawSpan) throws(KeyError) {
     var position = 0
     while true {
@@ -48,14 +48,14 @@ extension PublicKey {
     }
   }
 
-  /// True for a certificate that is, or may be, for this key.
+  /// True if the certificate is, or may be, for this key.
   private func isOf(certificate block: PEMBlock, in text: RawSpan) throws(KeyError) -> Bool {
     try Self.reading(block, text) { der in
       Certificate.publicKey(in: der).map { isStated(in: der.extracting($0)) } ?? true
     }
   }
 
-  /// True for a SubjectPublicKeyInfo that is, or may be, this key's.
+  /// True if the SubjectPublicKeyInfo is, or may be, that of this key.
   private func isStated(in spki: RawSpan) -> Bool {
     do throws(KeyError) { return try PublicKey(spki: spki) == self } catch { return error.isOfForm }
   }

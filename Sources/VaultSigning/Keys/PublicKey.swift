@@ -1,25 +1,26 @@
-/// The public half of a key, which checks signatures.
+/// The public half of a key, which verifies signatures.
 ///
-/// Two are equal when they are the same key; the bytes are held as they were checked.
+/// Two values are equal if they are the same key; the bytes are kept as they were checked.
 public struct PublicKey: Hashable, Sendable {
-  /// The key's own numbers.
+  /// The numbers of the key.
   enum Form: Hashable, Sendable {
-    /// 32 bytes (RFC 8032 section 5.1.5).
+    /// The 32 bytes of the key (RFC 8032 section 5.1.5).
     case ed25519([UInt8])
     /// An uncompressed point.
     case curve(Curve, [UInt8])
-    /// Big-endian, without zeros before them.
+    /// The numbers, big-endian without leading zeros.
     case rsa(modulus: [UInt8], exponent: [UInt8])
   }
 
   let form: Form
 
-  /// The sizes of an RSA key's modulus in bits. Below, it can be factored by who has much to spend; above, it only costs.
+  /// The allowed sizes of an RSA modulus in bits. A smaller modulus can be factored at great expense; a larger
+  /// one only costs time.
   public static let rsaBits = 2048...8192
 
-  /// Checks the numbers: a point lies on its curve, an RSA key has a size and an exponent that are in use.
+  /// Checks the numbers: a point must lie on its curve, and an RSA key must have a usual size and exponent.
   ///
-  /// The 32 bytes of an Ed25519 key are any; those that are no key fail at each signature.
+  /// Any 32 bytes are accepted as an Ed25519 key; with bytes that are not a key, every verification fails.
   init(checking form: Form) throws(KeyError) {
     switch form {
     case .ed25519(let bytes):
@@ -33,7 +34,7 @@ public struct PublicKey: Hashable, Sendable {
       let bits = Self.bitCount(modulus)
       guard Self.rsaBits.contains(bits) else { throw .size(bits: bits) }
       guard modulus.last.map({ $0 & 1 }) == 1 else { throw .damaged("an RSA modulus is even") }
-      // Larger exponents make a check as slow as a signature; OpenSSL stops there, too.
+      // Larger exponents would make a verification as slow as a signature; OpenSSL has the same limit.
       guard exponent.count <= 8, exponent.last.map({ $0 & 1 }) == 1, exponent != [1] else {
         throw .damaged("an RSA exponent is not an odd number from 3 to 2^64")
       }
@@ -50,7 +51,7 @@ public struct PublicKey: Hashable, Sendable {
     }
   }
 
-  /// The size in bits: of an RSA key's modulus, and of the field of the others.
+  /// The size in bits: of the modulus of an RSA key, and of the field for other keys.
   public var bitCount: Int {
     switch form {
     case .ed25519: 256
@@ -59,11 +60,11 @@ public struct PublicKey: Hashable, Sendable {
     }
   }
 
-  /// The size of the largest RSA key that signs where others are answered at the same time, in bits: a signature by a
-  /// larger one takes longer than they may be kept waiting.
+  /// The size in bits of the largest RSA key that signs in the process that answers callers; a signature with a larger
+  /// key would keep other callers waiting too long.
   static let mostBitsAtOnce = 2048
 
-  /// True for an RSA key above 2,048 bits, with which another process computes.
+  /// True for an RSA key above 2,048 bits, whose signatures another process computes.
   public var isLarge: Bool { type == .rsa && bitCount > Self.mostBitsAtOnce }
 
   private static func bitCount(_ digits: [UInt8]) -> Int {

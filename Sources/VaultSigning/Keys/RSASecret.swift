@@ -1,11 +1,11 @@
-/// The numbers of a private RSA key by their names in RFC 8017 section 3.2, all of them in secure memory.
+/// The numbers of a private RSA key, with their names from RFC 8017 section 3.2, all in secure memory.
 struct RSASecret: ~Copyable {
   /// The modulus and the public exponent.
   let n, e: Number
-  /// The private exponent, the primes, and the inverse of q by p.
+  /// The private exponent, the primes, and the inverse of q modulo p.
   let d, p, q, qInv: Number
 
-  /// Takes the numbers from where they were found.
+  /// Reads the numbers from the places where a parser found them.
   init(_ parts: KeyParts.RSA, in bytes: RawSpan) throws(SigningError) {
     let n = try Number(secret: bytes.extracting(parts.modulus))
     let e = try Number(secret: bytes.extracting(parts.publicExponent))
@@ -28,8 +28,9 @@ struct RSASecret: ~Copyable {
     self.qInv = qInv
   }
 
-  /// True when the numbers fit each other: n = p·q, and d undoes e for each of the primes. That p and q are primes is not
-  /// looked at, which would take seconds: see ``PrivateKey/checkPrimes()``, which takes as long as a signature.
+  /// True if the numbers fit together: n = p·q, and d is the inverse of e for each of the primes. Whether p and q are
+  /// prime is not checked, because that would take seconds: see ``PrivateKey/checkPrimes()``, which takes as long as a
+  /// signature.
   func isConsistent() throws(SigningError) -> Bool {
     guard p.isOdd, q.isOdd, p.compare(1) > 0, q.compare(1) > 0, p.compare(q) != 0, d.compare(n) < 0,
       try p.times(q).compare(n) == 0
@@ -39,10 +40,10 @@ struct RSASecret: ~Copyable {
     return try qInv.isInverse(of: q, p)
   }
 
-  /// True when each prime has a quarter of the modulus' bits or more, so that neither is found by trial.
+  /// True if each prime has at least a quarter of the modulus's bits, so that trial division finds neither.
   var hasLargePrimes: Bool { 4 * min(p.bitCount, q.bitCount) >= n.bitCount }
 
-  /// True when these are the private exponent's rests by each prime without one.
+  /// True if these are the private exponent modulo p minus one and modulo q minus one.
   func hasExponents(_ dP: borrowing Number, _ dQ: borrowing Number) throws(SigningError) -> Bool {
     guard try d.rest(p.minusOne()).compare(dP) == 0 else { return false }
     return try d.rest(q.minusOne()).compare(dQ) == 0

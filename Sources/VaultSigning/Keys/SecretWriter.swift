@@ -2,16 +2,16 @@ internal import CGcrypt
 internal import VaultCore
 internal import VaultModel
 
-/// Writes a private key's encodings front to back, in secure memory of a size that is known before.
+/// A writer of a private key's encodings, front to back, into secure memory of a size known in advance.
 struct SecretWriter: ~Copyable {
   private var memory: SecureBytes
-  /// The number of bytes that were written.
+  /// The number of bytes written so far.
   private(set) var count = 0
 
-  /// Makes room for `capacity` bytes; to write more traps.
+  /// Makes room for `capacity` bytes; writing more traps.
   init(capacity: Int) { memory = SecureBytes(count: capacity) }
 
-  /// The bytes, without the room that is left.
+  /// The written bytes, without the remaining room.
   consuming func finish() -> SecureBytes {
     guard count < memory.count else { return memory }
     let count = count
@@ -28,7 +28,7 @@ struct SecretWriter: ~Copyable {
 
   mutating func bytes(_ bytes: RawSpan) { for place in bytes.byteOffsets { byte(bytes.byte(place)) } }
 
-  /// A number's digits with zeros before them up to `count` bytes, for which it is small enough.
+  /// Writes a number's digits with leading zeros up to `count` bytes, which must be sufficient for the number.
   mutating func number(_ number: borrowing Number, count: Int) {
     let size = number.byteCount
     bytes(repeatElement(0, count: count - size))
@@ -42,40 +42,40 @@ struct SecretWriter: ~Copyable {
     self.count += size
   }
 
-  /// An INTEGER of DER.
+  /// Writes an INTEGER of DER.
   mutating func integer(_ number: borrowing Number) {
     let size = number.bitCount / 8 + 1
     bytes(DER.header(DERTag.integer, count: size))
     self.number(number, count: size)
   }
 
-  /// A number of four bytes, as SSH has them.
+  /// Writes a number of four bytes in SSH's form.
   mutating func uint32(_ number: Int) {
     for shift in [24, 16, 8, 0] { byte(UInt8(truncatingIfNeeded: number >> shift)) }
   }
 
-  /// A string of SSH.
+  /// Writes a string of SSH.
   mutating func string(_ content: some Collection<UInt8>) {
     uint32(content.count)
     bytes(content)
   }
 
-  /// An mpint of SSH, of a number above 0.
+  /// Writes an mpint of SSH for a number above 0.
   mutating func unsignedInteger(_ number: borrowing Number) {
     let size = number.bitCount / 8 + 1
-    // A zero goes before digits whose first bit is set, and before no others.
+    // Digits whose first bit is set get a zero before them; others do not.
     let isLong = number.bitCount % 8 == 0
     uint32(isLong ? size : number.byteCount)
     self.number(number, count: isLong ? size : number.byteCount)
   }
 
-  /// The size of an INTEGER of DER.
+  /// The size of an INTEGER of DER in bytes.
   static func integerCount(_ number: borrowing Number) -> Int {
     let size = number.bitCount / 8 + 1
     return DER.header(DERTag.integer, count: size).count + size
   }
 
-  /// The PEM text (RFC 7468) of what was written.
+  /// The written bytes as a PEM text (RFC 7468).
   consuming func pem(_ label: String) -> SecureBytes {
     let begin = Array("-----BEGIN \(label)-----\n".utf8)
     let end = Array("-----END \(label)-----\n".utf8)

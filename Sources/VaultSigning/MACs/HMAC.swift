@@ -1,9 +1,9 @@
 internal import CGcrypt
 public import VaultCore
 
-/// Keyed hashes as other programs' protocols want them: HMAC (RFC 2104) over SHA-1, SHA-256 and SHA-512.
+/// Keyed hashes for the protocols of other programs: HMAC (RFC 2104) over SHA-1, SHA-256 and SHA-512.
 public enum HMAC {
-  /// The hash below it.
+  /// The underlying hash function.
   public enum Hash: CaseIterable, Sendable {
     case sha1, sha256, sha512
 
@@ -20,8 +20,9 @@ public enum HMAC {
 
   /// Lends the code of `message` under `key`: 20, 32 or 64 bytes, which must not leave `body`.
   ///
-  /// What libgcrypt has of the key lies in its secure memory, which it wipes; its stack and the registers are wiped here.
-  /// - Throws: ``SigningError`` when the library refuses, as it does for short keys in FIPS mode.
+  /// libgcrypt keeps its data about the key in its secure memory, and wipes it; its stack and the
+  /// registers are wiped here.
+  /// - Throws: ``SigningError`` if the library refuses, as it does for short keys in FIPS mode.
   public static func withCode<R>(
     of message: RawSpan, key: borrowing SecureBytes, _ hash: Hash, _ body: (RawSpan) -> R
   ) throws(SigningError) -> R {
@@ -30,15 +31,17 @@ public enum HMAC {
     return try compute(message, key, hash, body)
   }
 
-  /// True when `code` is the whole code of `message` under `key`, compared in a time that says nothing of where it differs.
-  /// - Throws: as ``withCode(of:key:_:_:)``.
+  /// True if `code` is the complete code of `message` under `key`. The time of the comparison does not reveal
+  /// where the codes differ.
+  ///
+  /// - Throws: The errors of ``withCode(of:key:_:_:)``.
   public static func verifies(
     _ code: RawSpan, of message: RawSpan, key: borrowing SecureBytes, _ hash: Hash
   ) throws(SigningError) -> Bool {
     try withCode(of: message, key: key, hash) { ConstantTime.isEqual($0, code) }
   }
 
-  /// In a frame of its own, so that all of it lies below the one that wipes.
+  /// Runs in a frame of its own, so that all its traces lie below the frame that wipes them.
   @inline(never)
   private static func compute<R>(
     _ message: RawSpan, _ key: borrowing SecureBytes, _ hash: Hash, _ body: (RawSpan) -> R
@@ -46,7 +49,7 @@ public enum HMAC {
     var handle: gcry_md_hd_t?
     let flags = GCRY_MD_FLAG_SECURE.rawValue | GCRY_MD_FLAG_HMAC.rawValue
     try Gcrypt.check(unsafe gcry_md_open(&handle, hash.number, UInt32(flags)))
-    // Wipes what it has of the key, and of the code.
+    // This call wipes the handle's data about the key and the code.
     defer { unsafe gcry_md_close(handle) }
     try Gcrypt.check(
       key.withBytes { bytes in
@@ -55,7 +58,7 @@ public enum HMAC {
     unsafe message.withUnsafeBytes { unsafe gcry_md_write(handle, $0.baseAddress, $0.count) }
     guard let code = unsafe gcry_md_read(handle, hash.number) else { throw SigningError("libgcrypt: no digest") }
     let count = Int(gcry_md_get_algo_dlen(hash.number))
-    // It belongs to the handle, which stays until the end of this call.
+    // The code belongs to the handle, which lives until the end of this function.
     return body(unsafe RawSpan(_unsafeBytes: UnsafeRawBufferPointer(start: code, count: count)))
   }
 }

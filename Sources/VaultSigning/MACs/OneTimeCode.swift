@@ -1,8 +1,8 @@
 public import VaultCore
 
-/// One-time codes: HOTP (RFC 4226), and TOTP (RFC 6238), which is HOTP with the time for its counter.
+/// One-time codes: HOTP (RFC 4226), and TOTP (RFC 6238), which is HOTP with the time as its counter.
 public enum OneTimeCode {
-  /// The numbers of digits that a code may have; RFC 4226 section 5.3 asks for six at least.
+  /// The allowed numbers of digits of a code; RFC 4226 section 5.3 requires at least six.
   public static let digits = 6...8
 
   /// The code of a counter, as `digits` ASCII digits.
@@ -24,13 +24,13 @@ public enum OneTimeCode {
     return code
   }
 
-  /// The number of characters of a code of Steam's.
+  /// The number of characters of a Steam code.
   public static let steamCount = 5
-  /// The characters of Steam's codes: digits and letters that are not taken for one another.
+  /// The characters of Steam codes: digits and letters that are not easily confused.
   private static let steamAlphabet: StaticString = "23456789BCDFGHJKMNPQRTVWXY"
 
-  /// The code of a counter as Steam writes it: five characters in place of digits, the lowest first. Steam has published
-  /// no text about it; this is what its own program and KeePassXC make.
+  /// The code of a counter in Steam's form: five characters instead of digits, the least significant first. Steam has
+  /// published no specification; this is the form that Steam's own program and KeePassXC use.
   public static func steamCode(
     _ counter: UInt64, key: borrowing SecureBytes, _ hash: HMAC.Hash = .sha1
   ) throws(SigningError) -> SecureBytes {
@@ -53,17 +53,18 @@ public enum OneTimeCode {
   ) throws(SigningError) -> UInt32 {
     var message = counter.bigEndian
     return try unsafe withUnsafeBytes(of: &message) { (bytes: UnsafeRawBufferPointer) throws(SigningError) in
-      // It is lent for the call.
+      // The bytes are lent for the call.
       try HMAC.withCode(of: unsafe RawSpan(_unsafeBytes: bytes), key: key, hash, truncate)
     }
   }
 
-  /// The counter of the step in which `time` is, Unix seconds; steps take `period` seconds and begin with 1970.
+  /// The counter of the time step that contains `time`, Unix seconds. A step takes `period` seconds, and the first
+  /// begins with 1970.
   ///
-  /// - Precondition: `period` is above 0. A time before 1970 counts as its beginning.
+  /// - Precondition: `period` is above 0. A time before 1970 counts as the beginning of 1970.
   public static func counter(at time: Int64, period: Int) -> UInt64 { UInt64(max(0, time) / Int64(period)) }
 
-  /// Dynamic truncation (RFC 4226 section 5.3): 31 bits from the place that the last four bits name.
+  /// Dynamic truncation (RFC 4226 section 5.3): 31 bits from the place that the last four bits give.
   private static func truncate(_ code: RawSpan) -> UInt32 {
     func byte(_ index: Int) -> UInt32 {
       // Every bit pattern is a UInt8.

@@ -1,4 +1,4 @@
-/// The reason why bytes are not what SSH writes. The text quotes none of them.
+/// The reason that bytes do not have the form of SSH's data. The text quotes none of the bytes.
 public struct SSHFormatError: Error, Hashable, Sendable {
   public let reason: String
 

@@ -1,25 +1,25 @@
 internal import VaultModel
 
-/// Reads SSH's data types (RFC 4251 section 5) front to back, never past the end.
+/// A reader of SSH's data types (RFC 4251 section 5), front to back, never past the end.
 ///
-/// It holds positions alone; the bytes are passed to each call, because a span cannot be stored.
+/// The reader holds only positions; the bytes are passed to each call, because a span cannot be stored.
 struct SSHReader {
   private(set) var offset: Int
   private let end: Int
 
-  /// Begins at the start of `range`, which lies inside the bytes that are passed to each call.
+  /// Begins at the start of `range`, which lies within the bytes that are passed to each call.
   init(_ range: Range<Int>) {
     offset = range.lowerBound
     end = range.upperBound
   }
 
-  /// Begins with the first byte of `input`.
+  /// Begins at the first byte of `input`.
   init(_ input: RawSpan) { self.init(0..<input.byteCount) }
 
-  /// True when everything was read.
+  /// True if everything was read.
   var isAtEnd: Bool { offset == end }
 
-  /// The number of bytes that are left.
+  /// The number of bytes left.
   var remaining: Int { end - offset }
 
   mutating func byte(_ input: RawSpan) throws(SSHFormatError) -> UInt8 {
@@ -28,7 +28,7 @@ struct SSHReader {
     return input.byte(offset - 1)
   }
 
-  /// RFC 4251 has every byte but 0 stand for true, and programs write 1; anything else is refused here.
+  /// Reads a boolean. In RFC 4251 every byte but 0 means true, but programs write 1; any other byte is refused here.
   mutating func boolean(_ input: RawSpan) throws(SSHFormatError) -> Bool {
     switch try byte(input) {
     case 0: false
@@ -45,7 +45,7 @@ struct SSHReader {
     return number
   }
 
-  /// Steps over a string and says where its content is.
+  /// Skips a string and returns the place of its content.
   mutating func string(_ input: RawSpan) throws(SSHFormatError) -> Range<Int> {
     let count = Int(try uint32(input))
     guard count <= remaining else { throw Self.truncated }
@@ -53,13 +53,13 @@ struct SSHReader {
     return offset - count..<offset
   }
 
-  /// A copy of a string's content, which is not secret.
+  /// Copies a string's content, which must not be secret.
   mutating func array(_ input: RawSpan) throws(SSHFormatError) -> [UInt8] {
     let range = try string(input)
     return input.extracting(range).array
   }
 
-  /// A string that is text in UTF-8.
+  /// Reads a string that is UTF-8 text.
   mutating func text(_ input: RawSpan) throws(SSHFormatError) -> String {
     guard let text = String(validating: try array(input), as: UTF8.self) else {
       throw SSHFormatError("a text is not UTF-8")
@@ -67,8 +67,8 @@ struct SSHReader {
     return text
   }
 
-  /// Steps over an mpint that is not negative, in its shortest form, and says where its digits are: big-endian, without
-  /// zeros before them, none for 0.
+  /// Skips a non-negative mpint in its shortest form, and returns the place of its digits: big-endian, without leading
+  /// zeros, none for 0.
   mutating func unsignedInteger(_ input: RawSpan) throws(SSHFormatError) -> Range<Int> {
     let range = try string(input)
     guard let first = range.first else { return range }
@@ -90,7 +90,7 @@ struct SSHReader {
 extension RawSpan {
   /// The byte at `offset`; traps outside the span.
   func byte(_ offset: Int) -> UInt8 {
-    // Checked against the bounds, and every bit pattern is a UInt8.
+    // The offset is checked against the bounds, and every bit pattern is a UInt8.
     unsafe unsafeLoad(fromByteOffset: offset, as: UInt8.self)
   }
 }

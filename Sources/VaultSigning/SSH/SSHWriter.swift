@@ -1,4 +1,4 @@
-/// Writes SSH's data types (RFC 4251 section 5), of what is not secret.
+/// A writer of SSH's data types (RFC 4251 section 5), for content that is not secret.
 struct SSHWriter {
   private(set) var bytes: [UInt8] = []
 
@@ -12,7 +12,7 @@ struct SSHWriter {
     for shift in [24, 16, 8, 0] as [UInt32] { bytes.append(UInt8(truncatingIfNeeded: number >> shift)) }
   }
 
-  /// A string of these bytes, fewer than 4 GiB.
+  /// Writes a string of these bytes, which must be fewer than 4 GiB.
   mutating func string(_ content: some Collection<UInt8>) {
     uint32(UInt32(content.count))
     bytes.append(contentsOf: content)
@@ -20,7 +20,7 @@ struct SSHWriter {
 
   mutating func string(_ text: String) { string(text.utf8) }
 
-  /// An mpint of a number that is not negative: `digits` are big-endian, with any number of zeros before them.
+  /// Writes the mpint of a non-negative number: `digits` are big-endian, with any number of leading zeros.
   mutating func unsignedInteger(_ digits: some Collection<UInt8>) {
     let digits = digits.drop { $0 == 0 }
     let sign: [UInt8] = digits.first.map { $0 >= 0x80 } == true ? [0] : []

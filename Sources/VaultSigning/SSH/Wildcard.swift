@@ -1,9 +1,9 @@
-/// Patterns as OpenSSH has them for users and hosts: `*` stands for any bytes, `?` for one.
+/// OpenSSH's patterns for users and hosts: `*` stands for any bytes, `?` for one byte.
 enum Wildcard {
-  /// True when `pattern` covers the whole of `text`. The time it takes grows with the product of their lengths at most.
+  /// True if `pattern` matches the whole of `text`. The time grows at most with the product of their lengths.
   static func matches(_ text: [UInt8], pattern: [UInt8]) -> Bool {
     var (at, place) = (0, 0)
-    // What follows the last star, and where in the text it was tried last.
+    // The place after the last star, and the place in the text at which the rest was last tried.
     var retry: (place: Int, at: Int)?
     while at < text.count {
       if place < pattern.count, pattern[place] == UInt8(ascii: "*") {

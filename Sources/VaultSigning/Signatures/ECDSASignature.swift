@@ -1,19 +1,19 @@
 internal import VaultModel
 
-/// An ECDSA signature in each of its forms: r and s one after the other (RFC 7518 section 3.4), and the DER of
-/// Ecdsa-Sig-Value (RFC 3279 section 2.2.3), which TLS, X.509 and OpenSSL want.
+/// An ECDSA signature in both of its forms: r followed by s (RFC 7518 section 3.4), and the DER of Ecdsa-Sig-Value (RFC
+/// 3279 section 2.2.3), which TLS, X.509 and OpenSSL use.
 public struct ECDSASignature: Hashable, Sendable {
-  /// r and s, big-endian, each as long as a coordinate of the curve.
+  /// The numbers r and s, big-endian, each as long as a coordinate of the curve.
   public let bytes: [UInt8]
 
-  /// Takes r and s one after the other; nil for another length than the type's, or for a type without ECDSA.
+  /// Takes r followed by s; nil for another length than the type's, or for a type without ECDSA.
   public init?(_ bytes: [UInt8], _ type: KeyType) {
     guard let curve = Curve(type), bytes.count == 2 * curve.count else { return nil }
     self.bytes = bytes
   }
 
-  /// Reads DER; nil for what has another form than the one that DER has, for a number that is 0 or longer than the type's,
-  /// and for bytes behind the end.
+  /// Reads DER; nil for any other form than the only one that DER allows, for a number that is 0 or longer than the
+  /// type's, and for bytes after the end.
   public init?(der: [UInt8], _ type: KeyType) {
     guard let curve = Curve(type) else { return nil }
     let der = unsafe der.span.bytes  // Bytes have no padding.
@@ -26,7 +26,7 @@ public struct ECDSASignature: Hashable, Sendable {
     self.init(der.array(r), der.array(s), curve)
   }
 
-  /// Takes two numbers of any length without zeros before them.
+  /// Takes two numbers of any length without leading zeros.
   init?(_ r: [UInt8], _ s: [UInt8], _ curve: Curve) {
     guard (1...curve.count).contains(r.count), (1...curve.count).contains(s.count) else { return nil }
     bytes = [r, s].flatMap { [UInt8](repeating: 0, count: curve.count - $0.count) + $0 }
@@ -42,7 +42,7 @@ public struct ECDSASignature: Hashable, Sendable {
 }
 
 extension Curve {
-  /// The curve of a type that has one.
+  /// The curve of a key type; nil for a type without a curve.
   init?(_ type: KeyType) {
     guard let curve = Self.allCases.first(where: { $0.type == type }) else { return nil }
     self = curve

@@ -2,19 +2,20 @@ internal import CGcrypt
 internal import VaultCore
 
 extension PrivateKey {
-  /// Signs `message`, which is hashed here.
+  /// Hashes and signs `message`.
   ///
-  /// Ed25519, ECDSA and PKCS #1 give the same bytes each time; PSS has a random salt. What the call leaves on the stack and
-  /// in the registers is wiped; libgcrypt's copies in the ordinary heap are wiped where the program's free(3) does so.
-  /// - Throws: ``SigningError`` when the scheme is for another type of key, or the library refuses.
+  /// Ed25519, ECDSA and PKCS #1 give the same bytes each time; PSS has a random salt. The traces of the call on the
+  /// stack and in the registers are wiped; libgcrypt's copies in the ordinary heap are wiped if the program's free(3)
+  /// does so.
+  /// - Throws: ``SigningError`` if the scheme is for another type of key, or if the library refuses.
   public borrowing func sign(_ message: RawSpan, _ scheme: SignatureScheme) throws(SigningError) -> [UInt8] {
     guard scheme.keyType == type else { throw SigningError("the scheme is for another type of key") }
-    // An Ed25519 signature wipes for itself.
+    // An Ed25519 signature wipes its own traces.
     defer { if type != .ed25519 { Stack.wipe() } }
     return try compute(message, scheme)
   }
 
-  /// In a frame of its own, so that all of it lies below the one that wipes.
+  /// Runs in a frame of its own, so that all its traces lie below the frame that wipes them.
   @inline(never)
   private borrowing func compute(_ message: RawSpan, _ scheme: SignatureScheme) throws(SigningError) -> [UInt8] {
     switch secret {
@@ -38,7 +39,7 @@ extension PrivateKey {
     return try compute(digest: digest, scheme)
   }
 
-  /// In a frame of its own, so that all of it lies below the one that wipes.
+  /// Runs in a frame of its own, so that all its traces lie below the frame that wipes them.
   @inline(never)
   private borrowing func compute(digest: [UInt8], _ scheme: SignatureScheme) throws(SigningError) -> [UInt8] {
     switch secret {
@@ -51,7 +52,7 @@ extension PrivateKey {
 
 extension RSASecret {
   fileprivate func sign(_ message: consuming Expression) throws(SigningError) -> [UInt8] {
-    // libgcrypt wants the inverse of the first prime by the second.
+    // libgcrypt requires the inverse of the first prime modulo the second.
     let key = try unsafe Expression { out in
       unsafe vault_rsa_secret_key(out, n.handle, e.handle, d.handle, q.handle, p.handle, qInv.handle)
     }

@@ -2,10 +2,11 @@ internal import CGcrypt
 internal import VaultCore
 
 extension PublicKey {
-  /// True when `signature` is one of `message` by this key.
+  /// True if `signature` is a signature of `message` by this key.
   ///
-  /// There is one form of each: ECDSA's halves have their full length and lie between 0 and the group's order, RSA's number
-  /// has the modulus' length and lies below it, Ed25519's S below the order. A scheme for another type of key is false.
+  /// Each signature has only one accepted form: the halves of ECDSA have their full length and lie between 0 and the
+  /// group's order, the number of RSA has the length of the modulus and lies below it, and S of Ed25519 lies below the
+  /// order. The result is false for a scheme for another type of key.
   public func verifies(_ signature: [UInt8], of message: RawSpan, _ scheme: SignatureScheme) -> Bool {
     guard scheme.keyType == type else { return false }
     switch form {
@@ -21,7 +22,7 @@ extension PublicKey {
         () throws(SigningError) in
         try scheme.expression(of: message)
       } signature: {
-        // Both have as many bytes. libgcrypt refuses 0 and what is not below the order.
+        // Both have the same number of bytes. libgcrypt refuses 0 and numbers that are not below the order.
         () throws(SigningError) in
         try unsafe Expression { out in unsafe vault_ecdsa_signature(out, r, s, Int32(r.count)) }
       }
@@ -42,7 +43,7 @@ extension PublicKey {
     }
   }
 
-  /// Asks libgcrypt; what it cannot take is not right.
+  /// Asks libgcrypt; anything that it cannot read is not a valid signature.
   private static func isRight(
     key: () throws(SigningError) -> Expression, message: () throws(SigningError) -> Expression,
     signature: () throws(SigningError) -> Expression

@@ -1,13 +1,13 @@
 internal import VaultModel
 
-/// SSH's signatures: the name of an algorithm and its bytes (RFC 4253 section 6.6, RFC 5656 section 3.1.2, RFC 8332 section
-/// 3, RFC 8709 section 6).
+/// The signatures of SSH: the name of an algorithm and the signature's bytes (RFC 4253 section 6.6, RFC 5656 section
+/// 3.1.2, RFC 8332 section 3, RFC 8709 section 6).
 extension PrivateKey {
-  /// Signs `message` as an agent does for SSH.
+  /// Signs `message` as an SSH agent does.
   ///
-  /// - Parameter flags: those of an agent's request (draft-miller-ssh-agent section 3.6.1): for an RSA key, 2 asks for
-  ///   SHA-256 and 4 for SHA-512, and both for SHA-256, as OpenSSH's agent understands them. Others ignore the two.
-  /// - Throws: ``SigningError`` for flags that are not known, and for an RSA key without one: that is SHA-1.
+  /// - Parameter flags: The flags of an agent's request (draft-miller-ssh-agent section 3.6.1). For an RSA key, 2 asks
+  ///   for SHA-256, 4 for SHA-512, and both for SHA-256, as in OpenSSH's agent. Other keys ignore both flags.
+  /// - Throws: ``SigningError`` for unknown flags, and for an RSA key without a flag, because that would mean SHA-1.
   public borrowing func sshSignature(of message: RawSpan, flags: UInt32 = 0) throws(SigningError) -> [UInt8] {
     try publicKey.sshSignature(of: message, flags: flags) { (message, scheme) throws(SigningError) in
       try sign(message, scheme)
@@ -16,7 +16,7 @@ extension PrivateKey {
 }
 
 extension PublicKey {
-  /// The same, with a signature that `sign` makes by the private half of this key.
+  /// Makes the same signature with `sign`, which signs with the private half of this key.
   public func sshSignature(
     of message: RawSpan, flags: UInt32, by sign: (RawSpan, SignatureScheme) throws(SigningError) -> [UInt8]
   ) throws(SigningError) -> [UInt8] {
@@ -40,7 +40,8 @@ extension PublicKey {
 }
 
 extension PublicKey {
-  /// True when `signature` has SSH's form and is one of `message` by this key. `ssh-rsa`, which is SHA-1, never is.
+  /// True if `signature` has SSH's form and is a signature of `message` by this key. Never true for
+  /// `ssh-rsa`, which uses SHA-1.
   public func verifies(sshSignature signature: RawSpan, of message: RawSpan) -> Bool {
     guard let (algorithm, bytes) = try? Self.read(signature, self) else { return false }
     return verifies(bytes, of: message, algorithm.scheme)
@@ -63,12 +64,12 @@ extension PublicKey {
   }
 }
 
-/// A way to sign by its name in SSH.
+/// A signature algorithm with its name in SSH.
 private struct SSHAlgorithm {
   var name: String
   var scheme: SignatureScheme
 
-  /// Those of a key.
+  /// The algorithms of a key.
   static func all(for key: PublicKey) -> [SSHAlgorithm] {
     guard key.type == .rsa else { return [SSHAlgorithm(name: key.sshName, scheme: key.type.schemes[0])] }
     return [
@@ -82,7 +83,7 @@ private struct SSHAlgorithm {
     self.scheme = scheme
   }
 
-  /// The one that an agent's flags ask for; nil for an RSA key without flags.
+  /// The algorithm that an agent's flags ask for; nil for an RSA key without flags.
   init?(_ key: PublicKey, flags: UInt32) {
     let all = Self.all(for: key)
     guard key.type == .rsa else {

@@ -1,10 +1,10 @@
 internal import CGcrypt
 
-/// The hashes of signatures (FIPS 180-4).
+/// The hash functions of signatures (FIPS 180-4).
 enum SignatureHash: Sendable {
   case sha256, sha384, sha512
 
-  /// libgcrypt's name.
+  /// The name in libgcrypt.
   var name: String {
     switch self {
     case .sha256: "sha256"

@@ -7,17 +7,17 @@ extension SignatureScheme {
     return hash.digest(of: message)
   }
 
-  /// The digest of `message` as libgcrypt takes it for RSA and ECDSA.
+  /// The digest of `message` in libgcrypt's form for RSA and ECDSA.
   func expression(of message: RawSpan) throws(SigningError) -> Expression {
     try expression(ofDigest: try digest(of: message))
   }
 
-  /// A digest as libgcrypt takes it for RSA and ECDSA.
+  /// A digest in libgcrypt's form for RSA and ECDSA.
   func expression(ofDigest digest: [UInt8]) throws(SigningError) -> Expression {
     guard digest.count == hash.count else { throw SigningError("a digest has another size") }
     let count = Int32(digest.count)
     return try unsafe Expression { out in
-      // As many bytes as it is told, and the names are C strings for the call.
+      // The call reads exactly as many bytes as are passed to it, and the names are C strings for its duration.
       switch self {
       case .ecdsaSHA256, .ecdsaSHA384, .ecdsaSHA512: unsafe vault_ecdsa_message(out, hash.name, digest, count)
       case .rsaPSSSHA256, .rsaPSSSHA384, .rsaPSSSHA512: unsafe vault_pss_message(out, hash.name, digest, count)

@@ -1,14 +1,14 @@
-/// Reads one JSON text in UTF-8, and writes it anew as ``JSONObject`` describes.
+/// A reader of one JSON text in UTF-8 that rewrites the text as ``JSONObject`` describes.
 ///
-/// It holds positions and what it has written; the text is passed to each call, because a span cannot be stored.
+/// It holds positions and the output; the input is passed to each call, because a span cannot be stored.
 struct JSONCompactor {
   private(set) var text: [UInt8] = []
   private(set) var members: [JSONObject.Member] = []
-  /// The names of all objects that are open, the innermost object's last. A name has one spelling in ``text``, so equal
-  /// names are equal bytes.
+  /// The names of all objects that are open, those of the innermost object last. A name has only one spelling in
+  /// ``text``, so equal names have equal bytes.
   private var names: [Range<Int>] = []
   private var at = 0
-  /// The most members that one object may have.
+  /// The highest number of members of one object.
   private let mostMembers: Int
 
   init(capacity: Int, mostMembers: Int) {
@@ -16,7 +16,7 @@ struct JSONCompactor {
     text.reserveCapacity(capacity)
   }
 
-  /// Reads an object with nothing behind it but white space.
+  /// Reads an object, which nothing but white space may follow.
   mutating func object(_ input: Span<UInt8>) throws(JSONFault) {
     skipSpace(input)
     guard at < input.count, input[at] == UInt8(ascii: "{") else { throw JSONFault("is not a JSON object") }
@@ -36,7 +36,7 @@ struct JSONCompactor {
     }
   }
 
-  /// Copies the next byte when it is `byte`.
+  /// Copies the next byte if it is `byte`.
   private mutating func take(_ byte: UInt8, _ input: Span<UInt8>) -> Bool {
     guard at < input.count, input[at] == byte else { return false }
     at += 1
@@ -79,7 +79,7 @@ struct JSONCompactor {
     names.removeSubrange(first...)
   }
 
-  /// Notes a name of the object whose names begin at `first`.
+  /// Adds a name to the object whose names begin at `first`.
   private mutating func add(_ name: Range<Int>, after first: Int) throws(JSONFault) {
     guard names.count - first < mostMembers else {
       throw JSONFault("has an object with more than \(mostMembers) members")
@@ -105,7 +105,7 @@ struct JSONCompactor {
 
   private mutating func word(_ word: StaticString, _ input: Span<UInt8>) throws(JSONFault) {
     for index in 0..<word.utf8CodeUnitCount {
-      // Below the count; a literal lives as long as the program.
+      // The index is below the count, and a literal lives as long as the program.
       guard unsafe take(word.utf8Start[index], input) else { throw Self.invalid }
     }
   }
@@ -129,7 +129,7 @@ struct JSONCompactor {
     if at == start { throw Self.invalid }
   }
 
-  /// Reads a string, and says where it was written, without its quotes.
+  /// Reads a string, and returns the place where it was written, without its quotes.
   private mutating func string(_ input: Span<UInt8>) throws(JSONFault) -> Range<Int> {
     guard take(UInt8(ascii: "\""), input) else { throw Self.invalid }
     let start = text.count
@@ -150,7 +150,7 @@ struct JSONCompactor {
     throw Self.invalid
   }
 
-  /// Copies what stands for itself in a string, up to the next byte that does not.
+  /// Copies characters that need no escape, up to the next byte that is something else.
   private mutating func copyRun(_ input: Span<UInt8>) {
     let start = at
     while at < input.count, input[at] >= 0x20, input[at] != UInt8(ascii: "\""), input[at] != UInt8(ascii: "\\") {

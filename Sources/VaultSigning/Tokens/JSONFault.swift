@@ -1,4 +1,5 @@
-/// The reason why bytes are not a JSON object as it is read here. It completes "the … ", and quotes nothing.
+/// The reason that bytes are not a JSON object in the sense of ``JSONObject``. It completes a sentence "the …
+/// " and quotes nothing.
 struct JSONFault: Error, Hashable, Sendable {
   let reason: String
 

@@ -1,10 +1,10 @@
 internal import VaultModel
 
-/// One JSON object (RFC 8259), strictly read and written anew in one way: without white space, each string with no
-/// escape but those that it needs, each number as it was given.
+/// One JSON object (RFC 8259), read strictly and rewritten in one form: without white space, with only the necessary
+/// escapes in strings, and with each number as it was given.
 ///
-/// Stricter than the RFC where that leaves a choice: UTF-8 is well formed, a `\u` escape is no half of a surrogate pair, no
-/// object has a name twice, nothing follows the object.
+/// The rules are stricter than the RFC where that leaves a choice: UTF-8 is well formed, a `\u` escape is no half of a
+/// surrogate pair, no object has a name twice, and nothing follows the object.
 struct JSONObject {
   /// A member of the object itself, as places in ``text``.
   struct Member {
@@ -14,19 +14,19 @@ struct JSONObject {
     let value: Range<Int>
   }
 
-  /// The greatest depth that objects and arrays may nest to, this one counted.
+  /// The maximum depth to which objects and arrays may nest, including this object.
   static let maximumDepth = 8
-  /// The most members that one object may have where nothing less is asked for: names are compared with each other.
+  /// The default limit for the members of one object, because each name is compared with the others.
   static let maximumMembers = 256
 
-  /// The object, rewritten.
+  /// The rewritten object.
   let text: [UInt8]
-  /// Its members, in the order in which they were given.
+  /// The members, in the order in which they were given.
   let members: [Member]
 
   /// Reads the whole of `text`.
   ///
-  /// - Parameter mostMembers: the most members that one object in it may have.
+  /// - Parameter mostMembers: The highest number of members of one object in it.
   init(parsing text: RawSpan, mostMembers: Int = JSONObject.maximumMembers) throws(JSONFault) {
     let bytes = Span<UInt8>(_bytes: text)
     guard let validated = try? UTF8Span(validating: bytes) else { throw JSONFault("is not UTF-8") }
@@ -36,12 +36,12 @@ struct JSONObject {
     members = compactor.members
   }
 
-  /// The value of the member `name`, which is one that needs no escape.
+  /// The value of the member `name`, which must need no escape.
   func value(_ name: StaticString) -> Range<Int>? {
     members.first { text.holds(name, in: $0.name) }?.value
   }
 
-  /// The text of a value that is a string; nil for any other.
+  /// The text of a value that is a string; nil for any other value.
   func string(_ value: Range<Int>) -> String? {
     guard text[value.lowerBound] == UInt8(ascii: "\"") else { return nil }
     return JSONString.read(text, value.lowerBound + 1..<value.upperBound - 1)
@@ -50,7 +50,7 @@ struct JSONObject {
   /// The text of a member's name.
   func name(_ member: Member) -> String { JSONString.read(text, member.name) }
 
-  /// The elements of a value that is an array; nil for any other.
+  /// The elements of a value that is an array; nil for any other value.
   func elements(_ value: Range<Int>) -> [Range<Int>]? {
     guard text[value.lowerBound] == UInt8(ascii: "[") else { return nil }
     var elements: [Range<Int>] = []
@@ -63,7 +63,7 @@ struct JSONObject {
     return elements
   }
 
-  /// A value that is an object, within the same text; nil for any other.
+  /// A value that is an object, within the same text; nil for any other value.
   func object(_ value: Range<Int>) -> JSONObject? {
     guard text[value.lowerBound] == UInt8(ascii: "{") else { return nil }
     var members: [Member] = []
@@ -80,15 +80,14 @@ struct JSONObject {
 
   private init(text: [UInt8], members: [Member]) { (self.text, self.members) = (text, members) }
 
-  /// The place behind a string, whose quote is at `start`. The text is well formed.
+  /// The place after the string whose opening quote is at `start`. The text is well formed.
   private func end(ofStringAt start: Int) -> Int {
     var at = start + 1
     while text[at] != UInt8(ascii: "\"") { at += text[at] == UInt8(ascii: "\\") ? 2 : 1 }
     return at + 1
   }
 
-  /// The place of the comma or bracket that ends an element of an array or a member's value, which begins at `start`. The
-  /// text is well formed.
+  /// The place of the comma or bracket that ends the array element or member value at `start`. The text is well formed.
   private func end(ofElementAt start: Int) -> Int {
     var depth = 0
     var at = start
@@ -110,18 +109,18 @@ struct JSONObject {
 }
 
 extension [UInt8] {
-  /// True when the bytes of one range are those of the other.
+  /// True if both ranges hold the same bytes.
   func hasSame(_ one: Range<Int>, _ other: Range<Int>) -> Bool {
     guard one.count == other.count else { return false }
     for index in 0..<one.count where self[one.lowerBound + index] != self[other.lowerBound + index] { return false }
     return true
   }
 
-  /// True when the bytes of `range` are those of `literal`.
+  /// True if the bytes of `range` are those of `literal`.
   func holds(_ literal: StaticString, in range: Range<Int>) -> Bool {
     guard range.count == literal.utf8CodeUnitCount else { return false }
     for index in 0..<range.count {
-      // A literal's bytes live as long as the program, and there are as many.
+      // The literal's bytes live as long as the program, and there are `range.count` of them.
       guard unsafe self[range.lowerBound + index] == literal.utf8Start[index] else { return false }
     }
     return true

@@ -1,9 +1,9 @@
 internal import VaultModel
 
-/// The spelling of JSON's strings: read in any, written in one.
+/// The spelling of JSON strings: any spelling is read, one spelling is written.
 enum JSONString {
-  /// The scalar that the escape at `offset` stands for, and the bytes that it takes; nil when it is no escape, or half a
-  /// surrogate pair.
+  /// The scalar of the escape at `offset`, and the number of bytes that it takes; nil if there is no escape, or only
+  /// half of a surrogate pair.
   static func escape(_ input: Span<UInt8>, at offset: Int) -> (scalar: Unicode.Scalar, length: Int)? {
     guard offset + 1 < input.count else { return nil }
     switch input[offset + 1] {
@@ -24,7 +24,7 @@ enum JSONString {
     return Unicode.Scalar(0x10000 + (first & 0x3FF) << 10 + second & 0x3FF).map { ($0, 12) }
   }
 
-  /// The UTF-16 code unit that a `\u` escape at `offset` has.
+  /// The UTF-16 code unit of a `\u` escape at `offset`.
   private static func unit(_ input: Span<UInt8>, at offset: Int) -> UInt32? {
     guard offset + 6 <= input.count, input[offset] == UInt8(ascii: "\\"), input[offset + 1] == UInt8(ascii: "u") else {
       return nil
@@ -37,19 +37,19 @@ enum JSONString {
     return unit
   }
 
-  /// Writes a scalar as it stands in a string.
+  /// Writes a scalar in the form that it has within a string.
   static func append(_ scalar: Unicode.Scalar, to text: inout [UInt8]) {
     if scalar.isASCII { append(UInt8(scalar.value), to: &text) } else { text.append(contentsOf: UTF8.encode(scalar)!) }
   }
 
-  /// Writes a whole string, with its quotes.
+  /// Writes a whole string with its quotes.
   static func append(_ content: String, to text: inout [UInt8]) {
     text.append(UInt8(ascii: "\""))
     for byte in content.utf8 { append(byte, to: &text) }
     text.append(UInt8(ascii: "\""))
   }
 
-  /// Writes a byte of UTF-8 as it stands in a string.
+  /// Writes a byte of UTF-8 in the form that it has within a string.
   private static func append(_ byte: UInt8, to text: inout [UInt8]) {
     switch byte {
     case UInt8(ascii: "\""), UInt8(ascii: "\\"): text.append(contentsOf: [UInt8(ascii: "\\"), byte])
@@ -61,7 +61,7 @@ enum JSONString {
     }
   }
 
-  /// Reads the content of a string that was written here.
+  /// Reads the content of a string that this type wrote.
   static func read(_ text: [UInt8], _ range: Range<Int>) -> String {
     guard text[range].contains(UInt8(ascii: "\\")) else { return String(decoding: text[range], as: UTF8.self) }
     var content = String.UnicodeScalarView()

@@ -2,14 +2,15 @@ internal import VaultCore
 internal import VaultModel
 
 extension JSONWebToken {
-  /// The header's parameters that are refused, because they change what is verified, or by which key (RFC 7515 sections 4.1
-  /// and 4.1.11, RFC 7797, RFC 7516), and nobody here heeds them. Others are ignored, as RFC 7515 section 4 asks.
+  /// The header parameters that are refused. They change what is verified, or by which key (RFC 7515 sections 4.1 and
+  /// 4.1.11, RFC 7797, RFC 7516), and this program does not support them. Others are ignored, as RFC 7515 section 4
+  /// requires.
   private static let refusedParameters: [StaticString] = ["crit", "b64", "jwk", "jku", "x5u", "x5c", "zip", "enc"]
 
-  /// Takes a token apart: three parts in base64url, of which the first is a JSON object.
+  /// Parses a token: three parts in base64url, of which the first is a JSON object.
   ///
-  /// - Throws: ``TokenFault`` for all that is not as a signer writes it: padding, white space, leftover bits, a header that has
-  ///   a name twice, no `alg`, another `typ` than that of a token, or one of the parameters that are refused.
+  /// - Throws: ``TokenFault`` for anything that a signer would not write: padding, white space, leftover bits, a header
+  ///   with a duplicate name, no `alg`, a `typ` other than that of a token, or one of the refused parameters.
   public init(parsing text: RawSpan) throws(TokenFault) {
     guard text.byteCount <= Self.maximumBytes else {
       throw .malformed("it is longer than \(Self.maximumBytes) bytes")
@@ -69,8 +70,8 @@ extension JSONWebToken {
     return (algorithm, keyID)
   }
 
-  /// True for `JWT` (RFC 7519 section 5.1) and `at+jwt` (RFC 9068 section 2.1). Media types are the same in either case, and
-  /// without a slash `application/` is meant (RFC 7515 section 4.1.9).
+  /// True for `JWT` (RFC 7519 section 5.1) and `at+jwt` (RFC 9068 section 2.1). Media types ignore case, and one
+  /// without a slash means `application/` (RFC 7515 section 4.1.9).
   private static func isTokenType(_ type: String) -> Bool {
     let letters = type.utf8.map { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) ? $0 | 0x20 : $0 }
     return ["jwt", "at+jwt", "application/jwt", "application/at+jwt"].contains { $0.utf8.elementsEqual(letters) }

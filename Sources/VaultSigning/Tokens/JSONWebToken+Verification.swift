@@ -2,20 +2,23 @@ internal import VaultCore
 internal import VaultModel
 
 extension JSONWebToken {
-  /// The seconds by which two clocks may be granted to differ.
+  /// The allowed difference between two clocks, in seconds.
   public static let leeways: ClosedRange<Int64> = 0...60
 
-  /// Checks the token against an item's key and terms (RFC 7519 section 7.2, RFC 8725 section 3): the algorithm, then the
-  /// signature, and only then what it claims.
+  /// Verifies the token against an item's key and terms (RFC 7519 section 7.2, RFC 8725 section 3): first the
+  /// algorithm, then the signature, and only then the claims.
   ///
   /// - Parameters:
-  ///   - algorithm: that of the item's key. The header must name the same, and has no say beyond that.
-  ///   - now: Unix seconds, by which the token begins to be valid. A token that expires in this second has expired.
-  ///   - newest: the newest time that is known to have passed, where a clock that was turned back is not to make a
+  ///   - algorithm: The algorithm of the item's key. The header must name the same, and has no further influence.
+  ///   - now: Unix seconds, at which the token must have begun to be valid. A token that expires in
+  ///     this second has expired.
+  ///   - newest: The newest time that is known to have passed, so that a clock that was turned back does not make a
   ///     token valid again; Unix seconds.
-  ///   - leeway: the seconds by which its maker's clock may differ.
-  ///   - isRevoked: as ``RevocationList/isRevoked(identifier:subject:issuedAt:)``; asked last, of a token that is good otherwise.
-  ///   - verifies: true when the signature is the item's key's of the message, for HMAC compared in constant time.
+  ///   - leeway: The seconds by which the clock of the token's maker may differ.
+  ///   - isRevoked: As ``RevocationList/isRevoked(identifier:subject:issuedAt:)``; called last, for a token
+  ///     that is valid otherwise.
+  ///   - verifies: Returns true if the signature of the message is by the item's key; for HMAC,
+  ///     compared in constant time.
   /// - Precondition: `leeway` is within ``leeways``.
   /// - Throws: ``TokenFault``.
   public borrowing func verify(
@@ -62,7 +65,7 @@ extension JSONWebToken {
   }
 }
 
-/// The checks of what a signed token claims.
+/// The checks of the claims of a signed token.
 extension JSONObject {
   /// Checks that the token is valid now and lives no longer than the terms allow.
   fileprivate func checkTimes(
@@ -99,8 +102,8 @@ extension JSONObject {
     }
   }
 
-  /// Checks that the token is for an audience of the item's. One for an audience is not for an item that has none (RFC 7519
-  /// section 4.1.3).
+  /// Checks that the token is for an audience of the item. A token for an audience is not for an item that has none
+  /// (RFC 7519 section 4.1.3).
   fileprivate func checkAudience(_ terms: TokenTerms) throws(TokenFault) {
     guard let value = value("aud") else {
       if terms.audiences.isEmpty { return }
@@ -129,14 +132,14 @@ extension JSONObject {
     return subject
   }
 
-  /// The claim `name`, which is a text where it is there.
+  /// The claim `name`, which must be a text if it exists.
   fileprivate func text(_ name: StaticString) throws(TokenFault) -> String? {
     guard let value = value(name) else { return nil }
     guard let text = string(value) else { throw .claims("the token's claim '\(name)' is not a text") }
     return text
   }
 
-  /// The claim `name`, which is a time where it is there.
+  /// The claim `name`, which must be a time if it exists.
   fileprivate func time(_ name: StaticString) throws(TokenFault) -> Int64? {
     guard let value = value(name) else { return nil }
     guard let time = NumericDate.read(text[value]) else { throw .claims("the token's claim '\(name)' is not a time") }

@@ -2,24 +2,24 @@ internal import Glibc
 public import VaultCore
 internal import VaultModel
 
-/// A signed JSON Web Token (RFC 7519) in the compact form of a JSON Web Signature (RFC 7515 section 7.1), taken apart but not
-/// believed yet: nobody learns a claim of it but through ``verify(algorithm:terms:now:leeway:isRevoked:verifies:)``.
+/// A signed JSON Web Token (RFC 7519) in the compact form of a JSON Web Signature (RFC 7515 section 7.1), parsed but
+/// not yet verified: only ``verify(algorithm:terms:now:newest:leeway:isRevoked:verifies:)`` reveals its claims.
 ///
-/// Whoever has a token can use it, so all of it lies in ``SecureBytes``, and its signature nowhere else.
+/// Anyone who has a token can use it, so the whole token lies in ``SecureBytes``, and its signature nowhere else.
 public struct JSONWebToken: ~Copyable, Sendable {
-  /// The signature's algorithm, as an item's key determines it. The raw value is the name in the header's `alg` (RFC 7518
-  /// section 3.1, RFC 8037 section 3.1).
+  /// The algorithm of the signature, which an item's key determines. The raw value is the name in the header's `alg`
+  /// (RFC 7518 section 3.1, RFC 8037 section 3.1).
   public enum Algorithm: String, CaseIterable, Hashable, Sendable {
     /// Ed25519.
     case edDSA = "EdDSA"
-    /// ECDSA over P-256 with SHA-256; the signature is two numbers of 32 bytes.
+    /// ECDSA over P-256 with SHA-256; the signature is two numbers of 32 bytes each.
     case es256 = "ES256"
     /// RSASSA-PKCS1-v1_5 with SHA-256.
     case rs256 = "RS256"
     /// HMAC with SHA-256.
     case hs256 = "HS256"
 
-    /// The sizes that a signature can have, in bytes.
+    /// The allowed sizes of a signature in bytes.
     var signatureBytes: ClosedRange<Int> {
       switch self {
       case .edDSA, .es256: 64...64
@@ -29,16 +29,16 @@ public struct JSONWebToken: ~Copyable, Sendable {
     }
   }
 
-  /// The longest token, in bytes.
+  /// The longest token in bytes.
   public static let maximumBytes = 16 << 10
 
-  /// The name of the key in the header's `kid`: a hint, which nothing has confirmed.
+  /// The name of the key in the header's `kid`: only a hint, which nothing has confirmed.
   public let keyID: String?
-  /// The header's `alg`, to be compared and used for nothing else.
+  /// The header's `alg`, only for comparison.
   let algorithmName: String
-  /// The decoded payload, of which nothing is to be read before the signature is verified.
+  /// The decoded payload, which must not be read before the signature is verified.
   let payload: [UInt8]
-  /// The two first parts of the token, which are signed, and behind them the decoded signature.
+  /// The first two parts of the token, which are signed, followed by the decoded signature.
   let memory: SecureBytes
   let signedCount: Int
 
@@ -53,10 +53,10 @@ public struct JSONWebToken: ~Copyable, Sendable {
   /// Makes a token in its compact form, in ASCII.
   ///
   /// - Parameters:
-  ///   - keyID: the key's name for verifiers, as in the key set where they find it; nil for none.
-  ///   - payload: the claims, as ``TokenClaims/payload`` has them.
-  ///   - sign: answers the signature of a message. The array is wiped when it is not kept elsewhere.
-  /// - Throws: what `sign` throws.
+  ///   - keyID: The key's name for verifiers, as in the key set where they find the key; nil for none.
+  ///   - payload: The claims, as in ``TokenClaims/payload``.
+  ///   - sign: Returns the signature of a message. The array is wiped if it is not kept elsewhere.
+  /// - Throws: The errors of `sign`.
   public static func make(
     algorithm: Algorithm, keyID: String?, payload: [UInt8], sign: (RawSpan) throws(SigningError) -> [UInt8]
   ) throws(SigningError) -> SecureBytes {

@@ -1,9 +1,10 @@
-/// Times as tokens have them (RFC 7519 section 2, NumericDate): seconds since 1970 as a JSON number, whose fraction, which
-/// the RFC allows, is cut off towards the past.
+/// The times in tokens (RFC 7519 section 2, NumericDate): seconds since 1970 as a JSON number. A fraction, which the
+/// RFC allows, is rounded down to the past.
 enum NumericDate {
-  /// The whole seconds of a number; nil when `text` begins like no number, or they are more than 15 digits.
+  /// The whole seconds of a number; nil if `text` does not begin like a number, or if the seconds have
+  /// more than 15 digits.
   ///
-  /// - Parameter text: a value of well-formed JSON.
+  /// - Parameter text: A value of well-formed JSON.
   static func read(_ text: ArraySlice<UInt8>) -> Int64? {
     guard let first = text.first, first == UInt8(ascii: "-") || (first &- UInt8(ascii: "0")) <= 9 else { return nil }
     let isNegative = first == UInt8(ascii: "-")
@@ -11,7 +12,7 @@ enum NumericDate {
     let mantissa = number.prefix { $0 | 0x20 != UInt8(ascii: "e") }
     let whole = mantissa.prefix { $0 != UInt8(ascii: ".") }
     let digits = whole + mantissa.dropFirst(whole.count + 1)
-    // The value is 0.d₁d₂… × 10^point, with the first digit not 0.
+    // The value is 0.d₁d₂… × 10^point, and the first digit is not 0.
     let significant = digits.drop { $0 == UInt8(ascii: "0") }
     if significant.isEmpty { return 0 }
     let point = whole.count - (digits.count - significant.count) + exponent(number.dropFirst(mantissa.count + 1))
@@ -26,7 +27,7 @@ enum NumericDate {
     return fraction.allSatisfy { $0 == UInt8(ascii: "0") } ? -seconds : -seconds - 1
   }
 
-  /// The number behind an `e`, held within what no number of digits that fits a token outweighs.
+  /// The number after an `e`, capped at a magnitude that the digits of no token are numerous enough to offset.
   private static func exponent(_ text: ArraySlice<UInt8>) -> Int {
     let digits = text.drop { $0 == UInt8(ascii: "+") || $0 == UInt8(ascii: "-") }
     let magnitude = digits.reduce(0) { min($0 * 10 + Int($1 - UInt8(ascii: "0")), 1 << 40) }

@@ -1,16 +1,17 @@
 internal import VaultModel
 
-/// The text of a list: `{"revoked":[{"jti":"…","exp":…},{"sub":"…","before":…,"exp":…}]}`, in which `before` is the last
-/// second of the tokens that are revoked, `iat` ≤ `before`, and `exp` the time from which on the entry is not needed.
+/// The text of a list: `{"revoked":[{"jti":"…","exp":…},{"sub":"…","before":…,"exp":…}]}`. `before` is the last second
+/// of the revoked tokens (`iat` ≤ `before`), and `exp` the time from which the entry is no longer needed.
 extension RevocationList {
-  /// The most members that an object of the text may have, so that reading costs time in proportion to its size. An entry has
-  /// three.
+  /// The highest number of members of an object in the text, so that the time for reading is proportional to the size.
+  /// An entry has three.
   private static let mostMembers = 4
 
   /// Reads a list's text, whose entries may be in any order.
   ///
-  /// - Throws: ``RevocationProblem`` for anything but such a list: another member, one twice, times that are no whole numbers
-  ///   of at most 15 digits, an entry about the same as another, more than ``maximumBytes``.
+  /// - Throws: ``RevocationProblem`` for anything but such a list: another member, a duplicate member, times that are
+  ///   not whole numbers of at most 15 digits, two entries for the same token or subject, or more than
+  ///   ``maximumBytes``.
   public init(parsing text: RawSpan) throws(RevocationProblem) {
     guard text.byteCount <= Self.maximumBytes else { throw Self.tooLong }
     let object: JSONObject
@@ -24,7 +25,7 @@ extension RevocationList {
     var subjects: [Subject] = []
     for (index, place) in entries.enumerated() {
       guard let entry = object.object(place) else { throw Self.entry(index, "is no object") }
-      // Lists of earlier programs, and those that people write, have no ages.
+      // Lists of earlier programs, and lists that people write, have no ages.
       let age = entry.whole("age")
       let count = entry.members.count - (age == nil ? 0 : 1)
       switch (entry.nonempty("jti"), entry.nonempty("sub"), entry.whole("before"), entry.whole("exp")) {
@@ -38,7 +39,8 @@ extension RevocationList {
     try self.init(tokens, subjects)
   }
 
-  /// Sorts what was read, unless it is in order, and refuses what is there twice: whoever wrote it meant one of the two.
+  /// Sorts the entries unless they are in order, and refuses duplicates, because their author can have meant only one
+  /// of the two.
   private init(_ tokens: [Token], _ subjects: [Subject]) throws(RevocationProblem) {
     guard let tokens = tokens.distinct(by: \.identifier) else {
       throw RevocationProblem("the list of revoked tokens has a jti twice")
@@ -57,9 +59,9 @@ extension RevocationList {
     RevocationProblem("the list of revoked tokens is longer than \(maximumBytes) bytes; drop those that have expired")
   }
 
-  /// The list's text, an entry on each line, in an order that depends on the entries alone.
+  /// The list's text, one entry on each line, in an order that depends only on the entries.
   ///
-  /// - Throws: ``RevocationProblem`` when it would be longer than ``maximumBytes``.
+  /// - Throws: ``RevocationProblem`` if the text would be longer than ``maximumBytes``.
   public func encoded() throws(RevocationProblem) -> [UInt8] {
     var text = Array(#"{"revoked":["#.utf8)
     for token in tokens {
@@ -85,7 +87,7 @@ extension RevocationList {
 }
 
 extension Array {
-  /// The elements in the order of the bytes of a text that each of them has; nil where two have the same.
+  /// The elements sorted by the bytes of a text that each of them has; nil if two have the same text.
   fileprivate func distinct(by text: (Element) -> String) -> [Element]? {
     func precedes(_ one: Element, _ other: Element) -> Bool {
       text(one).utf8.lexicographicallyPrecedes(text(other).utf8)
@@ -105,13 +107,13 @@ extension [UInt8] {
 }
 
 extension JSONObject {
-  /// The member `name` when it is a text, and not an empty one.
+  /// The member `name` if it is a text that is not empty.
   fileprivate func nonempty(_ name: StaticString) -> String? {
     guard let text = value(name).flatMap(string), !text.isEmpty else { return nil }
     return text
   }
 
-  /// The member `name` when it is a whole number of at most 15 digits, written as one.
+  /// The member `name` if it is a whole number of at most 15 digits, in that notation.
   fileprivate func whole(_ name: StaticString) -> Int64? {
     guard let place = value(name) else { return nil }
     let isNegative = text[place.lowerBound] == UInt8(ascii: "-")

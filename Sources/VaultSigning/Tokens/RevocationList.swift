@@ -1,57 +1,58 @@
 internal import VaultModel
 
-/// Tokens that are no longer accepted although their time has not come: single ones by their identifier, and all of a
-/// subject's up to some time.
+/// Tokens that are no longer accepted although they have not expired: single tokens by their identifier, and all tokens
+/// of a subject up to a certain time.
 ///
-/// It is kept as a value of its own, in JSON that verifiers in other languages can read as well (``encoded()``). An entry
-/// is needed until the tokens that it is about have expired.
+/// The list is stored as a value of its own, in JSON that verifiers in other languages can also read (``encoded()``).
+/// An entry is needed until its tokens have expired.
 public struct RevocationList: Sendable {
-  /// The greatest number in a list: 15 digits, which any reader's numbers hold exactly.
+  /// The highest number in a list: 15 digits, which every reader can represent exactly.
   private static let greatest: Int64 = 999_999_999_999_999
-  /// The longest text of a list, in bytes.
+  /// The longest text of a list in bytes.
   public static let maximumBytes = 1 << 20
 
-  /// A single token.
+  /// The revocation of a single token.
   struct Token: Hashable {
     let identifier: String
-    /// The time at which it expires by itself.
+    /// The time at which the token expires.
     var expiresAt: Int64
-    /// The age of the list's class from which on the entry can go; nil where it has none yet.
+    /// The age of the list's class from which the entry can be removed; nil if not set yet.
     var age: Int64? = nil
   }
 
-  /// A subject's tokens.
+  /// The revocation of a subject's tokens.
   struct Subject: Hashable {
     let name: String
-    /// The last second of those that are revoked.
+    /// The last second in which a revoked token was issued.
     var issuedUpTo: Int64
-    /// The time at which the last one of them expires by itself.
+    /// The time at which the last of the revoked tokens expires.
     var expiresAt: Int64
-    /// As in ``Token/age``.
+    /// The age from which the entry can be removed, as in ``Token/age``.
     var age: Int64? = nil
   }
 
-  /// In the order of the bytes of their identifiers.
+  /// The single tokens, sorted by the bytes of their identifiers.
   private(set) var tokens: [Token]
-  /// In the order of the bytes of their names.
+  /// The subjects, sorted by the bytes of their names.
   private(set) var subjects: [Subject]
 
   /// Makes an empty list.
   public init() { self.init(sorted: [], []) }
 
-  /// Makes a list of entries that are in order, each about something else.
+  /// Makes a list from sorted entries without duplicates.
   init(sorted tokens: [Token], _ subjects: [Subject]) {
     self.tokens = tokens
     self.subjects = subjects
   }
 
-  /// True when nothing is revoked.
+  /// True if the list has no entry.
   public var isEmpty: Bool { tokens.isEmpty && subjects.isEmpty }
 
-  /// Revokes the token with this identifier, which expires at `expiresAt`, in Unix seconds. Of two times the later counts.
+  /// Revokes the token with this identifier, which expires at `expiresAt`, Unix seconds. If it is revoked already, the
+  /// later time counts.
   ///
-  /// - Throws: ``RevocationProblem`` for what a list could not be read with again: an empty text, a time of more than 15
-  ///   digits.
+  /// - Throws: ``RevocationProblem`` for anything with which a list could not be read again: an empty text, a time of
+  ///   more than 15 digits.
   public mutating func revoke(identifier: String, expiresAt: Int64) throws(RevocationProblem) {
     try Self.check(identifier, expiresAt, expiresAt)
     let place = tokens.place(of: identifier, by: \.identifier)
@@ -63,13 +64,13 @@ public struct RevocationList: Sendable {
     }
   }
 
-  /// Revokes all tokens of a subject that were issued at or before `time`: also one issued in the same second, even if
-  /// that was after the revocation. A token for the subject that is to be valid must wait for the next second.
+  /// Revokes all tokens of a subject that were issued at or before `time`, including a token issued in the same second
+  /// after the revocation. A new valid token for the subject must wait for the next second.
   ///
   /// - Parameters:
-  ///   - time: Unix seconds. Of two times the later counts.
-  ///   - longestLife: the longest life that such a token can have, in seconds. With one too short ``drop(expiredBy:)``
-  ///     forgets the revocation while tokens are still valid.
+  ///   - time: Unix seconds. If the subject is revoked already, the later time counts.
+  ///   - longestLife: The longest possible life of such a token in seconds. If this is too short,
+  ///     ``drop(expiredBy:age:)`` forgets the revocation while tokens are still valid.
   /// - Throws: ``RevocationProblem``, as for an identifier.
   public mutating func revoke(
     subject: String, issuedUpTo time: Int64, longestLife: Int64
@@ -86,7 +87,8 @@ public struct RevocationList: Sendable {
     }
   }
 
-  /// Checks what somebody gives for a token's identifier, before it is kept anywhere: it may be a whole token by mistake.
+  /// Checks a text given as a token's identifier before it is stored anywhere, because it may be a
+  /// whole token by mistake.
   ///
   /// - Throws: ``RevocationProblem`` for anything but 1 to 128 bytes of printable ASCII without spaces and dots.
   public static func check(identifier: String) throws(RevocationProblem) {
@@ -101,7 +103,7 @@ public struct RevocationList: Sendable {
     }
   }
 
-  /// The same of a subject, which is such as ``TokenClaims`` takes.
+  /// Checks a text given as a subject, by the rules of ``TokenClaims``.
   public static func check(subject: String) throws(RevocationProblem) {
     guard TokenClaims.isSubject(subject) else { throw RevocationProblem(TokenClaims.noSubject) }
   }
@@ -113,25 +115,25 @@ public struct RevocationList: Sendable {
     }
   }
 
-  /// Forgets what is about tokens that have all expired, also for verifiers that grant the clocks a difference
-  /// (``JSONWebToken/leeways``), and was on the list for as long as that: a clock that jumps ahead takes nothing off
-  /// it.
+  /// Forgets entries whose tokens have all expired, even for verifiers that allow a difference between clocks
+  /// (``JSONWebToken/leeways``), and that were on the list for that long: a clock that jumps ahead removes nothing from
+  /// the list.
   ///
   /// - Parameters:
   ///   - now: Unix seconds.
-  ///   - age: an age that grows by bounded steps, however far a clock jumps, in seconds.
+  ///   - age: An age in seconds that grows only by bounded steps, however far a clock jumps.
   public mutating func drop(expiredBy now: Int64, age: Int64) {
     let end = Seconds.after(-JSONWebToken.leeways.upperBound, now)
     tokens.removeAll { $0.expiresAt <= end && $0.age.map { $0 <= age } ?? false }
     subjects.removeAll { $0.expiresAt <= end && $0.age.map { $0 <= age } ?? false }
   }
 
-  /// Notes for entries that are new, or that an earlier program made, the age from which on they can go.
+  /// Sets the age from which they can be removed, for entries that are new or come from an earlier program.
   ///
   /// - Parameters:
   ///   - now: Unix seconds.
-  ///   - age: as for ``drop(expiredBy:age:)``.
-  ///   - step: the most seconds by which a single jump of a clock makes that age grow.
+  ///   - age: As for ``drop(expiredBy:age:)``.
+  ///   - step: The most seconds by which a single jump of a clock makes that age grow.
   public mutating func setAges(at now: Int64, age: Int64, step: Int64) {
     func end(_ expiresAt: Int64) -> Int64 {
       let left = max(0, Seconds.from(now, to: expiresAt))
@@ -143,17 +145,17 @@ public struct RevocationList: Sendable {
     }
   }
 
-  /// The latest time up to which all tokens of a subject are revoked, Unix seconds.
+  /// The latest time up to which all tokens of some subject are revoked, Unix seconds.
   public var latestRevocation: Int64 { subjects.reduce(.min) { max($0, $1.issuedUpTo) } }
 
-  /// The last second of those in which a subject's tokens are revoked; nil where none are.
+  /// The last second whose tokens of the subject are revoked; nil if none are.
   public func revokedUpTo(subject: String) -> Int64? {
     let place = subjects.place(of: subject, by: \.name)
     guard place < subjects.count, subjects[place].name.isSame(as: subject) else { return nil }
     return subjects[place].issuedUpTo
   }
 
-  /// True when a token with these claims is revoked, by its identifier or as one of its subject's.
+  /// True if a token with these claims is revoked, by its identifier or through its subject.
   public func isRevoked(identifier: String, subject: String?, issuedAt: Int64) -> Bool {
     let place = tokens.place(of: identifier, by: \.identifier)
     if place < tokens.count, tokens[place].identifier.isSame(as: identifier) { return true }
@@ -163,7 +165,7 @@ public struct RevocationList: Sendable {
 }
 
 extension Array {
-  /// The place of the first element, of those in order, whose text is not before `text`, in the order of their bytes.
+  /// The place of the first element in a sorted array whose text is not before `text`, in the order of bytes.
   fileprivate func place(of text: String, by key: KeyPath<Element, String>) -> Int {
     var range = 0..<count
     while !range.isEmpty {

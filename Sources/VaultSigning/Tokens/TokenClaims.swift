@@ -1,17 +1,16 @@
 internal import VaultModel
 
-/// The claims of a token that is about to be made (RFC 7519 section 4): an item's terms and a caller's request brought
-/// together.
+/// The claims of a token that is about to be made (RFC 7519 section 4), from an item's terms and a caller's request.
 public struct TokenClaims: Hashable, Sendable {
-  /// The longest JSON text of private claims, in bytes.
+  /// The longest JSON text of private claims in bytes.
   public static let maximumClaimsBytes = 4 << 10
-  /// The longest subject, in bytes.
+  /// The longest subject in bytes.
   public static let maximumSubjectBytes = 1024
-  /// The longest identifier, in bytes.
+  /// The longest identifier in bytes.
   public static let maximumIdentifierBytes = 128
 
-  /// The JSON object that is signed, in UTF-8: iss, sub, aud, iat, nbf, exp, jti, and then the private claims in the
-  /// caller's order.
+  /// The JSON object to sign, in UTF-8: iss, sub, aud, iat, nbf, exp, jti, and then the private claims
+  /// in the caller's order.
   public let payload: [UInt8]
   /// The subject, if the token has one.
   public let subject: String?
@@ -19,15 +18,15 @@ public struct TokenClaims: Hashable, Sendable {
   public let identifier: String
   /// The time at which the token is made and begins to be valid, in Unix seconds.
   public let issuedAt: Int64
-  /// The first second in which it is no longer valid.
+  /// The first second in which the token is no longer valid.
   public let expiresAt: Int64
 
-  /// Brings terms and request together.
+  /// Combines the terms and the request.
   ///
   /// - Parameters:
-  ///   - now: Unix seconds of the wall clock, which verifiers elsewhere compare with theirs.
-  ///   - identifier: 16 random bytes in base64url or hexadecimal, never given before: letters, digits, `-` and `_`.
-  /// - Throws: ``TokenProblem`` where the request goes beyond the terms. Nothing is cut to fit.
+  ///   - now: Unix seconds of the wall clock, which verifiers elsewhere compare with their clocks.
+  ///   - identifier: 16 random bytes in base64url or hexadecimal, never used before: letters, digits, `-` and `_`.
+  /// - Throws: ``TokenProblem`` if the request goes beyond the terms. Nothing is cut to fit.
   public init(
     _ terms: TokenTerms, _ request: TokenRequest, now: Int64, identifier: String
   ) throws(TokenProblem) {
@@ -51,7 +50,7 @@ public struct TokenClaims: Hashable, Sendable {
     text.member(#""nbf":"#, issuedAt)
     text.member(#""exp":"#, expiresAt)
     text.member(#""jti":"#, identifier)
-    // Without the brace that begins it: the other members go before.
+    // The opening brace is left out, because the other members come first.
     if let claims, claims.count > 2 {
       text.append(UInt8(ascii: ","))
       text.append(contentsOf: claims[1...])
@@ -77,12 +76,12 @@ public struct TokenClaims: Hashable, Sendable {
     return wish
   }
 
-  /// True for a text that can be a token's subject.
+  /// True if the text can be a token's subject.
   static func isSubject(_ text: String) -> Bool {
     (1...maximumSubjectBytes).contains(text.utf8.count) && Printable.isPlain(text)
   }
 
-  /// The reason why a text is none.
+  /// The reason that a text cannot be a subject.
   static var noSubject: String { "a subject is 1 to \(maximumSubjectBytes) bytes of printable text" }
 
   private static func life(_ wish: Int64?, _ terms: TokenTerms) throws(TokenProblem) -> Int64 {
@@ -96,7 +95,7 @@ public struct TokenClaims: Hashable, Sendable {
     return wish
   }
 
-  /// The private claims, rewritten, when all are allowed.
+  /// The rewritten private claims, if all of them are allowed.
   private static func privateClaims(_ text: [UInt8]?, _ terms: TokenTerms) throws(TokenProblem) -> [UInt8]? {
     guard let text else { return nil }
     guard text.count <= maximumClaimsBytes else {
@@ -129,7 +128,7 @@ public struct TokenClaims: Hashable, Sendable {
   }
 }
 
-/// Members of a JSON object that is being written, whose brace is there already.
+/// The writing of members into a JSON object whose opening brace is there already.
 extension [UInt8] {
   mutating func member(_ name: StaticString, _ text: String) {
     key(name)
@@ -157,7 +156,7 @@ extension [UInt8] {
     append(contentsOf: String(number).utf8)
   }
 
-  /// A name, given with its quotes and colon, behind a comma where it is not the first.
+  /// Writes a name, given with its quotes and colon, after a comma unless it is the first.
   private mutating func key(_ name: StaticString) {
     if last != UInt8(ascii: "{") { append(UInt8(ascii: ",")) }
     // A literal's bytes live as long as the program.

@@ -1,25 +1,25 @@
-/// The reason why a token is not accepted.
+/// The reason that a token is not accepted.
 public struct TokenFault: Error, Hashable, Sendable {
   /// The kind of fault, for programs.
   public enum Code: String, CaseIterable, Hashable, Sendable {
-    /// No token in its compact form, or one with parts that are refused.
+    /// The text is not a token in compact form, or is a token with refused parts.
     case malformed
-    /// Signed by another algorithm than the item's key has, or said to be.
+    /// The token is signed with another algorithm than the item's key has, or claims to be.
     case algorithm
-    /// Not signed by the item's key.
+    /// The token is not signed with the item's key.
     case signature
-    /// Signed, but its claims are not as they must be, or not the item's.
+    /// The token is signed, but its claims are invalid or do not fit the item.
     case claims
-    /// Its time has passed.
+    /// The token has expired.
     case expired
-    /// Its time has not come, or its maker's clock is ahead.
+    /// The token is not valid yet, or the clock of its maker is ahead.
     case notYetValid
-    /// It, or its subject up to some time, was revoked.
+    /// The token, or its subject up to some time, was revoked.
     case revoked
   }
 
   public let code: Code
-  /// The whole sentence, without a period, ready for a person: texts from the token in it are made printable and short.
+  /// The whole sentence, without a period, ready for a person; texts from the token are made printable and short.
   public let reason: String
 
   init(_ code: Code, _ reason: String) {
@@ -27,7 +27,7 @@ public struct TokenFault: Error, Hashable, Sendable {
     self.reason = reason
   }
 
-  /// The fault of a token that is good but for its revocation.
+  /// The fault of a token that is valid except for its revocation.
   public static var revoked: TokenFault { TokenFault(.revoked, "the token was revoked") }
 
   static func malformed(_ reason: String) -> TokenFault { TokenFault(.malformed, "this is no token: \(reason)") }

@@ -1,21 +1,21 @@
-/// The reason why no token can be made: an item's attribute or a caller's request is not as it must be.
+/// The reason that no token can be made: an item's attribute or a caller's request is invalid.
 public struct TokenProblem: Error, Hashable, Sendable {
   /// The part that is at fault.
   public enum Part: Hashable, Sendable {
-    /// The attribute of this name: whoever keeps the item has to change it.
+    /// The attribute of this name, which the owner of the item has to change.
     case attribute(String)
-    /// The subject that was asked for.
+    /// The requested subject.
     case subject
-    /// The life that was asked for.
+    /// The requested life.
     case life
-    /// The claims that were asked for.
+    /// The requested claims.
     case claims
-    /// The identifier that the program itself made.
+    /// The identifier, which the program itself made.
     case identifier
   }
 
   public let part: Part
-  /// The whole sentence, without a period, ready for a person: texts from elsewhere in it are made printable.
+  /// The whole sentence, without a period, ready for a person; texts from outside are made printable.
   public let reason: String
 
   init(_ part: Part, _ reason: String) {

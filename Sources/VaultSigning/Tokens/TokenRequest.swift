@@ -1,6 +1,6 @@
-/// The wishes of a caller for one token, which ``TokenClaims`` holds against an item's terms.
+/// A caller's wishes for one token, which ``TokenClaims`` compares with an item's terms.
 public struct TokenRequest: Hashable, Sendable {
-  /// The subject; nil for the one that the terms fix, or none.
+  /// The subject; nil for the subject that the terms fix, or for none.
   public var subject: String?
   /// The life in seconds; nil for the longest that the terms allow.
   public var life: Int64?

@@ -1,29 +1,29 @@
 internal import VaultModel
 
-/// The terms on which an item makes and accepts tokens, as its attributes fix them.
+/// The terms on which an item makes and accepts tokens, set by its attributes.
 ///
 /// - `iss`: the issuer that every token names.
 /// - `aud`: the audience, or several separated by spaces.
-/// - `max-ttl`: the longest life, as in `15m`, `1h`, `90d`; one hour without it.
-/// - `claims`: the names of the private claims that a caller may give, separated by spaces; none without it.
-/// - `sub`: a pattern that subjects must fit, in which `*` stands for characters other than `/`, `**` for any, `?` for one
-///   other than `/`. Without a star or question mark it is the one subject, and the default. Without it any subject
-///   may be given, or none.
+/// - `max-ttl`: the longest life, such as `15m`, `1h`, `90d`; one hour by default.
+/// - `claims`: the names of the private claims that a caller may give, separated by spaces; none by default.
+/// - `sub`: a pattern that subjects must match, in which `*` stands for characters other than `/`, `**` for any, `?`
+///   for one character other than `/`. Without a star or question mark it is the only allowed subject, and the default.
+///   If the attribute is missing, a caller may give any subject, or none.
 public struct TokenTerms: Sendable {
   /// The attributes that are read; all others are ignored.
   public static let attributeNames = ["iss", "aud", "max-ttl", "claims", "sub"]
-  /// The life of tokens, in seconds, that the attribute `max-ttl` does not say.
+  /// The life of tokens in seconds if there is no attribute `max-ttl`.
   public static let usualLife: Int64 = 3600
-  /// The longest that `max-ttl` may say, in seconds: 100 years, so that all times stay exact in any reader's numbers.
+  /// The highest allowed `max-ttl` in seconds: 100 years, so that every reader can represent all times exactly.
   public static let greatestLife: Int64 = 100 * 365 * 86_400
-  /// The claims that a token's maker alone sets (RFC 7519 section 4.1).
+  /// The claims that only the maker of a token sets (RFC 7519 section 4.1).
   public static let registeredClaims = ["iss", "sub", "aud", "exp", "nbf", "iat", "jti"]
 
-  /// The issuer; nil when none is fixed.
+  /// The issuer; nil if none is fixed.
   public let issuer: String?
-  /// The audiences; empty when none is fixed.
+  /// The audiences; empty if none is fixed.
   public let audiences: [String]
-  /// The longest life of a token, in seconds.
+  /// The longest life of a token in seconds.
   public let longestLife: Int64
   /// The names of the private claims that a caller may give.
   public let claimNames: [String]
@@ -33,7 +33,7 @@ public struct TokenTerms: Sendable {
 
   /// Reads the terms from an item's attributes.
   ///
-  /// - Throws: ``TokenProblem`` that names the attribute at fault.
+  /// - Throws: ``TokenProblem`` that names the invalid attribute.
   public init(attributes: [String: String]) throws(TokenProblem) {
     for name in Self.attributeNames where name != "claims" {
       if let text = attributes[name], text.allSatisfy({ $0 == " " }) {
@@ -51,7 +51,7 @@ public struct TokenTerms: Sendable {
     subjects = subjectPattern.map { Glob($0) }
   }
 
-  /// Throws what ``init(attributes:)`` would, for an item that is about to be stored.
+  /// Checks the attributes of an item that is about to be stored; throws the errors of ``init(attributes:)``.
   public static func validate(_ attributes: [String: String]) throws(TokenProblem) {
     _ = try TokenTerms(attributes: attributes)
   }
@@ -77,12 +77,12 @@ public struct TokenTerms: Sendable {
     return life
   }
 
-  /// True when a caller may give the private claim `name`.
+  /// True if a caller may give the private claim `name`.
   func allows(_ name: String) -> Bool { claimNames.contains { $0.isSame(as: name) } }
 }
 
 extension String {
-  /// True when both are the same scalars. Swift's own comparison takes canonically equivalent texts for equal, which RFC 7519
-  /// section 7.3 and other verifiers do not.
+  /// True if both texts are the same scalars. Swift's own comparison considers canonically equivalent texts equal,
+  /// unlike RFC 7519 section 7.3 and other verifiers.
   func isSame(as other: String) -> Bool { utf8.elementsEqual(other.utf8) }
 }

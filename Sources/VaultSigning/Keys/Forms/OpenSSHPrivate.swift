@@ -1,9 +1,9 @@
 internal import VaultModel
 
-/// OpenSSH's own form of a private key (OpenSSH's PROTOCOL.key), one key without a passphrase.
+/// OpenSSH's own form of a private key (OpenSSH's PROTOCOL.key), with one key and no passphrase.
 enum OpenSSHPrivate {
   static let magic = Array("openssh-key-v1\0".utf8)
-  /// The private part is filled up to a multiple of this, the block size of no cipher.
+  /// The private part is padded to a multiple of this number of bytes, the block size without a cipher.
   static let block = 8
 
   /// Reads the decoded body of `OPENSSH PRIVATE KEY`.
@@ -28,7 +28,8 @@ enum OpenSSHPrivate {
     return parts
   }
 
-  /// Two equal check numbers, the type, its numbers, the comment, and 1, 2, 3 … to the end.
+  /// Reads the private part: two equal check numbers, the type, its numbers, the comment, and the bytes 1, 2, 3
+  /// … to the end.
   private static func privatePart(_ bytes: RawSpan, _ range: Range<Int>) throws(KeyError) -> KeyParts {
     var reader = SSHReader(range)
     let (first, second, name) = try KeyError.reading { () throws(SSHFormatError) in
@@ -45,7 +46,7 @@ enum OpenSSHPrivate {
     return parts
   }
 
-  /// Reads a key as a client hands it to an agent (RFC 9987 section 3.2): its type and its numbers, as they stand in a file, too.
+  /// Reads a key as a client passes it to an agent (RFC 9987 section 3.2): the type and the numbers, as in a file.
   static func agentParts(_ bytes: RawSpan) throws(KeyError) -> KeyParts {
     var reader = SSHReader(bytes)
     let (name, read) = try KeyError.reading { () throws(SSHFormatError) in
@@ -58,7 +59,7 @@ enum OpenSSHPrivate {
     return read
   }
 
-  /// The numbers of a type; nil for one that is not known.
+  /// Reads the numbers of a type; nil for an unknown type.
   private static func numbers(
     named name: String, _ reader: inout SSHReader, _ bytes: RawSpan
   ) throws(SSHFormatError) -> KeyParts? {

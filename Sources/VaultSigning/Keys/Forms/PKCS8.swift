@@ -1,7 +1,7 @@
 internal import VaultModel
 
-/// Private keys in DER: PrivateKeyInfo (RFC 5208), OneAsymmetricKey (RFC 5958, RFC 8410 for Ed25519), and the older forms
-/// of OpenSSL, which are what lies within those.
+/// Private keys in DER: PrivateKeyInfo (RFC 5208), OneAsymmetricKey (RFC 5958, and RFC 8410 for Ed25519), and OpenSSL's
+/// older forms, which are also the content of these.
 enum PKCS8 {
   /// Reads `PRIVATE KEY`.
   static func parts(_ der: RawSpan) throws(KeyError) -> KeyParts {
@@ -14,7 +14,7 @@ enum PKCS8 {
     _ = fields.take(DERTag.context0, in: der)  // attributes
     var parts = try self.parts(der, key, algorithm)
     if number == 1, let bits = fields.take(DERTag.implicit1, in: der)?.content {
-      // For RSA it is a structure of its own, which nobody writes.
+      // For RSA the field is a structure of its own, which no program writes.
       guard algorithm != .rsa else { throw .unsupported("an RSA key with a second public key") }
       parts.stated.append(try octets(bits, der))
     }
@@ -27,7 +27,7 @@ enum PKCS8 {
   ) throws(KeyError) -> KeyParts {
     switch algorithm {
     case .ed25519:
-      // CurvePrivateKey (RFC 8410 section 7): an octet string once more.
+      // The content is a CurvePrivateKey (RFC 8410 section 7): another octet string.
       var whole = DERCursor(key)
       guard let seed = whole.take(DERTag.octetString, in: der)?.content, whole.isAtEnd, seed.count == 32 else {
         throw damaged
@@ -38,7 +38,7 @@ enum PKCS8 {
     }
   }
 
-  /// Reads `EC PRIVATE KEY` (RFC 5915 section 3), or the same within PKCS #8, where the curve stands outside.
+  /// Reads `EC PRIVATE KEY` (RFC 5915 section 3), or the same within PKCS #8, where `outer` is the curve named outside.
   static func sec1(_ der: RawSpan, _ range: Range<Int>, _ outer: Curve? = nil) throws(KeyError) -> KeyParts {
     var fields = try sequence(der, range)
     guard let version = fields.take(DERTag.integer, in: der)?.content, der.isEqual(version, [1]),
@@ -86,7 +86,7 @@ enum PKCS8 {
     return DERCursor(sequence.content)
   }
 
-  /// The octets of a bit string that has no bits left over.
+  /// The octets of a bit string without unused bits.
   private static func octets(_ bits: Range<Int>, _ der: RawSpan) throws(KeyError) -> Range<Int> {
     guard let unused = bits.first, der.byte(unused) == 0 else { throw damaged }
     return bits.dropFirst()

@@ -1,9 +1,9 @@
 public import VaultCore
 internal import VaultModel
 
-/// The forms in which a private key is written, in secure memory.
+/// The forms in which a private key is written, into secure memory.
 extension PrivateKey {
-  /// The PEM text of PKCS #8 (RFC 5958 version 1, without the public key for Ed25519, as OpenSSL writes it).
+  /// The PEM text of PKCS #8 (RFC 5958 version 1; without the public key for Ed25519, as OpenSSL writes it).
   public borrowing func pkcs8() -> SecureBytes {
     defer { Stack.wipe() }
     return writePKCS8()
@@ -34,7 +34,8 @@ extension PrivateKey {
   }
 
   private static func rsa(_ rsa: borrowing RSASecret) -> SecureBytes {
-    // The two rests are made of what libgcrypt has in memory already; it ends the program when it is out of that.
+    // The two remainders are computed from numbers in libgcrypt's memory; libgcrypt ends the program if it
+    // runs out of memory.
     guard let dP = try? rsa.d.rest(rsa.p.minusOne()), let dQ = try? rsa.d.rest(rsa.q.minusOne()) else {
       preconditionFailure("out of memory")
     }
@@ -66,9 +67,9 @@ extension PrivateKey {
     return writer
   }
 
-  /// OpenSSH's form without a passphrase, which ssh-keygen, ssh-add and ssh read.
+  /// The key in OpenSSH's form without a passphrase, which ssh-keygen, ssh-add and ssh read.
   ///
-  /// - Parameter comment: text that stands beside the key, not secret. Without it the key's own is kept.
+  /// - Parameter comment: The text beside the key, which must not be secret; nil keeps the key's own comment.
   public borrowing func openSSHPrivate(comment: String? = nil) -> SecureBytes {
     defer { Stack.wipe() }
     return writeOpenSSH(Array((comment ?? self.comment).utf8))
@@ -77,7 +78,8 @@ extension PrivateKey {
   @inline(never)
   private borrowing func writeOpenSSH(_ comment: [UInt8]) -> SecureBytes {
     let blob = publicKey.sshBlob
-    // The numbers of a private key take less than five times the room of the public ones, and 100 bytes at most beside.
+    // The numbers of a private key take less than five times the size of the public key, and the other fields
+    // at most 100 bytes.
     var inner = SecretWriter(capacity: 5 * blob.count + comment.count + 256)
     let check = RandomBytes.array(count: 4)
     inner.bytes(check + check)

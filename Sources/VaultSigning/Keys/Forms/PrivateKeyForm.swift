@@ -1,10 +1,10 @@
 internal import VaultModel
 
-/// The forms of a private key's text, by the label of its PEM block.
+/// The forms of a private key's text, identified by the label of the PEM block.
 enum PrivateKeyForm: CaseIterable {
   case pkcs8, sec1, pkcs1, openSSH
 
-  /// The one private key in `text`.
+  /// Finds the only private key in `text`.
   static func find(in text: RawSpan) throws(KeyError) -> (PrivateKeyForm, PEMBlock) {
     var found: (PrivateKeyForm, PEMBlock)?
     var position = 0
@@ -22,7 +22,7 @@ enum PrivateKeyForm: CaseIterable {
     return found
   }
 
-  /// The form of a block; nil for one that is no private key.
+  /// The form of a block; nil for a block that is not a private key.
   private static func form(of block: PEMBlock, in text: RawSpan) throws(KeyError) -> PrivateKeyForm? {
     func has(_ label: StaticString) -> Bool { block.isLabelled(label, in: text) }
     if has("ENCRYPTED PRIVATE KEY") { throw .encrypted }
@@ -39,7 +39,7 @@ enum PrivateKeyForm: CaseIterable {
     } else {
       return nil
     }
-    // OpenSSL's older encryption (RFC 1421) says so above the body.
+    // OpenSSL's older encryption (RFC 1421) has headers above the body.
     guard !block.hasHeaders else { throw .encrypted }
     return form
   }

@@ -1,10 +1,10 @@
 internal import VaultCore
 internal import VaultModel
 
-/// JSON Web Keys (RFC 7517), for RSA and curves by RFC 7518 section 6, for Ed25519 by RFC 8037 section 2.
+/// JSON Web Keys (RFC 7517): RSA and curves after RFC 7518 section 6, Ed25519 after RFC 8037 section 2.
 extension PublicKey {
-  /// The key as one line of JSON: the required members alone, in the order of their names and without white space, which is
-  /// the form that RFC 7638 section 3 hashes.
+  /// The key as one line of JSON: only the required members, in the order of their names and without white space, which
+  /// is the form that RFC 7638 section 3 hashes.
   public var jwk: String { String(decoding: jwkBytes, as: UTF8.self) }
 
   private var jwkBytes: [UInt8] {

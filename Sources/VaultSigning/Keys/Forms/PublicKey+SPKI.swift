@@ -14,13 +14,13 @@ extension PublicKey {
     try self.init(algorithm, der, bits.dropFirst())
   }
 
-  /// Reads the content of the bit string.
+  /// Reads the contents of the bit string.
   private init(_ algorithm: KeyAlgorithm, _ der: RawSpan, _ range: Range<Int>) throws(KeyError) {
     switch algorithm {
     case .ed25519: try self.init(checking: .ed25519(der.array(range)))
     case .curve(let curve): try self.init(checking: .curve(curve, der.array(range)))
     case .rsa:
-      // RSAPublicKey (RFC 8017 appendix A.1.1).
+      // The content is an RSAPublicKey (RFC 8017 appendix A.1.1).
       var whole = DERCursor(range)
       guard let key = whole.take(DERTag.sequence, in: der), whole.isAtEnd else { throw Self.damaged }
       var numbers = DERCursor(key.content)
@@ -32,7 +32,7 @@ extension PublicKey {
 
   private static var damaged: KeyError { .damaged("it is not a public key in DER") }
 
-  /// Reads the one `PUBLIC KEY` block of a PEM text.
+  /// Reads the only `PUBLIC KEY` block of a PEM text.
   public init(pem text: RawSpan) throws(KeyError) {
     let der: ScratchBytes
     do throws(ValueError) {
@@ -59,7 +59,7 @@ extension PublicKey {
     return DER.element(DERTag.sequence, algorithm.der + DER.bits(bits))
   }
 
-  /// The PEM text, as OpenSSL writes it.
+  /// The PEM text as OpenSSL writes it.
   public var pem: String {
     let text = spki.base64
     var lines = ["-----BEGIN PUBLIC KEY-----"]

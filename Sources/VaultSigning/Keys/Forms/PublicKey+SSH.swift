@@ -1,9 +1,9 @@
 internal import VaultCore
 internal import VaultModel
 
-/// SSH's forms: RFC 4253 section 6.6 for RSA, RFC 5656 section 3.1 for curves, RFC 8709 section 4 for Ed25519.
+/// The forms of SSH: RFC 4253 section 6.6 for RSA, RFC 5656 section 3.1 for curves, RFC 8709 section 4 for Ed25519.
 extension PublicKey {
-  /// Reads the bytes that SSH sends.
+  /// Reads a public key blob of SSH.
   public init(sshBlob blob: RawSpan) throws(KeyError) {
     try self.init(
       checking: KeyError.reading { () throws(SSHFormatError) in
@@ -20,7 +20,7 @@ extension PublicKey {
       })
   }
 
-  /// Checks what was read; nil is a key of a type that is not known.
+  /// Checks what was read; a nil form means a key of an unknown type.
   private init(checking read: (form: Form?, name: String)) throws(KeyError) {
     guard let form = read.form else { throw .unsupported(Self.description(ofSSHName: read.name)) }
     try self.init(checking: form)
@@ -39,7 +39,7 @@ extension PublicKey {
     return .curve(curve, try reader.array(blob))
   }
 
-  /// Names a type that is not supported without quoting it.
+  /// Describes an unsupported type without quoting it.
   static func description(ofSSHName name: String) -> String {
     switch name {
     case "ssh-dss": "a DSA key"
@@ -58,7 +58,7 @@ extension PublicKey {
     }
   }
 
-  /// The bytes that SSH sends.
+  /// The public key blob of SSH.
   public var sshBlob: [UInt8] {
     var writer = SSHWriter()
     writer.string(sshName)
@@ -74,7 +74,8 @@ extension PublicKey {
     return writer.bytes
   }
 
-  /// Reads the line of an authorized_keys file without options, or of a `.pub` file: type, base64 and an optional comment.
+  /// Reads a line of an authorized_keys file without options, or of a `.pub` file: type, base64
+  /// and an optional comment.
   public init(openSSH line: some StringProtocol) throws(KeyError) {
     let words = line.split(maxSplits: 2, whereSeparator: { $0 == " " || $0 == "\t" || $0.isNewline })
     guard words.count >= 2, let blob = [UInt8](base64: words[1]) else {
@@ -84,16 +85,17 @@ extension PublicKey {
     guard words[0] == sshName else { throw .damaged("its line names another type") }
   }
 
-  /// The line of a `.pub` file, without a newline. What could end or hide a line of the comment becomes a space.
+  /// The line of a `.pub` file, without a newline. Characters of the comment that could end or hide
+  /// a line become spaces.
   public func openSSH(comment: String = "") -> String {
     let comment = String(comment.map { $0.isNewline || $0.unicodeScalars.contains { $0.value < 32 } ? " " : $0 })
     return "\(sshName) \(sshBlob.base64)" + (comment.isEmpty ? "" : " \(comment)")
   }
 
-  /// The fingerprint as OpenSSH shows it: `SHA256:` and the base64 of the blob's digest without padding.
+  /// The fingerprint in OpenSSH's form: `SHA256:` and the base64 of the blob's digest without padding.
   public var fingerprint: String { Self.fingerprint(ofSSHBlob: sshBlob) }
 
-  /// The same of the bytes that SSH sends, whatever they are.
+  /// The fingerprint of any public key blob, in the same form.
   public static func fingerprint(ofSSHBlob blob: [UInt8]) -> String {
     let digest = unsafe SHA256.digest(of: blob.span.bytes)  // Bytes have no padding.
     return "SHA256:\(Substring(digest.base64.utf8.prefix { $0 != UInt8(ascii: "=") }))"
@@ -101,7 +103,7 @@ extension PublicKey {
 }
 
 extension PublicKey {
-  /// The type of a key in the bytes that SSH sends, by their beginning alone; nil for one that is not supported.
+  /// The type of the key in a public key blob, judged only by the beginning of the blob; nil for an unsupported type.
   public static func type(ofSSHBlob blob: RawSpan) -> KeyType? {
     var reader = SSHReader(blob)
     guard let name = try? reader.text(blob) else { return nil }
@@ -112,7 +114,7 @@ extension PublicKey {
     }
   }
 
-  /// The size in bits of an RSA key in the bytes that SSH sends; nil for one of another type.
+  /// The size in bits of the RSA key in a public key blob; nil for a key of another type.
   public static func rsaBits(ofSSHBlob blob: RawSpan) -> Int? {
     type(ofSSHBlob: blob) == .rsa ? (try? PublicKey(sshBlob: blob))?.bitCount : nil
   }

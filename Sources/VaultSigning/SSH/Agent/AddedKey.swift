@@ -1,20 +1,20 @@
-/// A key that a client hands to the agent (RFC 9987, types 17 and 25).
+/// A key that a client passes to the agent (RFC 9987, types 17 and 25).
 public struct AddedKey: Hashable, Sendable {
   /// The key's type, such as `ssh-ed25519`.
   public let type: String
-  /// The place of the private key in the frame, which is secret: the type and the fields that RFC 9987 has for it.
+  /// The place of the private key in the frame, which is secret: the type and the fields that RFC 9987 defines for it.
   public let privateKey: Range<Int>
-  /// The key's comment, often the path of its file. Text of the client's own; what is not UTF-8 in it is replaced.
+  /// The key's comment, often the path of its file. The client chose the text; bytes that are not UTF-8 are replaced.
   public let comment: String
   /// The conditions that the client sets; none in a message of type 17.
   public let constraints: KeyConstraints
 
-  /// The bytes that a comment may have.
+  /// The highest number of bytes of a comment.
   public static let maximumComment = 1024
 
-  /// Reads what follows the message's type, up to the end of the frame.
+  /// Reads the data after the message's type, up to the end of the frame.
   ///
-  /// Where the private key ends depends on its type, so a type that is not known here cannot be stepped over.
+  /// The end of the private key depends on its type, so a key of an unknown type cannot be skipped.
   init(_ reader: inout SSHReader, _ frame: RawSpan, areConstraintsExpected: Bool) throws(SSHFormatError) {
     let start = reader.offset
     type = try reader.text(frame, atMost: 64)
@@ -30,7 +30,7 @@ public struct AddedKey: Hashable, Sendable {
     let curve = "ecdsa-sha2-"
     switch type {
     case "ssh-ed25519":
-      // The public key, and the seed with the public key after it.
+      // The public key, and then the seed with the public key after it.
       guard try reader.string(frame).count == 32, try reader.string(frame).count == 64 else {
         throw SSHFormatError("an Ed25519 key is of the wrong size")
       }
@@ -41,7 +41,7 @@ public struct AddedKey: Hashable, Sendable {
       _ = try reader.string(frame)
       _ = try reader.unsignedInteger(frame)
     case "ssh-rsa":
-      // n, e, d, the inverse of q, p and q.
+      // The numbers n, e, d, the inverse of q, p and q.
       for _ in 0..<6 { _ = try reader.unsignedInteger(frame) }
     default: throw SSHFormatError(reason(against: type))
     }
@@ -59,7 +59,7 @@ public struct AddedKey: Hashable, Sendable {
     let bytes = try reader.array(frame)
     guard bytes.count <= maximumComment else { throw SSHFormatError("a comment is too long") }
     guard !bytes.contains(0) else { throw SSHFormatError("a comment has a NUL") }
-    // An old key may have a comment in another encoding, and is a good key all the same.
+    // An old key may have a comment in another encoding; the key is still good.
     return String(decoding: bytes, as: UTF8.self)
   }
 }

@@ -1,4 +1,4 @@
-/// The reason why an agent does not do what a well-formed request asks for. The text quotes nothing of the request.
+/// The reason that an agent refuses a well-formed request. The text quotes nothing from the request.
 public struct AgentRefusal: Error, Hashable, Sendable {
   /// The sentence for a log or a person.
   public let reason: String

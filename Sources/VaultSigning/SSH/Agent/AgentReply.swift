@@ -1,23 +1,23 @@
-/// An answer of the ssh-agent protocol (RFC 9987).
+/// A reply of the ssh-agent protocol (RFC 9987).
 public enum AgentReply: Hashable, Sendable {
-  /// What was asked for was not done (type 5). The protocol has no room for a reason.
+  /// The request failed (type 5). The protocol has no field for a reason.
   case failure
-  /// It was done (type 6).
+  /// The request succeeded (type 6).
   case success
   /// The keys of the agent (type 12).
   case identities([Identity])
   /// A signature blob (type 14).
   case signature([UInt8])
-  /// An extension that is known did not do what was asked for (type 28); for one that is not known it is ``failure``.
+  /// A known extension failed (type 28); for an unknown extension the reply is ``failure``.
   case extensionFailure
-  /// The names of the agent's extensions (type 29), as an answer to the extension `query`.
+  /// The names of the agent's extensions (type 29), in reply to the extension `query`.
   case extensions([String])
 
-  /// A key as it is listed.
+  /// A key in the list.
   public struct Identity: Hashable, Sendable {
     /// The public key blob.
     public let key: [UInt8]
-    /// The text beside it, often the path of the key's file.
+    /// The comment, often the path of the key's file.
     public let comment: String
 
     public init(key: [UInt8], comment: String) {
@@ -26,15 +26,15 @@ public enum AgentReply: Hashable, Sendable {
     }
   }
 
-  /// The number of keys that OpenSSH's client takes in one list; it refuses the whole of a longer one.
+  /// The highest number of keys that OpenSSH's client accepts in one list; it refuses a longer list as a whole.
   public static let maximumIdentities = 2048
 
   static let queryName = "query"
 
   /// The whole frame: its length, its type and its content.
   ///
-  /// Keys that the client would not take, because there are too many or the frame is too long with them, are left out from
-  /// the end of the list.
+  /// Keys that the client would not accept, because there are too many of them or the frame would be too long, are left
+  /// out at the end of the list.
   public func encoded() -> [UInt8] {
     var writer = SSHWriter()
     writer.string(body())
@@ -67,7 +67,7 @@ public enum AgentReply: Hashable, Sendable {
     var writer = SSHWriter()
     var count: UInt32 = 0
     for identity in identities.prefix(maximumIdentities) {
-      // Beside the list there are a type and a number.
+      // Besides the list, the frame has a type and a number.
       let size = writer.bytes.count + 5 + 8 + identity.key.count + identity.comment.utf8.count
       guard size <= AgentRequest.maximumFrame else { break }
       writer.string(identity.key)

@@ -1,41 +1,42 @@
 /// A request of the ssh-agent protocol (RFC 9987), read to its last byte.
 ///
-/// What is secret in a frame, a private key or a passphrase, is not copied: the request says where in the frame it lies, so
-/// that it goes from there into secure memory. The same goes for the data to sign, which may be most of the frame.
+/// Secret data in a frame, such as a private key or a passphrase, are not copied: the request holds their place in the
+/// frame, so that they go from there into secure memory. The same holds for the data to sign, which may be most of the
+/// frame.
 public enum AgentRequest: Hashable, Sendable {
-  /// The bytes that a frame may have after its length; OpenSSH's agent and client set the same limit.
+  /// The highest number of bytes of a frame after its length; OpenSSH's agent and client have the same limit.
   public static let maximumFrame = 256 << 10
 
-  /// The keys of the agent are to be listed (type 11).
+  /// Lists the keys of the agent (type 11).
   case list
-  /// Data are to be signed (type 13).
+  /// Signs data (type 13).
   case sign(SignRequest)
-  /// A key is to be added (types 17 and 25).
+  /// Adds a key (types 17 and 25).
   case add(AddedKey)
-  /// The key with this public key blob is to be removed (type 18).
+  /// Removes the key with this public key blob (type 18).
   case remove([UInt8])
-  /// All keys are to be removed (type 19).
+  /// Removes all keys (type 19).
   case removeAll
-  /// The agent is to be locked (type 22) with the passphrase at this place in the frame.
+  /// Locks the agent (type 22) with the passphrase at this place in the frame.
   case lock(Range<Int>)
-  /// The agent is to be unlocked (type 23) with the passphrase at this place in the frame.
+  /// Unlocks the agent (type 23) with the passphrase at this place in the frame.
   case unlock(Range<Int>)
-  /// The connection is to be bound to an SSH session. Nil where the message is malformed: that, too, is an attempt, of
-  /// which ``SessionBindings/fail()`` is told.
+  /// Binds the connection to an SSH session. Nil if the message is malformed; that counts as a failed attempt, of which
+  /// ``SessionBindings/fail()`` must be told.
   case bind(SessionBind?)
-  /// The names of the agent's extensions are asked for (RFC 9987, the extension `query`).
+  /// Asks for the names of the agent's extensions (RFC 9987, the extension `query`).
   case query
-  /// An extension that nothing here knows. The name is the client's own text.
+  /// Calls an unknown extension. The client chose the name.
   case unknownExtension(String)
-  /// A message type without an operation here: those of SSH 1 (1, 3, 7, 8, 9 and 24), of smartcards (20, 21 and 26), and
-  /// any other.
+  /// A message type without an operation here: those of SSH 1 (1, 3, 7, 8, 9 and 24), those of smartcards (20, 21 and
+  /// 26), and any other.
   case unsupported(UInt8)
 
-  /// Reads `frame`, the bytes after a frame's length: a type, and what belongs to it.
+  /// Reads `frame`, which holds the bytes after a frame's length: a type and its data.
   ///
-  /// Ranges in the request count from the start of `frame`.
-  /// - Throws: ``SSHFormatError`` for a frame that is cut off, too long or followed by more, for a key that cannot be held
-  ///   here, and for a constraint that cannot be kept.
+  /// Ranges in the request are relative to the start of `frame`.
+  /// - Throws: ``SSHFormatError`` for a frame that is cut off, too long or followed by more bytes, for a key that
+  ///   cannot be held here, and for a constraint that cannot be enforced.
   public init(_ frame: RawSpan) throws(SSHFormatError) {
     guard frame.byteCount <= Self.maximumFrame else { throw SSHFormatError("a frame is too long") }
     var reader = SSHReader(frame)
@@ -68,7 +69,7 @@ public enum AgentRequest: Hashable, Sendable {
     case AgentReply.queryName:
       try reader.finish()
       return .query
-    // What follows the name is the extension's own business.
+    // The data after the name belong to the extension.
     default: return .unknownExtension(name)
     }
   }

@@ -1,21 +1,21 @@
-/// One step that a key may be used for: from a host, or from this machine, to a user at another host (OpenSSH's PROTOCOL.agent
-/// section 2).
+/// One permitted step of a key's use: from a host, or from this machine, to a user at another host (OpenSSH's
+/// PROTOCOL.agent section 2).
 public struct DestinationConstraint: Hashable, Sendable {
-  /// The host that the key is used from; on this machine one without a name and without keys.
+  /// The host from which the key is used; this machine is a host without name and keys.
   public let from: Host
-  /// The host that the key logs in to.
+  /// The host at which the key logs in.
   public let to: Host
 
-  /// A host as a constraint has it.
+  /// A host in a constraint.
   public struct Host: Hashable, Sendable {
-    /// A pattern for the user's name with `*` and `?`, at most 256 bytes; empty when any user will do.
+    /// A pattern for the user's name with `*` and `?`, at most 256 bytes; empty if any user is allowed.
     public let user: String
-    /// The name that the person knows the host by, which nothing is compared with.
+    /// The name under which the person knows the host; it is compared with nothing.
     public let name: String
-    /// The keys that the host proves itself by.
+    /// The keys with which the host proves its identity.
     public let keys: [Key]
 
-    /// Makes a host; without a name and keys it is this machine.
+    /// Makes a host; without a name and keys, it is this machine.
     public init(user: String = "", name: String = "", keys: [Key] = []) {
       self.user = user
       self.name = name
@@ -27,23 +27,23 @@ public struct DestinationConstraint: Hashable, Sendable {
   public struct Key: Hashable, Sendable {
     /// The public key blob.
     public let blob: [UInt8]
-    /// True for the key of an authority that certifies hosts; see ``DestinationConstraints``.
+    /// True if the key belongs to an authority that certifies hosts; see ``DestinationConstraints``.
     public let isAuthority: Bool
 
-    /// Makes a key of its blob.
+    /// Makes a key from its blob.
     public init(blob: [UInt8], isAuthority: Bool = false) {
       self.blob = blob
       self.isAuthority = isAuthority
     }
   }
 
-  /// Makes a step, from this machine unless `from` is another.
+  /// Makes a step, from this machine unless `from` is given.
   public init(from: Host = Host(), to: Host) {
     self.from = from
     self.to = to
   }
 
-  /// Reads the constraint that `range` of `frame` is.
+  /// Reads the constraint in `range` of `frame`.
   init(_ frame: RawSpan, _ range: Range<Int>) throws(SSHFormatError) {
     var reader = SSHReader(range)
     from = try Host(frame, try reader.string(frame))

@@ -1,16 +1,17 @@
 extension DestinationConstraints {
-  /// The hosts that a permitted signature goes through and to, by the names that the constraints have for them.
+  /// The hosts of a permitted signature, with their names from the constraints.
   public struct Route: Hashable, Sendable {
-    /// The first host that forwards the agent; nil when none does.
+    /// The first host that forwards the agent; nil if none does.
     public let through: String?
-    /// The host that is logged in to.
+    /// The host at which the login takes place.
     public let to: String
   }
 
-  /// True when the connection may see the key, and so may remove it.
+  /// True if the connection may see the key, and so may remove it.
   ///
-  /// A client of this machine that has bound nothing sees all keys. Over hosts that forward the agent, each step has to be
-  /// permitted, and one from the last host to any other: a key that may log in there and go no further is not shown there.
+  /// A client on this machine that has bound nothing sees all keys. If hosts forward the agent, each step must be
+  /// permitted, and also one from the last host to any other: on a host where it may log in but from which it may go no
+  /// further, the key is not shown.
   public func permitsListing(over bindings: SessionBindings) -> Bool {
     if bindings.isBroken { return false }
     guard let last = bindings.hops.last else { return true }
@@ -18,11 +19,11 @@ extension DestinationConstraints {
     return !last.isForwarding || step(from: last.hostKey, to: nil, user: nil) != nil
   }
 
-  /// Decides whether the key may sign over the connection, and for which host.
+  /// Decides whether the key may sign for the connection, and for which host.
   ///
-  /// - Parameter authentication: the data to sign, by the very key that these constraints are on; nil when they are anything
-  ///   else than a login, which such a key never signs.
-  /// - Throws: ``AgentRefusal`` when it may not.
+  /// - Parameter authentication: The data to sign, which name the key of these constraints; nil if they are anything
+  ///   but a login, which such a key never signs.
+  /// - Throws: ``AgentRefusal`` if the key may not sign.
   public func permitSigning(
     _ authentication: UserAuthentication?, over bindings: SessionBindings
   ) throws(AgentRefusal) -> Route {
@@ -34,7 +35,8 @@ extension DestinationConstraints {
       throw AgentRefusal("the login is for another session than the connection is bound to")
     }
     guard let hostKey = authentication.hostKey else {
-      // On the first hop the session is proof enough. Beyond it another host binds sessions that this machine has no part in.
+      // On the first hop the session is sufficient proof. After it, another host binds sessions in which this machine
+      // takes no part.
       guard bindings.hops.count == 1 else { throw AgentRefusal("the login over a forwarded agent names no host") }
       return route
     }
@@ -44,7 +46,8 @@ extension DestinationConstraints {
     return route
   }
 
-  /// Finds a step for each hop. With a `user` it is about a signature: the last hop has to log in, as that user.
+  /// Finds a step for each hop. A `user` means that this is for a signature: the last hop must then log
+  /// in as that user.
   private func walk(_ hops: [SessionBindings.Hop], user: String?) throws(AgentRefusal) -> Route {
     var from: [UInt8]?
     var names: [String] = []
@@ -64,7 +67,8 @@ extension DestinationConstraints {
     return Route(through: names.count > 1 ? names[0] : nil, to: names[names.count - 1])
   }
 
-  /// The first step from a host, or from this machine, to a host, or to any, as a user, or as any.
+  /// The first step from a host, or from this machine if nil, to a host, or any host if nil, as a user, or
+  /// any user if nil.
   private func step(from: [UInt8]?, to: [UInt8]?, user: String?) -> DestinationConstraint? {
     steps.first { step in
       if let from { guard step.from.matches(from) else { return false } }
@@ -77,7 +81,7 @@ extension DestinationConstraints {
 }
 
 extension DestinationConstraint.Host {
-  /// True when a host with this key is meant. A certificate is not, even where it is listed itself.
+  /// True if the constraint means a host with this key. A certificate never matches, even if it is listed itself.
   fileprivate func matches(_ hostKey: [UInt8]) -> Bool {
     !KeyBlob.isCertificate(hostKey) && keys.contains { !$0.isAuthority && $0.blob == hostKey }
   }

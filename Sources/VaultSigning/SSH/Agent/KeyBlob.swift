@@ -1,14 +1,14 @@
-/// Public key blobs (RFC 4253 section 6.6) as far as an agent tells them apart: by the type that they begin with.
+/// Public key blobs (RFC 4253 section 6.6), as far as an agent distinguishes them: by the type at their beginning.
 enum KeyBlob {
-  /// The types of the keys that can be held here.
+  /// The types of the keys that the agent can hold.
   static let plainTypes = [
     "ssh-ed25519", "ecdsa-sha2-nistp256", "ecdsa-sha2-nistp384", "ecdsa-sha2-nistp521", "ssh-rsa",
   ]
 
-  /// The end of a certificate type's name (OpenSSH's PROTOCOL.certkeys).
+  /// The end of the name of a certificate type (OpenSSH's PROTOCOL.certkeys).
   static let certificateSuffix = "-cert-v01@openssh.com"
 
-  /// The name that a blob begins with, of 1 to 64 printable ASCII characters.
+  /// The type at the beginning of a blob, which is 1 to 64 printable ASCII characters.
   static func type(_ blob: [UInt8]) throws(SSHFormatError) -> String {
     // Bytes have no padding: all are initialized.
     let bytes = unsafe blob.span.bytes
@@ -20,16 +20,16 @@ enum KeyBlob {
     return name
   }
 
-  /// True for a certificate of any version and key type; false, too, where there is no type.
+  /// True for a certificate of any version and key type; false also if there is no type.
   static func isCertificate(_ blob: [UInt8]) -> Bool {
     guard let type = try? type(blob) else { return false }
     return type.contains("-cert-v0")
   }
 
-  /// The blob of the plain key that a certificate is about; the blob itself when it is of a plain key. Types other than
-  /// ``plainTypes`` and the certificates of these are refused.
+  /// The blob of the plain key in a certificate, or the blob itself if it is a plain key. Types other than
+  /// ``plainTypes`` and certificates for these are refused.
   ///
-  /// Of a certificate no more is read than that key: whether it is valid is for the server to say.
+  /// Only the key of a certificate is read: the server decides whether the certificate is valid.
   static func plain(_ blob: [UInt8]) throws(SSHFormatError) -> [UInt8] {
     let type = try type(blob)
     if plainTypes.contains(type) { return blob }

@@ -1,17 +1,17 @@
 /// The conditions under which a client lets the agent hold and use a key (RFC 9987, key constraints).
 public struct KeyConstraints: Hashable, Sendable {
-  /// The seconds from now after which the key has to go; 0 is at once. Nil when it may stay.
+  /// The number of seconds from now after which the key must be removed; 0 means at once. Nil if it may stay.
   public private(set) var lifetime: UInt32?
-  /// True when a person has to agree to each use.
+  /// True if a person must agree to each use.
   public private(set) var needsConfirmation = false
-  /// The hosts that the key may be used for; nil when it may be used for all.
+  /// The hosts for which the key may be used; nil if there is no limit.
   public private(set) var destinations: DestinationConstraints?
 
   /// Makes constraints without any condition.
   public init() {}
 
-  /// Reads constraints up to the end of the message. Each may come once; one that is not known is refused, because it cannot
-  /// be kept and where it ends is known to its author alone.
+  /// Reads constraints up to the end of the message. Each constraint may occur once. An unknown one is refused, because
+  /// it cannot be enforced and only its author knows where it ends.
   init(_ reader: inout SSHReader, _ frame: RawSpan) throws(SSHFormatError) {
     while !reader.isAtEnd {
       switch try reader.byte(frame) {

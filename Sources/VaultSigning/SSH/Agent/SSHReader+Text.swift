@@ -1,5 +1,6 @@
 extension SSHReader {
-  /// A text in UTF-8 of at most `limit` bytes and without NUL, which a C program would end it at and so read another text.
+  /// Reads a UTF-8 text of at most `limit` bytes without NUL. A C program would end the text at a NUL, and
+  /// so read another text.
   mutating func text(_ input: RawSpan, atMost limit: Int) throws(SSHFormatError) -> String {
     var ahead = self
     let range = try ahead.string(input)

@@ -1,11 +1,12 @@
-/// What `ssh-keygen -Y sign` and git sign with an SSH key: a hash of the message, and what the signature is for (OpenSSH's
-/// PROTOCOL.sshsig section 3).
+/// The data that `ssh-keygen -Y sign` and git sign with an SSH key: a hash of the message, and the purpose of the
+/// signature (OpenSSH's PROTOCOL.sshsig section 3).
 public struct SSHSignatureBlob: Hashable, Sendable {
-  /// The purpose, such as `git` or `file`: 1 to 256 bytes of the requester's text, to be made safe before a person sees it.
+  /// The purpose, such as `git` or `file`: 1 to 256 bytes that the requester chose, to be made safe before
+  /// a person sees them.
   public let namespace: String
   /// The hash algorithm of the message.
   public let hashAlgorithm: HashAlgorithm
-  /// The hash of the message, as long as its algorithm's.
+  /// The hash of the message, of the size that its algorithm gives.
   public let hash: [UInt8]
 
   /// The algorithms that the format allows.
@@ -18,15 +19,16 @@ public struct SSHSignatureBlob: Hashable, Sendable {
 
   private static let magic = Array("SSHSIG".utf8)
 
-  /// True when `data` begins as these do; nothing else that SSH signs can, because as a length these bytes are too much.
+  /// True if `data` begins like such data. Nothing else that SSH signs begins so, because these bytes would be too
+  /// large a length there.
   public static func isBegun(by data: RawSpan) -> Bool {
     data.byteCount >= magic.count && magic.indices.allSatisfy { data.byte($0) == magic[$0] }
   }
 
   /// Reads the data of a request to sign.
   ///
-  /// - Throws: ``SSHFormatError`` for anything else than this, and for a reserved field that is not empty: a verifier ignores
-  ///   it, but who signs answers for it.
+  /// - Throws: ``SSHFormatError`` for any other data, and for a reserved field that is not empty: a verifier ignores
+  ///   that field, but the signer would be responsible for it.
   public init(_ data: RawSpan) throws(SSHFormatError) {
     guard Self.isBegun(by: data) else { throw SSHFormatError("it is not to be signed by SSHSIG") }
     var reader = SSHReader(Self.magic.count..<data.byteCount)

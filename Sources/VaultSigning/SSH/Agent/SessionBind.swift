@@ -1,10 +1,10 @@
-/// A client's statement that its connection to the agent belongs to an SSH session with a certain host (OpenSSH's
-/// PROTOCOL.agent section 1), which that host's signature proves.
+/// A client's statement that its connection to the agent belongs to an SSH session with a certain host, proven by that
+/// host's signature (OpenSSH's PROTOCOL.agent section 1).
 public struct SessionBind: Hashable, Sendable {
   /// The name of the agent's extension.
   public static let name = "session-bind@openssh.com"
 
-  /// The blob of the server's host key or of its certificate.
+  /// The blob of the server's host key, or of its certificate.
   public let hostKey: [UInt8]
   /// The identifier of the session, 20 to 128 bytes.
   public let sessionID: [UInt8]
@@ -13,7 +13,7 @@ public struct SessionBind: Hashable, Sendable {
   /// True when the session forwards the agent to the host; false when it logs in there.
   public let isForwarding: Bool
 
-  /// Makes a bind of its parts, of which none is checked.
+  /// Makes a bind from its parts, without checking them.
   public init(hostKey: [UInt8], sessionID: [UInt8], signature: [UInt8], isForwarding: Bool) {
     self.hostKey = hostKey
     self.sessionID = sessionID
@@ -21,15 +21,15 @@ public struct SessionBind: Hashable, Sendable {
     self.isForwarding = isForwarding
   }
 
-  /// The bytes that the host has signed in the key exchange: the session's identifier itself.
+  /// The bytes that the host signed in the key exchange: the session's identifier itself.
   public var signedBytes: [UInt8] { sessionID }
 
-  /// The plain key of the host, which makes its signatures: of a certificate the one that it is about.
+  /// The plain key of the host, which makes its signatures; for a certificate, the key in it.
   ///
-  /// - Throws: ``SSHFormatError`` for a type that is not known.
+  /// - Throws: ``SSHFormatError`` for an unknown type.
   public func signer() throws(SSHFormatError) -> [UInt8] { try KeyBlob.plain(hostKey) }
 
-  /// Reads what follows the extension's name.
+  /// Reads the data after the extension's name.
   init(_ reader: inout SSHReader, _ frame: RawSpan) throws(SSHFormatError) {
     hostKey = try reader.array(frame)
     _ = try KeyBlob.type(hostKey)

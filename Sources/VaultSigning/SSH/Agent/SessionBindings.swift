@@ -1,12 +1,12 @@
-/// The SSH sessions that one connection to the agent came through, in order: those that forwarded it, and at the end the one
-/// that logs in. The rules are those of OpenSSH's ssh-agent.
+/// The SSH sessions through which one connection reached the agent, in order: those that forwarded it and, last, the
+/// one that logs in. The rules are those of OpenSSH's ssh-agent.
 public struct SessionBindings: Hashable, Sendable {
-  /// The number of sessions that a connection may come through.
+  /// The highest number of sessions of a connection.
   public static let limit = 16
 
-  /// One session.
+  /// One session of a connection.
   public struct Hop: Hashable, Sendable {
-    /// The blob of the host key that the session is with.
+    /// The blob of the session's host key.
     public let hostKey: [UInt8]
     /// The identifier of the session.
     public let sessionID: [UInt8]
@@ -16,26 +16,27 @@ public struct SessionBindings: Hashable, Sendable {
 
   /// The sessions, from this machine outward.
   public private(set) var hops: [Hop] = []
-  /// True once a bind did not hold: where the connection comes from cannot be told any more, nor can it be bound.
+  /// True once a bind has failed: the origin of the connection can no longer be determined, and no session can
+  /// be bound any more.
   public private(set) var isBroken = false
 
-  /// A connection without any.
+  /// Makes the bindings of a connection without sessions.
   public init() {}
 
-  /// True when the connection came from another host, over an agent that was forwarded to it, or may have. False, too, for a
-  /// client of this machine that binds nothing.
+  /// True if the connection came, or may have come, from another host to which the agent was forwarded. False also for
+  /// a client on this machine that binds nothing.
   public var isForwarded: Bool { isBroken || hops.contains(where: \.isForwarding) }
 
-  /// Notes a bind that was malformed or whose signature does not hold. Keys that are bound to destinations are of no use on the
-  /// connection from then on: the session that it stands for may be one that forwards the agent.
+  /// Records a bind that was malformed or had an invalid signature. From then on, keys bound to destinations cannot be
+  /// used on the connection, because the session of that bind may be one that forwards the agent.
   public mutating func fail() { isBroken = true }
 
-  /// Adds the session of a bind whose signature the caller has found to hold.
+  /// Adds the session of a bind, whose signature the caller must have verified.
   ///
-  /// The same session and host key again change nothing, as with OpenSSH, not even whether the session forwards.
-  /// - Throws: ``AgentRefusal`` after a session that logs in, because nothing can come through one; for a session that is
-  ///   known with another host key; and beyond ``limit`` or after one that did not hold. The connection is as it was before,
-  ///   but beyond the limit, where it is broken.
+  /// The same session with the same host key changes nothing, not even whether the session forwards, as in OpenSSH.
+  /// - Throws: ``AgentRefusal`` after a session that logs in, because nothing can come through such a session; for a
+  ///   known session with another host key; beyond ``limit``; and after a failed bind. The connection stays as it was,
+  ///   except beyond the limit, where it is broken.
   public mutating func add(_ bind: SessionBind) throws(AgentRefusal) {
     guard !isBroken else { throw AgentRefusal("an earlier binding of the connection did not hold") }
     for hop in hops {
@@ -51,7 +52,7 @@ public struct SessionBindings: Hashable, Sendable {
     hops.append(Hop(hostKey: bind.hostKey, sessionID: bind.sessionID, isForwarding: bind.isForwarding))
   }
 
-  /// True where a login names another host than its session is bound to.
+  /// True if a login names another host than the one to which its session is bound.
   public func contradict(_ login: UserAuthentication) -> Bool {
     guard let hostKey = login.hostKey else { return false }
     return hops.contains { $0.sessionID == login.sessionID && $0.hostKey != hostKey }

@@ -1,21 +1,21 @@
-/// A request to sign (RFC 9987, type 13): which key, over what, and how.
+/// A request to sign (RFC 9987, type 13): the key, the data and the flags.
 public struct SignRequest: Hashable, Sendable {
-  /// The public key blob of the key that is to sign.
+  /// The public key blob of the signing key.
   public let key: [UInt8]
   /// The place of the data in the frame.
   public let data: Range<Int>
-  /// The flags as they came; unknown ones are kept.
+  /// The flags as received, including unknown ones.
   public let flags: Flags
 
-  /// The choices of a client that asks for a signature. RSA alone has any.
+  /// The options of a client that asks for a signature. Only RSA has any.
   public struct Flags: OptionSet, Hashable, Sendable {
     public let rawValue: UInt32
 
     public init(rawValue: UInt32) { self.rawValue = rawValue }
 
-    /// An RSA key signs by `rsa-sha2-256` (RFC 8332). Where both are set OpenSSH's agent takes this one.
+    /// An RSA key signs with `rsa-sha2-256` (RFC 8332). If both flags are set, OpenSSH's agent uses this one.
     public static let rsaSHA256 = Flags(rawValue: 2)
-    /// An RSA key signs by `rsa-sha2-512` (RFC 8332).
+    /// An RSA key signs with `rsa-sha2-512` (RFC 8332).
     public static let rsaSHA512 = Flags(rawValue: 4)
   }
 

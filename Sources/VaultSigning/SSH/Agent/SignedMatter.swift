@@ -1,13 +1,15 @@
 internal import VaultModel
 
-/// What a signature is for. Data that mean anything else are not signed, because the signature would be good for that.
+/// The purpose of a signature. Data with any other meaning are not signed, because the signature would be
+/// valid for that meaning.
 public enum SignedMatter: Hashable, Sendable {
   case login(UserAuthentication)
   case message(SSHSignatureBlob)
 
-  /// Looks at the data of a request.
+  /// Examines the data of a request.
   ///
-  /// - Throws: ``SSHFormatError`` for anything else, and for a login by another key or in another way than the request asks for.
+  /// - Throws: ``SSHFormatError`` for any other data, and for a login with another key or in another way than the
+  ///   request asks for.
   public init(_ data: [UInt8], _ request: SignRequest) throws(SSHFormatError) {
     // Bytes have no padding.
     let bytes = unsafe data.span.bytes
@@ -20,17 +22,17 @@ public enum SignedMatter: Hashable, Sendable {
     }
   }
 
-  /// The login, where it is one.
+  /// The login, if this is one.
   public var login: UserAuthentication? { if case .login(let login) = self { login } else { nil } }
 
-  /// The matter in words for a person, in which the requester's text is quoted.
+  /// The purpose in words for a person; the requester's text is quoted.
   ///
   /// - Parameters:
-  ///   - key: the words for the key that signs, such as "with `ssh/github`"; nil where it is not known yet.
-  ///   - name: the name of a host by its key.
+  ///   - key: The words for the key that signs, such as "with `ssh/github`"; nil if it is not known yet.
+  ///   - name: Returns the name of a host from its key.
   public func words(by key: String?, over bindings: SessionBindings, _ name: ([UInt8]) -> String) -> String {
     let key = key.map { " \($0)" } ?? ""
-    // Whoever a host forwards the agent to asks through it.
+    // A request that comes through a forwarding host may come from anyone on that host.
     let relay =
       (bindings.hops.last { $0.isForwarding }.map { ", for someone on \(name($0.hostKey))" } ?? "")
       + (bindings.isBroken ? ", for someone who may be on any host" : "")
@@ -43,14 +45,15 @@ public enum SignedMatter: Hashable, Sendable {
     }
   }
 
-  /// A quotation that ends where it seems to: the text could hold a backquote, and words like these after it.
+  /// Quotes a text so that the quotation ends where it seems to: the text could contain a backquote, and words like
+  /// these after it.
   private static func quoted(_ text: String) -> String {
     Printable.quoted(String(text.map { $0 == "`" ? "'" : $0 }))
   }
 }
 
 extension UserAuthentication {
-  /// Throws unless the login is by the key that is to sign, in the way that the request asks for.
+  /// Throws unless the login uses the key that is to sign, in the way that the request asks for.
   fileprivate func check(_ request: SignRequest) throws(SSHFormatError) {
     guard signer == request.key else { throw SSHFormatError("the login is by another key than is to sign") }
     let wanted: SignRequest.Flags? =

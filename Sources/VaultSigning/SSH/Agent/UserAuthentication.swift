@@ -1,32 +1,33 @@
-/// What a client signs to log in to a server (RFC 4252 section 7, and OpenSSH's host-bound form of it).
+/// The data that a client signs to log in to a server (RFC 4252 section 7, and OpenSSH's host-bound form).
 ///
-/// The form is held strictly, so that an agent that signs nothing but this and ``SSHSignatureBlob`` never signs, without
-/// knowing it, what means something else elsewhere. The user's name is the requester's text and may have any character but
-/// NUL; it is to be made safe before a person sees it.
+/// The form is checked strictly, so that an agent that signs nothing but this and ``SSHSignatureBlob`` never signs data
+/// that mean something else elsewhere. The requester chose the user's name, which may contain any character but NUL and
+/// must be made safe before a person sees it.
 public struct UserAuthentication: Hashable, Sendable {
   /// The identifier of the SSH session, 20 to 128 bytes.
   public let sessionID: [UInt8]
   /// The name of the user on the server, at most 1024 bytes.
   public let user: String
-  /// The algorithm of the signature, such as `rsa-sha2-256`, or of a certificate, such as
-  /// `rsa-sha2-256-cert-v01@openssh.com`.
+  /// The algorithm of the signature, such as `rsa-sha2-256`, or of a
+  /// certificate, such as `rsa-sha2-256-cert-v01@openssh.com`.
   public let algorithm: String
-  /// The blob of the key or of its certificate, as the server gets it.
+  /// The blob of the key or of its certificate, as the server receives it.
   public let key: [UInt8]
-  /// The blob of the plain key that signs: ``key``, or what that certificate is about. It must be the very key that is asked
-  /// to sign, which the caller has to compare.
+  /// The blob of the plain key that signs: ``key``, or the key in that certificate. The caller must check that this is
+  /// the very key that is asked to sign.
   public let signer: [UInt8]
-  /// The server's host key, which the host-bound form alone has.
+  /// The server's host key; nil unless the data have the host-bound form.
   public let hostKey: [UInt8]?
 
-  /// The lengths in bytes of a session's identifier: the hash of a key exchange, SHA-1 at least, and what OpenSSH allows.
+  /// The allowed lengths of a session's identifier in bytes. The identifier is the hash of a key exchange: at least as
+  /// long as that of SHA-1, and at most what OpenSSH allows.
   static let sessionIDLength = 20...128
 
   private static let hostBoundMethod = "publickey-hostbound-v00@openssh.com"
 
   /// Reads the data of a request to sign.
   ///
-  /// - Throws: ``SSHFormatError`` for anything else than this, for an algorithm that does not fit the key, and for `ssh-rsa`,
+  /// - Throws: ``SSHFormatError`` for any other data, for an algorithm that does not fit the key, and for `ssh-rsa`,
   ///   whose hash is SHA-1.
   public init(_ data: RawSpan) throws(SSHFormatError) {
     var reader = SSHReader(data)
@@ -53,7 +54,8 @@ public struct UserAuthentication: Hashable, Sendable {
     try reader.finish()
   }
 
-  /// A key of RSA has algorithms of its own (RFC 8332); the name of any other is that of its type.
+  /// Checks that the algorithm fits the key's type. RSA keys have algorithms of their own (RFC 8332); for other keys
+  /// the algorithm has the name of the type.
   private static func check(_ algorithm: String, fits type: String) throws(SSHFormatError) {
     let isFitting =
       switch type {

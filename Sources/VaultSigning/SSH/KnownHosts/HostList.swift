@@ -1,13 +1,13 @@
 internal import VaultCore
 internal import VaultModel
 
-/// The hosts of a line of a known_hosts file: names and patterns with commas between, or one hashed name.
+/// The hosts of a line in a known_hosts file: names and patterns separated by commas, or one hashed name.
 enum HostList {
-  /// Names and patterns in lower case; those after `!` exclude.
+  /// Names and patterns in lower case; a pattern after `!` excludes.
   case listed([(pattern: [UInt8], isExcluding: Bool)], plainNames: [[UInt8]])
-  /// The salt, and the base64 of the name's HMAC-SHA-1 under it (`|1|salt|hash`).
+  /// The salt, and the base64 of the HMAC-SHA-1 of the name under the salt (`|1|salt|hash`).
   case hashed(salt: [UInt8], hash: String)
-  /// A hash in another form than these.
+  /// A hash in any other form.
   case unreadable
 
   init(_ text: RawSpan, _ range: Range<Int>) {
@@ -41,7 +41,8 @@ enum HostList {
     return names
   }
 
-  /// True when a host of this name is meant. As with ssh, case does not matter, and what is excluded is so wherever it stands.
+  /// True if the line means a host of this name. As in ssh, case does not matter, and an exclusion
+  /// counts wherever it stands.
   func includes(_ name: [UInt8]) -> Bool {
     let name = Self.lowercased(name)
     switch self {
@@ -49,7 +50,7 @@ enum HostList {
       let fitting = patterns.filter { Wildcard.matches(name, pattern: $0.pattern) }
       return !fitting.isEmpty && !fitting.contains(where: \.isExcluding)
     case .hashed(let salt, let hash):
-      // A library that refuses the short key, as in FIPS mode, leaves the host without this name.
+      // If the library refuses the short key, as in FIPS mode, the host is not recognized under this name.
       let code = try? HMAC.withCode(
         of: unsafe name.span.bytes, key: unsafe SecureBytes(copying: salt.span.bytes), .sha1
       ) { $0.array }

@@ -1,6 +1,6 @@
-/// The fields of one line of a known_hosts file, as places in the file.
+/// The fields of one line in a known_hosts file, as places in the file.
 struct KnownHostLine {
-  /// What a line says of its key.
+  /// The statement of a line about its key.
   enum Marker { case revoked, authority }
 
   let marker: Marker?
@@ -9,7 +9,7 @@ struct KnownHostLine {
   private let type: Range<Int>
   private let key: Range<Int>
 
-  /// Reads the line at `range`. Nil for an empty one, a comment, and one that ssh would not read, either.
+  /// Reads the line at `range`. Nil for an empty line, for a comment, and for a line that ssh would not read either.
   init?(_ text: RawSpan, _ range: Range<Int>) {
     var rest = range
     guard var field = Self.nextField(text, &rest), text.byte(field.lowerBound) != UInt8(ascii: "#") else { return nil }
@@ -31,7 +31,7 @@ struct KnownHostLine {
     (self.type, self.key) = (type, key)
   }
 
-  /// True when the line's key is of this type and has this base64.
+  /// True if the line's key has this type and this base64.
   func isAbout(_ type: [UInt8], _ key: [UInt8], in text: RawSpan) -> Bool {
     Self.equal(text, self.key, key) && Self.equal(text, self.type, type)
   }
@@ -40,7 +40,7 @@ struct KnownHostLine {
     range.count == bytes.count && bytes.indices.allSatisfy { text.byte(range.lowerBound + $0) == bytes[$0] }
   }
 
-  /// Takes the next field off `rest`: no blank is in it, and a carriage return counts as one.
+  /// Takes the next field from `rest`. A field contains no blank, and a carriage return counts as a blank.
   private static func nextField(_ text: RawSpan, _ rest: inout Range<Int>) -> Range<Int>? {
     func isBlank(_ place: Int) -> Bool { [0x20, 0x09, 0x0D].contains(text.byte(place)) }
     guard let start = rest.first(where: { !isBlank($0) }) else { return nil }

@@ -1,31 +1,33 @@
 internal import VaultModel
 
-/// The names that a user's known_hosts file has for a host key (sshd(8), "SSH_KNOWN_HOSTS FILE FORMAT").
+/// The names of a host key in a user's known_hosts file (sshd(8), "SSH_KNOWN_HOSTS FILE FORMAT").
 ///
-/// It is for telling a person which host a key belongs to, not for deciding whether to trust it.
+/// The names are for telling a person which host a key belongs to, not for deciding whether to trust it.
 public struct KnownHosts: Hashable, Sendable {
-  /// The names of the host in the order of the file, each once: plain ones, such as `example.com` and `[example.com]:2222`,
-  /// and those of the candidates that a pattern or a hashed name fits. Printable ASCII, at most ``maximumName`` bytes each,
-  /// at most ``maximumNames``.
+  /// The names of the host in the order of the file, each once: plain names, such as `example.com` and
+  /// `[example.com]:2222`, and candidates that match a pattern or a hashed name. Each is printable ASCII of at most
+  /// ``maximumName`` bytes; there are at most ``maximumNames``.
   public private(set) var names: [String] = []
-  /// True when a line has the key as revoked, for whatever host: stricter than ssh, which asks about one host.
+  /// True if a line states that the key is revoked, for any host. This is stricter than ssh, which asks about one host.
   public private(set) var isRevoked = false
-  /// True when a line has the key as that of an authority. Such a line says nothing of a host that has the key itself.
+  /// True if a line states that the key is that of an authority. Such a line says nothing about a host that
+  /// has the key itself.
   public private(set) var isAuthority = false
 
-  /// The bytes that a name may have: a domain name of 253 between brackets, and a port.
+  /// The highest number of bytes of a name: a domain name of 253 in brackets, and a port.
   public static let maximumName = 261
-  /// The number of names that are looked for.
+  /// The highest number of names that are looked for.
   public static let maximumNames = 16
-  /// The number of names that are held against a line's: the rest of a file of many lines for one key is not looked at.
+  /// The highest number of names that are compared with those of a line. If a file has many lines for one key,
+  /// the rest is ignored.
   static let maximumTrials = 4096
 
-  /// Looks for a host key in the text of a known_hosts file; bad lines are skipped.
+  /// Looks for a host key in the text of a known_hosts file; invalid lines are skipped.
   ///
   /// - Parameters:
-  ///   - hostKey: the blob of a plain host key.
-  ///   - candidates: names that the host may have. A hashed name cannot be read back, so the line is found by these alone;
-  ///     each such line costs a hash for each.
+  ///   - hostKey: The blob of a plain host key.
+  ///   - candidates: The names that the host may have. A hashed name cannot be read back, so only a candidate can match
+  ///     it; each such line costs a hash for each candidate.
   public init(of hostKey: [UInt8], in text: RawSpan, candidates: [String] = []) {
     guard let name = try? KeyBlob.type(hostKey) else { return }
     let (type, key) = (Array(name.utf8), Array(hostKey.base64.utf8))
