@@ -10,7 +10,7 @@ let strict: [SwiftSetting] = [
   .enableUpcomingFeature("ExistentialAny"),
 ]
 
-/// Has the linker put functions together, in the order of a list of their names.
+/// Makes the linker place functions together, in the order of a list of their names.
 func ordered(by list: String) -> [String] {
   [
     "-use-ld=lld", "-Xlinker", "--symbol-ordering-file=\(Context.packageDirectory)/Sources/\(list)", "-Xlinker",
@@ -18,9 +18,10 @@ func ordered(by list: String) -> [String] {
   ]
 }
 
-/// The client is one static file, in which the functions that run at each start lie together: each part of the file that a
-/// start touches is a page fault, and those were a third of its time. The flags hold for release builds only, because a
-/// statically linked debug program cannot be instrumented by the sanitizers; so no test target may depend on `vault`.
+/// The flags that make the client one static file, in which the functions that run at each start lie together. Each
+/// page of the file that a start touches costs a page fault, and those took a third of the start's time. The flags
+/// apply to release builds only, because the sanitizers cannot instrument a statically linked debug program; so no test
+/// target may depend on `vault`.
 let staticExecutable: [LinkerSetting] = [
   .unsafeFlags(
     [
@@ -30,13 +31,14 @@ let staticExecutable: [LinkerSetting] = [
     .when(platforms: [.linux], configuration: .release))
 ]
 
-/// In the daemon the functions of everyday use lie together: the others, four of five, stay out of memory.
+/// The flags that place the daemon's functions of everyday use together, so that the others, four of five,
+/// stay out of memory.
 let keptTogether: [LinkerSetting] = [
   .unsafeFlags(ordered(by: "vaultd/use.order"), .when(platforms: [.linux], configuration: .release))
 ]
 
-/// Symbols are bound at the start. The dynamic linker's search at a first call saves all vector registers to the stack, and
-/// memcpy has left in them what it copied.
+/// The flags that bind symbols at the start. Otherwise the dynamic linker's search at a first call would save all
+/// vector registers to the stack, and memcpy leaves in these what it copied.
 let boundAtStart: [LinkerSetting] = [.unsafeFlags(["-Xlinker", "-z", "-Xlinker", "now"])]
 
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
@@ -57,11 +59,11 @@ let package = Package(
     .executable(name: "vault-rsa", targets: ["vault-rsa"]),
     .executable(name: "vault-agent", targets: ["vault-agent"]),
     .library(name: "VaultClient", targets: ["VaultClient"]),
-    // The internals that the nested benchmark and fuzz builds measure.
+    // The internals that the nested benchmark and fuzz builds use.
     .library(name: "VaultInternals", targets: ["VaultStore", "VaultCore", "VaultWire", "VaultModel"]),
   ],
   dependencies: [
-    // NIO's wiping allocator hook is SPI, so the version is exact.
+    // The version is exact because NIO's wiping allocator hook is SPI.
     .package(url: "https://github.com/apple/swift-nio", exact: "2.101.2"),
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
@@ -75,20 +77,21 @@ let package = Package(
     .systemLibrary(name: "CPAM"),
     .systemLibrary(name: "CTPM2"),
     .systemLibrary(name: "CQREncode"),
-    // libsecret's own flags carry -pthread, about which the package manager complains at every build.
+    // The flags of glib-2.0 are used, because those of libsecret contain -pthread, about which the package manager
+    // complains at every build.
     .systemLibrary(name: "CSecret", pkgConfig: "glib-2.0"),
 
-    // free(3) and realloc(3) that wipe, for the programs that hold secrets while they wait.
+    // A free(3) and a realloc(3) that wipe, for the programs that hold secrets while they wait.
     .target(name: "CWipingHeap"),
-    // Code that runs before the Swift runtime's own start, in every program.
+    // The code that runs in every program before the Swift runtime starts.
     .target(name: "CStart"),
 
     .target(name: "VaultModel", swiftSettings: strict),
     .target(name: "VaultCore", dependencies: ["VaultModel", "CSodium"], swiftSettings: strict),
-    // What libsodium lacks, for other programs' protocols; nothing else reaches libgcrypt.
+    // The functions that libsodium lacks, for other programs' protocols; no other target reaches libgcrypt.
     .target(name: "VaultSigning", dependencies: ["VaultCore", "VaultModel", "CGcrypt"], swiftSettings: strict),
     .target(name: "VaultStore", dependencies: ["VaultCore", "VaultModel", "CSQLite", "CLinux"], swiftSettings: strict),
-    // The types of the interfaces are generated from their definitions.
+    // The types of the interfaces, generated from their definitions.
     .target(
       name: "VaultWire", dependencies: ["VaultModel"],
       exclude: ["io.vaultd.Vault.varlink", "org.varlink.service.varlink"], swiftSettings: strict,
@@ -98,9 +101,9 @@ let package = Package(
       name: "WirePlugin", capability: .buildTool(), dependencies: ["WireGenerator"], path: "Sources/WirePlugin"),
     .target(
       name: "VaultClient", dependencies: ["VaultProcess", "VaultWire", "VaultModel", "CLinux"], swiftSettings: strict),
-    // The beginning and the end of a program, and the start of others.
+    // The beginning and the end of a program, and the starting of other programs.
     .target(name: "VaultProcess", dependencies: ["CLinux"], swiftSettings: strict),
-    // PAM's modules load into this one alone, which holds no key.
+    // The only target into which PAM's modules load; it holds no key.
     .target(
       name: "VaultPAM", dependencies: ["VaultProcess", "VaultWire", "VaultModel", "CPAM", "CLinux"],
       swiftSettings: strict),
@@ -112,13 +115,14 @@ let package = Package(
     .target(
       name: "VaultKeyring", dependencies: ["VaultHelper", "VaultWire", "VaultModel", "CSecret"],
       swiftSettings: strict + [.unsafeFlags(["-Xcc", "-I/usr/include/libsecret-1"])]),
-    // Large RSA keys, whose computations would keep the daemon from answering.
+    // The computations with large RSA keys, which would keep the daemon from answering.
     .target(
       name: "VaultRSA", dependencies: ["VaultHelper", "VaultSigning", "VaultCore", "VaultWire", "VaultModel"],
       swiftSettings: strict),
     .target(
       name: "VaultQR", dependencies: ["VaultProcess", "VaultWire", "CQREncode", "CLinux"], swiftSettings: strict),
-    // Puts questions to a person: the daemon itself starts no program of the user's and speaks to no desktop.
+    // The program that asks a person questions: the daemon itself starts no program of the user and
+    // talks to no desktop.
     .target(
       name: "VaultAgent",
       dependencies: ["VaultClient", "VaultProcess", "VaultWire", "VaultModel", "CSystemd", "CLinux"],
@@ -164,26 +168,28 @@ let package = Package(
       name: "vault", dependencies: ["VaultCLI", "CStart"], exclude: ["start.order"], swiftSettings: strict,
       linkerSettings: staticExecutable),
 
-    // Optimized in debug builds too: it passes over all memory of a process, many times.
+    // Optimized in debug builds too, because it scans all memory of a process many times.
     .target(name: "CMemorySearch", path: "Tests/CMemorySearch", cSettings: [.unsafeFlags(["-O2"])]),
-    // Writes to a store until a test kills it.
+    // A program that writes to a store until a test kills it.
     .executableTarget(
       name: "store-writer", dependencies: ["VaultStore", "VaultCore", "VaultModel"], path: "Tests/StoreWriter",
       swiftSettings: strict),
-    // Looks at a store of which a test has it flip bits.
+    // A program that examines a store in which a test makes it flip bits.
     .executableTarget(
       name: "store-flipper", dependencies: ["VaultStore", "VaultCore", "VaultModel"], path: "Tests/StoreFlipper",
       swiftSettings: strict),
-    // Looks at what calls with a key leave on a stack: in a program, of which there is an optimized one.
+    // A program that examines the traces that calls with a key leave on the stack. It is a program so that there is an
+    // optimized build of it.
     .executableTarget(
       name: "stack-proof", dependencies: ["VaultSigning", "VaultCore", "VaultModel", "CSodium"],
       path: "Tests/StackProof",
       swiftSettings: strict),
-    // Repeats what the fuzzers of whole stores were fed with: in a process of its own, whose random numbers repeat, too.
+    // A program that repeats the inputs of the fuzzers of whole stores, in its own process, so that its
+    // random numbers repeat too.
     .executableTarget(
       name: "store-replay", dependencies: ["VaultStore", "VaultCore", "VaultModel", "CSodium"],
       path: "Tests/Fuzz/Store", swiftSettings: strict),
-    // A disk under SQLite that records and fails, and what is done to files' names.
+    // A disk under SQLite that records operations and fails, and the operations on file names.
     .target(name: "CFaultyDisk", dependencies: ["CSQLite"], path: "Tests/CFaultyDisk"),
     // The part that the tests share: a sandbox with its own home, daemon and terminals.
     .target(
@@ -225,7 +231,7 @@ let package = Package(
         "VaultModel", "CLinux",
         "CSodium", "vaultd", "vault-pam", "vault-tpm2", "vault-keyring", "vault-rsa", "VaultTesting",
         .product(name: "Logging", package: "swift-log"),
-        // A loop whose clock a test moves.
+        // An event loop whose clock a test moves.
         .product(name: "NIOEmbedded", package: "swift-nio"),
       ] + nio,
       exclude: ["helper.sh", "peers.py"],

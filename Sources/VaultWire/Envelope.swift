@@ -1,18 +1,19 @@
 /// The frame around a method call, as https://varlink.org/Service defines it.
 public struct Call: Hashable, Sendable {
-  /// The full name of the method: ``MethodName/init(_:_:)`` reads it.
+  /// The full name of the method, which ``MethodName/init(_:_:)`` reads.
   public let method: Frame.Node
-  /// The parameters, an object; nil when left out.
+  /// The parameters, an object; nil if left out.
   public let parameters: Frame.Node?
-  /// True when the caller takes a stream of replies.
+  /// True if the caller accepts a stream of replies.
   public let more: Bool
-  /// True when the caller wants no reply at all.
+  /// True if the caller wants no reply at all.
   public let oneway: Bool
-  /// True when the caller wants to speak another protocol afterwards.
+  /// True if the caller wants to speak another protocol afterwards.
   public let upgrade: Bool
 
-  /// Reads the envelope of `frame`. Throws ``ParameterError`` for a field that is missing, of the wrong type, or
-  /// unknown.
+  /// Reads the envelope of `frame`.
+  ///
+  /// - Throws: ``ParameterError`` for a field that is missing, of the wrong type, or unknown.
   public init(_ frame: borrowing Frame) throws(ParameterError) {
     var fields = try Fields(frame, frame.root)
     guard let method = try fields.secret(frame, "method") else { throw ParameterError("method") }
@@ -28,14 +29,16 @@ public struct Call: Hashable, Sendable {
 
 /// The frame around a reply or an error.
 public struct Reply: Hashable, Sendable {
-  /// The full name of the error; nil for a reply.
+  /// The full name of the error; nil for an ordinary reply.
   public let error: String?
-  /// The parameters, an object; nil when left out.
+  /// The parameters, an object; nil if left out.
   public let parameters: Frame.Node?
-  /// True when more replies follow.
+  /// True if more replies follow.
   public let continues: Bool
 
-  /// Reads the envelope of `frame`. Throws ``ParameterError`` for a field of the wrong type or unknown.
+  /// Reads the envelope of `frame`.
+  ///
+  /// - Throws: ``ParameterError`` for a field that is of the wrong type or unknown.
   public init(_ frame: borrowing Frame) throws(ParameterError) {
     var fields = try Fields(frame, frame.root)
     parameters = fields.node(frame, "parameters")

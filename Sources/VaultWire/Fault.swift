@@ -1,7 +1,7 @@
-// What the generated errors do not say of themselves.
+// The parts of errors that are not generated.
 
 extension Fault {
-  /// The name as a reply carries it.
+  /// The full name of the error in a reply.
   public var fullName: String {
     switch self {
     case .service(let fault): fault.fullName
@@ -10,8 +10,9 @@ extension Fault {
     }
   }
 
-  /// Reads the error `name` with its parameters; an unknown name gives ``unknown(_:)``. Throws ``ParameterError``
-  /// when the parameters of a known one are not as defined.
+  /// Reads the error `name` with its parameters; an unknown name gives ``unknown(_:)``.
+  ///
+  /// - Throws: ``ParameterError`` if the parameters of a known error do not fit its definition.
   public init(_ frame: borrowing Frame, error name: String, _ parameters: Frame.Node?) throws(ParameterError) {
     let dot = name.lastIndex(of: ".") ?? name.startIndex
     let shortName = name[dot...].dropFirst()
@@ -23,7 +24,7 @@ extension Fault {
     }
   }
 
-  /// Writes it as a whole message: an object with `error` and `parameters`.
+  /// Writes the error as a whole message: an object with `error` and `parameters`.
   public func write(to writer: inout JSONWriter) {
     writer.beginObject()
     writer.field("error", fullName)
@@ -34,9 +35,9 @@ extension Fault {
     writer.endObject()
   }
 
-  /// The answer to a call of a method that ``MethodName`` does not have.
+  /// The reply to a call of a method that ``MethodName`` does not have.
   public static func unknownMethod(_ name: String) -> Fault {
-    // By bytes: a name may be as long as a frame.
+    // The name is searched by bytes, because it may be as long as a frame.
     let interface = name.utf8.lastIndex(of: UInt8(ascii: ".")).map { String(name[..<$0]) } ?? ""
     return interface == VaultInterface.name || interface == ServiceInterface.name
       ? .service(.methodNotFound(method: name)) : .service(.interfaceNotFound(interface: interface))
@@ -44,12 +45,12 @@ extension Fault {
 }
 
 extension ServiceFault {
-  /// The name as a reply carries it.
+  /// The full name of the error in a reply.
   public var fullName: String { shortName.map { "\(ServiceInterface.name).\($0)" } ?? "" }
 }
 
 extension MethodName {
-  /// The method that the string `node` names; nil when there is none, and ``Fault/unknownMethod(_:)`` says why.
+  /// The method that the string `node` names; nil if there is none, and then ``Fault/unknownMethod(_:)`` is the reply.
   public init?(_ frame: borrowing Frame, _ node: Frame.Node) {
     for method in MethodName.allCases where frame.equals(node, method.fullName) {
       self = method

@@ -1,9 +1,9 @@
-/// A message does not have the parameters its definition asks for.
+/// An error for a message whose parameters do not fit their definition.
 public struct ParameterError: Error, Hashable, Sendable {
   /// The member's name, or a path like `items[3].kind`.
   public let parameter: String
 
-  /// Names the parameter at fault.
+  /// Makes an error for the named parameter.
   public init(_ parameter: String) { self.parameter = parameter }
 
   func inside(_ outer: String) -> ParameterError {
@@ -11,21 +11,22 @@ public struct ParameterError: Error, Hashable, Sendable {
   }
 }
 
-/// A value that travels: one type or one parameter list of the interface's definition.
+/// A value in a message: one type or one parameter list of the interface's definition.
 public protocol WireValue: Sendable {
-  /// Reads it from `node`; an absent one is an empty object. Throws ``ParameterError`` for a field that is missing,
-  /// of the wrong type, or not in the definition.
+  /// Reads the value from `node`; an absent value is an empty object.
+  ///
+  /// - Throws: ``ParameterError`` for a field that is missing, of the wrong type, or not in the definition.
   init(_ frame: borrowing Frame, _ node: Frame.Node?) throws(ParameterError)
-  /// Writes it as an object. Absent optional fields are left out.
+  /// Writes the value as an object. Absent optional fields are left out.
   func write(to writer: inout JSONWriter)
 }
 
-/// Reads the fields of one object, and knows at the end whether there was one nobody asked for.
+/// A reader of the fields of one object, which in the end can tell whether any member was not read.
 struct Fields {
   private let object: Frame.Node?
   private let all: UInt64
-  /// One bit per member that was asked for. A definition has far fewer fields than bits, so a member beyond them
-  /// means that some member before it is unknown, too.
+  /// One bit for each member that was read. A definition has far fewer fields than there are bits, so an object with
+  /// more members must have an unknown one among the first.
   private var seen: UInt64 = 0
 
   init(_ frame: borrowing Frame, _ object: Frame.Node?) throws(ParameterError) {
@@ -35,17 +36,17 @@ struct Fields {
     all = count >= 64 ? .max : 1 << UInt64(count) - 1
   }
 
-  /// True when all members were asked for. No key is there twice, so what is asked for next is absent.
+  /// True if all members were read. No object has a key twice, so any further field is absent.
   private var isDone: Bool { seen == all }
 
-  /// The value under `key`; nil when absent or null.
+  /// The value of `key`; nil if it is absent or null.
   mutating func node(_ frame: borrowing Frame, _ key: StaticString) -> Frame.Node? {
     guard !isDone, let object, let (value, place) = frame.find(key, in: object) else { return nil }
     if place < 64 { seen |= 1 << UInt64(place) }
     return frame.kind(value) == .null ? nil : value
   }
 
-  /// Throws for the first member that was not asked for.
+  /// Throws for the first member that was not read.
   func finish(_ frame: borrowing Frame) throws(ParameterError) {
     guard !isDone, let object else { return }
     for (place, member) in frame.members(of: object).enumerated() where place >= 64 || seen >> UInt64(place) & 1 == 0 {
@@ -94,7 +95,7 @@ struct Fields {
     try require(optionalBool(frame, key), key)
   }
 
-  /// A string that stays in the frame.
+  /// A string that is not copied out of the frame.
   mutating func secret(_ frame: borrowing Frame, _ key: StaticString) throws(ParameterError) -> Frame.Node? {
     guard let node = node(frame, key) else { return nil }
     guard frame.kind(node) == .string else { throw ParameterError("\(key)") }

@@ -1,12 +1,13 @@
-/// The values that travel: a type for each type, parameter list and reply of the interfaces, generated from their definitions
-/// (``VaultInterface/description``) and named as these name them.
+/// The values in messages: one Swift type for each type, parameter list and reply of the interfaces, generated from
+/// their definitions (``VaultInterface/description``) and named as there.
 ///
-/// Text and numbers are plain Swift values. A secret (`value`, `data`, `answer`, `code`) is not: read, it is a node that
-/// stays in its frame until ``Frame/content(_:_:)`` copies it out; written, it is lent to a call of its own.
+/// Text and numbers are plain Swift values. A secret (`value`, `data`, `answer`, `code`) is not: when read, it is a
+/// node that stays in its frame until ``Frame/content(_:_:)`` copies it out; when written, it is lent to a separate
+/// call.
 public enum Wire {
-  /// No parameters at all.
+  /// A list of no parameters.
   public struct Empty: Hashable, WireValue {
-    /// Makes the one value there is.
+    /// Makes the only value of the type.
     public init() {}
 
     public init(_ frame: borrowing Frame, _ node: Frame.Node?) throws(ParameterError) {
@@ -19,14 +20,14 @@ public enum Wire {
     }
   }
 
-  /// A prompt of a conversation: what comes before its last reply, which is of the method's own type.
+  /// A prompt of a conversation. Such replies come before the last reply, which has the method's own type.
   public struct Question: Hashable, WireValue {
-    /// The conversation that ``RespondParameters`` must name.
+    /// The conversation, which ``RespondParameters`` must name.
     public var conversation: String
-    /// The question, or what is to be shown.
+    /// The question, or the text to be shown.
     public var prompt: Prompt
 
-    /// Fills it in.
+    /// Makes a prompt.
     public init(conversation: String, prompt: Prompt) {
       self.conversation = conversation
       self.prompt = prompt
@@ -39,7 +40,7 @@ public enum Wire {
       try fields.finish(frame)
     }
 
-    /// Writes it without a code.
+    /// Writes the prompt without a code.
     public func write(to writer: inout JSONWriter) {
       writer.beginObject()
       writer.field("conversation", conversation)
@@ -47,7 +48,7 @@ public enum Wire {
       writer.endObject()
     }
 
-    /// Writes it with the code that is to be typed back.
+    /// Writes the prompt with the code that the person must type.
     public func write(to writer: inout JSONWriter, secret: RawSpan) {
       writer.beginObject()
       writer.field("conversation", conversation)
@@ -57,7 +58,7 @@ public enum Wire {
     }
   }
 
-  /// A reply of a conversation whose last one, or ones, are of the type `Last`.
+  /// A reply of a conversation whose last reply, or last replies, have the type `Last`.
   public enum Reply<Last: WireValue>: WireValue {
     case question(Question)
     case last(Last)

@@ -1,15 +1,16 @@
-/// A Varlink interface definition (https://varlink.org/Interface-Definition): what ours uses of it, which is everything but
-/// enumerations and structs without a name.
+/// A Varlink interface definition (https://varlink.org/Interface-Definition), as far as the interfaces here use it:
+/// everything except enumerations and structs without a name.
 ///
-/// A comment belongs to what follows it. Words in it that begin with `@` are marks: see ``Field`` and ``Method``.
+/// A comment belongs to the declaration after it. Words in it that begin with `@` are marks:
+/// see ``Field`` and ``Method``.
 struct Definition {
-  /// `io.vaultd.Vault`.
+  /// The name of the interface, such as `io.vaultd.Vault`.
   let name: String
   private(set) var types: [Structure] = []
   private(set) var methods: [Method] = []
   private(set) var errors: [Structure] = []
 
-  /// A type, or the parameters of an error.
+  /// A type, or an error with its parameters.
   struct Structure {
     let name: String
     let comment: Comment
@@ -21,7 +22,8 @@ struct Definition {
     let kind: Kind
     let comment: Comment
 
-    /// True for text that is no `String` in our programs. One called `data` is the base64 of the one before it.
+    /// True for text that the programs never hold as a `String`. A field named `data` is the base64 form of
+    /// the field before it.
     var isSecret: Bool { comment.marks.contains("secret") }
     /// True for Unix time in seconds.
     var isTime: Bool { comment.marks.contains("time") }
@@ -33,11 +35,11 @@ struct Definition {
     let parameters: [Field]
     let reply: [Field]
 
-    /// True when replies come with prompts in between.
+    /// True if prompts come between the replies.
     var isConversation: Bool { reply.prefix(2).map(\.name) == ["conversation", "prompt"] }
-    /// True when it has to be called with `more`.
+    /// True if the method must be called with `more`.
     var streams: Bool { isConversation || comment.marks.contains("more") }
-    /// True when it has to be called with `upgrade`.
+    /// True if the method must be called with `upgrade`.
     var upgrades: Bool { comment.marks.contains("upgrade") }
   }
 
@@ -46,7 +48,7 @@ struct Definition {
     case named(String)
     case optional(Kind)
     case array(Kind)
-    /// `[string]string`.
+    /// The type `[string]string`.
     case map
   }
 
@@ -72,7 +74,7 @@ struct Definition {
   }
 }
 
-/// The comment above something: its lines, and the marks in it.
+/// The comment above a declaration: its lines and the marks in them.
 struct Comment {
   var lines: [String] = []
   var marks: Set<String> = []
@@ -90,7 +92,7 @@ struct Comment {
   }
 }
 
-/// A definition that cannot be read.
+/// The error for a definition that cannot be read.
 struct Malformed: Error, CustomStringConvertible {
   let description: String
   init(_ description: String) { self.description = description }

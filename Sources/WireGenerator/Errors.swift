@@ -1,7 +1,9 @@
-// The errors of an interface, as one enumeration.
+// The generation of an interface's errors as one enumeration.
 
 extension Source {
-  /// - Parameter others: lines with cases beside the interface's own.
+  /// Writes the enumeration and its names.
+  ///
+  /// - Parameter others: The lines of cases besides the interface's own.
   mutating func errors(of definition: Definition, as name: String, _ comment: String, others: [String] = []) {
     line("/// \(comment)")
     block("public enum \(name): Error, Hashable, Sendable") { source in
@@ -54,14 +56,14 @@ extension Source {
 }
 
 extension Definition.Structure {
-  /// The values of the case.
+  /// The associated values of the case.
   fileprivate var payload: String {
     if fields.isEmpty { return "" }
     let parts = fields.map { "\($0.name.property): \($0.swiftType)\($0.absent)" }
     return "(" + parts.joined(separator: ", ") + ")"
   }
 
-  /// The case, read from its fields.
+  /// The expression that makes the case from its fields.
   fileprivate var reading: String {
     if fields.isEmpty { return name.caseName }
     return name.caseName + "(" + fields.map { "\($0.name.property): \($0.reading)" }.joined(separator: ", ") + ")"

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Writes the Swift of the two interfaces that the daemon serves. The build runs it.
+/// The program that writes the Swift source of the two interfaces that the daemon serves. The build runs it.
 @main enum Generator {
   static func main() {
     do {
@@ -21,7 +21,7 @@ import Foundation
     String(decoding: try Data(contentsOf: URL(filePath: path)), as: UTF8.self)
   }
 
-  /// The files that are written, by their names.
+  /// The texts of the generated files by their names.
   static func files(vault: String, service: String) throws -> [String: String] {
     let (vault, service) = (Interface(vault, try Definition(vault)), Interface(service, try Definition(service)))
     let all = [vault, service]

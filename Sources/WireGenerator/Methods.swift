@@ -1,4 +1,4 @@
-// The methods of all interfaces together: their names, and who answers them.
+// The generation of the methods of all interfaces: their names and the protocols that answer them.
 
 extension Source {
   mutating func methodNames(_ definitions: [Definition]) {
@@ -74,9 +74,9 @@ extension Source {
 }
 
 extension Definition.Method {
-  /// The type of its parameters.
+  /// The type of the method's parameters.
   var parameterType: String { parameters.isEmpty ? "Wire.Empty" : "Wire.\(name)Parameters" }
 
-  /// The fields of its replies, or of the last one where there are prompts before it.
+  /// The fields of the method's replies, or of the last reply if prompts come before it.
   var ownReply: [Definition.Field] { isConversation ? Array(reply.dropFirst(2)) : reply }
 }

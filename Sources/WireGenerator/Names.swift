@@ -1,16 +1,17 @@
-// The names that things have in Swift.
+// The names of the definitions' parts in Swift.
 
 extension String {
-  /// `kdf_memory` as `kdfMemory`; durations in milliseconds, which end in `_ms`, are called that.
+  /// The name of a property: `kdf_memory` becomes `kdfMemory`, and the ending `_ms` of
+  /// a duration becomes `Milliseconds`.
   var property: String {
     let parts = (hasSuffix("_ms") ? String(dropLast(3)) + "_milliseconds" : self).split(separator: "_")
     return parts.enumerated().map { $0.offset == 0 ? String($0.element) : $0.element.capitalized }.joined()
   }
 
-  /// `NoSuchItem` as `noSuchItem`.
+  /// The name of a case: `NoSuchItem` becomes `noSuchItem`.
   var caseName: String { prefix(1).lowercased() + dropFirst() }
 
-  /// In backticks where Swift has the word for itself.
+  /// The name in backticks if it is a keyword of Swift.
   var escaped: String { ["for", "in", "init", "default", "is", "as", "self"].contains(self) ? "`\(self)`" : self }
 }
 
@@ -19,7 +20,7 @@ extension Substring {
 }
 
 extension Definition.Field {
-  /// The type of its property.
+  /// The type of the field's property.
   var swiftType: String { isSecret ? "Frame.Node?" : swiftType(of: kind) }
 
   private func swiftType(of kind: Definition.Kind) -> String {
@@ -34,7 +35,7 @@ extension Definition.Field {
     }
   }
 
-  /// The default of a parameter for it, which stands for its absence or for none; empty where there is no such thing.
+  /// The default of a parameter for the field, which stands for an absent or empty value; empty if there is no default.
   var absent: String {
     switch kind {
     case .optional: " = nil"
@@ -43,7 +44,7 @@ extension Definition.Field {
     }
   }
 
-  /// The expression that reads it.
+  /// The expression that reads the field.
   var reading: String {
     let function: String
     if isSecret {

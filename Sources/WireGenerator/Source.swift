@@ -12,7 +12,7 @@ struct Source {
     text += line.isEmpty ? "\n" : String(repeating: "  ", count: depth) + line + "\n"
   }
 
-  /// Lines between braces, behind `head`.
+  /// Writes lines between braces, after `head`.
   mutating func block(_ head: String, _ body: (inout Source) -> Void) {
     line(head + " {")
     depth += 1
@@ -21,7 +21,7 @@ struct Source {
     line("}")
   }
 
-  /// A doc comment; `otherwise` where there is none.
+  /// Writes a doc comment, or `otherwise` if the definition has none.
   mutating func doc(_ comment: Comment, otherwise: String? = nil) {
     for line in comment.lines.isEmpty ? [otherwise].compactMap({ $0 }) : comment.lines { self.line("/// \(line)") }
   }

@@ -1,7 +1,7 @@
-// Types, parameters and replies.
+// The generation of types, parameters and replies.
 
 extension Source {
-  /// The type `Wire.NAME` with these fields; `secretive` are the types that have secrets.
+  /// Writes the type `Wire.NAME` with these fields; `secretive` are the names of the types that have secrets.
   mutating func structure(
     _ name: String, _ fields: [Definition.Field], _ comment: Comment, otherwise: String, _ secretive: Set<String>
   ) {
@@ -48,7 +48,7 @@ extension Source {
     let holder = fields.first { secretive.contains($0.kind.typeName ?? "") }
     let plain = fields.filter { !$0.isSecret }
     func write(_ field: Definition.Field, _ source: inout Source) {
-      // The parameter has a name of its own.
+      // The writer's parameter has the name `writer` already.
       let property = field.name == "writer" ? "self.writer" : field.name.property.escaped
       source.line("writer.field(\"\(field.name)\", \(property))")
     }
@@ -81,6 +81,6 @@ extension Source {
 }
 
 extension Definition.Kind {
-  /// The type that it names, if it does so by itself.
+  /// The name of the type, if the kind is a named type itself.
   var typeName: String? { if case .named(let name) = self { name } else { nil } }
 }

@@ -1,11 +1,11 @@
-/// The words, signs and comments of a definition, one after the other.
+/// The words, signs and comments of a definition, in order.
 struct Tokens {
   private enum Token: Equatable {
     case word(String)
     case comment(Substring)
   }
 
-  // The next one is the last.
+  // The remaining tokens in reverse order, so that the next one is the last.
   private var rest: [Token] = []
 
   init(_ text: String) throws {
@@ -36,7 +36,7 @@ struct Tokens {
 
   var isAtEnd: Bool { !rest.contains { if case .word = $0 { true } else { false } } }
 
-  /// The comment before the next word; an empty one where there is none.
+  /// The comment before the next word; empty if there is none.
   mutating func comment() -> Comment {
     var comment = Comment()
     while case .comment(let line)? = rest.last {
@@ -57,7 +57,7 @@ struct Tokens {
     if found != word { throw Malformed("`\(found)` stands where `\(word)` should") }
   }
 
-  /// A list of fields in parentheses.
+  /// Reads a list of fields in parentheses.
   mutating func fields() throws -> [Definition.Field] {
     try expect("(")
     var fields: [Definition.Field] = []

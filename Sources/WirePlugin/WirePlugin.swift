@@ -1,6 +1,6 @@
 import PackagePlugin
 
-/// Has the build run ``WireGenerator`` when a definition of an interface has changed.
+/// The plugin that makes the build run ``WireGenerator`` when an interface's definition has changed.
 @main struct WirePlugin: BuildToolPlugin {
   func createBuildCommands(context: PluginContext, target: any Target) throws -> [Command] {
     guard let target = target as? any SourceModuleTarget else { return [] }

@@ -1,15 +1,15 @@
 public import VaultModel
 
-/// The answer of the program of a keystore: one JSON object, ended by a NUL.
+/// The reply of a keystore's program: one JSON object, ended by a NUL.
 public enum KeystoreReply: ~Copyable {
-  /// The place where the key is now.
+  /// The key was stored and can be found by `locator`.
   case stored(locator: [UInt8])
-  /// The key, of ``KeystoreRequest/keyCount`` bytes.
+  /// The fetched key, which has ``KeystoreRequest/keyCount`` bytes.
   case fetched(key: SecretBuffer)
   case removed
   case failed(KeystoreError)
 
-  /// The reply as it is sent.
+  /// The encoded reply.
   public consuming func frame() -> SecretBuffer {
     var writer = JSONWriter()
     writer.beginObject()
@@ -34,7 +34,7 @@ public enum KeystoreReply: ~Copyable {
     return writer.finish()
   }
 
-  /// Reads what ``frame()`` wrote in answer to `operation`; nil when it is anything else.
+  /// Reads a frame that ``frame()`` wrote in reply to `operation`; nil for any other frame.
   public init?(_ frame: borrowing Frame, to operation: KeystoreRequest.Operation) {
     let root = frame.root
     if let code = frame.member("error", of: root).flatMap({ frame.string($0) }).flatMap(KeystoreError.Code.init),

@@ -1,6 +1,6 @@
 internal import VaultModel
 
-/// A request of the daemon to the program of a keystore: one JSON object, ended by a NUL.
+/// A request of the daemon to a keystore's program: one JSON object, ended by a NUL.
 ///
 ///     {"operation": "store", "vault": "…", "place": "device:/dev/tpmrm0", "key": "(base64)"}
 ///     {"operation": "fetch", "vault": "…", "place": "device:/dev/tpmrm0", "locator": "(base64)"}
@@ -15,12 +15,12 @@ public struct KeystoreRequest: Hashable, Sendable {
   public static let frameLimit = 8 << 10
 
   public let operation: Operation
-  /// The vault's id in hex.
+  /// The vault's id in hexadecimal.
   public let vault: String
-  /// The keystore among those of its kind, as the settings name it: a TPM's device, a bus name. Empty for the usual
-  /// one.
+  /// The keystore among those of its kind, as the settings name it: a TPM's device or a bus name. Empty
+  /// for the usual one.
   public let place: String
-  /// The locator that `store` gave; empty for `store` itself. Not secret.
+  /// The locator that `store` returned; empty for `store` itself. Not secret.
   public let locator: [UInt8]
 
   public init(_ operation: Operation, vault: String, place: String, locator: [UInt8] = []) {
@@ -30,9 +30,9 @@ public struct KeystoreRequest: Hashable, Sendable {
     self.locator = locator
   }
 
-  /// The request as it is sent; `key` is what `store` is to keep.
+  /// The encoded request; `key` is the key for `store` to keep.
   public func frame(key: RawSpan? = nil) -> SecretBuffer {
-    // Room for all of it, so that the key is written once and moved never.
+    // There is room for the whole request, so that the key is written once and never moved.
     var writer = JSONWriter(capacity: 4 << 10)
     writer.beginObject()
     writer.key("operation")
@@ -53,7 +53,7 @@ public struct KeystoreRequest: Hashable, Sendable {
     return writer.finish()
   }
 
-  /// Reads what ``frame(key:)`` wrote; nil when it is anything else.
+  /// Reads a frame that ``frame(key:)`` wrote; nil for any other frame.
   public init?(_ frame: borrowing Frame) {
     let root = frame.root
     guard let operation = frame.member("operation", of: root).flatMap({ frame.string($0) }).flatMap(Operation.init),
@@ -68,7 +68,7 @@ public struct KeystoreRequest: Hashable, Sendable {
     self.init(operation, vault: vault, place: place, locator: locator)
   }
 
-  /// The key in a frame, of ``keyCount`` bytes; nil when there is none.
+  /// The key in a frame, which has ``keyCount`` bytes; nil if there is none.
   public static func key(_ frame: borrowing Frame) -> SecretBuffer? {
     guard let node = frame.member("key", of: frame.root), frame.base64Count(node) == keyCount else { return nil }
     var key = SecretBuffer(capacity: keyCount)

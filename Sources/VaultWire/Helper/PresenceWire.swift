@@ -1,14 +1,14 @@
 public import VaultModel
 
-/// The messages of `vaultd` and `vault-pam` to each other, one object a frame: the daemon a ``Request``, the helper as
-/// many ``Message/prompt(_:)`` as PAM has, the daemon an answer to each that wants one, the helper
-/// ``Message/outcome(_:)``.
+/// The messages between `vaultd` and `vault-pam`, one object per frame. The daemon sends a ``Request``; the helper
+/// sends a ``Message/prompt(_:)`` for each message of PAM; the daemon answers each prompt that wants an answer; the
+/// helper ends with ``Message/outcome(_:)``.
 public enum PresenceWire {
-  /// The way in which a message is to be put.
+  /// The form in which a prompt is presented.
   public enum Style: String, Sendable {
-    /// A question whose answer is not shown.
+    /// A question whose answer must not be shown.
     case secret
-    /// A question whose answer may be seen.
+    /// A question whose answer may be shown.
     case visible
     case info
     case error
@@ -16,12 +16,12 @@ public enum PresenceWire {
     public var wantsAnswer: Bool { self == .secret || self == .visible }
   }
 
-  /// The user to be authenticated, and the way to do it.
+  /// The user to be authenticated, and the PAM service for it.
   public struct Request: Hashable, WireValue {
     /// The PAM service.
     public var service: String
     public var uid: UInt32
-    /// The name of the user who asks, where it is another one than the daemon's.
+    /// The name of the user who asks, if it is not the daemon's user.
     public var requester: String?
 
     public init(service: String, uid: UInt32, requester: String? = nil) {
@@ -48,7 +48,7 @@ public enum PresenceWire {
     }
   }
 
-  /// A message or a question of PAM's.
+  /// A message or a question of PAM.
   public struct Prompt: Hashable, WireValue {
     public var style: Style
     public var text: String
@@ -74,10 +74,10 @@ public enum PresenceWire {
     }
   }
 
-  /// A frame of the helper's.
+  /// A frame that the helper sends.
   public enum Message: Hashable, WireValue {
     case prompt(Prompt)
-    /// The last one.
+    /// The last frame.
     case outcome(PresenceOutcome)
 
     public init(_ frame: borrowing Frame, _ node: Frame.Node?) throws(ParameterError) {
@@ -104,7 +104,7 @@ public enum PresenceWire {
     }
   }
 
-  /// The frame that answers a question, with its NUL.
+  /// The frame that answers a prompt, with its NUL.
   public static func frame(answering answer: RawSpan) -> SecretBuffer {
     var writer = JSONWriter(capacity: 64 + 2 * answer.byteCount)
     writer.beginObject()
@@ -113,7 +113,7 @@ public enum PresenceWire {
     return writer.finish()
   }
 
-  /// The answer such a frame carries.
+  /// Reads the answer in such a frame.
   public static func answer(_ frame: borrowing Frame) throws(ParameterError) -> SecretBuffer {
     var fields = try Fields(frame, frame.root)
     let (text, data) = (try fields.secret(frame, "answer"), try fields.secret(frame, "data"))
@@ -124,8 +124,8 @@ public enum PresenceWire {
 }
 
 extension PresenceWire {
-  /// True when a name is one of ours: `vault`, or `vault-` and more. It becomes part of a path, and PAM would take any
-  /// service for a test of passwords.
+  /// True if a name is that of one of the vault's PAM services: `vault`, or a name that begins with `vault-`. The name
+  /// becomes part of a path, and PAM would use any service to test passwords.
   public static func isService(_ name: String) -> Bool {
     (name == "vault" || name.hasPrefix("vault-")) && name.utf8.count <= 64
       && name.utf8.allSatisfy {

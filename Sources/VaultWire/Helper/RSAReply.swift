@@ -1,16 +1,16 @@
-/// The answer of `vault-rsa`: one JSON object, ended by a NUL.
+/// The reply of `vault-rsa`: one JSON object, ended by a NUL.
 public enum RSAReply: ~Copyable {
-  /// The signature, or the new key; nothing where a key was only checked.
+  /// The signature or the new key; empty if a key was only checked.
   case made(SecretBuffer)
-  /// The reason why there is none.
+  /// The reason for the failure.
   case failed(String)
 
   /// The longest reply in bytes.
   public static let frameLimit = 8 << 10
 
-  /// The reply as it is sent.
+  /// The encoded reply.
   public consuming func frame() -> SecretBuffer {
-    // Room for all of it, so that a key is written once and moved never.
+    // There is room for the whole reply, so that a key is written once and never moved.
     var writer = JSONWriter(capacity: Self.frameLimit)
     writer.beginObject()
     switch consume self {
@@ -25,7 +25,7 @@ public enum RSAReply: ~Copyable {
     return writer.finish()
   }
 
-  /// Reads what ``frame()`` wrote; nil when it is anything else.
+  /// Reads a frame that ``frame()`` wrote; nil for any other frame.
   public init?(_ frame: borrowing Frame) {
     if let reason = frame.member("reason", of: frame.root).flatMap({ frame.string($0) }) {
       self = .failed(reason)

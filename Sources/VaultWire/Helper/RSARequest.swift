@@ -1,31 +1,31 @@
 internal import VaultModel
 
-/// A request of the daemon to `vault-rsa`: one JSON object, ended by a NUL, and behind it the private key, as many
-/// bytes as the object says.
+/// A request of the daemon to `vault-rsa`: one JSON object, ended by a NUL, and after it the private key, whose size
+/// the object states.
 ///
 ///     {"work": "sign", "scheme": "rsaPSSSHA256", "digest": "(base64)", "key": 3272}
 ///     {"work": "check", "key": 3272}
 ///     {"work": "make", "bits": 4096, "comment": "ssh/deploy"}
 ///
-/// The key is no part of the object, so that it is read into the memory where it is to be, and into no other.
+/// The key is not part of the object, so that it is read into its final memory and into no other.
 public struct RSARequest: Hashable, Sendable {
   public enum Work: Hashable, Sendable {
-    /// A signature of a digest, by a way to sign of that name.
+    /// Signs a digest with the scheme of that name.
     case sign(scheme: String, digest: [UInt8])
-    /// A check that the key's numbers make a valid signature.
+    /// Checks that the key's numbers make a valid signature.
     case check
-    /// A new key of so many bits: in OpenSSH's form with a comment, otherwise in PKCS #8.
+    /// Makes a new key of `bits` bits: in OpenSSH's form if there is a comment, otherwise in PKCS #8.
     case make(bits: Int, comment: String?)
   }
 
-  /// The longest object, in bytes; a comment is the name of an item.
+  /// The longest object in bytes; a comment is the name of an item.
   public static let frameLimit = 4 << 10
-  /// The longest private key, in bytes.
+  /// The longest private key in bytes.
   public static let keyLimit = 16 << 10
   private static let digests = 32...64
 
   public let work: Work
-  /// The number of bytes that follow.
+  /// The size in bytes of the key that follows.
   public let keyCount: Int
 
   public init(_ work: Work, keyCount: Int) {
@@ -33,7 +33,7 @@ public struct RSARequest: Hashable, Sendable {
     self.keyCount = keyCount
   }
 
-  /// The request as it is sent, with the key of that many bytes behind it.
+  /// The encoded request, followed by the key, which must have ``keyCount`` bytes.
   public func frame(key: RawSpan) -> SecretBuffer {
     var writer = JSONWriter()
     writer.beginObject()
@@ -60,14 +60,14 @@ public struct RSARequest: Hashable, Sendable {
     writer.integer(Int64(key.byteCount))
     writer.endObject()
     let object = writer.finish()
-    // Room for all of it, so that the key is written once and moved never.
+    // There is room for the whole frame, so that the key is written once and never moved.
     var frame = SecretBuffer(capacity: object.count + key.byteCount)
     object.withBytes { frame.append($0) }
     frame.append(key)
     return frame
   }
 
-  /// Reads what ``frame(key:)`` wrote, up to the key; nil when it is anything else.
+  /// Reads a frame that ``frame(key:)`` wrote, up to the key; nil for any other frame.
   public init?(_ frame: borrowing Frame) {
     let root = frame.root
     guard let name = frame.member("work", of: root).flatMap({ frame.string($0) }),

@@ -1,7 +1,7 @@
-/// The form in which a value travels: as text where it can be read as such, and otherwise as base64 (`data`).
+/// The form of a value in a message: text if the value can be read as such, otherwise base64 (`data`).
 public enum Content {
-  /// True when `bytes` are UTF-8 without control characters other than tab, CR and LF. Control characters are U+0000
-  /// to U+001F and U+007F to U+009F (Unicode general category Cc).
+  /// True if `bytes` are UTF-8 without control characters other than tab, CR and LF. Control characters are U+0000 to
+  /// U+001F and U+007F to U+009F (Unicode general category Cc).
   public static func isText(_ bytes: RawSpan) -> Bool {
     let text = Span<UInt8>(_bytes: bytes)
     var at = text.endOfPlainRun(from: 0)
@@ -21,7 +21,7 @@ public enum Content {
 }
 
 extension JSONWriter {
-  /// Writes the member that carries a secret: `name` when it is text, else `data`.
+  /// Writes the member for a secret: `name` if the secret is text, otherwise `data`.
   public mutating func content(_ bytes: RawSpan, as name: StaticString = "value") {
     if Content.isText(bytes) {
       text(bytes, as: name)
@@ -31,7 +31,7 @@ extension JSONWriter {
     }
   }
 
-  /// Writes the member `name`, a secret that is UTF-8.
+  /// Writes the member `name` for a secret that is UTF-8.
   mutating func text(_ bytes: RawSpan, as name: StaticString) {
     key(name)
     secret(bytes)
@@ -39,8 +39,9 @@ extension JSONWriter {
 }
 
 extension Frame {
-  /// The size in bytes of what `text` (a string) or `data` (base64) carries; nil when neither is there. Throws when
-  /// both are, or when `data` is not base64.
+  /// The size in bytes of the content of `text` (a string) or `data` (base64); nil if both are absent.
+  ///
+  /// - Throws: ``ParameterError`` if both are present, or if `data` is not base64.
   public borrowing func contentCount(_ text: Node?, _ data: Node?) throws(ParameterError) -> Int? {
     switch (text, data) {
     case (nil, nil): return nil
@@ -52,8 +53,9 @@ extension Frame {
     }
   }
 
-  /// Copies what `text` or `data` carries into `target`, whose size must be ``contentCount(_:_:)``. Throws when
-  /// `data` is not base64.
+  /// Copies the content of `text` or `data` into `target`, whose size must be ``contentCount(_:_:)``.
+  ///
+  /// - Throws: ``ParameterError`` if `data` is not base64.
   public borrowing func copyContent(
     _ text: Node?, _ data: Node?, into target: inout MutableRawSpan
   ) throws(ParameterError) {
@@ -61,7 +63,9 @@ extension Frame {
     guard let data, copyBase64(data, into: &target) else { throw ParameterError("data") }
   }
 
-  /// A copy of what `text` or `data` carries; nil when neither is there. Throws as ``contentCount(_:_:)`` does.
+  /// A copy of the content of `text` or `data`; nil if both are absent.
+  ///
+  /// - Throws: The errors of ``contentCount(_:_:)``.
   public borrowing func content(_ text: Node?, _ data: Node?) throws(ParameterError) -> SecretBuffer? {
     guard let count = try contentCount(text, data) else { return nil }
     var copy = SecretBuffer(capacity: count)

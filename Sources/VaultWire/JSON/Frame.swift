@@ -1,18 +1,18 @@
 /// One message: a strictly parsed JSON object that owns its bytes and wipes them at the end of its life.
 ///
-/// The parser is our own because the decoders at hand (Foundation's among them) turn every string into a `String`,
-/// a `Data` or a dictionary, whose memory is copied freely and cannot be wiped, so a password or a value that passed
-/// through one would stay in memory. Here a parsed value is an offset into the frame, and a secret is copied once,
-/// by ``copySecret(_:into:)`` or ``copyBase64(_:into:)``, to where the caller wants it.
+/// This program has its own parser because the available decoders, including Foundation's, turn every string into a
+/// `String`, a `Data` or a dictionary. Their memory is copied freely and cannot be wiped, so a password or a value that
+/// passed through them would stay in memory. Here a parsed value is an offset into the frame, and a secret is copied
+/// once, by ``copySecret(_:into:)`` or ``copyBase64(_:into:)``, to the place that the caller chooses.
 ///
-/// A ``Node`` belongs to the frame that gave it; in another frame it names some other value, or traps.
+/// A ``Node`` is valid only in the frame that returned it; in another frame it denotes some other value, or traps.
 public struct Frame: ~Copyable, Sendable {
-  /// The depth to which objects and arrays may nest, the message itself counted.
+  /// The maximum depth to which objects and arrays may nest, including the message itself.
   public static let maximumDepth = 16
-  /// The number of keys and values that a frame may hold: more than a call or a page of the largest items, with all
-  /// that they can have, and few enough to be read within some milliseconds.
+  /// The highest number of keys and values of a frame: more than a call, or a page of the largest possible items, has,
+  /// and few enough to be read within some milliseconds.
   public static let maximumValues = 1 << 15
-  /// The number of members that one object may have. An item's attributes are the most that the interface knows.
+  /// The highest number of members of one object. The largest objects of the interface are the attributes of an item.
   public static let maximumMembers = 256
 
   /// The kind of a value.
@@ -24,7 +24,7 @@ public struct Frame: ~Copyable, Sendable {
     init(_ index: Int) { self.index = UInt32(truncatingIfNeeded: index) }
   }
 
-  /// The buffer that a frame lies in, for another frame to use again.
+  /// The buffer of a frame, for reuse by another frame.
   struct Memory: ~Copyable {
     var bytes = SecretBuffer()
     var records: [JSONParser.Record] = []
@@ -32,16 +32,17 @@ public struct Frame: ~Copyable, Sendable {
 
   private let memory: Memory
 
-  /// Parses the JSON object that `text` is, without a NUL, and takes a copy of it.
+  /// Parses the JSON object in `text`, which has no NUL, and copies it.
   ///
-  /// Throws ``FrameError``: RFC 8259 is held strictly, with no duplicate keys, well-formed UTF-8, whole surrogate
-  /// pairs and the limits above. Numbers may be of any size; ``integer(_:)`` tells what fits.
+  /// RFC 8259 is applied strictly: there are no duplicate keys, UTF-8 is well formed, surrogate pairs are complete, and
+  /// the limits above hold. Numbers may be of any size; ``integer(_:)`` tells which ones fit.
+  /// - Throws: ``FrameError``.
   public init(parsing text: RawSpan) throws(FrameError) {
     var memory = Memory()
     try self.init(parsing: text, in: &memory)
   }
 
-  /// The same in memory that another frame has left; `memory` has none afterwards.
+  /// Parses in memory that another frame has left; `memory` is empty afterwards.
   init(parsing text: RawSpan, in memory: inout Memory) throws(FrameError) {
     guard text.byteCount <= Int32.max else { throw .tooLong(limit: Int(Int32.max)) }
     var own = Memory()
@@ -52,7 +53,7 @@ public struct Frame: ~Copyable, Sendable {
     self.memory = own
   }
 
-  /// Wipes the frame and leaves its memory.
+  /// Wipes the frame and returns its memory.
   consuming func leaveMemory() -> Memory {
     var memory = memory
     memory.bytes.removeAll()
@@ -63,7 +64,7 @@ public struct Frame: ~Copyable, Sendable {
   /// The message itself, always an object.
   public var root: Node { Node(0) }
 
-  /// The length of the message in bytes.
+  /// The size of the message in bytes.
   public var byteCount: Int { memory.bytes.count }
 
   private var records: [JSONParser.Record] { _read { yield memory.records } }
@@ -71,14 +72,14 @@ public struct Frame: ~Copyable, Sendable {
   /// The kind of `node`.
   public borrowing func kind(_ node: Node) -> Kind { record(node).kind }
 
-  /// The value under `key` in `object`. Nil when it is absent or null, which Varlink does not tell apart, and when
-  /// `object` is none.
+  /// The value of `key` in `object`. Nil if it is absent or null, which are the same in Varlink, or if `object`
+  /// is not an object.
   public borrowing func member(_ key: StaticString, of object: Node) -> Node? {
     guard let (value, _) = find(key, in: object), kind(value) != .null else { return nil }
     return value
   }
 
-  /// The members of `object` in their order, null ones too; empty when it is no object.
+  /// The members of `object` in their order, including null ones; empty if it is not an object.
   public borrowing func members(of object: Node) -> [(key: String, value: Node)] {
     guard kind(object) == .object else { return [] }
     var found: [(key: String, value: Node)] = []
@@ -91,7 +92,7 @@ public struct Frame: ~Copyable, Sendable {
     return found
   }
 
-  /// The elements of `array` in their order; empty when it is no array.
+  /// The elements of `array` in their order; empty if it is not an array.
   public borrowing func elements(of array: Node) -> [Node] {
     guard kind(array) == .array else { return [] }
     var found: [Node] = []
@@ -115,7 +116,7 @@ public struct Frame: ~Copyable, Sendable {
     return count
   }
 
-  /// The value under `key` and its place among the members of `object`, counted from zero.
+  /// The value of `key`, and its place among the members of `object`, counted from zero.
   borrowing func find(_ key: StaticString, in object: Node) -> (value: Node, place: Int)? {
     guard kind(object) == .object else { return nil }
     let end = Int(record(object).next)

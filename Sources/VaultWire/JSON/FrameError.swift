@@ -1,8 +1,8 @@
-/// The reason why bytes are not a frame. It carries no part of them, so it can be logged.
+/// The reason that bytes are not a frame. It contains no part of the bytes, so it can be logged.
 public enum FrameError: Error, Hashable, Sendable {
-  /// The frame is longer than `limit` bytes, its NUL not counted.
+  /// The frame is longer than `limit` bytes, without its NUL.
   case tooLong(limit: Int)
-  /// Not JSON as RFC 8259 defines it, found `offset` bytes into the frame.
+  /// The text is not JSON by RFC 8259; the fault is `offset` bytes into the frame.
   case invalidJSON(offset: Int, reason: String)
   /// Objects and arrays nest deeper than ``Frame/maximumDepth``.
   case tooDeep
@@ -10,8 +10,8 @@ public enum FrameError: Error, Hashable, Sendable {
   case tooManyValues(limit: Int)
   /// An object has more than ``Frame/maximumMembers`` members.
   case tooManyMembers(limit: Int)
-  /// An object has the same key twice. RFC 8259, section 4 leaves the meaning open, so there is none.
+  /// An object has the same key twice. RFC 8259, section 4, leaves the meaning open, so such an object is refused.
   case duplicateKey
-  /// Valid JSON, but a message is always an object.
+  /// The text is valid JSON, but not an object, as a message must be.
   case notAnObject
 }

@@ -1,12 +1,12 @@
 extension Frame {
-  /// The value of true or false, or nil for another kind.
+  /// The value of true or false; nil for another kind.
   public borrowing func bool(_ node: Node) -> Bool? {
     let word = record(node)
     guard word.kind == .bool else { return nil }
     return word.end - word.start == 4
   }
 
-  /// The exact value of a number, or nil when it is no integer, does not fit, or is another kind. The notation does
+  /// The exact value of a number; nil if it is not an integer, does not fit, or is of another kind. The notation does
   /// not matter: `1e3` and `1.0` are integers.
   public borrowing func integer(_ node: Node) -> Int64? {
     let number = record(node)
@@ -14,7 +14,7 @@ extension Frame {
     return withText { Frame.exactInteger($0.extracting(Int(number.start)..<Int(number.end))) }
   }
 
-  /// The value of a number without its fraction, rounded down; nil when it does not fit, or is another kind.
+  /// The value of a number, rounded down to an integer; nil if it does not fit, or is of another kind.
   public borrowing func wholePart(_ node: Node) -> Int64? {
     let number = record(node)
     guard number.kind == .number else { return nil }
@@ -26,12 +26,12 @@ extension Frame {
     }
   }
 
-  /// The value of a JSON number that is integral and fits into 64 bits, without rounding on the way.
+  /// The value of a JSON number that is an integer and fits into 64 bits, without intermediate rounding.
   static func exactInteger(_ text: Span<UInt8>) -> Int64? {
     var at = 0
     let negative = text[0] == UInt8(ascii: "-")
     if negative { at = 1 }
-    // value = magnitude × 10^(zeros + exponent - fraction); zeros are held back until a digit follows them.
+    // value = magnitude × 10^(zeros + exponent - fraction). Zeros are only counted until another digit follows them.
     var magnitude: UInt64 = 0
     var zeros = 0
     var fraction = 0
@@ -63,7 +63,7 @@ extension Frame {
 
   private static func scaled(_ value: UInt64, by power: Int) -> UInt64? {
     guard value != 0 else { return 0 }
-    // 10^20 does not fit.
+    // 10^20 does not fit into 64 bits.
     guard power < 20 else { return nil }
     var value = value
     for _ in 0..<power {
@@ -74,7 +74,7 @@ extension Frame {
     return value
   }
 
-  /// The exponent that begins at `at`, or 0. Cut off far beyond what any frame's digits could outweigh.
+  /// The exponent that begins at `at`, or 0. It is capped far beyond the number of digits of any frame.
   private static func exponent(_ text: Span<UInt8>, _ at: Int) -> Int {
     guard at < text.count else { return 0 }
     var value = 0

@@ -1,21 +1,21 @@
-/// Cuts a byte stream into NUL-terminated frames, as Varlink sends them.
+/// A reader that cuts a byte stream into NUL-terminated frames, as Varlink sends them.
 ///
-/// Feed it what the socket delivers with ``append(_:)``, then take frames with ``next()`` until it gives `nil`. The
-/// work is linear in the bytes, whether they come as one big frame byte by byte or as many frames at once. Frames
-/// that were taken are wiped from its memory.
+/// Pass it the bytes from the socket with ``append(_:)``, and then take frames with ``next()`` until that returns
+/// `nil`. The work is linear in the bytes, whether they arrive as one big frame byte by byte or as many frames at once.
+/// Frames that were taken are wiped from the reader's memory.
 public struct FrameReader: ~Copyable, Sendable {
-  /// The longest frame that is accepted by default: 2 MiB, the NUL not counted.
+  /// The default limit of a frame: 2 MiB, without the NUL.
   public static let defaultLimit = 2 << 20
-  /// The longest frame that is accepted, in bytes without the NUL.
+  /// The longest accepted frame, in bytes without the NUL.
   public let limit: Int
   private var buffer: SecretBuffer
-  /// The start of the first frame that is not taken yet.
+  /// The start of the first frame that was not taken yet.
   private var start = 0
-  /// The start of the frame whose NUL has not come yet.
+  /// The start of the frame whose NUL has not arrived yet.
   private var open = 0
   private var complete = 0
   private var failed = false
-  /// The buffer that the last frame lay in, if it was given back.
+  /// The buffer of the last frame that was given back, if any.
   private var spare = Frame.Memory()
 
   /// Makes an empty reader.
@@ -24,32 +24,32 @@ public struct FrameReader: ~Copyable, Sendable {
     buffer = SecretBuffer()
   }
 
-  /// The bytes received but not taken as frames yet.
+  /// The number of bytes received but not yet taken as frames.
   public var pendingCount: Int { buffer.count - start }
 
-  /// True when a whole frame waits to be taken.
+  /// True if a whole frame is ready to be taken.
   public var hasFrame: Bool { complete > 0 }
 
-  /// The bytes kept, taken frames that were not dropped yet among them.
+  /// The number of bytes in memory, including taken frames that were not dropped yet.
   internal var heldCount: Int { buffer.count }
 
-  /// Lends the bytes kept; tests find those of taken frames wiped.
+  /// Lends the bytes in memory; tests check that those of taken frames are wiped.
   internal borrowing func withHeldBytes<R>(_ body: (RawSpan) -> R) -> R { buffer.withBytes(body) }
 
-  /// The number of values that the next frame has room for already; tests hold it to what usual frames have.
+  /// The number of values for which the next frame has room already; tests compare it with that of usual frames.
   internal var spareCount: Int { spare.records.capacity }
 
-  /// The number of bytes that were moved inside the reader so far; tests hold the work linear with it.
+  /// The number of bytes moved inside the reader so far; tests use it to check that the work is linear.
   internal var movedCount: Int { buffer.movedCount }
 
-  /// Takes in bytes from the stream.
+  /// Appends bytes from the stream.
   ///
-  /// Throws ``FrameError/tooLong(limit:)`` as soon as a frame passes the limit, also when its NUL has not come yet;
-  /// the stream is lost then and every further call throws the same.
+  /// - Throws: ``FrameError/tooLong(limit:)`` as soon as a frame exceeds the limit, even if its NUL has not arrived
+  ///   yet. The stream is then unusable, and every further call throws the same error.
   public mutating func append(_ bytes: RawSpan) throws(FrameError) {
     guard !failed else { throw .tooLong(limit: limit) }
-    // Everything before `start` was taken: give the room back once it is the larger half, so each byte moves at
-    // most once on average.
+    // All bytes before `start` were taken. Their room is reused once it is the larger half, so each byte moves at most
+    // once on average.
     if start > buffer.count - start {
       buffer.removeFirst(start)
       open -= start
@@ -67,10 +67,10 @@ public struct FrameReader: ~Copyable, Sendable {
     guard buffer.count - open <= limit else { throw fail() }
   }
 
-  /// The next whole frame, or nil until its NUL arrives.
+  /// Returns the next whole frame, or nil until its NUL arrives.
   ///
-  /// Throws what ``Frame/init(parsing:)`` throws. The bad frame is gone then and the next one can be taken, though a
-  /// peer that sent one bad frame is best disconnected.
+  /// - Throws: The errors of ``Frame/init(parsing:)``. The invalid frame is then gone and the next one can be taken,
+  ///   but it is best to disconnect a peer that sent an invalid frame.
   public mutating func next() throws(FrameError) -> Frame? {
     guard complete > 0, let end = buffer.firstIndex(of: 0, from: start) else { return nil }
     let begin = start
@@ -91,10 +91,11 @@ public struct FrameReader: ~Copyable, Sendable {
     return frame
   }
 
-  /// Takes back a frame that is done with, so that the next one need not allocate memory. It is wiped at once.
+  /// Takes back a frame that is no longer needed, so that the next one need not allocate memory. The frame
+  /// is wiped at once.
   public mutating func takeBack(_ frame: consuming Frame) { spare = frame.leaveMemory() }
 
-  /// Gives away what came behind the frames that were taken, where other bytes than frames follow.
+  /// Hands over the bytes after the taken frames, for a stream in which bytes other than frames follow.
   public mutating func takeRest() -> SecretBuffer {
     let rest = buffer.withBytes { SecretBuffer(copying: $0.extracting(droppingFirst: start)) }
     self = FrameReader(limit: limit)
@@ -110,7 +111,7 @@ public struct FrameReader: ~Copyable, Sendable {
     return .tooLong(limit: limit)
   }
 
-  /// Wipes the frame that was taken, which began at `begin`.
+  /// Wipes the frame that was just taken, which began at `begin`.
   private mutating func reclaim(_ begin: Int) {
     guard start == buffer.count else { return buffer.wipe(begin..<start) }
     buffer.removeAll()

@@ -1,29 +1,29 @@
 internal import VaultModel
 
 extension Frame {
-  /// The text of a string, or nil for another kind. A `String` cannot be wiped: not for secrets.
+  /// The text of a string; nil for another kind. Not for secrets, because a `String` cannot be wiped.
   public borrowing func string(_ node: Node) -> String? {
     kind(node) == .string ? text(of: record(node)) : nil
   }
 
-  /// True when `node` is a string that reads `text`, escapes undone. Makes no `String`.
+  /// True if `node` is a string equal to `text` after its escapes are decoded. Makes no `String`.
   public borrowing func equals(_ node: Node, _ text: StaticString) -> Bool {
     let string = record(node)
     return string.kind == .string && withText { $0.reads(text, at: string) }
   }
 
-  /// The number of bytes of UTF-8 that a string means, escapes undone; nil for another kind.
+  /// The number of UTF-8 bytes of a string with its escapes decoded; nil for another kind.
   public borrowing func secretCount(_ node: Node) -> Int? {
     let string = record(node)
     return string.kind == .string ? Int(string.meant) : nil
   }
 
-  /// Copies what a string means, escapes undone, into `target`, whose size must be ``secretCount(_:)``.
+  /// Copies a string with its escapes decoded into `target`, whose size must be ``secretCount(_:)``.
   public borrowing func copySecret(_ node: Node, into target: inout MutableRawSpan) {
     precondition(secretCount(node) == target.byteCount)
     let string = record(node)
     withBytes { text in
-      // Both lengths are equal, and `target` is held exclusively.
+      // Both sizes are equal, and `target` is held exclusively.
       unsafe target.withUnsafeMutableBytes { target in
         if !string.escaped {
           unsafe text.extracting(Int(string.start)..<Int(string.end))
@@ -40,7 +40,7 @@ extension Frame {
     }
   }
 
-  /// A copy of what a string means, escapes undone; nil for another kind.
+  /// A copy of a string with its escapes decoded; nil for another kind.
   public borrowing func secret(_ node: Node) -> SecretBuffer? {
     guard let count = secretCount(node) else { return nil }
     var copy = SecretBuffer(capacity: count)
@@ -48,8 +48,8 @@ extension Frame {
     return copy
   }
 
-  /// The number of bytes that a string of base64 (RFC 4648, with padding) stands for; nil when its length or its
-  /// padding is wrong, and for another kind.
+  /// The number of bytes that a base64 string encodes (RFC 4648, with padding); nil if its length or its padding is
+  /// wrong, and for another kind.
   public borrowing func base64Count(_ node: Node) -> Int? {
     let string = record(node)
     guard string.kind == .string else { return nil }
@@ -58,8 +58,8 @@ extension Frame {
     return withBytes { Base64.decodedCount($0.extracting(Int(string.start)..<Int(string.end))) }
   }
 
-  /// Decodes a string of base64 into `target`, whose size must be ``base64Count(_:)``. False when it is not base64;
-  /// what `target` holds then is undefined.
+  /// Decodes a base64 string into `target`, whose size must be ``base64Count(_:)``. Returns false if it is not base64;
+  /// the content of `target` is then undefined.
   public borrowing func copyBase64(_ node: Node, into target: inout MutableRawSpan) -> Bool {
     let string = record(node)
     guard string.kind == .string else { return false }

@@ -1,4 +1,4 @@
-// One member of an object each; a nil is left out.
+// The writing of members of an object; a nil value is left out.
 extension JSONWriter {
   mutating func field(_ name: StaticString, _ value: String?) {
     guard let value else { return }
@@ -20,7 +20,7 @@ extension JSONWriter {
     bool(value)
   }
 
-  /// Sorted by key, so that equal maps read the same.
+  /// Writes a map sorted by key, so that equal maps give equal texts.
   mutating func field(_ name: StaticString, _ value: [String: String]?) {
     guard let value else { return }
     key(name)

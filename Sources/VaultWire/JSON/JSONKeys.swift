@@ -1,9 +1,9 @@
 extension JSONParser {
-  /// Up to here every key is compared with every other one; the keys of larger objects are hashed first, and those that
-  /// have escapes, so that a peer cannot make one frame cost more than its length.
+  /// The number of members up to which every key is compared with every other. The keys of larger objects, and of
+  /// objects with escaped keys, are hashed first, so that the cost of a frame stays linear in its size.
   private static let pairwiseLimit = 12
 
-  /// True when two keys of `object` mean the same text, escapes undone.
+  /// True if two keys of `object` are the same text after their escapes are decoded.
   func hasDuplicateKey(_ object: Int, members: Int, in text: Span<UInt8>) -> Bool {
     members <= JSONParser.pairwiseLimit && !hasEscapedKey(object)
       ? hasDuplicateAmongFew(object, in: text) : hasDuplicateAmongMany(object, members: members, in: text)
@@ -42,7 +42,8 @@ extension JSONParser {
       key = nextKey(key)
     }
     keys.sort { $0.hash < $1.hash }
-    // Equal keys have equal hashes, which nobody outside can provoke otherwise: `Hasher` is seeded per process.
+    // Equal keys have equal hashes. Nobody outside can provoke other equal hashes, because `Hasher`
+    // is seeded per process.
     for first in keys.indices {
       var second = first + 1
       while second < keys.count, keys[second].hash == keys[first].hash {
@@ -53,7 +54,7 @@ extension JSONParser {
     return false
   }
 
-  /// Behind a key stands its value, behind that the next key.
+  /// The record of a key is followed by its value, and that by the next key.
   private func nextKey(_ key: Int) -> Int { Int(records[key + 1].next) }
 
   private func hash(of key: Int, in text: Span<UInt8>) -> Int {
@@ -73,7 +74,7 @@ extension JSONParser {
 
   private func areEqualKeys(_ left: Int, _ right: Int, in text: Span<UInt8>) -> Bool {
     let (one, other) = (records[left], records[right])
-    // Without escapes different lengths settle it, as they nearly always do.
+    // Without escapes, different lengths settle it, as they nearly always do.
     if !one.escaped, !other.escaped {
       return one.end - one.start == other.end - other.start
         && text.holds(Int(one.start)..<Int(one.end), at: Int(other.start))

@@ -1,24 +1,24 @@
-/// Parses one JSON text (RFC 8259) into nodes that are offsets into it.
+/// A parser of one JSON text (RFC 8259) into records that are offsets into the text.
 ///
-/// It copies nothing: strings stay where they are, escapes and all, until someone asks for them. Stricter than the
-/// RFC where it leaves a choice: UTF-8 must be well formed, a `\u` escape must not be half of a surrogate pair, no
-/// object has a key twice, nothing follows the value.
+/// The parser copies nothing: strings stay in place, with their escapes, until a caller asks for them. It is stricter
+/// than the RFC where that leaves a choice: UTF-8 must be well formed, a `\u` escape must not be half of a surrogate
+/// pair, no object has a key twice, and nothing follows the value.
 struct JSONParser {
-  /// A value or a key, in the order of the text; a container's content follows it directly.
+  /// A value or a key. Records are in the order of the text, and the content of a container directly follows it.
   struct Record {
     var kind: Frame.Kind
-    /// True when a string holds at least one backslash.
+    /// True if a string contains at least one backslash.
     var escaped: Bool
-    /// The text of a number, and of a string between its quotes.
+    /// The range of the text of a number, or of a string between its quotes.
     var start: UInt32
     var end: UInt32
-    /// The number of bytes of UTF-8 that a string means, escapes undone.
+    /// The number of UTF-8 bytes of a string with its escapes decoded.
     var meant: UInt32
-    /// The index behind this value and all its content.
+    /// The index after this value and all its content.
     var next: UInt32
   }
 
-  /// A frame with more keys and values is a rare one.
+  /// The number of records that frames rarely exceed.
   static let usualRecords = 256
 
   private(set) var records: [Record] = []
@@ -26,7 +26,8 @@ struct JSONParser {
 
   private init() {}
 
-  /// Parses all of `text`, which must be shorter than 2 GiB, into `records`, which is empty. The first one is its value.
+  /// Parses all of `text`, which must be shorter than 2 GiB, into `records`, which must be empty. The first
+  /// record is the value.
   static func parse(_ text: Span<UInt8>, into records: inout [Record]) throws(FrameError) {
     var parser = JSONParser()
     swap(&parser.records, &records)
@@ -48,9 +49,9 @@ struct JSONParser {
     }
   }
 
-  /// Adds what has no content, and ends here.
+  /// Adds a record without content that ends at the present position.
   ///
-  /// - Parameter saved: how many bytes a string has more than it means.
+  /// - Parameter saved: The number of bytes by which the text of a string is longer than its decoded form.
   private mutating func add(
     _ kind: Frame.Kind, from start: Int, escaped: Bool = false, saved: Int = 0
   ) throws(FrameError) {
@@ -128,7 +129,7 @@ struct JSONParser {
     close(array)
   }
 
-  /// Steps over a comma (false) or over the closing bracket (true).
+  /// Skips a comma (returns false) or the closing bracket (returns true).
   private mutating func endsContainer(_ text: Span<UInt8>, with bracket: UInt8) throws(FrameError) -> Bool {
     skipSpace(text)
     guard at < text.count else { throw invalid("ends too early") }
@@ -162,7 +163,8 @@ struct JSONParser {
         return
       case UInt8(ascii: "\\"):
         escaped = true
-        // More of its kind often follows: it is looked for at once, here and below.
+        // Another escape often follows, so the code looks for one at once; it does the same
+        // for non-ASCII characters below.
         repeat {
           guard let escape = text.escapeLength(at: at) else { throw invalid("bad escape") }
           at += escape.length

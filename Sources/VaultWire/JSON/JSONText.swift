@@ -1,36 +1,36 @@
 internal import Glibc
 
-/// The questions that the JSON parser and writer have about raw text.
+/// The operations on raw text that the JSON parser and writer need.
 extension Span<UInt8> {
-  /// The end of the run of bytes that begins at `start` and stands for itself in a JSON string: printable ASCII without
-  /// quotes and backslashes. Eight bytes at a time, for nearly all of a frame is such runs.
+  /// The end of the run of bytes, beginning at `start`, that need no escape in a JSON string: printable ASCII without
+  /// quotes and backslashes. Eight bytes are tested at a time, because nearly all of a frame consists of such runs.
   func endOfPlainRun(from start: Int) -> Int {
     var at = start
     while at < count {
       let word = at <= count - 8 ? word(at: at) : lastWord(from: at)
-      // The top bit of a byte tells: it is set in what is no ASCII; or taking 0x20 from the byte, or 1 from its
-      // difference to a quote or a backslash, goes below zero; or adding 1 to it gives 0x80. A carry can make that wrong
-      // about a byte behind one that was found, but never about the first.
+      // The top bit of a byte in `odd` is set if the byte is not ASCII, if subtracting 0x20 from it or 1 from its
+      // difference to a quote or a backslash borrows, or if adding 1 to it gives 0x80. A carry or borrow can falsify
+      // the bit of a byte after such a byte, but never that of the first.
       let ones: UInt64 = 0x0101_0101_0101_0101
       let odd =
         word | (word &- ones &* 0x20) | ((word ^ ones &* 0x22) &- ones) | ((word ^ ones &* 0x5C) &- ones)
         | (word &+ ones)
       let found = odd & 0x8080_8080_8080_8080
-      // The zeros behind the end are among what is found.
+      // The zeros after the end count as found, too.
       if found != 0 { return at + found.trailingZeroBitCount / 8 }
       at += 8
     }
     return at
   }
 
-  /// The eight bytes from `offset`, which must be there, the first one lowest.
+  /// The eight bytes from `offset`, which must exist, the first one lowest.
   private func word(at offset: Int) -> UInt64 {
     precondition(offset >= 0 && offset <= count - 8)
-    // Checked, and any bit pattern is an integer.
+    // The range is checked, and every bit pattern is an integer.
     return UInt64(littleEndian: unsafe bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self))
   }
 
-  /// The bytes from `offset` to the end, fewer than eight, the first one lowest; zeros behind the end.
+  /// The bytes from `offset` to the end, fewer than eight, the first one lowest, with zeros after the end.
   private func lastWord(from offset: Int) -> UInt64 {
     if count >= 8 { return word(at: count - 8) >> UInt64(8 * (8 - (count - offset))) }
     var word: UInt64 = 0
@@ -38,7 +38,7 @@ extension Span<UInt8> {
     return word
   }
 
-  /// True when `literal` stands at `offset`.
+  /// True if `literal` stands at `offset`.
   func holds(_ literal: StaticString, at offset: Int) -> Bool {
     let length = literal.utf8CodeUnitCount
     guard length <= count - offset else { return false }
@@ -49,10 +49,10 @@ extension Span<UInt8> {
     }
   }
 
-  /// True when the bytes of `range` stand at `offset`, too; both are within the text.
+  /// True if the bytes of `range` also stand at `offset`; both places must be within the text.
   func holds(_ range: Range<Int>, at offset: Int) -> Bool {
     let other = extracting(offset..<offset + range.count)
-    // Both have as many bytes.
+    // Both have the same number of bytes.
     return unsafe extracting(range).withUnsafeBytes { one in
       unsafe other.withUnsafeBytes { other in
         guard let one = one.baseAddress, let start = other.baseAddress else { return true }
@@ -61,20 +61,20 @@ extension Span<UInt8> {
     }
   }
 
-  /// True when `string`, a string of this text, means `literal`.
+  /// True if `string`, a string of this text, equals `literal` after its escapes are decoded.
   func reads(_ literal: StaticString, at string: JSONParser.Record) -> Bool {
     guard string.escaped else {
       return Int(string.end - string.start) == literal.utf8CodeUnitCount && holds(literal, at: Int(string.start))
     }
     var bytes = JSONUnescaping(string)
     for index in 0..<literal.utf8CodeUnitCount {
-      // Below `utf8CodeUnitCount`; the literal lives as long as the program.
+      // The index is below `utf8CodeUnitCount`, and the literal lives as long as the program.
       guard unsafe bytes.next(self) == literal.utf8Start[index] else { return false }
     }
     return bytes.next(self) == nil
   }
 
-  /// The value of the four hexadecimal digits at `offset`, or nil when they are not that.
+  /// The value of the four hexadecimal digits at `offset`; nil if there are none.
   func hexUnit(at offset: Int) -> UInt32? {
     guard offset <= count - 4 else { return nil }
     var unit: UInt32 = 0
@@ -91,8 +91,8 @@ extension Span<UInt8> {
     return unit
   }
 
-  /// The length of the escape whose backslash stands at `offset`, and of the UTF-8 it means, in bytes; nil when it is
-  /// none, or half a surrogate pair.
+  /// The size in bytes of the escape whose backslash is at `offset`, and of the UTF-8 that it means; nil if there is no
+  /// escape, or only half of a surrogate pair.
   @inline(__always) func escapeLength(at offset: Int) -> (length: Int, meant: Int)? {
     guard offset + 1 < count else { return nil }
     switch self[offset + 1] {
@@ -110,8 +110,8 @@ extension Span<UInt8> {
     }
   }
 
-  /// The length of the well-formed UTF-8 sequence of two to four bytes at `offset`; nil when it is none.
-  /// The ranges are table 3-7 of the Unicode standard: no overlong form, no surrogate, nothing above U+10FFFF.
+  /// The length of the well-formed UTF-8 sequence of two to four bytes at `offset`; nil if there is none. The ranges
+  /// are those of table 3-7 of the Unicode standard: no overlong form, no surrogate, nothing above U+10FFFF.
   @inline(__always) func scalarLength(at offset: Int) -> Int? {
     let second: ClosedRange<UInt8>
     let length: Int

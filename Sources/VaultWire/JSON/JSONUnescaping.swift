@@ -1,8 +1,8 @@
-/// Walks over the bytes a JSON string means, its escapes undone, as UTF-8.
+/// A walk over the UTF-8 bytes of a JSON string with its escapes decoded.
 struct JSONUnescaping {
   private var at: Int
   private let end: Int
-  /// The rest of a scalar that was written as an escape; the next byte is the lowest.
+  /// The remaining bytes of a scalar that was written as an escape; the next byte is the lowest.
   private var rest: UInt32 = 0
   private var restCount = 0
 
@@ -11,7 +11,7 @@ struct JSONUnescaping {
     end = Int(string.end)
   }
 
-  /// The next byte, or nil at the end. `text` must be the one the parser has checked.
+  /// Returns the next byte, or nil at the end. `text` must be the text that the parser has checked.
   mutating func next(_ text: Span<UInt8>) -> UInt8? {
     if restCount > 0 {
       let byte = UInt8(truncatingIfNeeded: rest)
@@ -45,7 +45,7 @@ struct JSONUnescaping {
     var scalar = text.hexUnit(at: at + 2) ?? 0
     at += 6
     if scalar & 0xFC00 == 0xD800 {
-      // The parser has seen the second half.
+      // The parser has verified the second half.
       scalar = 0x10000 + (scalar & 0x3FF) << 10 + (text.hexUnit(at: at + 2) ?? 0) & 0x3FF
       at += 6
     }

@@ -1,28 +1,28 @@
 internal import VaultModel
 
-/// Writes one JSON message into memory that wipes itself.
+/// A writer of JSON messages into memory that wipes itself.
 ///
-/// Commas come by themselves; the caller sees to it that keys stand in objects and that what is begun is ended.
-/// A `String` given to it stays in memory: secrets go through ``secret(_:)`` and ``base64(_:)``.
+/// The writer adds commas by itself; the caller must write keys only in objects, and end everything that it begins. A
+/// `String` given to the writer stays in memory, so secrets must go through ``secret(_:)`` and ``base64(_:)``.
 public struct JSONWriter: ~Copyable, Sendable {
   private var buffer: SecretBuffer
   private var needsComma = false
 
-  /// Makes a writer with room for `capacity` bytes; more make it grow.
+  /// Makes a writer with room for `capacity` bytes, which grows if necessary.
   public init(capacity: Int = 256) { buffer = SecretBuffer(capacity: capacity) }
 
-  /// Writes on behind what `buffer` holds, so that one buffer can carry many messages.
+  /// Appends to the content of `buffer`, so that one buffer can carry many messages.
   public init(appendingTo buffer: consuming SecretBuffer) { self.buffer = buffer }
 
   /// The number of bytes written.
   public var byteCount: Int { buffer.count }
 
-  /// Lends what was written. It must not leave the closure.
+  /// Lends the written bytes. The bytes must not leave the closure.
   public borrowing func withBytes<R: ~Copyable, E: Error>(_ body: (RawSpan) throws(E) -> R) throws(E) -> R {
     try buffer.withBytes(body)
   }
 
-  /// Wipes and forgets what was written, as ``SecretBuffer/removeAll()`` does.
+  /// Wipes and forgets the written bytes, as ``SecretBuffer/removeAll()`` does.
   public mutating func removeAll() {
     buffer.removeAll()
     needsComma = false
@@ -31,16 +31,16 @@ public struct JSONWriter: ~Copyable, Sendable {
   /// Makes room for `additional` more bytes.
   public mutating func reserve(_ additional: Int) { buffer.reserve(additional) }
 
-  /// Begins an object, to be ended by ``endObject()``.
+  /// Begins an object, which ``endObject()`` must end.
   public mutating func beginObject() { begin(UInt8(ascii: "{")) }
-  /// Ends the object begun last.
+  /// Ends the innermost object.
   public mutating func endObject() { end(UInt8(ascii: "}")) }
-  /// Begins an array, to be ended by ``endArray()``.
+  /// Begins an array, which ``endArray()`` must end.
   public mutating func beginArray() { begin(UInt8(ascii: "[")) }
-  /// Ends the array begun last.
+  /// Ends the innermost array.
   public mutating func endArray() { end(UInt8(ascii: "]")) }
 
-  /// Writes a key that needs no escapes, as all of an interface do.
+  /// Writes a key that needs no escapes, as all keys of an interface.
   public mutating func key(_ key: StaticString) {
     separate()
     buffer.append(UInt8(ascii: "\""))
@@ -50,7 +50,7 @@ public struct JSONWriter: ~Copyable, Sendable {
     needsComma = false
   }
 
-  /// Writes a key. (A literal key takes the other function, which looks for nothing to escape.)
+  /// Writes any key. A literal key uses the other function, which does not look for characters to escape.
   @_disfavoredOverload
   public mutating func key(_ key: String) {
     separate()
@@ -95,8 +95,8 @@ public struct JSONWriter: ~Copyable, Sendable {
   /// Writes null.
   public mutating func null() { raw("null") }
 
-  /// Writes the string that these bytes of UTF-8 are. The caller makes sure they are that; anything else gives a
-  /// message its reader refuses.
+  /// Writes a string from bytes of UTF-8. The caller must make sure that they are UTF-8; otherwise the
+  /// reader refuses the message.
   public mutating func secret(_ utf8: RawSpan) {
     separate()
     buffer.reserve(utf8.byteCount + 2)
@@ -104,7 +104,7 @@ public struct JSONWriter: ~Copyable, Sendable {
     needsComma = true
   }
 
-  /// Writes bytes as a string of base64 (RFC 4648, with padding).
+  /// Writes bytes as a base64 string (RFC 4648, with padding).
   public mutating func base64(_ bytes: RawSpan) {
     separate()
     let count = Base64.encodedCount(bytes.byteCount)
@@ -115,33 +115,33 @@ public struct JSONWriter: ~Copyable, Sendable {
     needsComma = true
   }
 
-  /// Writes a value that is JSON already.
+  /// Writes a value that is already JSON.
   public mutating func raw(_ json: RawSpan) {
     separate()
     buffer.append(json)
     needsComma = true
   }
 
-  /// Writes a value that is JSON already.
+  /// Writes a value that is already JSON.
   public mutating func raw(_ json: StaticString) {
     separate()
     buffer.append(json)
     needsComma = true
   }
 
-  /// Ends the message with its NUL. Another one may follow.
+  /// Ends the message with its NUL. Another message may follow.
   public mutating func endMessage() {
     buffer.append(0)
     needsComma = false
   }
 
-  /// Ends the message and hands it over, with its NUL.
+  /// Ends the message and returns the bytes, including the NUL.
   public consuming func finish() -> SecretBuffer {
     endMessage()
     return buffer
   }
 
-  /// Hands over what was written, with no NUL added.
+  /// Returns the written bytes without adding a NUL.
   public consuming func take() -> SecretBuffer { buffer }
 
   private mutating func separate() {

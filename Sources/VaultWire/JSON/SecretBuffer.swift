@@ -1,23 +1,22 @@
 internal import Glibc
 
-/// Growable bytes for a frame, a typed password or a fetched value, which nobody else can copy and which wipe
-/// themselves.
+/// Growing memory for a frame, a typed password or a fetched value. Nobody else can copy it, and it wipes itself.
 ///
-/// The memory comes from `malloc` and is overwritten by `explicit_bzero` before it goes back: when the buffer grows
-/// (the old, smaller memory), when it is shortened (the part cut off), and at the end of its life, on every path.
-/// Growth is by doubling, so appending `n` bytes one by one moves fewer than `2n`.
+/// The memory comes from `malloc` and is overwritten by `explicit_bzero` before it is freed: when the buffer grows (the
+/// old, smaller memory), when it is shortened (the part cut off), and at the end of its life, on every path. The buffer
+/// grows by doubling, so appending `n` bytes one by one moves fewer than `2n`.
 ///
-/// Unlike the daemon's key memory it is neither locked into RAM nor fenced by guard pages: it costs one allocation,
-/// so it can carry every message.
+/// Unlike the daemon's memory for keys, it is neither locked into RAM nor surrounded by guard pages. It costs one
+/// allocation, so it can carry every message.
 @safe public struct SecretBuffer: ~Copyable, @unchecked Sendable {
-  /// The most that ``removeAll()`` keeps allocated, in bytes.
+  /// The most bytes that ``removeAll()`` keeps allocated.
   private static let retainedCapacity = 64 << 10
 
   private var base: UnsafeMutableRawPointer?
   private var capacity: Int
   /// The number of bytes held.
   public private(set) var count = 0
-  /// The number of bytes that growth and ``removeFirst(_:)`` have moved so far; tests hold the work linear with it.
+  /// The number of bytes moved so far by growth and ``removeFirst(_:)``; tests use it to check that the work is linear.
   internal private(set) var movedCount = 0
 
   /// Makes an empty buffer with room for `capacity` bytes.
@@ -49,15 +48,15 @@ internal import Glibc
     capacity = larger
   }
 
-  /// Adds one byte.
+  /// Appends one byte.
   public mutating func append(_ byte: UInt8) {
     reserve(1)
-    // `reserve` left at least one free byte behind `count`.
+    // `reserve` left at least one free byte after `count`.
     unsafe base.unsafelyUnwrapped.storeBytes(of: byte, toByteOffset: count, as: UInt8.self)
     count += 1
   }
 
-  /// Adds a copy of `bytes`.
+  /// Appends a copy of `bytes`.
   public mutating func append(_ bytes: RawSpan) {
     guard bytes.byteCount > 0 else { return }
     reserve(bytes.byteCount)
@@ -69,12 +68,12 @@ internal import Glibc
     count += bytes.byteCount
   }
 
-  /// Adds the UTF-8 of `text`. The `String` itself cannot be wiped: not for secrets.
+  /// Appends the UTF-8 of `text`. Not for secrets, because the `String` itself cannot be wiped.
   public mutating func append(utf8 text: String) {
     append(unsafe text.utf8.span.bytes)
   }
 
-  /// Adds the bytes of a literal.
+  /// Appends the bytes of a literal.
   public mutating func append(_ literal: StaticString) {
     // The literal lives as long as the program.
     append(
@@ -82,12 +81,12 @@ internal import Glibc
         _unsafeBytes: UnsafeRawBufferPointer(start: literal.utf8Start, count: literal.utf8CodeUnitCount)))
   }
 
-  /// Adds `added` zero bytes and lets `body` fill them in place.
+  /// Appends `added` zero bytes and lets `body` fill them in place.
   public mutating func append<R: ~Copyable, E: Error>(
     count added: Int, initializingWith body: (inout MutableRawSpan) throws(E) -> R
   ) throws(E) -> R {
     reserve(added)
-    // The free part behind `count`, held exclusively for the call.
+    // The free part after `count` is held exclusively for the call.
     let free = unsafe UnsafeMutableRawBufferPointer(
       start: base.map { unsafe $0.advanced(by: count) }, count: added)
     for index in free.indices { unsafe free[index] = 0 }
@@ -96,12 +95,12 @@ internal import Glibc
     return try body(&bytes)
   }
 
-  /// Wipes and forgets everything. The memory stays for reuse, unless there is more of it than a usual message needs.
+  /// Wipes and forgets everything. The memory is kept for reuse, unless it is larger than a usual message needs.
   public mutating func removeAll() {
     if capacity > Self.retainedCapacity { self = SecretBuffer() } else { truncate(to: 0) }
   }
 
-  /// Keeps the first `newCount` bytes and wipes the rest. A longer `newCount` changes nothing.
+  /// Keeps the first `newCount` bytes and wipes the rest. Nothing changes if `newCount` is not below the count.
   public mutating func truncate(to newCount: Int) {
     precondition(newCount >= 0)
     guard newCount < count, let base = unsafe base else { return }
@@ -115,14 +114,14 @@ internal import Glibc
     if let base = unsafe base { unsafe explicit_bzero(base.advanced(by: range.lowerBound), range.count) }
   }
 
-  /// The place where `byte` stands first at or after `start`.
+  /// The first place of `byte` at or after `start`.
   internal borrowing func firstIndex(of byte: UInt8, from start: Int) -> Int? {
     guard start < count, let base = unsafe base else { return nil }
     guard let found = unsafe memchr(base.advanced(by: start), Int32(byte), count - start) else { return nil }
     return unsafe found - base
   }
 
-  /// Drops the first `dropped` bytes, moves the rest to the front and wipes what they leave behind.
+  /// Removes the first `dropped` bytes, moves the rest to the front, and wipes the bytes that are left behind.
   public mutating func removeFirst(_ dropped: Int) {
     precondition(dropped >= 0 && dropped <= count)
     guard dropped > 0, let base = unsafe base else { return }
@@ -132,18 +131,18 @@ internal import Glibc
     truncate(to: kept)
   }
 
-  /// Lends the bytes for reading. They must not leave the closure.
+  /// Lends the bytes for reading. The bytes must not leave the closure.
   public borrowing func withBytes<R: ~Copyable, E: Error>(_ body: (RawSpan) throws(E) -> R) throws(E) -> R {
-    // The buffer outlives the call because `self` is borrowed for all of it.
+    // The buffer outlives the call because `self` is borrowed for the whole call.
     let bytes = unsafe RawSpan(_unsafeBytes: UnsafeRawBufferPointer(start: base, count: count))
     return try body(bytes)
   }
 
-  /// Lends the bytes for writing. They must not leave the closure.
+  /// Lends the bytes for writing. The bytes must not leave the closure.
   public mutating func withMutableBytes<R: ~Copyable, E: Error>(
     _ body: (inout MutableRawSpan) throws(E) -> R
   ) throws(E) -> R {
-    // Unique: `self` is held exclusively for the call.
+    // The access is unique: `self` is held exclusively for the call.
     var bytes = unsafe MutableRawSpan(_unsafeBytes: UnsafeMutableRawBufferPointer(start: base, count: count))
     return try body(&bytes)
   }
