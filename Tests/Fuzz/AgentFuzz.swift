@@ -12,8 +12,8 @@
   }
 #endif
 
-/// Reads any bytes as a request to an agent: it is refused for a reason, or its ranges lie in the frame, and what can be
-/// written again is the same. True when it was read.
+/// Reads any bytes as a request to an agent. Either the request is refused with a reason, or its ranges lie within the
+/// frame, and parts that can be written again give the same bytes. Returns true if the request was read.
 func exerciseAgentFrame(_ frame: RawSpan) -> Bool {
   do throws(SSHFormatError) {
     let request = try AgentRequest(frame)
@@ -63,7 +63,7 @@ private func exercise(_ destinations: DestinationConstraints) {
   }
 }
 
-/// Reads any bytes as what an agent signs, and writes it again. True when it was read.
+/// Reads any bytes as data for an agent to sign, and writes them again. Returns true if they were read.
 func exerciseSignedData(_ data: RawSpan) -> Bool {
   if let blob = try? SSHSignatureBlob(data) {
     guard blob.hash.count == blob.hashAlgorithm.size, !blob.namespace.isEmpty else {
@@ -93,8 +93,8 @@ func exerciseSignedData(_ data: RawSpan) -> Bool {
   return true
 }
 
-/// Reads any bytes as the frames of one connection: binds are added, and the last key's constraints decide. A key that may
-/// sign may be seen, and no connection comes through more sessions than it may.
+/// Reads any bytes as the frames of one connection: binds are added, and the constraints of the last key decide. A key
+/// that may sign must also be listed, and no connection may have more sessions than allowed.
 func exerciseAgentConversation(_ stream: RawSpan) {
   var reader = SSHReader(stream)
   var bindings = SessionBindings()
@@ -119,7 +119,7 @@ func exerciseAgentConversation(_ stream: RawSpan) {
   }
 }
 
-/// Ends the process unless `bytes` are `type`, where there is one, and what `body` writes.
+/// Ends the process unless `bytes` are `type`, if given, followed by the output of `body`.
 private func expect(_ bytes: RawSpan, _ type: UInt8? = nil, _ body: (inout SSHWriter) -> Void) {
   var writer = SSHWriter()
   if let type { writer.byte(type) }

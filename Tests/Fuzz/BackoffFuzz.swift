@@ -10,11 +10,11 @@
   }
 #endif
 
-/// The times of the trials, shortly after the start of the machine and a year later, in nanoseconds.
+/// The times of the trials in nanoseconds: shortly after the start of the machine, and a year later.
 let bootTimes: [Int64] = [1_000_000_000, 31_536_000_000_000_000]
 
-/// Reads any text as the file of failed attempts: nobody has to wait longer than the longest time, another attempt is
-/// counted, and the text written of it reads the same.
+/// Reads any text as the file of failed attempts. No caller may have to wait longer than the longest time, a further
+/// attempt must be counted, and the text written from the result must read the same.
 @discardableResult
 func exerciseBackoff(_ text: String, now: Int64) -> Backoff {
   let backoff = Backoff(parsing: text, bootID: "this", now: now)

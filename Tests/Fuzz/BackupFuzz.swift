@@ -10,14 +10,14 @@ import VaultModel
   }
 #endif
 
-/// Reads the beginning of a backup as an attacker with the file might write it: decoding ends in an error or in a
-/// header that encodes to the very same bytes, and whose numbers fit each other. Anything else traps. True for a
+/// Reads the beginning of a backup as an attacker with the file might write it. Decoding must end in an error, or in a
+/// header that encodes to the very same bytes and whose numbers fit together; anything else traps. Returns true for a
 /// header.
 func exerciseBackup(_ input: RawSpan) -> Bool {
   if let prefix = try? BackupPrefix(input) {
     precondition(prefix.headerCount <= BackupPrefix.maximumHeader, "a header beyond the limit")
     for (index, byte) in prefix.bytes.enumerated() {
-      // Every bit pattern is a UInt8, and a prefix is at most as long as the bytes that it was read from.
+      // Every bit pattern is a UInt8, and a prefix is at most as long as the bytes from which it was read.
       precondition(unsafe input.unsafeLoad(fromByteOffset: index, as: UInt8.self) == byte, "a prefix has two encodings")
     }
   }

@@ -14,8 +14,8 @@ import VaultModel
   }
 #endif
 
-/// Reads any text as `vaultd.conf`: it is refused at a line that it has, in words that can be printed, or gives
-/// settings within their limits, the same ones each time, from which deadlines follow. True when it was read.
+/// Reads any text as `vaultd.conf`. Either it is refused at a line that exists, with a printable reason, or it gives
+/// settings within their limits, the same each time, from which deadlines follow. Returns true if it was read.
 func exerciseConfiguration(_ text: String) -> Bool {
   let settings: Configuration
   do throws(Configuration.Problem) { settings = try Configuration(parsing: text) } catch {

@@ -13,8 +13,8 @@ import VaultWire
   }
 #endif
 
-/// Reads any bytes as a file of variables: it is refused at a line that it has, in words that can be printed, or gives variables
-/// with valid names and no NUL in their values. True when it was read.
+/// Reads any bytes as a file of variables. Either they are refused at a line that exists, with a printable reason, or
+/// they give variables with valid names and no NUL in their values. Returns true if they were read.
 func exerciseEnvironmentFile(_ bytes: RawSpan) -> Bool {
   var variables = Variables()
   do throws(EnvironmentFile.Fault) {

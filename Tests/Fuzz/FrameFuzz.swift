@@ -1,6 +1,6 @@
 import VaultWire
 
-/// Parses any bytes as frames: the parser answers with an error or with a frame all of whose accessors hold.
+/// Parses any bytes as frames: the parser must return an error, or a frame on which all accessors succeed.
 #if !SWIFT_PACKAGE
   @c(LLVMFuzzerTestOneInput)
   public func fuzzFrames(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
@@ -12,7 +12,8 @@ import VaultWire
   }
 #endif
 
-/// Parses `text`, reads everything in it in every way, writes it out again and parses that. True when it was a frame.
+/// Parses `text`, reads everything in it in every way, writes it out again and parses the result. Returns true if it
+/// was a frame.
 func exerciseFrame(_ text: RawSpan) -> Bool {
   guard let frame = try? Frame(parsing: text) else { return false }
   readAsMessages(frame)
@@ -25,7 +26,7 @@ func exerciseFrame(_ text: RawSpan) -> Bool {
   return true
 }
 
-/// Feeds the beginning of `stream` to a reader in chunks of changing size; the frames must be those of a single chunk.
+/// Passes the beginning of `stream` to a reader in chunks of changing size; the frames must be those of a single chunk.
 func exerciseReader(_ stream: RawSpan) {
   let stream = stream.extracting(first: 1024)
   var whole = FrameReader(limit: 256)
@@ -47,7 +48,7 @@ func exerciseReader(_ stream: RawSpan) {
   precondition(!isWhole || first == second, "the frames depend on the chunks")
 }
 
-/// The number of frames that there are; bad ones do not count.
+/// The number of frames that can be taken; invalid ones do not count.
 private func take(_ reader: inout FrameReader) -> Int {
   var count = 0
   while true {

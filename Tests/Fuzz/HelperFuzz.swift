@@ -11,8 +11,9 @@ import VaultModel
   }
 #endif
 
-/// Takes any bytes for another program's name, which has one spelling as a part of an item's name; for such a part; and for
-/// what git says, which is refused at a line that it has, or speaks of items in its own folder. True when git was understood.
+/// Reads any bytes in three ways: as another program's name, which must have exactly one spelling as a part of an
+/// item's name; as such a part; and as input from git, which must be refused at a line that exists, or concern items in
+/// git's folder. Returns true if git's input was understood.
 func exerciseHelper(_ bytes: [UInt8]) -> Bool {
   let segment = NameSegment.encode(bytes)
   precondition(NameSegment.decode(segment) == bytes && !segment.contains("/"))

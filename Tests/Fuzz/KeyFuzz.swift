@@ -11,8 +11,9 @@ import VaultCore
   }
 #endif
 
-/// Reads any bytes as a PEM text of a private key, as the inside of each of its forms, and as a public key: each is an error
-/// or a key that is written and read as the same one. Anything else traps. True when it was a key.
+/// Reads any bytes as a PEM text of a private key, as the content of each of its forms, and as a public key. Each
+/// reading must give an error, or a key that is the same after it was written and read again; anything else traps.
+/// Returns true if it was a key.
 func exerciseKey(_ input: RawSpan) -> Bool {
   var isKey = false
   if let key = try? PublicKey(spki: input) {
@@ -35,7 +36,7 @@ func exerciseKey(_ input: RawSpan) -> Bool {
   return isKey
 }
 
-/// Requires that both of our forms are read as the same key.
+/// Requires that both written forms are read as the same key.
 private func check(_ key: borrowing PrivateKey) {
   let publicKey = key.publicKey
   for text in 0..<2 {

@@ -10,11 +10,11 @@ import VaultModel
   }
 #endif
 
-/// Checks any bytes as a value of every kind, and, wrapped in PEM armour, as the inside of a certificate and of keys.
+/// Checks any bytes as a value of every kind and, in PEM armor, as the content of a certificate and of keys.
 func exerciseKind(_ value: RawSpan) {
   let size = value.byteCount
   for kind in ItemKind.allCases {
-    // A kind asks the same of its attributes for all values of one length.
+    // The attributes must depend only on the length of the value.
     let attributes: [String: String] = kind == .wifi ? networks[size % networks.count] : [:]
     let isAccepted = accepts(value, kind, attributes)
     switch kind {
@@ -31,8 +31,8 @@ func exerciseKind(_ value: RawSpan) {
   unsafe armour.check(value)
 }
 
-/// True when the value is a secret of one-time codes: then the key has the size that it says, and the value with the next
-/// counter is one with that counter.
+/// True if the value is a secret of one-time codes. Then its key must have the stated size, and the value written with
+/// the next counter must have that counter.
 private func hasKey(_ value: RawSpan) -> Bool {
   guard let secret = try? OneTimeSecret(value) else { return false }
   var count = 0
@@ -70,22 +70,22 @@ private func accepts(_ value: RawSpan, _ kind: ItemKind, _ attributes: [String: 
   }
 }
 
-// Only one thread uses it. It is made once, because memory is most of what an input costs otherwise.
+// Only one thread uses the armor. It is made once, because memory is otherwise most of the cost of an input.
 nonisolated(unsafe) private var armour = Armour()
 
-/// Bytes between the lines of a PEM text, one kind of it after the other.
+/// A buffer that places bytes between the lines of a PEM text, for one kind after another.
 private struct Armour {
   private static let labels: [(kind: ItemKind, begin: [UInt8], end: [UInt8])] = [
     (.certificate, "CERTIFICATE"), (.tlsKey, "PRIVATE KEY"), (.sshKey, "OPENSSH PRIVATE KEY"),
   ].map { ($0, Array("-----BEGIN \($1)-----\n".utf8), Array("\n-----END \($1)-----\n".utf8)) }
-  /// The place of the body, behind the longest line.
+  /// The place of the body, after the longest line.
   private static let start = 64
 
   private var text: [UInt8] = []
   private var decoded: [UInt8] = []
 
-  /// Requires that Base64 brings back the bytes that it was given, and that a look inside the armour ends without a
-  /// trap.
+  /// Requires that Base64 restores the bytes that it encoded, and that reading the content of the armor
+  /// ends without a trap.
   mutating func check(_ bytes: RawSpan) {
     let end = Self.start + Base64.encodedCount(bytes.byteCount)
     if text.count < end + Self.start { text = [UInt8](repeating: 0, count: 2 * (end + Self.start)) }
@@ -105,7 +105,7 @@ private struct Armour {
       var body = all._mutatingExtracting(Self.start..<end)
       Base64.encode(bytes, into: &body)
     }
-    // It is taken out, because the text is lent at the same time.
+    // The buffer is taken out, because the text is lent at the same time.
     var back: [UInt8] = []
     swap(&back, &decoded)
     do {

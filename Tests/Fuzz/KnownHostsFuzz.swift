@@ -10,11 +10,11 @@
   }
 #endif
 
-/// The key that is looked for: `AAAAC3NzaC1lZDI1NTE5AAAAAA==`, as short as a type allows, so that a fuzzer writes it.
+/// The key to look for: `AAAAC3NzaC1lZDI1NTE5AAAAAA==`, as short as its type allows, so that a fuzzer can find it.
 private let key = [0, 0, 0, 11] + Array("ssh-ed25519".utf8) + [0, 0, 0, 0]
 
-/// Looks for a key in any bytes: the names are bounded, can be printed and differ; more candidates take none away, and the
-/// same text twice has the same names. True when anything was found.
+/// Looks for a key in any bytes. The names must be bounded, printable and distinct; more candidates must not remove
+/// any; and the same text twice must give the same names. Returns true if anything was found.
 func exerciseKnownHosts(_ text: RawSpan) -> Bool {
   let plain = KnownHosts(of: key, in: text)
   let found = KnownHosts(of: key, in: text, candidates: ["a", "[a]:22", "*", "\u{1B}"])

@@ -10,11 +10,11 @@ import VaultModel
   }
 #endif
 
-/// The edges of time, and a day in the middle, in Unix seconds.
+/// The limits of time and a day between them, in Unix seconds.
 let times: [Int64] = [.min, 0, 1_795_264_565, .max]
 
-/// Reads any text as a query. One that can be read must search without a trap and say nothing wrong about itself; any
-/// other must point at a place inside the text. True when it was read.
+/// Reads any text as a query. A valid query must search without a trap and describe itself correctly; an invalid one
+/// must give a position within the text. Returns true if it was read.
 func exercisePredicate(_ text: String, now: Int64) -> Bool {
   do throws(QueryError) {
     let query = try Query(parsing: text)
@@ -26,7 +26,7 @@ func exercisePredicate(_ text: String, now: Int64) -> Bool {
   }
 }
 
-/// Requires that an index that trusts what the query says about itself still finds `item`.
+/// Requires that an index that trusts the query's description of itself still finds `item`.
 private func check(_ query: Query, found item: ItemInfo) {
   if let name = query.exactName { precondition(item.name == name) }
   if let folder = query.folder { precondition(item.name.folders.contains { $0.utf8.elementsEqual(folder.utf8) }) }

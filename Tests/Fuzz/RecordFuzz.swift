@@ -9,12 +9,12 @@ import VaultCore
   }
 #endif
 
-/// The kinds of records that bytes can be.
+/// The kinds of records that bytes can represent.
 enum KindOfRecord { case head, slot, hashes, auditChain, auditBlock, deposit, box }
 
-/// Reads a record as an attacker with the database might write it: decoding ends in an error or in a record that
-/// encodes to the very same bytes, or, for a class record without its key, in numbers that a vault can come to.
-/// Anything else traps.
+/// Reads a record as an attacker with the database might write it. Decoding must end in an error, in a record that
+/// encodes to the very same bytes or, for a class record without its key, in numbers that a vault can have; anything
+/// else traps.
 func exerciseRecord(_ input: RawSpan) -> KindOfRecord? {
   if let head = try? HeadRecord(decoding: input) {
     head.encoded().withBytes { expectSame($0, input) }

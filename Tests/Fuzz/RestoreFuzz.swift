@@ -1,4 +1,4 @@
-/// Seals a store that was changed as an input says, changes the backup, and restores it; see ``RestoreTrial``.
+/// Seals a store that was changed according to an input, changes the backup, and restores it; see ``RestoreTrial``.
 #if !SWIFT_PACKAGE
   @c(LLVMFuzzerTestOneInput)
   public func fuzzRestore(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {

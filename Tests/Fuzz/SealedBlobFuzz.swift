@@ -18,8 +18,9 @@ import Glibc
   }
 #endif
 
-/// Reads any bytes as a key that a TPM sealed, as far as that goes without a TPM, and as a request to the program that
-/// talks to one: a blob is refused or written as the very same bytes, and so is a request. True when it was a blob.
+/// Reads any bytes as a key that a TPM sealed, as far as possible without a TPM, and as a request to the program that
+/// talks to a TPM. A blob must be refused, or written as the very same bytes, and likewise a request. Returns true if
+/// it was a blob.
 func exerciseSealedBlob(_ bytes: [UInt8]) -> Bool {
   // Bytes have no padding: all are initialized.
   if let request = readRequest(unsafe bytes.span.bytes) {

@@ -1,4 +1,4 @@
-/// Changes the files of a store as an input says and puts the result to a trial; see ``Edit`` and ``Trial``.
+/// Changes the files of a store according to an input, and runs a trial on the result; see ``Edit`` and ``Trial``.
 #if !SWIFT_PACKAGE
   @c(LLVMFuzzerTestOneInput)
   public func fuzzStore(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {

@@ -13,8 +13,9 @@ import VaultWire
   }
 #endif
 
-/// Reads any bytes as a template: it is refused at a place that it has, in words that can be printed, or its pieces follow each
-/// other without a gap. The same bytes, quoted, are a template that gives them back. True when it was read.
+/// Reads any bytes as a template. Either they are refused at a position that exists, with a printable reason, or their
+/// pieces follow each other without a gap. The same bytes, quoted, must be a template that gives them back. Returns
+/// true if they were read.
 func exerciseTemplate(_ bytes: RawSpan) -> Bool {
   checkQuoting(bytes)
   do throws(Template.Fault) {
@@ -41,7 +42,7 @@ private func check(_ template: borrowing Template) {
     case .action(let action):
       guard action.place.lowerBound >= at, action.place.count >= 13 else { fatalError("an action that goes back") }
       at = action.place.upperBound
-      // Taken alone it means the same.
+      // Parsed alone, the action must mean the same.
       let copy = template.source.withBytes { SecretBuffer(copying: $0.extracting(action.place)) }
       guard let alone = try? Template(copy), alone.actions.count == 1, alone.actions[0].isSame(as: action) else {
         fatalError("an action that means something else alone")

@@ -12,14 +12,14 @@ import VaultModel
   }
 #endif
 
-/// Reads any bytes as a token, as claims, and as a list of revoked tokens. Each is refused in words that can be printed, or has
-/// one spelling that is read again as the same. The answer says what was read, the most particular last.
+/// Reads any bytes as a token, as claims, and as a list of revoked tokens. Each must be refused with a printable
+/// reason, or have one spelling that reads the same again. Returns the most specific thing that was read.
 func exerciseToken(_ bytes: RawSpan) -> String? {
   var read: String?
   if checkObject(bytes) { read = "object" }
   if checkList(bytes) { read = "list" }
   if checkToken(bytes) { read = "token" }
-  // As a payload that is signed rightly, too.
+  // The bytes are also tried as a correctly signed payload.
   let copy = unsafe bytes.withUnsafeBytes { unsafe [UInt8]($0) }
   if copy.count < 8000,
     let token = try? JSONWebToken.make(
@@ -55,7 +55,7 @@ private func checkObject(_ bytes: RawSpan) -> Bool {
   return true
 }
 
-/// Claims that are allowed are signed as they are.
+/// Checks that allowed claims are signed unchanged.
 private func checkClaims(_ object: JSONObject) {
   guard let terms = try? TokenTerms(attributes: ["claims": "a b c", "sub": "**", "iss": "v"]) else {
     fatalError("good terms")
@@ -114,7 +114,7 @@ private func check(_ token: borrowing JSONWebToken, _ algorithm: JSONWebToken.Al
       }
       precondition(object.text == claims)
     } catch { precondition(error.code != .revoked && Printable.isPlain(error.reason)) }
-    // Nothing is accepted that the key does not confirm.
+    // A token that the key does not confirm must never be accepted.
     let forged = try? token.verify(
       algorithm: algorithm, terms: terms, now: 1_800_000_000, isRevoked: { _, _, _ in false },
       verifies: { _, _ in false })

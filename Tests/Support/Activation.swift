@@ -2,8 +2,8 @@ import Foundation
 import Glibc
 import VaultProcess
 
-/// A listening socket that starts a program for each connection, with it as standard input, as a socket unit with
-/// `Accept=yes` does.
+/// A listening socket that starts a program for each connection, with the connection as its standard input, as a socket
+/// unit with `Accept=yes` does.
 public final class Activation: Sendable {
   private let child: Child
   private let output: Int32
@@ -11,11 +11,11 @@ public final class Activation: Sendable {
   /// The process that listens and starts the programs.
   public var pid: Int32 { child.pid }
 
-  /// Starts to listen at `path`; ends with the sandbox.
+  /// Starts to listen at `path`; the listener ends with the sandbox.
   ///
   /// - Parameters:
-  ///   - command: the program, which gets the sandbox's environment, and its arguments.
-  ///   - user: the user as whom it listens and runs the program; nil for the one who runs the test.
+  ///   - command: The program and its arguments; it gets the sandbox's environment.
+  ///   - user: The user as whom the listener and the program run; nil for the user who runs the test.
   public init(
     _ path: String, in sandbox: Sandbox, command: [String], environment: [String: String?] = [:],
     as user: TestUser? = nil
@@ -24,7 +24,7 @@ public final class Activation: Sendable {
     output = pipe.read
     defer { Glibc.close(pipe.write) }
     let environment = sandbox.environment(with: environment)
-    // systemd-socket-activate passes on no variable but those that -E names.
+    // systemd-socket-activate passes on only the variables that -E names.
     let variables = environment.keys.flatMap { ["-E", $0] }
     let identity = user.map { ["--reuid=\($0.uid)", "--regid=\($0.uid)", "--clear-groups"] } ?? []
     let activate = ["/usr/bin/systemd-socket-activate", "--accept", "--inetd", "--listen=" + path]

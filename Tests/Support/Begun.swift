@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// A program that runs beside the test until its outcome is wanted, without a terminal anywhere.
+/// A program that runs beside the test, without a terminal, until its outcome is needed.
 public final class Begun: Sendable {
   private let end = DispatchSemaphore(value: 0)
   private let result = Mutex<Result<Outcome, any Error>?>(nil)
@@ -15,14 +15,14 @@ public final class Begun: Sendable {
     }
   }
 
-  /// Waits for its end. Call it once.
+  /// Waits for the end of the program. Call this once.
   public func outcome() throws -> Outcome {
     end.wait()
     return try result.withLock { $0 }!.get()
   }
 }
 
-/// Asks again and again, without a pause, until the condition holds.
+/// Checks a condition again and again, without a pause, until it holds.
 ///
 /// - Throws: ``SandboxError`` after a minute.
 public func wait(for what: String, until isSo: () throws -> Bool) throws {

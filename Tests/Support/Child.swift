@@ -3,12 +3,13 @@ import Glibc
 import Synchronization
 import VaultProcess
 
-/// A program that this process started in a session of its own, with exactly the descriptors it was given.
+/// A program that this process started in a session of its own, with exactly the given descriptors.
 ///
-/// A thread waits for it, so that its end shows as the end of file of ``ended`` and can be polled beside its output.
+/// A thread waits for the program, so that its end appears as an end of file on ``ended`` and can be polled together
+/// with its output.
 final class Child: Sendable {
   let pid: pid_t
-  /// Readable, at end of file, once the child is gone.
+  /// A descriptor that is readable, at end of file, once the child has ended.
   let ended: Int32
   private let result: Mutex<Int32?>
 
@@ -41,17 +42,17 @@ final class Child: Sendable {
 
   deinit { Glibc.close(ended) }
 
-  /// The exit code, or nil while the child runs.
+  /// The exit code; nil while the child runs.
   var status: Int32? { result.withLock { $0 } }
 
-  /// Waits for the end; nil when `seconds` pass first.
+  /// Waits for the end; nil if `seconds` pass first.
   func wait(seconds: Double = 60) -> Int32? {
     var polled = pollfd(fd: ended, events: Int16(POLLIN), revents: 0)
     while unsafe poll(&polled, 1, Int32(seconds * 1000)) < 0, errno == EINTR {}
     return status
   }
 
-  /// Waits until a descriptor has something to be read, or to be accepted.
+  /// Waits until a descriptor has data to read or a connection to accept.
   static func waitToRead(_ descriptor: Int32) {
     var polled = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
     while unsafe poll(&polled, 1, -1) < 0, errno == EINTR {}
@@ -60,19 +61,19 @@ final class Child: Sendable {
   /// Sends `signal`, unless the child has been reaped.
   func signal(_ signal: Int32) { if status == nil { kill(pid, signal) } }
 
-  /// A pipe whose ends lie above the numbers that a child uses.
+  /// A pipe whose descriptors are above the numbers that a child uses.
   static func pipe() throws -> (read: Int32, write: Int32) {
     do { return try StartedProgram.pipe(for: 32) } catch { throw SandboxError(error) }
   }
 
-  /// A terminal's two ends, and the path of the slave.
+  /// The two ends of a terminal, and the path of the slave.
   static func terminal(rows: Int = 24, columns: Int = 100) throws -> (master: Int32, slave: Int32, path: String) {
     var (master, slave): (Int32, Int32) = (0, 0)
     var size = winsize(ws_row: UInt16(rows), ws_col: UInt16(columns), ws_xpixel: 0, ws_ypixel: 0)
     guard unsafe openpty(&master, &slave, nil, nil, &size) == 0 else { throw SandboxError("openpty: \(errno)") }
     for end in [master, slave] { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     var number: CUnsignedInt = 0
-    // TIOCGPTN, whose macro Swift cannot import.
+    // The number is that of TIOCGPTN, a macro that Swift cannot import.
     guard unsafe ioctl(master, 0x8004_5430, &number) == 0 else { throw SandboxError("TIOCGPTN: \(errno)") }
     return (master, slave, "/dev/pts/\(number)")
   }

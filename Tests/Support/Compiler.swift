@@ -1,10 +1,10 @@
 import Foundation
 
 extension Sandbox {
-  /// Compiles C that is loaded into another program from outside or takes the place of a part of it. The compiler is
+  /// Compiles C code that is loaded into another program from outside, or that replaces a part of it. The compiler is
   /// the one that comes with Swift.
   ///
-  /// - Parameter arguments: the compiler's arguments beside the source and the place of the result.
+  /// - Parameter arguments: The compiler's arguments besides the source and the path of the result.
   public func compile(_ source: String, to path: String, _ arguments: [String]) throws {
     let built = try run(
       ["clang", "-o", path, "-x", "c", "-", "-x", "none"] + arguments, program: "/usr/bin/env",

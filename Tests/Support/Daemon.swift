@@ -11,17 +11,17 @@ extension Sandbox {
     (try? String(contentsOfFile: root + "/vaultd.log", encoding: .utf8)) ?? ""
   }
 
-  /// The clock of the daemon; nil where that is the machine's own.
+  /// The clock of the daemon; nil if that is the machine's own.
   public var clock: MachineClock? { state.withLock { $0.clock } }
 
   /// Starts `vaultd` and returns when it listens.
   ///
   /// - Parameters:
-  ///   - config: the content of `vaultd.conf`; nil leaves the file alone.
-  ///   - arguments: its arguments beside `--ready-fd`.
-  ///   - environment: changes to ``environment``.
-  ///   - command: the program that starts it, with its arguments; nil for the program as just built.
-  /// - Throws: ``SandboxError`` with its exit code and output when it ends instead.
+  ///   - config: The content of `vaultd.conf`; nil leaves the file unchanged.
+  ///   - arguments: The daemon's arguments besides `--ready-fd`.
+  ///   - environment: Changes to ``environment``.
+  ///   - command: The program that starts the daemon, with its arguments; nil for the daemon just built.
+  /// - Throws: ``SandboxError`` with the exit code and the output if the daemon ends instead.
   public func startDaemon(
     config: String? = nil, arguments: [String] = [], environment: [String: String?] = [:],
     through command: [String]? = nil
@@ -66,21 +66,21 @@ extension Sandbox {
     try Data(text.utf8).write(to: URL(fileURLWithPath: configuration))
   }
 
-  /// The process that serves the sandbox's socket, whoever started it; nil when none does.
+  /// The process that serves the sandbox's socket, whoever started it; nil if there is none.
   public var daemonPid: Int32? {
     if let child = state.withLock({ $0.daemon }), child.status == nil { return child.pid }
     return Sandbox.server(of: socket)
   }
 
-  /// Sends the running daemon a signal.
+  /// Sends a signal to the running daemon.
   public func signalDaemon(_ signal: Int32) throws {
     guard let pid = daemonPid else { throw SandboxError("no daemon runs") }
     kill(pid, signal)
   }
 
-  /// Ends the daemon that ``startDaemon(config:arguments:environment:through:)`` started and answers its exit code.
+  /// Ends the daemon that ``startDaemon(config:arguments:environment:through:)`` started, and returns its exit code.
   ///
-  /// - Parameter signal: SIGTERM (15) unless told otherwise; 0 only waits.
+  /// - Parameter signal: The signal to send, SIGTERM (15) by default; 0 only waits.
   @discardableResult
   public func stopDaemon(signal: Int32 = 15) throws -> Int32 {
     guard let child = state.withLock({ $0.daemon }) else { throw SandboxError("no daemon was started") }
@@ -93,7 +93,7 @@ extension Sandbox {
   /// Waits until the daemon that ``startDaemon(config:arguments:environment:through:)`` started has ended by itself.
   public func waitForDaemon() throws -> Int32 { try stopDaemon(signal: 0) }
 
-  /// The process that listens on the Unix socket at `path`, by the credentials that the kernel kept.
+  /// The process that listens on the Unix socket at `path`, according to the credentials in the kernel.
   static func server(of path: String) -> Int32? {
     var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)
@@ -120,12 +120,12 @@ extension Sandbox {
     }
   }
 
-  /// Every process whose environment names this sandbox, and the one that serves its socket.
+  /// Every process whose environment names this sandbox, and the process that serves its socket.
   func residents() -> Set<pid_t> {
     var found: Set<pid_t> = []
     let mark = Data("XDG_RUNTIME_DIR=\(runtime)\0".utf8)
     for entry in (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? [] {
-      // A daemon that is not dumpable hides its environment from everyone but root; the socket names it then.
+      // A daemon that is not dumpable hides its environment from everyone but root; then its socket identifies it.
       guard let pid = pid_t(entry), let variables = FileManager.default.contents(atPath: "/proc/\(pid)/environ")
       else { continue }
       if variables.range(of: mark) != nil { found.insert(pid) }

@@ -1,11 +1,12 @@
 import Foundation
 import Glibc
 
-/// The notification daemon dunst, on a display of its own and the session's bus of one sandbox.
+/// The notification daemon dunst, on its own display and on the session bus of one sandbox.
 ///
-/// A left click is the default action or, of several, a menu from which a script picks; a right click closes.
+/// A left click means the default action or, if there are several, opens a menu from which a script picks;
+/// a right click closes.
 public final class Dunst: Sendable {
-  /// True where it and a display are to be had.
+  /// True if dunst and a display are available.
   public static let isPossible = unsafe Display.isPossible && access("/usr/bin/dunst", X_OK) == 0
   public static let why: String = "needs Xvfb, xdotool and dunst"
 
@@ -19,18 +20,18 @@ public final class Dunst: Sendable {
   private let program: PrivateBus.Service
   private var choice: String { sandbox.root + "/choice" }
 
-  /// A notification as it is shown: `message` is the markup that is drawn.
+  /// A notification as it is shown; `message` is the markup that is drawn.
   public struct Shown: Equatable {
     public let summary: String
     public let body: String
     public let message: String
   }
 
-  /// Returns when it has its name on the bus.
+  /// Starts dunst, and returns when it has its name on the bus.
   public init(on bus: PrivateBus) throws {
     (sandbox, self.bus) = (bus.sandbox, bus)
     let menu = sandbox.root + "/menu"
-    // A line is: #LABEL (SUMMARY) [NUMBER,KEY]
+    // A line of the menu has the form: #LABEL (SUMMARY) [NUMBER,KEY]
     try Executable.write("#!/bin/sh\nexec grep -F \",$(cat '\(sandbox.root)/choice')]\"\n", to: menu)
     let settings = sandbox.root + "/dunstrc"
     try """
@@ -54,7 +55,7 @@ public final class Dunst: Sendable {
       Self.service, "/usr/bin/env", ["DISPLAY=" + display.name, "/usr/bin/dunst", "-conf", settings])
   }
 
-  /// Ends it and its display. Call it before the sandbox is closed, or let go of it first.
+  /// Ends dunst and its display. Call this, or release this object, before the sandbox is closed.
   public func stop() {
     program.stop()
     display.close()
@@ -62,16 +63,16 @@ public final class Dunst: Sendable {
 
   deinit { stop() }
 
-  /// Clicks on what is shown, and picks the action of that key where there are several.
+  /// Clicks on the notification, and picks the action with that key if there are several.
   public func choose(_ key: String) throws {
     try key.write(toFile: choice, atomically: true, encoding: .utf8)
     try click(1)
   }
 
-  /// Closes what is shown, as a person does.
+  /// Closes the notification, as a person does.
   public func dismiss() throws { try click(3) }
 
-  /// Waits until so many notifications are shown.
+  /// Waits until `count` notifications are shown.
   public func wait(for count: Int) throws {
     let end = ContinuousClock.now + .seconds(60)
     while try shownNow() != "v u \(count)" {
@@ -81,10 +82,10 @@ public final class Dunst: Sendable {
     }
   }
 
-  /// Closes all that is shown, which ``history()`` tells then.
+  /// Closes all notifications, which ``history()`` then returns.
   public func closeAll() throws { try bus.call(Self.service, Self.path, Self.commands, "NotificationCloseAll") }
 
-  /// What was shown and has been closed, the last one first.
+  /// The notifications that were shown and are closed, the last one first.
   public func history() throws -> [Shown] {
     let outcome = try sandbox.run(
       [

@@ -3,24 +3,24 @@ import CLinux
 public import Foundation
 import Glibc
 
-/// A folder on a disk that, when the power goes, keeps everything that was synced, and the rest as luck has it.
+/// A folder on a disk that keeps everything that was synced when the power is cut, and the rest by chance.
 ///
 /// At each call that syncs something or changes a name, it records what a power cut at that moment could leave: of a
-/// file its last synced content or its present one, and of a folder its last synced names or its present ones (fsync(2)
-/// of a file says nothing about its name). A file that was never synced is empty.
+/// file, its last synced content or its present one; of a folder, its last synced names or its present ones (fsync(2)
+/// of a file does not cover its name). A file that was never synced is empty.
 @safe public final class DurableDisk {
-  /// The part of what was not synced that is left.
+  /// The part of the unsynced changes that a power cut leaves.
   public enum Luck: CaseIterable, Sendable { case nothing, names, contents, everything }
 
   /// The content of each file by its path below the folder; nil for a folder.
   public typealias Tree = [String: Data?]
 
-  /// A moment at which the power went, and what it left.
+  /// A moment at which the power was cut, and what was left.
   public struct Cut: CustomStringConvertible {
     public let luck: Luck
-    /// The number of calls that came before it.
+    /// The number of calls before the cut.
     public let calls: Int
-    /// True when it came after all had been done.
+    /// True if the cut came after everything had been done.
     public let isAfterwards: Bool
     public let tree: Tree
 
@@ -29,9 +29,9 @@ import Glibc
     }
   }
 
-  /// The cuts that are possible; one that leaves the same tree as an earlier one is kept only when it came after all.
+  /// The possible cuts. A cut that leaves the same tree as an earlier one is recorded only if it came after everything.
   public private(set) var cuts: [Cut] = []
-  /// The paths below the folder of what was synced, in this order.
+  /// The paths, below the folder, of what was synced, in order.
   public private(set) var syncs: [String] = []
 
   /// The names in each folder and the content of each file, by inode.
@@ -45,10 +45,12 @@ import Glibc
   private var synced = Snapshot()
   private var now = Snapshot()
   private var calls = 0
-  /// Descriptors of all files, so that the inode number of one that is gone does not become another's.
+  /// Descriptors of all files, so that the inode number of a removed file is not given to another.
   private var held: [ino_t: Int32] = [:]
 
-  /// - Parameter root: the folder, with what is in it on the disk.
+  /// Begins with the present content of the folder, which counts as synced.
+  ///
+  /// - Parameter root: The folder.
   public init(at root: String) throws {
     self.root = root
     var status = stat()
@@ -60,7 +62,7 @@ import Glibc
 
   deinit { for descriptor in held.values { close(descriptor) } }
 
-  /// Runs `body` and records what this thread does meanwhile.
+  /// Runs `body` and records the operations of this thread meanwhile.
   public func watch<R>(_ body: () throws -> R) rethrows -> R {
     // This object outlives the call.
     let context = unsafe Unmanaged.passUnretained(self).toOpaque()
@@ -115,7 +117,7 @@ import Glibc
     now.names[number] = names
   }
 
-  /// The path of an inode below the folder; nil when it has no name any more.
+  /// The path of an inode below the folder; nil if it no longer has a name.
   private func path(of number: ino_t) -> String? {
     if number == rootNumber { return "" }
     for (folder, names) in now.names {

@@ -2,10 +2,11 @@ import Foundation
 
 /// A program that a test writes.
 public enum Executable {
-  /// Writes a program that can be started at once, by its owner alone.
+  /// Writes a program that its owner alone can start, and at once.
   ///
-  /// Another program copies it: one that this process begins to start just while it writes the file itself has that open
-  /// until it runs something else, and what is open for writing does not start (ETXTBSY).
+  /// A separate program copies the text into place. If this process wrote the file itself, a child that it begins to
+  /// start at the same moment would have the file open until the child runs its own program, and a file that is open
+  /// for writing cannot be started (ETXTBSY).
   public static func write(_ text: String, to path: String) throws {
     let draft = path + ".draft"
     try text.write(toFile: draft, atomically: false, encoding: .utf8)

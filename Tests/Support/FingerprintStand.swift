@@ -4,7 +4,7 @@ import Glibc
 import Synchronization
 import VaultProcess
 
-/// A real fprintd on a private system bus with a reader that is a socket: each connection to it is a touch.
+/// A real fprintd on a private system bus, with a socket as its reader: each connection to the socket is a touch.
 ///
 /// The reader is libfprint's virtual device (`FP_VIRTUAL_DEVICE`); polkit is a mock that permits everything.
 public final class FingerprintStand: Sendable {
@@ -13,13 +13,15 @@ public final class FingerprintStand: Sendable {
   private let service = Mutex<Child?>(nil)
   private var reader: String { sandbox.root + "/reader" }
 
-  /// The variable that a program needs in its environment to find this fprintd, as `NAME=value`.
+  /// The environment variable with which a program finds this fprintd, as `NAME=value`.
   public var variable: String { "DBUS_SYSTEM_BUS_ADDRESS=" + bus.address }
 
-  /// - Parameter hasReader: without one fprintd answers that there is no device.
+  /// Starts the bus, polkit and fprintd.
+  ///
+  /// - Parameter hasReader: False if fprintd is to answer that there is no device.
   public init(in sandbox: Sandbox, hasReader: Bool = true) throws {
     self.sandbox = sandbox
-    // Users other than root have to reach the bus in the folder.
+    // Users other than root must be able to reach the bus in the folder.
     unsafe chmod(sandbox.root, 0o711)
     bus = try PrivateBus(.system, in: sandbox)
     let polkit = "org.freedesktop.PolicyKit1"
@@ -32,7 +34,7 @@ public final class FingerprintStand: Sendable {
   /// The output of fprintd so far.
   public var log: String { (try? String(contentsOfFile: sandbox.root + "/fprintd.log", encoding: .utf8)) ?? "" }
 
-  /// Takes the reader away; what is enrolled stays.
+  /// Removes the reader; enrolled fingers are kept.
   public func unplug() throws {
     let child = service.withLock { $0 }
     child?.signal(SIGKILL)
@@ -45,7 +47,7 @@ public final class FingerprintStand: Sendable {
   public func pause() { service.withLock { $0?.signal(SIGSTOP) } }
   public func resume() { service.withLock { $0?.signal(SIGCONT) } }
 
-  /// True when fprintd has its name on the bus.
+  /// True if fprintd has its name on the bus.
   private func isRunning() throws -> Bool {
     try bus.call("org.freedesktop.DBus", "/", "org.freedesktop.DBus", "NameHasOwner", "s", "net.reactivated.Fprint")
       == "b true"
@@ -71,7 +73,7 @@ public final class FingerprintStand: Sendable {
     }
   }
 
-  /// Enrols `print` as the user's `finger` (`right-index-finger` and the like).
+  /// Enrolls `print` as the user's `finger`, such as `right-index-finger`.
   public func enrol(_ user: String, finger: String = "right-index-finger", print: String) throws {
     let output = try Child.pipe()
     defer { Glibc.close(output.read) }
@@ -109,7 +111,7 @@ public final class FingerprintStand: Sendable {
     guard outcome.status == 0 else { throw SandboxError("fprintd-delete: \(outcome)") }
   }
 
-  /// Touches the reader, which must be waiting for it, with `print`.
+  /// Touches the reader, which must be waiting for a touch, with `print`.
   public func touch(_ print: String) throws {
     var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)

@@ -4,29 +4,30 @@ import Glibc
 import Synchronization
 import Testing
 
-/// Ends a test run in which a test hangs, and names the test.
+/// A watch that ends a test run in which a test hangs, and names the test.
 ///
-/// swift-testing's own limit (`.timeLimit`) cancels a test's task and then waits for it; a thread that waits for
-/// another process does not hear of that. So this class watches the folders that tests make: one that is still there
-/// after the limit belongs to a test that hangs, or to one that left it behind. No test has to do anything for that. A
+/// The limit of swift-testing (`.timeLimit`) cancels a test's task and then waits for it, but a thread that waits for
+/// another process does not notice that. So this class watches the folders that tests make: a folder that still exists
+/// after the limit belongs to a test that hangs, or to one that left it behind. Tests need not do anything for this. A
 /// test that makes no folder is ended with the whole run; `make test` then names the tests that had begun.
 public final class HangWatch: Sendable {
-  /// The folder of a test that has not ended.
+  /// A test that has made a folder and has not ended.
   private struct Entry {
     let test: String
-    /// The time at which it was made, in seconds of `CLOCK_MONOTONIC`.
+    /// The time at which the folder was made, in seconds of `CLOCK_MONOTONIC`.
     let since: Int
   }
 
-  /// The limits for one test and for all of them, in seconds. The longest test takes some minutes on a busy machine,
-  /// and one that suspends waits for its turn behind hundreds of others. A sanitizer takes several times as long.
+  /// The limits for one test and for the whole run, in seconds. The longest test takes some minutes on a busy machine,
+  /// and a test that suspends waits for its turn behind hundreds of others. With a sanitizer, everything takes several
+  /// times as long.
   public static let limits = Sanitizer.isPresent ? (test: 3600, run: 14400) : (test: 900, run: 3600)
 
   private let limits: (test: Int, run: Int)
   private let began: Int
   private let entries = Mutex<[String: Entry]>([:])
 
-  /// The watch over this process, from its start on.
+  /// The watch over this process, from its start.
   static let ofThisRun: HangWatch = {
     let watch = HangWatch(limits: limits, now: seconds())
     Thread.detachNewThread {
@@ -34,7 +35,7 @@ public final class HangWatch: Sendable {
         sleep(5)
         guard let complaint = watch.complaint(now: seconds()) else { continue }
         FileHandle.standardError.write(Data((complaint + "\n").utf8))
-        // Swift's handler of this signal prints where each thread stands.
+        // Swift's handler of this signal prints the stack of each thread.
         abort()
       }
     }
@@ -46,7 +47,7 @@ public final class HangWatch: Sendable {
     began = now
   }
 
-  /// Notes that `test` has made a folder.
+  /// Records that `test` has made a folder.
   public func add(_ folder: String, of test: String, now: Int) {
     entries.withLock { $0[folder] = Entry(test: test, since: now) }
   }
@@ -59,7 +60,7 @@ public final class HangWatch: Sendable {
     add(folder, of: test ?? "a test", now: Self.seconds())
   }
 
-  /// The message to print before the run is ended; nil while there is no reason to end it.
+  /// The message to print before the run is ended; nil if there is no reason to end it.
   public func complaint(now: Int) -> String? {
     entries.withLock { entries in
       entries = entries.filter { unsafe access($0.key, F_OK) == 0 }

@@ -1,16 +1,16 @@
 import CMemorySearch
 import Glibc
 
-/// Holds another process at its end, when its program has ended and all its memory is still there. Needs root.
+/// A hold on another process at its end, when its program has ended and all its memory still exists. Needs root.
 ///
-/// A killed process is in that state for as long as the kernel takes to tear it down; this makes the moment as long as
-/// a test needs.
+/// A killed process is in that state for as long as the kernel takes to tear it down; this class extends that moment as
+/// long as a test needs.
 public final class HeldEnd {
   private let holder: Int32
   private let events: Int32
   private var release: Int32
 
-  /// Returns once it is sure that the end of `process` will be held.
+  /// Returns once it is certain that the end of `process` will be held.
   public init(of process: Int32) throws {
     var (events, release): (Int32, Int32) = (-1, -1)
     holder = unsafe hold_at_end(process, &events, &release)
@@ -26,19 +26,19 @@ public final class HeldEnd {
     guard next() == UInt8(ascii: "x") else { throw SandboxError("its end was missed") }
   }
 
-  /// Lets the kernel tear the process down. Safe to call twice.
+  /// Lets the kernel tear down the process. Safe to call twice.
   public func letGo() {
     guard release >= 0 else { return }
     close(release)
     release = -1
     close(events)
     var status: Int32 = 0
-    // A process that has not ended goes free when the holder, which traces it, ends.
+    // A process that has not ended is freed when the holder, which traces it, ends.
     kill(holder, SIGKILL)
     while unsafe waitpid(holder, &status, 0) < 0 && errno == EINTR {}
   }
 
-  /// The next report of the holder; nil when none comes within a minute.
+  /// The next report of the holder; nil if there is none within a minute.
   private func next() -> UInt8? {
     var polled = pollfd(fd: events, events: Int16(POLLIN), revents: 0)
     while unsafe poll(&polled, 1, 60_000) < 0 && errno == EINTR {}

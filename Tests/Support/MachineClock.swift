@@ -3,17 +3,18 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// The clocks of a machine on which time passes, or which sleeps without telling anybody, when a test says so.
-/// `CLOCK_BOOTTIME` can also be held, so that only the test moves it.
+/// The clocks of a machine that a test controls: time passes, or the machine sleeps without telling anybody, when the
+/// test says so. `CLOCK_BOOTTIME` can also be held, so that only the test moves it.
 ///
 /// A library that is loaded before the C library answers for `CLOCK_BOOTTIME` and `CLOCK_MONOTONIC`. All other clocks
-/// and the kernel's timers stay as they are: a program notices when it reads a clock, as `vaultd` does at each request.
+/// and the kernel's timers stay as they are: a program notices a change when it reads a clock, as `vaultd` does at each
+/// request.
 public final class MachineClock: Sendable {
   private let file: String
   private let library: String
   private let passed = Mutex<Int64>(0)
 
-  /// The variables that a program needs in its environment to live by this clock.
+  /// The environment variables that make a program use this clock.
   var environment: [String: String?] { ["LD_PRELOAD": library, "VAULT_TEST_SLEPT": file] }
 
   /// Makes the clock of every daemon that is started in `sandbox` from now on.
@@ -26,10 +27,10 @@ public final class MachineClock: Sendable {
     sandbox.state.withLock { $0.clock = self }
   }
 
-  /// Sets the time for which the machine has slept in all, in seconds.
+  /// Sets the total time for which the machine has slept, in seconds.
   public func sleep(seconds: Int64) throws { try put(seconds, at: 0) }
 
-  /// Lets so many more seconds pass in which the machine is awake.
+  /// Lets this many more seconds pass while the machine is awake.
   public func pass(seconds: Int64) throws {
     try passed.withLock { passed throws in
       passed += seconds
@@ -37,7 +38,7 @@ public final class MachineClock: Sendable {
     }
   }
 
-  /// Holds `CLOCK_BOOTTIME` from now on, so that a time is over when a test says so, however slow the machine is.
+  /// Holds `CLOCK_BOOTTIME` from now on, so that only the test lets a time expire, however slow the machine is.
   public func hold() throws {
     var now = timespec()
     unsafe clock_gettime(CLOCK_BOOTTIME, &now)
@@ -48,7 +49,7 @@ public final class MachineClock: Sendable {
     let descriptor = unsafe open(file, O_WRONLY)
     defer { close(descriptor) }
     var number = number
-    // One call for all eight bytes: the other side never sees a part of them.
+    // One call writes all eight bytes, so that the reader never sees a part of them.
     guard unsafe pwrite(descriptor, &number, 8, offset) == 8 else { throw SandboxError("write \(file): \(errno)") }
   }
 

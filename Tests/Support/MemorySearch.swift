@@ -3,26 +3,26 @@ import Foundation
 import Glibc
 public import Testing
 
-/// Looks for secrets in the memory of a running process, as an attacker who is root would.
+/// A search for secrets in the memory of a running process, as an attacker who is root would do it.
 ///
-/// It searches every writable page and the registers of every thread for every window of 16 bytes of the secret: as it
-/// is, in hex, escaped as in JSON, and in base64 at each of the three alignments. Each window holds at least one of the
-/// blocks of 8 bytes that lie side by side in the secret, so the search looks for those blocks in each form. By chance,
-/// a block of 8 characters out of 32 turns up once in 2^40 places.
+/// It searches every writable page and the registers of every thread for every window of 16 bytes of the secret: raw,
+/// in hexadecimal, escaped as in JSON, and in base64 at each of the three alignments. Each window contains at least one
+/// of the adjacent blocks of 8 bytes into which the secret divides, so the search looks for these blocks in each form.
+/// A block of 8 characters out of 32 occurs by chance once in 2^40 places.
 public struct MemorySearch {
   /// The content of each region of the process when it was read.
   private let regions: [[UInt8]]
-  /// The name of each region in /proc/PID/maps, or its address where it has none; for registers, their thread.
+  /// The name of each region in /proc/PID/maps, or its address if it has no name; for registers, their thread.
   private let names: [String]
 
-  /// True when memory can be searched: only root may read it, and a sanitizer keeps what was given back.
+  /// True if memory can be searched: only root may read it, and a sanitizer keeps freed memory.
   public static let isPossible = Root.isAtHand && !Sanitizer.isPresent
-  /// The reason to skip a test where ``isPossible`` is false.
+  /// The reason to skip a test if ``isPossible`` is false.
   public static let need: Comment = "needs root to read the memory of a process that is not dumpable, and no sanitizer"
 
   /// Reads all writable memory of the process. Needs root, because `vaultd` is not dumpable.
   ///
-  /// - Parameter registers: true to read also those of its threads, which another process that traces it prevents.
+  /// - Parameter registers: True to read the registers of its threads, too. That fails while another process traces it.
   public init(pid: Int32, registers: Bool = true) throws {
     let maps = try Self.mappings(of: pid)
     let memory = unsafe open("/proc/\(pid)/mem", O_RDONLY | O_CLOEXEC)
@@ -53,9 +53,9 @@ public struct MemorySearch {
   /// Searches `bytes` as if they were all the memory of a process.
   public init(of bytes: [UInt8]) { (regions, names) = ([bytes], ["the bytes"]) }
 
-  /// The registers of a thread; empty when it has ended meanwhile.
+  /// The registers of a thread; empty if it has ended meanwhile.
   private static func registers(of thread: Int32, in pid: Int32) throws -> [UInt8] {
-    // A thread that is ending is there for a moment, but cannot be traced.
+    // A thread that is ending still exists for a moment, but cannot be traced.
     for _ in 0..<1000 {
       let found = registers(of: thread)
       if found.count > 512 { return found }
@@ -71,8 +71,8 @@ public struct MemorySearch {
     return Array(registers[..<max(0, count)])
   }
 
-  /// The whole of /proc/PID/maps. The kernel gives it a page at a time, and Foundation takes the first page for all of
-  /// it.
+  /// The whole of /proc/PID/maps. The kernel returns one page at a time, and Foundation takes the first
+  /// page for the whole.
   private static func mappings(of pid: Int32) throws -> String {
     let file = unsafe open("/proc/\(pid)/maps", O_RDONLY | O_CLOEXEC)
     guard file >= 0 else { throw SandboxError("open /proc/\(pid)/maps: \(errno)") }
@@ -90,11 +90,11 @@ public struct MemorySearch {
   /// The number of bytes that were searched.
   public var size: Int { regions.reduce(0) { $0 + $1.count } }
 
-  /// The forms in which the secret was found; empty when none of it is there.
+  /// The forms in which the secret was found; empty if it was not found.
   public func find(_ secret: [UInt8]) -> Set<String> { findForms(of: ["": secret])["", default: []] }
 
-  /// The forms in which each secret was found, by the secret's name; one that was not found is left out. One pass for
-  /// all.
+  /// The forms in which each secret was found, by the secret's name; a secret that was not found is left out. One pass
+  /// searches for all.
   public func findForms(of secrets: [String: [UInt8]]) -> [String: Set<String>] {
     let forms = secrets.flatMap { name, secret in Self.forms(of: secret).map { (name, $0) } }
     var found: [String: Set<String>] = [:]
@@ -105,8 +105,8 @@ public struct MemorySearch {
     return found
   }
 
-  /// The places of each key that is there as it is, by the key's name; one pass for all of them. Of a short one all of it has
-  /// to be there.
+  /// The places of each key that was found in raw form, by the key's name; one pass searches for all keys. A short key
+  /// must be found as a whole.
   public func find(_ keys: [String: [UInt8]]) -> [String: Set<String>] {
     let keys = Array(keys)
     for (_, key) in keys { precondition(key.count > Self.width, "a shorter key would be found by chance") }
@@ -115,7 +115,7 @@ public struct MemorySearch {
     return Dictionary(uniqueKeysWithValues: found.map { (keys[$0].key, $1) })
   }
 
-  /// The places of each group of needles of which one was found, by the group's number.
+  /// The places of each group of needles of which at least one was found, by the group's number.
   private func places(of groups: [[needle]]) -> [Int: Set<String>] {
     let owners = groups.enumerated().flatMap { index, group in [Int](repeating: index, count: group.count) }
     let needles = groups.flatMap { $0 }
@@ -128,11 +128,10 @@ public struct MemorySearch {
     return places
   }
 
-  /// The size of the blocks of a secret that are looked for, in bytes.
+  /// The size in bytes of the blocks of a secret that are searched for.
   private static let width = 8
 
-  /// A way to write a secret, the text that it gives, and the length that ``width`` bytes of the secret have in it at
-  /// least.
+  /// A form of a secret: its name, the text, and the minimum length in that text of ``width`` bytes of the secret.
   private typealias Form = (name: String, text: [UInt8], width: Int)
 
   private static func forms(of secret: [UInt8]) -> [Form] {
@@ -141,22 +140,22 @@ public struct MemorySearch {
     var forms: [Form] = [
       ("raw", secret, width), ("hex", Array(hex.utf8), 2 * width), ("HEX", Array(hex.uppercased().utf8), 2 * width),
     ]
-    // Bytes that are no text never go into a JSON string; escaping them anyway gives runs of U+FFFD, which any memory
-    // has.
+    // Bytes that are not text never go into a JSON string; escaping them anyway would give runs of U+FFFD,
+    // which any memory contains.
     if let text = String(validating: secret, as: UTF8.self),
       let json = try? JSONEncoder().encode(text).dropFirst().dropLast(), [UInt8](json) != secret
     {
       forms.append(("JSON", [UInt8](json), width))
     }
     for shift in 0..<3 {
-      // The first and last characters also hold bits of the neighbours.
+      // The first and last characters also contain bits of the neighbors.
       let encoded = Data([UInt8](repeating: 0, count: shift) + secret).base64EncodedData()
       forms.append(("base64+\(shift)", [UInt8](encoded.dropFirst(4).dropLast(4)), width * 4 / 3))
     }
     return forms
   }
 
-  /// The blocks of `width` bytes that lie side by side in `bytes`; the last one ends where the bytes do.
+  /// The adjacent blocks of `width` bytes in `bytes`; the last block ends where the bytes end.
   private static func needles(_ bytes: [UInt8], width: Int) -> [needle] {
     let last = bytes.count - width
     return (Array(stride(from: 0, to: last, by: width)) + [last]).map { start in
@@ -174,7 +173,7 @@ public struct MemorySearch {
     while at < end {
       let wanted = min(Int(end - at), chunk.count)
       let count = unsafe pread(memory, &chunk, wanted, off_t(at))
-      // A page that cannot be read or went away meanwhile is skipped; those behind it may be there.
+      // A page that cannot be read or has disappeared is skipped; the pages after it may exist.
       bytes += chunk[..<max(0, count)]
       at += UInt64(count > 0 ? count : 4096)
     }

@@ -11,7 +11,7 @@ public final class OtherKeyring: Sendable {
   private let bus: PrivateBus
   private let child: Child
 
-  /// Starts it and returns when it has its name.
+  /// Starts the keyring, and returns when it has its name on the bus.
   public init(in sandbox: Sandbox, on bus: PrivateBus) throws {
     self.sandbox = sandbox
     self.bus = bus
@@ -38,7 +38,7 @@ public final class OtherKeyring: Sendable {
     }
   }
 
-  /// Stops it, so that it answers nothing until ``resume()``.
+  /// Stops the keyring, so that it answers nothing until ``resume()``.
   public func pause() { child.signal(SIGSTOP) }
   public func resume() { child.signal(SIGCONT) }
 
@@ -51,14 +51,14 @@ public final class OtherKeyring: Sendable {
   /// The number of items in the login keyring.
   public func count() throws -> Int { try items().count }
 
-  /// The label and the attributes of the first of its items, as busctl prints them.
+  /// The label and the attributes of the keyring's first item, as busctl prints them.
   public func description() throws -> String {
     guard let first = try items().first else { throw SandboxError("there is no item") }
     let item = "org.freedesktop.Secret.Item"
     return try ["Label", "Attributes"].map { try property($0, item, of: first) }.joined(separator: "\n")
   }
 
-  /// The paths of its items.
+  /// The paths of the keyring's items.
   private func items() throws -> [String] {
     let list = try property("Items", "org.freedesktop.Secret.Collection", of: Self.service + "/collection/login")
     return list.split(separator: " ").dropFirst(2).map { $0.trimmingCharacters(in: ["\""]) }

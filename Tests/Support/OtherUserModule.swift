@@ -1,7 +1,7 @@
-/// A PAM module that puts another user in the place of the one in question, as other modules of a login may, and as
-/// sudo(8) itself does: there the user who is asked and the user whose session begins are not the same.
+/// A PAM module that replaces the user in question with another one, as other modules of a login may, and as sudo(8)
+/// itself does: the user who is asked and the user whose session begins are then different.
 public enum OtherUserModule {
-  /// Builds it at `path`. A PAM service names the path and, behind it, the user.
+  /// Builds the module at `path`. A PAM service names that path followed by the user.
   public static func build(at path: String, in sandbox: Sandbox) throws {
     try sandbox.compileLibrary(source, to: path, ["-lpam"])
   }

@@ -1,6 +1,6 @@
 /// The exit code and the output of a finished program.
 public struct Outcome: Sendable, CustomStringConvertible {
-  /// The exit code, or 128 plus the number of the signal that ended it, as a shell reports it.
+  /// The exit code, or 128 plus the number of the signal that ended the program, as a shell reports it.
   public let status: Int32
   /// Standard output, byte for byte.
   public let stdout: [UInt8]
@@ -15,7 +15,7 @@ public struct Outcome: Sendable, CustomStringConvertible {
   public var description: String { "exit \(status)\nstdout: \(output)\nstderr: \(errors)" }
 }
 
-/// The reason why the test support gave up, with the output of the program up to then.
+/// The reason that the test support gave up, with the output of the program up to then.
 public struct SandboxError: Error, CustomStringConvertible {
   public let description: String
 

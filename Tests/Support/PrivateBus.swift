@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 import VaultProcess
 
-/// A message bus of one sandbox, on which nothing starts by itself: it has no service directories.
+/// A message bus of one sandbox. It has no service directories, so nothing on it starts by itself.
 public final class PrivateBus: Sendable {
   /// The two buses that a program may look for.
   public enum Kind: String, Sendable {
@@ -10,12 +10,12 @@ public final class PrivateBus: Sendable {
   }
 
   public let kind: Kind
-  /// Its socket, at the place where the sandbox's programs look for that bus.
+  /// The bus's socket, at the path where the sandbox's programs look for that bus.
   public let socket: String
   let sandbox: Sandbox
   private let daemon = Running()
 
-  /// `unix:path=…`.
+  /// The address in the form `unix:path=…`.
   public var address: String { "unix:path=" + socket }
 
   /// Starts the bus and returns when it listens.
@@ -26,7 +26,7 @@ public final class PrivateBus: Sendable {
     try start()
   }
 
-  /// Starts it again after ``stop()``.
+  /// Starts the bus again after ``stop()``.
   public func start() throws {
     let configuration = """
       <!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
@@ -62,20 +62,20 @@ public final class PrivateBus: Sendable {
     }
   }
 
-  /// Ends the bus and takes its socket away, as a session's end does.
+  /// Ends the bus and removes its socket, as the end of a session does.
   public func stop() {
     daemon.child?.signal(SIGTERM)
     _ = daemon.child?.wait()
     unsafe unlink(socket)
   }
 
-  /// Ends the bus as if it had crashed: its socket stays.
+  /// Ends the bus as if it had crashed: its socket remains.
   public func crash() {
     daemon.child?.signal(SIGKILL)
     _ = daemon.child?.wait()
   }
 
-  /// Calls a method and answers what `busctl` prints of the reply.
+  /// Calls a method and returns the reply as `busctl` prints it.
   @discardableResult
   public func call(
     _ destination: String, _ path: String, _ interface: String, _ method: String, _ arguments: String...
@@ -86,17 +86,17 @@ public final class PrivateBus: Sendable {
     return outcome.output.trimmingCharacters(in: .whitespacesAndNewlines)
   }
 
-  /// Starts a service made of python3-dbusmock and returns when it has its name.
+  /// Starts a service made with python3-dbusmock, and returns when it has its name.
   ///
   /// - Parameters:
-  ///   - name: the well-known name it takes.
-  ///   - arguments: the arguments of python-dbusmock: `--template logind`, or a name, a path and an interface.
+  ///   - name: The well-known name that the service takes.
+  ///   - arguments: The arguments of python-dbusmock: `--template logind`, or a name, a path and an interface.
   @discardableResult
   public func mock(_ name: String, _ arguments: [String]) throws -> Service {
     try program(name, "/usr/bin/python3", ["-u", "-m", "dbusmock", "--\(kind.rawValue)"] + arguments)
   }
 
-  /// Starts a program that serves on the bus and returns when it has its name.
+  /// Starts a program that serves on the bus, and returns when it has its name.
   @discardableResult
   public func program(_ name: String, _ program: String, _ arguments: [String]) throws -> Service {
     let log = "\(sandbox.root)/\(name).log"
@@ -117,7 +117,7 @@ public final class PrivateBus: Sendable {
 
   /// Makes a service of ``mock(_:_:)`` send a signal.
   ///
-  /// - Parameter arguments: a signature and what `busctl` takes for it; each is sent as a variant.
+  /// - Parameter arguments: The arguments that `busctl` takes for the signature; each is sent as a variant.
   public func emit(
     _ name: String, _ path: String, _ interface: String, _ member: String, _ signature: String, _ arguments: String...
   ) throws {
@@ -130,10 +130,10 @@ public final class PrivateBus: Sendable {
     guard outcome.status == 0 else { throw SandboxError("emitting \(member): \(outcome)") }
   }
 
-  /// Sends a signal from a connection that has no name, and returns when the bus has passed it on.
+  /// Sends a signal from a connection without a name, and returns when the bus has passed it on.
   ///
   /// - Parameters:
-  ///   - pid: the process to send it to alone, past everybody's match rules; nil for everybody.
+  ///   - pid: The only process to receive the signal, regardless of match rules; nil for everybody.
   ///   - arguments: Python expressions.
   public func forge(
     _ path: String, _ interface: String, _ member: String, _ arguments: [String], to pid: Int32? = nil
@@ -164,20 +164,20 @@ public final class PrivateBus: Sendable {
 
     public var pid: Int32 { child.pid }
 
-    /// The service's log: of a mock, the calls that it got and the signals that it sent so far.
+    /// The service's log; for a mock, the calls that it received and the signals that it sent so far.
     public var log: String { (try? String(contentsOfFile: logFile, encoding: .utf8)) ?? "" }
 
-    /// Stops it, so that it lives on but answers nothing more.
+    /// Stops the service, so that it still exists but answers nothing more.
     public func pause() { child.signal(SIGSTOP) }
 
-    /// Kills it, which also frees its names on the bus.
+    /// Kills the service, which also frees its names on the bus.
     public func stop() {
       child.signal(SIGKILL)
       _ = child.wait()
     }
   }
 
-  /// The bus's process, which changes with every start. Tests use a bus from one thread.
+  /// The bus's process, which changes with every start. Tests use a bus from one thread only.
   private final class Running: @unchecked Sendable {
     var child: Child?
   }

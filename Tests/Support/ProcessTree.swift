@@ -3,7 +3,7 @@ import Glibc
 
 /// The processes that a daemon has started, as the kernel lists them.
 public enum ProcessTree {
-  /// The processes below `parent` that run the program of this name, of at most 15 bytes.
+  /// The descendants of `parent` that run the program of this name, which has at most 15 bytes.
   public static func processes(named name: String, of parent: Int32) -> [Int32] {
     let tasks = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(parent)/task")) ?? []
     return tasks.flatMap { task -> [Int32] in
@@ -14,9 +14,9 @@ public enum ProcessTree {
     }
   }
 
-  /// Waits for a process below `parent` that runs the program of this name, and stops it.
+  /// Waits for a descendant of `parent` that runs the program of this name, and stops it.
   ///
-  /// - Returns: its number. `SIGCONT` has it go on.
+  /// - Returns: The process ID. `SIGCONT` makes the process continue.
   public static func stopped(named name: String, of parent: Int32) throws -> Int32 {
     var found: Int32?
     try wait(for: name) {
@@ -26,19 +26,19 @@ public enum ProcessTree {
     return found!
   }
 
-  /// True when there is such a process, ended or not, that nobody has reaped.
+  /// True if there is such a process that nobody has reaped, whether it has ended or not.
   ///
-  /// For expectations: the macro that takes a condition apart may do something between the call and the look at
-  /// `errno`.
+  /// Use this function in expectations: the macro that takes a condition apart may do something between the call and
+  /// the check of `errno`.
   public static func isThere(_ pid: Int32) -> Bool { kill(pid, 0) == 0 || errno != ESRCH }
 
-  /// True when there is such a process and it still has its memory: one that has ended and was not reaped has none.
+  /// True if there is such a process and it still has its memory; an ended process that was not reaped has none.
   public static func hasMemory(_ pid: Int32) -> Bool {
     let pages = try? String(contentsOfFile: "/proc/\(pid)/statm", encoding: .utf8)
     return pages.map { !$0.hasPrefix("0 ") } ?? false
   }
 
-  /// The number of sockets that a process has.
+  /// The number of sockets that a process has open.
   public static func socketCount(_ pid: Int32) -> Int {
     let files = "/proc/\(pid)/fd"
     let all = (try? FileManager.default.contentsOfDirectory(atPath: files)) ?? []
@@ -47,7 +47,7 @@ public enum ProcessTree {
     }.count
   }
 
-  /// The name of the program that a process runs; nil when it is gone.
+  /// The name of the program that a process runs; nil if the process is gone.
   private static func program(of pid: Int32) -> String? {
     let name = try? String(contentsOfFile: "/proc/\(pid)/comm", encoding: .utf8)
     return name?.trimmingCharacters(in: .newlines)

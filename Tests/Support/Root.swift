@@ -1,8 +1,8 @@
 import Foundation
 import Glibc
 
-/// The right to run the tests that need root.
+/// The permission to run the tests that need root.
 public enum Root {
-  /// True for root, and where nothing may be skipped (`CI=true`): there a test that needs root fails without it.
+  /// True for root, and where no test may be skipped (`CI=true`): there, a test that needs root fails without it.
   public static let isAtHand = geteuid() == 0 || ProcessInfo.processInfo.environment["CI"] == "true"
 }

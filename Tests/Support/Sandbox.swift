@@ -4,15 +4,16 @@ import Glibc
 import Synchronization
 import VaultProcess
 
-/// A home of its own for one test: nothing in it reaches, or is reached from, the user's vault or another test.
+/// A separate home for one test: nothing in it can reach, or be reached from, the user's vault or another test.
 ///
-/// Everything started in it ends with ``close()`` or when the sandbox goes away, daemons the client started included.
+/// Everything started in it ends with ``close()`` or with the sandbox's life, including daemons
+/// that the client started.
 public final class Sandbox: Sendable {
-  /// The sandbox's folder, one of ``ScratchFolder``.
+  /// The sandbox's folder, made by ``ScratchFolder``.
   public let root: String
-  /// `$HOME`, also where tests may write their files.
+  /// The value of `$HOME`, and a place for the files of tests.
   public var home: String { root + "/home" }
-  /// `$XDG_RUNTIME_DIR`.
+  /// The value of `$XDG_RUNTIME_DIR`.
   public var runtime: String { root + "/run" }
   /// The store's folder as `vaultd` derives it, `$XDG_DATA_HOME/vault`.
   public var store: String { root + "/data/vault" }
@@ -21,7 +22,8 @@ public final class Sandbox: Sendable {
   /// The user's socket, `$XDG_RUNTIME_DIR/vault/socket`.
   public var socket: String { runtime + "/vault/socket" }
 
-  /// The socket at which the sandbox's programs look for the system bus. There is none unless the test starts one.
+  /// The socket at which the sandbox's programs look for the system bus. It does not exist unless the
+  /// test starts a bus.
   public var systemBus: String { root + "/system-bus" }
 
   struct State {
@@ -42,12 +44,12 @@ public final class Sandbox: Sendable {
 
   deinit { close() }
 
-  /// The folder of the programs that are tested: the one that the tests are built into, unless `VAULT_PROGRAMS` names
-  /// another one, of a release build.
+  /// The folder of the programs under test: the folder into which the tests are built, unless `VAULT_PROGRAMS` names
+  /// that of a release build.
   public static let programs = released ?? folderOfTests
 
   private static var folderOfTests: String {
-    // Not argv[0]: it may be relative, or name the helper that runs the bundle.
+    // Not argv[0], which may be relative, or may name the helper that runs the bundle.
     let bundle = CommandLine.arguments.first { $0.contains(".xctest") } ?? CommandLine.arguments[0]
     let url = URL(fileURLWithPath: bundle).resolvingSymlinksInPath()
     let parts = url.pathComponents.prefix { !$0.hasSuffix(".xctest") }
@@ -57,10 +59,10 @@ public final class Sandbox: Sendable {
 
   private static let released = ProcessInfo.processInfo.environment["VAULT_PROGRAMS"]
 
-  /// True when the programs are those of a release build.
+  /// True if the programs are those of a release build.
   public static var areProgramsReleased: Bool { released != nil }
 
-  /// The path of a program such as `vault` in ``programs``; an absolute path stays as it is.
+  /// The path of a program such as `vault` in ``programs``; an absolute path is unchanged.
   public static func path(of program: String) -> String {
     program.hasPrefix("/") ? program : programs + "/" + program
   }
@@ -82,14 +84,14 @@ public final class Sandbox: Sendable {
     return result
   }
 
-  /// Runs a program to its end, without a terminal anywhere, and answers its exit code and output.
+  /// Runs a program to its end, without a terminal, and returns its exit code and output.
   ///
   /// - Parameters:
-  ///   - arguments: the arguments behind the program's name.
+  ///   - arguments: The arguments after the program's name.
   ///   - program: `vault`, `vaultd` or an absolute path.
-  ///   - stdin: all of standard input.
-  ///   - environment: changes to ``environment``; nil removes a variable.
-  /// - Throws: ``SandboxError`` when it does not start, or when `seconds` pass in which no byte goes in or comes out.
+  ///   - stdin: The whole standard input.
+  ///   - environment: Changes to ``environment``; nil removes a variable.
+  /// - Throws: ``SandboxError`` if the program does not start, or if `seconds` pass without a byte of input or output.
   @discardableResult
   public func run(
     _ arguments: [String], program: String = "vault", stdin: [UInt8] = [], environment: [String: String?] = [:],
@@ -126,7 +128,7 @@ public final class Sandbox: Sendable {
     try run(arguments, program: program, stdin: Array(stdin.utf8), environment: environment)
   }
 
-  /// Writes a file below ``home`` and answers its path.
+  /// Writes a file below ``home`` and returns its path.
   @discardableResult
   public func write(_ text: String, to name: String) throws -> String {
     let path = home + "/" + name
@@ -134,7 +136,7 @@ public final class Sandbox: Sendable {
     return path
   }
 
-  /// Takes note of `child`, which ends with the sandbox.
+  /// Registers `child`, which ends with the sandbox.
   func keep(_ child: Child) -> Child {
     state.withLock { $0.children.append(child) }
     return child

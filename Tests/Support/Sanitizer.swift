@@ -1,10 +1,10 @@
 import CMemorySearch
 
-/// A sanitizer that the tests and the programs were built with (`make sanitize`).
+/// The sanitizer with which the tests and the programs were built (`make sanitize`).
 ///
-/// It has a heap and stacks of its own, keeps memory that was given back, takes much more memory, and locks none of it.
+/// A sanitizer has its own heap and stacks, keeps freed memory, uses much more memory, and locks none of it.
 public enum Sanitizer {
   public static let isPresent = is_sanitized() != 0
-  /// True for ThreadSanitizer, with which no program starts that may not write a file of a MiB.
+  /// True for ThreadSanitizer: no program built with it starts unless it may write a file of 1 MiB.
   public static let needsFiles = is_thread_sanitized() != 0
 }

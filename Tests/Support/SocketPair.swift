@@ -2,7 +2,7 @@ import Glibc
 
 /// Two sockets that are connected to each other.
 public enum SocketPair {
-  /// Makes them; whoever calls closes them.
+  /// Makes two connected sockets, which the caller must close.
   ///
   /// - Throws: ``SandboxError`` with errno.
   public static func make() throws -> (Int32, Int32) {

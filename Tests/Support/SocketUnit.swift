@@ -4,8 +4,8 @@ import Glibc
 import Synchronization
 import VaultProcess
 
-/// A socket that starts the sandbox's `vaultd` when a client comes, and again when one comes after its end, as a socket unit
-/// does. Clients that come in between wait in the socket's queue.
+/// A socket that starts the sandbox's `vaultd` when a client connects, and again when a client connects after the
+/// daemon's end, as a socket unit does. Clients that connect in between wait in the socket's queue.
 public final class SocketUnit: Sendable {
   private struct State {
     var daemon: Child?
@@ -19,14 +19,16 @@ public final class SocketUnit: Sendable {
   /// The number of daemons that were started.
   public var starts: Int { state.withLock { $0.starts } }
 
-  /// - Parameter config: the content of `vaultd.conf`.
+  /// Makes the socket.
+  ///
+  /// - Parameter config: The content of `vaultd.conf`.
   public init(in sandbox: Sandbox, config: String) throws {
     self.sandbox = sandbox
     try sandbox.configure(config)
     let folder = (sandbox.socket as NSString).deletingLastPathComponent
     guard unsafe mkdir(folder, 0o700) == 0 else { throw SandboxError("mkdir \(folder): \(errno)") }
     let made = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-    // Above the numbers that a child uses.
+    // The descriptor must be above the numbers that a child uses.
     listener = fcntl(made, F_DUPFD_CLOEXEC, 32)
     Glibc.close(made)
     guard unsafe vault_bind_unix(listener, sandbox.socket) == 0, listen(listener, 128) == 0 else {
@@ -35,13 +37,13 @@ public final class SocketUnit: Sendable {
     Thread.detachNewThread { [self] in run() }
   }
 
-  /// Kills the daemon that runs, if one does.
+  /// Kills the running daemon, if there is one.
   public func kill() { state.withLock { $0.daemon }?.signal(SIGKILL) }
 
-  /// Ends it all. Safe to call twice.
+  /// Ends the daemon and the socket. Safe to call twice.
   public func close() {
     state.withLock { $0.isClosed = true }
-    // Wakes the thread, which closes the socket.
+    // This wakes the thread, which closes the socket.
     shutdown(listener, Int32(SHUT_RDWR))
     kill()
   }
@@ -55,7 +57,8 @@ public final class SocketUnit: Sendable {
     }
   }
 
-  /// A daemon with the socket as its descriptor 3 (sd_listen_fds(3)); nil when there are to be no more.
+  /// Starts a daemon with the socket as its descriptor 3 (sd_listen_fds(3)); nil if the socket is closed
+  /// or the start fails.
   private func start() -> Child? {
     state.withLock { state in
       guard !state.isClosed else { return nil }

@@ -9,10 +9,10 @@ public final class SoftwareTPM: Sendable {
   private let folder: String
   private let running = Mutex<Child?>(nil)
 
-  /// Its name for libtss2 and for the setting `tpm2-device`.
+  /// The TPM's name for libtss2 and for the setting `tpm2-device`.
   public var device: String { "swtpm:path=" + folder + "/socket" }
 
-  /// Starts a TPM that is fresh from the factory. Several in one sandbox need different names.
+  /// Starts a TPM in factory state. Several TPMs in one sandbox need different names.
   public init(in sandbox: Sandbox, name: String = "tpm") throws {
     self.sandbox = sandbox
     folder = sandbox.root + "/" + name
@@ -20,7 +20,7 @@ public final class SoftwareTPM: Sendable {
     try start()
   }
 
-  /// Starts it, again after ``stop()``, as the start of a machine does.
+  /// Starts the TPM, also again after ``stop()``, as the start of a machine does.
   public func start() throws {
     let log = folder + "/log"
     let pid = folder + "/pid"
@@ -34,7 +34,7 @@ public final class SoftwareTPM: Sendable {
         descriptors: [
           .null, .file(log, O_WRONLY | O_CREAT), .file(log, O_WRONLY | O_CREAT),
         ]))
-    // swtpm writes its process id once both sockets listen.
+    // swtpm writes its process ID once both sockets listen.
     while !FileManager.default.fileExists(atPath: pid) {
       guard child.status == nil else {
         throw SandboxError("swtpm: \((try? String(contentsOfFile: log, encoding: .utf8)) ?? "")")
@@ -44,7 +44,7 @@ public final class SoftwareTPM: Sendable {
     running.withLock { $0 = child }
   }
 
-  /// Takes it away as if it had been unplugged; its state stays. A TPM that is not stopped ends with the sandbox.
+  /// Removes the TPM as if it had been unplugged; its state is kept. A TPM that is not stopped ends with the sandbox.
   public func stop() {
     let child = running.withLock { $0 }
     child?.signal(SIGKILL)
@@ -52,8 +52,8 @@ public final class SoftwareTPM: Sendable {
     for name in ["socket", "socket.ctrl", "pid"] { unsafe unlink(folder + "/" + name) }
   }
 
-  /// Puts a listener between it and its clients; answers the name of the two for libtss2, and the way to get what was
-  /// heard.
+  /// Puts a listener between the TPM and its clients. Returns the device name of the listener for libtss2, and a
+  /// function that returns the bytes that passed through it.
   public func listener() throws -> (device: String, heard: () throws -> [UInt8]) {
     let way = folder + "/way"
     let (there, back) = (way + ".there", way + ".back")
@@ -69,23 +69,23 @@ public final class SoftwareTPM: Sendable {
     return ("swtpm:path=" + way, { try [there, back].flatMap { try Data(contentsOf: URL(fileURLWithPath: $0)) } })
   }
 
-  /// Stops it, so that it answers nothing until ``resume()``.
+  /// Stops the TPM, so that it answers nothing until ``resume()``.
   public func pause() { running.withLock { $0?.signal(SIGSTOP) } }
   public func resume() { running.withLock { $0?.signal(SIGCONT) } }
 
-  /// Lets a user reach it, as membership of the group `tss` does on Debian.
+  /// Lets a user access the TPM, as membership in the group `tss` does on Debian.
   public func open(to user: TestUser) throws {
     for name in ["/socket", "/socket.ctrl"] {
       guard unsafe chown(folder + name, user.uid, user.uid) == 0 else { throw SandboxError("chown: \(errno)") }
     }
   }
 
-  /// Runs one of the programs of tpm2-tools on it.
+  /// Runs one of the programs of tpm2-tools on the TPM.
   public func run(_ tool: String, _ arguments: String...) throws {
     let outcome = try sandbox.run(["-T", device] + arguments, program: "/usr/bin/" + tool)
     guard outcome.status == 0 else { throw SandboxError("\(tool): \(outcome)") }
   }
 
-  /// Clears it as the firmware's menu does, which gives it other storage keys.
+  /// Clears the TPM as the firmware's menu does, which gives it new storage keys.
   public func clear() throws { try run("tpm2_clear", "-c", "p") }
 }

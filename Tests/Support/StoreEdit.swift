@@ -1,6 +1,6 @@
 import CSQLite
 
-// Edits by an adversary of a store whose daemon is stopped: through plain SQLite, without a key.
+// An adversary's edits of a store whose daemon is stopped, through plain SQLite and without a key.
 extension Sandbox {
   /// Runs statements on the store's database.
   public func editStore(_ statements: String...) throws {
@@ -10,7 +10,7 @@ extension Sandbox {
     for statement in statements { try Sandbox.check(unsafe sqlite3_exec(connection, statement, nil, nil, nil)) }
   }
 
-  /// Copies of rows of the store's database, each as a statement that puts the row back.
+  /// Copies rows of the store's database, each as a statement that puts the row back.
   public func copyRows(_ table: String, where condition: String) throws -> [String] {
     let columns = [
       "heads": "id item class revision policy current sealed value", "vals": "item version sealed",
@@ -24,7 +24,7 @@ extension Sandbox {
     return rows.map { "INSERT OR REPLACE INTO \(table) VALUES(\($0))" }
   }
 
-  /// Runs one statement and answers the first column of each row.
+  /// Runs one statement and returns the first column of each row.
   private static func query(_ path: String, _ sql: String) throws -> [String] {
     var connection: OpaquePointer?
     defer { unsafe sqlite3_close(connection) }

@@ -7,7 +7,7 @@ struct Streams: ~Copyable {
   private(set) var stdout: [UInt8] = []
   private(set) var stderr: [UInt8] = []
 
-  /// Takes over the three descriptors.
+  /// Takes ownership of the three descriptors.
   init(input: Int32, output: Int32, errors: Int32, unsent: ArraySlice<UInt8>) {
     // A program that does not read its input must not end the tests.
     Glibc.signal(SIGPIPE, SIG_IGN)
@@ -18,7 +18,7 @@ struct Streams: ~Copyable {
 
   deinit { for descriptor in descriptors where descriptor >= 0 { close(descriptor) } }
 
-  /// Passes bytes on until both outputs are at their end; false when `seconds` pass without a byte.
+  /// Passes bytes on until both outputs are at their end; false if `seconds` pass without a byte.
   mutating func exchange(seconds: Int32) -> Bool {
     while descriptors[1] >= 0 || descriptors[2] >= 0 {
       if unsent.isEmpty { finish(0) }

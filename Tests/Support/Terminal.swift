@@ -11,10 +11,10 @@ public final class Terminal {
   private let slave: Int32
   private var seen: [UInt8] = []
   private var consumed = 0
-  /// The path of its device.
+  /// The path of the terminal's device.
   public let path: String
 
-  /// Makes a terminal on which nothing runs: a test itself asks there.
+  /// Makes a terminal on which nothing runs; a test itself asks questions there.
   public init(rows: Int = 24, columns: Int = 100) throws {
     (master, slave, path) = try Child.terminal(rows: rows, columns: columns)
     child = nil
@@ -23,9 +23,9 @@ public final class Terminal {
   /// Starts `program` with the terminal as its standard input, output and error and as its controlling terminal.
   ///
   /// - Parameters:
-  ///   - arguments: the arguments behind the program's name.
-  ///   - stdin: a file that becomes standard input in the terminal's place.
-  ///   - stdout: a file that becomes standard output in the terminal's place; it is made or emptied.
+  ///   - arguments: The arguments after the program's name.
+  ///   - stdin: A file that becomes standard input instead of the terminal.
+  ///   - stdout: A file that becomes standard output instead of the terminal; it is created or emptied.
   public init(
     _ sandbox: Sandbox, _ arguments: [String], program: String = "vault", stdin: String? = nil, stdout: String? = nil,
     environment: [String: String?] = [:]
@@ -51,30 +51,29 @@ public final class Terminal {
     Glibc.close(slave)
   }
 
-  /// The process on the terminal; 0 where nothing runs there.
+  /// The process on the terminal; 0 if none runs there.
   public var pid: Int32 { child?.pid ?? 0 }
 
-  /// All that the program has shown so far, echoes included; lines end in CR LF.
+  /// All that the program has shown so far, including echoes; lines end in CR LF.
   public var screen: String { String(decoding: seen, as: UTF8.self) }
 
-  /// True when the terminal shows what is typed.
+  /// True if the terminal shows typed characters.
   public var echoes: Bool { modes.c_lflag & tcflag_t(ECHO) != 0 }
 
-  /// True when the terminal collects and shows lines and turns its control characters into signals, as a shell expects
-  /// it.
+  /// True if the terminal collects and shows lines and turns its control characters into signals, as a shell expects.
   public var isCooked: Bool {
     let wanted = tcflag_t(ICANON | ISIG | ECHO)
     return modes.c_lflag & wanted == wanted
   }
 
-  /// The number of bytes that were typed and not read, where the terminal does not wait for whole lines.
+  /// The number of bytes typed but not read, if the terminal does not wait for whole lines.
   public var unread: Int32 {
     var count: Int32 = 0
     _ = unsafe ioctl(slave, UInt(FIONREAD), &count)
     return count
   }
 
-  /// The number of bytes that were typed and not read, where it waits for whole lines: the next program gets them.
+  /// The number of bytes typed but not read, if the terminal waits for whole lines; the next program gets these bytes.
   public var leftBehind: Int32 {
     var modes = modes
     modes.c_lflag &= ~tcflag_t(ICANON)
@@ -88,9 +87,10 @@ public final class Terminal {
     return modes
   }
 
-  /// Waits until the program has shown `text` after what earlier calls found, and answers all up to its end.
+  /// Waits until the program has shown `text` after the text that earlier calls found, and returns everything
+  /// up to its end.
   ///
-  /// - Throws: ``SandboxError`` with the screen when the program ends first, or after 30 seconds.
+  /// - Throws: ``SandboxError`` with the screen if the program ends first, or after 30 seconds.
   @discardableResult
   public func expect(_ text: String) throws -> String {
     let wanted = Array(text.utf8)
@@ -105,7 +105,7 @@ public final class Terminal {
     }
   }
 
-  /// Types `text`, and a return unless told otherwise.
+  /// Types `text` and, by default, a return.
   public func type(_ text: String, return: Bool = true) {
     let bytes = Array(text.utf8) + (`return` ? [13] : [])
     var sent = 0
@@ -121,15 +121,15 @@ public final class Terminal {
     type(String(decoding: [ascii & 0x1f], as: UTF8.self), return: false)
   }
 
-  /// Takes nothing more that the program shows, as after control-S. What the program ends with gets lost.
+  /// Accepts no more output of the program, as after control-S. The last output of the program is lost.
   public func stopOutput() { tcflow(slave, Int32(TCOOFF)) }
 
   /// Sends the program a signal.
   public func signal(_ signal: Int32) { child?.signal(signal) }
 
-  /// Waits for the program's end, collects the rest of its output, and answers its exit code.
+  /// Waits for the program's end, collects the rest of its output, and returns its exit code.
   ///
-  /// - Throws: ``SandboxError`` with the screen when it runs on for another 30 seconds without output.
+  /// - Throws: ``SandboxError`` with the screen if the program runs for another 30 seconds without output.
   @discardableResult
   public func wait() throws -> Int32 {
     while try receive() {}
@@ -137,7 +137,7 @@ public final class Terminal {
     return status
   }
 
-  /// Reads what the program shows next; false at its end.
+  /// Reads the program's next output; false at its end.
   private func receive() throws -> Bool {
     var polled = [
       pollfd(fd: master, events: Int16(POLLIN), revents: 0),

@@ -2,10 +2,10 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// A user of this machine with a password, made for one test and removed with it, or, after a run that was killed, by
+/// A user of this machine with a password, made for one test. It is removed with the test or, if the run was killed, by
 /// the next one. Needs root.
 public final class TestUser: Sendable {
-  /// True when this process may make users.
+  /// True if this process may make users.
   public static let canBeMade = Root.isAtHand
 
   public let name: String
@@ -14,10 +14,10 @@ public final class TestUser: Sendable {
   private let sandbox: Sandbox
   private let isRemoved = Mutex(false)
 
-  /// Runs `body` while no other process of the tests changes the user database. The tools for that wait for its lock a
-  /// second at a time, so taking turns is faster.
+  /// Runs `body` while no other process of the tests changes the user database. The tools for that retry its lock only
+  /// once a second, so taking turns is faster.
   private static func inTurn<R>(_ body: () throws -> R) throws -> R {
-    // A file that is always there, and that nobody else locks.
+    // The file always exists, and nobody else locks it.
     let file = unsafe open("/usr/sbin/useradd", O_RDONLY | O_CLOEXEC)
     guard file >= 0 else { throw SandboxError("useradd: \(errno)") }
     defer { close(file) }
@@ -27,12 +27,12 @@ public final class TestUser: Sendable {
     return try body()
   }
 
-  /// Removes the users of processes that were killed before they could.
+  /// Removes the users of processes that were killed before they could remove these.
   private static func removeLeftUsers(_ sandbox: Sandbox) throws {
     for line in try String(contentsOfFile: "/etc/passwd", encoding: .utf8).split(separator: "\n") {
       let fields = line.split(separator: ":", omittingEmptySubsequences: false)
       guard fields.count == 7, fields[0].hasPrefix("vt"), TestProcess.isGone(String(fields[4])) else { continue }
-      // Another run may remove it at the same time.
+      // Another run may remove the user at the same time.
       _ = try? run(sandbox, "userdel", "--force", String(fields[0]))
     }
   }
@@ -60,7 +60,7 @@ public final class TestUser: Sendable {
 
   deinit { remove() }
 
-  /// Changes the account: `chage`, `usermod` and the like, with the user's name at the end.
+  /// Changes the account with `chage`, `usermod` or a similar tool; the user's name is the last argument.
   public func change(_ tool: String, _ arguments: String...) throws {
     try Self.run(sandbox, tool, arguments: arguments + [name])
   }
@@ -86,9 +86,10 @@ public final class TestUser: Sendable {
 }
 
 extension Sandbox {
-  /// Shell commands for a mount namespace of its own, in which this line of passwd(5) is the only one of its name.
+  /// Shell commands for a separate mount namespace in which this line of passwd(5) is the only one for its name.
   ///
-  /// They replace all of `/etc` there: a file mounted over `/etc/passwd` would go as soon as anybody replaces that.
+  /// They replace the whole of `/etc` there: a file mounted over `/etc/passwd` would vanish as soon as
+  /// anybody replaces that file.
   public func otherAccount(_ line: String) -> String {
     let name = line.prefix { $0 != ":" }
     return """
@@ -98,16 +99,16 @@ extension Sandbox {
   }
 }
 
-/// A PAM service of the machine, made for one test and removed with it, or, after a run that was killed, by the next
+/// A PAM service of the machine, made for one test. It is removed with the test or, if the run was killed, by the next
 /// one. Needs root.
 public final class PAMService: Sendable {
-  /// The name under which PAM finds it, `vault-test-…`.
+  /// The name under which PAM finds the service, `vault-test-…`.
   public let name: String
   private var path: String { Self.folder + name }
   private static let folder = "/etc/pam.d/"
   private static let prefix = "vault-test-"
 
-  /// Removes the files of processes that were killed before they could.
+  /// Removes the files of processes that were killed before they could remove these.
   private static func removeLeftFiles() throws {
     for file in try FileManager.default.contentsOfDirectory(atPath: folder)
     where file.hasPrefix(prefix) && TestProcess.isGone(String(file.dropFirst(prefix.count))) {
@@ -115,7 +116,7 @@ public final class PAMService: Sendable {
     }
   }
 
-  /// Writes the service's file and, with `biometry`, that of the service `…-biometry` beside it.
+  /// Writes the service's file and, if `biometry` is given, that of the service `…-biometry`.
   public init(_ text: String, biometry: String? = nil) throws {
     name = Self.prefix + TestProcess.tag + "-" + String(UInt64.random(in: 0...UInt64.max), radix: 36)
     try Self.removeLeftFiles()
@@ -131,7 +132,7 @@ public final class PAMService: Sendable {
     unsafe unlink(path + "-biometry")
   }
 
-  /// The login password alone, without the pause that pam_unix makes after a wrong one.
+  /// A service that accepts only the login password, without the pause that pam_unix makes after a wrong one.
   public static let password = "auth required pam_unix.so nodelay\naccount required pam_unix.so\n"
   /// The service that is installed as `vault`, without that pause.
   public static let fingerOrPassword = """

@@ -3,22 +3,24 @@ import Glibc
 import Synchronization
 import VaultProcess
 
-/// The vault of a user made for one test, whose daemon and clients run as that user. Needs root.
+/// The vault of a user made for one test, with a daemon and clients that run as that user. Needs root.
 ///
-/// PAM is asked through a service of the test's own. The test talks to the daemon through processes of the user, one
-/// for each session (setsid) that it names.
+/// The vault uses a PAM service of the test's own. The test talks to the daemon through processes of the user, one for
+/// each session (setsid) that it names.
 public final class UserVault: Sendable {
   public let sandbox: Sandbox
   public let user: TestUser
   public let service: PAMService
-  /// The vault's own password, of 32 characters.
+  /// The vault's own password, which has 32 characters.
   public let password: String
   private let doors = Mutex<Set<String>>([])
 
   private var programs: String { sandbox.root + "/bin" }
   private var identity: [String] { ["--reuid=\(user.uid)", "--regid=\(user.uid)", "--clear-groups"] }
 
-  /// - Parameter pam: the PAM service; another one that asks for a finger alone lies beside it.
+  /// Makes the user and the services.
+  ///
+  /// - Parameter pam: The text of the PAM service; a second service, which asks only for a finger, is made with it.
   public init(pam: String = PAMService.fingerOrPassword) throws {
     password = String((0..<32).map { _ in "abcdefghjkmnpqrstuvwxyz23456789".randomElement() ?? "x" })
     let sandbox = try Sandbox()
@@ -33,8 +35,8 @@ public final class UserVault: Sendable {
       throw error
     }
     unsafe chmod(sandbox.root, 0o711)
-    // Copies that the user can start, whatever folder this is built in. Another process makes them: a file that this
-    // one wrote could not be started while another test's child still held it open.
+    // Copies that the user can start, wherever the build folder is. Another process makes them: a file that this
+    // process wrote could not be started while another test's child still had it open.
     let names = ["vault", "vaultd", "vault-pam", "vault-tpm2", "vault-keyring", "vault-agent"].map {
       Sandbox.path(of: $0)
     }
@@ -43,7 +45,7 @@ public final class UserVault: Sendable {
         ["-c", "mkdir $0 && (cp -l \"$@\" $0 2>/dev/null || cp \"$@\" $0)", programs] + names, program: "/bin/sh"))
   }
 
-  /// Ends everything and removes the user and the services. Safe to call twice.
+  /// Ends everything, and removes the user and the services. Safe to call twice.
   public func close() {
     service.remove()
     // A user who still has processes cannot be removed.
@@ -54,16 +56,16 @@ public final class UserVault: Sendable {
 
   // MARK: The daemon
 
-  /// Starts the daemon with these settings beside `pam-service`.
+  /// Starts the daemon with these settings in addition to `pam-service`.
   public func start(_ config: String = "idle = off") throws {
     try sandbox.configure("pam-service = \(service.name)\n\(config)\n")
     try giveAway(sandbox.home, sandbox.runtime, sandbox.root + "/data", sandbox.root + "/config")
     try sandbox.startDaemon(through: ["/usr/bin/setpriv"] + identity + [programs + "/vaultd"])
   }
 
-  /// Makes the vault, with the smallest Argon2id that is allowed, and starts the daemon anew, so that it is cold.
+  /// Makes the vault with the smallest allowed Argon2id parameters, and starts the daemon again, so that it is cold.
   ///
-  /// - Returns: the recovery code, when one was asked for.
+  /// - Returns: The recovery code, if one was requested.
   @discardableResult
   public func make(_ config: String = "idle = off", recovery: Bool = false) throws -> String? {
     try start(config)
@@ -128,13 +130,13 @@ public final class UserVault: Sendable {
     case leave
   }
 
-  /// The prompts of a conversation, `style text` each, and its last reply; nil when the user left.
+  /// The prompts of a conversation, each as `style text`, and its last reply; nil if the user left.
   public struct Talk: CustomStringConvertible {
     public var said: [String] = []
     public var reply: WireClient.Reply?
     public var description: String { "\(reply.map { "\($0)" } ?? "left") after \(said)" }
 
-    /// True when one of the prompts contains `text`.
+    /// True if one of the prompts contains `text`.
     public func mentions(_ text: String) -> Bool { said.contains { $0.contains(text) } }
   }
 
@@ -162,8 +164,8 @@ public final class UserVault: Sendable {
     return talk
   }
 
-  /// Holds a conversation: puts the next of `prints` on the reader at each invitation and types the next of `answers`
-  /// at each question; leaves when there is none.
+  /// Holds a conversation: touches the reader with the next of `prints` at each invitation, and types the next of
+  /// `answers` at each question. Leaves if there is none left.
   @discardableResult
   public func converse(
     _ method: String, _ parameters: WireClient.Message = [:], in session: String = "own",
@@ -183,7 +185,7 @@ public final class UserVault: Sendable {
     }
   }
 
-  /// Unlocks, or tries to, as ``converse(_:_:in:touching:on:typing:)`` does.
+  /// Unlocks the vault, or tries to, with ``converse(_:_:in:touching:on:typing:)``.
   @discardableResult
   public func unlock(
     _ parameters: WireClient.Message = [:], in session: String = "own", touching prints: [String] = [],
@@ -209,7 +211,7 @@ public final class UserVault: Sendable {
     return "\(status.string("state") ?? ""): \(status.string("cause") ?? "")"
   }
 
-  /// The reason why a method cannot be used now; nil when it can, and `not listed` when it is not.
+  /// The reason that a method cannot be used now; nil if it can, and `not listed` if the daemon does not list it.
   public func obstacle(to method: String) throws -> String? {
     let methods = try client().call("Status").parameters["methods"] as? [WireClient.Message] ?? []
     guard let found = methods.first(where: { $0["name"] as? String == method }) else { return "not listed" }

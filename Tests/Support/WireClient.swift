@@ -2,9 +2,9 @@ import CLinux
 import Foundation
 import Glibc
 
-/// A client that knows nothing of the program's own code: a socket, and JSON as Foundation reads it.
+/// A client independent of the program's own code: a socket, and JSON as Foundation reads it.
 public final class WireClient {
-  /// A JSON object of the wire.
+  /// A JSON object of a message.
   public typealias Message = [String: Any]
 
   private let descriptor: Int32
@@ -24,14 +24,14 @@ public final class WireClient {
       // All properties are set, so `deinit` closes the socket.
       throw SandboxError("connect \(path): \(errno)")
     }
-    // A test must not wait for ever.
+    // A test must not wait forever.
     var limit = timeval(tv_sec: 60, tv_usec: 0)
     unsafe setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
   }
 
   deinit { Glibc.close(descriptor) }
 
-  /// Sends bytes as they are and answers the number that went out.
+  /// Sends bytes unchanged, and returns the number that were sent.
   @discardableResult
   public func send(_ bytes: [UInt8]) -> Int {
     var sent = 0
@@ -46,7 +46,7 @@ public final class WireClient {
     return sent
   }
 
-  /// Sends as much as the other side takes in now and answers the number of bytes.
+  /// Sends as many bytes as the other side accepts now, and returns their number.
   @discardableResult
   public func sendWithoutWaiting(_ bytes: [UInt8]) -> Int {
     var sent = 0
@@ -69,12 +69,12 @@ public final class WireClient {
   /// Tells the other side that nothing more will be sent.
   public func finishSending() { shutdown(descriptor, Int32(SHUT_WR)) }
 
-  /// The next frame's bytes, or nil when the other side closed.
+  /// The bytes of the next frame; nil if the other side closed the connection.
   public func receiveBytes() throws -> [UInt8]? {
     var chunk = [UInt8](repeating: 0, count: 1 << 18)
     var searched = 0
     while true {
-      // Only the bytes since the last look: a long reply comes in many pieces.
+      // Only the bytes received since the last search are searched, because a long reply arrives in many pieces.
       if let end = received[searched...].firstIndex(of: 0) {
         defer { received.removeSubrange(...end) }
         return Array(received[..<end])
@@ -88,7 +88,7 @@ public final class WireClient {
     }
   }
 
-  /// The next frame, or nil when the other side closed.
+  /// The next frame; nil if the other side closed the connection.
   public func receive() throws -> Message? {
     guard let bytes = try receiveBytes() else { return nil }
     guard let message = try JSONSerialization.jsonObject(with: Data(bytes)) as? Message else {
@@ -97,7 +97,7 @@ public final class WireClient {
     return message
   }
 
-  /// The next `count` bytes as they are, or nil when the other side closed first.
+  /// The next `count` bytes, unchanged; nil if the other side closed the connection first.
   public func receive(count: Int) throws -> [UInt8]? {
     var chunk = [UInt8](repeating: 0, count: 1 << 18)
     while received.count < count {
@@ -110,7 +110,7 @@ public final class WireClient {
     return Array(received[..<count])
   }
 
-  /// Sends a call of `io.vaultd.Vault` and answers its first reply.
+  /// Sends a call of `io.vaultd.Vault`, and returns its first reply.
   public func call(_ method: String, _ parameters: Message = [:], more: Bool = false, upgrade: Bool = false) throws
     -> Reply
   {
@@ -129,13 +129,13 @@ public final class WireClient {
     return Reply(message)
   }
 
-  /// The text or the reason that an object carries, with the advice that comes with it.
+  /// The text or the reason in an object, with the advice that comes with it.
   public static func sentence(_ object: Message) -> String? {
     let text = object["text"] as? String ?? object["reason"] as? String
     return text.map { [$0, object["advice"] as? String].compactMap { $0 }.joined(separator: "; ") }
   }
 
-  /// A reply, taken apart.
+  /// A reply, parsed.
   public struct Reply: CustomStringConvertible {
     public let parameters: Message
     /// The error's name without the interface.
@@ -158,7 +158,7 @@ public final class WireClient {
 }
 
 extension Sandbox {
-  /// The daemon's warnings about what it cannot do or watch.
+  /// The daemon's warnings about things that it cannot do or watch.
   public func warnings() throws -> [String] {
     let warnings = try client().call("Status").parameters["warnings"] as? [WireClient.Message] ?? []
     return warnings.compactMap(WireClient.sentence)
@@ -167,8 +167,8 @@ extension Sandbox {
   /// A new connection to the sandbox's daemon.
   public func client() throws -> WireClient { try WireClient(socket) }
 
-  /// Holds a conversation and answers its last reply. Each prompt goes to `answer`, which returns the text to send; nil
-  /// closes the connection instead.
+  /// Holds a conversation, and returns its last reply. Each prompt is passed to `answer`, which returns the text to
+  /// send; nil closes the connection instead.
   @discardableResult
   public func converse(
     _ method: String, _ parameters: WireClient.Message = [:], answer: (WireClient.Message) -> String?
@@ -177,7 +177,7 @@ extension Sandbox {
     var reply = try asking.call(method, parameters, more: true)
     while reply.error == nil, let prompt = reply.prompt, let conversation = reply.string("conversation") {
       guard let text = answer(prompt) else { return nil }
-      // A prompt that only informs wants no answer.
+      // A prompt that only informs needs no answer.
       if let style = prompt["style"] as? String, ["info", "error"].contains(style) {
         reply = try asking.reply()
         continue
@@ -189,8 +189,8 @@ extension Sandbox {
     return reply
   }
 
-  /// Makes a vault whose password is `password`, with the smallest Argon2id that is allowed, and starts its daemon anew, so
-  /// that it is cold.
+  /// Makes a vault whose password is `password`, with the smallest allowed Argon2id parameters, and starts its daemon
+  /// again, so that it is cold.
   public func makeVault(
     password: String, config: String? = nil, recovery: Bool = false, parameters: WireClient.Message = [:],
     environment: [String: String?] = [:]
@@ -211,21 +211,21 @@ extension Sandbox {
     return code
   }
 
-  /// Unlocks the vault and answers the last reply.
+  /// Unlocks the vault, and returns the last reply.
   @discardableResult
   public func unlock(_ secret: String, _ parameters: WireClient.Message = [:]) throws -> WireClient.Reply? {
     try converse("Unlock", parameters) { _ in secret }
   }
 
-  /// Lets as much time pass on the sandbox's clock as the daemon says that the method has to wait.
+  /// Lets as much time pass on the sandbox's clock as the daemon requires before the method can be tried again.
   public func waitOut(_ method: String) throws {
-    // Closing the connection after the prompt counts as no attempt.
+    // Closing the connection after the prompt does not count as an attempt.
     while let reply = try converse("Unlock", ["method": method, "for": 3600], answer: { _ in nil }),
       try waitOut(reply)
     {}
   }
 
-  /// Lets as much time pass on the sandbox's clock as a reply says to wait; false when it names no time.
+  /// Lets as much time pass on the sandbox's clock as a reply tells to wait; false if the reply names no time.
   public func waitOut(_ reply: WireClient.Reply) throws -> Bool {
     guard let milliseconds = reply.integer("retry_after_ms") else { return false }
     guard let clock else { throw SandboxError("a test waits for the machine's clock") }

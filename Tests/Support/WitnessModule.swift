@@ -1,7 +1,7 @@
-/// A PAM module that writes down what it finds in its process: open files, variables, and whether other processes may
-/// look into it.
+/// A PAM module that records what it finds in its process: open files, variables, and whether other
+/// processes may inspect it.
 public enum WitnessModule {
-  /// Builds it at `path`. A PAM service names the path and, behind it, the file to write.
+  /// Builds the module at `path`. A PAM service names that path followed by the file to write.
   public static func build(at path: String, in sandbox: Sandbox) throws {
     try sandbox.compileLibrary(source, to: path, ["-lpam"])
   }

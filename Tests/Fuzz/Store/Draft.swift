@@ -3,13 +3,13 @@ struct Draft {
   let story: Story
   var main: [UInt8]
   var log: LogFile?
-  /// The bytes of the log that get another value after its sums were made.
+  /// The bytes of the log that are changed after its checksums were computed.
   var flips: [(place: Int, mask: UInt8)] = []
-  /// The lengths that the files are to have; nil for those of their content.
+  /// The lengths that the files get; nil for the length of their content.
   var mainLength: Int?
   var logLength: Int?
-  /// True when the files may hold something of an earlier moment: without the keys, nobody can tell that it is not the
-  /// latest.
+  /// True if the files may contain data of an earlier moment. Without the keys, nobody can tell that such data
+  /// are not the latest.
   var isOld: Bool
 
   /// Takes the last moment of a story, with the log beside the main file or folded in.
@@ -23,7 +23,7 @@ struct Draft {
   static let pageSize = LogFile.pageSize
   var pageCount: Int { main.count / Self.pageSize }
 
-  /// Changes a page: of the main file, or a frame of the log.
+  /// Changes a page of the main file or in a frame of the log.
   mutating func change(_ edit: Edit, _ body: (inout PageDraft) -> Void) {
     if edit.isInLog, let count = log?.frames.count, count > 0 {
       let index = Int(edit.page) % count
@@ -40,20 +40,20 @@ struct Draft {
     }
   }
 
-  /// A page of any moment.
+  /// A page as it was at some moment.
   func page(_ number: Int, moment: Int) -> PageDraft {
     let folded = story.moments[moment % story.moments.count].folded
     let index = number % (folded.count / Self.pageSize)
     return PageDraft(bytes: Array(folded[index * Self.pageSize..<(index + 1) * Self.pageSize]), isFirst: index == 0)
   }
 
-  /// Puts a number at the beginning of a page, counted from 1, of the main file.
+  /// Writes a number at the beginning of a page of the main file; the first page has number 1.
   mutating func putPage(_ page: Int, number: UInt32) {
     let start = (page - 1) * Self.pageSize
     main.replaceSubrange(start..<start + 4, with: LogFile.bytes(number))
   }
 
-  /// Puts a number into the header of the file, wherever page 1 is read from.
+  /// Writes a number into the header of the file, wherever page 1 is read from.
   mutating func putHeader(_ value: UInt32, at place: Int, size: Int) {
     func put(_ bytes: inout [UInt8]) {
       guard bytes.count >= place + size else { return }

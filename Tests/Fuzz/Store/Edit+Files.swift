@@ -1,13 +1,13 @@
-/// Changes of the files as a whole, and of the frames of the log.
+/// The changes of the files as a whole, and of the frames of the log.
 extension Edit {
-  /// Adds a page, or a hole of any size; the header counts the new pages if it is told to.
+  /// Adds a page, or a hole of any size; the header counts the new pages if `mode` says so.
   func grow(_ draft: inout Draft) {
     if mode & 3 < 2 {
       let other = draft.page(Int(page), moment: draft.story.moments.count - 1)
       draft.main += mode & 1 == 0 ? [UInt8](repeating: 0, count: Draft.pageSize) : other.bytes
       if mode & 0x10 != 0 { draft.putHeader(UInt32(draft.pageCount), at: 28, size: 4) }
     } else {
-      // Up to 16 TiB, the size of as many pages as four bytes can count.
+      // The size is at most 16 TiB, that of as many pages as four bytes can count.
       draft.mainLength = (mode & 3 == 2 ? Int(value % 4096) : Int(value)) * Draft.pageSize
       if mode & 0x10 != 0 { draft.putHeader(UInt32((draft.mainLength ?? 0) / Draft.pageSize), at: 28, size: 4) }
     }
@@ -32,7 +32,7 @@ extension Edit {
     draft.log?.frames = frames
   }
 
-  /// Adds a frame with a page of any moment, which may end a transaction.
+  /// Adds a frame with a page as it was at some moment, which may end a transaction.
   func addFrame(_ draft: inout Draft) {
     guard draft.log != nil else { return startLog(&draft) }
     let (content, pages) = (draft.page(Int(index), moment: Int(place)).bytes, draft.pageCount)
@@ -43,7 +43,7 @@ extension Edit {
     draft.log?.frames.append(frame)
   }
 
-  /// Adds the log of any moment where there is none.
+  /// Adds the log of some moment if there is none.
   func startLog(_ draft: inout Draft) {
     let moments = draft.story.moments.filter { !$0.log.isEmpty }
     guard !moments.isEmpty else { return }

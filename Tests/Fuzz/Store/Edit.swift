@@ -1,9 +1,9 @@
-/// One thing that an adversary does to a store's files, in ten bytes of an input.
+/// One change that an adversary makes to a store's files, encoded in ten bytes of an input.
 struct Edit {
   static let size = 10
-  /// The number of the change.
+  /// The number that selects the kind of change.
   let operation: UInt8
-  /// The way to read the number, and the place where it goes.
+  /// The mode, which determines how the number is read and where it goes.
   let mode: UInt8
   let page: UInt8
   let index: UInt8
@@ -20,10 +20,10 @@ struct Edit {
     value = (6..<10).reduce(0) { $0 << 8 | UInt32(byte($1)) }
   }
 
-  /// True when it is about a frame of the log.
+  /// True if the change concerns a frame of the log.
   var isInLog: Bool { mode & 0x80 != 0 }
 
-  /// The number to write: as it stands, a small one, one on an edge, or one near to what is there.
+  /// The number to write: the given one, a small one, one at a limit, or one near the old number.
   func number(_ old: Int, pages: Int) -> UInt32 {
     switch mode & 3 {
     case 0: return value
@@ -68,7 +68,7 @@ struct Edit {
   }
 }
 
-// Changes of the pages.
+// The changes of the pages.
 extension Edit {
   private func byte(_ draft: inout Draft) {
     draft.change(self) { page in
@@ -77,7 +77,7 @@ extension Edit {
     }
   }
 
-  /// The fields of the file's header, each with its place and size.
+  /// The fields of the file's header, each as its place and size.
   private static let fields = [
     (16, 2), (18, 1), (19, 1), (20, 1), (21, 1), (24, 4), (28, 4), (32, 4), (36, 4), (40, 4), (44, 4), (48, 4), (52, 4),
     (56, 4), (60, 4), (64, 4), (68, 4), (72, 1), (92, 4), (96, 4), (0, 1),
@@ -119,7 +119,7 @@ extension Edit {
     }
   }
 
-  /// Changes a byte of a cell, whose beginning has its lengths, its row and the types of its columns.
+  /// Changes a byte of a cell, which begins with its lengths, its row and the types of its columns.
   private func cellByte(_ draft: inout Draft) {
     draft.change(self) { page in
       guard let start = page.cell(Int(index)) else { return }
@@ -132,14 +132,14 @@ extension Edit {
   private func rest(_ draft: inout Draft) {
     let pages = draft.pageCount
     draft.change(self) { page in
-      // The number stands in the row, or in a page that is the rest of one.
+      // The number is in the row, or in a page that holds the rest of a row.
       let place = page.rest(Int(index)) ?? 0
       page.put(number(page.number16(place + 2), pages: pages), at: place, size: 4)
     }
   }
 
-  /// Makes a row claim any length, in a file that has enough pages for it: its rest lies on one page again and again,
-  /// or on page after page.
+  /// Makes a row claim any length, in a file that has enough pages for it. The rest of the row lies on one page again
+  /// and again, or on page after page.
   private func claim(_ draft: inout Draft) {
     let size = Int(number(1 << 28, pages: draft.pageCount) >> 1)
     draft.main += [UInt8](repeating: 0, count: Draft.pageSize)
@@ -161,7 +161,7 @@ extension Edit {
     let other = draft.page(Int(index), moment: moment)
     if moment != draft.story.moments.count - 1 { draft.isOld = true }
     draft.change(self) { page in
-      // The header of the file stays, or nothing would be read.
+      // The header of the file is kept, because otherwise nothing would be read.
       let kept = page.isFirst || other.isFirst ? 100 : 0
       page.bytes.replaceSubrange(kept..., with: other.bytes[kept...])
     }
@@ -175,8 +175,8 @@ extension Edit {
     }
   }
 
-  /// Lays a page anew from its cells: one of another page or moment is put in or takes the place of one, one is left
-  /// out, or two change places.
+  /// Rebuilds a page from its cells: a cell of another page or moment is inserted or replaces one, a cell is left out,
+  /// or two change places.
   private func layAnew(_ draft: inout Draft) {
     let moment = mode & 0x40 == 0 ? draft.story.moments.count - 1 : Int(value >> 16)
     let other = draft.page(Int(place >> 8), moment: moment).cells() ?? []

@@ -1,7 +1,7 @@
 import Glibc
 
-/// A folder in memory for the files of a store; inside the folder that `FUZZ_FOLDER` names, if it is set, which its
-/// caller removes.
+/// A folder in memory for the files of a store. It lies inside the folder that `FUZZ_FOLDER` names, if that is set; the
+/// caller then removes that folder.
 struct Folder {
   let path: String
 
@@ -17,10 +17,10 @@ struct Folder {
 
   /// The directory of the store.
   var store: String { path + "/store" }
-  /// The directory of a store that is saved or restored from it.
+  /// The directory of a store that is saved or restored from this one.
   var saved: String { path + "/saved" }
 
-  /// Removes the folder with all files.
+  /// Removes the folder with all its files.
   func remove() {
     clear(store)
     clear(saved)
@@ -35,7 +35,7 @@ struct Folder {
   private static let names =
     ["vault.db", "vault.db.new"].flatMap { [$0, $0 + "-wal", $0 + "-journal"] } + ["vault.lock"]
 
-  /// The content of a file; empty when there is none.
+  /// The content of a file; empty if there is no such file.
   static func read(_ path: String) -> [UInt8] {
     let file = unsafe open(path, O_RDONLY)
     guard file >= 0 else { return [] }
@@ -47,13 +47,13 @@ struct Folder {
     return bytes
   }
 
-  /// Makes a file, and gives it another length if asked to: everything behind the bytes is a hole.
+  /// Makes a file and, if `length` is given, sets its length; everything after the bytes is then a hole.
   static func write(_ bytes: [UInt8], to path: String, length: Int? = nil) {
     let file = unsafe open(path, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
     require(file >= 0, "a file cannot be made")
     defer { close(file) }
     require(unsafe Glibc.write(file, bytes, bytes.count) == bytes.count, "a file cannot be written")
-    // A length that the file system cannot have leaves the file as it is.
+    // If the file system does not support the length, the file stays as it is.
     if let length { _ = ftruncate(file, length) }
   }
 }

@@ -1,9 +1,9 @@
-/// The log beside a database (sqlite.org/walformat.html), taken to pieces and put together again with the sums that fit
-/// its present content.
+/// The log beside a database (sqlite.org/walformat.html), parsed, and encoded again with checksums that
+/// fit its present content.
 struct LogFile {
   struct Frame {
     var page: UInt32
-    /// The number of pages after the transaction that ends here; 0 where none does.
+    /// The number of pages after the transaction that ends here; 0 if none does.
     var pageCount: UInt32
     var content: [UInt8]
     /// A number that is added to the salts.
@@ -15,7 +15,7 @@ struct LogFile {
   var header: [UInt8]
   var frames: [Frame] = []
 
-  /// Takes a log to pieces; nil for one without a frame.
+  /// Parses a log; nil for a log without a frame.
   init?(_ bytes: [UInt8]) {
     guard bytes.count >= 32 + 24 + Self.pageSize else { return nil }
     header = Array(bytes[..<24])
@@ -44,7 +44,7 @@ struct LogFile {
     return bytes
   }
 
-  /// The pages of a database whose log this is, folded in.
+  /// The pages of the database to which this log belongs, with the log folded in.
   func folded(into main: [UInt8]) -> [UInt8] {
     var main = main
     guard let last = frames.last(where: { $0.pageCount > 0 }) else { return main }
@@ -64,7 +64,7 @@ struct LogFile {
   static func bytes(_ number: UInt32) -> [UInt8] { [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: number >> $0) } }
 }
 
-/// The running sums of a log.
+/// The running checksums of a log.
 private struct Sums {
   var first: UInt32 = 0
   var second: UInt32 = 0
@@ -73,7 +73,7 @@ private struct Sums {
   init(isBigEndian: Bool) { self.isBigEndian = isBigEndian }
 
   mutating func add(_ bytes: ArraySlice<UInt8>) {
-    // Bytes that are not a whole pair of words are not in the sums.
+    // Bytes that do not form a whole pair of words are not part of the checksums.
     bytes.span.withBytes { bytes in
       var offset = 0
       while offset + 8 <= bytes.byteCount {
@@ -92,6 +92,6 @@ private struct Sums {
 }
 
 extension Span<UInt8> {
-  /// Lends its bytes, none of which is padding.
+  /// Lends the bytes, which have no padding.
   fileprivate func withBytes(_ body: (RawSpan) -> Void) { body(unsafe bytes) }
 }

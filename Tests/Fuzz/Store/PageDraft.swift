@@ -1,7 +1,7 @@
 /// A page of a tree while an adversary changes it (sqlite.org/fileformat2.html §1.6).
 struct PageDraft {
   var bytes: [UInt8]
-  /// True when it has the file's header before its own.
+  /// True if the file's header comes before that of the page.
   let isFirst: Bool
 
   var header: Int { isFirst ? 100 : 0 }
@@ -9,7 +9,7 @@ struct PageDraft {
   private var isTree: Bool { [2, 5, 10, 13].contains(kind) }
   private var isLeaf: Bool { kind >= 10 }
   private var pointers: Int { header + (isLeaf ? 8 : 12) }
-  /// The number of its cells, and no more than a page can have.
+  /// The number of cells, limited to what a page can hold.
   var count: Int { isTree ? min(number16(header + 3), (bytes.count - pointers) / 2) : 0 }
 
   func number16(_ place: Int) -> Int { Int(bytes[place]) << 8 | Int(bytes[place + 1]) }
@@ -19,23 +19,23 @@ struct PageDraft {
     for index in 0..<size { bytes[place + index] = UInt8(truncatingIfNeeded: value >> UInt32(8 * (size - 1 - index))) }
   }
 
-  /// The place of a cell's address; nil when there is no cell.
+  /// The place of the address of a cell; nil if there is no cell.
   func pointer(_ index: Int) -> Int? { count > 0 ? pointers + 2 * (index % count) : nil }
 
-  /// The place of a cell; nil when there is none.
+  /// The place of a cell; nil if there is none.
   func cell(_ index: Int) -> Int? {
     guard let pointer = pointer(index) else { return nil }
     let place = number16(pointer)
     return place < bytes.count - 4 ? place : nil
   }
 
-  /// The place at which a cell names the page behind it, or at which this page names its last child.
+  /// The place at which a cell names its child page, or at which this page names its last child.
   func child(_ index: Int) -> Int? {
     guard isTree, !isLeaf else { return nil }
     return index % (count + 1) == count ? header + 8 : cell(index)
   }
 
-  /// The bytes of all cells in their order; nil when they do not lie inside the page.
+  /// The bytes of all cells in order; nil if they do not lie within the page.
   func cells() -> [[UInt8]]? {
     guard isTree else { return nil }
     var found: [[UInt8]] = []
@@ -46,7 +46,7 @@ struct PageDraft {
     return found
   }
 
-  /// Lays out these cells as SQLite would, in place of those that are there, as many as there is room for.
+  /// Replaces the cells with these, laid out as SQLite would, as many as there is room for.
   mutating func lay(_ cells: [[UInt8]]) {
     guard isTree else { return }
     let kept = Array(bytes[..<pointers])
@@ -68,7 +68,8 @@ struct PageDraft {
     put(0, at: header + 7, size: 1)
   }
 
-  /// A leaf's cell that claims this size for its row, with what is there of it; nil on a page that is no leaf.
+  /// A leaf's cell that claims this size for its row, with as much of the row as there is; nil if the page
+  /// is not a leaf.
   func claim(_ cell: [UInt8], size: Int, rest: UInt32) -> [UInt8]? {
     guard isLeaf, size > bytes.count else { return nil }
     var place = 0
@@ -95,7 +96,7 @@ struct PageDraft {
     return bytes
   }
 
-  /// The part of a row of that size that lies in the page, in bytes.
+  /// The number of bytes of a row of that size that lie within the page.
   private func local(_ size: Int) -> Int {
     let longest = kind == 13 ? bytes.count - 35 : (bytes.count - 12) * 64 / 255 - 23
     let shortest = (bytes.count - 12) * 32 / 255 - 23
@@ -104,7 +105,7 @@ struct PageDraft {
     return local > longest ? shortest : local
   }
 
-  /// The end of a cell; nil when it does not lie inside the page.
+  /// The end of a cell; nil if the cell does not lie within the page.
   private func end(_ start: Int) -> Int? {
     var place = isLeaf ? start : start + 4
     if kind == 5 { return varint(&place).flatMap { _ in place <= bytes.count ? place : nil } }
@@ -126,7 +127,7 @@ struct PageDraft {
     return nil
   }
 
-  /// The place at which a long row names the page of its rest: at the end of its cell.
+  /// The place at which a long row names the page of its rest, at the end of its cell.
   func rest(_ index: Int) -> Int? {
     guard kind != 5, let start = cell(index), let end = end(start), end - start > 500 else { return nil }
     return end - 4

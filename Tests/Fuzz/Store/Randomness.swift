@@ -1,12 +1,12 @@
 import CSodium
 
-/// A generator in the place of libsodium's own that always begins anew: the same input does the same in every run, down
-/// to the place of a blind tag among the others.
+/// A generator in place of libsodium's own that can be restarted, so that the same input has the same effect in every
+/// run, down to the order of the blind tags.
 enum Randomness {
-  // Only one thread uses it; libsodium calls it without a context.
+  // Only one thread uses the state; libsodium calls the generator without a context.
   nonisolated(unsafe) private static var state: UInt64 = 0
 
-  /// Replaces libsodium's generator. Nothing may have used the library before.
+  /// Replaces libsodium's generator. The library must not have been used before.
   static func replace() {
     let own = UnsafeMutablePointer<randombytes_implementation>.allocate(capacity: 1)
     unsafe own.initialize(to: randombytes_implementation())
@@ -22,14 +22,14 @@ enum Randomness {
       let bytes = unsafe UnsafeMutableRawBufferPointer(start: start, count: count)
       for index in bytes.indices { unsafe bytes[index] = UInt8(truncatingIfNeeded: Randomness.next() >> 32) }
     }
-    // It is never given back: libsodium keeps the pointer.
+    // The memory is never freed, because libsodium keeps the pointer.
     unsafe randombytes_set_implementation(own)
   }
 
-  /// Begins anew, far from the numbers that a store was made with.
+  /// Restarts the generator, far from the numbers with which a store was made.
   static func restart() { unsafe state = 1 << 40 }
 
-  /// SplitMix64 (Steele, Lea and Flood 2014).
+  /// Returns the next number of SplitMix64 (Steele, Lea and Flood 2014).
   private static func next() -> UInt64 {
     unsafe state &+= 0x9E37_79B9_7F4A_7C15
     var mixed = unsafe state

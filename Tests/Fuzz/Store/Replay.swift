@@ -1,9 +1,9 @@
 #if SWIFT_PACKAGE
   import Glibc
 
-  /// Repeats the kept inputs of a fuzzer: `store-replay StoreFuzz FILE…`. Prints a line for each that tells how it
-  /// ended; the first one that does not hold ends the program with a message. The last line is the most memory that the
-  /// program had.
+  /// The program that repeats the stored inputs of a fuzzer: `store-replay StoreFuzz FILE…`. It prints one line for
+  /// each input with its outcome; the first input that fails ends the program with a message. The last line is the most
+  /// memory that the program used.
   @main
   enum Replay {
     static func main() {
@@ -18,7 +18,8 @@
       print("KiB", peak())
     }
 
-    /// The most memory that the process had, in KiB. getrusage(2) would include the time before it became this program.
+    /// The most memory that the process used, in KiB. getrusage(2) would include the time before the
+    /// process became this program.
     private static func peak() -> Int {
       var text = [UInt8](repeating: 0, count: 4096)
       let file = unsafe open("/proc/self/status", O_RDONLY)

@@ -3,12 +3,12 @@ import VaultCore
 import VaultModel
 import VaultStore
 
-/// A trial of a backup by somebody with the keys, who changed the store before it was sealed, and the backup
-/// afterwards.
+/// A trial of a backup by an adversary with the keys, who changed the store before it was sealed,
+/// and the backup afterwards.
 ///
-/// Its restore gives a vault of which the same holds as in every trial of a store, or leaves nothing.
+/// The restore must give a vault with the same guarantees as in every trial of a store, or leave nothing.
 struct RestoreTrial {
-  /// A change of the sealed backup, in eight bytes of an input.
+  /// A change of the sealed backup, encoded in eight bytes of an input.
   private struct Change {
     static let size = 8
     let operation: UInt8
@@ -24,7 +24,7 @@ struct RestoreTrial {
       place = (2..<8).reduce(0) { $0 << 8 | Int(byte($1)) }
     }
 
-    /// The size of the store in the words of the header.
+    /// The size of the store as the header states it.
     func size(of count: Int) -> Int { operation == 6 ? max(1, place) : count }
 
     func apply(to header: inout [UInt8], _ pieces: inout [[UInt8]]) {

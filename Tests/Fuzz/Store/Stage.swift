@@ -1,6 +1,6 @@
 import Glibc
 
-/// The stores that are put to the trial, made once in a process.
+/// The stores of the trials, made once per process.
 struct Stage {
   let folder: Folder
   let stories: [Story]

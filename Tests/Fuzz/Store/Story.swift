@@ -2,7 +2,7 @@ import VaultCore
 import VaultModel
 import VaultStore
 
-/// The history of a store, change by change: its files after each, and the values that it held.
+/// The history of a store, change by change: its files after each change, and the values that it held.
 struct Story {
   /// The store after a change.
   struct Moment {
@@ -26,11 +26,11 @@ struct Story {
   enum Change {
     case set(String, [UInt8], AccessClass)
     case delete(String)
-    /// Folds the log into the main file, after which it begins anew.
+    /// Folds the log into the main file; the log then begins anew.
     case fold
   }
 
-  /// Makes the store in a folder and lets these changes happen to it.
+  /// Makes the store in a folder and applies these changes.
   init(_ changes: [Change], in folder: Folder) throws {
     folder.clear(folder.store)
     vaultID = RandomBytes.array(count: 16)
@@ -82,8 +82,8 @@ struct Story {
 }
 
 extension Story {
-  /// A store with a few items of each class, one of them longer than a page, and one that is gone: every table has a
-  /// row.
+  /// A store with a few items of each class, including an item longer than a page and a deleted one, so that every
+  /// table has a row.
   static func small(in folder: Folder) throws -> Story {
     try Story(
       [

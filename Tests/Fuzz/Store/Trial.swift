@@ -2,29 +2,29 @@ import VaultCore
 import VaultModel
 import VaultStore
 
-/// A trial of a store after its files were changed: it is opened, read, written, checked and saved as a person would do
-/// it.
+/// A trial of a store after its files were changed: the store is opened, read, written, checked and saved, as a person
+/// would do it.
 ///
-/// Whatever the files say, each answer is an error or true. A value is one that was stored under its name; where
-/// nothing of an earlier moment is in the files, it is the last one. Where the check finds all well, the store as a
-/// whole is what it was at one moment, and can be written to.
+/// Whatever the files contain, each answer must be an error or true. A value must be one that was stored under its name
+/// and, if the files contain no data of an earlier moment, the last one. If the check finds no fault, the store as a
+/// whole must be what it was at one moment, and must accept writes.
 struct Trial {
   let story: Story
   let folder: Folder
-  /// The directories of the store, and of another one that can be made.
+  /// The directory of the store, and that of another store that can be made.
   let directory, spare: String
   let isOld: Bool
   /// Every value that may be served under a name.
   var stored: [String: Set<[UInt8]>]
-  /// The values that are there if all is as it was stored last.
+  /// The values that are present if everything is as last stored.
   var latest: [String: [UInt8]]
-  /// True when an item was served with the value that it had before the trial stored another one, which no whole store
-  /// does: a broken index did not lead to it, and the new one of its name lies beside it or has put the index into
-  /// another order.
+  /// True if an item was served with the value that it had before the trial stored another one. That never happens in
+  /// an intact store: a broken index did not lead to the item, and the new item of the same name lies beside it or has
+  /// changed the order of the index.
   private var servesEarlier = false
   private static let written = "new/item"
 
-  /// The end that a trial came to.
+  /// The outcome of a trial.
   enum End: String { case refused, damaged, whole }
 
   init(_ draft: Draft, _ folder: Folder, in directory: String, beside spare: String) {
@@ -32,12 +32,12 @@ struct Trial {
     (isOld, stored, latest) = (draft.isOld, draft.story.stored, draft.story.last.values)
   }
 
-  /// Puts a story's store to the trial, after what an input does to it.
+  /// Changes the store of a story according to an input, and runs the trial.
   static func run(_ input: RawSpan, _ stories: [Story], in folder: Folder) -> End {
     guard input.byteCount > 0 else { return .refused }
     // Every bit pattern is a UInt8.
     let flags = unsafe input.unsafeLoad(fromByteOffset: 0, as: UInt8.self)
-    // One input in four gets the store with many items, which takes its time.
+    // One input in four uses the store with many items, which takes longer.
     let story = stories[flags & 0xC0 == 0xC0 ? 1 : 0]
     var draft = Draft(story, withLog: flags & 2 != 0)
     draft.apply(input.extracting(1...))
@@ -53,18 +53,20 @@ struct Trial {
     }
   }
 
-  /// - Parameter goesOn: true to write to a whole store and to save a damaged one, which takes three times as long as
-  ///   all before.
+  /// Runs the trial.
+  ///
+  /// - Parameter goesOn: True to write to an intact store and to save a damaged one, which takes three times as
+  ///   long as everything before.
   mutating func run(readsFirst: Bool, writesFirst: Bool, goesOn: Bool) throws(VaultError) -> End {
     guard let values = try look(readsFirst: readsFirst, writesFirst: writesFirst, goesOn: goesOn) else {
       return .damaged
     }
-    // look() had the store in its own scope, so it is closed by now.
+    // The keychain in look() has ended with its scope, so the store is closed by now.
     if goesOn { try lookAgain(values) }
     return .whole
   }
 
-  /// The values of a store of which all is well; nil for any other.
+  /// The values of an intact store; nil for a damaged one.
   private mutating func look(
     readsFirst: Bool, writesFirst: Bool, goesOn: Bool
   ) throws(VaultError) -> [String: [UInt8]]? {
@@ -95,10 +97,10 @@ struct Trial {
 
   // MARK: Reading
 
-  /// Reads all values; none for an item that cannot be read.
+  /// Reads all values; an item that cannot be read has none.
   private mutating func read(_ keychain: Keychain) -> [String: [UInt8]] {
     var values: [String: [UInt8]] = [:]
-    // Always in the same order, because what is read first is remembered.
+    // Always read in the same order, because the store remembers what is read first.
     for name in stored.keys.sorted() {
       do {
         let value = try keychain.value(name)
@@ -116,7 +118,7 @@ struct Trial {
     return values
   }
 
-  /// Requires that a search finds what is served.
+  /// Requires that a search finds exactly the items that are served.
   private mutating func list(_ keychain: Keychain) throws(VaultError) {
     guard let query = try? Query(parsing: "kind=note") else { fatalError("a query is not read") }
     var after: Int64?
@@ -134,8 +136,8 @@ struct Trial {
     require(names == Set(served.keys), "other items are found than served")
   }
 
-  /// Requires that the store is what it was at one moment, whole: the last one, unless its files may have anything of
-  /// an earlier one. Where such a store was written to before the check, its content before is not known.
+  /// Requires that the whole store is what it was at one moment: the last one, unless the files may contain data of an
+  /// earlier moment. If such a store was written to before the check, its earlier content is not known.
   private func expectOneMoment(_ values: [String: [UInt8]]) {
     if !isOld {
       require(values == latest, "all is well, and an item is another one")
@@ -151,7 +153,7 @@ struct Trial {
       try keychain.put(name, Self.value)
       return true
     } catch let error as VaultError {
-      // A damaged head may have come to the end of its numbers.
+      // A damaged head may have reached the end of its numbers.
       if case .storage = error {} else { Self.expectDamage(error) }
       return false
     } catch {
@@ -161,7 +163,7 @@ struct Trial {
 
   private static let value = Array("new value".utf8)
 
-  /// Stores a value before anything is known of the store.
+  /// Stores a value before anything is known about the store.
   private mutating func write(_ keychain: Keychain) {
     for name in [Self.written, stored.keys.min() ?? ""] where tryToWrite(keychain, name) {
       stored[name, default: []].insert(Self.value)
@@ -171,7 +173,7 @@ struct Trial {
         if value != Self.value { servesEarlier = true }
         require(stored[name]?.contains(value) == true, "another value than was ever stored")
       } catch VaultError.noSuchItem {
-        // In a broken tree, what was put in is not met again.
+        // In a broken tree, the inserted row may not be found again.
       } catch let error as VaultError {
         Self.expectDamage(error)
       } catch {
@@ -180,7 +182,7 @@ struct Trial {
     }
   }
 
-  /// Opens anew a store that was well and has taken a value: it has that and all others, and is well.
+  /// Opens again an intact store that has taken a value: it must have that value and all others, and be intact.
   private mutating func lookAgain(_ before: [String: [UInt8]]) throws(VaultError) {
     stored[Self.written, default: []].insert(Self.value)
     latest[Self.written] = Self.value
@@ -195,14 +197,14 @@ struct Trial {
 
   // MARK: Checking and saving
 
-  /// Checks all records. That has to end: there is room for a few thousand of them.
+  /// Checks all records. The check must end: there is room for a few thousand records.
   private func verify(_ keychain: Keychain) throws(VaultError) -> Verification {
     keychain.beginVerification()
     for _ in 0..<200 { if let result = try keychain.continueVerification(records: 4096) { return result } }
     fatalError("a check has no end")
   }
 
-  /// Saves what is whole. Each saved value was stored, and the new store is one of which all is well.
+  /// Saves the intact items. Each saved value must be one that was stored, and the new store must be intact.
   private mutating func save(_ keychain: Keychain) {
     defer { folder.clear(spare) }
     do throws(VaultError) {
@@ -222,7 +224,7 @@ struct Trial {
 }
 
 extension Draft {
-  /// Makes all changes that an input asks for.
+  /// Applies all changes that an input encodes.
   mutating func apply(_ input: RawSpan) {
     var rest = input
     while rest.byteCount >= Edit.size {
