@@ -14,7 +14,7 @@ extension Sandbox {
   /// The clock of the daemon; nil if that is the machine's own.
   public var clock: MachineClock? { state.withLock { $0.clock } }
 
-  /// Starts `vaultd` and returns when it listens.
+  /// Starts `vaultd`, and returns once it listens.
   ///
   /// - Parameters:
   ///   - config: The content of `vaultd.conf`; nil leaves the file unchanged.

@@ -5,9 +5,9 @@ import Glibc
 
 /// A folder on a disk that keeps everything that was synced when the power is cut, and the rest by chance.
 ///
-/// At each call that syncs something or changes a name, it records what a power cut at that moment could leave: of a
-/// file, its last synced content or its present one; of a folder, its last synced names or its present ones (fsync(2)
-/// of a file does not cover its name). A file that was never synced is empty.
+/// At each call that syncs something or changes a name, this class records what a power cut at that moment could leave:
+/// of a file, its last synced content or its present one; of a folder, its last synced names or its present ones
+/// (fsync(2) of a file does not cover its name). A file that was never synced is empty.
 @safe public final class DurableDisk {
   /// The part of the unsynced changes that a power cut leaves.
   public enum Luck: CaseIterable, Sendable { case nothing, names, contents, everything }

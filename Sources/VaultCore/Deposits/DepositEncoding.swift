@@ -16,7 +16,7 @@ public struct DepositStamp: Hashable, Sendable {
   public var vault: VaultID
   /// A random identity: records with the same id are the same deposit.
   public var id: ItemID
-  /// Unix seconds.
+  /// The time at which the deposit was made, Unix seconds.
   public var time: Int64
 
   public init(vault: VaultID, id: ItemID = .random(), time: Int64) {

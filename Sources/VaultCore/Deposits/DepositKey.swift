@@ -6,7 +6,7 @@ internal import VaultModel
 /// and 32 bytes key.
 public struct DepositKey: Hashable, Sendable {
   public let vault: VaultID
-  /// 32 bytes.
+  /// The public key, which has 32 bytes.
   public let publicKey: [UInt8]
 
   private static let formatVersion: UInt8 = 1

@@ -28,7 +28,7 @@ public struct DepositRecord: Hashable, Sendable {
     /// A value for an item.
     ///
     /// - Parameters:
-    ///   - base: The item as it was when the value was left; nil if the depositor did not know.
+    ///   - base: The item as it was when the value was left; nil if not known.
     ///   - value: The place of the value in the plaintext.
     case item(DepositedItem, base: Base?, value: Range<Int>)
     /// The place in the plaintext of a box that ``DepositBox`` sealed.

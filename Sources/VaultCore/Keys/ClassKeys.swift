@@ -57,7 +57,7 @@ public struct ClassKeys: ~Copyable, Sendable {
   /// record. Wiped by ``forgetNames()``.
   public private(set) var cursors: SecureBytes?
 
-  /// No keys.
+  /// Makes a set without keys.
   public init() {}
 
   /// Derives the keys of a class.
@@ -102,9 +102,9 @@ public struct ClassKeys: ~Copyable, Sendable {
     }
   }
 
-  /// True when values can be opened.
+  /// True if values can be opened.
   public var opensValues: Bool { values != nil }
-  /// True when heads can be opened and items looked up.
+  /// True if heads can be opened and items looked up.
   public var opensMetadata: Bool { metadata != nil }
 
   /// Wipes the keys that open values and grants and that authenticate records. Names can still be searched.

@@ -10,7 +10,7 @@ public struct RecoveryCode: ~Copyable, Sendable {
   static let groupCount = 5
   private let bits: SecureBytes
 
-  /// A new code.
+  /// Makes a new random code.
   public static func random() -> RecoveryCode { RecoveryCode(bits: RandomBytes.secret(count: 16)) }
 
   init(bits: consuming SecureBytes) { self.bits = bits }

@@ -48,11 +48,11 @@ public struct SlotRecord: Hashable, Sendable {
   public let kind: SlotKind
   /// The name that a person gave the slot. Not secret.
   public let label: String
-  /// Unix seconds.
+  /// The time at which the slot was made, Unix seconds.
   public let created: Int64
   /// The cost of the derivation; nil for a recovery code or a random key, which need none.
   public let kdf: Argon2id.Parameters?
-  /// 16 random bytes.
+  /// The salt of the derivation: 16 random bytes.
   public let salt: [UInt8]
   /// A check value of the slot's key (32 bytes), then the vault key sealed under the slot's key.
   public internal(set) var wrapped: [UInt8]

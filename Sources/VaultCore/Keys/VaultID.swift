@@ -15,6 +15,6 @@ public struct VaultID: Hashable, Sendable {
 
   private init(random: Void) { bytes = RandomBytes.array(count: Self.count) }
 
-  /// A new identity.
+  /// Makes a new random identity.
   public static func random() -> VaultID { VaultID(random: ()) }
 }

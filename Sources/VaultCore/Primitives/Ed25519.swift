@@ -37,7 +37,7 @@ public enum Ed25519 {
     key.withMutableBytes { key in
       unsafe key.withUnsafeMutableBytes { key in
         unsafe seed.withUnsafeBytes { unsafe key.copyMemory(from: $0) }
-        // There is room for the 32 bytes behind the seed.
+        // There is room for the 32 bytes after the seed.
         unsafe UnsafeMutableRawBufferPointer(rebasing: key[seedCount...]).copyBytes(from: publicKey)
       }
     }

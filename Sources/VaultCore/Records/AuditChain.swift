@@ -30,7 +30,7 @@ public struct AuditChain: Hashable, Sendable {
   private static let formatVersion: UInt8 = 1
 
   public var origin: Origin
-  /// Unix seconds.
+  /// The time at which the chain began, Unix seconds.
   public var time: Int64
   /// The age of the log when the chain began, in seconds: the sum of the times from the beginning of each chain to that
   /// of the next, of which each counts for at most ``longestStep``. A clock that jumps does not age the log.

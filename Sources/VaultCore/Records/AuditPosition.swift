@@ -70,7 +70,7 @@ public struct AuditPosition: Hashable, Sendable {
 /// The stored form: 1  format version, 1    the position    8  row of the beginning of its chain    32  MAC.
 public struct AuditEnd: Hashable, Sendable {
   public var position: AuditPosition
-  /// The row in which its chain begins.
+  /// The row in which the chain at the end of the log begins.
   public var chain: Int64
   public var mac: RecordMark
 

@@ -29,7 +29,7 @@ public enum AuditAction: UInt8, Named, Sendable {
   case audit = 20
   /// The vault was created.
   case create = 21
-  /// The caller made another call, which it may not make at all.
+  /// The caller made a call of another kind, which it may not make at all.
   case call = 22
   /// Somebody was asked to show presence for an item.
   case proof = 23
@@ -42,7 +42,7 @@ public enum AuditAction: UInt8, Named, Sendable {
   case attend = 27
   /// A person declined to answer for now.
   case dismiss = 28
-  /// A watcher reported the result of handling a version of an item.
+  /// A watcher reported what it has done with a version of an item.
   case receipt = 29
   /// The newest time that the store knows was set back to the time of the clock.
   case clock = 30

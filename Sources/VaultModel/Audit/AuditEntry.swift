@@ -36,7 +36,7 @@ public struct AuditEntry: Hashable, Sendable {
     public init(first: Int64, second: Int64) { (self.first, self.second) = (first, second) }
   }
 
-  /// Unix seconds.
+  /// The time of the event, Unix seconds.
   public var time: Int64
   public var action: AuditAction
   public var outcome: AuditOutcome

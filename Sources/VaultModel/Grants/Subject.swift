@@ -15,9 +15,9 @@ public struct Subject: Hashable, Sendable, CustomStringConvertible {
     case user(UInt32)
     case group(UInt32)
     case unit(String)
-    /// An absolute path.
+    /// The absolute path of the program's file.
     case executable(String)
-    /// 64 lower-case hexadecimal digits.
+    /// The SHA-256 of the program's file: 64 lower-case hexadecimal digits.
     case digest(String)
   }
 

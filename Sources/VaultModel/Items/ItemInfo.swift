@@ -20,7 +20,7 @@ public struct VersionInfo: Hashable, Sendable {
 
 /// The moment at which an item was put into the trash.
 public struct Trashed: Hashable, Sendable {
-  /// Unix seconds.
+  /// The time of the deletion, Unix seconds.
   public var time: Int64
   /// The age of the store's trash at that moment, in seconds.
   public var age: Int64
@@ -40,9 +40,9 @@ public struct Trashed: Hashable, Sendable {
 public struct ItemInfo: Hashable, Sendable {
   /// The name of the item.
   public var name: ItemName
-  /// The kind of its value.
+  /// The kind of the item's value.
   public var kind: ItemKind
-  /// Searchable strings, within the limits of ``Attributes``.
+  /// The searchable strings, within the limits of ``Attributes``.
   public var attributes: [String: String]
   /// The conditions under which the value is served.
   public var policy: Policy

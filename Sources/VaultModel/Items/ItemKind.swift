@@ -17,7 +17,7 @@ public enum ItemKind: String, CaseIterable, Sendable {
 public struct SuggestedAttribute: Hashable, Sendable {
   /// The attribute's key.
   public let key: String
-  /// The meaning of its value, in a few words.
+  /// The meaning of the attribute's value, in a few words.
   public let meaning: String
   /// True if every item of the kind must have the attribute.
   public let isRequired: Bool

@@ -6,7 +6,7 @@
 public enum TimeText: Hashable, Sendable {
   /// A duration in seconds, 0 or more.
   case duration(Int64)
-  /// Unix seconds from 1970 to 9999.
+  /// A time in Unix seconds, from 1970 to 9999.
   case time(Int64)
 
   /// The advice that lists the forms of a duration.

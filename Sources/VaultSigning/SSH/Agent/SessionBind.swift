@@ -10,7 +10,7 @@ public struct SessionBind: Hashable, Sendable {
   public let sessionID: [UInt8]
   /// The host key's signature over ``signedBytes``, as a signature blob.
   public let signature: [UInt8]
-  /// True when the session forwards the agent to the host; false when it logs in there.
+  /// True if the session forwards the agent to the host; false if it logs in there.
   public let isForwarding: Bool
 
   /// Makes a bind from its parts, without checking them.

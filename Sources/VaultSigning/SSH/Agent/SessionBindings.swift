@@ -10,7 +10,7 @@ public struct SessionBindings: Hashable, Sendable {
     public let hostKey: [UInt8]
     /// The identifier of the session.
     public let sessionID: [UInt8]
-    /// True when the session forwards the agent.
+    /// True if the session forwards the agent.
     public let isForwarding: Bool
   }
 
