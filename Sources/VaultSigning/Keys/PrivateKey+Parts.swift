@@ -31,7 +31,7 @@ extension PrivateKey {
     }
   }
 
-  /// Makes a signature with an RSA key, which fails if one of its primes is not a prime. This takes as long as any
+  /// Makes a signature with an RSA key, which fails if a number that should be prime is not. This takes as long as any
   /// signature, so it is for a key that is about to be stored. Keys of other types need no such check.
   ///
   /// - Throws: ``KeyError/damaged(_:)``.

@@ -1,5 +1,5 @@
-/// The reason that bytes are not a JSON object in the sense of ``JSONObject``. It completes a sentence "the …
-/// " and quotes nothing.
+/// The reason that bytes are not a JSON object in the sense of ``JSONObject``. The text follows the name of the bytes
+/// in a sentence, and quotes nothing.
 struct JSONFault: Error, Hashable, Sendable {
   let reason: String
 

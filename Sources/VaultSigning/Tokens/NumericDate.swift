@@ -27,7 +27,7 @@ enum NumericDate {
     return fraction.allSatisfy { $0 == UInt8(ascii: "0") } ? -seconds : -seconds - 1
   }
 
-  /// The number after an `e`, capped at a magnitude that the digits of no token are numerous enough to offset.
+  /// The number after an `e`, capped. No token has enough digits to offset an exponent beyond the cap.
   private static func exponent(_ text: ArraySlice<UInt8>) -> Int {
     let digits = text.drop { $0 == UInt8(ascii: "+") || $0 == UInt8(ascii: "-") }
     let magnitude = digits.reduce(0) { min($0 * 10 + Int($1 - UInt8(ascii: "0")), 1 << 40) }

@@ -128,7 +128,7 @@ public struct RevocationList: Sendable {
     subjects.removeAll { $0.expiresAt <= end && $0.age.map { $0 <= age } ?? false }
   }
 
-  /// Sets the age from which they can be removed, for entries that are new or come from an earlier program.
+  /// Sets the age of removal for entries that are new or come from an earlier program.
   ///
   /// - Parameters:
   ///   - now: Unix seconds.

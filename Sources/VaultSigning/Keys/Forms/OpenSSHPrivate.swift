@@ -28,8 +28,8 @@ enum OpenSSHPrivate {
     return parts
   }
 
-  /// Reads the private part: two equal check numbers, the type, its numbers, the comment, and the bytes 1, 2, 3
-  /// … to the end.
+  /// Reads the private part: two equal check numbers, the type, its numbers, the comment, and padding bytes that count
+  /// up from 1.
   private static func privatePart(_ bytes: RawSpan, _ range: Range<Int>) throws(KeyError) -> KeyParts {
     var reader = SSHReader(range)
     let (first, second, name) = try KeyError.reading { () throws(SSHFormatError) in

@@ -10,8 +10,8 @@ extension DestinationConstraints {
   /// True if the connection may see the key, and so may remove it.
   ///
   /// A client on this machine that has bound nothing sees all keys. If hosts forward the agent, each step must be
-  /// permitted, and also one from the last host to any other: on a host where it may log in but from which it may go no
-  /// further, the key is not shown.
+  /// permitted, and also one from the last host to any other: a key that may log in at a host but go no further is not
+  /// shown there.
   public func permitsListing(over bindings: SessionBindings) -> Bool {
     if bindings.isBroken { return false }
     guard let last = bindings.hops.last else { return true }
