@@ -12,6 +12,7 @@
 #   make fuzz       a minute (FUZZ_SECONDS), or so many inputs (FUZZ_RUNS), per fuzz target
 #   make interop    git's own tests of credential helpers, by git as Debian has it, against ours
 #   make soak       64 clients of four users for half an hour (SOAK_MINUTES), while the daemon is killed, its disk fills, …
+#   make tools      each of bench, fuzz, soak, interop and deb, shortly: they run, whatever their figures are
 #   make sanitize   the tests under AddressSanitizer and ThreadSanitizer
 #   make fmt        swift format, in place; `make lint` only complains
 
@@ -66,7 +67,7 @@ TEST_PYTHON := docker pip uv pyjwt cryptography
 BENCH_DEPS := gnome-keyring libsecret-tools dbus-daemon python3 python3-dbus python3-gi util-linux \
               sqlite3 pass gnupg keepassxc git strace pkg-config openssh-client
 
-.PHONY: all build deps test-deps bench-deps deb-deps demo test test-debug check interop lint fmt bench picture order clean
+.PHONY: all build deps test-deps bench-deps deb-deps demo test test-debug tools check interop lint fmt bench picture order clean
 all: build
 
 build: $(PROGRAMS)
@@ -129,6 +130,14 @@ check: test-deps build
 	@Tests/packaging.sh
 	@Tests/system-mode.sh
 	@Tests/SystemMode/run
+
+# Fuzz targets read their kept inputs alone, and the benchmarks measure nothing.
+tools:
+	$(MAKE) fuzz FUZZ_RUNS=0
+	BENCH_TRY=1 $(MAKE) bench
+	$(MAKE) soak SOAK_MINUTES=0.5
+	$(MAKE) interop
+	$(MAKE) deb DEBEMAIL=$(or $(DEBEMAIL),nobody@localhost) DEBFULLNAME='$(or $(DEBFULLNAME),Nobody)'
 
 interop: build
 	@Tests/interop.sh $(abspath $(BIN))

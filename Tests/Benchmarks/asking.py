@@ -1,10 +1,10 @@
 """What waits for a person, and who watches: from an approval to the value, many watchers, and an agent at rest."""
 
 import json, os, statistics, time
-from report import BIN, ROUNDS, line, measure
+from report import BIN, IDLE_SECONDS, ROUNDS, line, measure
 from world import Server, Vault, voluntary_switches
 
-WATCHERS, REST_SECONDS = 1000, float(os.environ.get("BENCH_IDLE_SECONDS", 60)) / 2
+WATCHERS, REST_SECONDS = 1000, IDLE_SECONDS / 2
 
 
 class Agent(Server):

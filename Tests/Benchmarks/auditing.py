@@ -2,12 +2,12 @@
 log, and the room that an entry takes."""
 
 import json, os, statistics, time
-from report import BIN, ROUNDS, SECONDS, line, measure, ratio
+from report import BIN, ROUNDS, SECONDS, line, measure, ratio, setting
 from store import Rows
 from world import Vault
 
 ITEM = "bench/item-042"
-ENTRIES = int(os.environ.get("BENCH_ENTRIES", 1_000_000))
+ENTRIES = setting("ENTRIES", 1_000_000, 2000)
 PIPED, SINGLES = 4000, 100
 
 

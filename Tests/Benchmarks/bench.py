@@ -2,19 +2,16 @@
 """bench.py BIN PROGRAMS RESULT: the figures vault must reach, each beside its yardstick in the same run.
 
 Everything runs in a folder of its own, on a private bus, and is ended by process id. Ratios are medians of rounds that
-take turns (A B A B …), so that a busy moment falls on both. BENCH_STRICT=1 makes a missed goal an error; BENCH_PARTS
-chooses among `requests`, `granting`, `auditing`, `deposits`, `asking`, `doors`, `fairness`, `methods`, `holding`, `rekeying`, `sharing`, `signing`,
-`computing`, `store`, `clients` and `latency`; BENCH_ITEMS is how many items a large store has."""
+take turns (A B A B …), so that a busy moment falls on both. BENCH_STRICT=1 makes a missed goal an error; BENCH_TRY=1
+runs everything once and shortly, and prints no figure; BENCH_PARTS names some of PARTS, with commas; BENCH_ITEMS is how many
+items a large store has."""
 
 import json, os, statistics, subprocess, sys, time
 import asking, auditing, chart, clients, computing, deposits, doors, fairness, granting, holding, latency, methods, rekeying, sharing, signing, store
-from report import BIN, PROGRAMS, RESULT, ROUNDS, SECONDS, conclude, line, measure, ratio
+from report import BIN, IDLE_SECONDS, PROGRAMS, RESULT, ROUNDS, SECONDS, TRIES, conclude, line, measure, ratio
 from world import Desktop, Keyring, PresentUser, Sandbox, Vault, voluntary_switches
 
-IDLE_SECONDS = int(os.environ.get("BENCH_IDLE_SECONDS", 60))
 ITEM, ITEMS, KEYRING_ITEMS = "bench/item-042", 100, 1000
-PARTS = {"requests", "granting", "auditing", "deposits", "asking", "doors", "fairness", "methods", "holding", "rekeying", "sharing", "signing", "computing",
-         "store", "clients", "latency"}
 
 
 def round_trips(vault, echo, frame):
@@ -166,22 +163,23 @@ def requests(sandbox):
     starting(vault)
 
 
+PARTS = {"requests": requests, "granting": granting.run, "auditing": auditing.run, "deposits": deposits.run,
+         "asking": asking.run, "doors": doors.run, "signing": signing.run, "computing": computing.run,
+         "fairness": fairness.run, "methods": methods.run, "holding": holding.run, "rekeying": rekeying.run,
+         "sharing": sharing.run, "clients": clients.run, "latency": latency.run, "store": store.run}
+
+
 def main():
-    parts = set(filter(None, os.environ.get("BENCH_PARTS", "").split(","))) or PARTS
-    if parts - PARTS:
-        sys.exit(f"bench: BENCH_PARTS are {', '.join(sorted(PARTS))}")
+    parts = set(filter(None, os.environ.get("BENCH_PARTS", "").split(","))) or set(PARTS)
+    if parts - set(PARTS):
+        sys.exit(f"bench: BENCH_PARTS are {', '.join(PARTS)}")
     print(f"vault bench: {os.cpu_count()} CPUs, {ROUNDS} rounds of {SECONDS:g} s, medians")
-    for part, run in (("requests", requests), ("granting", granting.run), ("auditing", auditing.run),
-                      ("deposits", deposits.run), ("asking", asking.run), ("doors", doors.run),
-                      ("signing", signing.run), ("computing", computing.run), ("fairness", fairness.run),
-                      ("methods", methods.run), ("holding", holding.run), ("rekeying", rekeying.run),
-                      ("sharing", sharing.run), ("clients", clients.run),
-                      ("latency", latency.run), ("store", store.run)):
+    for part, run in PARTS.items():
         if part in parts:
             with Sandbox() as sandbox:
                 run(sandbox)
     missed = conclude()
-    if chart.draw(RESULT, picture := os.path.splitext(RESULT)[0] + ".svg"):
+    if not TRIES and chart.draw(RESULT, picture := os.path.splitext(RESULT)[0] + ".svg"):
         print(f"drawn to {picture}")
     sys.exit(1 if missed and os.environ.get("BENCH_STRICT") == "1" else 0)
 

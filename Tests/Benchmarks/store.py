@@ -1,11 +1,11 @@
 """A store as it grows: every figure at BENCH_ITEMS items, beside the same with few, or beside another tool's."""
 
 import glob, json, os, random, shutil, sqlite3, statistics, subprocess, time
-from report import BIN, PROGRAMS, ROUNDS, SECONDS, line, measure, ratio
+from report import BIN, PROGRAMS, ROUNDS, SECONDS, line, measure, ratio, setting
 from tools import KeePassXC, Pass
 from world import PASSWORD, Keyring, LargeKeyring, Server, Vault
 
-ITEMS = int(os.environ.get("BENCH_ITEMS", 1_000_000))
+ITEMS = setting("ITEMS", 1_000_000, 20_000)
 FEW = 1000
 FOLDER = 20
 SERVICE = 5001
