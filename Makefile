@@ -145,6 +145,7 @@ interop: build
 SWIFT_FILES := Package.swift Sources Tests
 lint:
 	$(SWIFT) format lint --strict --parallel --recursive $(SWIFT_FILES)
+	@python3 -B Tests/lint.py $(SWIFT_FILES)
 fmt:
 	$(SWIFT) format --in-place --parallel --recursive $(SWIFT_FILES)
 

@@ -84,7 +84,8 @@ extension Failure {
     case .neverRead(let name):
       self.init(
         .denied, "\(Printable.quoted(name)) is a key that nobody reads, and that only a generated one replaces",
-        "use it with \(Hint.vault("sign")), `mac`, `token` or the ssh-agent, or make a new one with \(Hint.vault("set --update --generate STYLE"))"
+        "use it with \(Hint.vault("sign")), `mac`, `token` or the ssh-agent, or make a new one with "
+          + "\(Hint.vault("set --update --generate STYLE"))"
       )
     case .notOnTheseTerms(let name, let reason):
       self.init(

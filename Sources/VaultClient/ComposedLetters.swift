@@ -6,8 +6,8 @@ public import VaultWire
 public enum ComposedLetters {
   /// The reason why a password that looks right may be wrong, and the remedy, for a person.
   public static let hint =
-    "it has letters beyond ASCII, and one with an accent is one character or two (NFC, NFD) by the program that it comes "
-    + "from: type it rather than paste it, or write it the other way"
+    "it has letters beyond ASCII, and one with an accent is one character or two (NFC, NFD) by the program that it "
+    + "comes from: type it rather than paste it, or write it the other way"
 
   /// Returns true when a character of a secret is not ASCII.
   public static func areIn(_ secret: borrowing SecretBuffer) -> Bool {

@@ -50,9 +50,8 @@ extension Source {
       for method in methods {
         source.line()
         source.doc(method.comment)
-        source.line(
-          "func \(method.name.caseName.escaped)(_ call: \(method.parameterType), _ frame: borrowing Frame, _ caller: Caller)"
-        )
+        let name = method.name.caseName.escaped
+        source.line("func \(name)(_ call: \(method.parameterType), _ frame: borrowing Frame, _ caller: Caller)")
       }
     }
     line()
@@ -60,7 +59,10 @@ extension Source {
       source.line("/// Reads the parameters of a call of `method`, and has it answered.")
       source.line("@inlinable")
       source.block(
-        "public func handle(_ method: MethodName, _ frame: borrowing Frame, _ parameters: Frame.Node?, _ caller: Caller) throws(ParameterError)"
+        """
+        public func handle(_ method: MethodName, _ frame: borrowing Frame, _ parameters: Frame.Node?, \
+        _ caller: Caller) throws(ParameterError)
+        """
       ) { source in
         source.block("switch method") { source in
           for method in methods {

@@ -98,7 +98,8 @@ enum Clipboard {
     sequence.append(0x07)
     try sequence.withBytes { bytes throws(Failure) in try keyboard.show(bytes) }
     return
-      "sent to the terminal, which has it on its clipboard if it takes it (OSC 52); it will not be cleared automatically"
+      "sent to the terminal, which has it on its clipboard if it takes it (OSC 52); it will not be cleared "
+      + "automatically"
   }
 
   // MARK: Forgetting

@@ -6,8 +6,8 @@ struct AgentCommand: ParsableCommand {
     commandName: "agent",
     abstract: "Attend this session: be asked here what the vault wants a person for.",
     discussion: """
-      Runs until it is interrupted. On a terminal it asks there first; otherwise by notifications and pinentry, as far as they \
-      are there. See vault-agent(8).
+      Runs until it is interrupted. On a terminal it asks there first; otherwise by notifications and pinentry, as far \
+      as they are there. See vault-agent(8).
       """)
 
   @Option(help: ArgumentHelp("The ways to ask, in their order, with commas between.", valueName: "faces"))

@@ -8,8 +8,8 @@ struct ApproveCommand: ParsableCommand {
     commandName: "approve",
     abstract: "Let a caller without a grant have what it asked for.",
     discussion: """
-      It shows who asks for what, and asks. Without options it counts once, within five minutes. Of the same caller another \
-      process may use it; --session is for the one that asked. See vault-access(7).
+      It shows who asks for what, and asks. Without options it counts once, within five minutes. Of the same caller \
+      another process may use it; --session is for the one that asked. See vault-access(7).
       """)
 
   @Argument(
@@ -58,8 +58,8 @@ struct DenyCommand: ParsableCommand {
     commandName: "deny",
     abstract: "Deny a request, or take an approval back.",
     discussion: """
-      Nobody is asked about that again for a minute, and for longer each time, up to an hour. With --always nobody is asked \
-      before `vault requests forget`.
+      Nobody is asked about that again for a minute, and for longer each time, up to an hour. With --always nobody is \
+      asked before `vault requests forget`.
       """)
 
   @Argument(

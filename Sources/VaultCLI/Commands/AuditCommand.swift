@@ -8,8 +8,8 @@ struct AuditCommand: ParsableCommand {
     commandName: "audit",
     abstract: "Tell what happened in the vault, and who asked for it.",
     discussion: """
-      Administrators see everything, others what they did themselves. Reading the log is an entry of its own. `vault audit item \
-      NAME` tells who has read an item, and when last.
+      Administrators see everything, others what they did themselves. Reading the log is an entry of its own. `vault \
+      audit item NAME` tells who has read an item, and when last.
       """,
     subcommands: [AuditListCommand.self, AuditItemCommand.self, AuditRepairCommand.self],
     defaultSubcommand: AuditListCommand.self)
@@ -47,9 +47,9 @@ struct AuditListCommand: ParsableCommand {
     commandName: "list",
     abstract: "Tell what happened, in its order.",
     discussion: """
-      With --verify all of the log is looked at: whether each entry is the one that was written, and none is missing. The \
-      journal has where the log was at times; with --against that is compared, as in \
-      `journalctl -u vaultd -o cat | vault --system audit --verify --against -`. The exit code is 65 when something is wrong.
+      With --verify all of the log is looked at: whether each entry is the one that was written, and none is missing. \
+      The journal has where the log was at times; with --against that is compared, as in `journalctl -u vaultd -o cat \
+      | vault --system audit --verify --against -`. The exit code is 65 when something is wrong.
       """)
 
   @OptionGroup var options: AuditOptions

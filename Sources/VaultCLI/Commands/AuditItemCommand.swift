@@ -8,10 +8,10 @@ struct AuditItemCommand: ParsableCommand {
     commandName: "item",
     abstract: "Tell who has read an item, or used it, and when last.",
     discussion: """
-      Copying an item is reading it. What was read under earlier names of the item counts, and what was read under its name of \
-      another item does not. Of what was only counted in the log the number and the last time are told as well. Where it was \
-      counted without the names of items, it is told apart: it may have been about this item or about others. Entries of \
-      earlier versions tell no more than a name.
+      Copying an item is reading it. What was read under earlier names of the item counts, and what was read under its \
+      name of another item does not. Of what was only counted in the log the number and the last time are told as \
+      well. Where it was counted without the names of items, it is told apart: it may have been about this item or \
+      about others. Entries of earlier versions tell no more than a name.
       """)
 
   @Argument(help: ArgumentHelp("The item.", valueName: "name"), completion: ItemNames.completion)

@@ -8,10 +8,10 @@ struct AuditRepairCommand: ParsableCommand {
     commandName: "repair",
     abstract: "Set aside entries that an earlier version's rekey left unreadable.",
     discussion: """
-      A rekey of an earlier version could leave entries sealed to the keys that it replaced. `vault verify` and the unlock name \
-      them, and nothing is written to the store until they are set aside. That asks for your presence. Their rows stay in the \
-      store, and an entry tells their numbers and times. Nothing else that is wrong with a log is repaired: it stays as it is, \
-      and so does the store.
+      A rekey of an earlier version could leave entries sealed to the keys that it replaced. `vault verify` and the \
+      unlock name them, and nothing is written to the store until they are set aside. That asks for your presence. \
+      Their rows stay in the store, and an entry tells their numbers and times. Nothing else that is wrong with a log \
+      is repaired: it stays as it is, and so does the store.
       """)
 
   @OptionGroup var globals: Globals

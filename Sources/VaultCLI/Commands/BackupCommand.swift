@@ -8,10 +8,10 @@ struct BackupCommand: SecretTaking {
     commandName: "backup",
     abstract: "Copy the whole vault to a file that a password or a recovery code opens, or check such a file.",
     discussion: """
-      The copy is the vault as it is when the command begins; items are served and stored meanwhile. It is encrypted, and \
-      `vault restore` makes a vault from it on any machine. After the first unlock it needs nobody there, so a timer can \
-      make it. With --check nothing is copied: the file is read and authenticated to its end, as a restore would, and \
-      nothing is written. Damage is named, and the exit code is 65 then.
+      The copy is the vault as it is when the command begins; items are served and stored meanwhile. It is encrypted, \
+      and `vault restore` makes a vault from it on any machine. After the first unlock it needs nobody there, so a \
+      timer can make it. With --check nothing is copied: the file is read and authenticated to its end, as a restore \
+      would, and nothing is written. Damage is named, and the exit code is 65 then.
       """)
 
   @Flag(help: "Check a backup that is there: ask for a password of it, read it to its end, and write nothing.")

@@ -15,9 +15,9 @@ struct ClockRepairCommand: ParsableCommand {
     commandName: "repair",
     abstract: "Set the newest time that the store knows back to the clock.",
     discussion: """
-      Set the clock first. Items, grants and tokens expire by the later of the clock and the newest time of any change, so that \
-      a clock that is turned back brings nothing back. After a clock that ran ahead that keeps from being served what has not \
-      expired: this ends it.
+      Set the clock first. Items, grants and tokens expire by the later of the clock and the newest time of any \
+      change, so that a clock that is turned back brings nothing back. After a clock that ran ahead that keeps from \
+      being served what has not expired: this ends it.
       """)
 
   @OptionGroup var globals: Globals

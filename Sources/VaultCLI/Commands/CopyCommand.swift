@@ -8,9 +8,10 @@ struct CopyCommand: ParsableCommand {
     commandName: "cp",
     abstract: "Copy an item, or all items of a folder: values, kinds, attributes, policies and expiry.",
     discussion: """
-      The daemon makes the copy, of the current version alone. It needs the proof that reading the item needs. Names that \
-      end with a slash are folders. Of one that is copied it says how many items they are and who gets at the copies by \
-      grants, and asks. What was interrupted goes on when it is run again: a copy that is there already is passed over.
+      The daemon makes the copy, of the current version alone. It needs the proof that reading the item needs. Names \
+      that end with a slash are folders. Of one that is copied it says how many items they are and who gets at the \
+      copies by grants, and asks. What was interrupted goes on when it is run again: a copy that is there already is \
+      passed over.
       """)
 
   @Argument(
@@ -65,7 +66,8 @@ struct CopyCommand: ParsableCommand {
       }
     } else if Keyboard.isAttended {
       Output.note(
-        "copied \(Printable.quoted(from)) to \(Printable.quoted(to)), version \(copied.version)\(AccessChange.note(copied.openTo))"
+        "copied \(Printable.quoted(from)) to \(Printable.quoted(to)), version "
+          + "\(copied.version)\(AccessChange.note(copied.openTo))"
       )
     }
   }

@@ -6,9 +6,10 @@ struct DepositCommand: SecretTaking {
     commandName: "deposit",
     abstract: "Leave a value for an item, also while the vault is locked.",
     discussion: """
-      The value is taken as `vault set` takes it. It makes the item, or adds a version to it where you may set that; while \
-      the vault is locked it waits for the next unlock. What cannot be taken in is kept aside, see `vault deposits`. \
-      With --seal the value is sealed to the key of another vault, on any machine, and with --sealed handed in there.
+      The value is taken as `vault set` takes it. It makes the item, or adds a version to it where you may set that; \
+      while the vault is locked it waits for the next unlock. What cannot be taken in is kept aside, see `vault \
+      deposits`. With --seal the value is sealed to the key of another vault, on any machine, and with --sealed handed \
+      in there.
       """)
 
   @Argument(help: ArgumentHelp("The item.", valueName: "name"), completion: ItemNames.completion)
@@ -17,7 +18,8 @@ struct DepositCommand: SecretTaking {
   @Option(
     name: .shortAndLong,
     help: ArgumentHelp(
-      "What it is, which an item that is there has to be: \(ItemKind.allCases.map(\.rawValue).joined(separator: ", ")).",
+      "What it is, which an item that is there has to be: "
+        + "\(ItemKind.allCases.map(\.rawValue).joined(separator: ", ")).",
       valueName: "kind"),
     completion: .list(ItemKind.allCases.map(\.rawValue)), transform: Words.kind)
   var kind: String?

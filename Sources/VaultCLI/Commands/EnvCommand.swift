@@ -7,8 +7,8 @@ struct EnvCommand: ParsableCommand {
     commandName: "env",
     abstract: "Print items as variables for a shell to evaluate.",
     discussion: """
-      Such as `eval "$(vault env -e OWM_APPID=owm/appid)"`; `vault run` gives them to one program alone, which is better \
-      where that will do.
+      Such as `eval "$(vault env -e OWM_APPID=owm/appid)"`; `vault run` gives them to one program alone, which is \
+      better where that will do.
       """)
 
   @OptionGroup var variables: VariableOptions

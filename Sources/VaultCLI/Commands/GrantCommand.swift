@@ -9,11 +9,11 @@ struct GrantCommand: ParsableCommand {
     commandName: "grant",
     abstract: "Let a service, a user or a group do something with items.",
     discussion: """
-      A subject is user:NAME, group:NAME or unit:NAME.service, or several of them with a comma for "and"; in your own vault \
-      also exe:PATH or sha256:DIGEST beside one of them. An item is a name in which * stands for characters within a part, \
-      ** for any, and ? for one; quote it for the shell. It need not be there yet. A grant for the same subject and items is \
-      replaced. With --as the item is a credential of a service, which systemd hands to it at its start. See vault-access(7) and \
-      vault-credentials(7).
+      A subject is user:NAME, group:NAME or unit:NAME.service, or several of them with a comma for "and"; in your own \
+      vault also exe:PATH or sha256:DIGEST beside one of them. An item is a name in which * stands for characters \
+      within a part, ** for any, and ? for one; quote it for the shell. It need not be there yet. A grant for the same \
+      subject and items is replaced. With --as the item is a credential of a service, which systemd hands to it at its \
+      start. See vault-access(7) and vault-credentials(7).
       """)
 
   @Argument(help: ArgumentHelp("Who may.", valueName: "subject"))
@@ -78,8 +78,9 @@ struct RevokeCommand: ParsableCommand {
     commandName: "revoke",
     abstract: "Take grants back, with effect at once.",
     discussion: """
-      Streams that such a grant let in end, and calls that wait are refused. While the vault is locked a grant may stay in the store until the next \
-      unlock: it counts no more, but a daemon that starts before that has it again, and the exit code is 75.
+      Streams that such a grant let in end, and calls that wait are refused. While the vault is locked a grant may \
+      stay in the store until the next unlock: it counts no more, but a daemon that starts before that has it again, \
+      and the exit code is 75.
       """)
 
   @Argument(help: ArgumentHelp("Whose: as `vault grants` shows it.", valueName: "subject"))
@@ -112,8 +113,8 @@ struct CanCommand: ParsableCommand {
     commandName: "can",
     abstract: "Tell whether somebody may do something with an item.",
     discussion: """
-      Exits with 0 if so and with 77 if not, whether there is such an item or not. Administrators may ask about all, others \
-      about themselves, which `self` stands for.
+      Exits with 0 if so and with 77 if not, whether there is such an item or not. Administrators may ask about all, \
+      others about themselves, which `self` stands for.
       """)
 
   @Argument(help: ArgumentHelp("Who: a subject, or self.", valueName: "subject"))

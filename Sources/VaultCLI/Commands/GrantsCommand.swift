@@ -81,8 +81,8 @@ struct GrantsConfirmCommand: ParsableCommand {
     commandName: "confirm",
     abstract: "Have the grants of a vault that came from a backup count.",
     discussion: """
-      A user or a unit of the same name may be another one on another machine, and what was revoked after the backup was made is \
-      there again: look at `vault grants` first.
+      A user or a unit of the same name may be another one on another machine, and what was revoked after the backup \
+      was made is there again: look at `vault grants` first.
       """)
 
   @OptionGroup var globals: Globals
@@ -108,7 +108,8 @@ struct GrantsForgetCommand: ParsableCommand {
     commandName: "forget",
     abstract: "Have a program that grants have named be like your others again.",
     discussion:
-      "In your own vault a unit: or exe: subject that a grant has named has its grants alone until then, also with none left."
+      "In your own vault a unit: or exe: subject that a grant has named has its grants alone until then, also with "
+      + "none left."
   )
 
   @Argument(help: ArgumentHelp("Which, as `vault grants` shows it.", valueName: "subject"))

@@ -8,8 +8,8 @@ struct InitCommand: SecretTaking {
     commandName: "init",
     abstract: "Make the vault.",
     discussion: """
-      Asks for its first password, twice, makes a recovery code for the day that is forgotten, and leaves the vault unlocked. \
-      A vault that is there already is never touched.
+      Asks for its first password, twice, makes a recovery code for the day that is forgotten, and leaves the vault \
+      unlocked. A vault that is there already is never touched.
       """)
 
   @Flag(

@@ -6,9 +6,9 @@ struct InjectCommand: ParsableCommand {
     commandName: "inject",
     abstract: "Write a file from a template, with items in their places.",
     discussion: #"""
-      The template says {{ vault "homebridge/pin" }}, or {{ vault "wifi/home" | field "ssid" | json }}; json, shell, base64 \#
-      and yaml make a value a whole string or word of their kind, quotes and all. {{ "{{" }} is two braces. All items are \#
-      fetched before anything is written.
+      The template says {{ vault "homebridge/pin" }}, or {{ vault "wifi/home" | field "ssid" | json }}; json, shell, \#
+      base64 and yaml make a value a whole string or word of their kind, quotes and all. {{ "{{" }} is two braces. \#
+      All items are fetched before anything is written.
       """#)
 
   @Option(

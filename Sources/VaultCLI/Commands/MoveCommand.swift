@@ -9,8 +9,8 @@ struct MoveCommand: ParsableCommand {
     abstract: "Rename an item, or all items of a folder; their versions and attributes stay.",
     discussion: """
       Where others have grants for its name now, or for the new one, it shows who gains and loses it, and asks. Names \
-      that end with a slash are folders. Of one that is moved it says how many items they are and asks, and moves nothing \
-      where one of the new names is taken. What was interrupted goes on when it is run again.
+      that end with a slash are folders. Of one that is moved it says how many items they are and asks, and moves \
+      nothing where one of the new names is taken. What was interrupted goes on when it is run again.
       """)
 
   @Argument(

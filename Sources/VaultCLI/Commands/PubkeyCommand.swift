@@ -18,8 +18,8 @@ struct PubkeyCommand: ParsableCommand {
   @Option(
     help: ArgumentHelp(
       """
-      `spki` (PEM, when left out), `openssh` (a line for authorized_keys), `jwk`, or `jwks`: a set with the keys that were \
-      replaced and whose tokens can still be good.
+      `spki` (PEM, when left out), `openssh` (a line for authorized_keys), `jwk`, or `jwks`: a set with the keys that \
+      were replaced and whose tokens can still be good.
       """, valueName: "format"))
   var format: PublicKeyFormat?
 

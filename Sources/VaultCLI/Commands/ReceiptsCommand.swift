@@ -8,8 +8,8 @@ struct ReceiptsCommand: ParsableCommand {
     commandName: "receipts",
     abstract: "Tell which watchers of an item have taken over its new version.",
     discussion: """
-      A watcher such as `vault watch --exec` says in the audit log what came of each version. Administrators see all of them, \
-      others their own.
+      A watcher such as `vault watch --exec` says in the audit log what came of each version. Administrators see all \
+      of them, others their own.
       """)
 
   @Argument(help: ArgumentHelp("The item.", valueName: "name"), completion: ItemNames.completion)

@@ -7,8 +7,8 @@ struct RekeyCommand: SecretTaking {
     commandName: "rekey",
     abstract: "Give the vault a new key and seal everything anew under it.",
     discussion: """
-      A changed password and a removed slot leave the vault's key as it is: older copies of the store still open with the \
-      old secret, and give the key of the present one. This makes a new key, so that they do not. Items are served \
+      A changed password and a removed slot leave the vault's key as it is: older copies of the store still open with \
+      the old secret, and give the key of the present one. This makes a new key, so that they do not. Items are served \
       meanwhile. It goes on in the daemon when this command ends, rests while the vault is locked, and goes on after a \
       restart with the next unlock. Recovery codes are made anew; a slot whose secret is not given is left out.
       """)

@@ -9,9 +9,9 @@ struct RestoreCommand: SecretTaking {
     commandName: "restore",
     abstract: "Make the vault from a backup.",
     discussion: """
-      Asks for a password that the vault had when the backup was made. All of the backup is checked first, and only then \
-      there is a vault; one that is there already is never touched. Ways in that need the machine they were made on do not \
-      come along.
+      Asks for a password that the vault had when the backup was made. All of the backup is checked first, and only \
+      then there is a vault; one that is there already is never touched. Ways in that need the machine they were made \
+      on do not come along.
       """)
 
   @Flag(help: "Open the backup with a recovery code instead of a password.")

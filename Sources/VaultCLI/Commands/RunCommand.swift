@@ -5,8 +5,8 @@ struct RunCommand: ParsableCommand {
     commandName: "run",
     abstract: "Run a program with items in its environment.",
     discussion: """
-      `vault run -e OWM_APPID=owm/appid -- dashboard` becomes the program, which has the variables besides those it would \
-      have anyway. All items are fetched before it starts, or it does not.
+      `vault run -e OWM_APPID=owm/appid -- dashboard` becomes the program, which has the variables besides those it \
+      would have anyway. All items are fetched before it starts, or it does not.
       """)
 
   @OptionGroup var variables: VariableOptions

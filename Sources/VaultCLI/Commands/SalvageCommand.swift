@@ -9,8 +9,8 @@ struct SalvageCommand: ParsableCommand {
     abstract: "Write what still authenticates of a damaged store to a file, as a backup.",
     discussion: """
       The store is only read. An item is saved when its head and its current value authenticate, with as many of its \
-      older versions as do and as an item keeps; what is lost is listed. `vault restore` makes a vault from the file, once \
-      the damaged store is moved aside.
+      older versions as do and as an item keeps; what is lost is listed. `vault restore` makes a vault from the file, \
+      once the damaged store is moved aside.
       """)
 
   @Flag(help: "Replace a file that is there already.")
@@ -50,8 +50,8 @@ struct SalvageCommand: ParsableCommand {
     try Output.line("saved: \(Counted.text(saved, "item"))")
     let store = StorePaths(system: globals.system)?.directory ?? "the store's directory"
     Output.note(
-      "what was saved is in \(Printable.quoted(file)); to use it, stop the daemon, move \(Printable.text(store)) aside, "
-        + "then \(Hint.vault("restore"))")
+      "what was saved is in \(Printable.quoted(file)); to use it, stop the daemon, move \(Printable.text(store)) "
+        + "aside, then \(Hint.vault("restore"))")
   }
 
   private func write(_ vault: Vault) throws {

@@ -7,9 +7,9 @@ struct SetCommand: SecretTaking {
     commandName: "set",
     abstract: "Store an item.",
     discussion: """
-      The value is asked for twice on a terminal, or once where it is pasted, and otherwise is all of standard input. Of what is one line, such as \
-      a password, the line break at its end is left out. \
-      An item that is there already is replaced only with --update; its old value stays as an earlier version.
+      The value is asked for twice on a terminal, or once where it is pasted, and otherwise is all of standard input. \
+      Of what is one line, such as a password, the line break at its end is left out. An item that is there already is \
+      replaced only with --update; its old value stays as an earlier version.
       """)
 
   @Argument(help: ArgumentHelp("The item.", valueName: "name"), completion: ItemNames.completion)
@@ -24,8 +24,8 @@ struct SetCommand: SecretTaking {
   @Option(
     help: ArgumentHelp(
       """
-      What its key is made for: \(KeyUse.allCases.map(\.name).joined(separator: ", ")). It is used for that alone, and that \
-      never changes.
+      What its key is made for: \(KeyUse.allCases.map(\.name).joined(separator: ", ")). It is used for that alone, and \
+      that never changes.
       """, valueName: "use"),
     completion: .list(KeyUse.allCases.map(\.name)), transform: Words.use)
   var use: String?
@@ -48,7 +48,8 @@ struct SetCommand: SecretTaking {
 
   @Option(
     help: ArgumentHelp(
-      "What proof each reading needs: \(Requirement.allCases.map(\.name).joined(separator: ", ")).", valueName: "proof"),
+      "What proof each reading needs: "
+        + "\(Requirement.allCases.map(\.name).joined(separator: ", ")).", valueName: "proof"),
     completion: .list(Requirement.allCases.map(\.name)), transform: Words.require)
   var require: String?
 
@@ -84,7 +85,8 @@ struct SetCommand: SecretTaking {
 
   @Flag(
     help: """
-      With --generate and --use: make a key that is used and never told to anybody, the vault's owner included. That never changes.
+      With --generate and --use: make a key that is used and never told to anybody, the vault's owner included. That \
+      never changes.
       """)
   var neverRead = false
 
@@ -100,8 +102,8 @@ struct SetCommand: SecretTaking {
   @Flag(
     help: """
       Store many: each line of standard input is a JSON object with name, value (or data in base64, or generate, such \
-      as "phrase"), and optionally kind, use, attributes, accessible, require, reuse, expires (such as "30d"), update and \
-      never_read.
+      as "phrase"), and optionally kind, use, attributes, accessible, require, reuse, expires (such as "30d"), update \
+      and never_read.
       """)
   var batch = false
 
@@ -151,7 +153,8 @@ struct SetCommand: SecretTaking {
     ]
     if single.contains(true) {
       throw ValidationError(
-        "with --batch everything about an item stands in its line; only --update, --allow-empty and --expired go with it"
+        "with --batch everything about an item stands in its line; only --update, --allow-empty and --expired go "
+          + "with it"
       )
     }
   }

@@ -8,8 +8,9 @@ struct ShowKeyCommand: ParsableCommand {
     commandName: "show-key",
     abstract: "Print the public key of the vault, for `vault deposit --seal` elsewhere.",
     discussion: """
-      The key is no secret, but whoever can exchange it on its way reads what is sealed to it: compare the fingerprint that \
-      --seal tells there with the one that stands here. The vault has to have been unlocked since the daemon's start.
+      The key is no secret, but whoever can exchange it on its way reads what is sealed to it: compare the fingerprint \
+      that --seal tells there with the one that stands here. The vault has to have been unlocked since the daemon's \
+      start.
       """)
 
   @Option(

@@ -8,8 +8,9 @@ struct SignCommand: ParsableCommand {
     commandName: "sign",
     abstract: "Sign a message with a key that stays in the vault.",
     discussion: """
-      The item is one for `sign` (`vault set --use sign`). The message is a file or standard input, 1 MiB at most. The signature \
-      is written as --format says: its bytes, which is what other programs take (of ECDSA the two numbers in DER), or base64.
+      The item is one for `sign` (`vault set --use sign`). The message is a file or standard input, 1 MiB at most. The \
+      signature is written as --format says: its bytes, which is what other programs take (of ECDSA the two numbers in \
+      DER), or base64.
       """)
 
   @Argument(help: ArgumentHelp("The item.", valueName: "name"), completion: ItemNames.completion)
@@ -53,8 +54,8 @@ struct MACCommand: ParsableCommand {
     commandName: "mac",
     abstract: "Compute or compare a keyed hash (HMAC) with a key that stays in the vault.",
     discussion: """
-      The item is one for `mac` (`vault set --use mac`). The message is a file or standard input, 1 MiB at most. With --verify \
-      nothing is printed; the exit code is 65 where the hash is another.
+      The item is one for `mac` (`vault set --use mac`). The message is a file or standard input, 1 MiB at most. With \
+      --verify nothing is printed; the exit code is 65 where the hash is another.
       """)
 
   @Argument(help: ArgumentHelp("The item.", valueName: "name"), completion: ItemNames.completion)

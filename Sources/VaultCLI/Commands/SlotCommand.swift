@@ -54,8 +54,9 @@ struct SlotAddCommand: SecretTaking {
     abstract: "Add a way into the vault.",
     discussion: """
       password: another password. recovery: a code that is shown once and has to be typed back; whoever holds it opens \
-      the vault. pam: a fingerprint or the login password, as PAM's service `vault` checks it; --keystore says where the \
-      slot's key lies, and what that costs is printed. login: the login password, which pam_vault(8) passes on at login.
+      the vault. pam: a fingerprint or the login password, as PAM's service `vault` checks it; --keystore says where \
+      the slot's key lies, and what that costs is printed. login: the login password, which pam_vault(8) passes on at \
+      login.
       """)
 
   @Argument(help: ArgumentHelp("password, recovery, pam or login.", valueName: "kind"))

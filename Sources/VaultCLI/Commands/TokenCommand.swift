@@ -9,8 +9,8 @@ struct TokenCommand: ParsableCommand {
     commandName: "token",
     abstract: "Make, check and take back tokens (JWT) by a key that stays in the vault.",
     discussion: """
-      The item is one for `jwt` (`vault set --use jwt`); its attributes iss, aud, max-ttl, sub and claims say what tokens it \
-      makes. See vault-keys(7).
+      The item is one for `jwt` (`vault set --use jwt`); its attributes iss, aud, max-ttl, sub and claims say what \
+      tokens it makes. See vault-keys(7).
       """,
     subcommands: [
       TokenIssueCommand.self, TokenVerifyCommand.self, TokenRevokeCommand.self, TokenRotateCommand.self,
@@ -103,9 +103,9 @@ struct TokenVerifyCommand: ParsableCommand {
     commandName: "verify",
     abstract: "Check a token, and print its claims.",
     discussion: """
-      The token is standard input or a file: whoever has it can use it, so it is never an argument. A token that does not count is \
-      65, with the reason. The algorithm is the key's, whatever the token says; a key that was replaced counts for as long as \
-      its tokens can be good.
+      The token is standard input or a file: whoever has it can use it, so it is never an argument. A token that does \
+      not count is 65, with the reason. The algorithm is the key's, whatever the token says; a key that was replaced \
+      counts for as long as its tokens can be good.
       """)
 
   @Argument(help: ArgumentHelp("The item.", valueName: "name"), completion: ItemNames.completion)
@@ -141,9 +141,9 @@ struct TokenRevokeCommand: ParsableCommand {
     commandName: "revoke",
     abstract: "Take tokens back.",
     discussion: """
-      One by its number (its claim `jti`), or all that were made for a subject so far. The list is the item NAME.revoked, a note in \
-      JSON that whoever checks tokens elsewhere reads; `vault watch NAME.revoked` tells them, and `vault receipts NAME.revoked` who \
-      has it.
+      One by its number (its claim `jti`), or all that were made for a subject so far. The list is the item \
+      NAME.revoked, a note in JSON that whoever checks tokens elsewhere reads; `vault watch NAME.revoked` tells them, \
+      and `vault receipts NAME.revoked` who has it.
       """)
 
   @Argument(help: ArgumentHelp("The item.", valueName: "name"), completion: ItemNames.completion)
@@ -192,9 +192,10 @@ struct TokenRotateCommand: ParsableCommand {
     commandName: "rotate",
     abstract: "Have a new key make the tokens from now on.",
     discussion: """
-      The daemon makes one of the same type (of RSA 3072 or 4096 bits), as a new version of the item. Tokens of the one before are good until their end: \
-      `vault token verify` knows it for as long as max-ttl, and `vault pubkey --format jwks` tells it. Those who read that \
-      are told by `vault watch`, and `vault receipts` tells who has taken it over.
+      The daemon makes one of the same type (of RSA 3072 or 4096 bits), as a new version of the item. Tokens of the \
+      one before are good until their end: `vault token verify` knows it for as long as max-ttl, and `vault pubkey \
+      --format jwks` tells it. Those who read that are told by `vault watch`, and `vault receipts` tells who has taken \
+      it over.
       """)
 
   @Argument(help: ArgumentHelp("The item.", valueName: "name"), completion: ItemNames.completion)

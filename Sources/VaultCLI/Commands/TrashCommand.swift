@@ -151,8 +151,8 @@ struct RestoreVersionCommand: ParsableCommand {
     commandName: "restore-version",
     abstract: "Make an older value of an item the current one again.",
     discussion: """
-      It becomes a new version, and the expiry stays as it is. It needs what reading the item needs. `vault history` lists \
-      the versions.
+      It becomes a new version, and the expiry stays as it is. It needs what reading the item needs. `vault history` \
+      lists the versions.
       """)
 
   @Argument(help: ArgumentHelp("The item.", valueName: "name"), completion: ItemNames.completion)

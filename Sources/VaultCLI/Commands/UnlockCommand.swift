@@ -9,8 +9,8 @@ struct UnlockCommand: SecretTaking {
     commandName: "unlock",
     abstract: "Open the vault: with a fingerprint, the login password, its own password or a recovery code.",
     discussion: """
-      Tries the fingerprint or login password first where the vault has a slot for them (see `vault slot add pam`), and \
-      then its own password. `vault status` says which ways are possible now.
+      Tries the fingerprint or login password first where the vault has a slot for them (see `vault slot add pam`), \
+      and then its own password. `vault status` says which ways are possible now.
       """)
 
   @Option(

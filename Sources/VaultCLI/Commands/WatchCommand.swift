@@ -8,8 +8,9 @@ struct WatchCommand: ParsableCommand {
     commandName: "watch",
     abstract: "Print what happens to the vault and its items, or run a command on each change, until interrupted.",
     discussion: """
-      Without names the first line is the present state; with --json each line is an object. A command runs through `sh`, and \
-      reads what has changed as JSON. It goes on by itself when vaultd restarts, and tells then if something may have been missed.
+      Without names the first line is the present state; with --json each line is an object. A command runs through \
+      `sh`, and reads what has changed as JSON. It goes on by itself when vaultd restarts, and tells then if something \
+      may have been missed.
       """)
 
   @Argument(

@@ -204,7 +204,8 @@ struct FolderTransfer {
     guard Keyboard.isAttended else { return }
     let there = done > 0 ? "; \(Folder.count(done)) \(done == 1 ? "was" : "were") there already" : ""
     Output.note(
-      "\(verb.done) \(Folder.count(count)) from \(Printable.quoted(from.prefix)) to \(Printable.quoted(to.prefix))\(there)"
+      "\(verb.done) \(Folder.count(count)) from \(Printable.quoted(from.prefix)) to "
+        + "\(Printable.quoted(to.prefix))\(there)"
     )
   }
 }

@@ -103,7 +103,8 @@ extension Failure {
     guard !field.isEmpty else { return self }
     return Failure(
       exit, event,
-      "a template asks for a field by {{ vault \"\(Printable.line(String(name[..<sign])))\" | field \"\(Printable.line(String(field)))\" }}"
+      "a template asks for a field by {{ vault \"\(Printable.line(String(name[..<sign])))\" | field "
+        + "\"\(Printable.line(String(field)))\" }}"
     )
   }
 }

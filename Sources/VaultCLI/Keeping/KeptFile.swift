@@ -115,7 +115,8 @@ struct KeptFile {
       guard unsafe vault_rename_new(AT_FDCWD, path, asidePath) != 0, errno == EEXIST else { continue }
       throw Failure(
         .exists,
-        "what another program had written lies in \(Printable.quoted(path)), and in \(Printable.quoted(asidePath)) from before",
+        "what another program had written lies in \(Printable.quoted(path)), and in \(Printable.quoted(asidePath)) "
+          + "from before",
         "look at both, and remove one")
     }
   }

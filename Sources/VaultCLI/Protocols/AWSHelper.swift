@@ -87,7 +87,8 @@ enum AWSHelper: CredentialHelper {
     guard let own = read, 0...Timestamp.last ~= own else {
       throw Failure(
         .invalid, "the time at which the credentials in \(Printable.quoted(item.name)) expire cannot be read",
-        "write their Expiration as 2030-01-31T12:00:00Z or in Unix seconds, or leave it out, and store them with --update"
+        "write their Expiration as 2030-01-31T12:00:00Z or in Unix seconds, or leave it out, and store them with "
+          + "--update"
       )
     }
     guard own > Int64(time(nil)) else {

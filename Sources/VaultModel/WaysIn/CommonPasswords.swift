@@ -228,7 +228,8 @@ enum CommonPasswords {
     osiris otto outkast outlaw over overkill overlord oxford ozzy p0015123 pa55w0rd pa55word pablo pacers pacific
     packard packer packers packers1 pacman padres paint paintbal paintball painter pakistan palace paladin palmer paloma
     pamela panama panasoni panasonic pancho panda pandora pang pantera panther panther1 panthers pants panzer paper
-    paradise paradox paranoid paris park parker parola parrot party pascal passat passion password passwords passwort pasword patches patience
+    paradise paradox paranoid paris park parker parola parrot party pascal passat passion password passwords passwort
+    pasword patches patience
     patric patrice patricia patrick patrick1 patriot patriots patton patty paul paula pauline pavilion pavlov payton
     pdtplf peace peach peaches peanut peanuts pearl pearljam pebbles pedro peekaboo peewee pegasus pencil penelope peng
     penguin penguins penny penthous pentium people pepper pepsi perfect persik person personal pervert pete peter

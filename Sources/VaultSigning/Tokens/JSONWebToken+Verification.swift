@@ -30,7 +30,8 @@ extension JSONWebToken {
     guard algorithmName.isSame(as: algorithm.rawValue) else {
       throw TokenFault(
         .algorithm,
-        "the token says that its algorithm is \(Printable.quoted(algorithmName)), and the item's is \(algorithm.rawValue)"
+        "the token says that its algorithm is \(Printable.quoted(algorithmName)), and the item's is "
+          + "\(algorithm.rawValue)"
       )
     }
     let isSigned = memory.withBytes { bytes in
@@ -85,7 +86,8 @@ extension JSONObject {
     guard life > 0 else { throw .claims("the token ends before it was made") }
     guard life <= terms.longestLife else {
       throw .claims(
-        "the token lives for \(Seconds.format(life)), more than the item's max-ttl, \(Seconds.format(terms.longestLife))"
+        "the token lives for \(Seconds.format(life)), more than the item's max-ttl, "
+          + "\(Seconds.format(terms.longestLife))"
       )
     }
     return (issued, expires)

@@ -43,6 +43,7 @@ struct Authenticity {
       subject: "meta stale-slots",
       proof: .needless("it is advice to people about a way in, which any process of the user may give")),
     Authenticity(
-      subject: "meta log", proof: .needless("it is a warning about accidents, and no file is served or refused for it")),
+      subject: "meta log",
+      proof: .needless("it is a warning about accidents, and no file is served or refused for it")),
   ]
 }

@@ -58,8 +58,8 @@ enum Schema {
     Tree(
       name: "heads", table: "heads",
       sql: """
-        CREATE TABLE heads(id INTEGER PRIMARY KEY, item BLOB NOT NULL, class INTEGER NOT NULL, revision INTEGER NOT NULL, \
-        policy INTEGER NOT NULL, current INTEGER NOT NULL, sealed BLOB NOT NULL, value BLOB NOT NULL) STRICT
+        CREATE TABLE heads(id INTEGER PRIMARY KEY, item BLOB NOT NULL, class INTEGER NOT NULL, revision INTEGER NOT \
+        NULL, policy INTEGER NOT NULL, current INTEGER NOT NULL, sealed BLOB NOT NULL, value BLOB NOT NULL) STRICT
         """,
       columns: [.null, .blob, .integer, .integer, .integer, .integer, .blob, .blob]),
     // One row per kept version of a value that is no longer current; `item` is the row of its head.
@@ -85,8 +85,10 @@ enum Schema {
     // Grants, with the identity that each is bound to (16 bytes) and the class that each counts for.
     Tree(
       name: "grants", table: "grants",
-      sql:
-        "CREATE TABLE grants(id INTEGER PRIMARY KEY, item BLOB NOT NULL, class INTEGER NOT NULL, sealed BLOB NOT NULL) STRICT",
+      sql: """
+        CREATE TABLE grants(id INTEGER PRIMARY KEY, item BLOB NOT NULL, class INTEGER NOT NULL, sealed BLOB NOT NULL) \
+        STRICT
+        """,
       columns: [.null, .blob, .integer, .blob]),
     // The audit log: the beginnings of chains, and the records of each chain. In a record, `chain` is the row of the
     // chain's beginning.
@@ -99,8 +101,8 @@ enum Schema {
     Tree(
       name: "deposits", table: "deposits",
       sql: """
-        CREATE TABLE deposits(id INTEGER PRIMARY KEY, item BLOB NOT NULL, class INTEGER NOT NULL, state INTEGER NOT NULL, \
-        depositor BLOB NOT NULL, sealed BLOB NOT NULL) STRICT
+        CREATE TABLE deposits(id INTEGER PRIMARY KEY, item BLOB NOT NULL, class INTEGER NOT NULL, state INTEGER NOT \
+        NULL, depositor BLOB NOT NULL, sealed BLOB NOT NULL) STRICT
         """,
       columns: [.null, .blob, .integer, .integer, .blob, .blob]),
     // The class records.

@@ -1,0 +1,33 @@
+#!/usr/bin/env python3
+"""lint.py FILE…: what swift-format lets pass in Swift files: lines over 120 columns, and comments that open with a bare
+clause ("What was done."), which say nothing of who does what. Exits with 1 where there are any."""
+
+import os, re, sys
+
+MOST = 120
+OPENING = re.compile(r"\s*///? (Who|Whom|Whose|What|Whatever|Whoever|Which|Whichever|Where|Wherever|How|Whether|Why)\b")
+COMMENT = re.compile(r"\s*//")
+
+
+def complaints(path):
+    with open(path, encoding="utf-8") as file:
+        before = ""
+        for number, line in enumerate(file.read().split("\n"), 1):
+            if len(line) > MOST:
+                yield f"{path}:{number}: {len(line)} columns, of {MOST} at most"
+            if OPENING.match(line) and not COMMENT.match(before):
+                yield f"{path}:{number}: the comment opens with a bare clause: {line.strip()[:60]}"
+            before = line
+
+
+def files(paths):
+    for path in paths:
+        for folder, _, names in os.walk(path):
+            yield from (os.path.join(folder, name) for name in sorted(names) if name.endswith(".swift"))
+        if os.path.isfile(path):
+            yield path
+
+
+found = [text for path in files(sys.argv[1:]) if not os.path.islink(path) for text in complaints(path)]
+print("\n".join(found), end="\n" if found else "")
+sys.exit(1 if found else 0)
