@@ -3,14 +3,15 @@ import Glibc
 import VaultCore
 import VaultSigning
 
-/// Looks at the stack of a thread after each call that is given a key: `stack-proof`. A program of its own, so that the
-/// calls are also looked at as they are optimized. Each line names a call and the keys that it has left. The first two
-/// show that keys are found: a call of libsodium's own, which leaves one, and a copy of each key.
+/// `stack-proof` searches a thread's stack for keys after each call that is given a key. It is a program of its own, so
+/// that the calls can also be searched in optimized code. Each output line names a call and the keys that it left. The
+/// first two lines show that the search finds keys: one call of libsodium itself leaves one, and one call copies each
+/// key.
 @main
 enum StackProof {
   static func main() throws { for line in try lines() { print(line) } }
 
-  // Not in main(), whose closures belong to the main actor.
+  // This is not in main(), because closures there belong to the main actor.
   private static func lines() throws -> [String] {
     let key = RandomBytes.array(count: 32)
     let salt = [UInt8](repeating: 1, count: 16)
@@ -21,12 +22,12 @@ enum StackProof {
     }
 
     let sealed = unsafe AEAD.seal(message.span.bytes, key: secret(), associatedData: salt)
-    // XChaCha20 derives a key of its own for each nonce.
+    // XChaCha20 derives a separate key for each nonce.
     var perMessage = [UInt8](repeating: 0, count: 32)
     _ = unsafe crypto_core_hchacha20(&perMessage, sealed, key, nil)
     // HMAC (RFC 2104) hashes the key with one of two pads.
     let pads = [0x36, 0x5C].map { pad in ("pad", key.map { $0 ^ pad }) } as [(String, [UInt8])]
-    // X25519 (RFC 7748 section 5) clears and sets bits of the key; what both sides come to opens the message.
+    // X25519 (RFC 7748 section 5) clears and sets bits of the key; the secret that both sides derive opens the message.
     var scalar = key
     (scalar[0], scalar[31]) = (scalar[0] & 248, scalar[31] & 127 | 64)
     let box = try unsafe SealedBox.seal(message.span.bytes, to: SealedBox.publicKey(of: secret()))
@@ -53,12 +54,12 @@ enum StackProof {
         (
           "a copy",
           {
-            // The beginnings: more than 1024 bytes would not be taken from the stack.
+            // Only the first 16 bytes of each key: an allocation of more than 1024 bytes would not come from the stack.
             let beginnings = keys.flatMap { $0.1.prefix(16) }
-            // With room above them, which the calls behind this one write over.
+            // The room above the copy is for the calls behind this one, which write over it.
             unsafe withUnsafeTemporaryAllocation(byteCount: beginnings.count + 512, alignment: 16) { copy in
               unsafe copy.copyBytes(from: beginnings)
-              // The compiler does not know this call, so it has to make the copy for it.
+              // The compiler cannot see into this call, so it must really make the copy.
               _ = unsafe sodium_is_zero(copy.baseAddress, copy.count)
             }
           }

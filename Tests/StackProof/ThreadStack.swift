@@ -1,9 +1,9 @@
 import CSodium
 import Glibc
 
-/// The memory that a thread has its stack in.
+/// The memory that holds a thread's stack.
 enum ThreadStack {
-  /// The content of a thread's stack after `body` has run on it. The stack is memory of this function's own.
+  /// Returns the content of a thread's stack after `body` has run on it. This function allocates the stack itself.
   static func copy(after body: @escaping () -> Void) -> [UInt8] {
     let count = 512 << 10
     let memory = unsafe mmap(nil, count, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)!
@@ -21,7 +21,7 @@ enum ThreadStack {
         guard let argument = unsafe argument else { return nil }
         let work = unsafe Unmanaged<Work>.fromOpaque(argument).takeRetainedValue()
         work.body()
-        // Before the thread ends: the kernel may take the stack back then.
+        // Copy the stack before the thread ends: afterwards the kernel may take the memory back.
         unsafe memcpy(work.copy, work.stack, work.count)
         return nil
       }, work.toOpaque())
@@ -44,7 +44,7 @@ enum ThreadStack {
     }
   }
 
-  /// True when one of the blocks of 8 bytes of `key` stands anywhere in `stack`.
+  /// Returns true if one of the 8-byte blocks of `key` stands anywhere in `stack`.
   static func has(_ key: [UInt8], _ stack: [UInt8]) -> Bool {
     let blocks = Set(stride(from: 0, to: key.count - 7, by: 8).map { word(key, $0) })
     return unsafe stack.withUnsafeBytes { bytes in

@@ -1,7 +1,8 @@
-// Flips one bit of a store's file after the other and reports the wrong answers of each damaged store:
-// `store-flipper WHOLE COPY FILE,FILE… LOST NAME=VALUE…`. WHOLE is the directory of a store whose vault key is 32 times
-// 5, COPY an empty one of the same owner and mode. Each line of standard input is the number of a byte of the first
-// file. The item LOST may be gone without a word. The last line tells how many bytes were flipped.
+// Flips one bit of a store's file after the other and reports the wrong answers of each damaged store: `store-flipper
+// WHOLE COPY FILE,FILE… LOST NAME=VALUE…`. WHOLE is the directory of a store whose vault key is 32 bytes of the value
+// 5; COPY is an empty directory of the same owner and mode. Each line of standard input is the number of a byte of the
+// first file. The item LOST may be missing without a report of damage. The last line of output is the number of bytes
+// flipped.
 import Glibc
 import VaultCore
 import VaultModel
@@ -37,8 +38,8 @@ func text(_ keychain: Keychain, _ name: String) throws -> String {
   }
 }
 
-/// The first wrong answer of the store in `directory`; nil when there is none, or when the store is refused, which is
-/// right.
+/// Returns the first wrong answer of the store in `directory`; nil if there is none, or if the store is rightly
+/// refused.
 func problem(_ directory: String, _ values: [(name: String, value: String)], mayBeLost: String) -> String? {
   do {
     let keychain = try Keychain(opening: directory)
@@ -49,8 +50,8 @@ func problem(_ directory: String, _ values: [(name: String, value: String)], may
         guard try text(keychain, name) == value else { return "another value" }
       } catch VaultError.corrupt {} catch VaultError.noSuchItem { missing.append(name) }
     }
-    // A missing item is no wrong answer as long as the check finds the damage. Damage in the log's last transaction
-    // looks the same as a power cut while it was written, before it was acknowledged.
+    // A missing item is no wrong answer if the check finds the damage. Damage in the log's last transaction looks the
+    // same as a power cut while that transaction was written, before it was acknowledged.
     let isTold = try missing.allSatisfy { $0 == mayBeLost } || !keychain.verify().isOK
     return isTold ? nil : "\(missing) is gone, and all is well"
   } catch VaultError.corrupt {

@@ -1,6 +1,6 @@
-// Writes to the store in the directory that its argument names until it is killed, and says after each change that it
-// was acknowledged. `left` and `right` are always changed together. With `rekey` as the second argument it also gives
-// the vault one new key after another meanwhile: 32 times 5, and 32 times 6.
+// Writes to the store in the directory that its first argument names, until it is killed, and prints a line after each
+// acknowledged change. `left` and `right` are always changed together. With `rekey` as the second argument, the program
+// also rekeys the vault again and again, between two keys: 32 bytes of the value 5 and 32 bytes of the value 6.
 import Glibc
 import VaultCore
 import VaultModel
@@ -24,7 +24,7 @@ func key(_ byte: UInt8) -> SecureBytes {
   unsafe SecureBytes(copying: [UInt8](repeating: byte, count: 32).span.bytes)
 }
 
-/// Unlocks the vault with the one of the two keys that opens it now, and answers which it was.
+/// Unlocks the vault with whichever of the two keys opens it now, and returns that key's byte.
 func unlock(_ keychain: Keychain) throws -> UInt8 {
   do {
     try keychain.unlock(vaultKey: key(5))
@@ -35,7 +35,7 @@ func unlock(_ keychain: Keychain) throws -> UInt8 {
   }
 }
 
-/// Resumes the rekey that an earlier run has begun, or begins one, after a check of the store.
+/// Checks the store, then resumes the rekey that an earlier run began, or begins a new one.
 func rekey(_ keychain: Keychain, from old: UInt8) throws -> Rekey {
   if !keychain.isVerified { _ = try keychain.verify() }
   if let next = try keychain.nextKey(vaultKey: key(old)) {

@@ -17,7 +17,7 @@ import VaultTesting
     let reader = try agent.read()
     try terminal.expect(field)
     terminal.type(wrong, return: false)
-    // The positive control: the bytes are there as soon as the terminal has given them.
+    // The positive control: the bytes are in memory as soon as the terminal has handed them over.
     try wait(for: "what is typed") { try !find(wrong, agent).isEmpty }
     #expect(try find(wrong, agent) == ["raw"])
     terminal.type("")
@@ -28,7 +28,7 @@ import VaultTesting
     #expect(try reader.reply().string("value") == "hunter2")
     try agent.lock()
     let other = try agent.read()
-    // It asks on: what it did before is done.
+    // Once the agent asks the next question, its work on the previous one is done.
     try terminal.expect(field)
     for word in [agent.password, dropped, wrong] { #expect(try find(word, agent) == []) }
     terminal.type(dropped + "\u{15}\u{4}", return: false)

@@ -16,7 +16,7 @@ import VaultTesting
     agent.terminal.control("c")
     #expect(try agent.terminal.wait() == 0)
     #expect(agent.terminal.isCooked && agent.terminal.leftBehind == 0)
-    // Nobody is left who could ask.
+    // No agent is left to ask a person.
     #expect(try reader.reply().error == "Locked")
   }
 
@@ -115,7 +115,7 @@ import VaultTesting
 
   @Test("another job in the foreground keeps its keys and its screen", arguments: ["terminal", "pinentry"])
   func otherJob(face: String) throws {
-    // A job of its own in the background; what has the terminal reads it.
+    // The agent runs as a background job of its own; `cat` is the foreground job and reads the terminal.
     let agent = try AttendingAgent(["--faces", face] + Self.curses, shell: "set -m; \"$0\" \"$@\" & cat")
     let reader = try agent.read()
     #expect(try reader.reply().error == "Locked")

@@ -5,7 +5,7 @@ import VaultTesting
 
 @testable import VaultAgent
 
-/// A question that a face puts on a thread of its own, as the agent has it.
+/// A question that a face asks on a thread of its own, as in the agent.
 final class AskedFace {
   let withdrawal: Withdrawal
   private let outcome = Outcome()
@@ -34,21 +34,21 @@ final class AskedFace {
     thread?.join()
   }
 
-  /// What came of it, in words, once it is there.
+  /// Waits for the end of the question and returns its outcome in words.
   func end() -> String {
     thread.take()?.join()
     return outcome.text
   }
 }
 
-/// A pinentry that a test writes, in a folder that goes away with it.
+/// A pinentry script that a test writes, in a folder that is deleted with this object.
 final class PinentryScript {
   let path: String
   private let folder: String
 
-  /// - Parameter script: the rest of a program for sh; it finds `$folder`.
+  /// - Parameter script: the rest of a script for sh, which can use `$folder`.
   init(_ script: String) throws {
-    // One that was written to has lost its reader: here that is an error as it is in the agent.
+    // Writing to a pinentry that has ended must be an error here, as it is in the agent.
     signal(SIGPIPE, SIG_IGN)
     folder = try ScratchFolder.make()
     path = folder + "/pinentry"
@@ -60,30 +60,30 @@ final class PinentryScript {
 
   deinit { try? FileManager.default.removeItem(atPath: folder) }
 
-  /// A pinentry that says yes to everything up to the question, on which it does what `action` says.
+  /// Makes a pinentry that answers OK to every command up to the question, and then runs `action`.
   static func answering(_ action: String) throws -> PinentryScript {
     try PinentryScript(
       "echo OK; while read -r line; do case $line in GETPIN*|CONFIRM*) \(action);; *) echo OK;; esac; done")
   }
 
-  /// Another program that is run in its place.
+  /// Makes a pinentry that runs another program in its place.
   static func running(_ program: String, _ environment: String = "") throws -> PinentryScript {
     try PinentryScript("exec env \(environment) \(program)")
   }
 
-  /// The words of a file that it wrote.
+  /// Reads the words of a file that the script wrote.
   func note(_ name: String) throws -> [String] {
-    // Not as a file of Foundation's, which refuses a pipe.
+    // FileHandle, because Foundation's functions that read whole files refuse a pipe.
     let bytes = try FileHandle(forReadingAtPath: folder + "/" + name)?.readToEnd() ?? Data()
     return String(decoding: bytes, as: UTF8.self).split { $0.isWhitespace }.map(String.init)
   }
 
-  /// A pipe on which it says something; waits for that.
+  /// Makes a pipe to which the script writes; a reader of the pipe waits for that.
   func makePipe(_ name: String) throws {
     guard unsafe mkfifo(folder + "/" + name, 0o600) == 0 else { throw SandboxError("mkfifo: \(errno)") }
   }
 
-  /// Fails where something is left of it: the process itself, a zombie, or one of its pipes in this process.
+  /// Fails if anything of the pinentry is left: the process itself, a zombie, or one of its pipes in this process.
   func expectNothingLeft(sourceLocation: SourceLocation = #_sourceLocation) throws {
     let pid = try #require(try note("pid").first.flatMap { pid_t($0) })
     #expect(!ProcessTree.isThere(pid), "\(pid) is there", sourceLocation: sourceLocation)

@@ -4,7 +4,8 @@ import VaultWire
 @testable import VaultAgent
 
 @Suite struct AssuanTests {
-  /// The replies to be read in `text`, in words; `!` ends one that is not understood.
+  /// Describes the replies read from `text` in words; `!` stands for a reply that is not understood and ends the
+  /// reading.
   private func words(_ text: String, split: Int? = nil) -> [String] {
     var reader = AssuanReader()
     var words: [String] = []

@@ -5,19 +5,19 @@ import VaultTesting
 
 @testable import VaultAgent
 
-/// A whole agent on a terminal, with a vault of its own in which `web` holds `hunter2`.
+/// A complete agent on a terminal, with a vault of its own in which the item `web` has the value `hunter2`.
 final class AttendingAgent {
   let sandbox: Sandbox
   let terminal: Terminal
   /// The vault's password.
   let password = AttendingAgent.word()
 
-  /// A word that nothing else in memory holds.
+  /// Makes a random word that nothing else in memory holds.
   static func word() -> String {
     String((0..<32).map { _ in "abcdefghjkmnpqrstuvwxyz23456789".randomElement() ?? "x" })
   }
 
-  /// - Parameter shell: a line for sh that starts the agent, whose program is `$0` and whose options are `$@`.
+  /// - Parameter shell: a line for sh that starts the agent: `$0` is the agent's program and `$@` its options.
   init(_ options: [String], shell: String? = nil) throws {
     sandbox = try Sandbox()
     _ = try sandbox.makeVault(password: password, config: "idle = off\npam-service = vault-test-none")
@@ -42,14 +42,14 @@ final class AttendingAgent {
     guard try sandbox.client().call("Lock").error == nil else { throw SandboxError("Lock") }
   }
 
-  /// Waits until the daemon says that it is attended.
+  /// Waits until the daemon reports an attending agent.
   func attended() throws {
     try wait(for: "the agent") {
       try (sandbox.client().call("Status").parameters["agents"] as? [Any] ?? []).isEmpty == false
     }
   }
 
-  /// A process without a terminal that asks for the item, and waits.
+  /// Makes a connection without a terminal that calls `Get` for `web` with `ask` and waits for the reply.
   func read(reason: String? = nil) throws -> WireClient {
     let client = try sandbox.client()
     var message: [String: Any] = ["name": "web", "ask": true]

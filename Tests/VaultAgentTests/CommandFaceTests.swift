@@ -70,7 +70,7 @@ import VaultTesting
     let face = try face("sleep 600 & echo $$ $! >\(pipe); wait")
     let withdrawal = try Withdrawal()
     let pids = Pids()
-    // It writes once it runs, which is the moment to take the question back.
+    // The command writes to the pipe once it runs; at that moment the question is withdrawn.
     let thread = try #require(
       WorkThread {
         let text = String(decoding: (try? FileHandle(forReadingAtPath: pipe)?.readToEnd()) ?? Data(), as: UTF8.self)
@@ -80,7 +80,7 @@ import VaultTesting
     #expect(throws: FaceError.withdrawn) { try word(face.ask(.sample(.secret), until: withdrawal)) }
     thread.join()
     try #require(pids.values.count == 2)
-    // Reaped before the answer; the other one is init's, dead or about to be.
+    // The command is reaped before the answer; its child now belongs to init, and is dead or about to be.
     #expect(!ProcessTree.isThere(pids.values[0]))
   }
 

@@ -4,7 +4,7 @@ import VaultTesting
 
 @testable import VaultAgent
 
-/// The face of notifications with a real dunst, whose windows are clicked on.
+/// The notification face with a real dunst, whose windows the test clicks.
 @Suite(.enabled(if: Dunst.isPossible, "\(Dunst.why)")) struct DunstTests {
   private let sandbox: Sandbox
   private let bus: PrivateBus
@@ -16,7 +16,7 @@ import VaultTesting
     dunst = try Dunst(on: bus)
   }
 
-  /// Asks on another thread than the one on which the test answers.
+  /// Asks on another thread, so that the test can answer on this one.
   private func ask(_ question: Question = .sample(.approval(session: true)), _ answer: (Withdrawal) throws -> Void)
     throws -> String
   {
@@ -28,7 +28,7 @@ import VaultTesting
         result = Result { try word(NotificationFace(busAt: address).ask(question, until: withdrawal)) }
       })
     do { try answer(withdrawal) } catch {
-      // Nobody answers any more.
+      // The test failed and will not answer, so withdraw the question.
       withdrawal.raise()
       thread.join()
       throw error
@@ -86,7 +86,7 @@ import VaultTesting
     #expect(!shown.message.contains("<"))
   }
 
-  /// The text that markup shows.
+  /// The plain text that a piece of markup shows.
   private func plain(_ markup: String) -> String {
     var text = markup
     for (entity, character) in [

@@ -12,7 +12,7 @@ extension Question {
   }
 }
 
-/// An answer in a word that can be compared.
+/// Returns an answer as a word that a test can compare.
 func word(_ answer: consuming Answer) -> String {
   switch consume answer {
   case .typed(let secret):

@@ -79,12 +79,12 @@ import VaultTesting
       let script = try PinentryScript.answering("\(trap) sleep 600 & echo $! >$folder/asked; wait; wait")
       try script.makePipe("asked")
       let asked = try AskedFace(face(script), .sample(.secret))
-      // It writes once it was asked.
+      // The script writes its child's pid once the question was asked.
       let child = try #require(try script.note("asked").first.flatMap { pid_t($0) })
       asked.withdrawal.raise()
       #expect(asked.end() == "withdrawn")
       try script.expectNothingLeft()
-      // It is another process's child by now.
+      // By now the child has another parent, so waiting for its end means polling.
       try wait(for: "the end of its child") { !ProcessTree.hasMemory(child) }
     }
   }

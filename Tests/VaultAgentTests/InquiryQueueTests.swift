@@ -13,7 +13,7 @@ import VaultWire
     location = try SocketLocation.user(explicit: "/run/vault-test/socket")
   }
 
-  /// - Parameter count: the calls that wait for it.
+  /// - Parameter count: the number of calls that wait for the inquiry.
   private func put(_ number: Int, count: Int) throws {
     let inquiry = Wire.Inquiry(number: number, about: "approval", count: count, name: "a")
     queue.put(try OpenInquiry(inquiry, at: location, isSystem: false))

@@ -5,7 +5,7 @@ import VaultTesting
 
 @testable import VaultAgent
 
-/// A server of python3-dbus that does what one test wants, on a bus of its own.
+/// The notification face with a python3-dbus server that behaves as each test needs, on a bus of its own.
 @Suite struct NotificationFaceTests {
   private let sandbox: Sandbox
   private let bus: PrivateBus
@@ -18,8 +18,9 @@ import VaultTesting
   private static let service = "org.freedesktop.Notifications"
 
   /// - Parameters:
-  ///   - onNotify: what it does once `Notify` was answered, in Python; `me` is the object and `n` the number, `other` another connection.
-  ///   - number: the number that it gives to a notification.
+  ///   - onNotify: Python code that the server runs once it has answered `Notify`; `me` is the object, `n` the number,
+  ///     `other` another connection.
+  ///   - number: the number that the server gives to a notification.
   private func server(_ capabilities: String, _ onNotify: String, number: Int = 7) throws -> PrivateBus.Service {
     let script = """
       import dbus, dbus.service, dbus.lowlevel, dbus.mainloop.glib, os, sys
@@ -140,7 +141,7 @@ import VaultTesting
     let first = try server("['actions']", flood + "; me.ActionInvoked(n, 'session')")
     #expect(try ask() == "session")
     first.stop()
-    // It floods for good.
+    // This server floods without end.
     let server = try server("['actions']", "me.ActionInvoked(6, 'once'); return True")
     let withdrawal = try Withdrawal()
     let thread = try #require(

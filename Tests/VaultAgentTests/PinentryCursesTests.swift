@@ -10,7 +10,7 @@ import VaultWire
   "pinentry-curses in a terminal",
   .enabled(if: RealPinentry.curses.isThere, "needs pinentry-curses"))
 struct PinentryCursesTests {
-  /// A terminal, a face that asks on it, and the program that it starts.
+  /// A terminal, a face that asks on it, and the script that the face starts.
   private struct Stand {
     let terminal: Terminal
     let script: PinentryScript
@@ -22,7 +22,7 @@ struct PinentryCursesTests {
       face = PinentryFace(script.path, .init(terminal: terminal.path, type: "xterm"))
     }
 
-    /// Asks, and returns once all of the question is on the screen.
+    /// Asks, and returns once the whole question is on the screen.
     func ask(_ question: Question) throws -> AskedFace {
       let asked = try AskedFace(face, question)
       try terminal.expect("<Not now>")

@@ -12,7 +12,7 @@ import VaultTesting
 struct PinentryWindowTests {
   private static let window = "pinentry"
 
-  /// Asks in a window of a display of its own; `act` does the person's part.
+  /// Asks in a window on a display of its own; `act` does the person's part.
   private func ask(_ kind: Question.Kind, _ act: (Display, AskedFace) throws -> Void) throws -> String {
     let sandbox = try Sandbox()
     defer { sandbox.close() }

@@ -1,4 +1,5 @@
-/// What a person sees on a terminal after a program wrote to it: enough of xterm's language for ncurses (ctlseqs).
+/// The screen that a person sees on a terminal after a program wrote to it. It understands enough of xterm's language
+/// for ncurses (ctlseqs).
 struct ScreenPicture {
   private var cells: [[Character]]
   private var row = 0
@@ -19,12 +20,12 @@ struct ScreenPicture {
     }
   }
 
-  /// The lines, without the blanks at their ends.
+  /// The lines of the screen, without trailing blanks.
   var lines: [String] {
     cells.map { String($0.reversed().drop { $0 == " " }.reversed()) }
   }
 
-  /// The lines of the text in a frame, one after the other.
+  /// The lines of the text inside a frame, in order.
   var framed: [String] {
     lines.filter { $0.contains("x ") || $0.hasSuffix("x") }
       .map { $0.drop { $0 != "x" }.dropFirst(2).dropLast().description }

@@ -16,7 +16,7 @@ import VaultTesting
 
   private static let field = "Vault password (nothing: not now): "
 
-  /// Asks, and returns once the field is there.
+  /// Asks, and returns once the input field is on the screen.
   private func ask(_ kind: Question.Kind, field: String = field) throws -> AskedFace {
     let asked = try AskedFace(face, .sample(kind))
     try terminal.expect(field)
@@ -143,7 +143,7 @@ import VaultTesting
     try terminal.expect(Self.field)
     terminal.type("s3cret")
     #expect(asked.end() == "s3cret")
-    // Somebody goes on typing.
+    // A person goes on typing while no question is open.
     terminal.type("half", return: false)
     while terminal.unread < 4 {}
     hush.pause()

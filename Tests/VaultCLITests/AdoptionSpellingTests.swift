@@ -5,7 +5,7 @@ import VaultWire
 
 @testable import VaultCLI
 
-/// The template that comes of a text which a program has written over a rendering, or the reason why there is none.
+/// Adopts `present`'s change to a rendering of `source`: returns the new template, or the reason for the refusal.
 func adopt(
   _ source: String, _ values: [String: String], _ present: (String) -> String
 ) throws -> (adopted: String?, refusal: String?) {
@@ -31,7 +31,7 @@ func adopt(
 
     """
 
-  /// A value and the ways in which writers of YAML, JSON and shells spell it.
+  /// A value, and the ways in which writers of YAML, JSON and shell scripts spell it.
   private static let spellings: [(value: String, spelled: String)] =
     [
       #"'it''s a "quoted" pass phrase \ of many words: café, yes'"#,
@@ -70,7 +70,7 @@ func adopt(
     let part = try adopt(source, value) { $0 + "log: began with \"rect-h\\u006Frse\"\n" }
     #expect(part.refusal == "a part of `k` stands at line 3, in the clear")
     #expect(try adopt(source, value) { $0 + "log: -h'o'r's'e, rect-ho\n" }.adopted != nil)
-    // What the template says itself is nothing new.
+    // Words that the template itself contains reveal nothing new.
     #expect(try adopt(source, value) { $0 + "# hunter2-correct is the old one, said twice\n" }.adopted != nil)
   }
 
@@ -100,7 +100,7 @@ func adopt(
         }
       }
     }
-    // A file with another password is taken.
+    // A file with a different password is adopted.
     let other = Data("ana:another-one-of-them".utf8).base64EncodedString()
     #expect(try adopt(source, ["k": value]) { $0.dropLast(2) + #","auth":"\#(other)"}}"# }.adopted != nil)
   }

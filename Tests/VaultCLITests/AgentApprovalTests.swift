@@ -3,12 +3,12 @@ import Glibc
 import Testing
 import VaultTesting
 
-/// Approvals by the program vault-agent, of what another user asks for.
+/// Another user's requests, approved through the program vault-agent.
 @Suite("The agent and requests", .enabled(if: Root.isAtHand, "needs root to be another user"))
 struct AgentApprovalTests {
   private static let nobody = ["--reuid=65534", "--regid=65534", "--clear-groups"]
 
-  /// A machine's vault, unlocked, with the items `a` and `b`, that every user reaches.
+  /// Makes a machine's vault, unlocked, with the items `a` and `b`, at a socket that every user reaches.
   private func sandbox() throws -> Sandbox {
     let sandbox = try Sandbox()
     let settings = try sandbox.write("", to: "vaultd.conf")
@@ -25,13 +25,13 @@ struct AgentApprovalTests {
     return sandbox
   }
 
-  /// A call of another user's that waits for an agent's answer.
+  /// Starts another user's `get`, which waits for an agent's answer.
   private func asker(_ sandbox: Sandbox, _ item: String, _ reason: String) -> Begun {
     let get = ["get", item, "--reason", reason, "--socket", sandbox.socket]
     return Begun(sandbox, Self.nobody + [Sandbox.path(of: "vault")] + get, program: "/usr/bin/setpriv")
   }
 
-  /// Runs `vault` at the socket, which is not in a directory of its user's own any more.
+  /// Runs `vault` with an explicit socket, because the socket's directory is no longer private to its user.
   private func vault(_ sandbox: Sandbox, _ arguments: String...) throws -> String {
     try sandbox.must(arguments + ["--socket", sandbox.socket])
   }
@@ -122,7 +122,7 @@ struct AgentApprovalTests {
     try terminal.expect("“second”")
     try terminal.expect("not now: ")
     terminal.type("o")
-    // That was for one of them: the other asks again.
+    // That answer was for one request only: the other request asks again.
     try terminal.expect("not now: ")
     terminal.type("o")
     for asker in [first, second] { #expect(try asker.outcome().output == "value of a") }

@@ -3,11 +3,11 @@ import Glibc
 import Testing
 import VaultTesting
 
-/// The program vault-agent with a real daemon and a command of the user's.
+/// The program vault-agent with a real daemon and a user's command.
 @Suite("The agent with a command") struct AgentCommandTests {
   private static let typing = ["secret": password]
 
-  /// The words of vault-agent(8) for what a command reads.
+  /// The words that vault-agent(8) documents for a command's input.
   private static func documented() throws -> Set<String> {
     let page = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
       .deletingLastPathComponent().appendingPathComponent("man/vault-agent.8")
@@ -36,7 +36,7 @@ import VaultTesting
     #expect((object["inquiry"] as? [String: Any])?["about"] as? String == "unlock")
     let title = try #require(object["title"] as? String)
     #expect(title.hasSuffix(" asks to unlock the vault"))
-    // The locks and the unlock before the test are told of as well.
+    // Notices also come of the locks and the unlock before the test.
     let notices = try stand.runs().compactMap(\.object).filter { $0["about"] as? String == "notice" }
     #expect(notices.contains { $0["text"] as? String == "it is locked: by `vault lock`" })
     for notice in notices { #expect(Set(notice.keys) == ["about", "title", "text", "urgent"]) }
@@ -62,7 +62,7 @@ import VaultTesting
     "no foreign word reaches its arguments, its environment or a shell",
     .enabled(if: Root.isAtHand, "needs root to be another user"))
   func hostile() throws {
-    // Names and reasons that a shell, JSON or a line could take for its own.
+    // A name and a reason that a shell, a JSON parser or a line reader could mistake for its own syntax.
     let name = #"$(touch pwned)'";{\n"about":"x""#
     let reason = #"`touch pwned`; "}' && {"style":"secret" $HOME %s foreign-word"#
     let stand = try AgentStand(items: [name])
@@ -78,7 +78,7 @@ import VaultTesting
       let inquiry = try #require(object["inquiry"] as? [String: Any])
       #expect(inquiry["name"] as? String == name && object["words"] as? String == reason)
       #expect((object["title"] as? String)?.hasPrefix("user:nobody asks to get `$(touch pwned)") == true)
-      // The script's interpreter and its own path.
+      // The only arguments are the script's interpreter and the script's path.
       #expect(run.arguments == ["/bin/sh", stand.sandbox.root + "/command"])
       #expect(!run.environment.contains { "\($0)=\($1)".contains("pwned") || $1.contains("foreign-word") })
       #expect(run.environment["HOME"] == stand.sandbox.home)

@@ -76,7 +76,7 @@ import VaultTesting
     defer { dunst.stop() }
     try stand.attend(faces: "notification", [:])
     let sandbox = stand.sandbox
-    // Half a minute is left, and the daemon notices when it is asked.
+    // Half a minute is left before the lock; the daemon notices that on the next request.
     try #require(sandbox.clock).pass(seconds: 275)
     try sandbox.must(["status"])
     try dunst.wait(for: 1)
@@ -84,7 +84,7 @@ import VaultTesting
     try dunst.wait(for: 2)
     #expect(try sandbox.run("unlock", "--password-stdin", stdin: "wrong\n").status != 0)
     try dunst.wait(for: 3)
-    // The pause after a wrong password.
+    // This passes the pause after a wrong password.
     try #require(sandbox.clock).pass(seconds: 60)
     try sandbox.must(["unlock", "--password-stdin"], stdin: password + "\n")
     try dunst.wait(for: 4)

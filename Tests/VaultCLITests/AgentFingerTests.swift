@@ -33,7 +33,7 @@ struct AgentFingerTests {
     #expect(try asking.reply().string("value") == "hunter3")
     #expect(!agent.echoes)
 
-    // Return instead of a finger.
+    // The person presses Return instead of giving a finger.
     try vault.lock()
     _ = asking.send(frame: #"{"method":"io.vaultd.Vault.Get","parameters":{"name":"door","ask":true}}"#)
     try agent.expect("Swipe your right index finger across the fingerprint reader\r\n")

@@ -3,20 +3,20 @@ import Glibc
 import Testing
 import VaultTesting
 
-/// A user's vault with the items `web` and, which requires the password, `bank`, and an agent that asks through
+/// A user's vault with the items `web` and `bank` (which requires the password), and an agent that asks through
 /// notifications and a command.
 final class AgentStand {
   let sandbox: Sandbox
   let bus: PrivateBus
   private(set) var terminal: Terminal!
 
-  /// What the command was run with, one for each run.
+  /// The input, arguments and environment of one run of the command.
   struct Run {
     let input: String
     let arguments: [String]
     let environment: [String: String]
 
-    /// The object on its input; nil unless that is one line.
+    /// The object on the command's input; nil unless the input is a single line.
     var object: [String: Any]? {
       guard input.hasSuffix("\n"), input.dropLast().allSatisfy({ !$0.isNewline }) else { return nil }
       return try? JSONSerialization.jsonObject(with: Data(input.utf8)) as? [String: Any]
@@ -24,8 +24,8 @@ final class AgentStand {
   }
 
   /// - Parameters:
-  ///   - settings: added to the daemon's.
-  ///   - prepare: done before the daemon starts.
+  ///   - settings: lines to add to the daemon's configuration.
+  ///   - prepare: a step before the daemon starts.
   init(_ settings: String = "", items: [String] = [], prepare: (Sandbox) throws -> Void = { _ in }) throws {
     sandbox = try Sandbox()
     do {
@@ -46,9 +46,10 @@ final class AgentStand {
 
   func close() { sandbox.close() }
 
-  /// Starts the agent, and returns when it attends. Its command keeps what it is run with.
+  /// Starts the agent, and returns once it attends. Its command records its input, arguments and environment.
   ///
-  /// - Parameter answers: the first line that it writes, by the style of the question; to others it does not want to answer.
+  /// - Parameter answers: the line that the command writes, by the style of the question. The command declines
+  ///   questions of other styles.
   func attend(faces: String, _ answers: [String: String]) throws {
     try answer(answers)
     terminal = try Terminal(sandbox, ["agent", "--faces", faces, "--command", command, "--socket", sandbox.socket])
@@ -57,7 +58,7 @@ final class AgentStand {
 
   private var command: String { sandbox.root + "/command" }
 
-  /// Changes what the command answers to a question of a style.
+  /// Changes the command's answers, by the style of the question.
   func answer(_ answers: [String: String]) throws {
     let folder = sandbox.root + "/runs"
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
@@ -79,7 +80,7 @@ final class AgentStand {
       """, to: command)
   }
 
-  /// What the command was run with, in no order.
+  /// Returns the recorded runs of the command, in no particular order.
   func runs() throws -> [Run] {
     let folder = sandbox.root + "/runs/"
     func parts(_ file: String) throws -> [String] {
@@ -96,7 +97,7 @@ final class AgentStand {
     }
   }
 
-  /// What happened, for a test that has failed.
+  /// The screen, the runs and the daemon's log, for the message of a failed test.
   func account() -> String { terminal.screen + ((try? runs()) ?? []).map(\.input).joined() + sandbox.daemonLog }
 
   /// Lets every user reach the daemon, which then knows each by its uid.
@@ -105,8 +106,8 @@ final class AgentStand {
     guard unsafe chmod(sandbox.socket, 0o666) == 0 else { throw SandboxError("chmod: \(errno)") }
   }
 
-  /// A call of `Get` by another user's process, which waits for an agent's answer; its output is the value, or the error's
-  /// name. Needs root, and ``open()``.
+  /// Starts a `Get` from a process of another user, which waits for an agent's answer. Its output is the value, or the
+  /// error's name. Needs root, and ``open()``.
   func asker(_ name: String, _ reason: String) -> Begun {
     let script =
       VarlinkScript.prelude + """

@@ -5,7 +5,7 @@ import VaultTesting
 
 /// The program vault-agent on a terminal, with a real daemon.
 @Suite("The agent") struct AgentTests {
-  /// A user's vault with the items `web` and, which requires the password, `bank`.
+  /// Makes a user's vault with the items `web` and `bank`, which requires the password.
   private func sandbox(_ settings: String = "") throws -> Sandbox {
     let sandbox = try Sandbox()
     try sandbox.configure("pam-service = vault-test-none\n" + settings)
@@ -15,7 +15,7 @@ import VaultTesting
     return sandbox
   }
 
-  /// An agent on a terminal, once it attends.
+  /// Starts an agent on a terminal, and returns once it attends.
   private func agent(_ sandbox: Sandbox, _ arguments: String...) throws -> Terminal {
     let terminal = try Terminal(sandbox, ["agent", "--faces", "terminal"] + arguments)
     try untilAttends(sandbox, terminal.pid)
@@ -26,7 +26,7 @@ import VaultTesting
     try wait(for: "the agent") { try sandbox.must(["status", "--json"]).contains("\"pid\":\(pid),") }
   }
 
-  /// A client that attends as well and answers nothing: what it is told of, the agent is told of at the same time.
+  /// Makes a client that also attends but never answers: each event reaches it and the agent at the same time.
   private func witness(_ sandbox: Sandbox) throws -> WireClient {
     let client = try sandbox.client()
     let first = try client.call("Attend", ["faces": ["witness"]], more: true)
@@ -146,7 +146,7 @@ import VaultTesting
     #expect(try sandbox.stopDaemon() == 0)
     try terminal.expect("the question was withdrawn")
     #expect(try reader.outcome().status != 0)
-    // A client starts it again.
+    // The next client command starts the daemon again.
     try sandbox.must(["unlock", "--password-stdin"], stdin: password + "\n")
     try untilAttends(sandbox, terminal.pid)
     let next = Begun(sandbox, ["get", "bank"])

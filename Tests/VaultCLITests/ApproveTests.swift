@@ -1,7 +1,7 @@
 import Testing
 import VaultTesting
 
-/// `vault approve`, `deny` and `requests` against a daemon that says what a test wants.
+/// `vault approve`, `deny` and `requests` against a daemon with scripted replies.
 @Suite("Answers to requests") struct ApproveTests {
   private static let requests = """
     {"parameters":{"requests":[\

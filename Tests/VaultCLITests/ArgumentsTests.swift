@@ -102,7 +102,7 @@ import Testing
     #expect(try Times.reuse("1d") == 86_400 && Times.reuse("1s") == 1)
     for text in ["86401s", "25h", "0s", "60"] { #expect(throws: (any Error).self) { try Times.reuse(text) } }
     #expect(try Times.expiry("2030-01-31") == 1_896_048_000 && Times.expiry("@1893456000") == 1_893_456_000)
-    // 0 is how the daemon is told never.
+    // In a call, 0 means that the item never expires.
     #expect(try Times.expiry("never") == 0 && Times.expiry("@0") == 1 && Times.expiry("1970-01-01") == 1)
     for text in ["tomorrow", "1893456000", "@", "@-1", "0d", "9000y"] {
       #expect(throws: (any Error).self) { try Times.expiry(text) }
@@ -110,7 +110,8 @@ import Testing
     #expect(try Times.past("@60") == 60 && Times.end("@60") == 60)
   }
 
-  /// Each option of each command that takes a duration or a time, with what else its command needs before it.
+  /// Each option of each command that takes a duration or a time, with the other arguments that the command needs
+  /// before it.
   static let timed: [[String]] = [
     ["get", "a", "--wait"], ["totp", "a", "--wait"], ["sign", "a", "--wait"], ["mac", "a", "--wait"],
     ["token", "issue", "a", "--wait"], ["token", "issue", "a", "--ttl"], ["token", "verify", "a", "--wait"],
@@ -157,7 +158,7 @@ import Testing
         #expect(throws: Failure.self) { try Arguments.parse(words) }
       }
     }
-    // Claims of a token are no attributes, and an old attribute can go.
+    // A token's claim is not an attribute, and an old attribute can be removed.
     #expect(throws: Never.self) { try Arguments.parse(["token", "issue", "a", "--claim", "\(key)=x"]) }
     #expect(throws: Never.self) { try Arguments.parse(["set", "a", "--update", "--keep-value", "--attr", "\(key)="]) }
   }

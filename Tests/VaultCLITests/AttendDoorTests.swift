@@ -3,7 +3,8 @@ import Testing
 import VaultTesting
 
 @Suite("Agents at the socket") struct AttendDoorTests {
-  /// A user's vault with the items `web` and, which requires the password, `bank`; its settings may be added to.
+  /// Makes a user's vault with the items `web` and `bank`, which requires the password; `settings` adds lines to the
+  /// configuration.
   private func sandbox(_ settings: String = "") throws -> Sandbox {
     let sandbox = try Sandbox()
     try sandbox.configure("pam-service = vault-test-none\n" + settings)
@@ -197,7 +198,7 @@ import VaultTesting
   func over() throws {
     let sandbox = try sandbox("hide-names = true\n")
     defer { sandbox.close() }
-    // A short text stands in what holds it, a long one elsewhere.
+    // Swift keeps a short string inline and a long one elsewhere in memory, so test both.
     let names = [14, 14, 14, 14, 40, 40, 40, 40].map { length in
       String((0..<length).map { _ in "abcdefghjkmnpqrstuvwxyz23456789".randomElement() ?? "x" })
     }
@@ -289,8 +290,8 @@ import VaultTesting
     #expect(output == "vault: `bank` requires the password, and nobody was asked 77\n1234\n", "\(output)")
   }
 
-  /// `ask` calls from a process and session of its own, `ended` is what came of that; `attend` makes an agent, whose next event is
-  /// `event`, and `converse` answers a conversation.
+  /// Python functions: `ask` makes a call from a process and session of its own, and `ended` is its outcome; `attend`
+  /// makes an agent, whose next event is `event`; `converse` answers a conversation.
   static let prelude =
     VarlinkScript.prelude + """
       def ask(method, **parameters):

@@ -5,7 +5,7 @@ import VaultWire
 @testable import VaultCLI
 
 @Suite("The audit log and a terminal") struct AuditTerminalTests {
-  /// The actions since the log was read last, but for that reading.
+  /// Returns the actions since the audit log was last read, except that reading itself.
   private func actions(_ sandbox: Sandbox) throws -> [String] {
     try sandbox.must(["audit"]).split(separator: "\n").map { line in
       let fields = line.split(separator: "\t", omittingEmptySubsequences: false)

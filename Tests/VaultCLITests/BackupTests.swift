@@ -6,7 +6,7 @@ import VaultTesting
 @testable import VaultCLI
 
 @Suite("vault backup and vault restore") struct BackupTests {
-  /// The names of the files in a folder.
+  /// Returns the names of the files in a folder, sorted.
   private func files(_ folder: String) throws -> [String] {
     try FileManager.default.contentsOfDirectory(atPath: folder).sorted()
   }
@@ -46,7 +46,7 @@ import VaultTesting
     try first.must(["unlock", "--password-stdin"], stdin: password + "\n")
     #expect(try first.must(["get", "web"]) == "hunter2")
 
-    // From standard input; the password comes from the terminal.
+    // The backup comes from standard input, and the password from the terminal.
     let second = try Sandbox()
     defer { second.close() }
     try Data(piped.stdout).write(to: URL(fileURLWithPath: second.home + "/piped"))
@@ -68,8 +68,8 @@ import VaultTesting
     #expect(try String(contentsOfFile: file, encoding: .utf8) == "precious")
     try sandbox.must(["backup", file, "--force"])
     #expect(FileManager.default.contents(atPath: file)?.starts(with: Data("vaultbk\n".utf8)) == true)
-    // Something that is not a file is not replaced even so. The pipe is the sandbox's own: a device of the machine
-    // could be lost.
+    // Even `--force` does not replace something that is not a regular file. The pipe belongs to the sandbox: a device
+    // of the machine could be lost.
     let pipe = sandbox.home + "/pipe"
     #expect(unsafe mkfifo(pipe, 0o600) == 0)
     #expect(try sandbox.run(["backup", sandbox.home, "--force"]).status == 73)
@@ -130,7 +130,7 @@ import VaultTesting
   func fullDisk() throws {
     let sandbox = try Sandbox.withVault(unlocked: true)
     defer { sandbox.close() }
-    // A limit on the size of files stands for the disk: the write fails after some of the backup.
+    // A limit on the size of files simulates a full disk: the write fails after a part of the backup.
     let file = sandbox.home + "/vault.backup"
     let outcome = try sandbox.run(
       ["-c", "trap '' XFSZ; ulimit -f 16; exec \(Sandbox.path(of: "vault")) backup \(file)"], program: "/bin/sh")
@@ -146,7 +146,7 @@ import VaultTesting
     defer { sandbox.close() }
     let folder = sandbox.home + "/folder"
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-    // A daemon that is stopped sends nothing, so the command waits for it.
+    // A stopped daemon sends nothing, so the command waits for it.
     try sandbox.signalDaemon(SIGSTOP)
     defer { try? sandbox.signalDaemon(SIGCONT) }
     let terminal = try Terminal(sandbox, ["backup", folder + "/file"])
@@ -169,7 +169,7 @@ import VaultTesting
     let refused = try Terminal(sandbox, ["backup", "-"])
     try refused.expect("a backup is not for a terminal")
     #expect(try refused.wait() == 64)
-    // A backup of a locked vault needs nobody.
+    // A backup of a locked vault needs no person.
     try sandbox.must(["backup", sandbox.home + "/locked"])
     try sandbox.stopDaemon()
     try sandbox.startDaemon()

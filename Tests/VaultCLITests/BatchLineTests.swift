@@ -5,7 +5,7 @@ import VaultWire
 
 @testable import VaultCLI
 
-/// A line of `vault set --batch`, which is checked without a daemon.
+/// One line of `vault set --batch`, checked without a daemon.
 @Suite("A line of set --batch") struct BatchLineTests {
   private struct Read {
     var item: Wire.NewItem?
@@ -25,7 +25,7 @@ import VaultWire
     } catch { return Read(fault: error.text) }
   }
 
-  /// A line with a name and these fields.
+  /// Makes a line with a name and these fields.
   private static func line(_ fields: String) -> String { #"{"name":"a","# + fields + "}" }
 
   @Test(
@@ -136,7 +136,7 @@ import VaultWire
       Self.read(Self.line(#""value":"v","expires":"# + time), allowsExpired: true).item?.expires
     }
     #expect(expires("30") == 30 && expires(#""2020-01-01""#) == 1_577_836_800 && expires("253402300799") != nil)
-    // 0 would be never.
+    // A literal 0 would mean never, so the time 0 becomes 1.
     #expect(expires("0") == 1 && expires(#""@0""#) == 1 && expires(#""never""#) == 0)
     #expect(expires("253402300800") == nil && expires("9223372036854775807") == nil)
   }

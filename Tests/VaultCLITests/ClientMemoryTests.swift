@@ -30,7 +30,7 @@ struct ClientMemoryTests {
     try terminal.expect("Again: ")
     let waiting = try MemorySearch(pid: terminal.pid)
     #expect(waiting.find(Array(old.utf8)) == [])
-    // The positive control: the new password is kept to be compared with what is typed next.
+    // The positive control: the new password is kept for the comparison with the repeated one.
     #expect(waiting.find(Array(new.utf8)) == ["raw"])
     terminal.type(new)
     try terminal.expect("Re-encrypt with a new key")
@@ -49,7 +49,7 @@ struct ClientMemoryTests {
     #expect(try find(password, in: terminal.pid) == [])
     try sandbox.signalDaemon(SIGSTOP)
     terminal.type(password)
-    // The line that was typed unseen has ended; the answer is on its way to a daemon that does not take it.
+    // The unseen line has ended; the client is sending the answer to a daemon that does not read it.
     try terminal.expect("\n")
     #expect(try find(password, in: terminal.pid) == ["raw"])
     try sandbox.signalDaemon(SIGCONT)
@@ -95,7 +95,8 @@ struct ClientMemoryTests {
     try terminal.expect("Vault password")
     terminal.type(password)
     #expect(try terminal.wait() == 0)
-    // The process that clears the clipboard is nobody's child, and it has read the value once its input is at its end.
+    // The process that clears the clipboard has been orphaned, so find it by its arguments; it has read the value once
+    // its input is at its end.
     let deadline = time(nil) + 60
     var found: Set<String> = []
     while found.isEmpty, time(nil) < deadline {

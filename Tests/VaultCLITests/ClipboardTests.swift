@@ -28,8 +28,9 @@ private struct FakeClipboard {
       """)
   }
 
-  /// Puts the program in its place. Another process writes it: a child of another test, between its fork and its exec,
-  /// would hold a descriptor of ours open, and a file that is open for writing cannot be executed.
+  /// Installs the program in the fake clipboard's folder. A separate process writes the file: if this process wrote it,
+  /// a child of another test, between its fork and its exec, could hold the descriptor open, and a file that is open
+  /// for writing cannot be executed.
   func install(_ script: String, as name: String = "xclip") throws {
     let line = "mkdir -p bin && cat >bin/\(name) && chmod 755 bin/\(name)"
     let outcome = try sandbox.run(["-c", "cd && \(line)"], program: "/bin/sh", stdin: Array(script.utf8))
@@ -91,7 +92,7 @@ private struct FakeClipboard {
   func readsNothing() throws {
     let sandbox = try Sandbox.withVault(unlocked: true)
     defer { sandbox.close() }
-    // More than any pipe holds.
+    // The value is larger than any pipe's buffer.
     try sandbox.must(["set", "large"], stdin: String(repeating: "x", count: 1 << 20))
     let clipboard = try FakeClipboard(sandbox)
     try clipboard.install("#!/bin/sh\nexit 1\n")
@@ -146,7 +147,7 @@ private struct FakeClipboard {
     #expect(outcome.status == 0, "\(outcome)")
     let tool = try String(contentsOfFile: sandbox.home + "/tool", encoding: .utf8)
     #expect(tool.hasPrefix("/\n") && !tool.contains("/etc/passwd") && !tool.contains("/lock"), "\(tool)")
-    // The process that waits to clear the clipboard runs on.
+    // The process that waits to clear the clipboard still runs, and does not hold the lock.
     let free = try sandbox.run("--nonblock", sandbox.home + "/lock", "true", program: "/usr/bin/flock")
     #expect(free.status == 0, "the script has ended, and its lock has not")
   }
@@ -167,7 +168,7 @@ private struct FakeClipboard {
     let sandbox = try Sandbox.withVault(unlocked: true)
     defer { sandbox.close() }
     let clipboard = try FakeClipboard(sandbox)
-    // The program makes itself unusable while the tool runs.
+    // The clipboard tool makes the vault program unusable while it runs.
     let own = sandbox.home + "/vault"
     try sandbox.run(Sandbox.path(of: "vault"), own, program: "/bin/cp")
     try clipboard.install("#!/bin/sh\ncat >\(clipboard.path); chmod 0 \(own)\n")
@@ -238,7 +239,7 @@ private struct FakeClipboard {
     defer { sandbox.close() }
     let clipboard = try FakeClipboard(sandbox)
     var environment = clipboard.environment.merging(["WAYLAND_DISPLAY": "wayland-0"]) { $1 }
-    // Whatever the machine has.
+    // The test must not find the clipboard tools that the machine may have.
     environment["PATH"] = sandbox.home + "/bin:/nonexistent"
     try clipboard.install("#!/bin/sh\n/bin/cat >\(clipboard.path)\n", as: "wl-copy")
     let outcome = try sandbox.run("get", "web", "--clip", environment: environment)

@@ -3,7 +3,7 @@ import Testing
 import VaultTesting
 
 @Suite("One-time codes on a terminal") struct CodeTerminalTests {
-  /// A sandbox whose vault has the item `code`, with codes that last for hours.
+  /// Makes a sandbox whose vault has the item `code`, with codes that last for hours.
   private func sandbox(_ uri: String = "otpauth://totp/x?secret=GEZDGNBVGY3TQOJQ&period=9999") throws -> Sandbox {
     let sandbox = try Sandbox.withVault(unlocked: true)
     try sandbox.must(["set", "code", "--kind", "totp"], stdin: uri)
@@ -45,7 +45,8 @@ import VaultTesting
       try terminal.expect(" s left")
     }
     #expect(codes.allSatisfy { $0.wholeMatch(of: /[0-9]{6}/) != nil })
-    // By a signal: a terminal that sends one for control-C throws away what is written meanwhile, too.
+    // A signal instead of control-C: when a terminal sends a signal for control-C, it also discards output written
+    // meanwhile.
     terminal.signal(SIGINT)
     #expect(try terminal.wait() == 128 + SIGINT)
     #expect(terminal.screen.hasSuffix("\r\n"))

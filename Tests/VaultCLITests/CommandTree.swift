@@ -1,7 +1,7 @@
 import Foundation
 import VaultTesting
 
-/// The commands of `vault` and their options, as the program dumps them itself.
+/// The commands of `vault` and their options, as the program itself dumps them.
 struct CommandTree: Decodable {
   struct Command: Decodable {
     var commandName: String
@@ -22,10 +22,11 @@ struct CommandTree: Decodable {
 
   var command: Command
 
-  /// Each command that does something with the words that lead to it, such as `slot add`, and the options it shows.
+  /// Each command that does something, named by the words that lead to it (such as `slot add`), and the options it
+  /// shows.
   var commands: [(words: String, options: [String])] { CommandTree.walk(command, []) }
 
-  /// The options that take a duration or a time, with the words that lead to each.
+  /// The options that take a duration or a time, with the words that lead to each option's command.
   var timed: [(words: [String], names: [String])] { CommandTree.timed(command, []) }
 
   static func dump() throws -> CommandTree {

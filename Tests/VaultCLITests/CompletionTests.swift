@@ -85,8 +85,8 @@ import VaultTesting
     }
   }
 
-  /// Names that would do something in a shell that evaluated them; each lies in a folder of its own, by which it is
-  /// completed.
+  /// Names that would have an effect in a shell that evaluated them. Each is completed by a folder of its own that it
+  /// lies in.
   static let names = [
     "$(touch pwned)", "`touch pwned`", "';touch pwned;'", "\";touch pwned;\"", "x;touch pwned",
     "a b  c", "*?[a-z]{b,c}", "~root", "a:b=c", "!! !x", "back\\slash\\", "#no comment", "end!", "é 日本",
@@ -114,7 +114,7 @@ import VaultTesting
     #expect(!left.contains("pwned"), "\(left)")
   }
 
-  /// A shell on a terminal of its own, prepared with the completions of `vault`.
+  /// Starts a shell on a terminal of its own, prepared with the completions of `vault`.
   private func shell(_ shell: String, _ sandbox: Sandbox) throws -> Terminal {
     let script = try sandbox.write(try sandbox.must(["completions", shell]), to: "script")
     let options = ["bash": ["--norc", "--noprofile", "-i"], "zsh": ["-f", "-i"], "fish": ["--no-config", "-i"]]
@@ -306,7 +306,7 @@ import VaultTesting
     for name in Self.names.dropLast() { #expect(Printable.isPlain(name)) }
   }
 
-  /// The words that the function leaves in COMPREPLY when it is called as bash calls it.
+  /// Returns the words that the completion function leaves in COMPREPLY when it is called as bash calls it.
   private static func bashOffers(_ words: [String], _ sandbox: Sandbox) throws -> [String] {
     let script = try sandbox.write(try sandbox.must(["completions", "bash"]), to: "script")
     func quoted(_ text: String) -> String { "'" + text.replacingOccurrences(of: "'", with: "'\\''") + "'" }

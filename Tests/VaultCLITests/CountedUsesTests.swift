@@ -2,9 +2,9 @@ import Foundation
 import Testing
 import VaultTesting
 
-/// The words of commands on uses of which the audit log has a count alone.
+/// The messages of commands about uses that the audit log only counted.
 @Suite("Uses that were only counted in the audit log") struct CountedUsesTests {
-  /// Reads an item, with words of its own for each time, so that no two reads are equal.
+  /// Reads an item repeatedly, each time with a different reason, so that no two audit entries are equal.
   private func read(_ client: WireClient, _ name: String, _ numbers: Range<Int>) throws {
     for number in numbers {
       let reason = "\(number) " + String(repeating: "x", count: 190)
@@ -39,11 +39,11 @@ import VaultTesting
     let json = try sandbox.must(["audit", "item", "web", "--json"])
     #expect(json.contains("\"count\":600,\"counted\":\(count)}"), "\(json)")
     #expect(try sandbox.must(["status"]).contains(/\d+ calls were only counted in the audit log/))
-    // Nothing of another item is unknown.
+    // Nothing is uncertain about the other item.
     #expect(try sandbox.run("audit", "item", "other").errors.isEmpty)
     #expect(try sandbox.run("list", "--unused", "1h").errors.isEmpty)
 
-    // Beyond so many items they are not told apart.
+    // Beyond a limited number of items, the counted uses are no longer told apart by item.
     for start in stride(from: 0, to: 600, by: 100) {
       let items = (start..<start + 100).map { ["name": "many/\($0)", "value": "v"] }
       #expect(try client.call("SetMany", ["items": items]).error == nil)

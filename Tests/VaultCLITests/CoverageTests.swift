@@ -12,9 +12,9 @@ import VaultTesting
     }
   }
 
-  /// The commands that are no question to a daemon: a script is printed, and `agent` becomes another program.
+  /// The commands that ask nothing of a daemon: `completions` prints a script, and `agent` becomes another program.
   private static let others = ["completions", "agent"]
-  /// The command whose output is another program's.
+  /// The command whose output comes from another program.
   private static let silent = "run"
 
   @Test("every command takes --json, --socket and --system", arguments: ["--json", "--socket", "--system"])
@@ -25,7 +25,7 @@ import VaultTesting
     }
   }
 
-  /// The arguments without which a command asks nothing of the daemon.
+  /// The arguments that a command needs before it asks anything of the daemon.
   private static func operands(_ command: String, file: String) -> [String] {
     switch command {
     case "get", "totp", "set", "edit", "find", "show", "history", "rm", "trash restore", "audit item", "receipts",
@@ -60,7 +60,7 @@ import VaultTesting
     try sandbox.must(["backup", file])
     try sandbox.write(#"{{ vault "web" }}"#, to: "vault.backup.tmpl")
     let before = try sandbox.everything()
-    // It answers every call with the error that there is no vault.
+    // This daemon answers every call with the error that there is no vault.
     let other = try ScriptedDaemon(sandbox, [:])
     defer { other.close() }
     for command in try CommandTree.dump().commands where !Self.others.contains(command.words) {

@@ -12,10 +12,10 @@ struct CredentialDoorTests {
     try stand.sandbox.must(["set", "key"], stdin: "another")
     try stand.grant("tls", "tls/key", as: "key")
     #expect(try stand.ask("key", in: "tls") == "the key")
-    // Never the item of that name.
+    // The id is never taken for an item's name.
     for id in ["other", "tls"] { #expect(try stand.ask(id, in: "tls") == overflow) }
     #expect(try stand.ask("key", in: "radio") == overflow)
-    // A process that gives its socket the name of another unit's, and one that is in none.
+    // A process whose socket is named after another unit, and a process that is in no unit.
     #expect(try stand.ask("key", in: "radio", saying: "tls") == overflow)
     #expect(try stand.ask("key", in: nil, saying: "tls") == overflow)
     for address in ["", "9f8/unit/\(stand.unit("tls"))", "9f8/user/\(stand.unit("tls"))/key"] {
@@ -56,7 +56,7 @@ struct CredentialDoorTests {
     try sandbox.must(["lock"])
     let waiting = try stand.begin("key", in: "tls")
     try stand.awaitConnected(7)
-    // What was accepted before is looked at before.
+    // Once `status` is answered, the daemon has also looked at the connections that it accepted before.
     try sandbox.must(["status"])
     try stand.kill("tls")
     _ = try waiting.outcome()
@@ -125,9 +125,9 @@ struct CredentialDoorTests {
       try stand.begin("unknown", in: "two"),
     ]
     try stand.awaitConnected(4)
-    // What grants name nothing for is refused at once, where the grants are known.
+    // The grants are known, so an id that no grant names is refused at once.
     #expect(try waiting[3].outcome().output == overflow)
-    // An agent would be told that somebody waits.
+    // An agent, if one attended, would be told that a unit waits.
     #expect(try sandbox.must(["status", "--json"]).contains(#""state":"locked""#))
     try sandbox.must(["unlock", "--password-stdin"], stdin: password + "\n")
     #expect(try waiting[0].outcome().output == "value of a")
@@ -170,7 +170,7 @@ struct CredentialDoorTests {
   @Test("hands out values up to the last byte that systemd takes, and no longer ones") func large() throws {
     let stand = try CredentialStand()
     defer { stand.close() }
-    // systemd counts the name, too.
+    // systemd counts the credential's name, too.
     let most = (1 << 20) - "key-1048565".utf8.count
     for count in [most, most + 1, 300_000] {
       let file = stand.sandbox.home + "/value"
@@ -195,7 +195,7 @@ struct CredentialDoorTests {
     try sandbox.must(["set", "big", "--file", file])
     try stand.grant("big", "big", as: "key")
     let reading = try stand.begin("key", in: "big", pauses: true)
-    // The audit log has it once it was sent as far as the socket takes it.
+    // The audit log has the entry once the daemon has sent as much of the value as the socket takes.
     try wait(for: "the value to be sent") {
       try sandbox.must(["audit", "--json"]).contains(#""door":"credentials""#)
     }
@@ -214,7 +214,7 @@ struct CredentialDoorTests {
     try stand.sandbox.must(["lock"])
     let waiting = try stand.begin("key", in: "tls")
     try stand.awaitConnected(1)
-    // It is answered after the connection that was accepted before.
+    // The daemon answers `status` after it has looked at the connection that it accepted before.
     try stand.sandbox.must(["status"])
     try stand.sandbox.stopDaemon()
     #expect(try waiting.outcome().output == overflow)
@@ -252,10 +252,10 @@ struct CredentialDoorTests {
     let needle = Array(name.utf8)
     #expect(try !MemorySearch(pid: pid).find(needle).isEmpty)
     try sandbox.must(["lock"])
-    // Before the grants can be read nobody can tell that one of them asks in vain.
+    // Before the grants can be read, the daemon cannot tell that one of these units asks in vain.
     let asking = [try stand.begin("key", in: "tls"), try stand.begin("other", in: "radio")]
     try stand.awaitConnected(3)
-    // What was accepted before is answered before.
+    // Once `status` is answered, the daemon has also looked at the connections that it accepted before.
     try sandbox.must(["status"])
     #expect(try MemorySearch(pid: pid).find(needle) == [])
     try sandbox.must(["unlock", "--password-stdin"], stdin: password + "\n")
@@ -270,7 +270,7 @@ struct CredentialDoorTests {
     defer { stand.close() }
     let sandbox = stand.sandbox
     try sandbox.must(["set", "mail/password"], stdin: "for mail")
-    // What asks for a person who was there just now.
+    // A grant in a user's vault requires fresh presence, so unlock just before it.
     let grant = "vault grant unit:\(stand.unit("mail")) mail/password --as password"
     let outcome = try sandbox.run(
       "-c", "vault lock && vault unlock --password-stdin && \(grant)", program: "/bin/sh", stdin: password + "\n")

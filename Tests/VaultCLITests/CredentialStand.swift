@@ -3,16 +3,16 @@ import Glibc
 import Testing
 import VaultTesting
 
-/// A machine's vault, and processes that ask it for credentials as a service manager does, in cgroups where a service manager
-/// would have its units.
+/// A machine's vault, and processes that ask it for credentials as a service manager does, in the cgroups of such a
+/// manager's units.
 final class CredentialStand {
   let sandbox: Sandbox
   private let cgroups: Cgroups
   private let slice: String
-  /// A name that no other test's units have.
+  /// A prefix of unit names that no other test uses.
   private let prefix = "vault-test-\(getpid())-\(UInt32.random(in: .min ... .max))"
 
-  /// - Parameter isSystem: whether it is the vault of the machine, and not of the user who runs the tests.
+  /// - Parameter isSystem: true for the machine's vault, false for the vault of the user who runs the tests.
   init(isSystem: Bool = true, hasBootKey: Bool = false, hidesNames: Bool = false, settings: String = "") throws {
     sandbox = try Sandbox()
     cgroups = try Cgroups()
@@ -28,7 +28,7 @@ final class CredentialStand {
     cgroups.remove()
   }
 
-  /// Starts a machine's daemon, which may have so many files open.
+  /// Starts the daemon of a machine's vault with this limit on open files.
   func start(openFiles: Int = 1024) throws {
     try sandbox.startDaemon(
       arguments: [
@@ -39,21 +39,21 @@ final class CredentialStand {
 
   func unit(_ name: String) -> String { "\(prefix)-\(name).service" }
 
-  /// The file that takes processes into a unit.
+  /// The file that moves processes into a unit's cgroup.
   func processes(of unit: String) -> String { cgroups.make(slice + "/" + self.unit(unit)) }
 
-  /// Gives a unit an item as its credential.
+  /// Grants a unit an item as its credential `id`.
   func grant(_ unit: String, _ item: String, as id: String) throws {
     try sandbox.must(["grant", "unit:" + self.unit(unit), item, "--as", id])
   }
 
-  /// A process in a unit that asks for a credential.
+  /// Starts a process in a unit that asks for a credential.
   ///
   /// - Parameters:
-  ///   - said: the unit that the address of its socket names; nil for the unit that it is in.
-  ///   - pauses: whether it reads nothing before the file `read` is there.
-  ///   - uid: the user that it is.
-  ///   - leaves: whether it ends once it has connected, and leaves its socket to a child.
+  ///   - said: the unit that the address of the process's socket names; nil for the unit that the process is in.
+  ///   - pauses: true if the process reads nothing before the file `read` exists.
+  ///   - uid: the user that the process runs as.
+  ///   - leaves: true if the process ends once it has connected, and leaves its socket to a child.
   func begin(
     _ id: String, in unit: String?, saying said: String? = nil, address: String? = nil, pauses: Bool = false,
     uid: UInt32 = getuid(), leaves: Bool = false
@@ -69,7 +69,8 @@ final class CredentialStand {
       ], program: "/usr/bin/python3")
   }
 
-  /// The same, to its end: the bytes that came, or how many where they are more than a credential may have.
+  /// Asks for a credential and waits for the end: returns the bytes received, or their number if a credential cannot
+  /// have so many.
   func ask(
     _ id: String, in unit: String?, saying said: String? = nil, address: String? = nil, uid: UInt32 = getuid()
   ) throws -> String {
@@ -83,7 +84,7 @@ final class CredentialStand {
     }
   }
 
-  /// The entries of the audit log that are of this door: action, outcome, item and detail.
+  /// The audit entries of this door: action, outcome, item and detail.
   func entries() throws -> [String] {
     try sandbox.must(["audit", "--door", "credentials", "--json"]).split(separator: "\n").map { line in
       let entry = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any] ?? [:]
@@ -92,7 +93,7 @@ final class CredentialStand {
     }
   }
 
-  /// Waits until so many have connected that were begun.
+  /// Waits until `count` of the processes that were begun have connected.
   func awaitConnected(_ count: Int) throws {
     let path = sandbox.root + "/connected"
     try wait(for: "\(count) connections") {
@@ -100,7 +101,8 @@ final class CredentialStand {
     }
   }
 
-  /// As systemd's read_full_file_full() asks. Abstract addresses are the machine's: each has the unit's name in it.
+  /// A client that asks as systemd's read_full_file_full() does. Abstract addresses are shared by the whole machine, so
+  /// each contains the unit's name.
   private static let script = """
     import os, socket, sys, time
     place, name, path, pause, uid, connected, leaves = sys.argv[1:]
@@ -126,5 +128,5 @@ final class CredentialStand {
     """
 }
 
-/// What a process reads that a unit is not to be started for: more than systemd takes.
+/// The output for a unit that must not start: the daemon sends more bytes than systemd takes.
 let overflow = "1048577 bytes of ['-']"

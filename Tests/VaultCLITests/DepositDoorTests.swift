@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import VaultTesting
 
-/// The commands against a daemon that says what a test wants.
+/// The deposit commands against a daemon with scripted replies.
 @Suite("Deposits at the socket") struct DepositDoorTests {
   private static let kept = """
     {"parameters":{"deposits":[\
@@ -17,7 +17,7 @@ import VaultTesting
     "version":"0.1.0","pid":1}}
     """
 
-  /// Lends a daemon that answers so.
+  /// Runs `body` with a daemon that gives these replies.
   private func with(
     _ replies: [String: [String]], _ body: (Sandbox, (String...) -> [String]) throws -> Void
   ) throws {
@@ -144,7 +144,7 @@ import VaultTesting
       }
       let missing = try sandbox.run(words("deposit", "--sealed", "/nonexistent/box"))
       #expect(missing.status == 74, "\(missing)")
-      // A long one, behind other lines.
+      // A long deposit, behind other lines.
       let box = "Hello\nvault-deposit:" + String(repeating: "A", count: 100_000) + "\n"
       let handed = try sandbox.run(words("deposit", "--sealed", "-", "--json"), stdin: Array(box.utf8))
       #expect(handed.status == 0 && handed.output == "{\"waiting\":false}\n", "\(handed)")
@@ -232,7 +232,7 @@ import VaultTesting
 
   @Test("nothing is done unless each number is that of something that was kept aside")
   func lookedUp() throws {
-    // Whatever is settled here is an error of another code.
+    // If the command settled anything here, it would fail with a different exit code.
     let replies = ["Deposits": [Self.kept, Self.last], "SettleDeposit": [#"{"error":"io.vaultd.Vault.VaultExists"}"#]]
     try with(replies) { sandbox, words in
       for (number, status, text) in [

@@ -49,7 +49,7 @@ import VaultTesting
     let daemon = try Activation(sandbox.socket, in: sandbox, command: ["/bin/true"])
     let outcome = try sandbox.run("doctor")
     #expect(outcome.status == 78 && outcome.output.contains("fail  daemon: the daemon went away"), "\(outcome)")
-    // Nobody knows what that daemon still holds.
+    // The client cannot know which keys that daemon still holds.
     let lock = try sandbox.run("lock", "--json")
     #expect(lock.status == 69 && lock.output.isEmpty && lock.errors.contains("the daemon went away"), "\(lock)")
     withExtendedLifetime(daemon) {}

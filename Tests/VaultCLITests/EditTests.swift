@@ -8,7 +8,7 @@ import VaultWire
 @testable import VaultCLI
 
 @Suite("Editing a value") struct EditTests {
-  /// A sandbox with an unlocked vault, and an editor that is this script of sh(1).
+  /// Makes a sandbox with an unlocked vault, and an editor that is this sh(1) script.
   private func sandbox(_ script: String) throws -> Sandbox {
     let sandbox = try Sandbox.withVault(unlocked: true)
     try sandbox.write(script, to: "editor")
@@ -19,12 +19,12 @@ import VaultWire
     ["VISUAL": nil, "EDITOR": "sh \(sandbox.home)/editor"]
   }
 
-  /// The text of a file in the sandbox's home.
+  /// Reads a file in the sandbox's home.
   private func text(_ name: String, _ sandbox: Sandbox) throws -> String {
     try String(contentsOfFile: "\(sandbox.home)/\(name)", encoding: .utf8)
   }
 
-  /// True when the file that was edited is gone, with its folder. The script has written down where it was.
+  /// Returns true if the edited file and its folder are gone. The editor's script wrote down the file's place.
   private func isGone(_ sandbox: Sandbox) throws -> Bool {
     let place = try text("place", sandbox)
     try #require(place.hasPrefix("/"))
@@ -101,7 +101,7 @@ import VaultWire
   func overwritten() throws {
     let sandbox = try sandbox("")
     defer { sandbox.close() }
-    // It goes on behind the editor with the file open, until the folder is gone.
+    // After the editor has ended, a background process keeps the file open until the folder is gone.
     let script = """
       (exec 3<"$1"; echo open >\(sandbox.home)/held; while [ -e "$1" ]; do :; done; cat <&3 >\(sandbox.home)/seen.new
       mv \(sandbox.home)/seen.new \(sandbox.home)/seen) </dev/null >/dev/null 2>&1 &
@@ -123,7 +123,7 @@ import VaultWire
       chmod 0 locked; chmod 0500 deeper .
       """
     try sandbox.write(script, to: "editor")
-    // Root without what lets it pass over modes.
+    // The program runs without the capabilities that let root ignore file modes.
     let caps = geteuid() == 0 ? ["/usr/bin/setpriv", "--bounding-set", "-dac_override,-dac_read_search"] : []
     let command = caps + [Sandbox.path(of: "vault"), "edit", "web"]
     let outcome = try sandbox.run(Array(command.dropFirst()), program: command[0], environment: editor(sandbox))
@@ -164,7 +164,7 @@ import VaultWire
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder + ".moved").isEmpty)
     try FileManager.default.removeItem(atPath: folder)
     try FileManager.default.removeItem(atPath: folder + ".moved")
-    // An empty folder that stands there instead is another's, too.
+    // An empty folder that now stands in the folder's place belongs to another program, too.
     let other = writePlace(sandbox) + "folder=$(dirname \"$1\"); mv \"$folder\" \"$folder.moved\"; mkdir \"$folder\"\n"
     try sandbox.write(other, to: "editor")
     _ = try sandbox.run(["edit", "web"], environment: editor(sandbox))

@@ -2,7 +2,7 @@ import Testing
 import VaultTesting
 
 @Suite("vault env and the shells that read it") struct EnvShellTests {
-  /// Values in which each character that a shell may take for its own stands at each end and alone.
+  /// Values with each character that is special to a shell at each end and alone.
   private static let values = [
     "\\", "'", "\\'", "'\\", "a\\", "a'", "\\a", "'a", "\\\\", "''", "\\n", "\\\\'", "'\\\\", "a\nb\\", "\n", "$HOME",
     "(echo x)",

@@ -4,8 +4,8 @@ import VaultModel
 import VaultTesting
 import VaultWire
 
-/// Messages on standard error that quote a daemon, a file or a person: the quoted words stay inside a line of ours,
-/// however long they are and whatever is in them, so that nothing looks like another message.
+/// Messages on standard error that quote a daemon, a file or a person. The quoted words stay inside one line of the
+/// program's own message, however long they are and whatever they contain, so that nothing looks like another message.
 @Suite("Lines of standard error") struct ErrorLinesTests {
   private static let evil = String(
     repeating: "x\u{1B}[2J\r\nvault: unlocked\u{B}\u{C}\u{85}\u{2028}\u{2029}vault: it is \u{202E}", count: 100)

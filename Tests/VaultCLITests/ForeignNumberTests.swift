@@ -4,11 +4,11 @@ import VaultWire
 
 @testable import VaultCLI
 
-/// Extreme numbers from a daemon, or from a program that listens in its place: they do no harm.
+/// Extreme numbers from a daemon, or from a program that listens in its place, do no harm.
 @Suite("Numbers of a daemon") struct ForeignNumberTests {
   static let extremes = [Int64.max, .max - 1, .min, -1, 0]
 
-  /// Replies in which every number is `n`.
+  /// Makes replies in which every number is `n`.
   private static func replies(_ n: Int64) -> [String: [String]] {
     let item =
       #"{"name":"n","kind":"password","attributes":{},"accessible":"always","require":"biometry","reuse":\#(n),"#

@@ -6,10 +6,11 @@ import VaultWire
 
 @testable import VaultCLI
 
-/// Hostile text from a daemon, or from a program that listens in its place: the terminal only shows it, in its place.
+/// Hostile text from a daemon, or from a program that listens in its place: the terminal only shows it, where it
+/// belongs.
 @Suite("Text of a daemon") struct ForeignTextTests {
-  /// Text that writes the clipboard, clears the screen, turns the direction around, and hides what follows; as JSON
-  /// spells it.
+  /// Text that writes the clipboard, clears the screen, reverses the writing direction and hides later text, in JSON's
+  /// spelling.
   static let evil =
     #"x\u001b]52;c;cHduZWQ=\u0007\u001b[2J\u009b2J\u202e\u2066\u061c\u200b\u2060\ufeff\u2028\r\nvault: \u007f\udb40\udc41y"#
   static let item =
@@ -49,7 +50,7 @@ import VaultWire
     ],
   ]
 
-  /// The characters that a terminal acts on, but for the two of a line's end, which it shows itself.
+  /// The characters on which a terminal acts, except CR and LF.
   private static func acts(_ screen: String) -> [String] {
     screen.unicodeScalars.filter { !$0.isShown && $0 != "\r" && $0 != "\n" }.map { String($0.value, radix: 16) }
   }
@@ -71,7 +72,7 @@ import VaultWire
     try terminal.wait()
     #expect(Self.acts(terminal.screen) == [], "\(terminal.screen)")
     #expect(terminal.screen.contains(#"\u{1b}]52"#) || terminal.screen.contains(#"\u001b]52"#), "\(terminal.screen)")
-    // A line of the daemon's text would begin as ours do.
+    // A new line of the daemon's text must not begin like one of the program's messages.
     #expect(!terminal.screen.contains("\nvault: y") && !terminal.screen.contains("\nvault: \\u"))
   }
 
@@ -88,7 +89,7 @@ import VaultWire
     #expect(Self.acts(terminal.screen) == [], "\(terminal.screen)")
     let lines = terminal.screen.split(separator: "\r\n")
     #expect(lines.count > 3 && lines.allSatisfy { $0.hasPrefix("vault: ") || $0.hasPrefix("… ") }, "\(lines)")
-    // The terminal has a hundred columns, and wraps no line.
+    // The terminal has 100 columns, and no line wraps.
     #expect(lines.dropLast().allSatisfy { $0.unicodeScalars.count < 100 }, "\(lines.map(\.unicodeScalars.count))")
   }
 
@@ -105,7 +106,7 @@ import VaultWire
     let replies = Self.replies.mapValues { replies in
       replies.map { $0.replacingOccurrences(of: Self.evil, with: evil) }
     }
-    // The way in has to be one that the vault offers.
+    // The way in must be one that the vault offers.
     let status =
       #"{"parameters":{"state":"locked","cause":"c","since":0,"locks_on":[],"vault":"v","methods":["#
       + #"{"name":"\#(evil)","available":true,"possible":true}],"warnings":[{"about":"\#(evil)","text":"\#(evil)"}],"version":"\#(evil)","pid":1}}"#
@@ -113,7 +114,7 @@ import VaultWire
     defer { daemon.close() }
     let terminal = try Terminal(sandbox, arguments + ["--socket", daemon.socket])
     try terminal.wait()
-    // A table may have no room for all of it.
+    // A table may cut the text off, so expect only its beginning.
     #expect(terminal.screen.contains(#"e\u{1b}[31mvil\"#), "\(terminal.screen)")
     #expect(!terminal.screen.contains("e\u{1B}") && !terminal.screen.contains("vil\u{1B}[1m"))
   }

@@ -3,7 +3,7 @@ import Glibc
 import Testing
 import VaultTesting
 
-/// A daemon that is stopped: it takes connections, and answers nothing until it runs again.
+/// A stopped daemon: it accepts connections, and answers nothing until it runs again.
 @Suite("A frozen daemon") struct FrozenDaemonTests {
   private static let question = "the daemon has not confirmed the lock"
 
@@ -20,7 +20,7 @@ import VaultTesting
     #expect(sandbox.processes(mentioning: "lock").count == 1)
     try sandbox.signalDaemon(SIGCONT)
     try wait(for: "the lock") { try sandbox.must(["status", "--json"]).contains(#""state":"locked""#) }
-    // Nothing asks on.
+    // No process repeats the call any more.
     try wait(for: "the end of who asked") { sandbox.processes(mentioning: "lock").isEmpty }
   }
 
@@ -32,7 +32,7 @@ import VaultTesting
     defer { sandbox.close() }
     try sandbox.signalDaemon(SIGSTOP)
     let command = Begun(sandbox, ["lock"])
-    // The command, and who stands by, which is in a session of its own by now.
+    // The command and its stand-in, which is in a session of its own by now.
     var asking: [Int32] = []
     try wait(for: "who stands by") {
       asking = sandbox.processes(mentioning: "lock")
@@ -63,7 +63,7 @@ import VaultTesting
     let daemon = try ScriptedDaemon(sandbox, ["Lock": [full]])
     let outcome = try sandbox.run("lock", "--socket", daemon.socket)
     #expect(outcome.status == 75 && outcome.errors.contains(Self.question), "\(outcome)")
-    // The command's own, and two of who stands in for it.
+    // One call by the command, and two by its stand-in.
     try wait(for: "another try") { daemon.heard("Lock") >= 3 }
     daemon.close()
     try wait(for: "the end of who asked") { sandbox.processes(mentioning: "lock").isEmpty }

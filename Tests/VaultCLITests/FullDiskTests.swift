@@ -18,7 +18,7 @@ struct FullDiskTests {
     }
     try mount("size=1m,mode=0700")
     defer {
-      // The daemon has files open there.
+      // The daemon has files open on the file system, so stop it before unmounting.
       _ = try? sandbox.stopDaemon()
       _ = try? sandbox.run("--lazy", data, program: "/usr/bin/umount")
     }
@@ -28,7 +28,7 @@ struct FullDiskTests {
     try body(sandbox) { try mount("remount,\($0)") }
   }
 
-  /// Stores items until no more fits, and answers their number.
+  /// Stores items until no more fit, and returns their number.
   private func fill(_ sandbox: Sandbox, _ size: Int = 50_000) throws -> Int {
     let block = (0..<size).map { _ in UInt8.random(in: 0...255) }
     for number in 0..<100 {
@@ -57,7 +57,7 @@ struct FullDiskTests {
       try sandbox.must(["set", "--update", "token"], stdin: "new")
       try sandbox.must(["set", "fill/\(stored)"], stdin: "fits now")
       #expect(try sandbox.must(["get", "token"]) == "new")
-      // The same daemon went on, and what it wrote is there for the next one.
+      // The same daemon kept running; the next daemon must find everything that it wrote.
       #expect(try sandbox.stopDaemon() == 0)
       try sandbox.startDaemon()
       try sandbox.must(["unlock", "--password-stdin"], stdin: password + "\n")
@@ -90,7 +90,7 @@ struct FullDiskTests {
       try sandbox.must(["rm", "--now", "fill/\(stored - 2)"])
       try sandbox.must(["trash", "empty", "--yes"])
       #expect(try sandbox.must(["list"]) == "fill/\(stored - 1)\n")
-      // What was deleted for good is room for something else.
+      // The room of an item deleted for good can be used again.
       try sandbox.must(["set", "token"], stdin: "new")
       #expect(try sandbox.must(["verify"]).contains("unharmed:  2 items"))
 
@@ -147,7 +147,7 @@ struct FullDiskTests {
         #expect(outcome.errors.contains("the audit log, which is required, cannot be written: "), "\(outcome)")
       } else {
         #expect(outcome.output == "kept", "\(outcome)")
-        // What happened is written within a second, or said not to be.
+        // The entry is written within a second, or `status` says that it cannot be.
         let end = ContinuousClock.now + .seconds(30)
         while try !sandbox.must(["status"]).contains("the audit log cannot be written: "),
           ContinuousClock.now < end
@@ -156,7 +156,7 @@ struct FullDiskTests {
       }
       try remount("size=8m")
       #expect(try sandbox.must(["get", "token"]) == "kept")
-      // Nothing of what happened meanwhile is missing.
+      // The log has an entry for everything that happened meanwhile.
       let log = try sandbox.must(["audit", "--json"])
       #expect(log.contains("\"action\":\"unlock\""), "\(log)")
       #expect(log.split(separator: "\n").count { $0.contains("\"item\":\"token\"") } >= 2, "\(log)")
@@ -186,7 +186,7 @@ struct FullDiskTests {
       try sign(14)
       let filled = try sandbox.run("-c", Self.pad, sandbox.root + "/data", program: "/bin/sh")
       #expect(filled.errors.contains("No space left on device"), "\(filled)")
-      // There may be room in what is there.
+      // The pages already allocated may have room for further entries.
       var count = 0
       while try !sandbox.listed().contains("agent refused operation"), count < 500 { count += 1 }
       #expect(count < 500)
@@ -212,7 +212,7 @@ struct FullDiskTests {
     }
   }
 
-  /// Fills a file system to the last page, and to the last byte of that.
+  /// Fills a file system to its last page, and that page to its last byte.
   private static let pad = "cat /dev/zero >$0/pad; head -c 8192 /dev/zero | dd of=$0/last bs=1"
 
   @Test("of a store on a file system that is mounted read-only is said what to do, and then it is served")
@@ -226,7 +226,7 @@ struct FullDiskTests {
       #expect(refused.status == 74)
       #expect(refused.errors.contains("mount it writable, or serve a copy elsewhere"), "\(refused)")
       try remount("rw")
-      // This makes the daemon look again.
+      // This call makes the daemon open the store again.
       try sandbox.must(["status"])
       try sandbox.must(["unlock", "--password-stdin"], stdin: password + "\n")
       #expect(try sandbox.must(["get", "token"]) == "kept")

@@ -11,7 +11,7 @@ import VaultTesting
     let sandbox = try Sandbox.withVault(unlocked: true)
     defer { sandbox.close() }
     try sandbox.must(["set", "a"], stdin: "a secret value")
-    // The modes are wide open on purpose: the check of the peer has to hold by itself.
+    // The modes are wide open on purpose: the check of the peer must hold by itself.
     for path in [sandbox.root, sandbox.runtime, sandbox.runtime + "/vault"] { unsafe chmod(path, 0o755) }
     unsafe chmod(sandbox.socket, 0o666)
     func ask(_ method: String, _ parameters: String = "{}", _ options: String = "") throws -> String {
@@ -34,7 +34,7 @@ import VaultTesting
       #expect(try ask(method, "{}", #","more":true"#).contains(denied), "\(method)")
     }
     #expect(try ask("Backup", "{}", #","upgrade":true"#).contains(denied))
-    // An item that is there, and one that is not.
+    // Name `a` is an item; name `b` is none.
     for name in ["a", "b"] {
       for method in ["Get", "Show", "History", "Code", "Undelete", "WhoMay"] {
         #expect(try ask(method, #"{"name":"\#(name)"}"#).contains(denied), "\(method) \(name)")
@@ -86,7 +86,7 @@ import VaultTesting
         """, "\(outcome)")
   }
 
-  /// Asks as another user, in a process of its own, and as the one that runs the tests.
+  /// A script that calls as another user, in a child process, and as the user who runs the tests.
   private static let script =
     VarlinkScript.prelude + """
       owner = connect()

@@ -14,7 +14,7 @@ import VaultTesting
     let both =
       "✘ the first has not ended after 600 s: \(folders[0])\n◇ the second has not ended after 110 s: \(folders[1])"
     #expect(watch.complaint(now: 1610) == both)
-    // A test whose folder is gone has ended.
+    // A test has ended if its folder is gone.
     try FileManager.default.removeItem(atPath: folders[0])
     #expect(watch.complaint(now: 1610) == nil)
     #expect(watch.complaint(now: 2099) == nil)

@@ -6,14 +6,14 @@ import VaultTesting
 @Suite("The client's process") struct HardeningTests {
   private static let nobody: uid_t = 65534
 
-  /// Waits until the program on the terminal asks for a password, and answers the owner of its memory, its user, and
+  /// Waits until the program on the terminal asks for a password, and returns the owner of its memory, its user, and
   /// its limit on core files.
   private func whileAsking(as identity: [String]) throws -> (owner: uid_t, uid: uid_t, limit: String) {
     let sandbox = try Sandbox()
     defer { sandbox.close() }
     unsafe chmod(sandbox.root, 0o755)
     if geteuid() == 0 { unsafe chown(sandbox.home, Self.nobody, Self.nobody) }
-    // The client believes the server only when it runs as the same user.
+    // The client trusts the server only if the server runs as the same user.
     let socket = sandbox.home + "/socket"
     let prompt = try sandbox.write(
       #"{"parameters":{"conversation":"c0ffee","prompt":{"style":"secret","method":"password","text":"Vault password"}},"#
@@ -23,7 +23,7 @@ import VaultTesting
       program: "/usr/bin/setpriv")
     defer { server.signal(SIGKILL) }
     try server.expect("listening on")
-    // Many machines allow no core files anyway.
+    // Raise the limit first: many machines allow no core files anyway.
     let terminal = try Terminal(
       sandbox,
       ["--core=4096:", "/usr/bin/setpriv"] + identity + [Sandbox.path(of: "vault"), "unlock", "--socket", socket],
@@ -46,7 +46,7 @@ import VaultTesting
     let nobody = ["--reuid=\(Self.nobody)", "--regid=\(Self.nobody)", "--clear-groups"]
     let identity = geteuid() == 0 ? nobody : ["--no-new-privs"]
     let found = try whileAsking(as: identity)
-    // The kernel gives the files in /proc of a process to root when it must not be dumped, and to its user otherwise.
+    // If a process must not be dumped, the kernel gives its files in /proc to root, and otherwise to its user.
     #expect(found.uid == (geteuid() == 0 ? Self.nobody : geteuid()) && found.owner == 0)
     #expect(found.limit.split(separator: " ").dropFirst(4).first == "0", "\(found.limit)")
   }
@@ -62,7 +62,7 @@ import VaultTesting
     let terminal = try Terminal(
       sandbox, (geteuid() == 0 ? nobody : ["--no-new-privs"]) + [Sandbox.path(of: "vault-qr")],
       program: "/usr/bin/setpriv", stdin: pipe)
-    // Once it has read the text it is as it stays.
+    // Once the program has read the text, its protection no longer changes.
     #expect(unsafe write(end, "text", 4) == 4)
     var held: Int32 = 1
     while unsafe held > 0 && ioctl(end, UInt(FIONREAD), &held) == 0 {}
@@ -78,7 +78,7 @@ import VaultTesting
   func helpers(name: String) throws {
     let sandbox = try Sandbox()
     defer { sandbox.close() }
-    // The program has read the byte once none of it is left to be read: it waits for the rest of the frame.
+    // Once the byte can no longer be read, the program has it and waits for the rest of the frame.
     let script = """
       import array, fcntl, os, resource, socket, subprocess, sys, termios
       if os.geteuid() == 0:
@@ -115,7 +115,7 @@ import VaultTesting
   func lowersItAgain() throws {
     let sandbox = try Sandbox.withVault(unlocked: true)
     defer { sandbox.close() }
-    // The tool's input ends when the program that started it has gone on.
+    // The tool's input ends once the program that started it has gone on.
     let line = """
       mkdir bin; printf '#!/bin/sh\\ncat >/dev/null; cat /proc/$PPID/limits >%s/limits\\n' "$HOME" >bin/xclip
       chmod 755 bin/xclip; ulimit -S -c 12; PATH=$HOME/bin:$PATH DISPLAY=:0 vault get web --clip

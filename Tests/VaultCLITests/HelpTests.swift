@@ -6,7 +6,7 @@ import VaultWire
 @testable import VaultCLI
 
 @Suite("Help") struct HelpTests {
-  /// All commands below one, with the words that lead to each.
+  /// Returns all commands below `type`, with the words that lead to each.
   private static func all(
     of type: any ParsableCommand.Type = VaultCommand.self, _ path: [String] = []
   ) -> [(type: any ParsableCommand.Type, path: [String])] {

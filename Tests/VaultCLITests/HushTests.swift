@@ -37,7 +37,7 @@ import VaultTesting
     for _ in 1...150 {
       terminal.type("x", return: false)
       let echoes = terminal.echoes
-      // A pause of half a second is what it waits for, and a machine that is busy makes one.
+      // The program waits for a pause of half a second in the typing, and a busy machine can make one.
       if clock.now - last > .milliseconds(400) { break }
       #expect(!echoes)
       last = clock.now
@@ -106,7 +106,7 @@ import VaultTesting
     let terminal = try Terminal(sandbox, ["unlock"])
     try terminal.expect(Self.question)
     terminal.type("wrong")
-    // The line is read, and Argon2id is at it.
+    // The line has been read, and Argon2id is running.
     try terminal.expect("\r\n")
     terminal.type(password)
     #expect(try terminal.wait() == 0)
@@ -199,7 +199,7 @@ import VaultTesting
     #expect(outcome.status == 77 && outcome.errors.hasPrefix("vault: wrong password; try again in"))
   }
 
-  /// A client whose daemon has taken the answer and says nothing more.
+  /// Starts a client whose daemon has taken the answer and says nothing more.
   private func waiting(_ sandbox: Sandbox, through shell: Terminal? = nil) throws -> (Terminal, ScriptedDaemon) {
     let daemon = try ScriptedDaemon(
       sandbox,

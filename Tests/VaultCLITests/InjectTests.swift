@@ -138,7 +138,7 @@ import VaultTesting
 
 @Suite("vault inject --owner", .enabled(if: TestUser.canBeMade, "needs root to make a user"))
 struct InjectOwnerTests {
-  /// A user's vault with an item, and a folder that this user alone can enter, with a template in it.
+  /// Lends a user's vault with an item, and a folder that only this user can enter, with a template in it.
   private func withVault(_ body: (UserVault, _ folder: String) throws -> Void) throws {
     let vault = try UserVault(pam: PAMService.password)
     defer { vault.close() }
@@ -168,7 +168,7 @@ struct InjectOwnerTests {
         unsafe stat(folder + "/out", &status) == 0 && status.st_uid == vault.user.uid && status.st_mode & 0o777 == 0o600
       )
       #expect(try String(contentsOfFile: folder + "/out", encoding: .utf8) == "hunter2")
-      // The log names who asked.
+      // The audit log names the uid that asked.
       let log = try vault.run("audit", "--json")
       #expect(log.output.contains("\"uid\":\(vault.user.uid)") && !log.output.contains("\"uid\":0,"), "\(log)")
     }

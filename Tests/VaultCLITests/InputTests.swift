@@ -5,7 +5,7 @@ import VaultWire
 
 @testable import VaultCLI
 
-/// Lends a file that holds `bytes`, open at its beginning, for as long as `body` runs.
+/// Runs `body` with a descriptor open at the beginning of a file that holds `bytes`.
 private func withDescriptor<R: ~Copyable>(_ bytes: [UInt8], _ body: (Int32) throws -> R) throws -> R {
   let path = NSTemporaryDirectory() + "/vault-input-\(UUID().uuidString)"
   try Data(bytes).write(to: URL(fileURLWithPath: path))
@@ -108,7 +108,7 @@ extension SecretBuffer {
     #expect(type("\u{4}") == ("", .end))
     #expect(type("abc\u{4}") == ("abc", .done))
     #expect(type("abc").step == .more)
-    // Where the kernel edits the line, control characters that come through are meant.
+    // If the kernel edits the line, a control character that arrives is meant as input.
     #expect(type("a\u{15}b\u{7F}\n", edits: false).text == "a\u{15}b\u{7F}")
   }
 }

@@ -2,16 +2,16 @@ import Glibc
 import Testing
 import VaultTesting
 
-/// A way to one of the program's questions.
+/// One of the program's questions, and the way to it.
 struct Question: Sendable, CustomTestStringConvertible {
   var arguments: [String]
-  /// The questions that come before it, with their answers.
+  /// The questions that come first, with their answers.
   var before: [(shown: String, answer: String)] = []
   /// The text of the question.
   var shown: String
-  /// True when the terminal shows what is typed there.
+  /// True if the terminal shows the typed answer.
   var echoes = false
-  /// True for an unlocked vault, false for a locked one; nil when there is none.
+  /// True for an unlocked vault, false for a locked one; nil for no vault.
   var vault: Bool? = true
 
   var testDescription: String { "vault \(arguments.joined(separator: " ")) at “\(shown)”" }
@@ -49,7 +49,7 @@ struct Question: Sendable, CustomTestStringConvertible {
     Question(arguments: ["rm", "name~*"], shown: "[y/N] ", echoes: true),
   ]
 
-  /// A sandbox in which the question can be asked.
+  /// Makes a sandbox in which the question can be asked.
   func sandbox() throws -> Sandbox {
     guard let vault else {
       let sandbox = try Sandbox()
@@ -57,12 +57,12 @@ struct Question: Sendable, CustomTestStringConvertible {
       return sandbox
     }
     let sandbox = try Sandbox.withVault(unlocked: vault)
-    // A second item, so that deleting asks.
+    // With a second item, deleting by a predicate asks.
     if vault { try sandbox.must(["set", "web2"], stdin: "hunter3") }
     return sandbox
   }
 
-  /// Starts the command and goes on up to the question.
+  /// Starts the command and answers everything before the question.
   func ask(in sandbox: Sandbox) throws -> Terminal {
     let terminal = try Terminal(sandbox, arguments)
     for step in before {
@@ -201,7 +201,8 @@ struct Question: Sendable, CustomTestStringConvertible {
     #expect(try sandbox.everything() == before)
   }
 
-  /// A shell without line editing, which leaves the modes to its children, with a question on its terminal.
+  /// Starts a shell on a terminal, with a question on it. The shell edits no lines, so its children alone set the
+  /// terminal's modes.
   private func shell(asking sandbox: Sandbox) throws -> Terminal {
     let terminal = try Terminal(
       sandbox, ["-i"], program: "/bin/dash", environment: ["PS1": "dash> ", "ENV": nil])
@@ -212,7 +213,7 @@ struct Question: Sendable, CustomTestStringConvertible {
     return terminal
   }
 
-  /// Resumes the stopped program, which asks its question again.
+  /// Resumes the stopped program, which repeats its question.
   private func goOn(_ terminal: Terminal) throws {
     terminal.type("fg")
     try terminal.expect(Question.old)
@@ -231,7 +232,7 @@ struct Question: Sendable, CustomTestStringConvertible {
     kill(program, number)
     try terminal.expect("dash> ")
     #expect(terminal.isCooked)
-    // The program is stopped again as soon as it wants the terminal, and leaves that alone.
+    // The program is stopped again as soon as it wants the terminal, and leaves the terminal as it is.
     terminal.type("bg; until grep -q '^State:.T' /proc/\(program)/status; do :; done; echo at rest")
     try terminal.expect("at rest\r\n")
     try terminal.expect("dash> ")
@@ -255,7 +256,7 @@ struct Question: Sendable, CustomTestStringConvertible {
     try terminal.expect("dash> ")
     #expect(terminal.isCooked)
     try goOn(terminal)
-    // Everything typed before is forgotten: only this is the password.
+    // The program forgot everything typed before; only this line is the password.
     terminal.type(password)
     try terminal.expect("dash> ")
     #expect(terminal.isCooked)

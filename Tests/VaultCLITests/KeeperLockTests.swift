@@ -11,7 +11,7 @@ import VaultTesting
     defer { stand.close() }
     try stand.sandbox.must(["lock"])
     try #require(unsafe mkfifo(stand.path("end"), 0o600) == 0)
-    // Without a terminal, nobody is asked for the password.
+    // Without a terminal, the keeper asks nobody for the password.
     let begun = Begun(
       stand.sandbox, ["-c", "cd; vault inject -i t -o out --watch & pid=$!; read x <end; kill $pid; wait $pid"],
       program: "/bin/sh")
@@ -70,7 +70,7 @@ import VaultTesting
     try wait(for: "the second one") {
       try String(contentsOfFile: "/proc/locks", encoding: .utf8).contains(" \(second.pid) ")
     }
-    // So that it is the first one that finds something to write.
+    // Stopping the second keeper makes the first one find the new value.
     second.signal(SIGSTOP)
     try stand.set("111-11-111")
     try terminal.expect("is kept by another process already")
@@ -78,7 +78,7 @@ import VaultTesting
     try second.expect("wrote")
     #expect(try stand.read() == stand.text("111-11-111") && !stand.has("out.displaced"))
     try stand.end(second)
-    // What that one wrote is another program's to the first.
+    // To the first keeper, the second one's text is another program's.
     try stand.set("222-22-222")
     try terminal.expect("is held")
     #expect(try stand.read() == stand.text("111-11-111") && !stand.has("out.displaced"))

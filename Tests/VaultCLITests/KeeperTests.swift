@@ -30,7 +30,7 @@ import VaultTesting
     try String(contentsOfFile: sandbox.home + "/" + name, encoding: .utf8)
   }
 
-  /// Replaces a file at once, as a program does that is careful.
+  /// Replaces a file by renaming, as a careful program does.
   private func replace(_ sandbox: Sandbox, _ name: String, with text: String) throws {
     try sandbox.write(text, to: name + ".new")
     #expect(unsafe rename(sandbox.home + "/\(name).new", sandbox.home + "/" + name) == 0)
@@ -49,7 +49,7 @@ import VaultTesting
     try sandbox.must(["set", "pin", "--update"], stdin: "111-11-111")
     try terminal.expect("has \"111-11-111\"")
     try wait(for: "the receipt") { try sandbox.must(["receipts", "pin"]).contains("\t2\thas it") }
-    // An item that is not in the template is none of its business.
+    // An item outside the template causes no writing.
     try sandbox.must(["set", "other"], stdin: "x")
     try sandbox.must(["set", "pin", "--update"], stdin: "222-22-222")
     let shown = try terminal.expect("has \"222-22-222\"")
@@ -70,7 +70,7 @@ import VaultTesting
     try replace(sandbox, "t", with: "{{ vault \"key\" }}!")
     try terminal.expect("wrote")
     #expect(try read(sandbox) == "k!")
-    // The item that it names now is watched.
+    // The keeper now watches the item that the new template names.
     try sandbox.must(["set", "key", "--update"], stdin: "l")
     try terminal.expect("wrote")
     #expect(try read(sandbox) == "l!")
@@ -131,7 +131,7 @@ import VaultTesting
     try terminal.expect("--adopt takes such changes into")
     #expect(try read(sandbox) == text)
     #expect(try read(sandbox, "t") == Self.template)
-    // The next daemon does not know what was missed, and nothing has changed.
+    // The next daemon cannot tell which changes the keeper missed, and no item has changed.
     try sandbox.stopDaemon()
     try sandbox.startDaemon()
     try sandbox.must(["unlock", "--password-stdin"], stdin: password + "\n")
@@ -171,7 +171,7 @@ import VaultTesting
       try terminal.expect(reason)
       #expect(try read(sandbox, "t") == adopted)
     }
-    // A new value goes into the text that was taken, once that stands there again.
+    // A new value goes into the adopted text, once the file holds that text again.
     try replace(sandbox, "out", with: text)
     try sandbox.must(["set", "pin", "--update"], stdin: "111-11-111")
     try terminal.expect("wrote")
@@ -204,7 +204,7 @@ import VaultTesting
     try replace(sandbox, "t", with: "x {{ vault \"pin\" }}")
     try terminal.expect("wrote")
     #expect(try read(sandbox) == "x 031-45-154")
-    // The same again counts as well.
+    // The keeper also takes the same template when it comes back.
     #expect(unsafe rename(sandbox.home + "/t", sandbox.home + "/t.old") == 0)
     try terminal.expect("cannot open")
     #expect(unsafe rename(sandbox.home + "/t.old", sandbox.home + "/t") == 0)
@@ -229,7 +229,7 @@ import VaultTesting
       ["-c", "cd; exec 3<>pipe; echo $$ >number; exec vault inject -i t -o out --watch --overwrite \(way)"],
       program: "/bin/sh")
     try wait(for: "the file") { (try? read(sandbox).hasPrefix("k0=031")) ?? false }
-    // More is said of that than a pipe holds.
+    // The report of that change is longer than the pipe holds.
     try replace(sandbox, "out", with: read(sandbox) + "# more\n")
     try sandbox.must(["set", name, "--update"], stdin: "new")
     try wait(for: "the next value") { try read(sandbox).hasPrefix("k0=new") }
@@ -260,7 +260,7 @@ import VaultTesting
     }
     let terminal = try begin(sandbox, "--mode", "0640")
     try terminal.expect("wrote")
-    // From here on it hears of all changes, and writes for no other reason.
+    // From here on the keeper hears of every change, so it writes for no other reason.
     try sandbox.must(["set", "pin", "--update"], stdin: "222-22-222")
     try terminal.expect("wrote")
     for _ in 1...3 {

@@ -2,10 +2,10 @@ import Foundation
 import Testing
 import VaultTesting
 
-/// A daemon under a service manager that keeps its connections, as systemd does with `FileDescriptorStoreMax=`.
+/// A daemon whose service manager keeps its connections, as systemd does with `FileDescriptorStoreMax=`.
 @Suite("Credentials when the daemon is killed", .enabled(if: Cgroups.canBeMade, "makes cgroups, which needs root"))
 struct KeptCredentialTests {
-  /// Runs a scene of the script.
+  /// Runs one scene of the script.
   private func run(_ scene: String) throws -> Outcome {
     let sandbox = try Sandbox()
     let cgroups = try Cgroups()

@@ -27,7 +27,7 @@ import VaultTesting
       try stand.sandbox.must(["status"]).contains("had written lies in \(stand.path("out.displaced"))")
     }
     try wait(for: "the receipt") { try stand.sandbox.must(["receipts", "pin"]).contains("\t2\thas it") }
-    // Once a person has seen to it, nothing is said of it any more.
+    // Once a person has removed the displaced file, `status` no longer mentions it.
     stand.remove("out.displaced")
     try wait(for: "the status") { try !stand.sandbox.must(["status"]).contains("displaced") }
     try stand.end(terminal, traced: pid)
@@ -136,7 +136,7 @@ import VaultTesting
     #expect(try stand.read() == other && !stand.has("out.displaced") && !stand.has("ran"))
     #expect(try stand.sandbox.must(["status"]).contains("\(stand.path("out")) is held"))
     #expect(try stand.sandbox.must(["receipts", "pin", "--json"]).contains(#""held":true"#))
-    // The next daemon is told again.
+    // The keeper reports the held file to the next daemon, too.
     try stand.sandbox.stopDaemon()
     try stand.sandbox.startDaemon()
     try stand.sandbox.must(["unlock", "--password-stdin"], stdin: password + "\n")
@@ -149,7 +149,7 @@ import VaultTesting
     #expect(try stand.read() == stand.text("111-11-111") && stand.read("out.displaced") == other)
     #expect(try stand.mode("out.displaced") == 0o600)
     try wait(for: "the receipt") { try stand.sandbox.must(["receipts", "pin"]).contains("\t2\thas it") }
-    // A second one is held while the first one lies there.
+    // While a displaced file exists, the next foreign text is held.
     let second = stand.text("111-11-111", name: "second")
     try stand.replace(with: second)
     try terminal.expect("that stays until an item or the template changes")
@@ -173,7 +173,7 @@ import VaultTesting
     terminal = try stand.begin()
     try terminal.expect("wrote")
     #expect(try stand.read() == stand.text("111-11-111", name: "mine") && !stand.has("out.displaced"))
-    // So is one that another program has written alike.
+    // A file that another program wrote with the same text also counts as the keeper's own.
     try stand.replace(with: stand.read())
     try stand.end(terminal)
     try stand.end(stand.right())
@@ -262,7 +262,7 @@ import VaultTesting
       try stand.replace(with: stand.text("031-45-154"))
       try wait(for: "the receipt") { try stand.sandbox.must(["receipts", "pin"]).contains("\t1\thas it") }
     }
-    // The text beside the value is another matter.
+    // A change of the text beside the value does not affect the value's receipt.
     try stand.replace(with: stand.text("999-99-999"))
     try wait(for: "the receipt") { try stand.sandbox.must(["receipts", "pin"]).contains("\t1\theld") }
     try stand.replace(with: stand.text("031-45-154", name: "other"))
@@ -289,7 +289,7 @@ import VaultTesting
     try waitForReceipt("\t3\theld: “another program has changed it in")
     try stand.set("031-45-154")
     try waitForReceipt("\t4\theld")
-    // One value stands and one does not.
+    // The file holds one value and lacks the other.
     try stand.sandbox.must(["set", "other", "--update"], stdin: "stands")
     try waitForReceipt("\t2\thas it", of: "other")
     #expect(try stand.read() == "nothing\nstands\n")
@@ -308,7 +308,7 @@ import VaultTesting
     try terminal.expect("wrote")
     try stand.set("111-11-111")
     try wait(for: "the receipt") { try stand.sandbox.must(["receipts", "pin"]).contains("\t2\thas it") }
-    // The value stands a second time, so nothing is taken.
+    // The value stands twice in the text, so nothing is adopted.
     try stand.replace(with: stand.text("031-45-154", name: "031-45-154"))
     try wait(for: "the receipt") { try stand.sandbox.must(["receipts", "pin"]).contains("\t2\theld") }
     try stand.end(terminal)
@@ -346,7 +346,7 @@ import VaultTesting
       let begun = Begun(stand.sandbox, ["-c", "printf 'a\(number)' | vault set pin --update"], program: "/bin/sh")
       try stand.replace(with: mine)
       #expect(try begun.outcome().status == 0)
-      // Whichever came first, the next value displaces it if it still stands there.
+      // Whichever text came first, the next value displaces the foreign one if the file still holds it.
       try stand.set("b\(number)")
       try wait(for: "the new value") { try stand.read() == stand.text("b\(number)") }
       #expect(try stand.read("out.displaced") == mine)
@@ -357,7 +357,7 @@ import VaultTesting
 }
 
 extension KeptStand {
-  /// A keeper that finds all right, and has said so.
+  /// Starts a keeper, and waits until its mark says that the file is right.
   fileprivate func right() throws -> Terminal {
     let terminal = try begin("--json")
     try wait(for: "the mark") {

@@ -12,7 +12,7 @@ import VaultTesting
     try terminal.expect("what stood there lies in")
     #expect(try stand.read("out.displaced") == "by hand" && stand.read() == stand.text("031-45-154"))
     try stand.end(terminal)
-    // Nothing else takes the place of what lies there.
+    // The displaced file stays, so the next foreign text is held.
     stand.remove(".out.vault-mark")
     try stand.replace(with: "by hand again")
     terminal = try stand.begin()
@@ -84,8 +84,8 @@ import VaultTesting
   func killed(_ path: String, _ injection: String) throws {
     let stand = try KeptStand()
     defer { stand.close() }
-    // The second writing takes the name in the second such call; the folder is opened behind each name that is taken, three
-    // times the mark's and once the file's.
+    // The keeper takes the file's name for the second time in the second such call. It opens the folder after each name
+    // taken: three times for the mark and once for the file.
     var terminal = try stand.traced(by: ["-P", path, "-e", "inject=" + injection], [])
     try terminal.expect("wrote")
     try stand.set("111-11-111")

@@ -3,7 +3,7 @@ import Glibc
 import Testing
 import VaultTesting
 
-/// A vault with a pin, a template of a configuration that holds it, and the keeper of the file that it gives.
+/// A vault with a pin, a template of a configuration file that holds the pin, and a keeper of the rendered file.
 struct KeptStand {
   static let template = #"""
     {
@@ -25,10 +25,10 @@ struct KeptStand {
 
   func close() { sandbox.close() }
 
-  /// Gives the pin another value.
+  /// Gives the pin a new value.
   func set(_ pin: String) throws { try sandbox.must(["set", "pin", "--update"], stdin: pin) }
 
-  /// The text that the template gives.
+  /// Renders the template with these values.
   func text(_ pin: String, name: String = "Homebridge") -> String {
     Self.template.replacing(#"{{ vault "pin" }}"#, with: pin).replacing("Homebridge", with: name)
   }
@@ -50,13 +50,13 @@ struct KeptStand {
 
   func remove(_ name: String) { #expect(unsafe unlink(path(name)) == 0) }
 
-  /// Replaces a file at once, as a program does that is careful.
+  /// Replaces a file by renaming, as a careful program does.
   func replace(_ name: String = "out", with text: String) throws {
     try sandbox.write(text, to: name + ".new")
     #expect(unsafe rename(path(name + ".new"), path(name)) == 0)
   }
 
-  /// Writes over the content of a file.
+  /// Overwrites the content of a file in place.
   func overwrite(_ name: String = "out", with text: String) throws {
     let file = try FileHandle(forWritingTo: URL(fileURLWithPath: path(name)))
     try file.truncate(atOffset: 0)
@@ -64,7 +64,7 @@ struct KeptStand {
     try file.close()
   }
 
-  /// The names that a keeper has left and that are none of its files.
+  /// The temporary files that a keeper has left.
   var leftovers: [String] {
     get throws {
       try FileManager.default.contentsOfDirectory(atPath: sandbox.home).filter { $0.hasPrefix(".vault-new-") }
@@ -82,8 +82,9 @@ struct KeptStand {
     #expect(try terminal.wait() == 143)
   }
 
-  /// A keeper that is stopped right before one of its writings gives the file its name: when its mark has got its own,
-  /// which is written before and behind the content, and once more when a command has run, and after the first writing.
+  /// Starts a keeper that stops right before one of its writings gives the file its name. At that moment the mark has
+  /// just got its own name. The mark is written before and after the content, once more after a command has run, and
+  /// once after the first writing.
   func stopped(before writing: Int, _ more: String..., tracing: [String] = []) throws -> Terminal {
     let when = writing == 1 ? 2 : writing * 2 + 1 + (more.contains("--exec") ? writing - 1 : 0)
     let options = ["-P", ".out.vault-mark", "-e", "inject=renameat:signal=SIGSTOP:when=\(when)"]
@@ -96,7 +97,7 @@ struct KeptStand {
       program: "/usr/bin/strace")
   }
 
-  /// Waits until such a one is stopped, that often, and has it go on after `body`.
+  /// Waits until a keeper has stopped `times` times, runs `body` and resumes the keeper; returns its pid.
   func stopped(_ terminal: Terminal, times: Int = 1, _ body: () throws -> Void) throws -> Int32 {
     try wait(for: "the stop") {
       (try? read("trace").components(separatedBy: "stopped by SIGSTOP").count == times + 1) ?? false
@@ -107,7 +108,7 @@ struct KeptStand {
     return pid
   }
 
-  /// The keeper that strace runs.
+  /// Returns the pid of the keeper that strace runs.
   func keeper(of terminal: Terminal) throws -> Int32 {
     let children = try String(contentsOfFile: "/proc/\(terminal.pid)/task/\(terminal.pid)/children", encoding: .utf8)
     return try #require(children.split(separator: " ").first.flatMap { Int32($0) })

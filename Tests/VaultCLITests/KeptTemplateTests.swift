@@ -11,20 +11,20 @@ import VaultTesting
     try terminal.expect("ran with")
     try stand.overwrite("t", with: "")
     try terminal.expect("\(stand.path("t")) is empty; \(stand.path("out")) stays as it is")
-    // A new value is no reason either.
+    // With an empty template, a new value causes no writing, either.
     try stand.set("111-11-111")
     try stand.overwrite("t", with: KeptStand.template)
     try terminal.expect("ran with")
     #expect(try stand.read() == stand.text("111-11-111"))
     #expect(!terminal.screen.contains("ran with 0"))
     try stand.end(terminal)
-    // Nor does one that is empty at the start.
+    // A template that is empty at the start causes no writing, either.
     try stand.overwrite("t", with: "")
     let next = try stand.begin()
     try next.expect("is empty")
     #expect(try stand.read() == stand.text("111-11-111"))
     try stand.end(next)
-    // Not even where the file is gone: the mark knows that it was not empty.
+    // The same holds if the file is gone: the mark records that the file was not empty.
     stand.remove("out")
     let last = try stand.begin("--exec", "echo ran with nothing")
     try last.expect("\(stand.path("t")) is empty; \(stand.path("out")) is not written")
@@ -35,7 +35,8 @@ import VaultTesting
   @Test("an edit of the template is not lost where --adopt has not begun to write it") func editedEarly() throws {
     let stand = try KeptStand()
     defer { stand.close() }
-    // The first writing syncs the file, three times the mark and four times the folder; the template's comes ninth.
+    // The first writing syncs the file once, the mark three times and the folder four times; the ninth sync is the
+    // template's.
     let terminal = try stand.traced(by: ["-e", "inject=fsync:signal=SIGSTOP:when=9"], ["--adopt"])
     try terminal.expect("wrote")
     try stand.replace(with: stand.text("031-45-154", name: "other"))
@@ -47,7 +48,8 @@ import VaultTesting
   @Test("nor where it has written it, and only the name is missing") func editedLate() throws {
     let stand = try KeptStand()
     defer { stand.close() }
-    // It stops whenever it has read the template: how often it looks depends on what it is told when.
+    // The keeper stops after each reading of the template, because the number of readings depends on the order of its
+    // events.
     let stop = ["-P", stand.path("t"), "-e", "inject=close:signal=SIGSTOP"]
     let terminal = try stand.traced(by: stop, ["--adopt"])
     var (stops, isReplaced, isEdited) = (0, false, false)
@@ -67,7 +69,7 @@ import VaultTesting
       return isEdited
     }
     let pid = try stand.keeper(of: terminal)
-    // Until it has ended.
+    // Resume the keeper until it has ended.
     Thread.detachNewThread { while kill(pid, SIGCONT) == 0 { usleep(5_000) } }
     try Self.expectEdit(stand, terminal)
     try stand.end(terminal, traced: pid)

@@ -4,7 +4,7 @@ import Testing
 import VaultTesting
 
 @Suite("vault inject --watch beside a program that is still writing") struct KeptWriterTests {
-  /// Opens a file as a program does that writes it in place.
+  /// Opens a file for writing in place, as another program would.
   private func open(_ stand: KeptStand, _ name: String = "out") throws -> FileHandle {
     try FileHandle(forWritingTo: URL(fileURLWithPath: stand.path(name)))
   }
@@ -25,7 +25,7 @@ import VaultTesting
     try file.close()
     try terminal.expect("another program has written")
     #expect(try stand.read().hasPrefix("late") && stand.read("out.displaced") == "an earlier one")
-    // Undone, it is the keeper's again.
+    // Once the other program's change is undone, the file is the keeper's again.
     try stand.overwrite(with: stand.text("031-45-154"))
     try terminal.expect("wrote")
     #expect(try stand.read() == stand.text("111-11-111") && stand.leftovers.isEmpty)
@@ -51,12 +51,12 @@ import VaultTesting
     let left = try #require(stand.leftovers.first)
     #expect(try stand.leftovers.count == 1 && stand.read(left).hasPrefix("late"))
     try wait(for: "the status") { try stand.sandbox.must(["status"]).contains("lies in \(stand.path(left))") }
-    // The mark is another one once the file is right.
+    // The keeper writes a new mark once the file is right.
     try stand.replace(with: stand.text("111-11-111"))
     try wait(for: "the receipt") { try stand.sandbox.must(["receipts", "pin"]).contains("\t2\thas it") }
     try stand.end(terminal, traced: pid)
 
-    // The next start has a place for it once there is one.
+    // The next start moves the leftover text to its place once that place is free.
     terminal = try stand.begin()
     try terminal.expect("look at both, and remove one")
     #expect(try terminal.wait() == 73)
@@ -74,7 +74,8 @@ import VaultTesting
   {
     let stand = try KeptStand()
     defer { stand.close() }
-    // The folder is opened behind each name that is taken: three times the mark's and once the file's, and then again.
+    // The keeper opens the folder after each name taken: three times for the mark and once for the file; then the
+    // second writing begins.
     var terminal = try stand.traced(by: ["-P", ".", "-e", "inject=openat:signal=SIGKILL:when=7"], [])
     try terminal.expect("wrote")
     let file = try open(stand)
@@ -92,7 +93,7 @@ import VaultTesting
   @Test("a keeper that is killed before its file is whole leaves nothing behind its next start") func part() throws {
     let stand = try KeptStand()
     defer { stand.close() }
-    // The first mark and the folder are synced, then the file.
+    // The keeper syncs the first mark, then the folder, then the file.
     var terminal = try stand.traced(by: ["-e", "inject=fsync:signal=SIGKILL:when=3"], [])
     _ = try terminal.wait()
     #expect(try stand.leftovers.count == 1 && !stand.has("out"))
@@ -108,7 +109,7 @@ import VaultTesting
   func undropped(isRestarted: Bool) throws {
     let stand = try KeptStand()
     defer { stand.close() }
-    // The look at the file system removes two files.
+    // The keeper's test of the file system removes two files, so the third removal is a leftover's.
     let terminal = try stand.traced(by: ["-e", "inject=unlinkat:error=EIO:when=3"], [])
     try terminal.expect("wrote")
     try stand.set("111-11-111")
@@ -259,7 +260,7 @@ import VaultTesting
     try wait(for: "the receipt") { try stand.sandbox.must(["receipts", "pin"]).contains("\t1\thas it") }
     try wait(for: "the mark") { try !stand.read(".out.vault-mark").contains("owed") }
     try stand.end(terminal)
-    // It is owed nothing then.
+    // The command ended well, so the next start owes it no run.
     terminal = try stand.begin("--exec", "echo again")
     try wait(for: "the receipt") { try stand.sandbox.must(["receipts", "pin"]).contains("\t1\thas it") }
     try stand.set("111-11-111")
@@ -300,7 +301,7 @@ import VaultTesting
     try terminal.expect("the vault was locked")
     try stand.replace(with: stand.text("111-11-111"))
     for _ in 1...20 { try stand.sandbox.must(["status"]) }
-    // Each attempt looks at three folders; some follow each other by a second and more.
+    // Each attempt looks at three folders; some attempts are a second or more apart.
     #expect(try stand.read("trace").components(separatedBy: "inotify_add_watch").count < 150)
     try stand.sandbox.must(["unlock", "--password-stdin"], stdin: password + "\n")
     try terminal.expect("wrote")

@@ -7,7 +7,7 @@ import VaultTesting
     try sandbox.run(["-c", "cd; openssl " + line], program: "/bin/sh")
   }
 
-  /// What openssl signs and checks with, for each key and algorithm.
+  /// The arguments with which openssl checks and makes signatures, for each key and algorithm.
   private static let signatures: [(style: String, algorithm: String, check: String, sign: String)] = [
     (
       "ed25519", "EdDSA", "pkeyutl -verify -rawin -pubin -inkey public -in message -sigfile signature",
@@ -98,7 +98,7 @@ import VaultTesting
       try #require(outcome.status == 0, "\(outcome)")
       try Data(outcome.stdout).write(to: URL(fileURLWithPath: "\(sandbox.home)/\(name)"))
     }
-    // A key that was replaced, and one that was put back.
+    // A rotated key, and a key restored after a rotation.
     try file("ed25519.before", ["token", "issue", "ed25519", "--sub", "lamp-1", "--claim", "role=light"])
     try sandbox.must(["token", "rotate", "ed25519"])
     try file("p256.before", ["token", "issue", "p256", "--sub", "lamp-1", "--claim", "role=light"])
@@ -133,8 +133,8 @@ import VaultTesting
     #expect(counts.good >= 8 && counts.bad >= 40, "\(counts)")
   }
 
-  /// Verifies the tokens of the folder, and prints others: the item's name, what it is, a part of the reason for which it has to
-  /// be refused (empty for none), and the token.
+  /// Verifies the tokens of the folder, and prints others: the item's name, a description, a part of the expected
+  /// reason for refusal (empty for none), and the token.
   private static let script = #"""
     import base64, hashlib, hmac, json, os, sys, time, uuid
     import jwt

@@ -9,9 +9,9 @@ import VaultTesting
   private struct Call {
     let method: String
     let parameters: WireClient.Message
-    /// The last words of the log: action, outcome and item.
+    /// The end of the call's entry in the audit log: action, outcome and item.
     let entry: String
-    /// The error that it is answered with; nil for none.
+    /// The error of the call's reply; nil for none.
     var error: String?
   }
 
@@ -30,7 +30,7 @@ import VaultTesting
     ]
   }
 
-  /// The actions, outcomes and items of the log's entries.
+  /// Returns the action, outcome and item of each entry of the audit log.
   private func told(_ sandbox: Sandbox) throws -> [String] {
     try sandbox.must(["audit", "--json"]).split(separator: "\n").compactMap { line in
       let entry = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any] ?? [:]

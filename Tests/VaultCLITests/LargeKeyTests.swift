@@ -6,9 +6,10 @@ import VaultTesting
 @Suite("Large RSA keys") struct LargeKeyTests {
   private static let helper = "vault-rsa"
 
-  /// Waits for the process that computes, and answers its number.
+  /// Waits for the helper process that computes, and returns its pid.
   private static func begun(_ sandbox: Sandbox) throws -> Int32 {
-    // Asked once: each time takes a connection, and so many in a row keep others from the daemon.
+    // The daemon's pid is asked for once: each question takes a connection, and many in a row would keep other clients
+    // from the daemon.
     let daemon = try #require(sandbox.daemonPid)
     var found: Int32?
     try wait(for: "the helper") {
@@ -18,7 +19,7 @@ import VaultTesting
     return try #require(found)
   }
 
-  /// A key of 3072 bits that OpenSSL makes, which takes less time than the helper does.
+  /// Makes a key of 3072 bits with OpenSSL, which takes less time than the helper does.
   private static func foreignKey(_ sandbox: Sandbox) throws -> String {
     let made = try sandbox.run(
       ["genpkey", "-quiet", "-algorithm", "RSA", "-pkeyopt", "rsa_keygen_bits:3072"], program: "/usr/bin/openssl")
@@ -36,7 +37,7 @@ import VaultTesting
     let outcome = try making.outcome()
     #expect(outcome.status == 75 && outcome.errors.contains("locked"), "\(outcome)")
     let daemon = try #require(sandbox.daemonPid)
-    // One that has ended is there until the daemon has reaped it.
+    // The killed helper stays in the process table until the daemon has reaped it.
     try wait(for: "the last of it") { ProcessTree.processes(named: Self.helper, of: daemon).isEmpty }
   }
 
@@ -87,7 +88,7 @@ import VaultTesting
       #expect(outcome.status == 0 && !outcome.stdout.isEmpty, "\(outcome)")
     }
     #expect(try sandbox.must(["get", "web"]) == "hunter2")
-    // Another one of the same user's is refused meanwhile.
+    // The same user's second key is refused meanwhile.
     #expect(try sandbox.run("set", "more", "--use", "sign", "--generate", "rsa3072").errors.contains("another key"))
     kill(process, SIGCONT)
     #expect(try making.outcome().status == 0)

@@ -21,7 +21,7 @@ import VaultTesting
     #expect(try terminal.wait() == 0)
     #expect(terminal.isCooked)
     #expect(try sandbox.must(["get", "diary"]) == "first\n\nsecond\n")
-    // Its kind is what counts where none is given.
+    // Without `--kind`, the item's own kind decides.
     let again = try Terminal(sandbox, ["set", "diary", "--update"])
     try again.expect(Self.question)
     again.type("other\nlines")

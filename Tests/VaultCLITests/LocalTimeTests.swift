@@ -3,7 +3,8 @@ import Testing
 import VaultTesting
 
 @Suite("Times") struct LocalTimeTests {
-  /// Zones by their rules, so that no file is needed: the first two with summer time, on either side of Greenwich.
+  /// Time zones given by their rules, so that no zone file is needed: the first two have summer time, on either side of
+  /// Greenwich.
   private static let zones = [
     ("CET-1CEST,M3.5.0,M10.5.0/3", ["2190-01-01 12:30:00+01:00", "2190-07-01 13:30:00+02:00"]),
     ("EST5EDT,M3.2.0,M11.1.0", ["2190-01-01 06:30:00-05:00", "2190-07-01 07:30:00-04:00"]),
@@ -62,7 +63,7 @@ import VaultTesting
       #expect(try terminal.wait() == 0)
       let said = terminal.screen.wholeMatch(of: /vault: unlocked until [0-9-]{10} [0-9:]{8}([+-][0-9:]{5})\r\n/)
       #expect(said.map { String($0.output.1) } == offset, "\(terminal.screen)")
-      // Where it goes decides, and not where the output does.
+      // The kind of standard error decides, not that of standard output.
       let elsewhere = try Terminal(
         sandbox, ["unlock", "--for", "1h", "--password-stdin"], stdin: sandbox.home + "/pw",
         stdout: sandbox.home + "/output", environment: ["TZ": zone])

@@ -5,12 +5,12 @@ import VaultTesting
 
 @testable import VaultCLI
 
-/// A user of the machine's vault who has a grant, and may not open it.
+/// A user with a grant in the machine's vault who must not open the vault.
 @Suite("A caller that may not open the vault", .enabled(if: Root.isAtHand, "needs root to be another user"))
 struct LockedCallerTests {
   private static let nobody = ["--reuid=65534", "--regid=65534", "--clear-groups"]
 
-  /// A machine's vault that is locked, with an item `a` for the user nobody and another one for no user.
+  /// Makes a machine's vault, locked, with an item `a` for the user nobody and an item without a grant.
   private func sandbox() throws -> Sandbox {
     let sandbox = try Sandbox()
     let settings = try sandbox.write("", to: "vaultd.conf")
@@ -40,7 +40,7 @@ struct LockedCallerTests {
     let sandbox = try sandbox()
     defer { sandbox.close() }
     var words = Self.words(sandbox, arguments)
-    // What stands behind two dashes is another program's.
+    // The words behind `--` belong to another program, so move the socket option before them.
     if let dashes = words.firstIndex(of: "--") {
       words = Array(words[..<dashes] + words.suffix(2) + words[dashes...].dropLast(2))
     }
@@ -61,13 +61,13 @@ struct LockedCallerTests {
     #expect(denied.status == 77 && denied.errors.contains("denied"), "\(denied)")
     let terminal = try Terminal(sandbox, Self.words(sandbox, ["get", "b"]), program: "/usr/bin/setpriv")
     #expect(try terminal.wait() == 77, "\(terminal.screen)")
-    // To open it is what this one asks for.
+    // `unlock` itself asks to open the vault, so it is denied.
     let unlock = try sandbox.run(Self.words(sandbox, ["unlock"]), program: "/usr/bin/setpriv")
     #expect(unlock.status == 77, "\(unlock)")
   }
 }
 
-/// The same, of a daemon that says so by itself.
+/// The same caller with a scripted daemon.
 @Suite("Who may not open the vault") struct LockedSearchTests {
   private static let replies = [
     "Status": [
@@ -105,7 +105,7 @@ struct LockedCallerTests {
   }
 }
 
-/// Names that a lock hides, on a terminal.
+/// Lists on a terminal while a lock hides the names.
 @Suite("Where a lock hides names") struct HiddenListTests {
   @Test(
     "everything that lists asks for the unlock first",

@@ -2,10 +2,10 @@ import Foundation
 import Testing
 import VaultTesting
 
-/// The manual page man/vault.1, taken apart into the text about each command and the text about all of them.
+/// The manual page man/vault.1, split into the text about each command and the text about all commands.
 private struct Manual {
   let source: String
-  /// The text under each `.It Cm`, with the words of the command; a command may have more than one.
+  /// The text under each `.It Cm`, with the command's words; a command may have more than one such text.
   var commands: [(heading: String, text: String)] = []
   /// The text before the first command.
   var common = ""
@@ -28,7 +28,7 @@ private struct Manual {
     }
   }
 
-  /// The text about a command such as `slot add`.
+  /// Returns the text about a command such as `slot add`.
   func text(of words: String) -> String {
     commands.filter { $0.heading == words || $0.heading.hasPrefix(words + " ") }.map(\.text).joined()
   }
@@ -88,7 +88,7 @@ private struct Manual {
         if line.hasPrefix(".Bd -literal") { isExample = true }
         if line == ".Ed" { isExample = false }
         guard isExample, line.first != "." else { continue }
-        // What the page is indented by leaves so many columns.
+        // The page's indentation leaves 69 columns.
         #expect(page != "vault.1" || line.replacing(#"\e"#, with: "\\").count <= 69, "\(page): \(line)")
         #expect(line.last != "\\", "\(page): \(line)")
       }
@@ -100,7 +100,7 @@ private struct Manual {
     let sandbox = try Sandbox()
     defer { sandbox.close() }
     let outcome = try sandbox.run(["-Tlint", Manual.path], program: "/usr/bin/mandoc")
-    // Which other pages are installed is not this page's affair.
+    // This page need not know which other pages are installed.
     let said = (outcome.output + outcome.errors).split(separator: "\n").filter { line in
       line.contains("vault.1:") && !line.contains("referenced manual not found")
     }

@@ -16,7 +16,7 @@ import VaultWire
     return MaskedValues(bytes, places)
   }
 
-  /// What comes out of a text that comes in parts which end at these places.
+  /// Masks a text that arrives in parts, which end at `cuts`.
   private func mask(_ text: [UInt8], _ values: MaskedValues, cuts: [Int] = []) -> [UInt8] {
     var masker = Masker(values)
     var output = SecretBuffer()
@@ -37,7 +37,7 @@ import VaultWire
     }
   }
 
-  /// The same, found by looking for each value at each place.
+  /// The expected result of masking, found by a search for each value at each place.
   private func naive(_ text: [UInt8], _ values: [[UInt8]]) -> [UInt8] {
     var isHidden = text.map { _ in false }
     for value in values where !value.isEmpty && value.count <= text.count {

@@ -231,7 +231,7 @@ extension FuzzyRank {
   func stopsSearching() throws {
     let sandbox = try Sandbox()
     defer { sandbox.close() }
-    // As long as names get, and so alike that every place of each is looked at for every character.
+    // The names are as long as allowed, and so alike that the search tries every place of each for every character.
     let items = (0..<4000).map {
       #"{"name":"\#(String(repeating: "a", count: 500))\#($0)","kind":"note","attributes":{},"accessible":"when-unlocked","#
         + #""require":"none","reuse":60,"version":1,"created":1,"modified":1,"size":1}"#
@@ -251,15 +251,16 @@ extension FuzzyRank {
     try pick.expect("4000 of 4000")
     let before = try Self.processorTime(pick.pid)
     pick.type(String(repeating: "a", count: 500), return: false)
-    // It is at it.
+    // The search is running.
     while try Self.processorTime(pick.pid) < before + 20 {}
-    // By a signal: a terminal that sends one for control-C throws away what is shown meanwhile, too.
+    // A signal instead of control-C: when a terminal sends a signal for control-C, it also discards output shown
+    // meanwhile.
     pick.signal(SIGINT)
     #expect(try pick.wait() == 128 + SIGINT)
     #expect(pick.isCooked && !pick.screen.contains("a\r\n  4000 of"), "\(pick.screen)")
   }
 
-  /// The time that a process has computed for, in hundredths of a second (proc(5)).
+  /// Returns the processor time of a process in user mode, in hundredths of a second (proc(5)).
   private static func processorTime(_ pid: Int32) throws -> Int {
     let text = try String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8)
     let fields = text.split(separator: ")").last.map { $0.split(separator: " ") } ?? []
@@ -274,7 +275,7 @@ extension FuzzyRank {
     var count = 0
     let time = clock.measure { for typed in ["s", "se", "serv acc", "f9s99"] { count += rank.matches(typed).count } }
     #expect(count > 10_000)
-    // A build without optimisation takes a hundred times as long as the program.
+    // An unoptimized build takes a hundred times as long as the release build.
     #expect(time < .seconds(30), "\(time)")
   }
 }

@@ -1,11 +1,11 @@
 import Testing
 import VaultTesting
 
-/// A user of the machine at a terminal: the real login password through the real PAM.
+/// A user of the machine at a terminal, with the real login password through the real PAM.
 @Suite(
   "On a terminal, with PAM", .enabled(if: TestUser.canBeMade, "makes users of the machine, which needs root"))
 struct PresenceTerminalTests {
-  /// A user's vault that the login password also opens.
+  /// Makes a user's vault that the login password also opens.
   private func vault() throws -> UserVault {
     let vault = try UserVault(pam: PAMService.password)
     do {
@@ -137,7 +137,7 @@ struct PresenceTerminalTests {
     #expect(try terminal.wait() == 0)
     #expect(terminal.screen.split(separator: "\r\n").last?.count == 24)
 
-    // A terminal of its own is a session of its own; the unlock made in it counts there.
+    // Each terminal is an authentication session of its own, and the unlock made in it counts as presence there.
     try vault.lock()
     let locked = try vault.terminal("get", "web")
     try locked.expect("Fingerprint or login password to unlock the vault (asked by: vault get web)\r\n")
@@ -169,7 +169,7 @@ struct PresenceTerminalTests {
     #expect(slots.contains("key in memory"))
     try vault.lock()
     #expect(try vault.unlock(["method": "pam"], typing: [vault.user.password]).reply?.error == nil)
-    // There is a vault now, so nothing is offered.
+    // A vault exists now, so `init` offers nothing.
     let second = try vault.terminal("init")
     #expect(try second.wait() == 73)
     #expect(!second.screen.contains("Also open it"))

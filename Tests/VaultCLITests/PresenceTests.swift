@@ -2,10 +2,10 @@ import Foundation
 import Testing
 import VaultTesting
 
-/// The messages of a check of presence while it goes on. The daemon is a script: it tells two things, then asks.
+/// The messages shown during a check of presence. The daemon is a script that reports two messages and then asks.
 @Suite("Presence at the prompt") struct PresenceTests {
-  /// A daemon that answers `Unlock` with such a check and takes 483921 for the right answer. With a gate it asks only once
-  /// somebody has written a line to that FIFO.
+  /// Starts a daemon that answers `Unlock` with such a check and accepts 483921 as the right answer. With a gate, the
+  /// daemon asks only once somebody has written a line to that FIFO.
   private func daemon(in sandbox: Sandbox, gate: String? = nil) throws -> Activation {
     let folder = sandbox.runtime + "/vault"
     try sandbox.run("-m", "700", folder, program: "/bin/mkdir")

@@ -3,15 +3,15 @@ import Glibc
 import Testing
 import VaultTesting
 
-/// A QR code as it was drawn on a terminal, turned into a picture.
+/// A QR code as drawn on a terminal, turned into a picture.
 private struct DrawnCode {
-  /// Rows of modules, true where they are black; two for each line.
+  /// Rows of modules, true for a black one; each line of text holds two rows.
   private(set) var rows: [[Bool]] = []
 
   private static let colours = "\u{1B}[38;5;16;48;5;231m"
   private static let end = "\u{1B}[0m"
 
-  /// - Throws: where anything is drawn in a colour that is not named, which would be another one on another terminal.
+  /// - Throws: if anything is drawn without explicit colors, which would look different on another terminal.
   init(_ text: String) throws {
     for line in text.replacingOccurrences(of: "\r\n", with: "\n").split(separator: "\n") {
       try #require(line.hasPrefix(Self.colours) && line.hasSuffix(Self.end), "\(line)")
@@ -22,7 +22,7 @@ private struct DrawnCode {
     }
   }
 
-  /// A portable bitmap, eight points to each module.
+  /// A portable bitmap with eight points per module.
   var bitmap: String {
     let scale = 8
     let lines = rows.flatMap { row in
@@ -32,10 +32,10 @@ private struct DrawnCode {
     return "P1\n\(rows[0].count * scale) \(rows.count * scale)\n\(lines.joined(separator: "\n"))\n"
   }
 
-  /// The text that a scanner reads from it.
+  /// Returns the text that a scanner reads from the code.
   func read(_ sandbox: Sandbox) throws -> String {
     let file = try sandbox.write(bitmap, to: "code.pbm")
-    // The bytes as they are: which encoding they have is a scanner's guess.
+    // Take the raw bytes: a scanner only guesses their encoding.
     let outcome = try sandbox.run(
       ["--quiet", "--raw", "--oneshot", "-Sbinary", "-Sdisable", "-Sqrcode.enable", file], program: "/usr/bin/zbarimg")
     try #require(outcome.status == 0, "\(outcome)")
@@ -78,7 +78,7 @@ private struct DrawnCode {
     defer { sandbox.close() }
     let outcome = try sandbox.run([], program: "vault-qr", stdin: Array("text".utf8))
     let rows = try DrawnCode(outcome.output).rows
-    // The smallest code there is, and a row that fills the last line.
+    // The smallest QR code, and one more row that fills the last line.
     #expect(rows.count == 30 && rows.allSatisfy { $0.count == 29 })
     for (y, row) in rows.enumerated() {
       for (x, isDark) in row.enumerated() where !(4..<25).contains(x) || !(4..<25).contains(y) { #expect(!isDark) }
@@ -110,12 +110,12 @@ private struct DrawnCode {
     try sandbox.must(["set", "code", "--kind", "totp"], stdin: long)
     let pipe = sandbox.home + "/pipe"
     try #require(unsafe mkfifo(pipe, 0o600) == 0)
-    // Smaller than the code, and nobody reads it.
+    // The pipe is smaller than the code, and nobody reads it.
     let end = unsafe open(pipe, O_RDWR | O_CLOEXEC)
     defer { close(end) }
-    // F_SETPIPE_SZ, which glibc declares for _GNU_SOURCE only.
+    // 1031 is F_SETPIPE_SZ, which glibc declares for _GNU_SOURCE only.
     let size = fcntl(end, 1031, Int32(1024))
-    // The shell leads the session, at whose end the terminal would hang up.
+    // The shell leads the session, so that the terminal does not hang up while the shell runs.
     let shell = try Terminal(
       sandbox, ["-c", "ulimit -S -c 1; vault get code --qr >\(pipe); echo ended; read word"], program: "/bin/sh")
     var held: Int32 = 0

@@ -23,11 +23,11 @@ import VaultTesting
       let floor = ["--kdf-memory", "19m", "--kdf-passes", "2"]
       try sandbox.must(["init", "--password-stdin"] + floor, stdin: Self.password + "\n")
       for number in 0..<20 { try sandbox.must(["set", "item/\(number)"], stdin: "value \(number)") }
-      // A new chain of the log begins with the next entry, and the rekey is over before it is written.
+      // A restart begins a new chain of the audit log with the next entry; the rekey ends before that entry is written.
       try sandbox.stopDaemon()
       try start()
       try unlock()
-      // Open to the other user until that is connected.
+      // The socket is open to the other user until that user has connected.
       for path in [sandbox.root, sandbox.runtime, sandbox.runtime + "/vault"] { unsafe chmod(path, 0o755) }
       unsafe chmod(sandbox.socket, 0o666)
       let outcome = try sandbox.run(
@@ -52,7 +52,8 @@ import VaultTesting
     }
   }
 
-  /// Gives the vault a new key, while a child that is another user sends searches of 950 bytes over ten connections.
+  /// A script that rekeys the vault while a child process of another user sends searches of 950 bytes over ten
+  /// connections.
   private static let script =
     VarlinkScript.prelude + """
       import signal, subprocess

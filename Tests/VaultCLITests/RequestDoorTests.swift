@@ -5,7 +5,7 @@ import VaultTesting
 
 @Suite("Requests at the socket", .enabled(if: Root.isAtHand, "needs root to be another user"))
 struct RequestDoorTests {
-  /// A machine's vault, unlocked, that every user reaches.
+  /// Makes a machine's vault, unlocked, that every user reaches.
   private func sandbox(_ settings: String = "", granting grant: [String] = []) throws -> Sandbox {
     let sandbox = try Sandbox()
     let settings = try sandbox.write(settings, to: "vaultd.conf")
@@ -30,7 +30,7 @@ struct RequestDoorTests {
   private func chmod(_ path: String, _ mode: mode_t) { unsafe Glibc.chmod(path, mode) }
 
   private func run(_ sandbox: Sandbox, _ asker: String, _ owner: String) throws -> String {
-    // It stands in the branch of the child.
+    // The asker's code stands in the child's branch of the script.
     let indented = asker.split(separator: "\n").map { "    \($0)\n" }.joined()
     let outcome = try sandbox.run(
       ["-c", Self.prelude + indented + Self.between + owner + Self.end, sandbox.socket], program: "/usr/bin/python3")
@@ -144,7 +144,7 @@ struct RequestDoorTests {
   @Test("where names are hidden a lock ends what waits, and leaves none of the names in memory") func hidden() throws {
     let sandbox = try sandbox("hide-names = true\n")
     defer { sandbox.close() }
-    // A short text stands in the list itself, a long one elsewhere.
+    // Swift keeps a short string inline in the list and a long one elsewhere in memory, so test both.
     let names = (1...3).map { _ in Self.word(40) } + (1...12).map { _ in Self.word(14) }
     let asking = names.map { "call(own, 'Get', name='\($0)', reason='\($0.prefix(13))')" }.joined(separator: "\n")
     let output = try run(
@@ -232,7 +232,7 @@ struct RequestDoorTests {
         """)
   }
 
-  /// Asks as another user, in a process of its own, and answers as the one that runs the tests.
+  /// The script's beginning: it asks as another user, in a child process, and answers as the user who runs the tests.
   private static let prelude =
     VarlinkScript.prelude + """
       parameters = answer
@@ -247,7 +247,7 @@ struct RequestDoorTests {
           os.setuid(65534)
 
       """
-  /// The end of the one and the beginning of the other.
+  /// The end of the asker's part and the beginning of the owner's.
   private static let between = """
 
         sys.stdout.flush()

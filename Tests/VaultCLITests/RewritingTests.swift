@@ -19,11 +19,12 @@ import VaultWire
 
     """#
   private static let values = ["pin": "031-45-154", "k1": "first \"key\"", "k2": "second", "wifi#ssid": "net"]
-  /// What it gives, in another order and with other blanks, and with a port that the program has added.
+  /// A rendering of the same configuration in another order, with other white space and an added port.
   private static let compact =
     #"{"keys":["first \"key\"","second"],"text":"{{ x }}","port":8581,"ssid":"net","bridge":{"name":"Homebridge","pin":"031-45-154"}}"#
 
-  /// What is said of each value, and the template that comes of it or the reason why there is none.
+  /// Compares `present`'s change with a rendering: returns the fate of each value, and the new template or the reason
+  /// for the refusal.
   private func rewrite(
     _ source: String, _ values: [String: String], earlier: EarlierValues = EarlierValues(),
     _ present: (String) -> String
@@ -86,7 +87,7 @@ import VaultWire
     #expect(result.refusal?.contains(text) == false)
   }
 
-  /// A value with a line break at its end, and characters that JSON and base64 spell in several ways.
+  /// A value with a trailing line break, and with characters that JSON and base64 spell in several ways.
   private static let spelled = "ab/c+\u{FC}d?>\u{1F511}\n"
 
   private static let spellings: [String] = {
@@ -118,7 +119,7 @@ import VaultWire
       let result = try rewrite(source, ["k": "new"], earlier: earlier) { $0 + "b=old-\(number).\n" }
       #expect(result.refusal == "an earlier value of `k` stands at line 2, in the clear", "\(result)")
     }
-    // The oldest are forgotten, and within the place of the value of now nothing is in the clear.
+    // The oldest values are forgotten, and an old value inside the place of the current one is not in the clear.
     #expect(try rewrite(source, ["k": "new"], earlier: earlier) { $0 + "b=old-7.\n" }.adopted != nil)
     #expect(try rewrite(source, ["k": "old-39."], earlier: earlier) { $0 + "b=1\n" }.adopted != nil)
   }
@@ -135,7 +136,7 @@ import VaultWire
 
   @Test("a brace before a value does not become part of an action") func touching() throws {
     let result = try rewrite(#"a={{ vault "pin" }};"#, Self.values) { "x {" + $0.replacing("a=", with: "a={") }
-    // The place is another one, with another text before it.
+    // The value now stands at a different place, with different text before it.
     #expect(result.adopted == nil)
     let list = try rewrite(#"[ {{ vault "k1" | json }} ]"#, Self.values) { _ in #"[{"a":1},"first \"key\""]"# }
     #expect(list.adopted == nil)

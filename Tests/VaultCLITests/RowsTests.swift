@@ -3,11 +3,11 @@ import VaultTesting
 
 @testable import VaultCLI
 
-/// Questions on a terminal, of which no row can read as another program's question.
+/// Questions on a terminal. No row of a question may read as another program's question.
 @Suite("Rows of a question") struct RowsTests {
   static let forged = "[sudo] password for root:"
 
-  /// The rows that a terminal of so many columns makes of the text, wide characters being all from U+1100 on.
+  /// The rows that a terminal with this many columns makes of the text; every character from U+1100 on counts as wide.
   private static func rows(_ text: String, _ columns: Int) -> [String] {
     text.split(separator: "\n", omittingEmptySubsequences: false).flatMap { line -> [String] in
       var rows = [""]

@@ -38,7 +38,7 @@ import VaultTesting
   {
     let sandbox = try Sandbox.withVault(unlocked: true)
     defer { sandbox.close() }
-    // ignored signals stay ignored, and the limit on core files is the one from outside.
+    // Ignored signals stay ignored, and the limit on core files is the one from outside.
     let look =
       "ls /proc/self/fd | tr '\\n' ' '; grep -E 'Sig(Blk|Ign)' /proc/self/status; ulimit -S -c; ulimit -S -n; pwd; umask"
     let line = """
@@ -69,7 +69,7 @@ import VaultTesting
     terminal.type(password)
     try terminal.expect("has hunter2\r\n")
     let children = try terminal.expect("end")
-    // cat(1) itself, which has ended, is the only one there was.
+    // The only child was cat(1) itself, which has ended.
     #expect(children.split(whereSeparator: \.isWhitespace).count <= 2, "\(children)")
     let now = try #require(sandbox.processes(mentioning: "--ready-fd").first)
     #expect(!children.contains("\(now)"))
@@ -99,7 +99,7 @@ import VaultTesting
       let begun = try terminal.expect(".")
       let numbers = begun.split(whereSeparator: { !$0.isNumber }).compactMap { Int32($0) }
       try #require(numbers.count == 2, "\(begun)")
-      // Without --mask vault itself has become the program.
+      // Without `--mask`, the process of `vault` itself becomes the program.
       #expect((numbers[0] == terminal.pid) == mask.isEmpty && (numbers[1] == terminal.pid) == !mask.isEmpty)
       for pid in numbers {
         let line = FileManager.default.contents(atPath: "/proc/\(pid)/cmdline") ?? Data()
@@ -220,7 +220,7 @@ import VaultTesting
     }
     let open = try String(contentsOfFile: sandbox.home + "/open", encoding: .utf8).split(separator: "\n")
     #expect(open.count == 2 && open.first == open.last, "\(open)")
-    // With a masker in between, nothing takes what the program writes, which is told once it has ended.
+    // With a masker in between, nobody takes the program's output; `vault` reports that once the program has ended.
     let masked = "vault run --mask -e A=web -- sh -c 'echo x; echo y >&2; exit 3' \(redirection)"
     let outcome = try sandbox.run("-c", masked, program: "/bin/bash")
     #expect(outcome.status == 74, "\(outcome)")
@@ -259,13 +259,13 @@ import VaultTesting
     #expect(try terminal.wait() == 9)
   }
 
-  /// The letter of a process's state; nil when there is none.
+  /// Returns the letter of a process's state; nil if there is no such process.
   private func state(_ pid: Int32) -> Character? {
     let line = try? String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8)
     return line?.split(separator: ")").last?.first { $0 != " " }
   }
 
-  /// A program under `vault run --mask` that has said its number, and that number.
+  /// Starts a program under `vault run --mask` that prints its pid, and returns that pid.
   private func begin(_ sandbox: Sandbox, _ script: String) throws -> (Terminal, Int32) {
     let terminal = try Terminal(
       sandbox, ["run", "--mask", "-e", "A=web", "--", "sh", "-c", "echo begun $$.; " + script])
@@ -279,7 +279,7 @@ import VaultTesting
     let (terminal, pid) = try begin(sandbox, "exec sleep 71719")
     terminal.signal(SIGSTOP)
     try wait(for: "the stop") { state(terminal.pid) == "T" }
-    // The signal waits for vault until the program has ended by it.
+    // The signal stays pending for `vault` until the program has ended by it.
     #expect(kill(-terminal.pid, SIGTERM) == 0)
     try wait(for: "the program's end") { state(pid) == "Z" }
     terminal.signal(SIGCONT)
@@ -291,7 +291,7 @@ import VaultTesting
     defer { sandbox.close() }
     let (terminal, pid) = try begin(sandbox, "sleep 71720 & exit 3")
     try wait(for: "the program's end") { state(pid) == nil }
-    // One that ends nothing by default goes nowhere.
+    // A signal that ends nothing by default has no effect.
     terminal.signal(SIGURG)
     terminal.signal(SIGTERM)
     #expect(try terminal.wait() == 128 + SIGTERM)

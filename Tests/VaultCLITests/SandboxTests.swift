@@ -10,7 +10,8 @@ import VaultTesting
     let pid = try #require(sandbox.daemonPid)
     #expect(FileManager.default.fileExists(atPath: "/proc/\(pid)/exe"))
     sandbox.close()
-    // The process that inherited it may not have reaped it yet; a process that has ended has no program.
+    // The parent that inherited the daemon may not have reaped it yet; a process that has ended has no program in
+    // /proc.
     var isThere = true
     while isThere { isThere = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(pid)/exe")) != nil }
     #expect(!FileManager.default.fileExists(atPath: sandbox.root))
@@ -50,7 +51,7 @@ import VaultTesting
       ["-c", "cat; echo e >&2; (: </dev/tty) 2>/dev/null || exit 7"], program: "/bin/sh", stdin: Array("in".utf8))
     #expect(outcome.status == 7 && outcome.output == "in" && outcome.errors == "e\n", "\(outcome)")
     #expect(try sandbox.run(["-c", "kill -TERM $$"], program: "/bin/sh").status == 143)
-    // More than a pipe holds, both ways.
+    // More bytes than a pipe holds, in both directions.
     let bytes = [UInt8](repeating: 120, count: 1 << 20)
     #expect(try sandbox.run([], program: "/bin/cat", stdin: bytes).stdout == bytes)
   }

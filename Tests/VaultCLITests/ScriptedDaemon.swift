@@ -4,7 +4,7 @@ import Glibc
 import Synchronization
 import VaultTesting
 
-/// A program that listens in the daemon's place and says what a daemon never would.
+/// A program that listens in the daemon's place and sends replies that a daemon never would.
 final class ScriptedDaemon: Sendable {
   let socket: String
   private let listener: Int32
@@ -13,8 +13,8 @@ final class ScriptedDaemon: Sendable {
   private final class Calls: Sendable { let counts = Mutex<[String: Int]>([:]) }
 
   /// - Parameters:
-  ///   - replies: the messages that it sends on a call, one after another, by the method's name.
-  ///   - otherwise: the same for any other method.
+  ///   - replies: the messages for a call, sent one after another, by the method's name.
+  ///   - otherwise: the messages for any other method.
   init(
     _ sandbox: Sandbox, _ replies: [String: [String]],
     otherwise: [String] = [#"{"error":"io.vaultd.Vault.NoVault"}"#]
@@ -39,10 +39,10 @@ final class ScriptedDaemon: Sendable {
     }
   }
 
-  /// Ends it. A test calls this itself, so that the daemon lives until then.
+  /// Ends the daemon. A test calls this itself, so that the daemon lives until then.
   func close() { shutdown(listener, Int32(SHUT_RDWR)) }
 
-  /// The number of calls of a method that it has a reply to.
+  /// Returns the number of calls of a method in `replies`.
   func heard(_ method: String) -> Int { calls.counts.withLock { $0[method] ?? 0 } }
 
   private static func serve(

@@ -40,7 +40,7 @@ import VaultTesting
     terminal.type("password")
     #expect(try terminal.wait() == 0)
     #expect(try shown(sandbox).contains("kind: password") && sandbox.must(["get", "x"]) == Self.uri)
-    // Nobody is asked where the kind was said, or where it is another already.
+    // Nobody is asked if the command names the kind, or if the item already has a different kind.
     try sandbox.must(["set", "x", "--update", "--kind", "note", "--keep-value"])
     try sandbox.write(Self.uri, to: "uri")
     let update = try Terminal(sandbox, ["set", "x", "--update", "--file", sandbox.home + "/uri"])

@@ -26,7 +26,7 @@ import VaultTesting
     }
     #expect(try terminal.wait() == 0)
     #expect(try sandbox.must(["get", "x", "--field", "ssid"]) == "net")
-    // The options are checked before anything is typed.
+    // The options are checked before any question.
     let given = try Terminal(
       sandbox, ["set", "y", "--kind", "wifi", "--attr", "ssid=\(String(repeating: "x", count: 33))"])
     #expect(try given.wait() == 65)
@@ -79,7 +79,7 @@ import VaultTesting
       #expect(try terminal.wait() == status)
     }
     #expect(try fields(sandbox) == ["net", "WPA", "long enough"])
-    // The same network may be named.
+    // The option may name the same network as the text.
     try sandbox.must(["set", "z", "--kind", "wifi", "--attr", "ssid=net"], stdin: Self.text)
     #expect(try sandbox.must(["get", "z"]) == "long enough")
   }
@@ -95,7 +95,7 @@ import VaultTesting
     try terminal.expect("the QR code is of a network with accounts (EAP)")
     try terminal.expect("(Enter to give it again, control-D to give up): ")
     terminal.type("")
-    // The name may follow again.
+    // This time the same network's text may follow again.
     try terminal.expect(Self.value)
     terminal.type("WIFI:S:Open;;")
     #expect(try terminal.wait() == 0)

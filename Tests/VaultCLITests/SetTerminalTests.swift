@@ -59,19 +59,19 @@ import VaultTesting
     defer { sandbox.close() }
     try sandbox.must(["set", "mail/password"], stdin: "1")
     let no = try Terminal(sandbox, ["set", "mail/pasword", "--update"])
-    // The line is longer than the terminal.
+    // The question is longer than the terminal is wide, so expect it in two parts.
     try no.expect("There is no item `mail/pasword` to update; did you mean `mail/password`? ")
     try no.expect("[y/N] ")
     no.type("")
     try no.expect("vault: no item `mail/pasword`; did you mean `mail/password`?")
     #expect(try no.wait() == 66)
     #expect(try sandbox.run("show", "mail/pasword").status == 66)
-    // An item that nobody types is made, and that is said.
+    // A generated item is made without a question, and a message says so.
     let made = try Terminal(sandbox, ["set", "mail/pasword", "--update", "--generate"])
     try made.expect("vault: made `mail/pasword`: it was not there")
     try made.expect("vault: did you mean `mail/password`?")
     #expect(try made.wait() == 0)
-    // Without such a name nobody is asked.
+    // If no similar name exists, nobody is asked.
     let new = try Terminal(sandbox, ["set", "quite/another", "--update"])
     for question in ["Value of `quite/another`: ", "Again: "] {
       try new.expect(question)

@@ -2,9 +2,9 @@ import Foundation
 import Testing
 import VaultTesting
 
-/// Arguments and variables in bytes that are not UTF-8, which must not be read as the name of something else.
+/// Arguments and variables with bytes that are not UTF-8, which must not be read as a different name.
 @Suite("Arguments that are not UTF-8") struct StartTextTests {
-  /// Runs a line of shell, in which `$'\xff'` is such a byte.
+  /// Runs a line of bash, in which `$'\xff'` is such a byte.
   private func shell(_ line: String, _ sandbox: Sandbox) throws -> Outcome {
     try sandbox.run(["-c", "cd; " + line], program: "/bin/bash")
   }

@@ -94,8 +94,8 @@ import VaultTesting
       "kill \(try #require(sandbox.daemonPid)); while vault status >/dev/null 2>&1; do :; done; flock \(sandbox.store)/vault.lock true",
       program: "/bin/sh")
     #expect(ended.status == 0, "\(ended)")
-    // The daemon that the client starts comes too late: another one serves the store, and listens by the time this one
-    // says so.
+    // The daemon that the client starts comes too late: another daemon already serves the store, and listens by the
+    // time the late one reports its failure.
     let programs = sandbox.root + "/bin"
     let script = """
       #!/bin/sh
@@ -129,16 +129,17 @@ import VaultTesting
     #expect(outcome.status == 0, "\(outcome)")
     let pid = try #require(sandbox.daemonPid)
     func text(_ name: String) throws -> String { try String(contentsOfFile: "/proc/\(pid)/\(name)", encoding: .utf8) }
-    // proc(5): behind the name come the fields from the third on. The 19th is the niceness, the 41st the policy.
+    // proc(5): the fields behind the name begin with the third. The 19th is the niceness, the 41st the scheduling
+    // policy.
     let fields = try text("stat").split(separator: ")")[1].split(separator: " ")
     #expect(fields[38] == "0")
-    // Without privileges the niceness stays.
+    // Without privileges the daemon cannot reset its niceness.
     if Root.isAtHand { #expect(fields[16] == "0") }
     let priority = try sandbox.run("-p", String(pid), program: "/usr/bin/ionice")
     #expect(!priority.output.contains("idle"), "\(priority)")
     #expect(try text("oom_score_adj") == "0\n")
     #expect(try text("personality") == "00000000\n")
-    // The addresses of programs that are not put at random ones, on x86-64 and on arm64.
+    // These are the addresses of programs without address randomization, on x86-64 and on arm64.
     let maps = try text("maps")
     #expect(!maps.hasPrefix("555555554000-") && !maps.hasPrefix("aaaaaaaa0000-"))
     for limit in try text("limits").split(separator: "\n").dropFirst() {

@@ -5,7 +5,7 @@ import VaultTesting
 
 @testable import VaultCLI
 
-/// A user of the machine's vault to whom nothing is granted.
+/// A user of the machine's vault without any grant.
 @Suite("A caller without a grant", .enabled(if: Root.isAtHand, "needs root to be another user"))
 struct StrangerTests {
   private func sandbox() throws -> Sandbox {
@@ -26,7 +26,7 @@ struct StrangerTests {
     return sandbox
   }
 
-  /// What a user without a grant, or with one, sees on a terminal.
+  /// Returns the screen of a command that a user without a grant, or with one, runs on a terminal.
   private func screen(
     _ sandbox: Sandbox, _ arguments: [String], _ status: Int32 = 0, hasGrant: Bool = false
   ) throws -> String {
@@ -47,7 +47,7 @@ struct StrangerTests {
     }
     #expect(try screen(sandbox, ["pick"], 77).contains(way))
     #expect(try screen(sandbox, ["get", "a"], 77).contains("say what for with --reason TEXT"))
-    // Who has a grant is told what there is.
+    // A caller with a grant learns what it may see.
     #expect(try screen(sandbox, ["find", "kind=note"], hasGrant: true).contains("nothing that you may see matches"))
     #expect(try screen(sandbox, ["pick"], 77, hasGrant: true).contains("there is nothing here that you may see"))
     #expect(try screen(sandbox, ["list"], hasGrant: true).contains("there is nothing here that you may see"))

@@ -67,7 +67,7 @@ import VaultWire
     let row = table.text(most: 40).split(separator: "\n")[1]
     #expect(TextWidth.columns(row) == 40)
     #expect(abs(row.filter { $0 == "a" }.count - row.filter { $0 == "b" }.count) <= 1, "\(row)")
-    // A terminal that is too narrow for anything gets its rows all the same.
+    // A terminal that is too narrow for the table still shows its rows.
     #expect(table.count == 0)
     table.add(.init(String(repeating: "a", count: 300)), .init("b"))
     #expect(table.text(most: 1).contains("aaaaaaaaa…  b"))
@@ -108,7 +108,7 @@ import VaultWire
     }
     let terminal = try Terminal(sandbox, ["set", "--batch"], stdin: pipe)
     feed(0..<400)
-    // The time itself is what it is about.
+    // Progress is shown after a second, so the test really has to wait.
     Thread.sleep(forTimeInterval: 1.2)
     feed(400..<800)
     try terminal.expect("\r\u{1B}[Kchecked 768 items so far")

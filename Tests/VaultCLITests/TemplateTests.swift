@@ -4,7 +4,7 @@ import VaultWire
 
 @testable import VaultCLI
 
-/// The bytes of a buffer, for a test that holds no secret.
+/// Copies the bytes of a buffer, for a test that holds no secret.
 func plain(_ buffer: borrowing SecretBuffer) -> [UInt8] {
   buffer.withBytes { bytes in
     let bytes = Span<UInt8>(_bytes: bytes)
@@ -16,7 +16,7 @@ func template(_ text: String) throws(Template.Fault) -> Template {
   try Template(SecretBuffer(copying: unsafe Array(text.utf8).span.bytes))
 }
 
-/// Items `a` to `d` and a field.
+/// Makes the fetched items with these values, all of version 1.
 func fetched(_ values: [String: [UInt8]]) throws -> FetchedItems {
   var items = FetchedItems()
   for (name, value) in values { items.add(try ItemReference(parsing: name), version: 1, unsafe value.span.bytes) }

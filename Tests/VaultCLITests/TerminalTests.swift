@@ -58,7 +58,7 @@ import VaultTesting
       try sandbox.must(["lock"])
       try sandbox.must(["unlock", "--password-stdin"], stdin: (isWanted ? new : password) + "\n")
     }
-    // Who opens it by the password is offered nothing.
+    // An unlock by password offers no new password.
     try sandbox.must(["lock"])
     let terminal = try Terminal(sandbox, ["unlock"])
     try terminal.expect("Vault password: ")
@@ -129,7 +129,7 @@ import VaultTesting
     try terminal.expect("Vault password (asked by: vault get web): ")
     #expect(!terminal.echoes)
     terminal.type(password)
-    // The newline after the hidden password, then the value with one of its own.
+    // The newline after the hidden password comes first, then the value with a newline of its own.
     try terminal.expect("\r\nhunter2\r\n")
     #expect(try terminal.wait() == 0)
     #expect(terminal.isCooked)
@@ -174,7 +174,7 @@ import VaultTesting
     let clipped = try Terminal(sandbox, ["get", "web", "--clip"], stdout: sandbox.home + "/output")
     #expect(try clipped.wait() == 0)
     #expect(clipped.screen.hasPrefix("vault: user: ana\r\nvault: url: https://x.example\r\n"))
-    // Elsewhere nothing is said, and of other kinds nothing either.
+    // If the value goes elsewhere, `get` prints nothing more, and for other kinds neither.
     let file = sandbox.home + "/value"
     for arguments in [["get", "web"], ["get", "web", "--json"], ["get", "web", "--field", "owner"]] {
       let quiet = try Terminal(sandbox, arguments, stdout: file)
@@ -222,7 +222,7 @@ import VaultTesting
       #expect(terminal.screen.contains(said) == (value == "hunter3"), "\(terminal.screen)")
       #expect(try sandbox.must(["get", "web"]) == value)
     }
-    // Its kind is what counts where none is given.
+    // Without `--kind`, the item's own kind decides.
     let terminal = try Terminal(sandbox, ["set", "web", "--update"], stdin: line)
     #expect(try terminal.wait() == 0)
     #expect(!terminal.screen.contains(said))

@@ -1,7 +1,7 @@
 import Foundation
 import VaultTesting
 
-/// A session of a person with the real `vault` and `vaultd`: what is typed, and what they answer.
+/// A person's session with the real `vault` and `vaultd`: the typed commands and their output.
 ///
 /// A transcript is a file in Tests/Transcripts:
 ///
@@ -12,9 +12,9 @@ import VaultTesting
 ///     [66]
 ///
 /// `<*>` stands for any text within a line. A backslash at the end of the last line of output says that no newline
-/// comes after it, and a line that holds a dot alone stands for an empty one. Without a number in brackets the exit
-/// code is 0. An empty line ends a command's output. Behind the commands come files, each after a line `-- name --`,
-/// which are put into $HOME first. $FLOOR holds the options for the cheapest key derivation there is.
+/// comes after it, and a line with a single dot stands for an empty line. Without a number in brackets the exit code is
+/// 0. An empty line ends a command's output. Behind the commands come files, each after a line `-- name --`; they are
+/// put into $HOME first. $FLOOR holds the options for the cheapest allowed key derivation.
 struct Transcript {
   struct Step {
     var line: Int
@@ -82,7 +82,7 @@ extension Transcript.Step {
   }
 }
 
-/// Text in which `<*>` stands for any part of a line.
+/// A text in which `<*>` stands for any part of a line.
 struct Pattern {
   let text: String
 

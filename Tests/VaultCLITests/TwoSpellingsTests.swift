@@ -11,7 +11,7 @@ import VaultWire
 @Suite("Two items whose names are the same letters in two spellings (NFC, NFD)") struct TwoSpellingsTests {
   private static let (one, other) = ("caf\u{E9}", "cafe\u{301}")
 
-  /// The first has one version, and the second two.
+  /// Makes the two items: the first with one version, the second with two.
   private func stand() throws -> KeptStand {
     let stand = try KeptStand()
     try stand.sandbox.must(["set", Self.one], stdin: "first value")

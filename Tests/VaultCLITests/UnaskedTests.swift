@@ -1,7 +1,8 @@
 import Testing
 import VaultTesting
 
-/// Programs whose messages somebody reads, and that have no terminal to ask on: started apart, as by setsid(1).
+/// Programs without a terminal to ask on, though a person reads their messages. They are started in a session of their
+/// own, as by setsid(1).
 @Suite("Without a terminal to ask on") struct UnaskedTests {
   private func run(_ sandbox: Sandbox, _ words: String) throws -> (status: Int32, screen: String) {
     let terminal = try Terminal(

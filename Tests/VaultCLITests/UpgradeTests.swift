@@ -4,7 +4,7 @@ import VaultTesting
 
 @testable import VaultCLI
 
-/// The files of earlier programs, in Tests/Upgrades.
+/// The files that an earlier release wrote, in Tests/Upgrades.
 private struct EarlierVault: CustomStringConvertible {
   let folder: String
   var description: String { (folder as NSString).lastPathComponent }
@@ -18,12 +18,12 @@ private struct EarlierVault: CustomStringConvertible {
 
   func path(_ file: String) -> String { folder + "/" + file }
 
-  /// A sandbox with a copy of one of its stores, and settings by which nothing in it ages.
+  /// Makes a sandbox with a copy of one of the stores, and with settings that let nothing in it expire.
   func sandbox(_ store: String? = nil) throws -> Sandbox {
     let sandbox = try Sandbox()
     if let store {
       try FileManager.default.copyItem(atPath: path(store), toPath: sandbox.store)
-      // git keeps no such modes.
+      // Set the modes, because git does not keep them.
       for folder in ["", "/rekey"] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: sandbox.store + folder)) ?? []
         for name in names {
@@ -38,7 +38,7 @@ private struct EarlierVault: CustomStringConvertible {
     return sandbox
   }
 
-  /// The lines of JSON that the programs of then said.
+  /// Returns the lines of JSON that the programs of that release printed.
   func said(_ what: String) throws -> [NSDictionary] {
     try Self.lines(String(contentsOfFile: path("said-" + what), encoding: .utf8))
   }
@@ -51,7 +51,8 @@ private struct EarlierVault: CustomStringConvertible {
 }
 
 @Suite("Upgrades: what earlier programs wrote") struct UpgradeTests {
-  /// Expects each of the lines among those of now, which may tell more, besides what changes with time.
+  /// Expects each old line among the current ones. A current line may have more members, and members in `changing` may
+  /// differ.
   private func expect(_ now: String, holds then: [NSDictionary], but changing: Set<String> = []) throws {
     let lines = try EarlierVault.lines(now)
     #expect(!then.isEmpty)
@@ -63,7 +64,7 @@ private struct EarlierVault: CustomStringConvertible {
     }
   }
 
-  /// Unlocks the vault, once the wrong attempt that its store knows of is a second ago.
+  /// Unlocks the vault, once a second has passed since the wrong attempt that the store records.
   private func unlock(_ sandbox: Sandbox) throws {
     try wait(for: "the next attempt") {
       let outcome = try sandbox.run("unlock", "--password-stdin", stdin: password + "\n")
@@ -72,7 +73,7 @@ private struct EarlierVault: CustomStringConvertible {
     }
   }
 
-  /// Expects the store to be as it was written, and the log with it.
+  /// Expects the store and the audit log to be as they were written.
   private func verify(_ sandbox: Sandbox) throws {
     try sandbox.must(["verify"])
     let log = try sandbox.must(["audit", "--verify"])
@@ -80,7 +81,7 @@ private struct EarlierVault: CustomStringConvertible {
     #expect(try sandbox.must(["status"]).contains("integrity:  all records are as they were written"))
   }
 
-  /// Reads everything that each of the stores and backups has.
+  /// Reads everything that each of the stores and backups holds.
   private func read(_ sandbox: Sandbox, _ vault: EarlierVault) throws {
     func get(_ name: String, _ options: String...) throws -> String { try sandbox.must(["get", name] + options) }
     for name in ["when-unlocked", "after-first-unlock", "always"] {
@@ -96,9 +97,9 @@ private struct EarlierVault: CustomStringConvertible {
     #expect(try get("moved/to") == "old name")
     #expect(try sandbox.run(["get", "moved/from"]).status == 66)
     #expect(try sandbox.must(["find", "owner=ana", "class=always"]) == "items/always\n")
-    // What presence is needed for is not given without it.
+    // An item that requires presence is not given without it.
     #expect(try sandbox.run(["get", "guarded"]).status != 0)
-    // Keys, tokens and the list of those that do not count.
+    // Keys, tokens and the list of revoked tokens.
     #expect(
       try sandbox.must(["pubkey", "keys/sign"]) == String(contentsOfFile: vault.path("public"), encoding: .utf8))
     let signature = try sandbox.run(["sign", "keys/sign"], stdin: Array("signed".utf8))
@@ -108,12 +109,12 @@ private struct EarlierVault: CustomStringConvertible {
       #expect(outcome.status == status, "\(token): \(outcome)")
       #expect(status == 0 || outcome.errors.contains("the token was revoked"), "\(token): \(outcome)")
     }
-    // The trash gives back what is in it.
+    // Items in the trash can be restored.
     for (name, value) in [("trash/first", "deleted"), ("trash/always", "deleted, always")] {
       try sandbox.must(["trash", "restore", name])
       #expect(try get(name) == value)
     }
-    // The code of each counter is given once.
+    // The code of the counter is given.
     #expect(try sandbox.must(["totp", "hotp"]) == "287082")
   }
 
@@ -130,19 +131,19 @@ private struct EarlierVault: CustomStringConvertible {
     try expect(sandbox.must(["trash", "list", "--json"]), holds: vault.said("trash"), but: ["left"])
     try expect(sandbox.must(["grants", "--json"]), holds: vault.said("grants"), but: ["subject"])
     try expect(sandbox.must(["deposits", "list", "--json"]), holds: vault.said("deposits"))
-    // All that happened before the unlock, cold sessions included, and who asked for it.
+    // The log has everything that happened before the unlock, cold sessions included, with each caller.
     let unlocked = try #require(try vault.said("audit").last { $0["action"] as? String == "unlock" }?["number"] as? Int)
     let before = try vault.said("audit").filter { ($0["number"] as? Int ?? 0) < unlocked }
     #expect(before.count > 60)
     try expect(sandbox.must(["audit", "list", "-n", "10000", "--json"]), holds: before, but: ["user"])
-    // The log tells the items that were read then by their names alone.
+    // The log knows the items of the old reads only by name.
     let uses = try sandbox.run(["audit", "item", "items/after-first-unlock"])
     #expect(uses.output.contains("\tget\t"), "\(uses)")
     let note = "of these are known by the name alone, which another item may have had then\n"
     #expect(uses.errors.contains(note), "\(uses)")
     let uncertain = try sandbox.must(["audit", "item", "items/after-first-unlock", "--json"])
     #expect(uncertain.contains(/"by_name":\d+}/), "\(uncertain)")
-    // The deposit that waited was taken in by the unlock.
+    // The unlock folded in the waiting deposit.
     #expect(try sandbox.must(["get", "drop/new"]) == "left while locked")
     try read(sandbox, vault)
     try sandbox.must(["set", "items/always", "--update"], stdin: "new")
@@ -165,7 +166,7 @@ private struct EarlierVault: CustomStringConvertible {
     try unlock(sandbox)
     let client = try sandbox.client()
     try wait(for: "the end of the rekey") {
-      // The daemon goes on with it between requests.
+      // The daemon continues the rekey between requests.
       _ = try client.call("Status")
       return !FileManager.default.fileExists(atPath: sandbox.store + "/rekey")
     }
@@ -195,7 +196,7 @@ private struct EarlierVault: CustomStringConvertible {
       if file == "locked.backup" {
         let deposits = try EarlierVault.lines(sandbox.must(["deposits", "list", "--json"]))
         #expect(deposits.contains { $0["name"] as? String == "aside/item" }, "\(deposits)")
-        // The grants of a restored vault count once they are confirmed, so what waited is kept aside.
+        // The grants of a restored vault count only once confirmed, so the waiting deposits were kept aside.
         let number = try #require(deposits.first { $0["name"] as? String == "drop/new" }?["number"] as? Int)
         try sandbox.must(["deposits", "accept", "--yes", "\(number)"])
         #expect(try sandbox.must(["get", "drop/new"]) == "left while locked")

@@ -5,7 +5,7 @@ import VaultTesting
 import VaultWire
 
 @Suite("The right to use a key, at every door") struct UseDoorTests {
-  /// The values of the keys, by the use that they are for: what nobody is to read.
+  /// The uses of the keys, one key each. Nobody may read the keys' values.
   private static let uses = ["jwt", "mac", "sign", "ssh", "totp"]
 
   private func value(of use: String, _ sandbox: Sandbox) throws -> [UInt8] {
@@ -19,7 +19,8 @@ import VaultWire
     }
   }
 
-  /// What of a value gives the key away; of PEM the seed at the end of its one line, which is the part that is no key's alike.
+  /// The parts of a value that reveal the key. For PEM, these are its one line and the seed at the end of that; every
+  /// other part is the same in all keys.
   private func secret(_ use: String, _ value: [UInt8]) throws -> [[UInt8]] {
     guard !["mac", "totp"].contains(use) else { return [value] }
     let line = try #require(String(decoding: value, as: UTF8.self).split(separator: "\n").dropFirst().first)
@@ -27,15 +28,16 @@ import VaultWire
     return [Array(line.utf8), Array(der.suffix(32))]
   }
 
-  /// The texts that hold the places of a secret: as it is, escaped, in hexadecimal, and in base64 with either alphabet at each
-  /// alignment.
+  /// Every spelling of each 12 bytes of a secret: plain, escaped, in hexadecimal, and in base64 with either alphabet at
+  /// each alignment.
   private func windows(_ secret: [UInt8]) -> Set<String> {
     var windows: Set<String> = []
     for start in 0...(secret.count - 12) {
       let part = Array(secret[start..<(start + 12)])
       let hex = part.map { String(format: "%02x", $0) }.joined()
       windows.formUnion([hex, hex.uppercased()])
-      // 12 bytes are 16 characters, whatever stands before them, where that is a multiple of three bytes.
+      // 12 bytes are 16 base64 characters; the text before them does not matter if its length is a multiple of three
+      // bytes.
       let base64 = Data(part).base64EncodedString()
       windows.formUnion([
         base64, base64.replacing("+", with: "-").replacing("/", with: "_"), base64.replacing("/", with: "\\/"),
@@ -65,7 +67,7 @@ import VaultWire
           ["set", "keys/\(use)", "--file", file]
             + (version > 0 ? ["--update"] : use == "totp" ? ["--kind", use] : ["--use", use]))
         for secret in try secret(use, value) { needles.formUnion(windows(secret)) }
-        // The positive control: who may get it is told what is looked for.
+        // The positive control: the search finds the value in the reply to a caller that may get it.
         let got = try sandbox.client().call("Get", ["name": "keys/\(use)"])
         #expect(needles.contains { "\(got)".contains($0) }, "\(use)")
       }
@@ -84,7 +86,7 @@ import VaultWire
     let lines = outcome.output.split(separator: "\n")
     for line in lines { #expect(!needles.contains { line.contains($0) }, "\(line)") }
 
-    // All were asked, so that a new method is thought of here; and what the right is for was done.
+    // Every method was called, so that a new method must be added here; and the calls that the right allows succeeded.
     let asked = Set(lines.compactMap { $0.split(separator: " ").first }.map(String.init))
     let all = Set(MethodName.allCases.map { "\($0.fullName)" })
     #expect(asked == all, "\(all.symmetricDifference(asked))")
@@ -103,7 +105,7 @@ import VaultWire
       let versions = try sandbox.client().call("History", ["name": "keys/\(use)"]).parameters["versions"]
       #expect((versions as? [WireClient.Message])?.count == 2, "\(use)")
     }
-    // A page ends by its time, too.
+    // A page also ends when its time is up.
     var names: Set<String> = []
     var after: String?
     repeat {
@@ -129,8 +131,8 @@ import VaultWire
     #expect(try stand.ask("mac", in: "tls") == overflow)
   }
 
-  /// Calls every method with every parameter that could lead to a value, each over a connection of its own, and prints all that
-  /// comes.
+  /// Calls every method with every parameter that could lead to a value, each over a connection of its own, and prints
+  /// all replies.
   private static let script = """
     V = "io.vaultd.Vault."
     names = ["keys/" + use for use in ["jwt", "mac", "sign", "ssh", "totp"]]

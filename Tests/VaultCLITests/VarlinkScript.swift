@@ -1,7 +1,7 @@
-/// The beginning of a program in Python that calls the daemon whose socket is its first argument.
+/// The beginning of a Python program that calls the daemon whose socket is its first argument.
 ///
-/// `connect()` makes a connection; `send(client, method, …)` sends a call over one; `answer(client)` is the next reply's
-/// parameters or, of an error, its name and reason; `call` does both.
+/// `connect()` makes a connection; `send(client, method, …)` sends a call over it; `answer(client)` returns the next
+/// reply's parameters, or an error's name and reason; `call` sends and returns the answer.
 enum VarlinkScript {
   static let prelude = """
     import json, os, socket, sys

@@ -2,14 +2,14 @@ import Foundation
 import Testing
 import VaultTesting
 
-/// The options of the cheapest key derivation there is.
+/// The options for the cheapest allowed key derivation.
 let floorOptions = ["--kdf-memory", "19m", "--kdf-passes", "2"]
 
 /// The password of the vaults below.
 let password = "correct horse battery"
 
 extension Sandbox {
-  /// A sandbox with a vault, locked or not, in which `web` holds `hunter2`.
+  /// Makes a sandbox with a vault, locked or unlocked, in which the item `web` has the value `hunter2`.
   static func withVault(unlocked: Bool) throws -> Sandbox {
     let sandbox = try Sandbox()
     try sandbox.must(["init", "--password-stdin"] + floorOptions, stdin: password + "\n")
@@ -18,10 +18,10 @@ extension Sandbox {
     return sandbox
   }
 
-  /// Names a PAM service that is not there, so that `init` does not offer the machine's.
+  /// Configures a PAM service that does not exist, so that `init` does not offer the machine's.
   func hidePAM() throws { try configure("pam-service = vault-test-none\n") }
 
-  /// Runs `vault`, which has to succeed, and answers its standard output.
+  /// Runs `vault`, which must succeed, and returns its standard output.
   @discardableResult
   func must(_ arguments: [String], stdin: String = "") throws -> String {
     let outcome = try run(arguments, stdin: Array(stdin.utf8))
@@ -29,7 +29,7 @@ extension Sandbox {
     return outcome.output
   }
 
-  /// Everything about the vault that an interrupted command could have changed.
+  /// Returns everything in the vault that an interrupted command could have changed.
   func everything() throws -> String {
     guard FileManager.default.fileExists(atPath: store + "/vault.db") else { return "no vault" }
     return try must(["slot", "list", "--json"]) + must(["list", "--json"]) + must(["history", "web", "--json"])

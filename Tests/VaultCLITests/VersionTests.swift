@@ -45,7 +45,7 @@ import VaultTesting
     defer { daemon.close() }
     let status = try sandbox.run("status", "--socket", daemon.socket)
     #expect(status.status == 0 && !status.output.contains("warning:"), "\(status)")
-    // The daemon has a version of its own in the sources, which is this one.
+    // The daemon's version stands in sources of its own, and must equal the client's.
     let own = try Sandbox.withVault(unlocked: true)
     defer { own.close() }
     #expect(try own.run("doctor").output.contains("ok    version: client and daemon are \(ClientVersion.text)\n"))

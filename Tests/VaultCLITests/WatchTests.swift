@@ -19,7 +19,7 @@ import VaultTesting
 
   private func randomValue() -> String { "\(UInt64.random(in: .min ... .max))" }
 
-  /// What the watchers of `web` have said, once the first line has this text.
+  /// Returns the receipts for `web`, once they contain this text.
   private func receipts(_ sandbox: Sandbox, until text: String) throws -> String {
     for _ in 0..<1000 {
       let found = try sandbox.must(["receipts", "web"])
@@ -34,7 +34,7 @@ import VaultTesting
   func readerIsGone(command: String) throws {
     let sandbox = try sandbox()
     defer { sandbox.close() }
-    // Of one item nothing is printed before something happens to it.
+    // `watch` of a single item prints nothing until something happens to the item.
     let reader = command.contains("*") ? "true" : "head -n 1"
     let line = "{ vault \(command); echo $? >&2; } | \(reader)"
     let outcome = try sandbox.run(["-c", line], program: "/bin/sh")
@@ -79,7 +79,7 @@ import VaultTesting
     terminal.control("c")
     #expect(try terminal.wait() == 130)
     #expect(terminal.isCooked)
-    // Nobody takes over what comes now.
+    // Nobody takes over later changes.
     let last = try receipts(sandbox, until: "gone; ")
     #expect(last.split(separator: "\n").count == 1, "\(last)")
     #expect(try sandbox.must(["receipts", "web", "--json"]).contains(#""watches":false"#))
@@ -150,11 +150,11 @@ import VaultTesting
     let terminal = try Terminal(
       sandbox, ["watch", "web", "--now", "--exec", "\(trap)sleep 71717 & echo begun; wait; sleep 71717"])
     try terminal.expect("begun")
-    // It may have been forked, and not be another program yet.
+    // The child may have been forked and not yet have become the other program.
     while sandbox.processes(mentioning: "71717").isEmpty { sched_yield() }
     terminal.signal(SIGTERM)
     #expect(try terminal.wait() == 143)
-    // What was killed may take a moment to end.
+    // A killed process may take a moment to end.
     for _ in 0..<1000 where !sandbox.processes(mentioning: "71717").isEmpty { sched_yield() }
     #expect(sandbox.processes(mentioning: "71717").isEmpty)
   }

@@ -10,16 +10,16 @@ import VaultWire
     (0..<4).map { UInt8(truncatingIfNeeded: bytes.count >> (8 * $0)) } + bytes
   }
 
-  /// A daemon that answers Backup with `size` and then sends `bytes`, and hangs up.
+  /// Makes a daemon that answers Backup with `size`, sends `bytes` and hangs up.
   private static func server(size: Int, _ bytes: [UInt8]) throws -> FakeServer {
     try FakeServer { peer, _ in
       guard try peer.read() != nil else { return }
-      // In one call, so that the first blocks come together with the answer.
+      // One call sends both, so that the first blocks arrive together with the answer.
       peer.send(Array("{\"parameters\":{\"size\":\(size)}}".utf8) + [0] + bytes)
     }
   }
 
-  /// The bytes that a backup gives, and the error that ends it.
+  /// Returns the bytes that a backup yields, and the error that ends it.
   private func outcome(size: Int, _ bytes: [UInt8]) throws -> (bytes: [UInt8], error: ClientError?) {
     let server = try Self.server(size: size, bytes)
     defer { server.close() }
@@ -93,7 +93,7 @@ import VaultWire
     }
     defer { server.close() }
     let error = clientError {
-      // The input never ends by itself, so it is more than any socket holds.
+      // The input never ends by itself, so it is longer than any socket's buffer.
       _ = try server.vault.restore(header: [1, 2, 3], read: { $0.byteCount }, answer: { _ in nil })
     }
     #expect(error == .fault(.invalidBackup(reason: "r")))

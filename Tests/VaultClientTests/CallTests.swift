@@ -5,7 +5,7 @@ import VaultWire
 @testable import VaultClient
 
 @Suite struct CallTests {
-  /// A server that answers every request on every connection with the same parameters.
+  /// Makes a server that answers every request on every connection with the same parameters.
   static func server(_ parameters: String) throws -> FakeServer {
     try FakeServer { peer, _ in
       while try peer.read() != nil { peer.reply(parameters) }

@@ -11,7 +11,7 @@ import VaultWire
       #"{"conversation":"c0ffee","prompt":{"style":"\#(style)","method":"password","text":"Text of \#(style)"\#(code)}}"#
   }
 
-  /// A daemon that puts these prompts in turn, waits for Respond after each, and ends with `end`.
+  /// Makes a daemon that sends these prompts in turn, waits for Respond after each, and ends with `end`.
   static func server(_ prompts: [String], end: String) throws -> FakeServer {
     let asking = prompts.filter { !$0.contains(#""info""#) && !$0.contains(#""error""#) }
     let answers = asking.map { _ in Gate() }
@@ -192,9 +192,9 @@ import VaultWire
   }
 }
 
-/// A counter from 0, for any thread.
+/// A counter from 0 that any thread may use.
 final class Turn: @unchecked Sendable {
-  // All use of `value` is under the lock.
+  // The lock guards all use of `value`.
   private let lock = NSLock()
   private var value = 0
 

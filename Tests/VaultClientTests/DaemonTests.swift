@@ -47,11 +47,11 @@ import VaultTesting
 
   @Test("It inherits no descriptor but those that are meant for it")
   func inheritsNothing() throws {
-    // A descriptor that stays open across exec, as a script's lock does.
+    // A descriptor that stays open across exec, like the one of a script's lock.
     let foreign = unsafe open("/dev/null", O_RDONLY)
     defer { close(foreign) }
     let error = clientError { _ = try start("cd /proc/$$/fd && echo *; exit 3") }
-    // Beside the four there is the directory that the shell lists.
+    // The fifth descriptor is the directory that the shell lists.
     guard case .daemonFailed(3, let message) = error else {
       Issue.record("\(String(describing: error))")
       return
@@ -85,7 +85,7 @@ import VaultTesting
   @Test("To start one leaves the own personality as it is, and what is started has an ordinary one")
   func personality() {
     let own = vault_personality()
-    // ADDR_NO_RANDOMIZE, as setarch(1) sets it, for this thread alone.
+    // 0x0040000 is ADDR_NO_RANDOMIZE, which setarch(1) sets; here for this thread only.
     let fixed = own | 0x004_0000
     _ = vault_set_personality(fixed)
     defer { _ = vault_set_personality(own) }

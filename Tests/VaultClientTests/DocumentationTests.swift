@@ -21,7 +21,7 @@ func readKey(from vault: Vault, use: (RawSpan) -> Void) throws(ClientError) {
     return try String(contentsOf: file, encoding: .utf8).components(separatedBy: "\n")
   }
 
-  /// The code of the page, block by block.
+  /// Returns the code blocks of the page.
   private func blocks() throws -> [[String]] {
     let page = try lines("../../Sources/VaultClient/VaultClient.docc/VaultClient.md")
     return page.split { $0.hasPrefix("```") }.enumerated().filter { $0.offset % 2 == 1 }.map { Array($0.element) }

@@ -43,13 +43,13 @@ final class FakeServer: Sendable {
     return vault
   }
 
-  /// The requests that came, as JSON, in their order.
+  /// The requests received so far, as JSON, in order.
   var heard: [String] { record.requests }
-  /// The number of connections that were taken. One that was made may not have been taken yet, unless it was answered.
+  /// The number of accepted connections. A connection may not have been accepted yet, unless it was answered.
   var connections: Int { record.connections }
 
-  /// Serves each connection with `serve` on a thread of its own; the number counts connections from 0. With
-  /// `listening` false it only makes the socket.
+  /// Serves each connection with `serve` on a thread of its own; the number counts connections from 0. If `listening`
+  /// is false, only the socket is made.
   init(
     listening: Bool = true, in parent: String = ScratchFolder.place,
     _ serve: @escaping @Sendable (FakePeer, Int) throws -> Void
@@ -60,21 +60,22 @@ final class FakeServer: Sendable {
     listener = socket(AF_UNIX, type, 0)
     let parent = unsafe open(directory, O_PATH | O_CLOEXEC)
     defer { Glibc.close(parent) }
-    // By way of the open directory, the path may be of any length.
+    // A path through the open directory may be of any length.
     guard unsafe vault_bind_unix(listener, "/proc/self/fd/\(parent)/socket") == 0 else {
       throw FakeServerError(call: "bind")
     }
     if listening { listen() }
   }
 
-  /// Ends it. A test calls this itself, so that the server lives until then.
+  /// Ends the server. A test calls this itself, so that the server lives until then.
   func close() {
-    // The thread that accepts closes the socket then, so that its number does not become another's meanwhile.
+    // The accepting thread then closes the socket itself, so that no other file takes the descriptor's number
+    // meanwhile.
     if isListening.withLock({ $0 }) { shutdown(listener, Int32(SHUT_RDWR)) } else { Glibc.close(listener) }
     try? FileManager.default.removeItem(atPath: directory)
   }
 
-  /// Begins to take connections.
+  /// Begins to accept connections.
   func listen() {
     isListening.withLock { $0 = true }
     Glibc.listen(listener, 8)
@@ -91,13 +92,13 @@ final class FakeServer: Sendable {
 
 }
 
-/// The daemon's end of one connection, closed when it is gone.
+/// The daemon's end of one connection, closed when this object is gone.
 final class FakePeer {
   private let descriptor: Int32
   private let record: FakeServer.Record
   private var reader = FrameReader()
 
-  /// True when the client hung up: nothing can be sent any more.
+  /// True if the client has hung up and nothing more can be sent.
   private(set) var isGone = false
 
   init(_ descriptor: Int32, _ record: FakeServer.Record) {
@@ -107,7 +108,7 @@ final class FakePeer {
 
   deinit { close(descriptor) }
 
-  /// The next request as JSON; nil when the client has hung up.
+  /// Returns the next request as JSON; nil if the client has hung up.
   func read() throws -> String? {
     while true {
       if let frame = try reader.next() {
@@ -122,13 +123,13 @@ final class FakePeer {
     }
   }
 
-  /// Takes some of what the client has sent.
+  /// Reads a part of the client's bytes.
   func readPart() {
     var bytes = [UInt8](repeating: 0, count: 4096)
     _ = unsafe recv(descriptor, &bytes, bytes.count, 0)
   }
 
-  /// Hangs up now, as a daemon does that ends.
+  /// Hangs up now, as an ending daemon does.
   func hangUp() { shutdown(descriptor, Int32(SHUT_RDWR)) }
 
   /// Waits until the client hangs up.
@@ -200,7 +201,7 @@ extension SecretBuffer {
 /// Changes the mode of a file.
 func setMode(_ mode: mode_t, of path: String) { unsafe chmod(path, mode) }
 
-/// The ``ClientError`` that `body` throws; nil when it throws none.
+/// Returns the ``ClientError`` that `body` throws; nil if it throws none.
 func clientError(_ body: () throws -> Void) -> ClientError? {
   do {
     try body()
@@ -208,7 +209,7 @@ func clientError(_ body: () throws -> Void) -> ClientError? {
   } catch { return error as? ClientError }
 }
 
-/// True for an error about the server's identity.
+/// Returns true for an error about the server's identity.
 func isUnsafe(_ error: ClientError?) -> Bool { if case .unsafeSocket = error { true } else { false } }
 
 func isViolation(_ error: ClientError?) -> Bool { if case .protocolViolation = error { true } else { false } }

@@ -1,8 +1,8 @@
 import Foundation
 
-/// An event that one thread waits for and another one lets happen.
+/// An event for which one thread waits until another thread signals it.
 final class Gate: @unchecked Sendable {
-  // All use of `opened` is under the condition's lock.
+  // The condition's lock guards all use of `opened`.
   private let condition = NSCondition()
   private var opened = false
 

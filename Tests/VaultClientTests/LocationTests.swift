@@ -44,7 +44,7 @@ import VaultTesting
     "A place where no daemon can make all its sockets is told by its longest path",
     arguments: [(84, true), (85, false)])
   func tellsLongPaths(count: Int, isPossible: Bool) throws {
-    // With `/vault/credentials` behind it the path of the longest one has 18 bytes more.
+    // The longest socket path adds `/vault/credentials`, which is 18 bytes.
     let folder = "/" + String(repeating: "x", count: count + 4)
     let found = try location(nil, ["XDG_RUNTIME_DIR": folder])
     #expect((found.problem?.contains("bytes") == true) != isPossible, "\(found.problem ?? "")")

@@ -7,7 +7,7 @@ import VaultWire
 @Suite("Prompts that no daemon puts") struct PromptRulesTests {
   static let code = "ABCDE-FGHJK-MNPQR-STVWX-YZ012-34567"
 
-  /// A daemon that puts these prompts one after another, whatever is answered.
+  /// Makes a daemon that sends these prompts one after another, regardless of the answers.
   private static func server(_ prompts: [String]) throws -> FakeServer {
     try FakeServer { peer, _ in
       while let request = try peer.read() {

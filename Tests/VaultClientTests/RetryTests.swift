@@ -5,7 +5,7 @@ import VaultWire
 @testable import VaultClient
 
 @Suite struct RetryTests {
-  /// A daemon that hangs up on the first `count` connections once a request came, and answers the others.
+  /// Makes a daemon that hangs up on the first `count` connections once a request has come, and answers the others.
   static func flaky(_ count: Int, _ parameters: String) throws -> FakeServer {
     try FakeServer { peer, number in
       guard try peer.read() != nil, number >= count else { return }
@@ -71,7 +71,7 @@ import VaultWire
     #expect(dead.heard.count == 8)
   }
 
-  /// A call that changes something, by its name.
+  /// A named call that changes something.
   struct Change: Sendable, CustomTestStringConvertible {
     let testDescription: String
     let make: @Sendable (Vault) throws -> Void
@@ -98,7 +98,7 @@ import VaultWire
     let server = try RetryTests.flaky(1, "{}")
     defer { server.close() }
     let error = clientError { try change.make(server.vault) }
-    // Only a call that does no more the second time than the first may be made again.
+    // Only a call that has no further effect the second time may be repeated.
     if change.testDescription == "Lock" { return #expect(error == nil && server.heard.count == 2) }
     #expect(error == .disconnected)
     #expect(server.heard.count == 1 && server.connections == 1)
@@ -156,7 +156,7 @@ import VaultWire
   @Test("A call that changes something is made again when the daemon went away without reading all of it")
   func repeatsUnreadWriting() throws {
     let server = try FakeServer { peer, number in
-      // The first daemon is gone before the call comes, or with it unread; the second has a part of it.
+      // The first daemon is gone before the call comes, or leaves it unread; the second reads a part of it.
       if number == 0 { return }
       if number == 1 { return peer.readPart() }
       _ = try peer.read()
@@ -174,7 +174,7 @@ import VaultWire
   func dropsLateAnswers() throws {
     let server = try FakeServer { peer, number in
       guard try peer.read() != nil else { return }
-      // The first connection gets its answer when the next call would be on it.
+      // The first connection gets its answer just when the next call would be sent on it.
       if number == 0, try peer.read() == nil { return }
       peer.reply(#"{"name":"a","version":1,"value":"\#(number)"}"#)
       try peer.waitForEnd()

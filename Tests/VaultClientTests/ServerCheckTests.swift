@@ -18,8 +18,8 @@ let isRoot = Root.isAtHand
 
   deinit { server.close() }
 
-  /// True when nobody has connected to the server: it counts connections in their order, so the first one that is
-  /// answered must be the first at all.
+  /// Returns true if nobody has connected to the server so far. The server counts connections in order, so the one that
+  /// is answered now must be the first.
   private func isUntouched() throws -> Bool {
     setMode(0o700, of: server.directory)
     #expect(unsafe chown(server.directory, geteuid(), getegid()) == 0)
@@ -192,8 +192,8 @@ let isRoot = Root.isAtHand
   }
 }
 
-/// A directory of another user's, on a way that nobody else can change: below `/run`, since everybody can write to those of
-/// other tests.
+/// A directory of another user, on a path that nobody else can change. It lies below `/run`, because every user can
+/// write to the directories of other tests.
 private struct ForeignPlace {
   static let owner: uid_t = 65534
   let root: String
@@ -214,7 +214,7 @@ private struct ForeignPlace {
   func remove() { try? FileManager.default.removeItem(atPath: root) }
 }
 
-/// A process of the user nobody's that listens on a socket.
+/// A process of the user nobody that listens on a socket.
 private final class Stranger {
   private let process = Process()
   private let input = Pipe()

@@ -34,7 +34,7 @@ import VaultWire
     }
     defer { server.close() }
     var vault = server.vault
-    // So long that the threads of a busy machine answer within a half of it.
+    // Long enough for the threads of a busy machine to answer within half of it.
     vault.silence = .seconds(2)
     #expect(try vault.get("a", as: String.self, wait: .seconds(600)) == "late")
     #expect(server.heard.filter { $0.hasPrefix("GetInfo") }.count == 3)
@@ -50,7 +50,7 @@ import VaultWire
     #expect(throws: ClientError.timedOut) { try vault.unlock { _ in nil } }
     #expect(throws: ClientError.timedOut) { try vault.attend(faces: []) { _ in true } }
     #expect(throws: ClientError.timedOut) { try vault.backup { _ in } }
-    // A change is not asked for twice.
+    // A call that changes something is not repeated.
     #expect(server.heard.filter { $0.hasPrefix("Move") }.count == 1)
   }
 
@@ -60,7 +60,7 @@ import VaultWire
     let prompt = #"{"conversation":"c","prompt":{"style":"info","method":"pam","text":"Touch the reader"}}"#
     let server = try FakeServer { peer, number in
       guard number == 0 else {
-        // One that waits for a person answers others, until it is stopped.
+        // A daemon that waits for a person still answers other connections, until it is stopped.
         if number == 3 { asked.open() }
         if number < 4, try peer.read() != nil { peer.reply() }
         try peer.waitForEnd()

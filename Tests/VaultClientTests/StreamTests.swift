@@ -29,7 +29,7 @@ import VaultWire
     #expect(pages == 1)
   }
 
-  /// A daemon that sends ten times as many replies as make up so many bytes. Then it ends, so that a client that takes
+  /// Makes a daemon that sends ten times as many replies as fit into `bytes`. Then it ends, so that a client that takes
   /// them all does not hang.
   private static func flood(_ reply: String, bytes: Int) throws -> FakeServer {
     try FakeServer { peer, _ in
@@ -148,7 +148,7 @@ import VaultWire
       let begin = ContinuousClock.now
       peer.reply(#"{"event":"state","time":\#(number),"state":"locked","cause":"c"}"#, continues: true)
       if number > 0 { return try peer.waitForEnd() }
-      // The first daemon outlives the patience.
+      // The first daemon stays longer than the client's patience.
       while ContinuousClock.now - begin <= patience { usleep(10_000) }
     }
     defer { server.close() }
@@ -186,7 +186,7 @@ import VaultWire
       try peer.waitForEnd()
     }
     defer { server.close() }
-    // Another stream of the same events tells when all have come.
+    // Another stream of the same events shows when all have come.
     var picked = 0
     let listener = Listener(
       location: server.location, timeout: .seconds(30), patience: .seconds(60), interrupt: try Interrupt())
@@ -204,7 +204,7 @@ import VaultWire
     let server = try FakeServer { peer, _ in
       guard try peer.read() != nil else { return }
       peer.reply(#"{"event":"state","time":0,"state":"unlocked","cause":"c"}"#, continues: true)
-      // Ends the stream, so that what came before can be counted.
+      // Garbage ends the stream, so that the earlier events can be counted.
       peer.send("garbage")
       try peer.waitForEnd()
     }
@@ -230,7 +230,7 @@ import VaultWire
       for _ in 0..<50 { peer.reply(#"{"event":"item","time":1,"name":"a","change":"updated"}"#, continues: true) }
       all.open()
       taken.wait()
-      // Ends the stream, so that the rest can be counted.
+      // Garbage ends the stream, so that the remaining events can be counted.
       peer.send("garbage")
       try peer.waitForEnd()
     }

@@ -55,7 +55,7 @@ import Testing
   }
 
   @Test("Calibration aims at the time that it is told") func target() {
-    // Targets for which no machine is too slow or too fast.
+    // For these targets no machine is too slow or too fast.
     #expect(Argon2id.Parameters.calibrated(target: 0) == .default)
     #expect(Argon2id.Parameters.calibrated(target: 1e9).passes == Argon2id.Parameters.ceiling.passes)
   }
@@ -82,7 +82,7 @@ import Testing
   }
 }
 
-/// The output of /usr/bin/argon2; a recorded issue when it is not installed.
+/// Returns the output of /usr/bin/argon2; records an issue if it is not installed.
 private func commandOutput(_ arguments: [String], input: String) throws -> String? {
   let process = Process()
   process.executableURL = URL(fileURLWithPath: "/usr/bin/argon2")

@@ -62,10 +62,10 @@ import VaultModel
 
   @Test("have each text once, and each time, however many entries say it") func once() throws {
     var block = AuditBlock()
-    // Of 300 texts some have the same place in the table of those that are known.
+    // Among 300 texts, some share a slot in the table of known texts.
     let texts = (0..<300).map { "\($0 % 7)" + String(repeating: "x", count: $0 % 30) + "\($0)" }
     for text in texts { block.add(.get, .ok, time: 5, caller: nil, item: text, purpose: text) }
-    // A text of so many bytes as another that ends alike is not that one.
+    // A text is not taken for another one of the same length and ending.
     for text in ["a12345678", "b12345678", "a12345678", "", "1"] {
       block.add(.set, .ok, time: 5, caller: nil, item: text, detail: texts[299])
     }
@@ -78,7 +78,7 @@ import VaultModel
     }
     #expect((310..<315).map { found[$0]?.item } == ["a12345678", "b12345678", "a12345678", nil, "1"])
     #expect((310..<315).allSatisfy { found[$0]?.detail == texts[299] })
-    // What is there again is not there again in the next record.
+    // The next record repeats the text: it refers to nothing in the record before.
     block.empty()
     block.add(.get, .ok, time: 5, caller: nil, item: texts[0])
     let next = block.withPlaintext(after: Self.position) { bytes in unsafe bytes.withUnsafeBytes { unsafe Array($0) } }
@@ -99,20 +99,20 @@ import VaultModel
     let plain = sizes[2]
     #expect(sizes[3] == plain + 3 && sizes[4] == plain + AuditBlock.itemSize && sizes[5] == plain + 3)
     #expect(AuditBlock.itemSize == 17)
-    // More than it knows at a time, of which each comes back as it was.
+    // There are more items than the block knows at a time, and each is read back unchanged.
     let many = (0..<300).map { _ in ItemID.random() }
     for id in many + many { block.add(.use, .ok, time: 5, caller: nil, item: "a", id: id) }
     let bytes = block.withPlaintext(after: Self.position) { bytes in unsafe bytes.withUnsafeBytes { unsafe Array($0) } }
     let found = try Self.read(bytes)
     #expect((10..<16).map { found[$0]?.id } == [nil, one, nil, one, other, one])
     #expect((16..<616).map { found[$0]?.id } == many + many)
-    // None is the item of an entry in the next record.
+    // The next record begins without a known item.
     block.empty()
     block.add(.get, .ok, time: 5, caller: nil, item: "a", id: one)
     block.add(.get, .ok, time: 5, caller: nil, item: "a")
     let next = block.withPlaintext(after: Self.position) { bytes in unsafe bytes.withUnsafeBytes { unsafe Array($0) } }
     #expect(try Self.read(next).sorted { $0.key < $1.key }.map(\.value.id) == [one, nil])
-    // An item that is not there, one of no entry, and two of one.
+    // A reference to an unknown item, an item without an entry, and an entry with two items.
     let entry: [UInt8] = [2, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0]
     let item: [UInt8] = [5] + [UInt8](repeating: 7, count: 16)
     let start = Array(next.prefix(41))
@@ -124,7 +124,8 @@ import VaultModel
 
   @Test("that refer to a text, a time or a subject which is not there are refused") func unknown() {
     let start = Self.plaintext().prefix(41)
-    // An entry at the time of the one before it, where there is none; and a text, and a subject, that come later.
+    // An entry at the time of the entry before it, which is missing; and references to a text and to a subject that
+    // come later.
     for entry: [UInt8] in [
       [3, 1, 1, 0], [2, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0x80], [2, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0x80, 0, 0],
     ] {

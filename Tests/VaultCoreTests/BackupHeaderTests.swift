@@ -26,7 +26,7 @@ import VaultModel
     try bytes.lend { (bytes: RawSpan) throws(CryptoError) in try BackupHeader(decoding: bytes) }
   }
 
-  /// A stream of one piece.
+  /// Seals a stream of a single piece.
   private func seal(_ piece: [UInt8], _ header: inout BackupHeader) -> [UInt8] {
     var sealed = [UInt8](repeating: 0, count: piece.count + StreamSealer.overhead)
     var sealer = header.seal(backupKey: Subkey.backup.derive(from: classKey))
@@ -85,7 +85,7 @@ import VaultModel
     let bytes = try header([slot(1)]).encoded()
     for count in 0..<bytes.count {
       #expect(failure { () throws(CryptoError) in _ = try decode(Array(bytes[..<count])) } != nil)
-      // The same holds when the size in it was made to fit.
+      // The same holds if the header's size is changed to match.
       guard count >= BackupPrefix.count else { continue }
       let fitting = BackupPrefix(headerCount: count).bytes + bytes[BackupPrefix.count..<count]
       #expect(failure { () throws(CryptoError) in _ = try decode(fitting) } != nil, "\(count)")
@@ -110,7 +110,7 @@ import VaultModel
       for index in 0..<count { copy[offset + index] = UInt8(truncatingIfNeeded: value >> UInt64(8 * index)) }
       return copy
     }
-    // The database's size is at 37, the number of slots at 77.
+    // The database's size stands at offset 37, the number of slots at offset 77.
     for size in [0, UInt64(Int64.max), .max, 1 << 63] {
       #expect(failure { () throws(CryptoError) in _ = try decode(patched(size, at: 37, count: 8)) } != nil, "\(size)")
     }

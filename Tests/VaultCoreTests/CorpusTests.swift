@@ -11,7 +11,7 @@ import Testing
   @Test("Each is an error or a record with that one encoding") func records() throws {
     let inputs = try inputs("RecordFuzz")
     let found = Dictionary(grouping: inputs) { exerciseRecord(unsafe $0.span.bytes) }
-    // Good and bad records of all kinds must be kept, or this would prove little.
+    // The corpus must contain valid and invalid records of all kinds; otherwise this test would prove little.
     #expect(found[.head, default: []].count >= 3 && found[.slot, default: []].count >= 2)
     #expect(found[.deposit, default: []].count >= 2 && found[.box, default: []].count >= 1)
     #expect(found[.hashes, default: []].count >= 1 && found[nil, default: []].count >= 6)

@@ -20,7 +20,7 @@ import VaultModel
 
   private static let identity = ItemID.random()
 
-  /// Plaintexts of each form.
+  /// Makes plaintexts of each form.
   static func samples() throws -> [[UInt8]] {
     let stamp = DepositStamp(vault: vault, time: 1 << 33)
     var plain = try item()
@@ -66,13 +66,13 @@ import VaultModel
 
   @Test("are refused when they are cut or longer, and have one encoding each") func changed() throws {
     for (index, sample) in try Self.samples().enumerated() {
-      // A box within a deposit is as long as it is.
+      // The box of a deposit has no length of its own: it reaches to the deposit's end.
       if index != 3 {
         for cut in sample.indices.map({ Array(sample.prefix($0)) }) + [sample + [0]] {
           #expect(![.deposit, .box].contains(Self.kind(cut)))
         }
       }
-      // Each is an error, or a record that encodes to the same bytes; anything else traps.
+      // Each changed text is an error, or a record that encodes to the same bytes; anything else traps.
       for bit in 0..<sample.count * 8 {
         var flipped = sample
         flipped[bit / 8] ^= 1 << (bit % 8)
@@ -165,7 +165,7 @@ import VaultModel
     }
   }
 
-  /// Writes the samples where the fuzzers keep their inputs, when it is asked for.
+  /// Writes the samples to the fuzzers' corpus, if `WRITE_CORPUS` is set.
   @Test("are kept for the fuzzers", .enabled(if: ProcessInfo.processInfo.environment["WRITE_CORPUS"] != nil))
   func corpus() throws {
     let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../Fuzz/Corpus/RecordFuzz")

@@ -107,7 +107,8 @@ import VaultModel
 
   @Test("Sizes that promise more than is there take no memory and are refused") func absurdSizes() throws {
     let bytes = try HeadRecord.examples()[0].encoded().array
-    // The name's size stands after the fixed part of 41 bytes, the number of versions 46 + 2 + 2 before the end.
+    // The name's size stands after the fixed part of 41 bytes, and the number of versions 46 + 2 + 2 bytes before the
+    // last 6.
     for place in [41, bytes.count - 56] {
       var copy = bytes
       copy[place] = 0xFF
@@ -128,7 +129,7 @@ import VaultModel
     #expect(try decode(head(most).encoded().array).digests.count == most)
     let tooMany = try head(most + 1)
     #expect(failure { () throws(CryptoError) in try tooMany.validate() }?.isLimits == true)
-    // A record with one version more than a head may have, as a writer makes it that ignores the limit.
+    // A record with one version more than allowed, as a writer that ignores the limit would make it.
     let (longest, shorter) = (try head(most).encoded().array, try head(most - 1).encoded().array)
     let version = longest.count - shorter.count
     let count = try #require(longest.indices.last { longest[$0] == most && $0 < longest.count - most * version })
@@ -206,11 +207,11 @@ import VaultModel
     #expect(bytes == plain.dropLast(2) + [3, 0, 128, 0, 0])
     let read = try decode(bytes)
     #expect(read == head && read.item.policy.isNeverRead && read.encoded().array == bytes)
-    // With content, twice, and of what is no key.
+    // The field with content, and the field twice.
     for fields in [[4, 0, 128, 1, 0, 1], [6, 0, 128, 0, 0, 128, 0, 0]] as [[UInt8]] {
       #expect(failure { () throws(CryptoError) in _ = try decode(plain.dropLast(2) + fields) }?.isMalformed == true)
     }
-    // What an earlier program knows: no field from 128 on, of whatever record.
+    // An earlier program knows no field from 128 on, in any record.
     let fault = failure { () throws(CryptoError) in
       try bytes.lend { (bytes: RawSpan) throws(CryptoError) in
         var reader = ByteReader()
@@ -238,7 +239,7 @@ import VaultModel
     let plain = head.encoded().array
     func with(_ fields: [UInt8]) -> [UInt8] { plain[..<(plain.count - 2)] + [UInt8(fields.count), 0] + fields }
     #expect(try decode(with([3, 2, 0, 0, 5])).item.publicKey == [5])
-    // What the kind says, a use that has a kind of its own, one that is not known, and nothing at all.
+    // A use that the item's kind already implies, a use with a kind of its own, an unknown use, and no use at all.
     for fields in [[3, 1, 0, 1], [3, 1, 0, 2], [3, 1, 0, 5], [3, 1, 0, 99], [3, 1, 0, 0], [3, 0, 0]] as [[UInt8]] {
       #expect(failure { () throws(CryptoError) in _ = try decode(with(fields)) }?.isMalformed == true, "\(fields)")
     }
@@ -283,7 +284,7 @@ import VaultModel
       let wrong = with(trash + [4, UInt8(content.count), 0] + content)
       #expect(failure { () throws(CryptoError) in _ = try decode(wrong) }?.isMalformed == true, "\(content)")
     }
-    // An earlier program has taken the item out, and left it; the next deletion has another.
+    // An earlier program has taken the item out of the trash and left the field; the next deletion replaces the field.
     let left: [UInt8] = [4, 8, 0, 7, 0, 0, 0, 0, 0, 0, 0]
     var out = try decode(with(left))
     #expect(out.item.trashed == nil && out.encoded().array == with(left))
@@ -303,7 +304,7 @@ import VaultModel
 }
 
 extension HeadRecord {
-  /// A plain head, one with everything, and one with many versions.
+  /// Makes a plain head, a head with all fields, and a head with many versions.
   static func examples() throws -> [HeadRecord] {
     func head(
       _ name: String, _ kind: ItemKind, _ attributes: [String: String], _ policy: Policy, expires: Int64?,

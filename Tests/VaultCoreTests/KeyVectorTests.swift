@@ -3,7 +3,7 @@ import VaultModel
 
 @testable import VaultCore
 
-/// Records that another program made from the documented form: whatever was stored once has to open for ever.
+/// Records that another program made from the documented format: a stored record must open for ever.
 @Suite struct KeyVectorTests {
   private struct Vector {
     let fields: [String: [UInt8]]

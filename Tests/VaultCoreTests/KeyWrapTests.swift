@@ -78,7 +78,7 @@ import VaultModel
     #expect(held(ClassKeys(classKey: classKey, of: .always)) == others + ["audit", "deposits", "cursors"])
   }
 
-  /// The names of the keys that are there.
+  /// The names of the keys that are present.
   private func held(_ keys: borrowing ClassKeys) -> [String] {
     let (opensValues, opensMetadata) = (keys.opensValues, keys.opensMetadata)
     let isHeld = [

@@ -4,14 +4,14 @@ import VaultCore
 import VaultTesting
 
 @Suite("The search for secrets in memory") struct MemorySearchTests {
-  /// A secret of up to 57 characters, some of which JSON escapes.
+  /// Returns a secret of up to 57 characters, some of which JSON escapes.
   private static func secret(_ count: Int) -> [UInt8] {
     Array("k7#\"m2\\p9x4w8v3n6t5r2q4a9b8c7d6e5f4g3h2j2k3m4n5p6q7r8s9t2".utf8.prefix(count))
   }
   private let secret = Self.secret(24)
   private let noise = RandomBytes.array(count: 4096)
 
-  /// The forms that a program might give a piece of the secret.
+  /// The forms in which a program might hold a piece of the secret.
   private static let forms: [(String, @Sendable ([UInt8]) -> [UInt8])] = [
     ("raw", { $0 }),
     ("hex", { bytes in Array(bytes.map { String(format: "%02x", $0) }.joined().utf8) }),

@@ -4,7 +4,7 @@ import Testing
 
 @testable import VaultCore
 
-/// Searches of all of this process's writable memory for a secret, while it is held and after it was let go.
+/// Searches all of this process's writable memory for a secret, while the secret is held and after its release.
 @Suite(.serialized, .enabled(if: is_sanitized() == 0, "a sanitizer has a heap of its own")) struct MemoryTests {
   @Test("A secret is in memory while it is held and nowhere afterwards") func held() throws {
     let canary = Canary()
@@ -40,7 +40,7 @@ import Testing
   }
 
   @Test("The locked memory that a large value took is given back once it is let go") func largeValue() async {
-    // In a process of its own, where nobody else makes any secret.
+    // The test runs in a process of its own, where no other code makes secrets.
     await #expect(processExitsWith: .success) {
       let scratch = Scratch()
       func made(_ body: () -> Void) -> Int {
@@ -73,12 +73,12 @@ import Testing
         let next = SecureBytes(count: 4080)
         #expect(address(next) + 4080 == end && next.array == [UInt8](repeating: 0, count: 4080), "\(count)")
       }
-      // What is kept can be given back as well, which is for a lock.
+      // The spare memory can be unmapped as well, which a lock does.
       let kept = fill(count: 32)
       SecureBytes.unmapSpare()
       let unmapped = unsafe msync(UnsafeMutableRawPointer(bitPattern: (kept - 1) & ~4095), 1, MS_ASYNC)
       #expect(unmapped == -1 && errno == ENOMEM)
-      // Larger ones are the system's again.
+      // Larger blocks are returned to the system.
       let large = fill(count: 1 << 20)
       #expect(fill(count: 32) != large)
     }
@@ -121,7 +121,7 @@ import Testing
   }
 }
 
-/// A random secret, of which the test itself keeps only a masked copy.
+/// A random secret of which the test itself keeps only a masked copy.
 private struct Canary {
   static let count = 32
   private static let mask: UInt8 = 0xA5
@@ -131,7 +131,7 @@ private struct Canary {
     masked = RandomBytes.array(count: Self.count)
   }
 
-  /// Lends the secret for the time of the call.
+  /// Lends the secret for the duration of the call.
   func hold<R: ~Copyable>(_ body: (borrowing SecureBytes) throws -> R) rethrows -> R {
     let secret = SecureBytes(count: Self.count) { bytes in
       for index in 0..<Self.count {
@@ -140,9 +140,9 @@ private struct Canary {
     }
     return try body(secret)
   }
-  /// The number of times that the first or the second half of the secret is in writable memory.
+  /// The number of places in writable memory that hold the first or the second half of the secret.
   func occurrences() throws -> Int {
-    // The memory that the search itself reads into and compares with lies in one mapping, which it leaves out.
+    // The search's own buffers, for reading and comparing, lie in one mapping, which the search leaves out.
     let window = 1 << 20
     let size = window + 4096
     let memory = unsafe mmap(nil, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)!
@@ -177,7 +177,7 @@ private struct Canary {
     var found = 0
     var position = start
     while position < end {
-      // Mappings of other tests may be gone by now; the secret is not in those.
+      // A mapping of another test may be gone by now; the secret is not in such a mapping.
       let count = unsafe pread(file, buffer, min(window, Int(end - position)), Int(position))
       guard count > 0 else { break }
       for half in [0, Self.count / 2] {

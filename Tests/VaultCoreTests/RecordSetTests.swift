@@ -86,8 +86,8 @@ import VaultModel
     let second = record.encoded(vault, .always, key: key)
     #expect(try decode(first) == record && decode(second) == record)
     #expect(record.sets.count == 7 && record.sets.places.count == 3 && record.facts.items == 5)
-    // Everything but the facts, the places and the numbers of records differs, in every run of 16 bytes: the mask, and
-    // the bytes that it masks.
+    // Except for the facts, the places and the numbers of records, every run of 16 bytes differs: the mask and the
+    // masked bytes.
     let facts = 33..<69
     #expect(first[facts] == second[facts])
     let windows = Set((0...(first.count - 16)).map { Array(first[$0..<($0 + 16)]) })
@@ -105,7 +105,7 @@ import VaultModel
     #expect(try unsafe ClassRecord.facts(in: bytes.span.bytes) == record.facts)
     for count in 0..<bytes.count {
       let part = Array(bytes.prefix(count))
-      // Bytes that end behind an entry read as a record of fewer sets, which nobody believes.
+      // If the bytes end behind an entry, they read as a record of fewer sets, but do not authenticate.
       if let facts = try? unsafe ClassRecord.facts(in: part.span.bytes) { #expect(facts.items <= 5) }
       #expect(throws: CryptoError.self) { try decode(part) }
     }

@@ -27,7 +27,7 @@ import Testing
     }
   }
 
-  // Both values were computed by another program from the documented form.
+  // Another program computed both values from the documented format.
   @Test("Known bits give a known code, so that a written code opens the vault for ever") func fixed() throws {
     let code = RecoveryCode(bits: SecureBytes(Array(0..<16)))
     #expect(String(decoding: code.text().array, as: UTF8.self) == "000G4-0R40M-30E20-9185G-R38E1-YTT1Z")
@@ -36,7 +36,7 @@ import Testing
   }
 
   @Test("Case, dashes, blanks and the letters O, I and L do not matter") func folding() throws {
-    // 0 and 1 are in it: 128 bits from 00, 08, 42 … make symbols 0 and 1.
+    // The code must contain 0 and 1: the 128 bits from 00, 08, 42 … on make the symbols 0 and 1.
     let code = RecoveryCode(bits: SecureBytes([0x00, 0x08, 0x42, 0x10, 0x84] + Array(repeating: 0x21, count: 11)))
     let text = String(decoding: code.text().array, as: UTF8.self)
     #expect(text.contains("0") && text.contains("1"))
@@ -71,7 +71,7 @@ import Testing
       for second in text.indices where second > first && text[first] != text[second] {
         var changed = text
         changed.swapAt(first, second)
-        // A symbol that changed places with a dash moves past others.
+        // If a symbol changes places with a dash and no other symbol lies between, the code stays the same.
         if changed.filter({ $0 != UInt8(ascii: "-") }) != text.filter({ $0 != UInt8(ascii: "-") }) {
           #expect(typed(changed)?.isMalformed == true)
         }
@@ -81,7 +81,7 @@ import Testing
 
   @Test("No error in one or two symbols has the checksum 0, so none passes, whatever the code") func linear() {
     // The code is linear: an error pattern passes if and only if its own remainder is 0. Two errors cancel out only if
-    // their remainders are the same, so it is enough that all remainders of single errors differ and none is 0.
+    // their remainders are equal. So it suffices that the remainders of all single errors differ and none is 0.
     var remainders: Set<UInt32> = []
     for place in 0..<30 {
       for error in 1...31 as ClosedRange<UInt8> {

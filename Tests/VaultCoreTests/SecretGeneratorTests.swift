@@ -31,7 +31,8 @@ import VaultModel
     let total = 200 * 1024
     for _ in 0..<200 { for byte in try SecretGenerator.password(length: 1024).array { counts[byte, default: 0] += 1 } }
     #expect(counts.count == 78)
-    // 2,626 are expected of each, with a standard deviation of 51: chance does not give eight of those.
+    // Each character is expected 2,626 times, with a standard deviation of 51: a deviation of eight times that is not
+    // chance.
     for (_, count) in counts { #expect(abs(count - total / 78) < 410) }
   }
 
@@ -39,7 +40,7 @@ import VaultModel
     let list = Set((0..<WordList.count).map { String(decoding: WordList.word($0), as: UTF8.self) })
     for _ in 0..<20 {
       let phrase = String(decoding: try SecretGenerator.phrase(words: words).array, as: UTF8.self)
-      // Four words of the list have a dash in them, and are read as one.
+      // Four words of the list contain a dash, so two parts may form one word.
       var rest = phrase.split(separator: "-", omittingEmptySubsequences: false).map(String.init)[...]
       var count = 0
       while let first = rest.popFirst() {
@@ -55,8 +56,7 @@ import VaultModel
     }
   }
 
-  // Of the hundredth that comes up least, 128 words are expected: that none of them is drawn happens once in 10^55
-  // runs.
+  // 128 words are expected from each hundredth of the list. A hundredth without any word happens once in 10^55 runs.
   @Test("The words of a phrase come from the whole of the list") func wholeList() throws {
     let list = (0..<WordList.count).map { String(decoding: WordList.word($0), as: UTF8.self) }
     let places = Dictionary(uniqueKeysWithValues: zip(list, list.indices))

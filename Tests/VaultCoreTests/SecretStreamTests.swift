@@ -6,7 +6,7 @@ import Testing
 @Suite struct SecretStreamTests: ~Copyable {
   private let key = RandomBytes.secret(count: 32)
 
-  /// Seals pieces under `key`; the first one with `extra`.
+  /// Seals pieces under `key`, the first piece with `extra`.
   private func sealed(_ pieces: [[UInt8]], extra: [UInt8] = []) -> (header: [UInt8], pieces: [[UInt8]]) {
     var sealer = StreamSealer(key: key)
     let header = sealer.header
@@ -27,7 +27,7 @@ import Testing
     return (header, result)
   }
 
-  /// Opens pieces, of which the last is to be the stream's last.
+  /// Opens pieces; the last piece must be the stream's last.
   private func open(
     _ header: [UInt8], _ pieces: [[UInt8]], extra: [UInt8] = [], key: borrowing SecureBytes
   ) throws(CryptoError) -> [[UInt8]] {
@@ -86,7 +86,7 @@ import Testing
     #expect(!opens(header, [sealed[0], sealed[1], sealed[1], sealed[2]]))
     #expect(!opens(header, [sealed[0], sealed[1], sealed[2], sealed[2]]))
     #expect(!opens(header, [sealed[0], other[1], sealed[2]]))
-    // Nor does anything follow the piece that is marked as the last.
+    // No piece may follow the one that is marked as the last.
     var opener = try StreamOpener(key: key, header: header)
     var room = [UInt8](repeating: 0, count: 3)
     var span = room.mutableSpan
@@ -109,7 +109,7 @@ import Testing
   }
 
   @Test("A stream that another program made with libsodium's own calls opens") func vector() throws {
-    // Made from Python, through ctypes: _init_push, _push with tag 0, _push with TAG_FINAL.
+    // Python made the vectors through ctypes: _init_push, _push with tag 0, _push with TAG_FINAL.
     for vector in try vectors("secretstream.txt") {
       let key = SecureBytes(try #require(vector["key"]))
       let header = try #require(vector["header"])

@@ -89,7 +89,7 @@ import Testing
 
   @Test("Parameters that are too weak or too costly are limits, told before any memory is taken") func limits() throws {
     let bytes = try passwordSlot().encoded()
-    // The version, id, kind, time and derivation come before: memory is at 15, passes at 23.
+    // The version, id, kind, time and derivation come first: the memory stands at offset 15, the passes at 23.
     func patched(memory: UInt64, passes: UInt32) -> [UInt8] {
       var copy = bytes
       for index in 0..<8 { copy[15 + index] = UInt8(truncatingIfNeeded: memory >> UInt64(8 * index)) }
@@ -134,7 +134,8 @@ import Testing
   @Test("A message that opens under the slot's key but was made without its check value is refused") func committed()
     throws
   {
-    // The first half of a message that opens under many keys; here it is simply the check value of another slot key.
+    // A message that opens under many keys would lack the check value; this one simply has the check value of another
+    // slot key.
     var slot = try passwordSlot()
     let root = try slot.deriveRoot(SecureBytes(text: "hunter2"))
     slot.wrapped.replaceSubrange(..<32, with: KDF.subkey(2, context: "slot-key", of: vaultKey).array)
@@ -146,7 +147,7 @@ import Testing
 
   @Test("Labels, kinds and parameters that do not fit are refused when a slot is made") func badSlots() {
     func error(kind: SlotKind, label: String, kdf: Argon2id.Parameters?, vaultID: [UInt8]) -> CryptoError? {
-      // A secret that fits the kind: any other would be the reason of the refusal.
+      // The secret must fit the kind, because otherwise the secret would be the reason for the refusal.
       let secret = kind == .recovery ? RecoveryCode.random().text() : SecureBytes(text: "p")
       return failure { () throws(CryptoError) in
         _ = try SlotRecord.make(

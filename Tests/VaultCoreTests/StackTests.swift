@@ -14,7 +14,7 @@ struct StackTests {
     #expect(outcome.status == 0)
     let lines = outcome.output.split(separator: "\n")
     try #require(lines.count == 40, "\(outcome)")
-    // The positive controls: a key that libsodium leaves by itself is found, and so is each of the keys where it lies.
+    // The positive controls: the search finds a key that libsodium itself leaves, and each key in a plain copy.
     #expect(lines[0].hasPrefix("libsodium: ") && lines[0].contains("root"), "\(outcome)")
     let rsa = ["d", "p", "q", "dP", "dQ", "qInv"].map { "rsa \($0), rsa \($0) in words" }
     let curves = ["p256", "p384", "p521"].map { "\($0) d, \($0) d in words" }
@@ -24,7 +24,7 @@ struct StackTests {
     #expect(lines.dropFirst(2).allSatisfy { $0.hasSuffix(": nothing") }, "\(outcome)")
   }
 
-  // A closure without a context, as C calls it.
+  // A closure without captured context, which C can call.
   private static let left = vector_registers_left {}
 
   @Test(

@@ -3,7 +3,7 @@ import Testing
 import VaultCore
 import VaultModel
 
-/// The bytes of a hexadecimal text.
+/// Returns the bytes of a hexadecimal text.
 func hex(_ text: some StringProtocol) -> [UInt8] {
   let digits = Array(text.utf8)
   precondition(digits.count % 2 == 0)
@@ -15,7 +15,7 @@ func hex(_ text: some StringProtocol) -> [UInt8] {
   }
 }
 
-/// The vectors of a file in Vectors: `name = hex` lines, a blank line after each vector.
+/// Reads the vectors of a file in Vectors: `name = hex` lines, with a blank line after each vector.
 func vectors(_ file: String) throws -> [[String: [UInt8]]] {
   let folder = try #require(Bundle.module.url(forResource: "Vectors", withExtension: nil))
   let text = try String(contentsOf: folder.appendingPathComponent(file), encoding: .utf8)
@@ -35,7 +35,7 @@ extension [UInt8] {
     try body(unsafe span.bytes)  // Bytes have no padding: all are initialized.
   }
 
-  /// The same bytes with one bit flipped.
+  /// Returns the bytes with one bit flipped.
   func flipping(bit: Int) -> [UInt8] {
     var copy = self
     copy[bit / 8] ^= 1 << UInt8(bit % 8)
@@ -44,13 +44,13 @@ extension [UInt8] {
 }
 
 extension SecureBytes {
-  /// Copies an array into locked memory, which only a test may do.
+  /// Copies an array into locked memory, which only tests may do.
   init(_ bytes: [UInt8]) { self = bytes.lend { SecureBytes(copying: $0) } }
   init(text: String) { self.init(Array(text.utf8)) }
   var array: [UInt8] { withBytes { bytes in unsafe bytes.withUnsafeBytes { unsafe [UInt8]($0) } } }
 }
 
-/// The error that `body` throws; nil when it returns.
+/// Returns the error that `body` throws; nil if it returns.
 func failure(_ body: () throws(CryptoError) -> Void) -> CryptoError? {
   do {
     try body()
@@ -64,7 +64,7 @@ extension CryptoError {
 }
 
 extension ItemID {
-  /// An identity that a test can recognize.
+  /// Makes an id that a test can recognize.
   init(filledWith byte: UInt8) {
     let bytes = [UInt8](repeating: byte, count: Self.count)
     self = bytes.lend { ItemID($0)! }

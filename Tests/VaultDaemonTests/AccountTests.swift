@@ -30,7 +30,7 @@ import VaultTesting
     unsafe chmod(sandbox.root, 0o711)
     let refused = try sandbox.run(["--mount", "/bin/sh", "-c", script], program: "/usr/bin/unshare")
     #expect(refused.status == 78, "\(refused)")
-    // With the right account, the missing settings are the next thing to go wrong.
+    // With the right account, the missing configuration file is the next error.
     let reason =
       home == "/var/lib/vault" ? "open /nonexistent: " : "the account `_vaultd` has the home /home/vault and not "
     #expect(refused.errors.hasPrefix("vaultd: " + reason), "\(refused)")

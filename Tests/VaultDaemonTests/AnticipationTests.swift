@@ -5,8 +5,8 @@ import VaultTesting
 @testable import VaultService
 
 @Suite("Looking for the next request") struct AnticipationTests {
-  /// Lets a client ask `count` times, each `gap` nanoseconds after the answer; true when it is looked for after the
-  /// last.
+  /// Lets a client ask `count` times, each time `gap` nanoseconds after the answer. Returns true if the daemon polls
+  /// for the client's next request after the last of these.
   private func looks(
     _ anticipation: inout Anticipation, after count: Int, gap: Int64 = 10_000, alone: Bool = true, from start: Int64
   ) -> Bool {
@@ -40,7 +40,7 @@ import VaultTesting
     anticipation.looked(found: true)
     anticipation.looked(found: false)
     #expect(!looks(&anticipation, after: 32, from: 3_000_000))
-    // However often the looks are in vain, they are not given up for good.
+    // The polls are never given up for good, however many were in vain.
     for _ in 0..<100 { anticipation.looked(found: false) }
     #expect(looks(&anticipation, after: (1 << 16) + 2, from: 4_000_000))
   }
@@ -52,7 +52,7 @@ import VaultTesting
     _ = try sandbox.makeVault(password: password, config: "idle = off")
     try sandbox.unlock(password)
     let client = try sandbox.client()
-    // Requests around the 1,024 bytes that are taken at a look: a long name, which is refused.
+    // Requests around the 1,024 bytes that one poll reads: a long name, which is refused.
     for length in [1, 900, 1023, 1024, 1025, 2047, 2048, 5000, 1_000_000] {
       let value = String(repeating: "x", count: length)
       #expect(try client.call("Set", ["name": "a", "value": value, "update": true]).error == nil)

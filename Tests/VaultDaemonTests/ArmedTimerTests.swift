@@ -43,7 +43,7 @@ import VaultCore
       }
       return (minutes + [armed.last ?? 0], has)
     }
-    // First the vault's own deadline, then the key's, then none.
+    // The timer is first armed for the vault's own deadline, then for the key's, then not at all.
     #expect(minutes == [50, 60, nil])
     #expect(has == [true, true, false])
   }

@@ -6,7 +6,7 @@ import NIOCore
 @testable import VaultService
 
 extension Assembly {
-  /// A daemon without a socket and without clients, with its store at `store`. Must be called on `loop`.
+  /// Makes a daemon without a socket and without clients, with its store at `store`. Must be called on `loop`.
   static func stand(
     on loop: any EventLoop, store: String, socket: String, settings: String = "", clock: Clock = .system,
     timer: VaultService.Timer? = nil, administrators: UInt32? = nil

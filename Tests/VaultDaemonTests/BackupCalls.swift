@@ -3,14 +3,14 @@ import Testing
 import VaultTesting
 
 extension WireClient {
-  /// Calls Backup, and answers what comes behind the reply: the whole backup, and the last reply.
+  /// Calls Backup, and returns the bytes that follow the reply (the whole backup) and the last reply.
   func backup() throws -> (bytes: [UInt8], last: Reply) {
     let reply = try call("Backup", upgrade: true)
     guard reply.error == nil else { return ([], reply) }
     return try restOfBackup(reply)
   }
 
-  /// Reads the rest of a backup that was begun with that reply.
+  /// Reads the rest of a backup that began with `reply`.
   func restOfBackup(_ reply: Reply) throws -> (bytes: [UInt8], last: Reply) {
     var all: [UInt8] = []
     while let length = try receive(count: 4) {
@@ -28,7 +28,7 @@ extension WireClient {
 }
 
 extension Sandbox {
-  /// Waits for the end of the check that is under way.
+  /// Waits for the end of the running check.
   func awaitCheck() throws {
     let client = try client()
     var reply = try client.call("Verify", more: true)
@@ -36,7 +36,7 @@ extension Sandbox {
     if let error = reply.error { throw SandboxError("Verify: \(error)") }
   }
 
-  /// Restores `backup` over the socket, and answers the last reply; throws when the daemon hangs up.
+  /// Restores `backup` over the socket, and returns the last reply; throws if the daemon hangs up.
   func restore(
     _ backup: [UInt8], secret: String = "correct horse battery", method: String? = nil, sending: [UInt8]? = nil,
     check: Bool = false

@@ -2,11 +2,11 @@ import Foundation
 import Testing
 import VaultTesting
 
-/// The statement of a backup about the store that it was made of.
+/// A backup's statement about the store that it was made from.
 @Suite("The check of a backup") struct BackupCheckTests {
   private let password = "correct horse battery"
 
-  /// A vault with more items than an unlock checks before it is answered.
+  /// Makes a vault with more items than an unlock checks before it is answered.
   private func filled(_ config: String = "idle = off") throws -> Sandbox {
     let sandbox = try Sandbox()
     _ = try sandbox.makeVault(password: password, config: config)
@@ -18,7 +18,7 @@ import VaultTesting
     return sandbox
   }
 
-  /// Ends the daemon, makes an edit of its store, and starts and unlocks it again: its check is under way then.
+  /// Stops the daemon, edits its store, starts it again and unlocks the vault: the check then runs.
   private func reopen(_ sandbox: Sandbox, after edit: String? = nil) throws {
     try sandbox.stopDaemon()
     if let edit { try sandbox.editStore(edit) }
@@ -26,7 +26,7 @@ import VaultTesting
     #expect(try sandbox.unlock(password)?.error == nil)
   }
 
-  /// Damages the item that a check meets last.
+  /// Damages the item that the check reaches last.
   private static let damage =
     "UPDATE heads SET value = zeroblob(length(value)) WHERE id = (SELECT max(id) FROM heads)"
 
@@ -96,7 +96,7 @@ import VaultTesting
     let (_, last) = try sandbox.client().backup()
     #expect(last.error == nil, "\(last)")
     let unchecked = last.parameters["unchecked"] as? [String] ?? []
-    // A machine that was quick had it checked.
+    // A fast machine may have checked the items already.
     #expect(unchecked.contains("the audit log"))
     if integrity?["state"] as? String != "ok" { #expect(unchecked.contains("when-unlocked"), "\(last)") }
   }

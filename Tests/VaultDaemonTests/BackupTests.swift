@@ -19,7 +19,8 @@ private let password = "correct horse battery"
     for index in 0..<4 { #expect(try writer.call("Set", ["name": "\(index)", "value": value]).error == nil) }
     let reader = try sandbox.client()
     #expect(try reader.call("Backup", upgrade: true).error == nil)
-    // The client reads nothing, and the log grows until the backup is called off. Then it can be emptied.
+    // The client reads nothing, so the write-ahead log grows until the backup is called off. After that the log can be
+    // emptied.
     var count = 0
     while !sandbox.daemonLog.contains("the backup was called off"), count < 400 {
       let reply = try writer.call("Set", ["name": "0", "value": value, "update": true])
@@ -38,7 +39,7 @@ private let password = "correct horse battery"
 }
 
 @Suite("Backup over the socket") struct BackupTests {
-  /// An unlocked vault with two items.
+  /// Makes an unlocked vault with two items.
   private func sandbox(_ config: String = "idle = off", recovery: Bool = false) throws -> (Sandbox, String?) {
     let sandbox = try Sandbox()
     let code = try sandbox.makeVault(password: password, config: config, recovery: recovery)
@@ -48,7 +49,7 @@ private let password = "correct horse battery"
     return (sandbox, code)
   }
 
-  /// Another home, with a daemon and no vault.
+  /// Makes another home, with a daemon but no vault.
   private func empty() throws -> Sandbox {
     let other = try Sandbox()
     try other.startDaemon(config: "idle = off")
@@ -78,7 +79,7 @@ private let password = "correct horse battery"
       let status = try other.client().call("Status")
       #expect(status.string("state") == "cold")
       #expect(status.string("cause") == "the vault was restored from a backup")
-      // The new boot key serves it with nobody there, after a restart, too.
+      // With the new boot key, the daemon serves the item although nobody unlocks, after a restart, too.
       #expect(try other.client().call("Get", ["name": "boot"]).string("value") == "b")
       try other.stopDaemon()
       try other.startDaemon()
@@ -94,7 +95,7 @@ private let password = "correct horse battery"
     try fill(sandbox, 2)
     let client = try sandbox.client()
     #expect(try client.call("Backup", upgrade: true).error == nil)
-    // The backup is under way: the socket takes less than two values.
+    // The backup is still running: the socket's buffer takes less than two values.
     let other = try sandbox.client()
     #expect(try other.call("Set", ["name": "a", "value": "changed", "update": true]).error == nil)
     for index in 0..<200 { #expect(try other.call("Set", ["name": "new/\(index)", "value": "x"]).error == nil) }
@@ -111,7 +112,7 @@ private let password = "correct horse battery"
     #expect(try restored.unlock(password)?.error == nil)
     #expect(try restored.client().call("Get", ["name": "a"]).string("value") == "kept")
     #expect(try restored.client().call("Get", ["name": "new/0"]).error == "NoSuchItem")
-    // Another backup can be made.
+    // A further backup can be made.
     #expect(try sandbox.client().backup().last.error == nil)
   }
 
@@ -124,7 +125,7 @@ private let password = "correct horse battery"
       #expect(try client.call("Backup", upgrade: true).error == nil)
       #expect(try client.receive(count: 4) != nil)
     }
-    // The daemon may not have noticed yet.
+    // The daemon may not have noticed the client's end yet.
     let next = try sandbox.client()
     while true {
       let (bytes, last) = try next.backup()
@@ -149,7 +150,7 @@ private let password = "correct horse battery"
     #expect(refused.string("state") == "cold")
   }
 
-  /// A client to which a backup of two megabytes is on its way.
+  /// Makes a client to which a backup of two megabytes is being sent.
   private func begin(_ stand: LockStand) throws -> WireClient {
     let value = String(repeating: "v", count: 1 << 20)
     let client = try stand.sandbox.client()
@@ -159,7 +160,7 @@ private let password = "correct horse battery"
     return client
   }
 
-  /// The number of bytes that are left of a backup, and the last reply.
+  /// Returns the number of bytes left of a backup, and the last reply.
   private func rest(_ client: WireClient) throws -> (count: Int, last: WireClient.Reply) {
     var count = 0
     while let length = try client.receive(count: 4), length != [0, 0, 0, 0] {
@@ -172,7 +173,7 @@ private let password = "correct horse battery"
     let stand = try LockStand()
     let client = try begin(stand)
     try stand.prepareForSleep(true)
-    // The daemon lets go of the inhibitor when no key is left, though the client still does not read.
+    // The daemon releases the inhibitor once no key is left, though the client still does not read.
     try stand.wait("the inhibitor to be released") { try !stand.inhibitors().contains(#""sleep" "vault""#) }
     let (count, last) = try rest(client)
     #expect(last.error == "Locked")
@@ -184,7 +185,7 @@ private let password = "correct horse battery"
     let stand = try LockStand(config: "keep-across-sleep = true")
     let client = try begin(stand)
     try stand.prepareForSleep(true)
-    // The events of the items that were stored come first.
+    // The events of the stored items come first.
     while try stand.nextEvent() != "locked: the machine goes to sleep" {}
     let (count, last) = try rest(client)
     #expect(last.error == nil)
@@ -198,7 +199,7 @@ private let password = "correct horse battery"
       "AddSlot", ["kind": "login", "kdf_memory": 19 << 20, "kdf_passes": 2]
     ) { prompt in prompt["style"] as? String == "secret" ? password : "the login password" }
     #expect(added?.error == nil)
-    // No vault is made like this: there was a password, which cannot be read any more.
+    // No vault is made like this: its password slot became unreadable.
     try sandbox.stopDaemon()
     try sandbox.editStore("UPDATE slots SET record = x'00' WHERE id = 1")
     try sandbox.startDaemon()
@@ -215,9 +216,9 @@ private let password = "correct horse battery"
       #expect(reply.error == "org.varlink.service.InvalidParameter")
       #expect(reply.string("parameter") == "upgrade")
     }
-    // The connection is still Varlink's.
+    // The connection still speaks Varlink.
     #expect(try client.call("Get", ["name": "a"]).string("value") == "kept")
-    // A client that does not wait for the answer is cut off: its bytes would be taken for something else.
+    // A client that does not wait for the answer is cut off: its next bytes would be taken for something else.
     let hasty = try sandbox.client()
     let call = #"{"method":"io.vaultd.Vault.Backup","upgrade":true}"# + "\0"
     hasty.send(Array((call + call).utf8))
@@ -245,13 +246,13 @@ private let password = "correct horse battery"
     defer { other.close() }
     let start = try peak(other)
     #expect(try other.restore(bytes).error == nil)
-    // Argon2id took 19 MiB.
+    // Argon2id used 19 MiB of this.
     #expect(try peak(other) < start + (19 + 12) << 20)
     #expect(try other.unlock(password)?.error == nil)
     #expect(try other.client().call("Status").integer("items") == 64)
   }
 
-  /// A vault with 64 values of 1 MiB each, made without the daemon, which would take long in a debug build.
+  /// Makes a vault with 64 values of 1 MiB each, without the daemon, because a debug build of it would take long.
   private func makeLargeVault(in directory: String) throws {
     let vaultKey = RandomBytes.secret(count: 32)
     let vaultID = RandomBytes.array(count: 16)

@@ -41,7 +41,7 @@ import VaultTesting
     #expect(unsafe stat(file, &status) == 0)
     #expect(status.st_mode & 0o777 == 0o600)
     try sandbox.startDaemon()
-    // The call comes while the TPM may still be at work: it waits for that, and for nothing else.
+    // The call may come while the TPM is still at work; it waits for the TPM and for nothing else.
     let client = try sandbox.client()
     let always = try client.call("Get", ["name": "a"])
     #expect(always.string("value") == "value of a", "\(always)")
@@ -65,7 +65,7 @@ import VaultTesting
     let vault = try Keychain(opening: copyOfStore(sandbox)).vaultID
     let key = try KeystoreStand(sandbox, "tpm2-device = \(chip.device)").fetch([UInt8](sealed), from: .tpm2)
     #expect(search.find(key) == [])
-    // The positive control: the vault's id, which the daemon has to know, is found.
+    // The positive control: the search finds the vault's id, which the daemon must know.
     #expect(search.find(vault).contains("raw"))
   }
 
@@ -96,7 +96,7 @@ import VaultTesting
     waiting.send(frame: #"{"method":"io.vaultd.Vault.Get","parameters":{"name":"a"}}"#)
     #expect(try sandbox.client().call("Status").string("state") == "cold")
     #expect(try sandbox.unlock(password)?.error == nil)
-    // The unlock opened the item; the call that waits for the TPM still goes on with the TPM.
+    // The unlock opened the item; the call that waits for the TPM still waits.
     #expect(try sandbox.client().call("Get", ["name": "a"]).string("value") == "value of a")
     chip.resume()
     #expect(try waiting.reply().string("value") == "value of a")
@@ -152,7 +152,7 @@ import VaultTesting
     #expect(try answer(conversation) == "NoSuchConversation")
     try expectNothing()
 
-    // The TPM is at work on the key, and the password was given.
+    // The password was given, and the TPM is sealing the key.
     chip.pause()
     let (sealing, sealed) = try begin()
     #expect(try answer(sealed) == nil)
@@ -164,7 +164,7 @@ import VaultTesting
     while !ProcessTree.processes(named: "vault-tpm2", of: daemon).isEmpty { sched_yield() }
     try expectNothing()
 
-    // The place of the key stays the same, whatever else is set.
+    // This time the key's place stays the same, and another setting changes.
     let (going, last) = try begin()
     try readAgain("boot-key = \(files[2])\nidle = 1h")
     #expect(try answer(last) == nil)
@@ -186,7 +186,7 @@ import VaultTesting
     try sandbox.startDaemon(environment: environment)
     #expect(try sandbox.client().call("Get", ["name": "a"]).string("value") == "value of a")
     try sandbox.stopDaemon()
-    // Without the service manager the vault is a cold one like any other.
+    // Without the service manager's credential, the vault is cold like any other.
     try sandbox.startDaemon()
     #expect(try sandbox.client().call("Get", ["name": "a"]).error == "Locked")
     let said = try sandbox.warnings()

@@ -26,7 +26,7 @@ final class BusStand: Sendable {
 
   deinit { loop.shutdownGracefully { _ in } }
 
-  /// Waits until the connection is there, or gone.
+  /// Waits until the connection is up, or gone.
   func wait(connected: Bool) throws {
     let done = loop.makePromise(of: Void.self)
     loop.execute { [bus] in

@@ -25,7 +25,7 @@ import VaultTesting
     }
     #expect(unknown?.isNoService == true)
     #expect(throws: BusError.malformed) { try stand.call(driver.method("GetId")) { try $0.flag() } }
-    // A service that is stopped never says anything.
+    // A stopped service never replies.
     let service = try real.mock("vault.test.Silent", ["vault.test.Silent", "/", "vault.test.Silent"])
     service.pause()
     let silent = BusMethod.Object(destination: "vault.test.Silent", path: "/", interface: "vault.test.Silent")
@@ -33,7 +33,7 @@ import VaultTesting
       try stand.call(silent.method("Hello"), limit: .seconds(1)) { try $0.string() }
     }
     #expect(late?.name == "org.freedesktop.DBus.Error.NoReply")
-    // A call to one that dies ends at once.
+    // A call to a service that dies ends at once.
     service.stop()
     #expect(throws: BusError.self) { try stand.call(silent.method("Hello")) { try $0.string() } }
   }
@@ -53,9 +53,9 @@ import VaultTesting
         done.completeWith(Result { _ = try result.get() })
       }
     }
-    // A test must not wait for ever.
+    // A limit, so that the test never waits for ever.
     stand.loop.scheduleTask(in: .seconds(60)) { done.fail(SandboxError("waited in vain")) }
-    // By this answer, the call is on its way.
+    // Once this call is answered, the first call is on its way.
     _ = try stand.call(driver.method("GetId")) { try $0.string() }
     real.stop()
     #expect(throws: BusError.disconnected) { try done.futureResult.wait() }
@@ -83,7 +83,7 @@ import VaultTesting
       return try done.futureResult.wait()
     }
     #expect(try callAtOnce(real.address, limit: .seconds(60)).count == 32)
-    // A bus that listens and says nothing.
+    // A bus that accepts the connection and sends nothing.
     let silent = try ListeningSocket.bound(to: sandbox.runtime + "/silent")
     defer { close(silent.descriptor) }
     #expect(throws: BusError.disconnected) {

@@ -9,14 +9,14 @@ import VaultWire
 @testable import VaultDaemon
 @testable import VaultService
 
-/// A walk over all methods of the Varlink socket, whose entries are held to a table.
+/// Calls every method of the Varlink socket and compares the audit entries with a table.
 @Suite("Each method in the audit log") struct CallsInLogTests {
-  /// A call of a method, and the entries that are there when it was answered: `ACTION OUTCOME ITEM: DETAIL`.
+  /// A call of a method, and the entries that exist once the call was answered: `ACTION OUTCOME ITEM: DETAIL`.
   private struct Row {
     let parameters: String
-    /// The client is the owner of the vault, which is unlocked and has the item `a`.
+    /// The entries if the client owns the vault, which is unlocked and has the item `a`.
     let allowed: [String]
-    /// The client is a user who may do nothing.
+    /// The entries if the client is a user without rights.
     let denied: [String]
 
     init(_ allowed: [String], denied: [String]? = nil) { self.init("{}", allowed, denied: denied) }
@@ -119,7 +119,7 @@ import VaultWire
     }
   }
 
-  /// The entries that the clients' calls have left, in their order.
+  /// Returns the entries that the clients' calls have left, in order.
   private static func told(_ client: ConnectionStand.Inside, _ uid: uid_t = geteuid()) throws -> [String] {
     let isLocked = client.vault.state.kind != .unlocked
     if isLocked { try client.unlock() }
@@ -131,8 +131,8 @@ import VaultWire
     while true {
       let (found, isOver) = try reading.page(until: .max) { 0 }
       for entry in found.map(\.entry) where entry.caller?.pid == getpid() && entry.caller?.uid == uid {
-        // What a token has for its name is drawn, and times are the clock's. The settings that Reload finds changed are
-        // those of the stand.
+        // A token's id is random, and times depend on the clock, so replace both. The settings that Reload finds
+        // changed are the stand's own.
         let detail = entry.detail.map {
           $0.replacing(/token [0-9a-f]{32}/, with: "token ID").replacing(/newest time .+/, with: "TIMES")
             .replacing(/^audit$/, with: "")
@@ -159,12 +159,12 @@ import VaultWire
       defer { stand.close() }
       try stand.on { client in _ = client.send(Self.frame(method, row.parameters)) }
       try stand.goRound("an answer to \(method)") { client in !client.hasWork }
-      // No time passes here, which alone would write it.
+      // No time passes here, so the timed write of the log has not happened.
       let isOnDisk = try stand.on { client in
         try client.vault.audit.block.count == 0 && !client.vault.keychain().hasUnwrittenAudit
       }
       if !settings.isEmpty, !Self.exceptions.contains(method) { #expect(isOnDisk, "\(method) \(uid)") }
-      // What these find out takes turns of its own.
+      // Verify and Salvage do their work in later turns.
       if method == .verify || method == .salvage {
         try stand.goRound("the end of \(method)") { client in client.connection.current.onCancel == nil }
       }
@@ -173,7 +173,7 @@ import VaultWire
     }
   }
 
-  /// Calls that wait, and what the log has of one that is not answered: with the vault locked, or with it unlocked.
+  /// Calls that wait, and the entry that the log has if the call is cancelled, for a locked or an unlocked vault.
   private static let waiting: [(method: MethodName, parameters: String, isLocked: Bool, entry: String)] = [
     (.get, #"{"name":"a","wait_ms":60000}"#, true, "get cancelled a"),
     (.sign, #"{"name":"a","value":"x","wait_ms":60000}"#, true, "use cancelled a"),
@@ -210,7 +210,7 @@ import VaultWire
     let stand = try ConnectionStand.unlocked("audit = required")
     defer { stand.close() }
     try stand.on { client in
-      // A frame of this length is handled in another turn than it is read in.
+      // A frame of this length is handled in a later turn than the one that reads it.
       let value = String(repeating: "x", count: 100 << 10)
       client.send(Self.frame(.set, #"{"name":"k","value":"\#(value)"}"#))
       client.vault.lock(because: .asked)
@@ -226,8 +226,8 @@ import VaultWire
     }
   }
 
-  /// The calls that are answered where the log is required and cannot be written: an unlock, a lock and what they need,
-  /// and, of a store that has failed, what finds out what is left, and saves it.
+  /// The calls that are answered although the log is required and cannot be written: an unlock, a lock and the calls
+  /// that these need; and, for a failed store, the calls that find out what is left and save it.
   private static let exceptions: Set<MethodName> = [
     .getInfo, .getInterfaceDescription, .status, .unlock, .respond, .lock, .attend, .confirm, .dismiss, .audit, .verify,
     .salvage, .backup, .repairAudit, .reload,
@@ -246,7 +246,8 @@ import VaultWire
     func call(_ method: MethodName) throws -> [String] {
       try stand.on { client in
         _ = client.messages()
-        // So that nobody expects the client back at once, and waits for it on a clock that stands still.
+        // The pause lets the daemon stop polling for the client's next request, which would wait on a clock that stands
+        // still.
         client.pass(.seconds(1))
         client.send(Self.frame(method, Self.row(method).parameters))
       }
@@ -257,7 +258,7 @@ import VaultWire
       let replies = try call(method)
       #expect(replies.count == 1 && replies[0].contains(answer), "\(method) \(replies)")
     }
-    // Of the others those that do not keep the connection.
+    // Those of the exceptions that do not occupy the connection.
     for method in [MethodName.getInfo, .getInterfaceDescription, .status, .audit, .lock, .respond, .confirm, .dismiss] {
       let replies = try call(method)
       #expect(!replies.isEmpty && !replies.contains { $0.contains(answer) }, "\(method) \(replies)")

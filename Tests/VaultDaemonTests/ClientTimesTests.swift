@@ -45,7 +45,7 @@ import VaultWire
       #expect(first == (1, true, false))
       try stand.on { _ in }
     }
-    // Silence between two calls has no limit.
+    // Silence between two calls may last for any time.
     try withStand { stand in
       let open = try stand.on { client in
         client.call("Status")
@@ -131,7 +131,7 @@ import VaultWire
           client.call("Monitor", more: true)
           if !reads { client.stopReading() }
         }
-        // Some hundred KiB in all, never more at a time than may wait here.
+        // Some hundred KiB of events in all, but never more at a time than may wait here.
         for _ in 0..<count / 100 {
           try stand.on { client in
             for index in 0..<100 {

@@ -71,10 +71,10 @@ import VaultTesting
     try set("a", "otpauth://hotp/?secret=\(Self.seed)&counter=3", client, ["update": true])
     let counted = try #require(try code())
     #expect(counted.keys.sorted() == ["algorithm", "digits"])
-    // Searches do not open values.
+    // A search opens no values.
     let found = try #require(try client.call("Find").parameters["items"] as? [WireClient.Message])
     #expect(found.count == 1 && found[0]["code"] == nil)
-    // Neither of one that has expired, nor without the presence that it asks for, nor after a lock.
+    // No code is given for an expired item, for an item whose required presence is missing, or after a lock.
     try set("past", uri, client, ["expires": 1])
     try set("proven", uri, client, ["require": "biometry"])
     #expect(try code("past") == nil && code("proven") == nil)
@@ -177,7 +177,7 @@ import VaultTesting
     }
   }
 
-  /// The bytes that base32 without padding stands for.
+  /// Decodes base32 without padding.
   private func decoded(_ text: [UInt8]) -> [UInt8] {
     let symbols = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567".utf8)
     let bits = text.flatMap { symbol in

@@ -25,7 +25,7 @@ struct ColdSlotTests {
     #expect(refused.reply?.sentence?.contains("--insecure-file does it anyway") == true)
     #expect(refused.said == [])
     #expect(try keyFiles(stand).count == 1)
-    // The slot's key goes with it.
+    // Removing the slot also removes its key.
     let removed = try stand.vault.converse("RemoveSlot", ["id": 2], typing: [stand.vault.password])
     #expect(removed.reply?.error == nil)
     try stand.wait("the key to go") { try keyFiles(stand).isEmpty }
@@ -96,14 +96,15 @@ struct ColdSlotTests {
     let edited = try edit(vault, from: other, to: own)
     try vault.start()
     #expect(try users(vault) == [Int(own)])
-    // No fingers were recorded for the other user, so the slot would be void; with none enrolled it is not.
+    // No fingers were recorded for the other user, so enrolled fingers would make the slot void; without any, it is not
+    // void.
     try stand.reader.forget(vault.user.name)
     #expect(try vault.obstacle(to: "pam") == nil)
     let talk = try vault.unlock(typing: [vault.user.password, vault.password])
     #expect(talk.mentions("the key that slot 2's keystore gave does not open it"))
     #expect(try vault.state() == "unlocked: by password")
 
-    // An unlock with the password must not make a new record of the edited one, either.
+    // An unlock with the password must not renew the edited record, either.
     try stand.reader.enrol(vault.user.name, print: "finger-A")
     try vault.lock()
     #expect(try vault.unlock(typing: [vault.password]).reply?.error == nil)
@@ -137,7 +138,7 @@ struct ColdSlotTests {
     return slots.first { $0["id"] as? Int == 2 }?["users"] as? [Int] ?? []
   }
 
-  /// Puts one uid in the place of another in the record of slot 2, and answers the record.
+  /// Replaces a uid in the record of slot 2, and returns the record.
   private func edit(_ vault: UserVault, from: UInt32, to: UInt32) throws -> String {
     func bytes(_ uid: UInt32) -> String { (0..<4).map { String(format: "%02x", uid >> ($0 * 8) & 0xFF) }.joined() }
     let script = """

@@ -22,7 +22,7 @@ import Testing
     #expect(settings.count == 16, "\(settings)")
     #expect(settings.map { String($0.prefix { $0 != " " }) }.sorted() == Configuration.keys.sorted())
     var read = try Configuration(parsing: settings.joined(separator: "\n"))
-    // These differ from user to user, or have another form.
+    // These two settings have no common default, or a different form.
     #expect(read.vault.bootKey == .file("/etc/vault/boot.key"))
     #expect(read.keyringBusName == "org.freedesktop.secrets")
     (read.vault.bootKey, read.keyringBusName) = (nil, nil)

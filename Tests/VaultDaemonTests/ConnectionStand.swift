@@ -15,14 +15,13 @@ import VaultTesting
 /// One client's connection to a daemon without a socket, on clocks that the test moves.
 ///
 /// The daemon has a loop of its own; the connection's timers run when the test says so. Bytes for the client go into
-/// memory, where it reads them at once or never.
+/// memory, where the client reads them at once or never.
 final class ConnectionStand: Sendable {
-  /// The hands of the daemon's clocks: that of `CLOCK_MONOTONIC`, and that of `CLOCK_BOOTTIME`, which a sleep moves as
-  /// well.
+  /// The daemon's clocks: `CLOCK_MONOTONIC`, and `CLOCK_BOOTTIME`, which a sleep moves as well.
   fileprivate final class Hands: Sendable {
     private let time = Atomic<Int64>(1_000_000_000)
     private let slept = Atomic<Int64>(0)
-    /// The nanoseconds by which each look at `CLOCK_MONOTONIC` moves it on.
+    /// The nanoseconds by which each reading of `CLOCK_MONOTONIC` advances it.
     let stride = Atomic<Int64>(0)
     var awake: Int64 { time.add(stride.load(ordering: .relaxed), ordering: .relaxed).newValue }
     var now: Int64 { awake + slept.load(ordering: .relaxed) }
@@ -30,11 +29,11 @@ final class ConnectionStand: Sendable {
     func sleep(_ nanoseconds: Int64) { slept.add(nanoseconds, ordering: .relaxed) }
   }
 
-  /// The part that is used on the loop alone.
+  /// The part of the stand that is used on the loop only.
   final class Inside {
     let assembly: Assembly
     let connection: VarlinkConnection
-    /// An object that a test looks at again later.
+    /// An object that a test keeps for a later look.
     var kept: AnyObject?
     private let channel: EmbeddedChannel
     private let timers: EmbeddedEventLoop
@@ -44,10 +43,10 @@ final class ConnectionStand: Sendable {
     var vault: Vault { assembly.rooms.vault }
     var door: VarlinkDoor { assembly.door }
 
-    /// Has each look at `CLOCK_MONOTONIC` move it on, so that what looks at it sees its time pass.
+    /// Makes each reading of `CLOCK_MONOTONIC` advance it, so that code that reads the clock sees time pass.
     func passAtEachLook(_ time: TimeAmount) { hands.stride.store(time.nanoseconds, ordering: .relaxed) }
 
-    /// Another client of the same process.
+    /// Makes a second client of the same process.
     func another() throws -> Inside { try Inside(assembly, timers, hands, pid: getpid(), uid: geteuid()) }
 
     fileprivate init(_ assembly: Assembly, _ timers: EmbeddedEventLoop, _ hands: Hands, pid: pid_t, uid: uid_t) throws {
@@ -58,12 +57,12 @@ final class ConnectionStand: Sendable {
       connection.peerStarted = PeerProcess.start(of: getpid())
       channel = EmbeddedChannel(loop: timers)
       try channel.pipeline.syncOperations.addHandlers(reader, connection)
-      // Nobody is there; the channel only takes itself for connected.
+      // The channel has no peer; this only marks it as connected.
       try channel.connect(to: SocketAddress(unixDomainSocketPath: "/nowhere")).wait()
     }
 
     var isOpen: Bool { channel.isActive }
-    /// True while the daemon has a call of the client that it has not begun to handle.
+    /// True while the daemon holds a call of the client that it has not begun to handle.
     var hasWork: Bool { connection.input.inbound.hasCall || connection.input.isScheduled }
     var now: Int64 { hands.now }
 
@@ -77,10 +76,10 @@ final class ConnectionStand: Sendable {
     /// Makes the client stop reading.
     func stopReading() { reader.isReading = false }
 
-    /// Makes the client read all that it was sent, and all that comes.
+    /// Makes the client read everything sent so far, and everything later.
     func goOnReading() { reader.goOn() }
 
-    /// Brings bytes from the client; the caller also gets the buffer that they came in.
+    /// Delivers bytes from the client, and returns the buffer that they came in.
     @discardableResult
     func send(_ text: String) -> ByteBuffer {
       let buffer = ByteBuffer(string: text)
@@ -88,12 +87,12 @@ final class ConnectionStand: Sendable {
       return buffer
     }
 
-    /// Brings a whole call.
+    /// Delivers a whole call.
     func call(_ method: String, _ parameters: String = "{}", more: Bool = false) {
       send("{\"method\":\"io.vaultd.Vault.\(method)\",\"parameters\":\(parameters)\(more ? ",\"more\":true" : "")}\0")
     }
 
-    /// The messages that the client has read since the last call of this.
+    /// Returns the messages that the client has read since the last call of this function.
     func messages() -> [String] {
       var text = ""
       while let part = (try? channel.readOutbound(as: ByteBuffer.self)) ?? nil { text += String(buffer: part) }
@@ -105,16 +104,16 @@ final class ConnectionStand: Sendable {
       timers.advanceTime(by: time)
     }
 
-    /// Makes the client leave, whatever it waits for.
+    /// Ends the client's connection, even if a call waits.
     func leave() { end() }
 
-    /// Lets the machine sleep, of which no timer knows.
+    /// Lets the machine sleep; timers do not notice that.
     func sleep(_ time: TimeAmount) { hands.sleep(time.nanoseconds) }
 
     fileprivate func end() { _ = try? channel.finish(acceptAlreadyClosed: true) }
   }
 
-  /// A handler that holds back all that the client does not read: no write is done until it does.
+  /// A handler that holds back everything that the client does not read: no write completes until the client reads.
   fileprivate final class Reader: ChannelOutboundHandler {
     typealias OutboundIn = ByteBuffer
     var isReading = true
@@ -136,7 +135,7 @@ final class ConnectionStand: Sendable {
       for (data, promise) in held { context?.writeAndFlush(data, promise: promise) }
     }
 
-    /// Holds back the end of the output, which would end all of this channel: the client can still send.
+    /// Suppresses the end of the output, which would close this channel entirely: the client can still send.
     func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
       if mode == .output { promise?.succeed() } else { context.close(mode: mode, promise: promise) }
     }
@@ -151,15 +150,15 @@ final class ConnectionStand: Sendable {
   private let sandbox: Sandbox
   private let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
   private let loop: any EventLoop
-  /// The part on the loop; nil once the stand is closed.
+  /// The loop's part of the stand; nil once the stand is closed.
   private let inside: NIOLoopBoundBox<Inside?>
   private let assembly: NIOLoopBound<Assembly>
 
   /// - Parameters:
   ///   - settings: the text of `vaultd.conf`.
-  ///   - pid: the client's process; this one unless told otherwise.
-  ///   - uid: the client's user; the daemon's own unless told otherwise.
-  ///   - prepare: makes the store at that path.
+  ///   - pid: the client's process; by default this one.
+  ///   - uid: the client's user; by default the daemon's own.
+  ///   - prepare: makes the store at the given path.
   init(
     _ settings: String = "", pid: pid_t = getpid(), uid: uid_t = geteuid(),
     prepare: (String) throws -> Void = { _ in }
@@ -179,7 +178,7 @@ final class ConnectionStand: Sendable {
     }.wait()
   }
 
-  /// Runs `body` on the loop, behind all that is waiting there.
+  /// Runs `body` on the loop, behind all work that waits there.
   func on<R: Sendable>(_ body: @escaping @Sendable (Inside) throws -> R) throws -> R {
     try loop.submit { [inside] in
       guard let client = inside.value else { throw SandboxError("the stand is closed") }
@@ -187,7 +186,7 @@ final class ConnectionStand: Sendable {
     }.wait()
   }
 
-  /// Edits the store as an adversary does while no daemon runs, and opens and unlocks it again.
+  /// Edits the store as an adversary does while no daemon runs, and opens and unlocks the store again.
   func edit(_ statement: String) throws {
     try on { client in
       client.vault.wipe()
@@ -200,19 +199,19 @@ final class ConnectionStand: Sendable {
     }
   }
 
-  /// Lets the daemon's loop go round until the condition holds.
+  /// Runs the daemon's loop until the condition holds.
   func goRound(_ what: String, until isSo: @escaping @Sendable (Inside) -> Bool) throws {
     for _ in 0..<100_000 { if try on(isSo) { return } }
     throw SandboxError("waited in vain for \(what)")
   }
 
   func close() {
-    // The end is made on the loop, because the channel belongs to one thread alone.
+    // End the connection on the loop, because the channel belongs to a single thread.
     try? loop.submit { [inside] in
       inside.value?.end()
       inside.value = nil
     }.wait()
-    // The loop ends before the assembly goes, some of whose turns may be waiting there.
+    // The loop ends before the assembly is released, because turns of the assembly may wait there.
     try? group.syncShutdownGracefully()
     withExtendedLifetime(assembly) {}
     sandbox.close()
@@ -222,7 +221,7 @@ final class ConnectionStand: Sendable {
 extension ConnectionStand {
   fileprivate static let key = [UInt8](repeating: 7, count: 32)
 
-  /// A stand with a vault that is unlocked and has the item `a`.
+  /// Makes a stand with an unlocked vault that has the item `a`.
   static func unlocked(
     _ settings: String, pid: pid_t = getpid(), uid: uid_t = geteuid()
   ) throws -> ConnectionStand {

@@ -13,7 +13,7 @@ import VaultTesting
     try body(sandbox, try sandbox.client())
   }
 
-  /// All that is told of an item, but for its name, version and times.
+  /// Returns the described facts of an item, except its name, version and times.
   private func facts(_ name: String, _ client: WireClient) throws -> NSDictionary {
     var item = try #require(try client.call("Show", ["name": name]).parameters["item"] as? WireClient.Message)
     for key in ["name", "version", "created", "modified"] { item[key] = nil }
@@ -40,7 +40,7 @@ import VaultTesting
           #expect(got.string("value") == more["value"] as? String && got.string("data") == more["data"] as? String)
           #expect(try facts(copy, client) == before)
         }
-        // Of the versions it is the current one alone.
+        // A copy has the current version only.
         #expect(try (client.call("History", ["name": "copies/\(name)"]).parameters["versions"] as? [Any])?.count == 1)
       }
     }
@@ -67,7 +67,7 @@ import VaultTesting
         let reply = try client.call("Copy", ["from": "a", "to": name, "made": true])
         #expect(reply.error == "AlreadyExists", "\(change) \(reply)")
       }
-      // Nothing was stored.
+      // No new version was stored.
       #expect(try (client.call("History", ["name": "b"]).parameters["versions"] as? [Any])?.count == 1)
     }
   }

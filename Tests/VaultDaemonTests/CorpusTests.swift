@@ -9,7 +9,8 @@ import VaultModel
   private func texts(_ fuzzer: String) throws -> [(name: String, text: String)] {
     let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../Fuzz/Corpus/\(fuzzer)")
     let files = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
-    // An input that a fuzzing run added may be anything; one that is no text is left out, because it is refused before.
+    // An input that a fuzzing run added may be anything. An input that is not text is left out, because it is refused
+    // before parsing.
     return try files.compactMap { file in
       String(validating: [UInt8](try Data(contentsOf: file)), as: UTF8.self).map { (file.lastPathComponent, $0) }
     }
@@ -22,7 +23,7 @@ import VaultModel
     #expect(texts.count >= 11)
     for (name, text) in texts {
       let isRead = exerciseConfiguration(text)
-      // An input that a fuzzing run added has a hash for a name and may be either.
+      // An input that a fuzzing run added has a hash as its name, and may be valid or not.
       if name.count < 40 { #expect(isRead == readable.contains(name), "\(name)") }
     }
   }

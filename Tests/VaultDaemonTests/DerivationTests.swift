@@ -32,7 +32,7 @@ private let password = "correct horse battery"
     try sandbox.waitOut("password")
     try limit("\(size + (96 << 20)):unlimited")
     #expect(try sandbox.unlock(password)?.error == "OutOfMemory")
-    // An earlier failed attempt is not forgiven either.
+    // The failure of the derivation does not erase the record of an earlier failed attempt.
     let failures = try String(contentsOfFile: sandbox.store + "/backoff", encoding: .utf8)
     #expect(failures.hasPrefix("\(geteuid()) password 1 "), "\(failures)")
     try limit("unlimited:unlimited")
@@ -66,7 +66,7 @@ private let password = "correct horse battery"
       vaultKey: RandomBytes.secret(count: 32), vaultID: VaultID.random().bytes)
     var record = other.encoded()
     for id in UInt8(2)...66 {
-      // The slot's number, behind the format's version.
+      // The byte behind the format's version is the slot's number.
       record[1] = id
       let hex = record.map { String(format: "%02x", $0) }.joined()
       try sandbox.editStore("INSERT INTO slots VALUES(\(id), x'\(hex)')")
@@ -84,7 +84,7 @@ private let password = "correct horse battery"
     defer { sandbox.close() }
     _ = try sandbox.makeVault(password: password)
     try sandbox.stopDaemon()
-    // Eight slots of the highest cost that is allowed; nobody has their secret.
+    // Eight slots of the highest allowed cost; nobody has their secret.
     for id in UInt32(2)...9 {
       let record = try Self.costly(id: id).encoded().map { String(format: "%02x", $0) }.joined()
       try sandbox.editStore("INSERT INTO slots VALUES(\(id), x'\(record)')")
@@ -98,13 +98,13 @@ private let password = "correct horse battery"
     #expect(reply?.error == "Denied" && asked == ["secret"], "\(asked) \(String(describing: reply))")
   }
 
-  /// A slot that claims the highest cost; no secret opens it.
+  /// Makes a slot that claims the highest cost; no secret opens it.
   private static func costly(id: UInt32) throws -> SlotRecord {
     let vaultKey = RandomBytes.secret(count: 32)
     let slot = try SlotRecord.make(
       id: id, kind: .password, label: String(repeating: "x", count: 16), created: 1, secret: vaultKey, kdf: .floor,
       vaultKey: vaultKey, vaultID: VaultID.random().bytes)
-    // The cost is in the clear: memory and passes follow the kind, the time and the mark that they are there.
+    // The cost stands in the clear: memory and passes follow the kind, the time and the mark of their presence.
     var bytes = slot.encoded()
     let floor = cost(.floor)
     let place = try #require(bytes.indices.first { bytes[$0...].starts(with: floor) })
@@ -114,7 +114,7 @@ private let password = "correct horse battery"
     return costly
   }
 
-  /// Memory and passes as a slot's record has them.
+  /// Memory and passes as encoded in a slot's record.
   private static func cost(_ parameters: Argon2id.Parameters) -> [UInt8] {
     (0..<8).map { UInt8(truncatingIfNeeded: parameters.memory >> ($0 * 8)) }
       + (0..<4).map { UInt8(truncatingIfNeeded: parameters.passes >> ($0 * 8)) }
@@ -124,7 +124,7 @@ private let password = "correct horse battery"
     let sandbox = try Sandbox()
     defer { sandbox.close() }
     try sandbox.startDaemon()
-    // The first derivation takes seconds, the others are asked for at once.
+    // The first derivation takes seconds; the other calls come at once.
     let cost: WireClient.Message = ["kdf_memory": 256 << 20, "kdf_passes": 20]
     var asking: [WireClient] = []
     for _ in 0..<20 {
@@ -141,7 +141,7 @@ private let password = "correct horse battery"
     let sandbox = try Sandbox()
     defer { sandbox.close() }
     try sandbox.startDaemon()
-    // A derivation that is long enough for a client to leave, whatever else runs.
+    // The derivation is long enough for a client to leave meanwhile, even on a busy machine.
     #expect(try sandbox.converse("Init", ["kdf_memory": 256 << 20, "kdf_passes": 10]) { _ in password }?.error == nil)
     let floor: WireClient.Message = ["kind": "password", "kdf_memory": 19 << 20, "kdf_passes": 2]
     let added = try sandbox.converse("AddSlot", floor) {
@@ -176,7 +176,7 @@ private let password = "correct horse battery"
     defer { sandbox.close() }
     _ = try sandbox.makeVault(password: password, recovery: true)
     let asking = try sandbox.client()
-    // This derivation takes seconds at least.
+    // This derivation takes at least seconds.
     let prompt = try asking.call(
       "AddSlot", ["kind": "password", "kdf_memory": 512 << 20, "kdf_passes": 20], more: true)
     let conversation = try #require(prompt.string("conversation"))
@@ -193,7 +193,7 @@ private let password = "correct horse battery"
     #expect(try available().isSuperset(of: ["password", "recovery"]))
     try answer("another password")
     #expect(try available().isDisjoint(with: ["password", "recovery"]))
-    // Nobody is prompted for either in vain.
+    // Nobody is prompted in vain for either secret.
     for method in ["password", "recovery"] {
       #expect(try sandbox.client().call("Unlock", ["method": method], more: true).error == "BackingOff")
     }

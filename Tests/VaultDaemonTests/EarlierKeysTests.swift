@@ -18,7 +18,7 @@ import VaultTesting
     try sandbox.stopDaemon()
     let pem = try sandbox.run(["genpkey", "-algorithm", "ed25519"], program: "/usr/bin/openssl").stdout
     do {
-      // It knows no keys, as an earlier program did not.
+      // The item is stored without a public key, as an earlier program stored it.
       let keychain = try Keychain(opening: sandbox.store)
       try keychain.unlock(vaultKey: unsafe SecureBytes(copying: keys.vault.span.bytes))
       let change = ItemChange(name: try ItemName("old"), kind: .sshKey)

@@ -6,26 +6,26 @@ import VaultWire
 @testable import VaultService
 
 @Suite("Events") struct EventsTests {
-  /// A stand for events that are sent in turns, which the test gives.
+  /// A stand for events that are sent in turns, which the test runs.
   private final class Stand {
     var now: Int64 = 0
     private(set) lazy var turns = Turns(now: { [unowned self] in now }, ask: {})
     private(set) lazy var events = Events(in: turns, holders, recent: RecentEvents(in: holders) { 7 })
     let holders = SecretHolders()
 
-    /// A watcher, and the frames that it was sent.
+    /// A watcher, and the frames sent to it.
     final class DescriptorWatcher {
       var frames: [String] = []
-      /// The sizes of the pieces that came, in bytes.
+      /// The sizes of the received pieces, in bytes.
       var pieces: [Int] = []
-      /// The work to do with the next piece; nothing more is sent after that.
+      /// An action to run at the next piece; nothing more is sent after that.
       var leaves: (() -> Void)?
 
       var id: ObjectIdentifier { ObjectIdentifier(self) }
 
       func take(_ messages: RawSpan) -> Bool {
         pieces.append(messages.byteCount)
-        // Copied before the span ends.
+        // Copy the bytes before the span ends.
         let bytes = unsafe messages.withUnsafeBytes { unsafe Array($0) }
         #expect(bytes.last == 0)
         frames += bytes.split(separator: 0).map { String(decoding: $0, as: UTF8.self) }
@@ -113,7 +113,7 @@ import VaultWire
     let stand = Stand()
     let deaf = stand.watcher()
     let other = stand.watcher()
-    // A connection that closes does this.
+    // A connection that closes removes itself in the same way.
     deaf.leaves = { stand.events.remove(deaf.id) }
     stand.announce(0..<3)
     stand.run()
@@ -180,7 +180,7 @@ import VaultWire
     let changing = stand.watcher { _ in isAllowed }
     stand.announce(0..<3)
     stand.run()
-    // The decision is made when an event is told, whatever was decided before.
+    // Each event is decided when it is sent, whatever was decided for earlier events.
     isAllowed = false
     stand.announce(3..<6)
     stand.events.announce(.state(LockState(kind: .locked, cause: .asked, since: 2)), at: 2)

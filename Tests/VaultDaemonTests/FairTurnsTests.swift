@@ -3,17 +3,17 @@ import Testing
 @testable import VaultService
 
 @Suite("Turns among users") struct FairTurnsTests {
-  /// A stand for turns, on a clock that the work moves.
+  /// A stand for turns, on a clock that the work advances.
   private final class Stand {
     var now: Int64 = 0
     private(set) var done: [String] = []
-    /// The nanoseconds that were spent on each line.
+    /// The nanoseconds spent on each line.
     private(set) var spent: [Line.Owner: Int64] = [:]
     private(set) lazy var turns = Turns(
       now: { [unowned self] in now }, ask: {}, atEnd: { [unowned self] in isAtEnd = true })
     var isAtEnd = false
 
-    /// Work of a line that takes so long, and then comes again as often as `times` says.
+    /// Queues work on a line that takes this long, and that is queued again until it was done `times` times.
     func work(_ line: Line, _ microseconds: Int64, times: Int = 1, _ name: String = "") {
       turns.wait(line) { [unowned self] in
         done.append(name)
@@ -23,7 +23,7 @@ import Testing
       }
     }
 
-    /// Work that is done at once, if it may be.
+    /// Does work at once, if the line may go; returns false otherwise.
     func ask(_ line: Line, _ microseconds: Int64) -> Bool {
       guard turns.mayGo(line) else { return false }
       let began = now
@@ -106,7 +106,7 @@ import Testing
     let (one, other) = (Line(of: 1), Line(of: 2))
     #expect(stand.ask(one, 30) && stand.ask(one, 10))
     stand.work(one, 10)
-    // What waits of its own line comes first, and one that has had nothing comes before that.
+    // Work that waits in the same line comes first, and a line that has had no time comes before that.
     #expect(!stand.turns.mayGo(one) && stand.turns.mayGo(other))
     stand.work(other, 10)
     #expect(!stand.turns.mayGo(Line(of: 1)) || !stand.turns.mayGo(other))
@@ -125,14 +125,14 @@ import Testing
     answered = 0
     while stand.ask(one, 10) { answered += 1 }
     #expect(answered == 1)
-    // One that has had less than those who wait need not wait for that.
+    // A line that has had less time than those that wait need not wait for the look at the sockets.
     stand.work(one, 10)
     #expect(stand.turns.isSpent && !stand.turns.mayGo(other) && stand.turns.mayGo(other, isShort: true))
     #expect(!stand.turns.mayGo(one, isShort: true))
     stand.turns.turn()
     stand.turns.looks()
     #expect(stand.ask(one, 10))
-    // The other one has been silent for so long that nobody is held up for it.
+    // The other user has been silent for so long that nobody is held up for them.
     stand.now += Turns.memory
     stand.turns.looks()
     _ = stand.ask(one, 10)
@@ -185,7 +185,7 @@ import Testing
     stand.turns.turn()
     stand.work(one, 10)
     #expect(stand.ask(other, 10))
-    // The other has had more than what waits, until enough is done for that one's connections.
+    // The other line has had more time than the waiting one, until enough is done for the waiting user's connections.
     for _ in 0..<3 {
       stand.now += 20_000
       stand.turns.chargeLoop(other)

@@ -6,7 +6,7 @@ import VaultTesting
 @Suite(
   "From one way in to the next", .enabled(if: TestUser.canBeMade, "makes users of the machine, which needs root"))
 struct FallbackTests {
-  /// A stand with a vault that has a slot in memory, locked.
+  /// Makes a stand with a locked vault that has a slot with its key in memory.
   private func stand() throws -> FingerStand {
     let stand = try FingerStand()
     do {
@@ -71,7 +71,7 @@ struct FallbackTests {
         try vault.unlock(["method": "pam"], touching: threeWrong, on: stand.reader).reply?.error == "TooManyTries")
       if milliseconds == 1000 { try clock.sleep(seconds: 1) }
     }
-    // A restart changes nothing about that.
+    // A restart does not reset the failed attempts.
     try vault.sandbox.stopDaemon()
     #expect(try failures(vault).hasPrefix("\(vault.user.uid) pam 2 "))
     try vault.start()
@@ -88,7 +88,7 @@ struct FallbackTests {
     #expect(try vault.state() == "unlocked: by recovery code")
     try vault.lock()
 
-    // Without a reader there is nothing but to wait.
+    // Without a reader the user can only wait.
     try stand.reader.unplug()
     let waiting = "too soon after a wrong answer, wait "
     #expect(try vault.obstacle(to: "pam")?.hasPrefix(waiting) == true)
@@ -97,7 +97,7 @@ struct FallbackTests {
     #expect(own.reply?.error == nil)
   }
 
-  /// The daemon's file of failed attempts.
+  /// Reads the daemon's file of failed attempts.
   private func failures(_ vault: UserVault) throws -> String {
     try String(contentsOfFile: vault.sandbox.store + "/backoff", encoding: .utf8)
   }
@@ -113,7 +113,7 @@ struct FallbackTests {
     while reply.prompt?["style"] as? String != "secret" { reply = try asking.reply() }
     let conversation = try #require(reply.string("conversation"))
     #expect(try vault.client().call("Respond", ["conversation": conversation, "answer": "wrong"]).error == nil)
-    // The attempt was written down before the answer went to PAM.
+    // The attempt was written to disk before the answer went to PAM.
     #expect(try failures(vault).hasPrefix("\(vault.user.uid) pam 1 "))
     withExtendedLifetime(asking) {}
   }
@@ -125,7 +125,7 @@ struct FallbackTests {
     let clock = try MachineClock(in: vault.sandbox)
     try clock.hold()
     try vault.make()
-    // The key is not in memory, where it would not outlive the sleep that moves the clock below.
+    // The key lies in a file: in memory it would not outlive the sleep that moves the clock below.
     _ = try vault.addSlot("file", ["insecure": true])
     let daemon = try #require(vault.sandbox.daemonPid)
     var helpers: [pid_t] = []
@@ -136,7 +136,7 @@ struct FallbackTests {
     }
     #expect(left.reply == nil)
     #expect(helpers.count == 1)
-    // A zombie would still be listed.
+    // A zombie would still be listed as a child.
     try stand.wait("the helper to go") { Self.children(of: daemon).isEmpty }
     let again = try vault.unlock(typing: [vault.password])
     #expect(
@@ -180,7 +180,7 @@ struct FallbackTests {
     }
     #expect(try vault.obstacle(to: "pam") == nil)
     try stand.expectFingerOpens()
-    // The slot whose key lies elsewhere works as well, with nothing in memory.
+    // A slot with its key in a file works as well, with no key in memory.
     try vault.sandbox.stopDaemon()
     try vault.start()
     try stand.expectFingerOpens()
@@ -195,10 +195,10 @@ struct FallbackTests {
     let login = try vault.unlock(typing: [vault.user.password])
     #expect(login.said.last == "secret Login password")
     #expect(try vault.state() == "unlocked: by fingerprint or login password")
-    // The missing reader does not make the slot count for no finger at all, when the password is given.
+    // Without a reader, an unlock with the password does not make the slot count for no finger at all.
     try vault.lock()
     #expect(try vault.unlock(["method": "password"], typing: [vault.password]).reply?.error == nil)
-    // fprintd gets this question after the one about the slot.
+    // fprintd gets this question after the question about the slot.
     #expect(try vault.obstacle(to: "fingerprint") == "there is no fingerprint reader")
     #expect(vault.sandbox.daemonLog.components(separatedBy: "now counts for the fingers").count == 3)
   }

@@ -67,7 +67,7 @@ import VaultStore
       session: AuthenticationSession(uid: access.terms.owner, scope: .session, pid: 1, started: 1))
   }
 
-  /// Has the user 4242 find what a pattern matches.
+  /// Grants the user 4242 the right to find the items that a pattern matches.
   private static func give(_ client: ConnectionStand.Inside, _ pattern: String) throws {
     let access = client.assembly.rooms.access
     access.add(.presence, by: administrator(access), with: [])
@@ -76,7 +76,7 @@ import VaultStore
       for: administrator(access))
   }
 
-  /// The answer to a search for the rest of what one for a single item was not told.
+  /// Returns the answer to a search with these parameters.
   private static func find(_ stand: ConnectionStand, _ parameters: String) throws -> String {
     try stand.on { client in
       client.pass(.seconds(1))
@@ -109,7 +109,7 @@ import VaultStore
     }
     try expectRest()
     for more in [#","query":"kind=password""#, #","query":" ""#] { expectRefused(try goOn(more)) }
-    // The store is opened by another process's daemon, whose keys are read anew.
+    // The store is opened anew, so its keys are read again.
     try stand.edit("SELECT 1")
     try expectRest()
     try stand.on { client in try Self.give(client, "other/*") }
@@ -119,7 +119,7 @@ import VaultStore
       _ = try access.revoke(
         try Subject(parsing: "user:4242"), try ItemPattern("other/*"), for: Self.administrator(access))
     }
-    // With the same rights as then it is good again.
+    // With the same rights as before, the cursor is valid again.
     try expectRest()
     try stand.on { client in
       let access = client.assembly.rooms.access

@@ -20,7 +20,7 @@ struct FingerStand {
 
   func close() { vault.close() }
 
-  /// Locks, and opens the vault with the right finger and nothing else.
+  /// Locks the vault, and opens it with the right finger and nothing else.
   func expectFingerOpens(_ comment: Comment? = nil) throws {
     if try !vault.state().hasPrefix("cold") { try vault.lock() }
     let talk = try vault.unlock(touching: ["finger-A"], on: reader)
@@ -28,8 +28,8 @@ struct FingerStand {
     #expect(try vault.state() == "unlocked: by fingerprint or login password")
   }
 
-  /// Makes the machine go to sleep and wake, as logind tells it. There is no logind at other times: fprintd listens to
-  /// it, too, and pam_fprintd wants to hear more from it than the mock can tell.
+  /// Makes the machine sleep and wake, as logind reports it. logind is mocked only here: fprintd listens to it, too,
+  /// and pam_fprintd expects more from it than the mock can tell.
   func sleep() throws {
     let logind = try reader.bus.mock("org.freedesktop.login1", ["--template", "logind"])
     defer { logind.stop() }
@@ -46,7 +46,7 @@ struct FingerStand {
       "org.freedesktop.login1", LockStand.logindPath, LockStand.manager, "PrepareForSleep", "b", "\(isStart)")
   }
 
-  /// Asks again and again, without a pause, until the condition holds.
+  /// Polls without a pause until the condition holds, for at most 60 s.
   func wait(_ what: String, until isSo: () throws -> Bool) throws {
     let deadline = time(nil) + 60
     while time(nil) < deadline { if try isSo() { return } }

@@ -9,7 +9,7 @@ import VaultTesting
 @Suite("Asking fprintd") struct FingerprintReaderTests {
   private static let service = "net.reactivated.Fprint"
 
-  /// A mock of fprintd; `readers` are the Python bodies of ListEnrolledFingers, one for each of its readers.
+  /// Makes a mock of fprintd; `readers` are the Python bodies of ListEnrolledFingers, one for each reader.
   @discardableResult
   private func fprintd(_ bus: PrivateBus, readers: [String]) throws -> PrivateBus.Service {
     let service = Self.service
@@ -105,7 +105,7 @@ import VaultTesting
     try sandbox.run("-c", script, program: "/bin/sh")
     let stand = try stand(bus)
     var answer = Fingers.noService
-    // fprintd is asked until it has its name.
+    // Ask until fprintd has its name on the bus.
     while answer == .noService { answer = try ask(stand, "root") }
     #expect(answer == (hasReader ? .noEnrolledFinger : .noReader))
   }

@@ -17,8 +17,8 @@ struct FingerprintTests {
 
   private static let swipe = "info Swipe your right index finger across the fingerprint reader"
 
-  /// Checks the user, touching the reader with the next of `prints` at each invitation. The password is there when it
-  /// is asked for.
+  /// Checks the user, who touches the reader with the next of `prints` at each invitation, and gives the password if
+  /// asked.
   private func check(
     _ text: String, on prints: FingerprintStand, _ touches: [String], password: String? = nil
   ) throws -> PresenceStand.Result? {
@@ -88,7 +88,7 @@ struct FingerprintTests {
     let helper = try stand.script(
       "echo $$ >$pid; exec setpriv --reuid=$uid --regid=$uid --clear-groups \"$helper\"")
     do {
-      // Nobody kills the unit's helper: it has to notice by itself, inside the module.
+      // Nobody kills the unit's helper: the helper must notice the cancellation itself, inside the module.
       let unit = byUnit ? try Activation(stand.socket, in: stand.sandbox, command: [helper]) : nil
       let given = try stand.check(service.name, through: helper, variables: [prints.variable]) { said in
         #expect(said == Self.swipe)
@@ -98,7 +98,7 @@ struct FingerprintTests {
       try stand.waitForEnd(of: stand.pid())
       withExtendedLifetime(unit) {}
     }
-    // fprintd stops the reader before it releases it; until then the next client hears that the reader is taken.
+    // fprintd stops the reader before it releases it; until then the next client is told that the reader is in use.
     var next = try check(PAMService.finger, on: prints, ["finger-A"])
     for _ in 0..<100 where next?.outcome.isUnavailable == true {
       next = try check(PAMService.finger, on: prints, ["finger-A"])

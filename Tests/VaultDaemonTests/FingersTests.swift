@@ -12,7 +12,7 @@ import VaultTesting
     for recorded in [none, one, two] {
       for enrolled in [one, two] { #expect(Fingers.fingers(enrolled).agree(with: recorded) == (enrolled == recorded)) }
       #expect(Fingers.noEnrolledFinger.agree(with: recorded) == recorded.isEmpty)
-      // Without a reader PAM can only ask for the password.
+      // Without a reader, PAM can ask for the password only.
       for answer in [Fingers.noBus, .noService, .noReader] { #expect(answer.agree(with: recorded)) }
       #expect(!Fingers.unknown("it does not answer").agree(with: recorded))
     }

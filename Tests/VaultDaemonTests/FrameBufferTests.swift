@@ -8,7 +8,7 @@ import VaultCore
   func order(size: Int) throws {
     var buffer = FrameBuffer()
     var (sent, taken) = (0, 0)
-    // More goes in than comes out, until it is much larger than at the beginning; then all of it comes out.
+    // More bytes go in than come out, until the buffer is much larger than at the beginning; then all bytes come out.
     for round in 0..<60 {
       let bytes = (0..<size + round).map { UInt8(truncatingIfNeeded: sent + $0) }
       buffer.append(unsafe bytes.span.bytes)  // Bytes have no padding.

@@ -38,7 +38,7 @@ import VaultStore
     try client.vault.keychain().set(ItemChange(name: ItemName("large")), value: value, now: 1)
   }
 
-  /// Has other clients take all the room there is for large values; the numbers of their replies.
+  /// Makes other clients take all the room for large values; returns the numbers of their replies.
   private static func fillRoom(_ client: ConnectionStand.Inside) -> [Int] {
     (1...2).compactMap {
       client.door.plaintext.hold(

@@ -4,7 +4,7 @@ import Testing
 
 @testable import VaultDaemon
 
-/// Processes that sleep until the test is over, and how often each was looked for.
+/// Processes that sleep until the test is over, and the number of searches for them.
 private final class Sleepers {
   private var processes: [Process] = []
   private(set) var searches = 0
@@ -48,7 +48,7 @@ private final class Sleepers {
     let (pid, next) = (try sleepers.start(), try sleepers.start())
     #expect(held.running(pid, acceptedAs: 1, most: 4) { sleepers.find(pid) } != nil)
     sleepers.end(pid)
-    // The kernel tells of another process under that number.
+    // The kernel now reports another process under that number.
     let other = held.running(pid, acceptedAs: 3, most: 4) { sleepers.find(next) }
     #expect(other != nil && sleepers.searches == 2)
     #expect(held.running(pid, acceptedAs: 1, most: 4) { sleepers.find(pid) } == nil)
@@ -63,7 +63,7 @@ private final class Sleepers {
     let (pid, former) = (try sleepers.start(), try sleepers.start())
     sleepers.end(former)
     #expect(held.running(pid, acceptedAs: 2, most: 4) { sleepers.find(pid) } != nil)
-    // Its process had the same number before.
+    // The earlier connection belongs to a former process with the same number.
     #expect(held.running(pid, acceptedAs: 1, most: 4) { sleepers.find(former) } == nil)
     #expect(held.running(pid, acceptedAs: 2, most: 4) { sleepers.find(pid) } != nil)
   }

@@ -3,7 +3,7 @@ import Glibc
 import Testing
 import VaultTesting
 
-/// The memory of the programs that the daemon starts, searched for the vault's keys and for what a person typed.
+/// The memory of the programs that the daemon starts, searched for the vault's keys and for the typed secrets.
 @Suite(
   "The memory of the helper programs",
   .enabled(if: MemorySearch.isPossible, MemorySearch.need))
@@ -20,8 +20,8 @@ struct HelperMemoryTests {
     return try wait(name) { ProcessTree.processes(named: name, of: parent).first }
   }
 
-  /// The helper of a keystore that does not answer, once it has read its request: after that it connects to the
-  /// keystore.
+  /// Returns the helper of a keystore that does not answer, once the helper has read its request: after that it
+  /// connects to the keystore.
   private func blockedHelper(_ keystore: String, _ stage: KeyStage) throws -> Int32 {
     let helper = try helper("vault-\(keystore)", of: stage.sandbox.daemonPid)
     return try wait("it to connect to its keystore") { ProcessTree.socketCount(helper) > 1 ? helper : nil }
@@ -58,12 +58,12 @@ struct HelperMemoryTests {
     pause(stage, false)
     while reply.prompt != nil { reply = try client.reply() }
     #expect(reply.error == nil, "\(reply)")
-    // The helper has answered, and ends: what is left of the key by then goes with its memory.
+    // The helper has answered and is ending; the rest of the key goes with its memory.
     try end.wait()
     let found = try Set(MemorySearch(pid: helper, registers: false).find(all).keys)
     #expect(found.isSubset(of: ["presence key 3"]), "\(found)")
     end.letGo()
-    // In the daemon, neither end of the pipe has anything of the key.
+    // In the daemon, neither end of the pipe still holds a part of the key.
     try stage.lock()
     try stage.expect(Held.locked)
   }
@@ -78,7 +78,7 @@ struct HelperMemoryTests {
     let conversation = try #require(prompt.string("conversation"))
     let answer = ["conversation": conversation, "answer": stage.password]
     #expect(try stage.sandbox.client().call("Respond", answer).error == nil)
-    // The copy of its memory is searched later, when the slot is there and its key known.
+    // The copy of the helper's memory is searched later, once the slot exists and its key is known.
     let waiting = try MemorySearch(pid: blockedHelper(keystore, stage))
     pause(stage, false)
     var reply = try client.reply()
@@ -87,14 +87,14 @@ struct HelperMemoryTests {
     try stage.computeKeys()
     let all = stage.keys.keys.merging(secrets(stage)) { $1 }
     #expect(all["presence key 3"] != nil)
-    // The positive control is the one key that the helper cannot do without.
+    // The positive control: the one key that the helper needs.
     #expect(waiting.find(all).keys.sorted() == ["presence key 3"])
     try stage.expect(Held.unlocked)
   }
 
   @Test("that of PAM has nothing before a password was typed, then that alone, and the daemon nothing of it")
   func typing() throws {
-    // This PAM service is at work, with the password, for as long as the test needs.
+    // This PAM service keeps the password and works as long as the test needs.
     let vault = try UserVault(
       pam: """
         auth required pam_unix.so nodelay
@@ -123,7 +123,7 @@ struct HelperMemoryTests {
     defer { kill(module, SIGKILL) }
     let working = try MemorySearch(pid: helper)
     #expect(working.find(all).keys.sorted() == [])
-    // The positive control: PAM keeps the password for the modules to come. The buffers that it came in are wiped.
+    // The positive control: PAM keeps the password for later modules. The buffers that the password came in are wiped.
     #expect(working.find(typed) == ["raw"])
     let daemon = try MemorySearch(pid: try #require(vault.sandbox.daemonPid))
     #expect(daemon.find(["password": typed]) == [:])

@@ -9,7 +9,7 @@ import VaultWire
 @testable import VaultService
 
 @Suite("Helper programs") struct HelperTests {
-  /// Asks a script that stands in for a helper, and answers the error; the script's process has to be gone by then.
+  /// Asks a script that stands in for a helper, and returns the error; the script's process must be gone by then.
   private func ask(_ script: String, within seconds: Int64 = 60) throws -> KeystoreError? {
     let sandbox = try Sandbox()
     defer { sandbox.close() }
@@ -20,7 +20,7 @@ import VaultWire
     if let text = try? String(contentsOfFile: sandbox.root + "/pid", encoding: .utf8),
       let pid = pid_t(text.trimmingCharacters(in: .newlines))
     {
-      // The loop reaps it; kill(2) would still find a zombie.
+      // The loop reaps the helper; kill(2) would still find a zombie.
       let deadline = Date(timeIntervalSinceNow: 30)
       while kill(pid, 0) == 0, Date() < deadline { sched_yield() }
       #expect(kill(pid, 0) != 0, "the helper is still there")
@@ -67,9 +67,9 @@ import VaultWire
       printf '{"error":"refused","reason":"%s"}\\0' "$found" >&0
       """)
     let reason = try #require(error?.reason)
-    // The two lowest bits of SigIgn's upper half are signals of the C library's own.
+    // The C library itself uses the signals of the two lowest bits of SigIgn's upper half.
     #expect(reason.hasSuffix("0000000") && reason.contains(" / SigBlk:0000000000000000 SigIgn:"), "\(reason)")
-    // `ls` has descriptor 3 for the directory; HOME, PWD and the like are the shell's own.
+    // Descriptor 3 is the directory that `ls` lists; the shell itself sets HOME, PWD and the like.
     let words = Set(reason.split(separator: " ").map(String.init).filter { !$0.hasPrefix("Sig") })
     #expect(
       words.isSubset(of: [
@@ -118,8 +118,8 @@ import VaultWire
     #expect(try end("exec sleep 1000", callingOff, sandbox))
   }
 
-  /// Ends a script that stands in for a helper as the daemon does at its end; true when it had ended by the time that
-  /// returned.
+  /// Starts a script that stands in for a helper, and ends it as the daemon does at its own end. Returns true if the
+  /// script had ended by the time that call returned.
   private func end(_ script: String, _ callingOff: Bool, _ sandbox: Sandbox) throws -> Bool {
     unsafe symlink(ScriptedHelper.path, sandbox.home + "/vault-tpm2")
     let file = sandbox.root + "/pid"
@@ -128,7 +128,7 @@ import VaultWire
     try stand.endAll("vault-tpm2", callingOff: callingOff) { FileManager.default.fileExists(atPath: file) }
     let text = try String(contentsOfFile: file, encoding: .utf8)
     let pid = try #require(pid_t(text.trimmingCharacters(in: .newlines)))
-    // It may have been reaped by now or not.
+    // The script may already have been reaped.
     let state = try? String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8)
     return state?.contains(") Z ") ?? true
   }
@@ -153,7 +153,7 @@ import VaultWire
     #expect(try sandbox.run("store", program: name).status == 64)
   }
 
-  /// A request that a keystore's program answers in any case.
+  /// A request that a keystore's program always answers.
   private static let request = #"{"operation":"remove","vault":"00","place":"","locator":""}"# + "\0"
 
   @Test(
@@ -181,7 +181,7 @@ import VaultWire
   func parts(name: String) throws {
     let sandbox = try Sandbox()
     defer { sandbox.close() }
-    // The script also keeps the helper's end open, where it sees that the helper has taken the first part.
+    // The script also keeps the helper's end open, to see when the helper has taken the first part.
     let script = """
       import array, fcntl, socket, subprocess, sys, termios
       request = sys.stdin.buffer.read()

@@ -11,18 +11,18 @@ import Testing
     ("Get", #""name":"a""#), ("Show", #""name":"a""#), ("Find", #""query":"name=a""#), ("History", #""name":"a""#),
     ("Set", #""name":"b","value":"v""#), ("SetMany", #""items":[{"name":"c","value":"v"}]"#),
     ("Move", #""from":"b","to":"d""#), ("Delete", #""names":["c"]"#), ("Authenticate", #""name":"a""#), ("Unlock", ""),
-    // Calls that are refused were made as well.
+    // Refused calls count as calls, too.
     ("Get", #""name":"nothing""#), ("Code", #""name":"a""#), ("Copy", #""from":"a","to":"a""#),
     ("Set", #""name":"a","value":"v""#),
   ]
-  /// The calls that do not take it.
+  /// The calls that do not take `interactive`.
   private static let others = ["Status", "ListSlots", "Verify", "Monitor"]
 
   private func stand(pid: pid_t = getpid()) throws -> ConnectionStand {
     try ConnectionStand.unlocked("idle = 5m\nmaximum-age = off", pid: pid)
   }
 
-  /// The number of seconds by which a call, ten seconds after the one before, moves the deadline.
+  /// Returns the number of seconds by which a call, ten seconds after the previous one, moves the deadline.
   private func moved(_ stand: ConnectionStand, _ method: String, _ parameters: String) throws -> Int64? {
     let call: @Sendable (ConnectionStand.Inside) -> Int64? = { client in
       guard let before = client.vault.policy.next?.at else { return nil }
@@ -31,7 +31,7 @@ import Testing
       return client.vault.policy.next.map { ($0.at - before) / 1_000_000_000 }
     }
     let result = try stand.on(call)
-    // A call may have been put off to a turn of its own.
+    // The call may have been postponed to a later turn.
     try stand.goRound("the call to be handled") { !$0.hasWork }
     return result
   }
@@ -60,7 +60,7 @@ import Testing
         let after = try deadline(stand)
         let isPerson = flag.hasSuffix("true")
         #expect(after - before == (isPerson ? 10_000_000_000 : 0), "\(method) \(all)")
-        // A deadline that did not move is put where it would be, for the next call.
+        // Move an unmoved deadline forward as well, for the next call.
         if !isPerson { try stand.on { $0.vault.policy.personAsked(at: $0.now) } }
       }
     }
@@ -74,7 +74,7 @@ import Testing
   }
 
   @Test("not a system service's, whatever it says") func systemService() throws {
-    // A process that cannot be seen is taken for a system service.
+    // A process that cannot be seen counts as a system service.
     let stand = try stand(pid: 0)
     defer { stand.close() }
     let moved = try stand.on { client in

@@ -6,7 +6,7 @@ import VaultTesting
 @testable import VaultDaemon
 @testable import VaultService
 
-// The making of a vault.
+// Tests of the making of a vault.
 extension SlotsTests {
   @Test("a second init is refused and changes no byte") func secondInit() throws {
     try withVault { (sandbox, _) throws in
@@ -54,7 +54,7 @@ extension SlotsTests {
       #expect(try sandbox.client().call("Respond", ["conversation": one.id, "answer": password]).error == nil)
     }
     let errors = try asking.map { try $0.client.reply().error }
-    // When the second answer comes, the first one is still being derived or has made the vault.
+    // When the second answer comes, the first one is still being derived, or has already made the vault.
     #expect(errors == [nil, "BackingOff"] || errors == [nil, "VaultExists"], "\(errors)")
     try sandbox.unlock(password)
     let set = try sandbox.client().call("Set", ["name": "a", "value": "served cold", "accessible": "always"])

@@ -11,7 +11,7 @@ import VaultTesting
 @Suite("The check of all records") struct IntegrityTests {
   let password = "correct horse battery"
 
-  /// A vault with items 1 to 3, `folder/a` and `folder/b` with two versions each and `c` of class `always`, whose
+  /// Makes a vault with items 1 to 3: `folder/a` and `folder/b` with two versions each, and `c` of class `always`. Its
   /// daemon was stopped. Slot 2 is a recovery code.
   func stopped(config: String = "idle = off") throws -> Sandbox {
     let sandbox = try Sandbox()
@@ -35,7 +35,7 @@ import VaultTesting
 
   func state(_ sandbox: Sandbox) throws -> String? { try integrity(sandbox)["state"] as? String }
 
-  /// The replies of `Verify`, put together.
+  /// The replies of `Verify`, combined.
   struct Result {
     var progress = 0
     var findings: [WireClient.Message] = []
@@ -77,7 +77,7 @@ import VaultTesting
     try stand.on { client in
       client.call("Verify", more: true)
       let keychain = try client.vault.keychain()
-      // This stands for a disk that fails.
+      // The renamed table simulates a failing disk.
       try keychain.database.connection.execute("ALTER TABLE heads RENAME TO gone")
     }
     try stand.goRound("the error") { client in
@@ -165,7 +165,7 @@ import VaultTesting
       #expect(try sandbox.client().call("SetMany", ["items": items]).error == nil)
     }
     var wasStopped = false
-    // A check that is done before the lock comes, which is unlikely, proves nothing.
+    // A check that ends before the lock, which is unlikely, proves nothing.
     for _ in 0..<10 where !wasStopped {
       try sandbox.stopDaemon()
       try sandbox.startDaemon()
@@ -176,7 +176,7 @@ import VaultTesting
       guard first["state"] as? String == "checking" else { continue }
       wasStopped = true
       let done = try #require(first["done"] as? Int)
-      // After a lock, pages that were being read are read anew.
+      // After a lock, the pages that were being read are read again.
       #expect(done == 0 || done >= 128)
       #expect(first["of"] as? Int ?? 0 > 9000)
       #expect(try integrity(sandbox)["done"] as? Int == done)

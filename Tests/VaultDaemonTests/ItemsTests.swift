@@ -67,7 +67,7 @@ import VaultTesting
       func ask(_ number: Int) {
         client.send(frame: #"{"method":"io.vaultd.Vault.Get","parameters":{"name":"\#(number % values.count)"}}"#)
       }
-      // The replies that are asked for ahead are more than a socket holds.
+      // The replies to the calls sent ahead do not fit into a socket's buffer.
       let ahead = 30
       let count = 1000
       for number in 0..<ahead { ask(number) }
@@ -132,7 +132,7 @@ import VaultTesting
       #expect(try client.call("SetMany", ["items": items(128)]).error == nil)
       #expect(try client.call("SetMany", ["items": Array(wordy.prefix(60))]).error == nil)
       #expect(try client.call("SetMany", ["items": items(1, folders: 31, attributes: 64)]).error == nil)
-      // The tags that an update takes away count, too.
+      // Tags that an update removes count, too.
       let many = items(8, attributes: 60)
       #expect(try client.call("SetMany", ["items": many]).error == nil)
       #expect(try client.call("SetMany", ["items": many]).error == "TooMuch")
@@ -140,7 +140,7 @@ import VaultTesting
       let names = (0..<128).map { "\($0)" }
       #expect(try client.call("Delete", ["names": names + ["one more"]]).error == "TooMuch")
       #expect(try client.call("Delete", ["names": names]).error == nil)
-      // What one call has stored, one call deletes.
+      // Items stored by one call can be deleted by one call.
       let tagged = items(128, folders: 1, attributes: 3)
       #expect(try client.call("SetMany", ["items": tagged]).error == nil)
       #expect(try client.call("Delete", ["names": tagged.compactMap { $0["name"] as? String }]).error == nil)
@@ -160,7 +160,7 @@ import VaultTesting
       #expect((try client.call("Find").parameters["items"] as? [Any])?.isEmpty == true)
       #expect(try client.call("SetMany", ["items": keys(2, "p256")]).error == nil)
       #expect(try client.call("SetMany", ["items": keys(24, "ed25519")]).error == nil)
-      // What is given is checked, as what is made.
+      // A given key is checked like a generated one.
       let given = try #require(try client.call("Get", ["name": "p256 0"]).string("value"))
       func stored(_ count: Int, _ more: WireClient.Message) -> [WireClient.Message] {
         (0..<count).map { ["name": "given \($0)", "value": given].merging(more) { $1 } }
@@ -170,17 +170,18 @@ import VaultTesting
         #expect(error == "TooMuch", "\(use)")
       }
       #expect(try client.call("SetMany", ["items": stored(2, ["use": "jwt"])]).error == nil)
-      // A change of the attributes checks the key again, and a change of the value knows the use of the item.
+      // A change of the attributes checks the key again, and a change of the value checks the new key for the item's
+      // use.
       let again: [WireClient.Message] = (0..<2).map {
         ["name": "given \($0)", "attributes": ["a": "b"], "update": true]
       }
       #expect(try client.call("SetMany", ["items": again + again]).error == "TooMuch")
       #expect(try client.call("SetMany", ["items": stored(2, ["update": true]) + again]).error == "TooMuch")
-      // Also one that the call itself has made.
+      // The same holds for an item that the call itself has made.
       let made: [WireClient.Message] = [["name": "twice", "use": "jwt", "generate": ["style": "ed25519"]]]
       let values: [WireClient.Message] = (0..<3).map { _ in ["name": "twice", "value": given, "update": true] }
       #expect(try client.call("SetMany", ["items": made + values]).error == "TooMuch")
-      // What is no key is only stored; one for another program is checked, too.
+      // A value that is no key is only stored; a key for another program is checked, too.
       #expect(try client.call("SetMany", ["items": stored(64, ["kind": "note", "name": "note"])]).error != "TooMuch")
       #expect(try client.call("SetMany", ["items": stored(64, ["kind": "tls-key", "name": "tls"])]).error == "TooMuch")
     }
@@ -195,7 +196,7 @@ import VaultTesting
       #expect(try client.call("Set", ["name": "small", "value": "v"]).error == nil)
       #expect(try client.call("Delete", ["names": ["large", "small"]]).error == "TooMuch")
       #expect(try client.call("Delete", ["names": ["small"]]).error == nil)
-      // A change of the policy seals all versions anew; another value for it only the current one.
+      // A change of the policy seals all versions again; a new value alone seals only the current version.
       let others: [WireClient.Message] = [["name": "other", "value": "v"]]
       func change(_ fields: WireClient.Message) -> [WireClient.Message] {
         others + [fields.merging(["name": "large", "update": true]) { $1 }]
@@ -240,7 +241,7 @@ import VaultTesting
       #expect((try client.call("Find", ["limit": 3]).parameters["items"] as? [Any])?.count == 3)
       #expect(try client.call("Find", ["query": "a =="]).error == "InvalidQuery")
       #expect(try client.call("Find", ["limit": 0]).error == "org.varlink.service.InvalidParameter")
-      // A value that no reply ever gave as `next` is no place to go on from.
+      // A value that no reply gave as `next` is no cursor.
       let places: [Any] = [
         4, -1, "", "4", "0", "000000000000000G", "+000000000000004", "0000000000000004 ", "ffffffffffffffff",
       ]
@@ -324,7 +325,7 @@ import VaultTesting
       let watchers = try (0..<12).map { _ in try sandbox.client() }
       for watcher in watchers { #expect(try watcher.call("Monitor", more: true).string("state") == "unlocked") }
       let names = (0..<128).map { "item \($0)" }
-      // The calls are sent at once, so that the lock is asked for while the watchers are still being told.
+      // The calls are sent at once, so that the lock is asked for while the watchers are still being sent events.
       for call in [
         ["method": "io.vaultd.Vault.SetMany", "parameters": ["items": names.map { ["name": $0, "value": "v"] }]],
         ["method": "io.vaultd.Vault.Delete", "parameters": ["names": names]],
@@ -350,11 +351,12 @@ import VaultTesting
       #expect(try client.call("Set", ["name": "large", "value": value, "kind": "note"]).error == nil)
       let deaf = try (0..<12).map { _ in try sandbox.client() }
       for client in deaf { client.send(frame: #"{"method":"io.vaultd.Vault.Get","parameters":{"name":"large"}}"#) }
-      // The round trip of a client that was accepted later comes after all of them; it is of the same process.
+      // The call of a client that was accepted later is handled after all of these; the client belongs to the same
+      // process.
       let late = try sandbox.client()
       #expect(try late.call("Status").error == nil)
       #expect(try late.call("Get", ["name": "large"]).string("value") == value)
-      // The clients that made room were cut off in the middle of their value.
+      // The clients that had to make room were cut off in the middle of a value.
       let whole = try deaf.filter { try $0.receiveBytes() != nil }
       #expect(whole.count < 12)
     }
@@ -366,7 +368,7 @@ import VaultTesting
     try withClient { (sandbox, client) throws in
       let item: WireClient.Message = ["name": "a", "value": "v", "require": "password", "accessible": "always"]
       #expect(try client.call("Set", item).error == nil)
-      // The unlock was made in this session.
+      // The unlock in this session counts as presence.
       #expect(try client.call("Get", ["name": "a"]).string("value") == "v")
       #expect(try client.call("Lock").error == nil)
       #expect(try client.call("Get", ["name": "a"]).error == "PresenceRequired")
@@ -413,7 +415,7 @@ import VaultTesting
     }
   }
 
-  /// All texts of a stream.
+  /// Returns all texts of a stream.
   private static func texts(
     _ method: String, _ parameters: WireClient.Message, _ key: String, _ client: WireClient
   ) throws -> [String] {

@@ -7,25 +7,26 @@ import VaultTesting
 @testable import VaultCore
 @testable import VaultStore
 
-/// Every key of a vault by name, computed from a copy of its files and its secrets, as somebody does who has both.
+/// Every key of a vault by name, computed from a copy of its files and its secrets, as somebody with both could compute
+/// them.
 ///
-/// The keys of a rekey that is under way are named `next …`.
+/// The keys of a running rekey are named `next …`.
 struct KeyHierarchy {
-  /// The secrets that open the slots to be computed, by their kind or number.
+  /// The secrets that open the slots, by kind or number.
   struct Secrets {
     var password: String?
     var recovery: String?
     var login: String?
-    /// Presence keys that a keystore holds, by slot.
+    /// The presence keys that a keystore holds, by slot.
     var presence: [UInt32: [UInt8]] = [:]
-    /// The key that a keystore holds for the slot of a vault with this id, where that is not among ``presence``.
+    /// Returns the key that a keystore holds for a slot of the vault with this id, if the key is not in ``presence``.
     var keystore: ((SlotRecord, _ vault: [UInt8]) throws -> [UInt8]?)?
-    /// The boot key, where it is not in a file beside the store.
+    /// Returns the boot key, if it is not in a file beside the store.
     var boot: ((_ vault: [UInt8]) throws -> [UInt8]?)?
   }
 
   private(set) var keys: [String: [UInt8]] = [:]
-  /// The keys that the audit log was sealed with, none of which may be in memory any more.
+  /// The keys that sealed the audit log so far; none of them may still be in memory.
   private(set) var audit: Set<[UInt8]> = []
 
   /// Copies the store of `sandbox` and computes its keys.
@@ -33,7 +34,7 @@ struct KeyHierarchy {
     let copy = sandbox.root + "/copy-\(UUID().uuidString)"
     defer { try? FileManager.default.removeItem(atPath: copy) }
     try FileManager.default.copyItem(atPath: sandbox.store, toPath: copy)
-    // Another user's store opens for that user alone.
+    // A store opens only for its owner, so take the copy over.
     for name in try [""] + FileManager.default.subpathsOfDirectory(atPath: copy) {
       if name.hasSuffix("vault.lock") { unsafe unlink(copy + "/" + name) }
       unsafe lchown(copy + "/" + name, geteuid(), getegid())
@@ -41,21 +42,21 @@ struct KeyHierarchy {
     try add(Keychain(opening: copy), copy, secrets, "", nil)
   }
 
-  /// Adds those keys of another hierarchy that this one has not, under names that begin with `prefix`.
+  /// Adds the keys of another hierarchy that this one lacks, under names that begin with `prefix`.
   mutating func add(_ other: KeyHierarchy, _ prefix: String) {
     let known = Set(keys.values)
     for (name, key) in other.keys where !known.contains(key) { keys[prefix + name] = key }
   }
 
-  /// Adds the key of a backup's stream, which its header and the key for backups give, and the one that
-  /// `crypto_secretstream_xchacha20poly1305` makes of it for the pieces.
+  /// Adds the key of a backup's stream, which is derived from the header and the key for backups, and the key that
+  /// `crypto_secretstream_xchacha20poly1305` derives from it for the pieces.
   mutating func add(backup: [UInt8], header count: Int) throws {
     let header = try BackupHeader(decoding: unsafe backup.span.bytes.extracting(first: count))
     let context = AssociatedData.encode(purpose: "backup", header.vaultID, [header.salt])
     let key = Self.secret(keys["after-first-unlock backup"] ?? [])
     let stream = KeyedHash.hash(unsafe context.span.bytes, key: key, count: 32)
     var pieces = [UInt8](repeating: 0, count: 32)
-    // 16 bytes of input, 32 of key and of output; no constant of our own.
+    // The function takes 16 bytes of input and a key of 32 bytes, and returns 32 bytes; nil is the standard constant.
     _ = unsafe crypto_core_hchacha20(&pieces, header.streamHeader, stream, nil)
     keys["stream of the backup"] = stream
     keys["pieces of the backup"] = pieces
@@ -68,7 +69,7 @@ struct KeyHierarchy {
     for slot in keychain.slots {
       guard let secret = try Self.secret(of: slot, keychain.vaultID, secrets) else { continue }
       let root = try slot.deriveRoot(Self.secret(secret))
-      // With another secret, that of the slot before or after a rekey, the root is no key of anything.
+      // With another slot's secret (from before or after a rekey), the root opens nothing.
       guard let key = try? slot.openVaultKey(root: root, vault: VaultID(keychain.vaultID)) else { continue }
       vaultKey = Self.bytes(key)
       add(slot, root: root, prefix)
@@ -103,8 +104,8 @@ struct KeyHierarchy {
     }
   }
 
-  /// Adds the keys of the audit log: the seed of each chain, and the states and keys that come from it, all but the state
-  /// that the next record comes from, which the daemon holds.
+  /// Adds the keys of the audit log: the seed of each chain, and all states and keys derived from it, except the last
+  /// state, which the daemon holds for the next record.
   private mutating func addAudit(_ keychain: Keychain, _ prefix: String) throws {
     guard prefix.isEmpty else { return }
     let secret = Self.secret(keys["when-unlocked box"] ?? [])
@@ -124,7 +125,7 @@ struct KeyHierarchy {
     if let state = last.states.last { audit.remove(state) }
   }
 
-  /// Adds the keys that a slot's secret gives. (The check value, number 2, lies in the store.)
+  /// Adds the keys derived from a slot's secret. (The check value, subkey 2, stands in the store.)
   private mutating func add(_ slot: SlotRecord, root: borrowing SecureBytes, _ prefix: String) {
     keys["\(prefix)root of slot \(slot.id)"] = Self.bytes(root)
     keys["\(prefix)key of slot \(slot.id)"] = Self.bytes(KDF.subkey(1, context: "slot-key", of: root))
@@ -151,7 +152,7 @@ enum Held {
   static let always = names("always") + ["always audit", "always deposits", "always cursors"]
   static let afterFirstUnlock =
     names("after-first-unlock") + ["after-first-unlock backup", "after-first-unlock deposits"]
-  /// It vouches for what is left while the vault is locked, and opens nothing.
+  /// This key authenticates deposits while the vault is locked; it opens nothing.
   static let deposits = ["when-unlocked deposits"]
   static let whenUnlockedNames = ["when-unlocked metadata", "when-unlocked tags"]
 

@@ -1,14 +1,14 @@
 import Testing
 import VaultTesting
 
-/// Slots that presence or the login password opens, and the places where the boot key can be.
+/// Slots that presence or the login password opens, and the possible places of the boot key.
 extension KeyScene {
   static let keystores = ["file", "tpm2", "keyring", "memory"].flatMap(scenes) + failures + logins + boots
 
-  /// Everything that is done with the slot of one keystore. Only that of `memory` leaves a key.
+  /// Everything that can be done with a slot of one keystore. Only the keystore `memory` leaves a key in memory.
   private static func scenes(_ keystore: String) -> [KeyScene] {
     let kept = keystore == "memory" ? ["presence key 3"] : []
-    // The key is in memory from the unlock with a secret on.
+    // An unlock with a secret first brings the key of a `memory` slot into memory.
     let open: @Sendable (KeyStage) throws -> Void = { stage in
       try stage.addPresence()
       try stage.succeed(stage.unlockByPresence())

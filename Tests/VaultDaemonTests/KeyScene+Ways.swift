@@ -3,9 +3,9 @@ import Foundation
 import Testing
 import VaultTesting
 
-/// Proofs of the right to the vault, and changes of the ways in.
+/// Proofs of the right to the vault, and changes of slots.
 extension KeyScene {
-  /// Proofs of the right to the vault, given for something that still wants an answer.
+  /// Proofs of the right to the vault, while the call still waits for another answer.
   static let proofs = [
     KeyScene(name: "a proof, before the new password", held: Held.cold + ["vault"]) { stage in
       stage.keep(try stage.beginProof("ChangePassword"))

@@ -4,8 +4,8 @@ import Testing
 import VaultCore
 import VaultTesting
 
-/// Something done to a vault before its daemon's memory is searched, and the keys that may be found then, as
-/// vault-security(7) says.
+/// One use of a vault before the search of its daemon's memory, and the keys that may be found then according to
+/// vault-security(7).
 ///
 /// The places of each key, and the scenes that look for it anywhere else:
 ///
@@ -21,18 +21,18 @@ import VaultTesting
 /// | metadata, tags of a class | the same | kept as vault-security(7) says | ``locks``, ``sleeps`` |
 /// | the key for backups | `Keychain.afterFirstUnlock` | kept until a sleep | ``copies``, ``sleeps`` |
 /// | keys of a backup's stream | `StreamSealer`, `StreamOpener` | until its end or a sleep | ``copies``, ``sleeps`` |
-/// | keys of the vault to come | `Rekey`, until `RekeyWork` ends | wiped with it | ``rekeys``, ``sleeps`` |
+/// | keys of a rekey's new store | `Rekey`, until `RekeyWork` ends | wiped with it | ``rekeys``, ``sleeps`` |
 /// | the boot key | `fetchBootKey`; `Handover` while a rekey asks | nowhere, or with its conversation | ``keystores`` |
 /// | a presence key | `fetchPresenceKey`, frames to helper programs | nowhere | ``keystores`` |
-/// | that of a `memory` slot | `RetainedKeys` | kept until a sleep or the age | ``keystores``, ``sleeps`` |
+/// | the key of a `memory` slot | `RetainedKeys` | kept until a sleep or the age | ``keystores``, ``sleeps`` |
 ///
-/// ``HelperMemoryTests`` look for these keys in the helper programs, and `ClientMemoryTests` in the client.
+/// ``HelperMemoryTests`` search the helper programs for these keys, and `ClientMemoryTests` the client.
 struct KeyScene: Sendable, CustomTestStringConvertible {
   let name: String
   var settings = ""
   var place = KeyStage.Place()
   let held: [String]
-  /// True when the password that was typed is in memory, too, for what is done next.
+  /// True if the typed password is in memory, too, because a later step needs it.
   var holdsPassword = false
   let play: @Sendable (KeyStage) throws -> Void
   var testDescription: String { name }

@@ -4,7 +4,7 @@ import VaultCore
 import VaultModel
 import VaultTesting
 
-/// A daemon with a new vault, and the means to use it and to look for the vault's keys in the daemon's memory.
+/// A daemon with a new vault, and the means to use it and to search the daemon's memory for the vault's keys.
 final class KeyStage {
   static var floor: WireClient.Message { ["kdf_memory": 19 << 20, "kdf_passes": 2] }
 
@@ -12,7 +12,7 @@ final class KeyStage {
   let place: Place
   let password = KeyStage.word(), wrong = KeyStage.word(), login = KeyStage.word()
   private(set) var code = ""
-  /// All keys that there have been until now.
+  /// All keys that the vault has had so far.
   private(set) var keys: KeyHierarchy
   let surroundings: Surroundings
   private var kept: [WireClient] = []
@@ -30,12 +30,12 @@ final class KeyStage {
 
   deinit { sandbox.close() }
 
-  /// A random word of 32 characters.
+  /// Returns a random word of 32 characters.
   static func word() -> String {
     String((0..<32).map { _ in "abcdefghjkmnpqrstuvwxyz23456789".randomElement() ?? "x" })
   }
 
-  /// Adds the keys that there are now, for example after the password was changed.
+  /// Adds the vault's current keys, for example after a change of the password.
   func computeKeys(password: String? = nil, recovery: String? = nil, as prefix: String = "") throws {
     let secrets = surroundings.secrets(
       password: password ?? self.password, recovery: recovery ?? code, login: login)
@@ -57,10 +57,10 @@ final class KeyStage {
 
   private func search() throws -> MemorySearch { try MemorySearch(pid: try #require(sandbox.daemonPid)) }
 
-  /// The names of the keys that are in the daemon's memory.
+  /// Returns the names of the keys that are in the daemon's memory.
   func found() throws -> Set<String> { Set(try search().find(keys.keys).keys) }
 
-  /// Waits until the keys in the daemon's memory satisfy `isSo`: some work is done after the answer.
+  /// Waits until the keys in the daemon's memory satisfy `isSo`, because some work continues after the answer.
   func awaitKeys(_ what: String, _ isSo: (Set<String>) -> Bool) throws {
     let deadline = time(nil) + 60
     while try !isSo(found()) {
@@ -70,11 +70,11 @@ final class KeyStage {
     }
   }
 
-  /// Waits until exactly the keys of these names are in the daemon's memory.
+  /// Waits until exactly these keys are in the daemon's memory.
   func awaitKeys(_ held: [String]) throws { try awaitKeys("\(held)") { $0 == Set(held) } }
 
-  /// Expects exactly the keys of these names in the daemon's memory, no secret but a password that was `typed` and is
-  /// kept, and nothing that went to or came from a keystore in the form that it had on the way.
+  /// Expects exactly these keys in the daemon's memory. No secret may be there except a `typed` password that is still
+  /// needed, and no key of a keystore in the form in which it travelled.
   func expect(
     _ held: [String], typed: Bool = false, _ comment: String = "", sourceLocation: SourceLocation = #_sourceLocation
   ) throws {
@@ -84,7 +84,7 @@ final class KeyStage {
     let more = found.subtracting(held).sorted().map { "\($0) in \(places[$0, default: []].sorted())" }
     #expect(more == [], "\(comment) too much", sourceLocation: sourceLocation)
     #expect(Set(held).subtracting(found).sorted() == [], "\(comment) too little", sourceLocation: sourceLocation)
-    // Whoever reads the log while the vault is unlocked goes through its keys.
+    // While the vault is unlocked, a reader of the log derives its keys again.
     if !held.contains("when-unlocked box") {
       let audit = Dictionary(uniqueKeysWithValues: keys.audit.enumerated().map { ("key \($0)", $1) })
       #expect(memory.find(audit) == [:], "\(comment) keys of the audit log", sourceLocation: sourceLocation)
@@ -111,14 +111,15 @@ final class KeyStage {
 
   func lock() throws { try succeed(sandbox.client().call("Lock")) }
 
-  /// Makes the machine sleep and wake, and lets a request find out.
+  /// Makes the machine sleep and wake, and makes a request that notices the sleep.
   func sleep() throws {
     try #require(sandbox.clock).sleep(seconds: 3600)
     let status = try sandbox.client().call("Status")
     #expect(status.string("state") == "new" || status.string("cause") == "the machine slept", "\(status)")
   }
 
-  /// Returns when the boot key has opened what it opens: the TPM gives it after the answer, and a call waits until then.
+  /// Returns once the boot key has opened the vault's `always` items: the TPM gives the key after the daemon's start,
+  /// and a call waits until then.
   func awaitBootKey() throws {
     let error = try sandbox.client().call("Get", ["name": "none"]).error
     #expect(["Locked", "NoSuchItem"].contains(error), "\(error ?? "")")
@@ -135,7 +136,7 @@ final class KeyStage {
     }
   }
 
-  /// Stores more than the buffers of a socket take.
+  /// Stores more bytes than a socket's buffers hold.
   func fillWithMuch() throws {
     let client = try sandbox.client()
     for index in 0..<4 {
@@ -148,7 +149,7 @@ final class KeyStage {
     for index in 0..<count { try succeed(client.call("Get", ["name": "folder/item \(index % items)"])) }
   }
 
-  /// Runs `trigger` and waits until the daemon says that the vault is locked.
+  /// Runs `trigger` and waits until the daemon reports that the vault is locked.
   func awaitLock(_ trigger: () throws -> Void) throws {
     let events = try sandbox.client()
     var reply = try events.call("Monitor", more: true)
@@ -156,7 +157,7 @@ final class KeyStage {
     while reply.string("state") != "locked" { reply = try events.reply() }
   }
 
-  /// Makes a call and answers its last reply.
+  /// Makes a call and returns its last reply.
   @discardableResult
   func last(_ method: String, _ parameters: WireClient.Message = [:]) throws -> WireClient.Reply {
     let client = try sandbox.client()
@@ -165,10 +166,10 @@ final class KeyStage {
     return reply
   }
 
-  /// Holds a connection open until the end.
+  /// Keeps a connection open for the life of the stage.
   func keep(_ client: WireClient) { kept.append(client) }
 
-  /// Proves the right to `method` with the password, and leaves the next question open.
+  /// Proves the right to call `method` with the password, and leaves the next question open.
   func beginProof(_ method: String, _ parameters: WireClient.Message = [:]) throws -> WireClient {
     let client = try sandbox.client()
     var reply = try client.call(method, parameters, more: true)
@@ -179,7 +180,7 @@ final class KeyStage {
     return client
   }
 
-  /// Begins a rekey, with the codes typed as they were shown, and answers its connection and the last code.
+  /// Begins a rekey, repeats each shown code, and returns the connection and the last code.
   func beginRekey(_ answer: ((String) -> String)? = nil) throws -> (client: WireClient, code: String) {
     let client = try sandbox.client()
     var code = ""
@@ -196,14 +197,14 @@ final class KeyStage {
     return (client, code)
   }
 
-  /// Waits for the end of a rekey that was begun. (Another call would begin the next one if it is over.)
+  /// Waits for the end of a rekey that was begun. (If it is already over, another call would begin the next one.)
   func awaitEnd(of rekey: WireClient) throws {
     var reply = try rekey.reply()
     while reply.error == nil, reply.continues { reply = try rekey.reply() }
     try succeed(reply)
   }
 
-  /// Begins a backup, reads it to the end of its header, and adds the key of its stream to ``keys``.
+  /// Begins a backup, reads to the end of its header, and adds the key of its stream to ``keys``.
   func beginBackup() throws -> WireClient {
     let client = try sandbox.client()
     try succeed(client.call("Backup", upgrade: true))
@@ -246,7 +247,7 @@ final class KeyStage {
     try computeKeys()
   }
 
-  /// Unlocks by presence; types `typed` where PAM asks.
+  /// Unlocks by presence; types `typed` if PAM asks.
   func unlockByPresence(typing typed: String = "") throws -> WireClient.Reply {
     let client = try sandbox.client()
     var reply = try client.call("Unlock", ["method": "pam"], more: true)

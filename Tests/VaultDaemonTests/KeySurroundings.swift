@@ -6,9 +6,9 @@ import VaultTesting
 import VaultWire
 
 extension KeyStage {
-  /// The place of a vault: its kind of machine, and its keystores.
+  /// A vault's surroundings: its kind of machine, and its keystores.
   struct Place: Sendable {
-    /// True when the machine can sleep unannounced.
+    /// True if the machine can sleep unannounced.
     var sleeps = false
     /// The keystore of the slot that presence opens.
     var keystore: String?
@@ -20,7 +20,7 @@ extension KeyStage {
     enum PAM: String {
       case yes = "auth required pam_permit.so\naccount required pam_permit.so\n"
       case no = "auth required pam_deny.so\naccount required pam_permit.so\n"
-      /// Asks for the login password.
+      /// A PAM service that asks for the login password.
       case asks = "auth required pam_unix.so nodelay\naccount required pam_unix.so\n"
     }
 
@@ -31,7 +31,7 @@ extension KeyStage {
     static func boot(_ name: String) -> Place { Place(boot: name) }
   }
 
-  /// The parts of a place, as they were made for one vault.
+  /// The parts of a place, made for one vault.
   final class Surroundings {
     private(set) var settings = ""
     private(set) var environment: [String: String?] = [:]
@@ -75,7 +75,7 @@ extension KeyStage {
     private var credentials: String { sandbox.root + "/credentials" }
     private var sealedBootKey: String { sandbox.home + "/boot.sealed" }
 
-    /// The secrets that open the vault, with the keys that its keystores hold.
+    /// Returns the secrets that open the vault, with the keys that its keystores hold.
     func secrets(password: String, recovery: String, login: String) -> KeyHierarchy.Secrets {
       KeyHierarchy.Secrets(
         password: password, recovery: recovery, login: login,
@@ -86,7 +86,7 @@ extension KeyStage {
     private func presenceKey(of slot: SlotRecord, _ vault: [UInt8]) throws -> [UInt8]? {
       guard let terms = slot.terms, let kind = KeystoreKind(rawValue: terms.keystore) else { return nil }
       switch kind {
-      // The key of a `memory` slot comes from the vault key.
+      // The key of a `memory` slot is derived from the vault key.
       case .memory: return nil
       case .file:
         let name = terms.locator.map { String(format: "%02x", $0) }.joined()
@@ -109,7 +109,7 @@ extension KeyStage {
       let keystores = try KeystoreStand(sandbox, chip.map { "tpm2-device = \($0.device)" } ?? "")
       do { return try keystores.fetch(locator, from: kind, vault: vault) } catch let error as KeystoreError {
         guard let chip, error.reason.contains("busy") else { throw error }
-        // A helper that was ended in the middle of its work has left objects: no resource manager flushes them.
+        // A helper that was ended during its work left objects in the TPM; no resource manager flushes them.
         try chip.run("tpm2_flushcontext", "-t")
         return try keystores.fetch(locator, from: kind, vault: vault)
       }

@@ -17,7 +17,7 @@ import VaultWire
     let locators = try keys.map { try stand.store($0, in: .keyring) }
     #expect(try keyring.count() == 2)
     #expect(try locators.map { try stand.fetch($0, from: .keyring) } == keys)
-    // A key belongs to its vault.
+    // A keystore gives a key only for its own vault.
     let other = [UInt8](repeating: 1, count: 16)
     #expect(KeystoreStand.error { try stand.fetch(locators[0], from: .keyring, vault: other) }?.code == .notFound)
     try stand.remove(locators[0], from: .keyring)
@@ -87,9 +87,8 @@ import VaultWire
     }
   }
 
-  /// A program that passes calls to another bus name on to the keyring, as a second provider. Told to, it gives the
-  /// name up when it is first spoken to, before it answers, to an heir who answers nothing; or it refuses to delete
-  /// anything.
+  /// A program that forwards calls to another bus name to the keyring, as a second provider. It can be told to give up
+  /// the name at the first call, before the reply, to an heir that never replies; or to refuse every deletion.
   private static let relay = """
     import sys, dbus, dbus.bus, dbus.lowlevel
     from dbus.mainloop.glib import DBusGMainLoop
@@ -160,7 +159,7 @@ import VaultWire
     let stand = try KeystoreStand(sandbox, "keyring-bus-name = org.example.Keys")
     _ = try stand.store(KeystoreStand.newKey(), in: .keyring)
     #expect(try keyring.count() == 1)
-    // The next call meets the heir.
+    // The next call reaches the heir.
     #expect(KeystoreStand.error { try stand.store(KeystoreStand.newKey(), in: .keyring) }?.code == .unavailable)
     #expect(try keyring.count() == 1)
   }
@@ -202,7 +201,7 @@ import VaultWire
     defer { sandbox.close() }
     let bus = try PrivateBus(.session, in: sandbox)
     let locator = "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY="
-    // The helper's parent owns the name, as a vaultd does that serves org.freedesktop.secrets.
+    // The helper's parent owns the name, as a vaultd that serves org.freedesktop.secrets does.
     let script = """
       import dbus.bus, socket, subprocess
       bus = dbus.bus.BusConnection('\(bus.address)')

@@ -27,30 +27,30 @@ struct KeysInMemoryTests {
     try stage.lock()
     try stage.computeKeys(recovery: begun.code)
     let names = Set(stage.keys.keys.keys)
-    // The names of all keys that there are, of the live vault and of the one to come; a key of a new kind has to be
-    // named here.
+    // The names of all keys of the live vault and of a running rekey's new store; a key of a new kind must be added
+    // here.
     #expect(names == Self.everyKey, "\(names.symmetricDifference(Self.everyKey).sorted())")
 
     let locked = Held.locked + ["presence key 3"]
     #expect(try stage.found() == Set(locked))
-    // The beginning of a frame that never ends lies in a buffer as it came.
+    // The beginning of a frame that never ends lies in a buffer unchanged.
     var client = try stage.sandbox.client()
     client.send(Self.frame(of: stage.keys.keys))
     var found = try stage.found()
-    // The daemon may not have read it yet or, when a search takes long, may have given up waiting for its end.
+    // The daemon may not have read the frame yet or, if a search takes long, may have given up waiting for its end.
     for _ in 0..<10 where found != names {
       client = try stage.sandbox.client()
       client.send(Self.frame(of: stage.keys.keys))
       found = try stage.found()
     }
     #expect(found == names, "\(found.symmetricDifference(names).sorted())")
-    // The connection ends, and with it its buffer.
+    // When the connection ends, its buffer is wiped.
     client.finishSending()
     while try client.receiveBytes() != nil {}
     try stage.awaitKeys(locked)
   }
 
-  /// A piece of each key, with no byte in it that would end a frame.
+  /// Makes a frame from 8 bytes of each key, chosen without the NUL that would end the frame.
   private static func frame(of keys: [String: [UInt8]]) -> [UInt8] {
     keys.values.flatMap { key in
       stride(from: 0, to: key.count, by: 8).map { Array(key[$0..<($0 + 8)]) }.first { !$0.contains(0) } ?? []
@@ -58,11 +58,11 @@ struct KeysInMemoryTests {
   }
 
   private static let classes = ["when-unlocked", "after-first-unlock", "always"]
-  /// The keys that a slot's secret gives, of those of ``control()``.
+  /// The keys of ``control()`` that are derived from a slot's secret.
   private static let ofSlots: [String] = (1...4).flatMap { ["root of slot \($0)", "key of slot \($0)"] }
   private static let wrapping: [String] = ["vault", "next vault"].map { "wrapping key of " + $0 }
 
-  /// The names of all keys of a vault with a slot of each kind, while it is given a new key, and of its backup.
+  /// The names of all keys of a vault with a slot of each kind, during a rekey, and of its backup.
   private static let everyKey: Set<String> = {
     let subkeys = [
       "values", "metadata", "tags", "grants", "integrity", "audit", "backup", "box", "deposits", "cursors",
@@ -76,7 +76,7 @@ struct KeysInMemoryTests {
   @Test("every key that is ever kept beyond a call is in memory in some scene, and found there") func seen() {
     let seen = Set(KeyScene.all.flatMap(\.held))
     let unseen = Self.everyKey.subtracting(seen).filter { !$0.hasPrefix("next ") }
-    // Only the keys that a call makes, uses and wipes are in no scene; the test above finds those that it puts there.
+    // Only keys that a call makes, uses and wipes appear in no scene; the test above finds those where it puts them.
     var transient = Set(Self.ofSlots + Self.wrapping + Self.classes + ["wrapping key of boot", "stream of the backup"])
     transient.formUnion(["when-unlocked backup", "always backup", "after-first-unlock audit"])
     transient.formUnion(["after-first-unlock box", "always box"])

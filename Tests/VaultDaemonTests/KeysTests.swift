@@ -14,7 +14,7 @@ import VaultTesting
     return sandbox
   }
 
-  /// Makes an item for each use, named like it, and `none`, which is no key.
+  /// Makes an item named after each use, and `none`, which is no key.
   private func fill(_ client: WireClient, _ more: WireClient.Message = [:]) throws {
     for use in Self.uses + ["none"] {
       var item: WireClient.Message = ["name": use]
@@ -29,7 +29,7 @@ import VaultTesting
     }
   }
 
-  /// A call of each method that has a key used, and the uses that it is for.
+  /// A call of each method that uses a key, and the uses that the method is for.
   private func calls(_ name: String, token: String = "a.b.c") -> [(String, WireClient.Message, uses: [String])] {
     [
       ("Sign", ["name": name, "value": "message"], ["sign"]), ("Mac", ["name": name, "value": "message"], ["mac"]),
@@ -77,12 +77,12 @@ import VaultTesting
     #expect(try client.call("Mac", ["name": "moved", "value": "x"]).error == "WrongUse")
     #expect(try client.call("Sign", ["name": "moved", "value": "x"]).error == nil)
     #expect(try client.call("PublicKey", ["name": "moved"]).string("key") == key)
-    // Over an item for another use nothing is copied.
+    // A copy does not replace an item for another use.
     for (from, to) in [("sign", "jwt"), ("sign", "none"), ("ssh", "sign"), ("none", "totp")] {
       let copied = try client.call("Copy", ["from": from, "to": to, "replace": true])
       #expect(copied.error == "InvalidValue", "\(from) \(to): \(copied)")
     }
-    // The public half is that of the version that counts.
+    // The public key is that of the current version.
     #expect(try client.call("Set", ["name": "sign", "update": true, "generate": ["style": "p256"]]).error == nil)
     #expect(try client.call("PublicKey", ["name": "sign"]).string("key") != key)
     #expect(try client.call("RestoreVersion", ["name": "sign", "version": 1]).error == nil)
@@ -101,7 +101,7 @@ import VaultTesting
       let many = try client.call(
         "SetMany", ["items": [["name": "a", "value": "b"], ["name": "new", "use": use, "value": value]]])
       #expect(many.error == "InvalidValue" && many.integer("failed") == 1, "\(many)")
-      // What is left for an item that is there is kept aside.
+      // A deposit for an existing key is kept aside.
       let left = try client.call("Deposit", ["name": use, "value": value])
       #expect(left.error == nil && left.integer("version") == nil && left.string("kept") != nil, "\(left)")
     }
@@ -117,8 +117,8 @@ import VaultTesting
     let sandbox = try unlocked()
     defer { sandbox.close() }
     let other = try sandbox.client()
-    /// A connection over which a key is being made, and the process that makes it: stopped, so that it is not over
-    /// before the rest was tried, whatever the numbers are.
+    /// Returns a connection over which a key is being made, and the process that makes it. That process is stopped, so
+    /// that it does not end before the rest was tried.
     func begin(_ bits: Int) throws -> (making: WireClient, process: Int32) {
       let making = try sandbox.client()
       let rsa: WireClient.Message = ["name": "rsa", "use": "sign", "generate": ["style": "rsa", "length": bits]]
@@ -160,7 +160,7 @@ import VaultTesting
       }
       #expect(try client.call(method, ["name": name, "value": ""]).error == nil)
     }
-    // A token is no longer than 16 KiB.
+    // A token has at most 16 KiB.
     let long = try client.call("VerifyToken", ["name": "jwt", "token": String(repeating: "a", count: 1 << 20)])
     #expect(long.parameters["valid"] as? Bool == false)
   }
@@ -202,11 +202,11 @@ import VaultTesting
     let (token, id) = (try #require(issued.string("token")), try #require(issued.string("id")))
     #expect(try client.call("VerifyToken", ["name": "jwt", "token": token]).error == nil)
     #expect(try client.call("VerifyToken", ["name": "jwt", "token": "\(token)x"]).error == nil)
-    // One that names no subject is for the item's own.
+    // A token issued without a subject is for the item's own.
     let terms: WireClient.Message = ["name": "fixed", "use": "jwt", "attributes": ["sub": "door-1"]]
     #expect(try client.call("Set", terms.merging(["generate": ["style": "hmac"]]) { $1 }).error == nil)
     let fixed = try #require(try client.call("IssueToken", ["name": "fixed"]).string("id"))
-    // A whole token, a number of two lines and a text as long as a frame are no numbers, and are not kept.
+    // A whole token, an id of two lines and a text as long as a frame are no token ids, and are not stored.
     for id in [token, "qwxyz\nlines", String(repeating: "n", count: 200_000), ""] {
       #expect(try client.call("RevokeToken", ["name": "jwt", "id": id]).error == "InvalidValue")
     }
@@ -256,7 +256,7 @@ import VaultTesting
       let text = try #require(try client.call("PublicKey", ["name": "a", "format": "jwks"]).string("key"))
       return text.components(separatedBy: #""kid""#).count - 1
     }
-    /// Lets the machine's own seconds pass until something holds.
+    /// Waits for a condition while the machine's real clock runs.
     func wait(for what: String, _ holds: () throws -> Bool) throws {
       let end = Date(timeIntervalSinceNow: 30)
       while try !holds() {
@@ -271,17 +271,17 @@ import VaultTesting
     #expect(try client.call("Set", ["name": "a", "update": true, "generate": ["style": "p256"]]).error == nil)
     let new = try issue()
     #expect(try isGood(long) && isGood(new) && keys() == 2 && verify(long).integer("version") == 1)
-    // A life that is shorter now counts for those before, and so does one that is longer again.
+    // A shorter life of tokens also counts for tokens issued before, and so does a longer one.
     try set("1")
     #expect(try !isGood(long) && !isGood(new))
     try wait(for: "the end of the key that was replaced") { try keys() == 1 }
     #expect(try verify(long).string("fault")?.contains("no key of this item") == true)
     try set("10m")
     #expect(try isGood(long) && isGood(new) && keys() == 2)
-    // A key that was put back counts as what it is, and stands in the set once.
+    // A restored key counts as the current version, and stands in the set once.
     #expect(try client.call("RestoreVersion", ["name": "a", "version": 1]).error == nil)
     #expect(try isGood(long) && verify(long).integer("version") == 3 && isGood(new) && isGood(issue()) && keys() == 2)
-    // A subject's tokens are taken back up to this second.
+    // A subject's tokens are revoked up to this second.
     let lamp = try issue(["subject": "lamp"])
     #expect(try isGood(lamp))
     #expect(try client.call("RevokeToken", ["name": "a", "subject": "lamp"]).error == nil)

@@ -10,9 +10,9 @@ import VaultWire
 @testable import VaultDaemon
 @testable import VaultService
 
-/// The keystores on a loop of their own, for a test on another thread.
+/// Keystores on a loop of their own, for a test on another thread.
 final class KeystoreStand: Sendable {
-  /// The id of the vault whose keys they keep.
+  /// The id of the vault whose keys the keystores hold.
   static let vault = [UInt8](repeating: 0xA5, count: 16)
 
   let loop: any EventLoop
@@ -41,7 +41,7 @@ final class KeystoreStand: Sendable {
 
   deinit { loop.shutdownGracefully { _ in } }
 
-  /// Stores a key and answers its locator.
+  /// Stores a key and returns its locator.
   func store(_ key: [UInt8], in kind: KeystoreKind) throws -> [UInt8] {
     let done = loop.makePromise(of: [UInt8].self)
     loop.execute { [keystores] in
@@ -53,7 +53,7 @@ final class KeystoreStand: Sendable {
     return try done.futureResult.wait()
   }
 
-  /// The key at `locator`.
+  /// Returns the key at `locator`.
   func fetch(_ locator: [UInt8], from kind: KeystoreKind, vault: [UInt8] = KeystoreStand.vault) throws -> [UInt8] {
     let done = loop.makePromise(of: [UInt8].self)
     loop.execute { [keystores] in
@@ -78,7 +78,7 @@ final class KeystoreStand: Sendable {
     try done.futureResult.wait()
   }
 
-  /// Asks the keystore program `name` for the key at `locator` and gives it `seconds`.
+  /// Asks the keystore program `name` for the key at `locator`, with a limit of `seconds`.
   func ask(_ name: String, _ locator: [UInt8] = [], within seconds: Int64) throws -> [UInt8] {
     let done = loop.makePromise(of: [UInt8].self)
     loop.execute { [keystores] in
@@ -94,8 +94,7 @@ final class KeystoreStand: Sendable {
     return try done.futureResult.wait()
   }
 
-  /// Asks for a key and calls it off at once; true when there was an answer all the same by the time another helper had
-  /// given one.
+  /// Asks for a key and cancels at once; returns true if an answer still came before another helper had answered.
   func askAndCancel(_ name: String) throws -> Bool {
     let done = loop.makePromise(of: Bool.self)
     loop.execute { [keystores] in
@@ -107,8 +106,8 @@ final class KeystoreStand: Sendable {
     return try done.futureResult.wait()
   }
 
-  /// Asks for a key, calls it off once `isAtWork`, and returns `look`, taken when all helpers are gone, as before a
-  /// sleep.
+  /// Asks for a key, cancels once `isAtWork` returns true, and returns the result of `look`, taken when all helpers are
+  /// gone, as before a sleep.
   func callOff<T: Sendable>(
     _ name: String, once isAtWork: () throws -> Bool, _ look: @escaping @Sendable () -> T
   ) throws -> T {
@@ -126,8 +125,8 @@ final class KeystoreStand: Sendable {
     return try done.futureResult.wait()
   }
 
-  /// Asks for a key and, once `isAtWork`, ends every helper as the daemon does at its own end, with this call called
-  /// off or not.
+  /// Asks for a key and, once `isAtWork` returns true, ends every helper as the daemon does at its own end, with this
+  /// call cancelled or not.
   func endAll(_ name: String, callingOff: Bool, once isAtWork: () -> Bool) throws {
     let (loop, keystores) = (loop, keystores)
     let cancel = try loop.submit {
@@ -140,7 +139,7 @@ final class KeystoreStand: Sendable {
 
   static func newKey() -> [UInt8] { RandomBytes.array(count: 32) }
 
-  /// The error of `body`, which has to be one of a keystore.
+  /// Returns the error of `body`, which must be a keystore's.
   static func error(_ body: () throws -> some Any) -> KeystoreError? {
     do {
       _ = try body()

@@ -18,9 +18,9 @@ struct KnownProcessesTests {
       return known.units(of: pid, uid: uid, process)
     }
     func unit(of pid: pid_t) throws -> String? { try units(of: pid).system }
-    // Nobody else's, which may run beside this.
+    // A name that no other test uses, which may run at the same time.
     let own = "vault-test-\(getpid())"
-    // Each is asked about twice: what is remembered is told the second time.
+    // Each process is asked about twice, so that the second answer comes from memory.
     for pid in [first, second, first] {
       try cgroups.move(pid, to: "system.slice/\(own).service")
       for _ in 0..<2 { #expect(try unit(of: pid) == "\(own).service") }
@@ -28,7 +28,7 @@ struct KnownProcessesTests {
       for _ in 0..<2 {
         #expect(try unit(of: pid) == "user@12345.service")
         #expect(try units(of: pid).user == "\(own).service")
-        // Another user's process there was put there by root, and is no part of that user's unit.
+        // Root put another user's process there, so the process is no part of that user's unit.
         #expect(try units(of: pid, uid: 12346).user == nil)
       }
       try cgroups.move(pid, to: "\(own)-none")

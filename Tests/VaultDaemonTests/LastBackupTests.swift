@@ -33,13 +33,13 @@ private let password = "correct horse battery"
     defer { sandbox.close() }
     _ = try sandbox.makeVault(password: password, config: "idle = off")
     try sandbox.unlock(password)
-    // More than a socket holds.
+    // More bytes than a socket's buffers hold.
     for index in 0..<4 {
       let value = String(repeating: "x", count: 1 << 20)
       #expect(try sandbox.client().call("Set", ["name": "large/\(index)", "value": value]).error == nil)
     }
     #expect(try sandbox.client().call("Backup", upgrade: true).error == nil)
-    // The next one begins when the first one is over, and its client leaves as well.
+    // The next backup begins when the first is over, and its client leaves as well.
     while try sandbox.client().call("Backup", upgrade: true).error == "Busy" {}
     #expect(try time(sandbox) == 0)
   }

@@ -3,9 +3,10 @@ import Glibc
 import Testing
 import VaultTesting
 
-/// A daemon with an unlocked vault of three items, one of each class, and the buses and services it listens to.
+/// A daemon with an unlocked vault of three items, one of each class, and the buses and services that the daemon
+/// listens to.
 ///
-/// Each class's item is named like the class, and so is its value.
+/// The name and the value of each item are the name of its class.
 final class LockStand {
   static let isRoot = Root.isAtHand
   static let logindPath = "/org/freedesktop/login1"
@@ -20,8 +21,8 @@ final class LockStand {
   private let events: WireClient
 
   /// - Parameters:
-  ///   - lockers: the screen lockers that own their name on the session bus.
-  ///   - sandbox: the sandbox for all of it, if something is there already.
+  ///   - lockers: the screen lockers that own their names on the session bus.
+  ///   - sandbox: an existing sandbox to use; nil to make one.
   init(config: String = "", lockers: [String] = [], in sandbox: Sandbox? = nil) throws {
     let sandbox = try sandbox ?? Sandbox()
     self.sandbox = sandbox
@@ -51,7 +52,7 @@ final class LockStand {
 
   deinit { sandbox.close() }
 
-  /// A GNOME-like locker, which can be asked whether it is active, and is not.
+  /// Starts a GNOME-like locker, which can be asked whether it is active, and is not.
   @discardableResult
   static func startLocker(_ name: String, on bus: PrivateBus) throws -> PrivateBus.Service {
     let path = "/" + name.replacing(".", with: "/")
@@ -79,16 +80,16 @@ final class LockStand {
     try session.emit(name, "/" + name.replacing(".", with: "/"), name, "ActiveChanged", "b", "\(isActive)")
   }
 
-  /// The machine's inhibitors, as busctl prints them.
+  /// Returns the machine's inhibitors, as busctl prints them.
   func inhibitors() throws -> String {
     try system.call("org.freedesktop.login1", Self.logindPath, Self.manager, "ListInhibitors")
   }
 
-  /// True when the daemon holds an inhibitor, as the kernel knows it: a pipe whose other end is the mocked logind's.
-  /// The daemon has other pipes, for the standard error of its helpers.
+  /// Returns true if the daemon holds an inhibitor according to the kernel: a pipe whose other end belongs to the
+  /// mocked logind. The daemon has other pipes for the standard error of its helpers.
   func holdsInhibitor() throws -> Bool { try inhibitor(of: #require(sandbox.daemonPid)) != nil }
 
-  /// The daemon's descriptor of the inhibitor; nil where it holds none.
+  /// Returns the daemon's descriptor of the inhibitor; nil if it holds none.
   func inhibitor(of pid: Int32) throws -> Int? {
     let others = try Set(Self.pipes(of: logind.pid).values)
     return try Self.pipes(of: pid).first { others.contains($0.value) }?.key
@@ -123,7 +124,7 @@ final class LockStand {
     _ = try nextEvent()
   }
 
-  /// Waits for the next change of the state and answers it with its cause.
+  /// Waits for the next change of the state and returns it with its cause.
   func nextEvent() throws -> String {
     let event = try events.reply()
     return "\(event.string("state") ?? "none"): \(event.string("cause") ?? "none")"
@@ -137,7 +138,7 @@ final class LockStand {
     try sandbox.warnings()
   }
 
-  /// The names of the items that are served now.
+  /// Returns the names of the items that are served now.
   func served() throws -> [String] {
     let client = try sandbox.client()
     return try ["when-unlocked", "after-first-unlock", "always"].filter {
@@ -150,18 +151,18 @@ final class LockStand {
     }
   }
 
-  /// Asks again and again, without a pause, until the condition holds.
+  /// Polls without a pause until the condition holds, for at most 60 s.
   func wait(_ what: String, until isSo: () throws -> Bool) throws {
     let deadline = time(nil) + 60
     while time(nil) < deadline { if try isSo() { return } }
     throw SandboxError("waited in vain for \(what): \(sandbox.daemonLog)")
   }
 
-  /// Expects exactly the keys that may be in the daemon's memory after a lock, with those of `after-first-unlock` or,
-  /// when these were wiped too, without them. Does nothing where memory cannot be searched.
+  /// Expects exactly the keys that may be in the daemon's memory after a lock: without the keys of `after-first-unlock`
+  /// if these were wiped too, and otherwise with them. Does nothing on machines where memory cannot be searched.
   ///
-  /// - Parameter traced: the daemon's process where another one traces it, which leaves its registers out; nil to ask
-  ///   it.
+  /// - Parameter traced: the daemon's process if another process traces it, which excludes the registers from the
+  ///   search; nil to search the running daemon.
   func expectWiped(afterFirstUnlock: Bool, whileTraced traced: Int32? = nil) throws {
     guard MemorySearch.isPossible else { return }
     let memory = try MemorySearch(pid: try traced ?? #require(sandbox.daemonPid), registers: traced == nil)
@@ -170,7 +171,7 @@ final class LockStand {
     #expect(memory.find(Array(password.utf8)) == [])
   }
 
-  /// Expects all keys while the vault is open: the positive control of ``expectWiped(afterFirstUnlock:)``.
+  /// Expects all keys while the vault is unlocked: the positive control of ``expectWiped(afterFirstUnlock:)``.
   func expectHeld() throws {
     guard MemorySearch.isPossible else { return }
     let memory = try MemorySearch(pid: try #require(sandbox.daemonPid))

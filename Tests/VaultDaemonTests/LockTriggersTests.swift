@@ -34,7 +34,7 @@ import VaultTesting
     let pid = try #require(stand.sandbox.daemonPid)
     let inhibitor = try #require(try stand.inhibitor(of: pid))
     let trace = stand.sandbox.root + "/trace"
-    // The daemon is held in the call that closes the inhibitor, until its memory was searched.
+    // strace holds the daemon in the call that closes the inhibitor, until the daemon's memory was searched.
     let tracer = Process()
     tracer.executableURL = URL(fileURLWithPath: "/usr/bin/strace")
     tracer.arguments = [
@@ -44,14 +44,14 @@ import VaultTesting
     tracer.standardError = FileHandle.nullDevice
     try tracer.run()
     defer { tracer.waitUntilExit() }
-    // It holds SIGTERM back for as long as it delays a call.
+    // strace holds back SIGTERM for as long as it delays a call.
     defer { kill(tracer.processIdentifier, SIGKILL) }
     let status = { (line: String) in
       try String(contentsOfFile: "/proc/\(pid)/\(line)", encoding: .utf8)
     }
     try stand.wait("the tracer") { try !status("status").contains("TracerPid:\t0") }
     try stand.prepareForSleep(true)
-    // The number of the call comes first, then what it is given.
+    // The number of the call comes first, then its arguments.
     let argument = Substring("0x" + String(inhibitor, radix: 16))
     try stand.wait("the inhibitor to be closed") {
       try status("syscall").split(separator: " ").dropFirst().first == argument
@@ -85,7 +85,7 @@ import VaultTesting
   @Test("sleep cancels who has given a secret and waits for the key") func sleepWhileUnlocking() throws {
     let stand = try LockStand()
     let asking = try stand.sandbox.client()
-    // The client proves the right to change the password, and is then asked for the new one.
+    // The client proves the right to change the password, and is then asked for the new password.
     let first = try asking.call("ChangePassword", [:], more: true)
     let conversation = try #require(first.string("conversation"))
     let answer: WireClient.Message = ["conversation": conversation, "answer": stand.password]
@@ -141,10 +141,10 @@ import VaultTesting
     func question(_ id: String) -> String {
       "Get /org/freedesktop/login1/session/\(id) org.freedesktop.login1.Session.User"
     }
-    // A session that is not locked is no reason to ask whose it is.
+    // The daemon does not ask for the user of a session that is not locked.
     try stand.callSession("own", "SetLockedHint", "false")
     try lock("other")
-    // The next signal goes out after the answer to the question whose session it is.
+    // The next signal is sent after the reply with the session's user.
     try stand.wait("the daemon to ask whose session it is") { stand.logind.log.contains(question("other")) }
     #expect(!stand.logind.log.contains(question("own")))
     try stand.prepareForSleep(true)
@@ -175,7 +175,8 @@ import VaultTesting
     let before = asked()
     try stand.prepareForSleep(true)
     try stand.wait("the inhibitor's end") { try stand.inhibitors() == "a(ssssuu) 0" }
-    // The daemon hears both at once, and gets the inhibitor that it asked for at the first only after the second.
+    // The daemon reads both signals at once, and gets the inhibitor that it asked for at the first signal only after
+    // the second.
     try stand.sandbox.signalDaemon(SIGSTOP)
     try stand.prepareForSleep(false)
     try stand.prepareForSleep(true)
@@ -188,7 +189,7 @@ import VaultTesting
   @Test("a screen locker that covers the screen locks", arguments: lockers) func screen(name: String) throws {
     let stand = try LockStand(lockers: [name])
     try stand.expectHeld()
-    // Uncovering the screen is no reason to lock.
+    // A signal that the screen was uncovered does not lock.
     try stand.cover(name, false)
     try stand.cover(name)
     #expect(try stand.nextEvent() == "locked: the screen was locked (\(name))")
@@ -204,7 +205,7 @@ import VaultTesting
       try stand.session.forge(
         "/org/gnome/ScreenSaver", "org.gnome.ScreenSaver", "ActiveChanged", ["True"], to: target)
     }
-    // The signal that comes after them on the same bus is the first that is believed.
+    // The daemon believes only the signal that comes after the forged ones on the same bus.
     try stand.callSession("own", "Lock")
     #expect(try stand.nextEvent() == "locked: the session was locked")
     try stand.unlock()
@@ -252,8 +253,8 @@ import VaultTesting
     try stand.wait("logind's end") { try !stand.locksOn().contains("sleep") }
     let gone = withBus ? "no system bus; " : "no logind on the system bus; "
     #expect(try stand.warnings().contains { $0.hasPrefix(gone) })
-    // The session is locked before the daemon looks. Without the bus the daemon does not even get the signal that says
-    // so.
+    // The session is locked before the daemon looks. Without the bus, the daemon does not even get the signal about the
+    // lock.
     try stand.sandbox.signalDaemon(SIGSTOP)
     if withBus { try stand.system.start() }
     try stand.restartLogind()
@@ -285,7 +286,7 @@ import VaultTesting
     let sandbox = try Sandbox()
     defer { sandbox.close() }
     let system = try PrivateBus(.system, in: sandbox)
-    // This logind has the name, and none of the methods.
+    // This mock of logind has the bus name but none of the methods.
     try system.mock("org.freedesktop.login1", ["org.freedesktop.login1", LockStand.logindPath, LockStand.manager])
     try sandbox.startDaemon()
     var warnings: [String] = []

@@ -54,8 +54,8 @@ import VaultTesting
     }
   }
 
-  /// Unlocks, runs `trigger`, and waits for the event that tells of the lock, so that the test needs no clock of its
-  /// own.
+  /// Unlocks the vault, runs `trigger`, and waits for the event that reports the lock, so that the test needs no clock
+  /// of its own.
   private func expectLock(
     config: String, unlock: WireClient.Message, cause: String, trigger: (Sandbox) throws -> Void = { _ in }
   ) throws {
@@ -79,7 +79,7 @@ import VaultTesting
     try sandbox.unlock(password)
     try sandbox.configure("idle = nonsense")
     try sandbox.signalDaemon(SIGHUP)
-    // SIGUSR1 arrives after SIGHUP was handled.
+    // SIGUSR1 arrives after the daemon has handled SIGHUP.
     let watcher = try sandbox.client()
     _ = try watcher.call("Monitor", more: true)
     try sandbox.signalDaemon(SIGUSR1)

@@ -9,12 +9,12 @@ import VaultTesting
     _ = try sandbox.makeVault(password: "correct horse battery")
     try sandbox.unlock("correct horse battery")
     let client = try sandbox.client()
-    // The first is folded in as such. The rest is less than makes a commit fold the log in.
+    // The first commit folds the log in by itself. The later ones stay below the size at which a commit does so.
     for index in 0..<8 {
       let value = String(repeating: "v", count: 900_000)
       #expect(try client.call("Set", ["name": "\(index)", "kind": "note", "value": value]).error == nil)
     }
-    // The log is folded in in a turn of its own behind the sixth, which has come when the last is answered.
+    // A turn of its own behind the sixth call folds the log in, and that turn has run when the last call is answered.
     #expect(try Data(contentsOf: URL(fileURLWithPath: sandbox.store + "/vault.db")).count > 4 * 900_000)
   }
 }

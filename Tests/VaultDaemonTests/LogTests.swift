@@ -32,7 +32,7 @@ import VaultTesting
     try Data().write(to: URL(fileURLWithPath: target))
     #expect(unsafe symlink(target, root + "/link") == 0 && mkfifo(root + "/pipe", 0o600) == 0)
     for name in ["link", "pipe", "target/log"] { #expect(LogFile(root + "/" + name) == nil, "\(name)") }
-    // Somebody who reads it does not make it a file.
+    // A reader does not turn the pipe into a regular file.
     let reader = unsafe open(root + "/pipe", O_RDONLY | O_NONBLOCK | O_CLOEXEC)
     defer { close(reader) }
     #expect(LogFile(root + "/pipe") == nil)

@@ -3,10 +3,10 @@ import Glibc
 import Testing
 import VaultTesting
 
-// Traces that stay behind in the program of a login.
+// Traces left in the program of a login.
 extension LoginTests {
-  /// The forms of the password in the memory of a login that has come to `place`, beside the module's line, and the
-  /// number of its children.
+  /// Returns the forms of the password in the memory of a login that has reached `place` (before or behind the module's
+  /// line), and the number of the login's children.
   private func held(_ place: WritableKeyPath<(before: String, behind: String), String>) throws -> (Set<String>, Int) {
     var lines = (before: "", behind: "")
     lines[keyPath: place] = "session required pam_exec.so quiet ROOT/pause"

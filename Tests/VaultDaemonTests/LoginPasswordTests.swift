@@ -2,12 +2,12 @@ import Foundation
 import Testing
 import VaultTesting
 
-// Logins with another password than before.
+// Logins with a different password than before.
 extension LoginTests {
   @Test("after the password was changed opens the vault with the new one") func changed() throws {
     try LoginStand.with { (stand) throws in
       try stand.makeVault()
-      // passwd(1) runs like this: for the user, with root's rights.
+      // passwd(1) runs in this way: for the user, with root's rights.
       let changed = try stand.pamtester(
         "chauthtok", typed: [stand.user.password, new, new], identity: ["--ruid=\(stand.user.uid)"])
       #expect(changed.status == 0, "\(changed)")

@@ -19,7 +19,7 @@ struct LoginProcessTests {
         "authenticate", "acct_mgmt", "open_session", typed: [stand.user.password],
         identity: ["--clear-groups", "/bin/sh", "-c", "exec 9>\(lock); flock 9; exec \"$@\"", "sh"])
       #expect(login.status == 0, "\(login)")
-      // The remaining work goes on without the login.
+      // The remaining work goes on without the login process.
       let free = try stand.sandbox.run("--nonblock", lock, "true", program: "/usr/bin/flock")
       #expect(free.status == 0, "the login has ended, and its lock has not")
       withExtendedLifetime(silent) {}

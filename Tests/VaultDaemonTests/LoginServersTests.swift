@@ -3,9 +3,10 @@ import Glibc
 import Testing
 import VaultTesting
 
-// Logins where another program answers in the daemon's place.
+// Logins while another program answers in the daemon's place.
 extension LoginTests {
-  /// The words of the module to `command`, which runs in the daemon's place, and the seconds that it adds to a login.
+  /// Returns the module's messages while `command` runs in the daemon's place, and the seconds that this adds to a
+  /// login.
   private func told(
     _ stand: LoginStand, as user: TestUser?, command: String
   ) throws -> (said: String, seconds: Double) {

@@ -3,7 +3,7 @@ import Glibc
 import Testing
 import VaultTesting
 
-/// A user of the machine whose login opens a vault: a real account, a real PAM service, and the module as it is.
+/// A user of the machine whose login opens a vault: a real account, a real PAM service, and the real module.
 final class LoginStand: Sendable {
   static let vaultPassword = "correct horse battery"
   static let floor = ["--kdf-memory", "19m", "--kdf-passes", "2"]
@@ -14,7 +14,7 @@ final class LoginStand: Sendable {
   let user: TestUser
   let service: PAMService
 
-  /// The module, built by its own rule, since it is no part of the package.
+  /// The module, built by a make rule of its own, because it is no part of the package.
   private static let module = Result {
     let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
       .deletingLastPathComponent().path
@@ -45,7 +45,7 @@ final class LoginStand: Sendable {
     sandbox = try Sandbox()
     user = try TestUser(in: sandbox)
     let root = sandbox.root
-    // Copies that every user can start.
+    // Make copies that every user can start.
     for path in [Sandbox.path(of: "vault"), Sandbox.path(of: "vaultd"), module] {
       try sandbox.run(path, root, program: "/bin/cp")
     }
@@ -100,10 +100,10 @@ final class LoginStand: Sendable {
       asUser + [sandbox.root + "/vault"] + arguments, program: "/usr/bin/setpriv", stdin: Array(stdin.utf8))
   }
 
-  /// The `state` that the daemon tells; nil when none runs.
+  /// Returns the `state` that the daemon reports; nil if none runs.
   func state() throws -> String? { try status()["state"] as? String }
 
-  /// The availability of the way in `login` as the daemon tells it, and the reason when it is not available.
+  /// Returns the availability of the method `login` according to the daemon, and the reason if it is not available.
   func login() throws -> (isPossible: Bool?, reason: String?) {
     let methods = try status()["methods"] as? [[String: Any]] ?? []
     let login = methods.first { $0["name"] as? String == "login" }
@@ -115,7 +115,7 @@ final class LoginStand: Sendable {
     return try JSONSerialization.jsonObject(with: Data((said.isEmpty ? "{}" : said).utf8)) as? [String: Any] ?? [:]
   }
 
-  /// The login slot as `vault slot list` has it.
+  /// Returns the login slot as `vault slot list` shows it.
   func loginSlot() throws -> [String: Any] {
     for line in try vault("slot", "list", "--json").output.split(separator: "\n") {
       let slot = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
@@ -133,14 +133,14 @@ final class LoginStand: Sendable {
 
   // MARK: PAM
 
-  /// Makes pamtester do what a login program does, and answers its outcome.
+  /// Makes pamtester do what a login program does, and returns its outcome.
   ///
   /// - Parameters:
-  ///   - typed: the lines it gets to read.
-  ///   - identity: options of setpriv(1); without any it runs as root.
-  ///   - other: the user who logs in, in place of the test's user.
+  ///   - typed: the lines for pamtester to read.
+  ///   - identity: options of setpriv(1); if empty, pamtester runs as root.
+  ///   - other: the user who logs in instead of the test's user.
   ///   - missing: variables that PAM's modules do not set.
-  ///   - others: variables that they set to other values.
+  ///   - others: variables that the modules set to other values.
   @discardableResult
   func pamtester(
     _ operations: String..., typed: [String], identity: [String] = [], user other: TestUser? = nil,
@@ -156,18 +156,18 @@ final class LoginStand: Sendable {
         + operations,
       program: identity.isEmpty ? "/usr/bin/env" : "/usr/bin/setpriv",
       stdin: Array(typed.map { $0 + "\n" }.joined().utf8),
-      // The variables that it passes on come from PAM alone.
+      // The variables that pamtester passes on come from PAM only.
       environment: ["XDG_RUNTIME_DIR": nil, "XDG_DATA_HOME": nil, "XDG_CONFIG_HOME": nil])
   }
 
-  /// A whole login with the user's password, or another one.
+  /// Makes a whole login with the user's password, or with another one.
   @discardableResult
   func logIn(_ password: String? = nil, asUser isUser: Bool = false) throws -> Outcome {
     try pamtester(
       "authenticate", "acct_mgmt", "open_session", typed: [password ?? user.password], identity: isUser ? asUser : [])
   }
 
-  /// Waits for something that another process is about to do.
+  /// Waits for an effect of another process.
   func wait(_ what: String, until isThere: () throws -> Bool) throws {
     for _ in 0..<3000 {
       if try isThere() { return }

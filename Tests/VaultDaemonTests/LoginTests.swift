@@ -58,7 +58,8 @@ struct LoginTests {
       let variables = try text("environ")
       #expect(
         !variables.contains("LD_PRELOAD") && !variables.contains("NOTIFY_SOCKET") && variables.contains("LC_TIME=C"))
-      // proc(5): behind the name come the fields from the third on. The 19th is the niceness, the 41st the policy.
+      // proc(5): the fields behind the name begin with the third. The 19th is the niceness, the 41st the scheduling
+      // policy.
       let fields = try text("stat").split(separator: ")")[1].split(separator: " ")
       #expect(fields[16] == "0" && fields[38] == "0")
       let ignored = try #require(try text("status").split(separator: "\n").first { $0.hasPrefix("SigIgn:") })
@@ -79,7 +80,7 @@ struct LoginTests {
   @Test("writes nothing into the login's own files, however few it may open") func fewFiles() throws {
     try LoginStand.with { (stand) throws in
       try stand.makeVault()
-      // The fourth file of the login.
+      // Descriptor 3 is the fourth file of the login.
       let own = stand.sandbox.root + "/own"
       let login = try stand.pamtester(
         "authenticate", "acct_mgmt", "open_session", typed: [stand.user.password],
@@ -104,13 +105,13 @@ struct LoginTests {
       try OtherUserModule.build(at: stand.sandbox.root + "/other.so", in: stand.sandbox)
       let asked = try TestUser(in: stand.sandbox)
       defer { asked.remove() }
-      // This password would open the vault if it were tried.
+      // This password would open the vault if the module tried it.
       try stand.makeVault(login: asked.password)
       let login = try stand.pamtester(
         "authenticate", "acct_mgmt", "open_session", typed: [asked.password], user: asked)
       #expect(login.status == 0, "\(login)")
       #expect(try stand.state() == "locked")
-      // The positive control: the user's own password is tried, behind the same lines.
+      // The positive control: the user's own password is tried, behind the same PAM lines.
       #expect(try stand.loginSlot()["stale"] == nil)
       #expect(try stand.logIn().status == 0)
       try stand.wait("the slot to be marked") { try stand.loginSlot()["stale"] as? Bool == true }
@@ -130,7 +131,7 @@ struct LoginTests {
         ])
       #expect(login.status == 0, "\(login)")
       try stand.wait("the vault to open") { try stand.state() == "unlocked" }
-      // The calls of each process in their order: `17 setresuid(…) = 0`.
+      // The calls of each process in order: `17 setresuid(…) = 0`.
       var calls: [Substring: [Substring]] = [:]
       for line in try String(contentsOfFile: trace, encoding: .utf8).split(separator: "\n") {
         let parts = line.split(separator: " ", maxSplits: 1)
@@ -139,7 +140,7 @@ struct LoginTests {
       let becoming = "setresuid(\(stand.user.uid), \(stand.user.uid), \(stand.user.uid)"
       let worker = try #require(calls.values.first { $0.contains { $0.hasPrefix(becoming) } }, "\(calls)")
       let become = try #require(worker.firstIndex { $0.hasPrefix(becoming) })
-      // The process that speaks with the daemon has the password in the memory that it copied from the login.
+      // The process that talks to the daemon has the password in its memory, which is a copy of the login's.
       let connect = try #require(worker.firstIndex { $0.hasPrefix("connect(") && $0.contains("\"socket\"") })
       func hides(_ part: ArraySlice<Substring>) -> Bool {
         part.contains { $0.hasPrefix("prctl(PR_SET_DUMPABLE, SUID_DUMP_DISABLE") }

@@ -13,7 +13,7 @@ import VaultStore
   private static let size = 700_000
   private static let call = #"{"name":"long","accessible":"after-first-unlock","update":true}"#
 
-  /// A stand with an item of two versions, which are sealed in a turn each.
+  /// Makes a stand with an item of two versions, each of which is sealed in a turn of its own.
   private static func stand() throws -> ConnectionStand {
     let stand = try ConnectionStand.unlocked("")
     try stand.on { client in
@@ -32,7 +32,7 @@ import VaultStore
     try client.vault.keychain().item(named: ItemName(name)).policy.accessible
   }
 
-  /// The entries of the audit log about what was stored.
+  /// Returns the entries of the audit log about changes of items.
   private static func told(_ client: ConnectionStand.Inside) throws -> [String] {
     let reading = try client.assembly.rooms.access.readAudit(AuditFilter(), for: client.connection.caller)
     defer { reading.end() }
@@ -42,7 +42,7 @@ import VaultStore
     }
   }
 
-  /// Another client, whose connection the test keeps.
+  /// Makes another client, whose connection the test keeps.
   private static func another(
     _ client: ConnectionStand.Inside, uid: uid_t
   ) throws -> (EmbeddedChannel, VarlinkConnection) {
@@ -86,16 +86,16 @@ import VaultStore
     }
   }
 
-  /// Calls beside Set, with the entry that each leaves, and the item that there is then.
+  /// A call other than Set, the entry that it leaves, and the item that exists afterwards.
   struct Call: CustomTestStringConvertible, Sendable {
     let method: String
     let parameters: String
     let item: String
-    /// The other items that it is about.
+    /// The other items of the call.
     var others: [String] = []
     var left = "long"
     var testDescription: String { method }
-    /// The entry of a call that has not come to its end, which names no item of several.
+    /// The entry of a cancelled call, which names the item only if the call has a single one.
     var cancelled: String { "cancelled \(others.isEmpty ? item : "")" }
   }
 
@@ -213,12 +213,12 @@ import VaultStore
     }
   }
 
-  /// A look at two connections in each turn, in a line of its own.
+  /// Looks at two connections in each turn, on a line of its own.
   private final class Watch {
     private let connections: [VarlinkConnection]
     private let line: Line
     private let turns: Turns
-    /// The most that had something sealed at one time.
+    /// The largest number of connections that held sealed records at the same time.
     private(set) var most = 0
     var channel: EmbeddedChannel?
 

@@ -10,7 +10,7 @@ import VaultWire
     let stand = try ConnectionStand.unlocked("")
     defer { stand.close() }
     try stand.on { client in
-      // The report has more than half a MiB, and no more than half of that is kept for a client.
+      // The report is longer than half a MiB, and at most half of that waits for a client.
       let text = String(repeating: "x", count: 600)
       let findings = (0..<Int64(Finding.limit)).map { Finding(.damaged, item: $0, text) }
       client.stopReading()

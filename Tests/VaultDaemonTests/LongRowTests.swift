@@ -2,11 +2,11 @@ import Foundation
 import Testing
 import VaultTesting
 
-/// Rows of the tables that SQLite searches by name, longer than it may read here.
+/// Rows longer than SQLite may read here, in the tables that are searched by name.
 @Suite("A row that somebody made megabytes long") struct LongRowTests {
   private let password = "correct horse battery"
 
-  /// A vault with an item, whose store was edited while its daemon was down.
+  /// Makes a vault with an item, and edits its store while the daemon is stopped.
   private func edited(_ sql: String) throws -> Sandbox {
     let sandbox = try Sandbox()
     _ = try sandbox.makeVault(password: password, config: "idle = off")

@@ -11,7 +11,7 @@ final class LoopLines: Sendable {
     count.signal()
   }
 
-  /// The next line, or nil when none comes in a minute.
+  /// Returns the next line; nil if none comes within a minute.
   func next() -> String? {
     guard count.wait(timeout: .now() + 60) == .success else { return nil }
     return lines.withLock { $0.removeFirst() }

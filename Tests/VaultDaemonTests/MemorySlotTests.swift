@@ -63,11 +63,11 @@ struct MemorySlotTests {
     try stand.expectFingerOpens()
     if isLocked { try vault.lock() }
     #expect(try vault.obstacle(to: "pam") == nil)
-    // It is an hour after the password, and ten minutes after the finger.
+    // An hour has passed since the password, and ten minutes since the finger.
     try clock.pass(seconds: 600)
     let reason = "first unlock after a lock (the maximum age was reached); use your vault password"
     #expect(try vault.obstacle(to: "pam") == reason)
-    // Opened by a finger, the vault may stay open for longer than the key is kept.
+    // A vault that a finger opened may stay open longer than the key is kept.
     try vault.lock()
     #expect(try vault.unlock(["method": "pam"]).reply?.sentence == reason)
   }

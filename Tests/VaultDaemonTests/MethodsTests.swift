@@ -5,13 +5,13 @@ import VaultTesting
   "What is possible now, and why the rest is not",
   .enabled(if: TestUser.canBeMade, "makes users of the machine, which needs root"))
 struct MethodsTests {
-  /// Expects the same answer about a method from status, doctor and a machine-readable status.
+  /// Expects the same answer about a method from `status`, `doctor` and the Status call.
   private func expect(_ vault: UserVault, _ method: String, _ reason: String?) throws {
     #expect(try vault.obstacle(to: method) == reason)
     let status = try vault.run("status")
     #expect(status.output.contains("unlock by:  \(method)\(reason.map { ": not now, \($0)" } ?? "")\n"), "\(status)")
     let doctor = try vault.run("doctor")
-    // The advice stands behind a semicolon in both.
+    // In both outputs the advice stands behind a semicolon.
     let line = reason.map { "warn  unlock by \(method): \($0)\n" } ?? "ok    unlock by \(method): possible now\n"
     #expect(doctor.output.contains(line), "\(doctor)")
   }

@@ -33,14 +33,14 @@ import VaultTesting
     let other = try sandbox.client()
     let again = try other.call("Monitor", ["after": event.string("cursor") ?? ""], more: true)
     #expect(again.string("state") == "unlocked" && again.parameters["missed"] == nil)
-    // A connection that ends here lets it go on from the same place.
+    // A connection that ends here can continue from the same place.
     #expect(again.string("cursor") == event.string("cursor"))
     try set(client, "d")
     let told = try (0..<4).map { _ in try other.reply() }
     #expect(told.map { $0.string("name") } == ["b", "c", "a", "d"])
     #expect(told.map { $0.parameters["version"] as? Int } == [1, 1, 2, 1])
     #expect(Set(told.compactMap { $0.string("cursor") }).count == 4)
-    // From the first reply on.
+    // A cursor from the first reply also works.
     let whole = try sandbox.client()
     #expect(try whole.call("Monitor", ["after": state.string("cursor") ?? ""], more: true).parameters["missed"] == nil)
     #expect(try (0..<5).map { _ in try whole.reply().string("name") } == ["a", "b", "c", "a", "d"])
@@ -96,7 +96,8 @@ import VaultTesting
         for: administrator)
       client.call("Monitor", more: true)
       #expect(client.messages().count == 1)
-      // It is to be told of this when the lock comes, which has to find out whether it may know.
+      // The client still waits for this event when the lock comes, and the lock must first decide whether the client
+      // may know of it.
       client.vault.hooks.announce(.item(try ItemName("own/a"), .created))
       #expect(caller.memory.standing?.hasAny == true)
       client.vault.lock(because: .asked)
@@ -135,7 +136,7 @@ import VaultTesting
       ]
       for event in events { client.vault.hooks.announce(event) }
       client.call("Monitor", #"{"after":"\#(EventCursor.text(place))"}"#, more: true)
-      // What comes while it watches is decided alike.
+      // Events during the watch are decided in the same way.
       for event in events { client.vault.hooks.announce(event) }
     }
     try stand.goRound("the events") { $0.door.events.count == 0 && !$0.hasWork }

@@ -8,9 +8,9 @@ import VaultWire
 @testable import VaultDaemon
 @testable import VaultService
 
-/// A walk over all methods of the Varlink socket against keys that nobody reads.
+/// Calls every method of the Varlink socket on keys that are never read.
 @Suite("A key that is never read, by each method") struct NeverReadTests {
-  /// What is asked for, and the error that answers it; nil where something else may.
+  /// The parameters of a call, and the expected error; nil if any answer is allowed.
   private struct Row {
     let parameters: String
     var error: String?
@@ -20,8 +20,8 @@ import VaultWire
 
   private static let given = #""value":"0123456789abcdef0123456789abcdef""#
 
-  /// Every method with the item of that name for what it is about, as its owner calls it. A method that is new says here what
-  /// it makes of such a key.
+  /// The calls of every method on the item of that name, made by its owner. For a new method, this table must say how
+  /// it treats such a key.
   private static func rows(_ method: MethodName, _ name: String) -> [Row] {
     switch method {
     case .get:
@@ -64,7 +64,7 @@ import VaultWire
     case .backup, .salvage, .verify, .repairAudit, .repairClock, .confirmGrants, .forgetSubject, .forgetDenial, .revoke,
       .emptyTrash, .rekey, .`init`, .unlock, .lock, .respond, .attend, .confirm, .dismiss, .listSlots, .changePassword,
       .markStale, .addSlot, .removeSlot, .restore, .reload, .getInfo, .getInterfaceDescription:
-      // These are about no item's value, or hand records out as they are sealed.
+      // These methods concern no item's value, or return records still sealed.
       [Row()]
     }
   }
@@ -91,7 +91,7 @@ import VaultWire
     Caller(door: .varlink, uid: geteuid(), groups: [], pid: 1, started: nil, unit: nil, session: nil)
   }
 
-  /// The versions of all keys that are never read, with the digests of their records.
+  /// Returns the values of both versions of all never-read keys.
   private static func keys(_ client: ConnectionStand.Inside) throws -> [[UInt8]] {
     let keychain = try client.vault.keychain()
     return try names.flatMap { name in
@@ -104,10 +104,10 @@ import VaultWire
     }
   }
 
-  /// The forms in which a part of a value would stand in an answer.
+  /// Returns the forms in which a part of a value would stand in a reply.
   private static func forms(_ value: [UInt8]) -> [String] {
     var parts = [Data(value).base64EncodedString(), value.map { String(format: "%02x", $0) }.joined()]
-    // The lines of PEM.
+    // For PEM, each line is such a part.
     if let text = String(validating: value, as: UTF8.self) {
       parts += text.split(separator: "\n").filter { !$0.hasPrefix("-") }.map(String.init)
     }
@@ -194,7 +194,7 @@ import VaultWire
         try ItemName("mac"), to: try ItemName("copy"), replacing: false, evenExpired: false, for: Self.owner)
       let copy = try keychain.item(named: ItemName("copy"))
       #expect(copy.policy.isNeverRead && copy.use == .mac)
-      // Neither does a copy take the place of such a key, nor such a key that of what can be read.
+      // A copy does not replace a never-read key with a readable item, nor a readable item with such a key.
       for (source, target) in [("a", "mac"), ("mac", "a"), ("sign", "copy")] {
         #expect(throws: Refusal.self) {
           _ = try items.copy(

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import VaultTesting
 
-/// Keys and ways in from before a rekey, all of which somebody puts back beside the items from after it.
+/// The keys and slots from before a rekey, put back beside the items from after it.
 @Suite("The keys of before a rekey, put back") struct OldKeysTests {
   private let password = "correct horse battery"
   private let other = "another horse battery"
@@ -16,7 +16,7 @@ import VaultTesting
     for statement in ["DELETE FROM keys", "DELETE FROM slots"] + rows { try sandbox.editStore(statement) }
   }
 
-  /// Gives the vault a new key, and with it a new recovery code.
+  /// Rekeys the vault, which also makes a new recovery code.
   private func rekey(_ sandbox: Sandbox) throws {
     let begun = try sandbox.converse("Rekey") { $0["code"] as? String ?? password }
     #expect(begun?.error == nil)
@@ -85,7 +85,7 @@ import VaultTesting
     #expect(try tables(sandbox) == old)
     #expect(!FileManager.default.fileExists(atPath: sandbox.store + "/rekey"))
 
-    // None of it has harmed the vault itself.
+    // The attempt has not damaged the vault itself.
     try put(new, in: sandbox)
     try sandbox.startDaemon()
     #expect(try sandbox.unlock(other)?.error == nil)

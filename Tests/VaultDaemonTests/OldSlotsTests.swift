@@ -3,7 +3,7 @@ import Foundation
 import Testing
 import VaultTesting
 
-/// Slots that no longer count: stale login slots, and earlier records that are put back.
+/// Slots that no longer count: stale login slots, and old records that are put back.
 extension SlotsTests {
   @Test("a login slot that is said to be stale is not tried until it is replaced, over a restart as well")
   func staleLoginSlot() throws {
@@ -26,7 +26,7 @@ extension SlotsTests {
       try sandbox.stopDaemon()
       try sandbox.startDaemon()
       for _ in 0..<2 {
-        // The password is not even asked for, so that nothing can be held against its owner.
+        // The password is not even asked for, so no wrong attempt counts against its owner.
         let reply = try sandbox.converse("Unlock", ["method": "login"]) { _ in "first" }
         #expect(reply?.error == "MethodUnavailable")
       }
@@ -34,7 +34,7 @@ extension SlotsTests {
       #expect(try slots(sandbox).map { $0["stale"] as? Bool } == [nil, nil])
       #expect(try sandbox.unlock("second", ["method": "login"])?.error == nil)
       #expect(try sandbox.client().call("Lock").error == nil)
-      // The vault's own password was not replaced, and a login password may not replace it.
+      // The vault's own password is unchanged, and a login password may not replace it.
       #expect(try sandbox.unlock(password)?.error == nil)
       let parameters: WireClient.Message = ["method": "login", "kind": "password"]
       #expect(try sandbox.converse("ChangePassword", parameters) { _ in "second" }?.error == "MethodUnavailable")
@@ -59,7 +59,7 @@ extension SlotsTests {
       try sandbox.waitOut("login")
       #expect(try sandbox.unlock("first anew", ["method": "login"])?.error == nil)
       #expect(try sandbox.client().call("Lock").error == nil)
-      // The slot is marked between the prompt and the answer, which then is no attempt.
+      // The slot is marked stale between the prompt and the answer, so the answer is no attempt.
       for _ in 0..<2 {
         let reply = try sandbox.converse("Unlock", ["method": "login"]) { _ in
           _ = try? sandbox.client().call("MarkStale")
@@ -71,7 +71,7 @@ extension SlotsTests {
     }
   }
 
-  /// The ways in which a slot's old record comes to be one that is not stored any more.
+  /// The ways in which a slot's old record is no longer stored.
   enum Past: CaseIterable { case removed, replaced, removedWithKeys }
 
   @Test(
@@ -103,7 +103,7 @@ extension SlotsTests {
       try sandbox.stopDaemon()
       for row in rows { try sandbox.editStore(row) }
       try sandbox.startDaemon()
-      // The slot lies there, and its password fits.
+      // The slot's record is in the store, and its password fits.
       #expect(try slots(sandbox).contains { $0["id"] as? Int == 2 })
       for (method, parameters) in [
         ("Unlock", [:]), ("Unlock", ["for": 60]), ("ChangePassword", floor), ("AddSlot", ["kind": "recovery"]),
@@ -116,8 +116,8 @@ extension SlotsTests {
       #expect(try sandbox.client().call("Status").string("state") == "cold")
       #expect(try slots(sandbox).contains { $0["id"] as? Int == 1 })
 
-      // It proves neither a person's presence nor the right to a rekey where the vault is open. The unlock is made in a
-      // session of its own, so that it is no proof for this one.
+      // The old slot proves neither presence nor the right to a rekey while the vault is unlocked. The unlock is made
+      // in another session, so that it is no proof for this one.
       #expect(try sandbox.run("unlock", "--password-stdin", stdin: password + "\n").status == 0)
       let client = try sandbox.client()
       var asked = try client.call("Authenticate", ["name": "a", "interactive": true], more: true)

@@ -18,7 +18,7 @@ import VaultTesting
         let connections = files.connections(configured: configured)
         #expect(connections >= 4 && connections <= configured)
         #expect(files.lingering >= 4)
-        // Those who wait for credentials have two each, and as many that are refused one.
+        // Each process that waits for a credential takes two descriptors, and as many refused processes take one each.
         #expect(files.credentials >= 1)
         #expect(UInt64(connections + files.lingering + 3 * files.credentials + 2 * files.ssh) <= limit - 48)
       }
@@ -44,7 +44,7 @@ import VaultTesting
       } catch let error as SandboxError {
         let said = sandbox.daemonLog.dropFirst(before)
         #expect(limit < 64 && said.filter { $0 == "\n" }.count == 1, "\(limit): \(said)")
-        // With fewer descriptors than the dynamic linker needs, the program does not even begin.
+        // With fewer descriptors than the dynamic linker needs, the program does not even start.
         let isRefused = "\(error)".hasPrefix("vaultd ended with 78: ") && said.contains("\(limit), and 64 are needed")
         #expect(isRefused || limit < 8 && "\(error)".hasPrefix("vaultd ended with 127: "), "\(limit): \(error)")
       }
@@ -55,7 +55,7 @@ import VaultTesting
     let sandbox = try Sandbox()
     defer { sandbox.close() }
     let daemon = try ScriptedHelper.daemon(in: sandbox)
-    // The helper gets its limit before it is asked anything.
+    // The helper gets its limit before any request.
     try sandbox.write("head -c 1 <&0 >/dev/null; exec >\"$HOME/limits\"; ulimit -Sn; ulimit -Hn; exit 1", to: "script")
     try sandbox.startDaemon(
       config: "boot-key = tpm2:\(sandbox.home)/boot.key",
@@ -81,7 +81,7 @@ import VaultTesting
       let made = try sandbox.converse("Init", ["kdf_memory": 19 << 20, "kdf_passes": 2]) { _ in password }
       #expect(made?.error == "Misconfigured", "\(String(describing: made))")
     }
-    // Clients that have left are noticed after their last reply.
+    // The daemon notices that clients have left only after their last reply.
     try useHelper()
     var least = try open()
     for _ in 0..<100 { least = min(least, try open()) }
@@ -102,7 +102,7 @@ import VaultTesting
       #expect(try client.call("Monitor", more: true).error == nil)
       return client
     }
-    // The processes of the last ones stay at hand.
+    // The daemon keeps descriptors of the last few client processes, so count only from here on.
     var clients = try (0..<4).map { _ in try watch() }
     let before = try open()
     for _ in 0..<100 { clients.append(try watch()) }
@@ -116,7 +116,7 @@ import VaultTesting
     try sandbox.startDaemon(through: Self.limited(to: "64:64"))
     var clients: [WireClient] = []
     func fill() throws {
-      // More clients than there is room for: the later ones make room, and all that are left have a call that waits.
+      // More clients than there is room for: later clients displace others, and each client left has a waiting call.
       for _ in 0..<20 {
         let client = try sandbox.client()
         #expect(try client.call("Monitor", more: true).error == nil)
@@ -155,8 +155,8 @@ import VaultTesting
     try sandbox.startDaemon(through: Self.limited(to: "64:64"))
     for path in [sandbox.root, sandbox.runtime, sandbox.runtime + "/vault"] { unsafe chmod(path, 0o755) }
     unsafe chmod(sandbox.socket, 0o666)
-    // Each client reads the refusal up to the end of the stream. Bytes that it then sends go through while the daemon
-    // keeps the connection open.
+    // Each client reads the refusal up to the end of the stream. Bytes that the client then sends succeed as long as
+    // the daemon keeps the connection open.
     let script = """
       import socket, sys
       clients = []

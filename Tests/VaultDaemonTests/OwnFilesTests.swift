@@ -9,11 +9,11 @@ import VaultTesting
 private let password = "correct horse battery"
 
 @Suite("Files that decide what the daemon does") struct OwnFilesTests {
-  /// The damage that another user, or a slip, may have done to a file.
+  /// A kind of damage that another user, or a mistake, may do to a file.
   enum Damage: String, CaseIterable {
     case groupCanWrite, othersCanWrite, otherOwner, pipe, link, folder, long, binary
 
-    /// The daemon's words about it, behind the file's path.
+    /// The daemon's message about the damage, behind the file's path.
     var message: String {
       switch self {
       case .groupCanWrite, .othersCanWrite: "can be written by others; `chmod go-w` it"
@@ -60,7 +60,7 @@ private let password = "correct horse battery"
     try damage.apply(to: sandbox.configuration, "idle = 1s\n")
     try sandbox.signalDaemon(SIGHUP)
     let sentence = "\(sandbox.configuration) \(damage.message)"
-    // The same daemon goes on with its earlier settings.
+    // The same daemon keeps running with its earlier settings.
     while !sandbox.daemonLog.contains("settings unchanged: \(sentence)") {
       #expect(try sandbox.client().call("Status").error == nil)
     }
@@ -110,7 +110,7 @@ private let password = "correct horse battery"
         #expect(isRefused == refused.contains(mode), "\(access) \(mode)")
       }
     }
-    // The file is open no more, whether it was read or refused.
+    // The file is closed again, whether it was read or refused.
     let open = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").filter {
       (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/" + $0)) == path
     }

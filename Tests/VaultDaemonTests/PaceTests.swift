@@ -9,20 +9,21 @@ import VaultTesting
 @testable import VaultDaemon
 @testable import VaultService
 
-/// The pace that a backup and a restore ask of their clients, on a clock that goes on by two hours at each reading.
+/// The pace that a backup and a restore require of their clients, on a clock that advances by two hours at each
+/// reading.
 @Suite("The pace of a backup") struct PaceTests {
   private final class Hours: Sendable {
     private let count = Atomic<Int64>(-1)
     func next() -> Int64 { count.add(2, ordering: .relaxed).newValue * 3_600_000_000_000 }
   }
 
-  /// Two connected ends: the daemon's, which waits for a moment only, and the client's.
+  /// Makes two connected ends: the daemon's, whose patience is short, and the client's.
   private static func pair() throws -> (RawSocket, Int32) {
     let (own, client) = try SocketPair.make()
     return (try RawSocket(own, of: nil, patience: 1), client)
   }
 
-  /// A vault with an item that no socket takes at once.
+  /// Makes a vault with an item larger than a socket's buffer.
   private static func vault(in sandbox: Sandbox, _ key: borrowing SecureBytes) throws -> Keychain {
     let id = VaultID.random().bytes
     let slot = try SlotRecord.make(

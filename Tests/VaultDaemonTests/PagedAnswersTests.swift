@@ -9,7 +9,8 @@ import VaultTesting
 @testable import VaultService
 
 @Suite("An answer in pages") struct PagedAnswersTests {
-  /// What two clients have read, in order, when one asks for much and the other for little behind it.
+  /// Returns the order in which two clients read their replies, if one asks for much and the other then asks for
+  /// little.
   private static func order(
     _ method: String, _ prepare: @escaping @Sendable (ConnectionStand.Inside) throws -> Void
   ) throws -> [String] {

@@ -5,13 +5,13 @@ import VaultTesting
 @testable import VaultDaemon
 @testable import VaultService
 
-/// Connections whose process has ended, made by `peers.py` in a pid namespace of its own.
+/// Connections whose process has ended; `peers.py` makes them in a pid namespace of its own.
 @Suite("The process that connected", .enabled(if: TestUser.canBeMade, "makes a pid namespace, which needs root"))
 struct PeerTests {
   private static let script =
     URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("peers.py").path
 
-  /// The answer in each case, by the case's name.
+  /// Returns the answer in each case, by the case's name.
   private func answers(_ arguments: String...) throws -> [String: String] {
     let sandbox = try Sandbox()
     defer { sandbox.close() }
@@ -60,7 +60,7 @@ struct PeerTests {
   func oldKernel() throws {
     let answers = try answers("hide")
     check(answers)
-    // vault-security(7) says that this remains; once it is no longer served, the sentence there can go.
+    // vault-security(7) documents this remaining case; if it is no longer served, remove the sentence there.
     #expect(answers["reused before the accept"] == "served")
   }
 
@@ -69,7 +69,7 @@ struct PeerTests {
     defer { vault.close() }
     try vault.start()
     let client = try vault.sandbox.client()
-    // What everybody may know of it.
+    // Everybody may know this much of the vault.
     let status = try client.call("Status")
     #expect(status.string("state") == "new" && (status.parameters["methods"] as? [Any])?.isEmpty == true, "\(status)")
     for method in ["Lock", "ListSlots", "ConfirmGrants"] {
@@ -90,7 +90,7 @@ struct PeerTests {
       let client = try sandbox.client()
       for _ in 0..<3 { #expect(try client.call("Status").error == nil) }
     }
-    // Each line is written before the daemon goes on. Not every strace has a name for the option.
+    // strace writes each line before the daemon goes on. Not every strace has a name for the option.
     let calls = try String(contentsOfFile: trace, encoding: .utf8).split(separator: "\n").filter {
       $0.contains("0x4d") || $0.contains("SO_PEERPIDFD")
     }
@@ -100,7 +100,7 @@ struct PeerTests {
 
 @Suite("A process that the daemon cannot see") struct UnseenPeerTests {
   @Test("nobody is taken to sit at it, whose number is 0 here") func system() throws {
-    // systemd takes 0 for the asking process, which is this one.
+    // systemd takes 0 for the calling process, which is this one.
     let own = Peer(uid: geteuid(), gid: getegid(), pid: getpid())
     let process = try #require(PeerProcess.start(of: own.pid).flatMap { PeerProcess(own.pid, started: $0) })
     for pid: pid_t in [0, -1] {

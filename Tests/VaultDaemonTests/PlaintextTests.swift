@@ -4,15 +4,15 @@ import Testing
 @testable import VaultService
 
 @Suite("Large replies") struct PlaintextTests {
-  /// A stand of clients that ask for values of a mebibyte, on a clock that the test moves.
+  /// Clients that ask for values of one MiB, on a clock that the test moves.
   private final class Stand {
     var now: Int64 = 0
     let user = Line(of: 1)
     private var timers: [(at: Int64, work: () -> Void)] = []
     private var held: [String: Int] = [:]
-    /// The nanoseconds that a client takes that does read, by its name.
+    /// The nanoseconds that a reading client needs for its reply, by its name.
     var slow: [String: Int64] = [:]
-    /// The names of the clients that were served, in order.
+    /// The names of the clients served, in order.
     private(set) var served: [String] = []
     private(set) var dropped: [String] = []
     private(set) lazy var turns = Turns(now: { [unowned self] in now }, ask: {})
@@ -20,7 +20,7 @@ import Testing
       in: turns, now: { [unowned self] in now },
       after: { [unowned self] in timers.append((now + $0, $1)) })
 
-    /// A call of Get by a client of this process, which does not read the reply.
+    /// Calls Get as a client of this process, which does not read the reply.
     @discardableResult
     func get(_ name: String, _ process: Int32, of user: Line? = nil) -> Int? {
       let client = Plaintext.Client(process: process, line: user ?? self.user)
@@ -35,7 +35,7 @@ import Testing
       served.append(name)
       let began = now
       held[name] = plaintext.hold(1 << 20, for: process) { [unowned self] in
-        // A client that reads does so from the beginning, evenly.
+        // A client that reads does so evenly, from the beginning.
         slow[name].map { Int((now - began) * (1 << 20) / $0) } ?? 0
       } drop: { [unowned self] in
         dropped.append(name)
@@ -81,7 +81,7 @@ import Testing
     for process in 1...4 { stand.get("\(process)", Int32(process)) }
     stand.pass(milliseconds: 100_000)
     #expect(stand.dropped.isEmpty)
-    // One makes room as soon as somebody comes, but no more than are needed for that.
+    // One client makes room as soon as another comes, but no more clients than needed.
     stand.get("5", 5)
     stand.pass(milliseconds: 0)
     #expect(stand.dropped == ["1"] && stand.served.last == "5")
@@ -133,7 +133,7 @@ import Testing
     stand.get("third", 3)
     stand.turns.turn()
     #expect(stand.served.last == "third" && stand.dropped.isEmpty)
-    // A process that holds nothing comes before all calls of the one that came first.
+    // A process that holds nothing comes before all further calls of the first process.
     stand.get("fourth", 4)
     stand.turns.turn()
     #expect(stand.served.count == 4)
@@ -159,7 +159,7 @@ import Testing
     stand.read("own 1")
     stand.turns.turn()
     #expect(stand.served.last == "other")
-    // Now one of the other's is there, and three of the first.
+    // Now the other user holds one reply, and the first user three.
     stand.get("other again", 101, of: other)
     stand.read("own 2")
     stand.turns.turn()

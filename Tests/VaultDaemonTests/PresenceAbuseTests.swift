@@ -8,7 +8,7 @@ import VaultWire
 @testable import VaultDaemon
 @testable import VaultService
 
-/// Helpers that do what they must not, and checks that are given up: never a lock-up, never a yes, nothing left behind.
+/// Misbehaving helpers and cancelled checks never cause a hang, never count as success, and leave nothing behind.
 @Suite("Presence, broken", .enabled(if: TestUser.canBeMade, "makes users of the machine, which needs root"))
 struct PresenceAbuseTests {
   private let stand: PresenceStand
@@ -48,7 +48,7 @@ struct PresenceAbuseTests {
   func floods(_ script: String, _ reason: String) throws {
     defer { stand.close() }
     let result = try stand.check("vault", through: stand.script("echo $$ >$pid; \(script); exec sleep 1000"))
-    // The check ends for that reason, and not because the helper says nothing afterwards.
+    // The check ends for this reason, not because the helper is silent afterwards.
     #expect(result?.outcome == .broken("vault-pam " + reason), "\(String(describing: result))")
     #expect(result.map { $0.said.count <= 100 } == true)
     try stand.waitForEnd(of: stand.pid())
@@ -70,7 +70,7 @@ struct PresenceAbuseTests {
     defer { stand.close() }
     let script = try stand.script(
       #"echo $$ >$pid; printf '{"prompt":{"style":"secret","text":"x"}}\0' >&0; exec sleep 1000"#)
-    // A busy machine starts the script late; the helper has said nothing until then.
+    // On a busy machine the script starts late, and the helper is silent until then.
     var unanswered: PresenceStand.Result?
     for silence: Int64 in [50, 500, 5000] {
       unanswered = try stand.check(

@@ -11,7 +11,7 @@ struct PresenceSecretsTests {
     try MemorySearch(pid: try #require(vault.sandbox.daemonPid))
   }
 
-  /// The key of the `memory` slot with that number.
+  /// Returns the key of the `memory` slot with this number.
   private func memoryKey(_ id: UInt32, _ keys: VaultKeys) -> [UInt8] {
     let vaultKey = unsafe SecureBytes(copying: keys.vault.span.bytes)
     return SlotRecord.memoryKey(id: id, vaultKey: vaultKey).withBytes { bytes in
@@ -50,7 +50,7 @@ struct PresenceSecretsTests {
     #expect(shown.reply?.error == nil)
     try stand.expectFingerOpens()
 
-    // The positive control: the same search finds the keys that are held.
+    // The positive control: the same search finds the keys while they are held.
     let unlocked = try search(vault)
     #expect(unlocked.find(keys.whenUnlockedValues) == ["raw"])
     #expect(unlocked.find(memoryKey) == ["raw"])
@@ -85,7 +85,7 @@ struct PresenceSecretsTests {
     _ = try vault.addSlot("memory")
     let keys = try VaultKeys(of: vault.sandbox, password: vault.password)
     #expect(try vault.unlock(["method": "password"], typing: [vault.password]).reply?.error == nil)
-    // The daemon drops the vault key once it is done with the fingers of this unlock.
+    // The daemon wipes the vault key once it has finished with the fingers of this unlock.
     try stand.wait("the vault key to go") { try search(vault).find(keys.vault) == [] }
     try vault.lock()
 

@@ -9,7 +9,7 @@ import VaultTesting
 @testable import VaultDaemon
 @testable import VaultService
 
-/// Runs checks on a loop of its own, as the daemon would, with `vault-pam` or a script in its place.
+/// Runs checks on a loop of its own, as the daemon does, with `vault-pam` or with a script instead.
 final class PresenceStand: Sendable {
   /// The test's reaction to a prompt.
   enum Reaction: Sendable {
@@ -20,7 +20,7 @@ final class PresenceStand: Sendable {
 
   /// The prompts and the outcome of a check.
   struct Result: Sendable {
-    /// The prompts, `style text` each.
+    /// The prompts, each as `style text`.
     var said: [String]
     var outcome: PresenceCheck.Outcome
   }
@@ -30,9 +30,9 @@ final class PresenceStand: Sendable {
   let loop: any EventLoop
   private let watcher: NIOLoopBound<DescriptorWatcher>
 
-  /// The path of the helper as just built, where every user can start it.
+  /// The path of a copy of the built helper that every user can start.
   let program: String
-  /// The path at which a helper's unit would listen.
+  /// The path at which the helper's unit would listen.
   var socket: String { sandbox.root + "/pam.socket" }
 
   init() throws {
@@ -40,8 +40,8 @@ final class PresenceStand: Sendable {
     user = try TestUser(in: sandbox)
     unsafe chmod(sandbox.root, 0o711)
     program = sandbox.root + "/vault-pam"
-    // A file that this process itself wrote could not be started while a child of another test's, between its fork and
-    // its exec, still held it open.
+    // A separate process makes the copy: a file that this process itself had written could not be started while a child
+    // of another test, between its fork and its exec, still held it open.
     try sandbox.run(Sandbox.path(of: "vault-pam"), program, program: "/bin/cp")
     loop = MultiThreadedEventLoopGroup(numberOfThreads: 1).next()
     let loop = loop
@@ -54,8 +54,8 @@ final class PresenceStand: Sendable {
     sandbox.close()
   }
 
-  /// A shell script in the place of the helper. `$helper` is the real one, `$pid` the file for ``pid()``, `$uid` the
-  /// test's user.
+  /// Writes a shell script to use instead of the helper. `$helper` is the real helper, `$pid` the file for ``pid()``,
+  /// `$uid` the test's user.
   func script(_ text: String) throws -> String {
     let path = sandbox.root + "/script-" + String(UInt32.random(in: 0...UInt32.max), radix: 36)
     let head = "#!/bin/bash\nhelper=\(program) pid=\(sandbox.root)/pid uid=\(user.uid)\n"
@@ -63,18 +63,18 @@ final class PresenceStand: Sendable {
     return path
   }
 
-  /// A script that runs the helper as the test's user.
+  /// Writes a script that runs the helper as the test's user.
   func asUser(_ options: String = "") throws -> String {
     try script("exec setpriv \(options) --reuid=$uid --regid=$uid --clear-groups \"$helper\"")
   }
 
-  /// The process id that a script left.
+  /// Returns the process id that a script wrote.
   func pid() throws -> pid_t {
     let text = try String(contentsOfFile: sandbox.root + "/pid", encoding: .utf8)
     return try #require(pid_t(text.trimmingCharacters(in: .whitespacesAndNewlines)))
   }
 
-  /// Waits until a process is gone, zombies included.
+  /// Waits until a process is gone and reaped.
   func waitForEnd(of pid: pid_t) throws {
     for _ in 0..<10_000 {
       if kill(pid, 0) != 0 && errno == ESRCH { return }
@@ -83,13 +83,13 @@ final class PresenceStand: Sendable {
     Issue.record("process \(pid) is still there")
   }
 
-  /// Runs a check of the test's user to its end; nil when `react` cancelled it.
+  /// Runs a check of the test's user to its end; returns nil if `react` cancelled it.
   ///
   /// - Parameters:
-  ///   - uid: a uid in place of the test user's.
-  ///   - program: a program in place of the helper.
+  ///   - uid: a uid to use instead of the test user's.
+  ///   - program: a program to run instead of the helper.
   ///   - variables: the child's environment, as `NAME=value`.
-  ///   - react: gets each prompt as `style text`.
+  ///   - react: receives each prompt as `style text`.
   func check(
     _ service: String, uid: UInt32? = nil, through program: String? = nil, variables: [String] = [],
     socket: String? = nil, forbidsNewPrivileges: Bool = false, limits: PresenceCheck.Limits = .init(),
@@ -119,13 +119,13 @@ final class PresenceStand: Sendable {
             done.fail(error)
           }
         }, onEnd: { done.succeed(Result(said: said, outcome: $0)) })
-      // A test must not wait for ever.
+      // A limit, so that the test never waits for ever.
       loop.assumeIsolated().scheduleTask(in: .seconds(90)) { done.fail(TooLate(said: said)) }
     }
     return try done.futureResult.wait()
   }
 
-  /// The obstacle to a check as far as it can be told without trying; nil when there is none.
+  /// Returns the obstacle to a check that is known without an attempt; nil if there is none.
   func availability(of service: String, _ program: String?, forbidsNewPrivileges: Bool) throws -> String? {
     try loop.submit { [watcher, loop, socket, uid = user.uid] in
       PresenceCheck.obstacle(
@@ -138,6 +138,7 @@ final class PresenceStand: Sendable {
 
   struct TooLate: Error { var said: [String] }
 
-  /// Listens as the helper's unit does, and starts `program` for each connection, for as long as the answer lives.
+  /// Listens as the helper's unit does, and starts `program` for each connection, for as long as the returned value
+  /// lives.
   func listen(_ program: String) throws -> Activation { try Activation(socket, in: sandbox, command: [program]) }
 }

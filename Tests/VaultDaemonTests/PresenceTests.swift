@@ -24,7 +24,7 @@ struct PresenceTests {
     let right = try stand.check(service.name) { [password = stand.user.password] _ in .answer(password) }
     #expect(right?.outcome == .succeeded)
     #expect(right?.said == ["secret Password"])
-    // A module that reads up to a NUL, or the first 511 bytes, would take the last two for the right one.
+    // A module that reads up to a NUL, or only the first 511 bytes, would accept the last two.
     let wrong = [
       "", "wrong", stand.user.password + "x", String(stand.user.password.dropLast()), stand.user.password + "\0x",
       stand.user.password + String(repeating: "x", count: 600),
@@ -79,7 +79,7 @@ struct PresenceTests {
     let witness = try PAMService("auth required \(module) \(root)/found\naccount required pam_permit.so\n")
     defer { witness.remove() }
     let bus = "DBUS_SYSTEM_BUS_ADDRESS=unix:path=\(root)/bus"
-    // The connection lies between two foreign files, and a third one lies where it could.
+    // The connection lies between two foreign files, and a third foreign file lies where the connection could be.
     let helper = try stand.script(
       "export \(bus) LD_BIND_NOW=1; exec 3</etc/passwd 5</etc/passwd 9</etc/passwd; exec \"$helper\"")
     #expect(try stand.check(witness.name, through: helper)?.outcome == .succeeded)
@@ -172,7 +172,7 @@ struct PresenceTests {
     defer { clean() }
     let unit = try stand.listen(stand.program)
     unsafe chmod(stand.socket, 0o666)
-    // The whole conversation of a stranger who knows the password.
+    // The whole conversation of a foreign user who knows the password.
     let request =
       "{\"service\":\"\(service.name)\",\"uid\":\(stand.user.uid)}\0{\"answer\":\"\(stand.user.password)\"}\0"
     let said = try stand.sandbox.run(

@@ -4,13 +4,13 @@ import Testing
 import VaultModel
 import VaultTesting
 
-/// Text from others in the daemon's output, where it must be plain and stay on one line.
+/// Foreign text in the daemon's output, which must be plain and stay on one line.
 @Suite("What the daemon prints") struct PrintedTests {
   /// Text that writes the clipboard, clears the screen, and begins a line that looks like the daemon's own.
   private static let hostile = "\u{1B}]52;c;cm0gLXJm\u{7}\u{1B}[2J\rx\u{202E}\u{85}\u{2028}vaultd: all is well"
   private static let spelled = #"\u{1b}]52;c;cm0gLXJm\u{7}\u{1b}[2J"#
 
-  /// The lines of a text, each of which has to be plain.
+  /// Returns the lines of a text, each of which must be plain.
   private func lines(_ text: String) -> [Substring] {
     let lines = text.split(separator: "\n")
     for line in lines { #expect(Printable.isPlain(String(line)), "\(line)") }

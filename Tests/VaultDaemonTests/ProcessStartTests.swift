@@ -8,7 +8,7 @@ import Testing
 @Suite("When a process started") struct ProcessStartTests {
   @Test("is not what its name says", arguments: ["plain", "a b (c) d", ") S 1 1 1 1 0", "((", "))"])
   func named(_ name: String) throws {
-    // A thread has a name and a start of its own, in a line like that of a process.
+    // A thread has a name and a start time of its own, in a line like a process's.
     let thread = "/proc/" + (try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/thread-self"))
     let number = try #require(thread.split(separator: "/").last.flatMap { pid_t($0) })
     let comm = try #require(FileHandle(forUpdatingAtPath: thread + "/comm"))
@@ -17,7 +17,7 @@ import Testing
     try comm.write(contentsOf: Data(name.utf8))
     let own = try #require(PeerProcess.start(of: getpid()))
     let start = try #require(PeerProcess.start(of: number))
-    // Starts are in clock ticks; the fields before them in that line are small numbers.
+    // Start times are in clock ticks; the fields before them in that line are small numbers.
     #expect(start >= own)
   }
 }

@@ -7,7 +7,7 @@ import VaultTesting
   private static var floor: WireClient.Message { ["kdf_memory": 19 << 20, "kdf_passes": 2] }
   private let first = "correct horse battery", second = "the second password", third = "the third password"
 
-  /// An open vault with two passwords.
+  /// Makes an unlocked vault with two passwords.
   private func sandbox() throws -> Sandbox {
     let sandbox = try Sandbox()
     do {
@@ -22,8 +22,8 @@ import VaultTesting
     return sandbox
   }
 
-  /// Makes a change: proves the right with slot 1's password, unless another one is given, and answers the other
-  /// questions with `new`.
+  /// Makes a change: proves the right with slot 1's password (or `password`), and answers the other questions with
+  /// `new`.
   private func succeed(
     _ sandbox: Sandbox, _ method: String, _ parameters: WireClient.Message, _ new: String = "",
     by password: String? = nil
@@ -46,7 +46,7 @@ import VaultTesting
     /// The prompt that is open now.
     var prompt: WireClient.Message
 
-    /// The next reply that does not only inform.
+    /// Returns the next reply that is more than information.
     func next() throws -> WireClient.Reply {
       while true {
         let reply = try client.reply()
@@ -67,7 +67,7 @@ import VaultTesting
     try sandbox.client().call("Respond", ["conversation": waiting.id, "answer": text]).error
   }
 
-  /// A conversation that has proven the right with a password.
+  /// Begins a conversation and proves the right with a password.
   private func prove(
     _ sandbox: Sandbox, _ method: String, _ parameters: WireClient.Message, _ password: String
   ) throws -> Waiting {
@@ -82,7 +82,7 @@ import VaultTesting
     return slots.compactMap { $0["id"] as? Int }
   }
 
-  /// True when a secret opens the vault.
+  /// Returns true if a secret opens the vault.
   private func opens(_ sandbox: Sandbox, _ secret: String) throws -> Bool {
     #expect(try sandbox.client().call("Lock").error == nil)
     try sandbox.waitOut("password")

@@ -7,7 +7,7 @@ import VaultTesting
 @testable import VaultService
 
 @Suite("A socket that is waited for") struct RawSocketTests {
-  /// Two connected ends, of which the second is the client's.
+  /// Makes two connected ends; the second is the client's.
   private func pair(patience: Int32) throws -> (RawSocket, Int32) {
     let (own, client) = try SocketPair.make()
     return (try RawSocket(own, of: nil, patience: patience), client)
@@ -51,7 +51,7 @@ import VaultTesting
     #expect(throws: RawSocket.Problem.gone) { try send(socket, 1, from: &start) }
   }
 
-  /// A clock that goes on by a second with each reading.
+  /// A clock that advances by a second at each reading.
   private final class Seconds: Sendable {
     private let count = Atomic<Int64>(-1)
     func next() -> Int64 { count.add(1, ordering: .relaxed).newValue * 1_000_000_000 }
@@ -61,14 +61,14 @@ import VaultTesting
     let (socket, client) = try pair(patience: 60_000)
     defer { close(client) }
     let seconds = Seconds()
-    // After ten readings of the clock, none of the bytes that are asked for has gone over.
+    // After ten readings of the clock, not one byte has been transferred.
     let limits = Pace.Limits(least: 1 << 30, grace: 10_000_000_000, total: 100_000_000_000)
     let pace = Pace(limits, now: seconds.next)
     try write([1, 2], to: client)
     var room: [UInt8] = [0, 0, 0]
     var span = room.mutableSpan
     var bytes = unsafe span.mutableBytes
-    // The pace's clock is ahead of the real one, so this does not wait for long.
+    // The pace's clock runs ahead of the real one, so this wait is short.
     #expect(throws: RawSocket.Problem.tooSlow) { while true { _ = try pace.milliseconds(1) } }
     #expect(throws: RawSocket.Problem.tooSlow) { try socket.receive(into: &bytes, pace: pace) }
     var start = 0
@@ -97,7 +97,7 @@ import VaultTesting
   @Test("the socket is closed when nobody refers to it any more") func closed() throws {
     let client = try pair(patience: 60_000).1
     defer { close(client) }
-    // A child that another test is just starting may hold the other end for a moment.
+    // A child that another test has just started may hold the other end for a moment.
     var polled = pollfd(fd: client, events: Int16(POLLIN), revents: 0)
     #expect(unsafe poll(&polled, 1, 30_000) == 1)
     var byte: UInt8 = 0

@@ -31,9 +31,9 @@ import VaultTesting
     let entries = all.filter { $0["count"] == nil }
     let told = entries.map { "\($0["outcome"] ?? "") \($0["item"] ?? "") \($0["detail"] ?? "-")" }
     #expect(told.first == "ok a version 1")
-    // Equal refusals are one entry, and counted: of an item, and of what was refused before one was looked for.
+    // Equal refusals form one entry with a count: refusals for one item, and refusals before any item was looked up.
     #expect(told.count == 5 && told[1] == "failed a version 2")
-    // The watcher's own words are told apart, on one line.
+    // The watcher's own words stand apart, on one line.
     let said = entries[1]["purpose"] as? String ?? ""
     #expect(said.hasPrefix("exit 1") && said.count <= 120 && entries[0]["purpose"] == nil)
     #expect(!said.contains { $0.isNewline } && !said.unicodeScalars.contains("\u{1B}"))
@@ -62,7 +62,7 @@ import VaultTesting
     #expect(said.count == 1 && said[0]["notice"] as? String == "see\\u{a}\\u{1b}[31mto it", "\(said)")
     #expect(said[0]["pid"] as? Int == Int(getpid()) && said[0]["uid"] as? Int == Int(getuid()))
     #expect(try receipt(["succeeded": true, "held": true]) == "org.varlink.service.InvalidParameter")
-    // What is refused changes nothing.
+    // A refused receipt changes nothing.
     #expect(try receipt(["version": 7, "succeeded": true]) == "org.varlink.service.InvalidParameter")
     #expect(try watchers().count == 1)
     #expect(try receipt(["succeeded": true, "notice": String(repeating: "x", count: 5000)]) == nil)

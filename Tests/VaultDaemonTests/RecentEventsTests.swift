@@ -43,7 +43,7 @@ import VaultModel
     let name = String(repeating: "x", count: 250)
     let ends = try (0..<5000).map { _ in long.add(try item(name), at: 1) }
     #expect((100...RecentEvents.mostBytes / 250).contains(ends.count { long.after($0) != nil }))
-    // One alone that is longer than all may be is told all the same, or known to be missed.
+    // A single event above the limit is still sent, or is known to be missed.
     #expect(names(long.after(ends[4998])) == [name])
   }
 

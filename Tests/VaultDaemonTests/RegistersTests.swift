@@ -2,10 +2,10 @@ import Foundation
 import Testing
 import VaultTesting
 
-/// The positive control of searches that find nothing in registers.
+/// The positive control of the searches that find nothing in registers.
 @Suite("The registers of a process's threads") struct RegistersTests {
-  /// A program whose second thread holds 16 bytes in a vector register, and nowhere in memory: they come from numbers
-  /// that are combined there. The thread waits in a call of the kernel, as a thread of the daemon waits for work.
+  /// A program whose second thread holds 16 bytes in a vector register and nowhere in memory: it computes them there
+  /// from other numbers. The thread waits in a system call, as a thread of the daemon waits for work.
   private static let holder = """
     #include <pthread.h>
     #include <unistd.h>
@@ -40,7 +40,7 @@ import VaultTesting
     }
     """
 
-  /// True when the processor has the registers that a test is about.
+  /// Returns true if the processor has the registers that a test needs.
   private static func has(_ flag: String) -> Bool {
     ((try? String(contentsOfFile: "/proc/cpuinfo", encoding: .utf8)) ?? "").contains(" \(flag) ")
   }
@@ -61,7 +61,7 @@ import VaultTesting
     ]
     let secret = bytes.flatMap { number in (0..<8).map { UInt8(truncatingIfNeeded: number >> ($0 * 8)) } }
     #expect(try MemorySearch(pid: pid).find(secret) == ["raw"])
-    // The bytes were nowhere else.
+    // The bytes were only in the register.
     #expect(try MemorySearch(pid: pid, registers: false).find(secret) == [])
   }
 }

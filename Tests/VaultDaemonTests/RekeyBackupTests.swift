@@ -2,18 +2,18 @@ import Foundation
 import Testing
 import VaultTesting
 
-// A rekey beside a backup.
+// A rekey during a backup.
 extension RekeyTests {
   @Test("one that is begun while a backup is read waits with its end for that, both are whole, and no slot is made")
   func duringBackup() throws {
     try withVault { sandbox, _ throws in
       try fill(sandbox, 30)
-      // More than a socket takes.
+      // Values larger than a socket's buffer.
       let large = String(repeating: "v", count: 1 << 20)
       for name in ["large", "larger"] {
         #expect(try sandbox.client().call("Set", ["name": name, "value": large]).error == nil)
       }
-      // This client is about to change the ways in of the store that is to be replaced.
+      // This client is about to add a slot to the store that the rekey will replace.
       let adding = try sandbox.client()
       let asked = try adding.call("AddSlot", floor.merging(["kind": "password"]) { old, _ in old }, more: true)
       let id = try #require(asked.string("conversation"))
@@ -30,7 +30,7 @@ extension RekeyTests {
         try sandbox.client().call("Status").parameters["rekey"] as? WireClient.Message
       }
       while try progress()?["done"] as? Int != 32 {}
-      // All is copied; only the backup holds the rekey up, whose turns come with each of these calls.
+      // Everything is copied; only the backup delays the rekey, whose turns come with each of these calls.
       for _ in 0..<300 { #expect(try progress()?["of"] as? Int == 32) }
       #expect(try sandbox.client().call("Backup", upgrade: true).error == "Rekeying")
 

@@ -3,13 +3,13 @@ import Foundation
 import Testing
 import VaultTesting
 
-/// The slots that a rekey carries along, and their keys in keystores.
+/// The slots that a rekey carries over, and their keys in keystores.
 extension RekeyTests {
   func presenceKeys(_ sandbox: Sandbox) throws -> [String] {
     try FileManager.default.contentsOfDirectory(atPath: sandbox.store).filter { $0.hasPrefix("presence-") }.sorted()
   }
 
-  /// Waits for work of a keystore: that is done after the reply, so only its result shows.
+  /// Waits for the work of a keystore: it happens after the reply, so only its result shows.
   func waitUntil(_ condition: () throws -> Bool) throws {
     let limit = Date().addingTimeInterval(60)
     while try !condition(), Date() < limit { usleep(1000) }
@@ -65,7 +65,7 @@ extension RekeyTests {
       let prompt = try asked.call("AddSlot", floor.merging(["kind": "password"]) { $1 }, more: true)
       let id = try #require(prompt.string("conversation"))
       let begun = try begin(sandbox) { _ in password }
-      // The rekey rests, so that it is under way for as long as this takes.
+      // A lock pauses the rekey, so that it is still running during this test.
       #expect(try sandbox.client().call("Lock").error == nil)
       #expect(try begun.last().error == "Locked")
       #expect(try sandbox.client().call("Respond", ["conversation": id, "answer": password]).error == nil)
@@ -95,7 +95,7 @@ extension RekeyTests {
       #expect(tries == 3)
       #expect(begun.first.parameters["slots"] as? [Int] == [1, 2])
       #expect(begun.first.parameters["left_out"] as? [Int] == [3, 4])
-      // Each wrong answer counts as an attempt to guess, and the next question waits for it.
+      // Each wrong answer counts as a failed attempt, and the next question waits accordingly.
       let waits = (1...2).map { "after a wrong answer the next question waits \($0) s" }
       #expect(begun.told.filter { $0.hasPrefix("after") } == waits)
       #expect(begun.told.filter { $0.contains("does not come along") }.count == 2)
@@ -185,7 +185,7 @@ extension RekeyTests {
       let kept = (named + others + ["presence-1111111111111111.key", "presence-2222222222222222.key"]).sorted()
       let all = (kept + ours).sorted()
 
-      // Slots that somebody has taken away do not cost their keys.
+      // If somebody removed slots from the store, their keys stay.
       let rows = try sandbox.copyRows("slots", where: "id = 2")
       try sandbox.editStore("DELETE FROM slots WHERE id = 2")
       try sandbox.startDaemon()
@@ -223,7 +223,7 @@ extension RekeyTests {
       try waitUntil { try presenceKeys(sandbox).count == 1 }
       let after = try presenceKeys(sandbox)
       #expect(after != before)
-      // This is what a kill leaves after the new store took its place and before the old key was removed.
+      // A kill after the new store took its place and before the old key was removed leaves these files.
       try sandbox.stopDaemon()
       #expect(
         FileManager.default.createFile(

@@ -16,12 +16,12 @@ import VaultTesting
     try body(sandbox, code ?? "")
   }
 
-  /// A rekey that has told which slots come along.
+  /// A rekey that has reported which slots it carries over.
   struct Begun {
     let client: WireClient
     let first: WireClient.Reply
     var told: [String] = []
-    /// The recovery codes that were shown.
+    /// The recovery codes shown.
     var codes: [String] = []
 
     /// Waits for the last reply.
@@ -32,7 +32,7 @@ import VaultTesting
     }
   }
 
-  /// Answers the questions of a rekey until there are no more; codes are typed back.
+  /// Answers the questions of a rekey until there are no more; each shown code is typed back.
   func begin(
     _ sandbox: Sandbox, _ parameters: WireClient.Message = [:], _ answer: (String) -> String
   ) throws -> Begun {
@@ -55,7 +55,7 @@ import VaultTesting
     return Begun(client: client, first: reply, told: told, codes: codes)
   }
 
-  /// Waits for the end of a rekey that is under way or already over.
+  /// Waits for the end of a rekey that is running or already over.
   func waitForEnd(_ sandbox: Sandbox) throws {
     let client = try sandbox.client()
     var reply = try client.call("Rekey", more: true)
@@ -167,7 +167,7 @@ import VaultTesting
     }
   }
 
-  /// Locks and opens the vault once more, so that what is read comes from the new store's own keys.
+  /// Locks and unlocks the vault once more, so that later reads use the new store's own keys.
   func waitForRest(_ sandbox: Sandbox) throws {
     #expect(try sandbox.client().call("Lock").error == nil)
     #expect(try sandbox.unlock(password)?.error == nil)
@@ -183,14 +183,14 @@ import VaultTesting
       let progress = try sandbox.client().call("Status").parameters["rekey"] as? WireClient.Message
       #expect(progress?["of"] as? Int == 3000)
       #expect(try sandbox.client().call("Rekey", more: true).error == "Locked")
-      // Giving it up changes all class records, so that its files are worth nothing afterwards.
+      // Cancelling a rekey changes all class records, so that its files are worthless afterwards.
       #expect(try sandbox.client().call("Rekey", ["cancel": true], more: true).error == "Locked")
       #expect(FileManager.default.fileExists(atPath: sandbox.store + "/rekey/vault.db"))
 
-      // A copy would have the next key, sealed under the one that it is to replace.
+      // A backup would contain the next key, sealed under the key that it replaces.
       #expect(try sandbox.client().call("Backup", upgrade: true).error == "Rekeying")
 
-      // Until it is done, the old ways in count, and none changes.
+      // Until the rekey is done, the old slots count, and none changes.
       #expect(try sandbox.converse("AddSlot", ["kind": "recovery"]) { _ in password }?.error == "Rekeying")
       #expect(try sandbox.converse("RemoveSlot", ["id": 2]) { _ in password }?.error == "Rekeying")
       #expect(try sandbox.converse("ChangePassword", floor) { _ in password }?.error == "Rekeying")
@@ -215,7 +215,7 @@ import VaultTesting
       }
       #expect(added?.error == nil, "\(String(describing: added))")
       let before = try presenceKeys(sandbox)
-      // `false` gives nothing up.
+      // `"cancel": false` cancels nothing.
       #expect(try sandbox.client().call("Rekey", ["cancel": false], more: true).prompt != nil)
       let begun = try begin(sandbox, ["cancel": false]) { _ in password }
       #expect(try presenceKeys(sandbox).count == 2)
@@ -281,7 +281,7 @@ import VaultTesting
       try manager.copyItem(atPath: store, toPath: kept)
       let row = try sandbox.copyRows("meta", where: "name = 'rekeying'")
       try sandbox.startDaemon()
-      // Somebody who never had a key, in a vault that was not open yet, cannot give it up either.
+      // Without a key, in a vault that was not unlocked yet, nobody can cancel the rekey either.
       #expect(try cancel().error == "Locked")
       #expect(manager.fileExists(atPath: store))
       try sandbox.unlock(password)

@@ -22,7 +22,7 @@ import VaultTesting
     #expect(reply.string("file") == sandbox.configuration && reply.parameters["missing"] as? Bool == false)
     #expect(names(reply, "changed") == ["idle"] && names(reply, "later") == ["log-level"], "\(reply)")
     #expect(try client.call("Status").integer("locks_at") != nil)
-    // What waits for the next start waits on.
+    // A setting that waits for the next start keeps waiting.
     let again = try client.call("Reload")
     #expect(names(again, "changed") == [] && names(again, "later") == ["log-level"], "\(again)")
   }

@@ -8,7 +8,7 @@ import VaultTesting
 @Suite(
   "Items that ask for a person", .enabled(if: TestUser.canBeMade, "makes users of the machine, which needs root"))
 struct RequireTests {
-  /// A stand with an open vault and one item for each kind of proof, named like it.
+  /// Makes a stand with an unlocked vault and one item for each kind of proof, named after it.
   private func stand(reuse: Int = 60, accessible: String = "when-unlocked", pam: String = PAMService.fingerOrPassword)
     throws -> FingerStand
   {
@@ -16,7 +16,7 @@ struct RequireTests {
     do {
       try stand.vault.make()
       _ = try stand.vault.addSlot("file", ["insecure": true])
-      // The unlock is made in a session of its own, so that it counts for no other.
+      // The unlock is made in a session of its own, so that it counts for no other session.
       _ = try stand.vault.unlock(["method": "password"], in: "first", typing: [stand.vault.password])
       let client = try stand.vault.client()
       for require in ["none", "user-presence", "biometry", "password"] {
@@ -53,7 +53,7 @@ struct RequireTests {
     let vault = stand.vault
     #expect(try get("none", stand) == "of none")
     for name in ["user-presence", "biometry", "password"] { #expect(try get(name, stand) == "PresenceRequired") }
-    // Nobody is asked on behalf of a caller that is not interactive.
+    // Nobody is asked for a caller that is not interactive.
     let alone = try vault.converse("Authenticate", ["name": "biometry"], touching: ["finger-A"], on: stand.reader)
     #expect(alone.reply?.error == "PresenceRequired" && alone.said == [])
 
@@ -62,7 +62,7 @@ struct RequireTests {
     #expect(presence.said.first == "info Fingerprint or login password to use user-presence")
     #expect(try get("user-presence", stand) == "of user-presence")
     #expect(try authenticate("user-presence", stand).said == [])
-    // The proof that the PAM service accepted may have been the password.
+    // The proof that PAM accepted may have been the password.
     #expect(try get("biometry", stand) == "PresenceRequired")
     #expect(try get("password", stand) == "PresenceRequired")
     #expect(try get("user-presence", stand, in: "other") == "PresenceRequired")
@@ -110,7 +110,7 @@ struct RequireTests {
     #expect(password.reply?.error == "AuthenticationFailed")
     let presence = try authenticate("user-presence", stand, touching: wrong, typing: ["wrong", "wrong"])
     #expect(presence.mentions("login password not accepted. Try your vault password."))
-    // The earlier wrong password may still have to be waited for.
+    // The wait after the earlier wrong password may not be over yet.
     #expect(presence.reply?.error == "BackingOff" || presence.reply?.error == "AuthenticationFailed")
     for name in ["user-presence", "biometry", "password"] { #expect(try get(name, stand) == "PresenceRequired") }
   }
@@ -121,7 +121,7 @@ struct RequireTests {
     let stand = try stand(pam: PAMService.password)
     defer { stand.close() }
     let vault = stand.vault
-    // So many failures that the next one costs a minute.
+    // After this many failures, the next one costs a minute.
     try vault.sandbox.stopDaemon()
     let boot = try #require(TextFile.read("/proc/sys/kernel/random/boot_id", limit: 64)?.filter { !$0.isNewline })
     try vault.sandbox.run(
@@ -138,7 +138,7 @@ struct RequireTests {
       second.send(
         frame: #"{"method":"io.vaultd.Vault.Authenticate","more":true,"#
           + #""parameters":{"name":"user-presence","interactive":true}}"#)
-      // The same loop answers this call, so it has heard the other one.
+      // The same loop answers this call, so the daemon has read the earlier one.
       #expect(try vault.client(in: "two").call("Status").error == nil)
       return .answer("wrong")
     }
@@ -160,7 +160,7 @@ struct RequireTests {
   }
 
   @Test("after the window, and after a lock, it is asked for again") func window() throws {
-    // The windows are a second long; AuthorizationsTests looks at both sides of their ends.
+    // The windows are one second long; AuthorizationsTests tests both sides of their ends.
     let stand = try stand(reuse: 1, accessible: "after-first-unlock")
     defer { stand.close() }
     let change = try stand.vault.client(in: "first").call(
@@ -168,7 +168,7 @@ struct RequireTests {
       ["name": "fresh", "value": "f", "require": "biometry", "accessible": "after-first-unlock", "reuse": 86_400])
     #expect(change.error == nil)
     func fresh() throws -> WireClient.Reply { try stand.vault.client().call("Get", ["name": "fresh"]) }
-    // The same proof still counts for one item and no longer for the other, however long all of this takes.
+    // The same proof still counts for one item and no longer for the other, however long this takes.
     for _ in 0..<2 {
       let shown = try stand.vault.converse(
         "Authenticate", ["name": "fresh", "interactive": true], touching: ["finger-A"], on: stand.reader)
@@ -215,7 +215,7 @@ struct RequireTests {
     }
     #expect(try client.call("Show", ["name": "new"]).error == "NoSuchItem")
     #expect(try get("biometry", stand) == "PresenceRequired")
-    // A change that does not touch the policy needs no proof: writing is not reading.
+    // A change that leaves the policy alone needs no proof: writing is not reading.
     #expect(try client.call("Set", ["name": "biometry", "value": "new", "update": true]).error == nil)
     #expect(try get("biometry", stand) == "PresenceRequired")
     #expect(try authenticate("biometry", stand, touching: ["finger-A"]).reply?.error == nil)
@@ -266,7 +266,7 @@ struct RequireTests {
       #expect(first.prompt?["style"] as? String == "info")
       return client
     }
-    // An unlock asks first, and the vault is opened with the password meanwhile.
+    // An unlock asks first, and meanwhile the password opens the vault.
     let unlocking = try ask("Unlock", [:], in: "one")
     let reading = try ask("Authenticate", ["name": "user-presence"], in: "two")
     #expect(try vault.unlock(["method": "password"], in: "three", typing: [vault.password]).reply?.error == nil)
@@ -275,7 +275,7 @@ struct RequireTests {
     #expect(reply.error == nil)
     reply = try reading.reply()
     #expect(reply.prompt?["text"] as? String == "Fingerprint or login password to use user-presence")
-    // The reader may not have been released yet; PAM then asks for the password.
+    // The reader may not be released yet; then PAM asks for the password.
     while reply.error == nil, let prompt = reply.prompt {
       if prompt["style"] as? String == "secret", let conversation = reply.string("conversation") {
         let answer: WireClient.Message = ["conversation": conversation, "answer": vault.user.password]

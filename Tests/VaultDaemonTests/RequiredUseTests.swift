@@ -19,7 +19,7 @@ struct RequiredUseTests {
     let vault = stand.vault
     try vault.make()
     _ = try vault.addSlot("file", ["insecure": true])
-    // The unlock is made in a session of its own, so that it counts for no other.
+    // The unlock is made in a session of its own, so that it counts for no other session.
     _ = try vault.unlock(["method": "password"], in: "first", typing: [vault.password])
     let client = try vault.client()
     for name in ["sign", "mac", "jwt", "totp"] {
@@ -40,7 +40,7 @@ struct RequiredUseTests {
     }
     let refused = [String?](repeating: "PresenceRequired", count: Self.calls.count)
     #expect(try ask(in: "own") == refused)
-    // The public half is no use of the key.
+    // Reading the public key is no use of the private one.
     #expect(try vault.client(in: "own").call("PublicKey", ["name": "sign"]).error == nil)
     for (_, name, _) in Self.calls {
       let shown = try vault.converse(

@@ -6,21 +6,21 @@ import VaultClient
 import VaultTesting
 import VaultWire
 
-/// The daemon is killed, and its socket starts it again, while programs ask that link the library.
+/// The daemon is killed, and its socket starts it again, while programs that link the client library make calls.
 @Suite("A daemon that is killed and started again by its socket") struct RestartTests {
   private static let password = "correct horse battery"
   private static let kills = 6
-  /// More than a socket takes at once, so that a kill meets an answer in its middle, too.
+  /// Larger than a socket's buffer, so that a kill also interrupts an answer.
   private static let large = String(repeating: "v", count: 600_000)
 
-  /// The facts that the clients share: when to end, and what went wrong.
+  /// The state that the clients share: whether to end, and the errors.
   private final class Outcome: Sendable {
     private let errors = Mutex<[String]>([])
     private let ended = Atomic<Bool>(false)
     private let told = Atomic<Bool>(false)
     private let answers = Atomic<Int>(0)
     private let sets = Atomic<Int>(0)
-    /// The account of the one that writes.
+    /// The record of the writing client.
     let writer = Mutex<Writer>(Writer())
 
     var isOver: Bool { ended.load(ordering: .relaxed) }
@@ -34,14 +34,14 @@ import VaultWire
     func end() { ended.store(true, ordering: .relaxed) }
     func report(_ problem: String) { errors.withLock { $0.append(problem) } }
 
-    /// Waits until there are so many more answers and sets, or anything has gone wrong.
+    /// Waits until there are this many more answers and sets, or until anything has gone wrong.
     func await(answers: Int, sets: Int) {
       let (answered, stored) = (self.answered + answers, self.stored + sets)
       while problems.isEmpty, self.answered < answered || self.stored < stored { sched_yield() }
     }
   }
 
-  /// A vault whose items can be read as soon as the daemon runs, whoever has unlocked it.
+  /// Makes a vault whose items can be read as soon as the daemon runs, before any unlock.
   private func prepare(_ sandbox: Sandbox) throws -> SocketUnit {
     let unit = try SocketUnit(in: sandbox, config: "idle = off\nmaximum-age = off")
     let made = try sandbox.converse("Init", ["kdf_memory": 19 << 20, "kdf_passes": 2]) { _ in Self.password }
@@ -59,7 +59,7 @@ import VaultWire
     return vault
   }
 
-  /// Has a thread do `body` again and again; an error of it is one that a caller has seen.
+  /// Repeats `body` on a thread; each error is one that a caller has seen.
   private func run(
     _ sandbox: Sandbox, _ outcome: Outcome, _ group: DispatchGroup, _ title: String,
     _ body: @escaping @Sendable (Vault) throws -> Void
@@ -94,7 +94,7 @@ import VaultWire
     try kill(unit, sandbox, outcome)
     #expect(outcome.problems == [])
     #expect(unit.starts == Self.kills + 1)
-    // Who watches comes back by itself, soon.
+    // The watcher reconnects by itself, soon.
     let setter = try Self.library(sandbox)
     while !outcome.isTold {
       try setter.set(Wire.NewItem(name: "end", kind: "note", update: true), value: SecretBuffer())
@@ -102,7 +102,7 @@ import VaultWire
     #expect(try await watching.value)
   }
 
-  /// Kills the daemon again and again while clients ask.
+  /// Kills the daemon repeatedly while clients make calls.
   private func kill(_ unit: SocketUnit, _ sandbox: Sandbox, _ outcome: Outcome) throws {
     let group = DispatchGroup()
     for _ in 0..<2 {
@@ -121,7 +121,7 @@ import VaultWire
       if try outcome.writer.withLock({ try $0.set(vault) }) { outcome.store() }
     }
     for _ in 0..<Self.kills {
-      // Whoever comes between a kill and the next start waits in the socket's queue, this unlock as well.
+      // A client that connects between a kill and the next start waits in the socket's queue; so does this unlock.
       try sandbox.unlock(Self.password)
       outcome.await(answers: 100, sets: 3)
       unit.kill()
@@ -132,13 +132,13 @@ import VaultWire
     group.wait()
   }
 
-  /// A client that sets one item again and again and looks after each set what became of it.
+  /// A client that sets one item repeatedly, and checks the result after each set.
   private struct Writer {
     var count = 0
     var version = 1
     var value = "0"
 
-    /// True when one was stored.
+    /// Returns true if a value was stored.
     mutating func set(_ vault: Vault) throws -> Bool {
       count += 1
       var new = SecretBuffer()
@@ -148,7 +148,7 @@ import VaultWire
         made = try vault.set(Wire.NewItem(name: "kept", update: true), value: new).version
       } catch {
         if case .fault(.locked) = error { return false }
-        // The daemon may have done it, or not.
+        // The daemon may or may not have stored the value.
         guard error == .disconnected else { throw error }
       }
       let found = try vault.read("kept")

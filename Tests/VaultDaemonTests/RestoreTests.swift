@@ -6,7 +6,7 @@ import VaultTesting
 private let password = "correct horse battery"
 
 @Suite("Restore over the socket") struct RestoreTests {
-  /// A backup of a vault with some items, a few pieces long.
+  /// Makes a backup of a vault with some items; the backup has a few pieces.
   private static func backup() throws -> [UInt8] {
     let sandbox = try Sandbox()
     defer { sandbox.close() }
@@ -80,7 +80,7 @@ private let password = "correct horse battery"
       let reply = try sandbox.restore(backup, sending: bytes, check: true)
       #expect(reply.error == "InvalidBackup" && reply.string("reason") == reason, "\(reply)")
     }
-    // Another one may follow at once.
+    // Another check may follow at once.
     #expect(try sandbox.restore(backup, check: true).error == nil)
     try expectNew(sandbox)
   }
@@ -111,7 +111,7 @@ private let password = "correct horse battery"
     let reply = try sandbox.client().call("Restore", ["header": "no base64"], more: true, upgrade: true)
     #expect(reply.string("parameter") == "header")
     try expectNew(sandbox)
-    // After all that the good one is restored.
+    // After all these refusals, the undamaged backup is restored.
     #expect(try sandbox.restore(backup).error == nil)
     #expect(try sandbox.client().call("Status").string("state") == "cold")
   }
@@ -120,7 +120,7 @@ private let password = "correct horse battery"
     let backup = try Self.backup()
     let sandbox = try Sandbox()
     defer { sandbox.close() }
-    // What was asked for would be recorded in it.
+    // With the audit log on, the refused call would be recorded in the vault.
     _ = try sandbox.makeVault(password: password, config: "audit = off")
     let before = FileManager.default.contents(atPath: sandbox.store + "/vault.db")
     #expect(try sandbox.restore(backup).error == "VaultExists")
@@ -183,7 +183,7 @@ private let password = "correct horse battery"
     let backup = try Self.backup()
     let sandbox = try Sandbox()
     defer { sandbox.close() }
-    // The next failure costs the longest wait, and up to then there is none.
+    // The next failure costs the longest wait, and until then there is none.
     #expect(unsafe mkdir(sandbox.store, 0o700) == 0)
     let boot = try String(contentsOfFile: "/proc/sys/kernel/random/boot_id", encoding: .utf8)
     try Data("\(geteuid()) password 6 \(boot.trimmingCharacters(in: .newlines)) 0\n".utf8).write(
@@ -260,7 +260,7 @@ private let password = "correct horse battery"
     let backup = try Self.backup()
     let sandbox = try Sandbox()
     defer { sandbox.close() }
-    // A limit on the size of files stands for the disk: 100 KiB, of about twice as many.
+    // A limit on the size of files simulates a full disk: 100 KiB, about half of the backup.
     try sandbox.startDaemon(
       config: "idle = off",
       through: ["/bin/sh", "-c", "trap '' XFSZ; ulimit -f 200; exec \"$@\"", "sh", Sandbox.path(of: "vaultd")])

@@ -14,7 +14,7 @@ import VaultWire
 @testable import VaultService
 
 @Suite("A resume that only the clocks tell of") struct ResumeTests {
-  /// Clocks of a machine that sleeps when the test says so.
+  /// The clocks of a machine that sleeps when the test says so.
   private final class Machine: Sendable {
     private let slept = Mutex<Int64>(0)
     private let wallClock = Mutex<Int64?>(nil)

@@ -31,7 +31,7 @@ import Testing
 
   @Test("those that have been silent longest come first, and those with a call that waits last") func silent() {
     let things = (0..<200).map { _ in Thing() }
-    // Every third has a call that waits; those heard last come first here.
+    // Every third guest has a waiting call; the list begins with the guest heard from last.
     let guests = things.indices.map { index in
       Room.Guest(id: ObjectIdentifier(things[index]), isHeld: index % 3 == 0, heard: 1000 - index)
     }

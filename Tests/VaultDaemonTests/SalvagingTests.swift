@@ -14,7 +14,7 @@ import VaultTesting
     return sandbox
   }
 
-  /// The last reply of `Salvage`, and the losses that were told before it.
+  /// Returns the last reply of `Salvage`, and the losses reported before it.
   private func salvage(_ client: WireClient) throws -> (reply: WireClient.Reply, losses: [String]) {
     var reply = try client.call("Salvage", more: true)
     var losses: [String] = []
@@ -30,7 +30,7 @@ import VaultTesting
     FileManager.default.fileExists(atPath: sandbox.store + "/salvage/vault.db")
   }
 
-  /// The first reply of `Backup` of the salvaged store.
+  /// Returns the first reply of `Backup` of the salvaged store.
   private func backup(_ client: WireClient) throws -> WireClient.Reply {
     let call = #"{"method":"io.vaultd.Vault.Backup","parameters":{"salvaged":true},"upgrade":true}"#
     client.send(Array(call.utf8) + [0])

@@ -2,14 +2,14 @@ import Foundation
 import Testing
 import VaultTesting
 
-/// A shell script that stands in for a helper program: it runs the `script` that the test has left in its home.
+/// A shell script that stands in for a helper program: it runs the `script` that the test has written into its home.
 enum ScriptedHelper {
-  /// The script's path, from which it is run. A copy that a test had only just written could still be open in a child
-  /// of another test: "text file busy".
+  /// The path at which the script runs. A copy that a test has just written could still be open in a child of another
+  /// test, which makes execution fail with "text file busy".
   static let path =
     URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("helper.sh").path
 
-  /// Puts `vaultd` into a folder of its own, with the script as its `vault-tpm2`, and answers the path of that
+  /// Puts `vaultd` into a folder of its own, with the script as its `vault-tpm2`, and returns the path of that
   /// `vaultd`.
   static func daemon(in sandbox: Sandbox) throws -> String {
     let programs = sandbox.root + "/bin"

@@ -23,14 +23,14 @@ import VaultTesting
         _ = try other.call("Get", ["name": name + "/none"])
       }
     }
-    // A client that leaves in the middle of a frame, and one that does not read its answer.
+    // One client leaves in the middle of a frame, and another does not read its answer.
     if let value = values.values.first(where: { String(validating: $0, as: UTF8.self) != nil }) {
       let text = String(decoding: value, as: UTF8.self)
       try sandbox.client().send(
         Array(#"{"method":"io.vaultd.Vault.Set","parameters":{"name":"half","value":"\#(text)"#.utf8))
     }
     try sandbox.client().send(frame: #"{"method":"io.vaultd.Vault.Get","parameters":{"name":"large"}}"#)
-    // This also proves that the two before were taken in.
+    // The answer to this call also proves that the daemon has read both.
     #expect(try client.call("Status").error == nil)
   }
 
@@ -62,7 +62,7 @@ import VaultTesting
     let pid = try #require(sandbox.daemonPid)
     let keys = try VaultKeys(of: sandbox, password: password)
 
-    // The positive control: while unlocked, the same search finds the key that the daemon holds.
+    // The positive control: while the vault is unlocked, the same search finds the key that the daemon holds.
     let unlocked = try MemorySearch(pid: pid)
     #expect(unlocked.find(keys.whenUnlockedValues) == ["raw"], "\(sandbox.daemonLog)")
     #expect(unlocked.size > 1 << 20)
@@ -76,7 +76,7 @@ import VaultTesting
     #expect(locked.find(keys.whenUnlockedClass) == [])
     #expect(locked.find(keys.vault) == [])
     for (name, value) in values {
-      // Only the beginning and the end of a large one: all its windows would take minutes.
+      // Search only for the beginning and the end of a large value: all its windows would take minutes.
       #expect(locked.find(Array(value.prefix(256))) == [], "\(name)")
       #expect(locked.find(Array(value.suffix(256))) == [], "\(name)")
     }
@@ -105,7 +105,7 @@ import VaultTesting
     func find(_ secret: String) throws -> Set<String> {
       MemorySearch.isPossible ? try MemorySearch(pid: try #require(sandbox.daemonPid)).find(Array(secret.utf8)) : []
     }
-    // The positive control: the code is kept to be compared with what is typed next.
+    // The positive control: the code is kept for the comparison with the repeated one.
     if let code, MemorySearch.isPossible { #expect(try find(code) == ["raw"]) }
     if bySleep {
       try clock.sleep(seconds: 60)
@@ -148,15 +148,16 @@ import VaultTesting
     let password = randomText(32)
     _ = try sandbox.makeVault(password: password, config: "idle = off\nhide-names = true")
     try sandbox.unlock(password)
-    // Each has an attribute and a folder of its own: a word that all of them share would be found once.
-    // Short texts lie in what holds them, and not in memory of their own.
+    // Each item has an attribute and a folder of its own, because a word shared by all would be found only once. Short
+    // texts are stored inline, long ones in memory of their own.
     let items = (0..<300).map { number in
       number.isMultiple(of: 2)
         ? (name: "\(KeyStage.word())/\(KeyStage.word())", key: "k-\(KeyStage.word())", value: randomText(40))
         : (name: "\(KeyStage.word().prefix(14))", key: "k-\(KeyStage.word().prefix(12))", value: randomText(15))
     }
     let client = try sandbox.client()
-    // Two that read no more than the first reply: more than their sockets take is on its way to them. A third one reads.
+    // Two clients read only the first reply: more than their sockets' buffers hold is being sent to them. A third
+    // client reads.
     let unread = try ["Monitor", "Attend"].map { method in
       let client = try sandbox.client()
       #expect(try client.call(method, method == "Attend" ? ["faces": ["terminal"]] : [:], more: true).error == nil)
@@ -164,7 +165,7 @@ import VaultTesting
     }
     let watcher = try sandbox.client()
     #expect(try watcher.call("Monitor", more: true).error == nil)
-    // The patterns of grants name items as well. The password that was just given counts as presence.
+    // The patterns of grants name items as well. The password just given counts as presence.
     let patterns = (0..<20).map { _ in "\(KeyStage.word())/\(KeyStage.word())" }
     for pattern in patterns {
       let grant = try client.call(
@@ -186,16 +187,16 @@ import VaultTesting
     #expect(found.error == nil, "\(found)")
     #expect(try client.call("Find", ["query": "\(items[1].key)=\(items[1].value)"]).error == nil)
     let pid = try #require(sandbox.daemonPid)
-    // The positive control: the item that was read last is remembered.
+    // The positive control: the last item read is still in memory.
     let unlocked = try MemorySearch(pid: pid)
     #expect(items.contains { unlocked.find(Array($0.name.utf8)).contains("raw") })
     #expect(patterns.allSatisfy { unlocked.find(Array($0.utf8)).contains("raw") })
-    // The last ones are on their way as the lock comes.
+    // The last events are being sent when the lock comes.
     for item in items.suffix(4) {
       #expect(try client.call("Set", ["name": item.name, "value": "w", "update": true]).error == nil)
     }
     #expect(try client.call("Lock").error == nil)
-    // The one that reads is told of the lock, and what is done after that is done.
+    // Once the reading client hears of the lock and Status is answered, the lock's work is done.
     while try watcher.reply().string("state") != "locked" {}
     #expect(try client.call("Status").string("state") == "locked")
     let locked = try MemorySearch(pid: pid)
@@ -213,7 +214,7 @@ import VaultTesting
     "every buffer that could not be locked in memory is counted and shown, also when only the keys were too many",
     .disabled(if: Sanitizer.isPresent, "a sanitizer locks nothing"))
   func unlockedBuffers() throws {
-    // The daemon has no right to lock as much as it likes, and a limit in KiB.
+    // The daemon may not lock memory without limit, and has a limit in KiB.
     func start(_ sandbox: Sandbox, limit: Int) throws {
       let drop = geteuid() == 0 ? "setpriv --bounding-set=-ipc_lock" : "env"
       try sandbox.startDaemon(
@@ -247,7 +248,7 @@ import VaultTesting
     var command: [String]?
     var uid = geteuid()
     if uid == 0 {
-      // The files of root's processes in /proc belong to root in any case.
+      // The /proc files of root's processes always belong to root, so use another user.
       uid = 65534
       let program = sandbox.root + "/vaultd"
       let made = try sandbox.run(
@@ -265,7 +266,7 @@ import VaultTesting
     let status = try String(contentsOfFile: "/proc/\(pid)/status", encoding: .utf8)
     #expect(status.contains("\nUid:\t\(uid)\t\(uid)\t\(uid)\t\(uid)\n"))
     var memory = stat()
-    // The kernel gives the files in /proc of a process that is not dumpable to root, and of any other to its user.
+    // If a process is not dumpable, the kernel gives its files in /proc to root, and otherwise to its user.
     #expect(unsafe stat("/proc/\(pid)/mem", &memory) == 0)
     #expect(memory.st_uid == 0)
   }

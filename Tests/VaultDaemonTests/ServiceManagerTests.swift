@@ -6,7 +6,7 @@ import VaultTesting
   func socketActivation(isUsual: Bool) throws {
     let sandbox = try Sandbox()
     defer { sandbox.close() }
-    // The usual unit has its socket where the daemon would make one.
+    // The usual unit's socket is at the daemon's own path.
     let socket = isUsual ? sandbox.socket : sandbox.root + "/handed"
     let script = """
       mkdir -p \(sandbox.runtime)/vault
@@ -27,7 +27,7 @@ import VaultTesting
     let sandbox = try Sandbox()
     defer { sandbox.close() }
     let sockets = [sandbox.root + "/first", sandbox.root + "/second"]
-    // The daemon has ended when the connection has, whose socket nobody else holds.
+    // When the connection ends, the daemon has ended, because no other process holds the connection's socket.
     let script = """
       systemd-socket-activate -l \(sockets[0]) -l \(sockets[1]) -E HOME -E XDG_RUNTIME_DIR -E XDG_DATA_HOME \
         -E XDG_CONFIG_HOME \(Sandbox.path(of: "vaultd")) 2>\(sandbox.root)/log & pid=$!

@@ -7,7 +7,7 @@ import Testing
 @testable import VaultSigning
 
 @Suite("Keys of `ssh-add -t`") struct SessionKeyTimesTests {
-  /// The constraints of a key that is to go after so many seconds.
+  /// Makes the constraints of a key with this lifetime in seconds.
   private static func constraints(lifetime: UInt8) throws -> KeyConstraints {
     let bytes: [UInt8] = [1, 0, 0, 0, lifetime]
     let span = unsafe bytes.span.bytes  // Bytes have no padding.

@@ -47,7 +47,8 @@ final class SeveralUsersStand {
     sandbox.close()
   }
 
-  /// The program text, in Python, of a client: `connect()` makes a connection, `call(connection, method)` asks over one.
+  /// The beginning of a client's Python text: `connect()` makes a connection, `call(connection, method)` makes a call
+  /// over it.
   private static let prelude = """
     import json, selectors, socket, sys
     def connect():
@@ -71,7 +72,7 @@ final class SeveralUsersStand {
 
     """
 
-  /// A client that goes on until ``end()``: it has said `ready`, and its text reads the standard input for the end.
+  /// A client that runs until ``end()``: it has printed `ready`, and its text reads standard input to notice the end.
   final class Guest {
     private let process = Process()
     private let input = Pipe()
@@ -86,7 +87,7 @@ final class SeveralUsersStand {
       guard ready == Data("ready\n".utf8) else { throw SandboxError("a client of uid \(uid) said \(ready)") }
     }
 
-    /// The words that it says at its end.
+    /// Ends the client and returns its output.
     func end() throws -> String {
       try input.fileHandleForWriting.close()
       let said = try output.fileHandleForReading.readToEnd() ?? Data()
@@ -97,7 +98,7 @@ final class SeveralUsersStand {
 
   func guest(_ uid: UInt32, _ text: String) throws -> Guest { try Guest(uid, [Self.prelude + text, sandbox.socket]) }
 
-  /// The words of a client that ends by itself.
+  /// Runs a client that ends by itself, and returns its output.
   func run(_ uid: UInt32, _ text: String) throws -> String {
     let outcome = try sandbox.run(
       ["--reuid=\(uid)", "--clear-groups", "/usr/bin/python3", "-c", Self.prelude + text, sandbox.socket],

@@ -10,7 +10,8 @@ struct SeveralUsersTests {
   private let one: UInt32 = 65533
   private let other: UInt32 = 65534
 
-  /// Sends without pause over so many connections, and tells at the end how much was answered.
+  /// Returns the text of a client that sends without pause over this many connections, and at the end prints the number
+  /// of answers.
   private func flood(_ connections: Int, _ request: String = "frame(INFO)", reads: Bool = true) -> String {
     """
     count, load, selector = 0, \(request) * 64, selectors.DefaultSelector()
@@ -34,7 +35,7 @@ struct SeveralUsersTests {
     """
   }
 
-  /// Asks so often, one thing after another, and tells how many answers came.
+  /// Returns the text of a client that makes this many calls, one after another, and prints the number of answers.
   private func ask(_ times: Int) -> String {
     "client = connect()\nprint(sum(call(client, INFO)['parameters']['product'] == 'vault' for _ in range(\(times))))"
   }
@@ -46,7 +47,7 @@ struct SeveralUsersTests {
     let busy = try stand.guest(one, flood(100))
     #expect(try stand.run(other, ask(300)) == "300")
     let answered = try #require(Int(try busy.end()))
-    // Were all answered as they come, each answer to the other would be behind thousands.
+    // If all calls were answered in the order of arrival, each answer to the other user would wait behind thousands.
     #expect(answered > 0 && answered < 300 * 300, "\(answered)")
   }
 
@@ -58,7 +59,7 @@ struct SeveralUsersTests {
     let calm = try stand.sandbox.client()
     let uid = one
     var most = 0
-    // Served as often as it asks; the others are cut off when they have not read for half a minute.
+    // This client is served as often as it asks; the others are cut off once they have not read for half a minute.
     func goOn() throws -> Bool {
       #expect(try calm.call("Status").error == nil)
       let left = try stand.on { $0.clients.share(of: Peer(uid: uid, gid: uid, pid: 1)).unreadBytes }
@@ -67,7 +68,7 @@ struct SeveralUsersTests {
     }
     while most < 15 << 20, try goOn() {}
     for _ in 0..<300 where try goOn() {}
-    // Each connection may come to one batch of replies beyond that; each by itself could leave four.
+    // Each connection may exceed the limit by one batch of replies; each alone could leave four batches unread.
     #expect(most < 2 * Room.unreadBytes)
     _ = try deaf.end()
     #expect(try stand.run(other, ask(1)) == "1")
@@ -164,7 +165,7 @@ struct SeveralUsersTests {
         """) == "done")
     #expect(try calm.end() == "vault vault")
     let uid = one
-    // The end of the last ones is noticed as the loop goes round.
+    // The loop notices the end of the last connections as it runs.
     var left = 1
     for _ in 0..<100_000 where left > 0 {
       left = try stand.on { $0.clients.share(of: Peer(uid: uid, gid: uid, pid: 1)).connections.count }

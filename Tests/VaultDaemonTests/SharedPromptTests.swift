@@ -6,7 +6,7 @@ import VaultTesting
 @Suite(
   "A prompt that several wait for", .enabled(if: TestUser.canBeMade, "makes users of the machine, which needs root"))
 struct SharedPromptTests {
-  /// The next reply with a prompt of `style`, or the last reply.
+  /// Returns the next reply with a prompt of `style`, or the last reply.
   private func next(_ style: String, _ client: WireClient) throws -> WireClient.Reply {
     while true {
       let reply = try client.reply()
@@ -40,7 +40,7 @@ struct SharedPromptTests {
   {
     let vault = try UserVault(pam: PAMService.password)
     defer { vault.close() }
-    // The check of the password waits for the other end of a pipe, which never comes.
+    // The check of the password waits for the other end of a pipe, which never opens.
     let pipe = vault.sandbox.root + "/pipe"
     try #require(unsafe mkfifo(pipe, 0o600) == 0)
     try vault.giveAway(pipe)

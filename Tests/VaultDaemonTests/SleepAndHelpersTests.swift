@@ -10,7 +10,7 @@ private final class SleepStand {
   let service: PAMService
   var sandbox: Sandbox { stand.sandbox }
 
-  /// - Parameter pam: the service that is asked for a person's presence.
+  /// - Parameter pam: the text of the PAM service that checks presence.
   init(pam: String) throws {
     let sandbox = try Sandbox()
     chip = try SoftwareTPM(in: sandbox)
@@ -27,7 +27,7 @@ private final class SleepStand {
 
   deinit { service.remove() }
 
-  /// Begins an unlock by presence, up to the first prompt; with `asks`, up to the first that wants an answer.
+  /// Begins an unlock by presence, up to the first prompt; if `asks`, up to the first prompt that needs an answer.
   func beginUnlock(asks: Bool = false) throws -> (conversation: String, client: WireClient) {
     let client = try sandbox.client()
     var reply = try client.call("Unlock", ["method": "pam"], more: true)
@@ -35,7 +35,7 @@ private final class SleepStand {
     return (try #require(reply.string("conversation"), "\(reply)"), client)
   }
 
-  /// The reply that ends a call.
+  /// Returns the reply that ends a call.
   func lastReply(_ client: WireClient) throws -> WireClient.Reply {
     while true {
       let reply = try client.reply()
@@ -43,7 +43,7 @@ private final class SleepStand {
     }
   }
 
-  /// Waits until the daemon has started a helper of that name, and answers its process.
+  /// Waits until the daemon has started a helper of that name, and returns the helper's pid.
   func helper(_ name: String, of parent: Int32? = nil) throws -> Int32 {
     let parent = try #require(parent ?? sandbox.daemonPid)
     var found: Int32?
@@ -54,11 +54,11 @@ private final class SleepStand {
     return try #require(found)
   }
 
-  /// Lets the machine go to sleep, and expects that the daemon holds it up until `helper` is gone.
+  /// Announces a sleep, and expects that the daemon delays it until `helper` is gone.
   func expectHeldUp(by helper: Int32, _ end: HeldEnd) throws {
     try stand.prepareForSleep(true)
     #expect(try stand.nextEvent() == "locked: the machine goes to sleep")
-    // By this answer, the daemon has done all that it does without waiting.
+    // When this call is answered, the daemon has done everything that needs no waiting.
     _ = try stand.locksOn()
     #expect(try stand.holdsInhibitor(), "let go of while \(helper) had its memory")
     #expect(ProcessTree.hasMemory(helper))
@@ -80,12 +80,12 @@ struct SleepAndHelpersTests {
     let machine = try SleepStand(pam: Self.yes)
     #expect(try machine.sandbox.client().call("Lock").error == nil)
     #expect(try machine.stand.nextEvent() == "locked: by `vault lock`")
-    // The helper waits for the TPM, and would for ever.
+    // The helper waits for the TPM without end.
     machine.chip.pause()
     defer { machine.chip.resume() }
     let asking = try machine.beginUnlock()
     let helper = try machine.helper("vault-tpm2")
-    // A stopped helper would not notice a lock that it was only told of.
+    // A stopped helper would not react to a mere message about the lock.
     kill(helper, SIGSTOP)
     let end = try HeldEnd(of: helper)
     if before {

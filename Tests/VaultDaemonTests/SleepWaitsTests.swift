@@ -10,7 +10,7 @@ import VaultTesting
 @testable import VaultService
 
 @Suite("Sleep waits for what has a key in hand") struct SleepWaitsTests {
-  /// The lines of a daemon that goes to sleep while `begin` has a thread at work, which ends when the gate opens.
+  /// Returns the lines of a daemon that goes to sleep while a thread started by `begin` works until the gate opens.
   private func lines(
     _ count: Int, _ begin: @escaping @Sendable (Assembly, LoopLines, DispatchSemaphore) throws -> Void
   ) throws -> [String?] {
@@ -26,7 +26,7 @@ import VaultTesting
       assembly.goToSleep { lines.add("asleep") }
       return NIOLoopBound(assembly, eventLoop: loop)
     }.wait()
-    // After all that the daemon does without waiting.
+    // By then the daemon has done everything that needs no waiting.
     for _ in 0..<3 { try loop.submit {}.wait() }
     lines.add("let go")
     gate.signal()
@@ -56,7 +56,7 @@ import VaultTesting
       let upkeep = assembly.rooms.upkeep
       upkeep.transfer = Transfer(.backup, upkeep.vault, stop: socket.callOff)
       assembly.transferThread.run {
-        // The thread waits, as for a client that sends nothing.
+        // The thread waits, as it does for a client that sends nothing.
         var isEnd = false
         do throws(RawSocket.Problem) { isEnd = try socket.isAtEnd() } catch {}
         _ = isEnd

@@ -10,7 +10,7 @@ import VaultTesting
   let password = "correct horse battery"
   let floor: WireClient.Message = ["kdf_memory": 19 << 20, "kdf_passes": 2]
 
-  /// Lends a sandbox with a vault and its recovery code; `onClock`, its daemon lives by a clock of the test's own.
+  /// Lends a sandbox with a vault and its recovery code; if `onClock`, its daemon uses a clock of the test's own.
   func withVault(recovery: Bool = false, onClock: Bool = false, _ body: (Sandbox, String) throws -> Void) throws {
     let sandbox = try Sandbox()
     defer { sandbox.close() }
@@ -108,7 +108,7 @@ import VaultTesting
         $0["style"] as? String == "secret" ? password : "the login password"
       }
       #expect(added?.integer("slot") == 2)
-      // Nobody has to prove the right to a change that cannot be made.
+      // The call fails before anybody is asked to prove the right to it.
       #expect(try sandbox.converse("RemoveSlot", ["id": 1]) { _ in nil }?.error == "LastSlot")
       let recovery = try sandbox.converse("AddSlot", ["kind": "recovery"]) { $0["code"] as? String ?? password }
       #expect(recovery?.integer("slot") == 3)
@@ -140,7 +140,7 @@ import VaultTesting
         ("ChangePassword", floor), ("RemoveSlot", ["id": 1]), ("AddSlot", ["kind": "recovery"]),
         ("Authenticate", ["name": "guarded", "interactive": true]), ("Unlock", [:]),
       ]
-      // Each call goes to a daemon that has met none of this yet.
+      // Each call goes to a freshly started daemon.
       for (method, parameters) in asked {
         try sandbox.startDaemon()
         let reply = try sandbox.converse(method, parameters) { $0["code"] as? String ?? second }
@@ -158,7 +158,7 @@ import VaultTesting
       try sandbox.unlock(password)
       #expect(try sandbox.client().call("Set", ["name": "a", "value": "a"]).error == nil)
       try sandbox.stopDaemon()
-      // The check at the unlock finds this, after which nothing is written.
+      // The check at the unlock finds the damage, and then nothing more is written.
       try sandbox.editStore("UPDATE heads SET sealed = zeroblob(length(sealed))")
       try sandbox.startDaemon()
       try sandbox.unlock(password)
@@ -209,7 +209,7 @@ import VaultTesting
     throws
   {
     try withVault(onClock: true) { (sandbox, _) throws in
-      // However slow the machine is, no wait is over before the last answer.
+      // The clock stands still, so that no wait is over before the last answer, however slow the machine is.
       try #require(sandbox.clock).hold()
       var asking: [(WireClient, String)] = []
       for _ in 0..<8 {

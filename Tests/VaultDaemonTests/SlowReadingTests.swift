@@ -14,7 +14,7 @@ import VaultModel
       defer { stand.close() }
       let told = Mutex<[String]>([])
       try stand.on { client in
-        // More than one look takes.
+        // More entries than one look at the log reads.
         let long = String(repeating: "x", count: 100)
         for number in 0..<1500 { client.vault.audit.record(.get, .ok, nil, item: "\(long)\(number)") }
         var filter = AuditFilter()

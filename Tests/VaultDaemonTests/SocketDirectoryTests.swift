@@ -8,7 +8,7 @@ import VaultTesting
 @testable import VaultService
 
 @Suite("The directory of the daemon's socket") struct SocketDirectoryTests {
-  /// Takes the directory `path` and releases it at once; answers the problem with it, if there is one.
+  /// Takes the directory `path` and releases it at once; returns the problem with it, if any.
   private func problem(of path: String) -> SocketDirectory.Problem? {
     do throws(SocketDirectory.Problem) { _ = try SocketDirectory(path: path) } catch { return error }
     return nil
@@ -72,7 +72,7 @@ import VaultTesting
     let directory = try SocketDirectory(path: sandbox.root + "/directory")
     let path = sandbox.root + "/directory/socket"
     try directory.clear(socket: path)
-    // What kind of socket it is makes no difference.
+    // The type of the socket makes no difference.
     let socket = socket(AF_UNIX, 1, 0)
     defer { close(socket) }
     try #require(unsafe vault_bind_unix(socket, path) == 0)

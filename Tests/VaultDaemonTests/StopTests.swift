@@ -10,15 +10,15 @@ import VaultTesting
   enum Work: CaseIterable {
     case newPassword, rekey, backup, unreadBackup, check
 
-    /// Makes the daemon begin the work, and answers the client that waits for it.
+    /// Makes the daemon begin the work, and returns the client that waits for it.
     func begin(_ sandbox: Sandbox) throws -> WireClient {
       switch self {
       case .newPassword:
-        // A derivation that takes seconds: it begins with the last answer.
+        // The derivation takes seconds; it begins with the last answer.
         return try converse(sandbox, "ChangePassword", ["kdf_memory": 64 << 20, "kdf_passes": 20], answers: 2)
       case .rekey:
         let client = try converse(sandbox, "Rekey", [:], answers: 1)
-        // The rekey tells this as soon as it copies.
+        // The rekey reports its slots as soon as it copies.
         let reply = try client.reply()
         #expect(reply.parameters["slots"] != nil, "\(reply)")
         return client
@@ -26,7 +26,7 @@ import VaultTesting
         let client = try sandbox.client()
         let reply = try client.call("Backup", upgrade: true)
         #expect(reply.error == nil)
-        // More is left than the socket takes.
+        // More of the backup is left than the socket's buffer holds.
         if self == .backup { _ = try client.receive(count: 1 << 20) }
         return client
       case .check:
@@ -36,7 +36,7 @@ import VaultTesting
       }
     }
 
-    /// Answers so many questions, each with the password.
+    /// Answers this many questions, each with the password.
     private func converse(
       _ sandbox: Sandbox, _ method: String, _ parameters: WireClient.Message, answers: Int
     ) throws -> WireClient {
@@ -107,7 +107,7 @@ import VaultTesting
     try copy.startDaemon(config: "idle = off")
     #expect(try !Self.saysCopy(copy))
 
-    // With both files, as after a kill, nothing is missing.
+    // With both files, as after a kill, the store is complete.
     let whole = try Self.copied(["vault.db", "vault.db-wal", "boot.key"], of: sandbox)
     defer { whole.close() }
     #expect(try !Self.saysCopy(whole))
@@ -134,7 +134,7 @@ import VaultTesting
     #expect(try !Self.saysCopy(other))
   }
 
-  /// A sandbox whose daemon serves copies of a store's files.
+  /// Makes a sandbox whose daemon serves copies of a store's files.
   private static func copied(_ names: [String], of sandbox: Sandbox) throws -> Sandbox {
     let other = try Sandbox()
     try FileManager.default.createDirectory(
@@ -164,14 +164,14 @@ import VaultTesting
     }
     let client = try sandbox.client()
     #expect(try client.call("Backup", upgrade: true).error == nil)
-    /// The next block; nil when there is no whole one.
+    /// Returns the next block; nil if there is no whole one.
     func block() throws -> [UInt8]? {
       guard let length = try client.receive(count: 4) else { return nil }
       let count = length.reversed().reduce(0) { $0 << 8 | Int($1) }
       #expect(count > 0, "it has come to its end")
       return try client.receive(count: count)
     }
-    // The first block is the header, with which a restore can be tried.
+    // The first block is the header, which a trial restore needs.
     var read = try #require(try block())
     #expect(try sandbox.stopDaemon() == 0)
     while let next = try block(), !next.isEmpty { read += next }

@@ -6,8 +6,9 @@ import VaultTesting
 @Suite("A store that cannot be served") struct StoreProblemsTests {
   private let password = "correct horse battery"
 
-  /// Makes a vault with one item, stops the daemon, spoils the store, starts the daemon again, and expects that neither
-  /// `body` nor the check that follows an unlock changes the file. Without the audit log, which is written also there.
+  /// Makes a vault with one item, stops the daemon, damages the store with `spoil`, starts the daemon again, and
+  /// expects that neither `body` nor the check after an unlock changes the file. The audit log is off, because it is
+  /// written even then.
   private func withSpoilt(
     by spoil: (Sandbox) throws -> Void, then body: (Sandbox, WireClient) throws -> Void
   ) throws {
@@ -79,7 +80,7 @@ import VaultTesting
   @Test("a store of a later program is refused as such") func newer() throws {
     try withSpoilt { sandbox in
       let file = try #require(FileHandle(forUpdatingAtPath: database(sandbox)))
-      // SQLite's user_version is at byte 60 of the header, big-endian.
+      // SQLite's user_version stands at byte 60 of the header, big-endian.
       try file.seek(toOffset: 60)
       try file.write(contentsOf: Data([0, 0, 0x7F, 0xFF]))
       try file.close()

@@ -3,14 +3,14 @@ import Glibc
 import Testing
 import VaultTesting
 
-/// Helper programs that were given a new key for their keystore, and do not answer.
+/// Helper programs that received a new key for their keystore, and do not answer.
 @Suite(
   "A helper program that was given a key",
   .enabled(if: MemorySearch.isPossible, MemorySearch.need))
 struct StoringHelperTests {
   private static let password = "correct horse battery"
 
-  /// A daemon whose keystore programs are scripts.
+  /// Makes a daemon whose keystore programs are scripts.
   private func stand(_ config: String = "") throws -> Sandbox {
     let sandbox = try Sandbox()
     let programs = sandbox.root + "/bin"
@@ -21,7 +21,8 @@ struct StoringHelperTests {
         Sandbox.path(of: "vaultd"), helper,
       ], program: "/bin/sh")
     #expect(made.status == 0, "\(made)")
-    // The request ends with a NUL, and is whole once it has its name. A child would outlive the script.
+    // The request ends with a NUL; the file gets its name once the request is complete. `exec`, because a child would
+    // outlive the script.
     try sandbox.write(
       "head -z -n 1 <&0 >$HOME/part; echo $$ >$HOME/pid; mv $HOME/part $HOME/question; exec sleep 1000", to: "script")
     try sandbox.startDaemon(config: "idle = off\n" + config, through: [programs + "/vaultd"])
@@ -34,7 +35,7 @@ struct StoringHelperTests {
     try sandbox.unlock(Self.password)
   }
 
-  /// Answers the call's first prompt and waits until the helper has its request; answers the helper's process, and the
+  /// Answers the call's first prompt, waits until the helper has its request, and returns the helper's process and the
   /// key.
   private func begin(
     _ method: String, _ parameters: WireClient.Message, _ sandbox: Sandbox
@@ -83,7 +84,7 @@ struct StoringHelperTests {
     return (sandbox, client, helper, key)
   }
 
-  /// Begins such a call for a client that goes before there is an answer.
+  /// Begins such a call with a client that leaves before any answer.
   private func beginAndLeave(_ call: (String, String)) throws -> (Sandbox, helper: Int32, key: [UInt8]) {
     let (sandbox, client, helper, key) = try begin(call)
     withExtendedLifetime(client) {}
@@ -95,7 +96,7 @@ struct StoringHelperTests {
     let (sandbox, client, helper, key) = try begin(call)
     defer { sandbox.close() }
     let daemon = try #require(sandbox.daemonPid)
-    // The positive control: the daemon has the key until then.
+    // The positive control: the daemon has the key until the lock.
     #expect(try MemorySearch(pid: daemon).find(["key": key]).keys.sorted() == ["key"])
     try sandbox.signalDaemon(SIGUSR1)
     #expect(try client.reply().error == "Cancelled")

@@ -3,14 +3,14 @@ import Glibc
 import Testing
 import VaultTesting
 
-/// This process as a client that the daemon sees in a unit of the system manager or of its user's. The kernel's word
-/// about its control group is replaced in the daemon's mounts alone.
+/// This process as a client that the daemon sees in a unit of the system manager or of its user's manager. Only the
+/// daemon's mounts replace the kernel's record of this process's control group.
 @Suite(
   "A client in a system service", .enabled(if: Root.isAtHand, "gives the daemon mounts of its own, which needs root"))
 struct SystemServiceTests {
   private static let password = "correct horse battery"
 
-  /// Opens a vault with an item that asks for the password, with a daemon for which this process is in `group`.
+  /// Unlocks a vault with an item that requires the password, with a daemon that sees this process in `group`.
   private func withDaemon(_ group: String, _ body: (WireClient, MachineClock) throws -> Void) throws {
     let sandbox = try Sandbox()
     defer { sandbox.close() }
@@ -50,7 +50,7 @@ struct SystemServiceTests {
     throws
   {
     try withDaemon(group) { client, clock in
-      // The proof of the unlock no longer counts.
+      // The presence proven by the unlock no longer counts.
       try clock.pass(seconds: 60)
       let reply = try client.call("Authenticate", ["name": "guarded", "interactive": true], more: true)
       if isSystem {

@@ -13,7 +13,7 @@ import VaultWire
     let chip = try SoftwareTPM(in: sandbox)
     let stand = try KeystoreStand(sandbox, "tpm2-device = \(chip.device)")
     let keys = (0..<4).map { _ in KeystoreStand.newKey() }
-    // These are more keys than a TPM has room for at once, so what was loaded was also flushed.
+    // A TPM has no room for this many keys at once, so each loaded key was also flushed.
     let locators = try keys.map { try stand.store($0, in: .tpm2) }
     #expect(Set(locators).count == 4)
     #expect(locators.allSatisfy { $0.count <= KeystoreRequest.locatorLimit })
@@ -32,7 +32,7 @@ import VaultWire
     let locator = try stand.store(key, in: .tpm2)
     #expect(try stand.fetch(locator, from: .tpm2) == key)
     let all = try heard()
-    // The public part, behind two bytes of length, is heard both when the key is made and when it is loaded.
+    // The public part, behind two bytes of length, is seen both when the key is made and when it is loaded.
     let publicPart = locator[..<(2 + Int(locator[0]) << 8 + Int(locator[1]))]
     #expect(all.split(separator: publicPart, omittingEmptySubsequences: false).count > 2)
     #expect(!all.contains(key))
@@ -94,7 +94,7 @@ import VaultWire
     try chip.run(
       "tpm2_dictionarylockout", "--setup-parameters", "--max-tries=1", "--recovery-time=1000",
       "--lockout-recovery-time=1000")
-    // Somebody else's value with a password, and a wrong password for it.
+    // Another program's value with a password, and a wrong password for it.
     let index = "0x1500001"
     try chip.run("tpm2_nvdefine", index, "-C", "o", "-s", "8", "-p", "right", "-a", "authread|authwrite")
     #expect(throws: SandboxError.self) { try chip.run("tpm2_nvread", index, "-C", index, "-P", "wrong") }

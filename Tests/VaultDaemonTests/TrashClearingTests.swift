@@ -21,7 +21,7 @@ import VaultTesting
 
   @Test("goes by itself, though nothing more is deleted and nobody unlocks") func byItself() throws {
     try withTrash("idle = off\ntrash = 1s\n") { sandbox in
-      // What ages it is the time of the store's own writes.
+      // Only the store's own writes make it age, so wait for these.
       while try count(sandbox) != 0 { usleep(50_000) }
       #expect(try sandbox.client().call("Undelete", ["name": "a"]).error == "NoSuchItem")
     }
@@ -32,7 +32,7 @@ import VaultTesting
       #expect(try sandbox.client().call("Lock").error == nil)
       try sandbox.configure("idle = off\ntrash = off\n")
       try sandbox.signalDaemon(SIGHUP)
-      // A locked vault writes nothing, and its items are there.
+      // A locked vault writes nothing, so the item is still there.
       #expect(try sandbox.client().call("Status").error == nil)
       #expect(try count(sandbox) == 1)
       try sandbox.unlock(password)

@@ -8,21 +8,21 @@ import Testing
 @testable import VaultService
 
 @Suite("Turns") struct TurnsTests {
-  /// A stand for turns, on a clock that the work moves.
+  /// A stand for turns, on a clock that the work advances.
   private final class Stand {
     var now: Int64 = 0
     var asked = 0
     private(set) var done: [String] = []
     private(set) lazy var turns = Turns(now: { [unowned self] in now }, ask: { [unowned self] in asked += 1 })
 
-    /// Work that was done at once.
+    /// Charges a line for work that was done at once.
     func charge(_ line: Line, _ nanoseconds: Int64) {
       let began = now
       now += nanoseconds
       turns.charge(line, since: began)
     }
 
-    /// Work that takes `milliseconds` and then goes on as often as `times` says.
+    /// Queues work that takes `milliseconds` and is queued again until it was done `times` times.
     func work(_ name: String, _ milliseconds: Int64, times: Int = 1) {
       turns.wait { [unowned self] in
         done.append(name)
@@ -43,14 +43,14 @@ import Testing
 
   @Test("one ends by the clock, whoever the time went to") func clock() {
     let stand = Stand()
-    // What those at the door take is nobody's work, and they are let in before a turn and once a millisecond.
+    // Letting new clients in is nobody's work; it happens before a turn and once a millisecond.
     stand.turns.letIn = { [unowned stand] in stand.now += 2_000_000 }
     for index in 0..<10 { stand.work("\(index)", 1) }
     stand.turns.turn()
     #expect(stand.done == ["0", "1"] && stand.now == 8_000_000)
     #expect(stand.asked == 2)
     stand.turns.turn()
-    // They were let in a moment ago.
+    // New clients were let in a moment ago, so this turn has its full length.
     #expect(stand.done == ["0", "1", "2", "3", "4"])
   }
 
@@ -82,11 +82,11 @@ import Testing
     stand.work("waits", 5)
     stand.turns.turn()
     #expect(stand.done.isEmpty)
-    // Had the loop not looked at its sockets, it would come all the same.
+    // Without a look at the sockets, the work still runs in the next turn.
     stand.charge(lines[1], 5_000_000)
     stand.turns.turn()
     #expect(stand.done == ["waits"])
-    // An answer among them puts nothing off.
+    // Short answers in between delay nothing.
     stand.turns.looks()
     stand.charge(lines[1], 100_000)
     stand.work("next", 5)
@@ -102,7 +102,7 @@ import Testing
     #expect(stand.asked == 1 && stand.done == ["once"])
   }
 
-  /// A handler that notes that something came in.
+  /// A handler that records that something came in.
   private final class Arrival: ChannelInboundHandler, Sendable {
     typealias InboundIn = ByteBuffer
     private let lines: LoopLines
@@ -128,7 +128,7 @@ import Testing
         .takingOwnershipOfDescriptor(input: input)
         .assumeIsolated().whenComplete { _ in
           lines.add("ready")
-          // Within one look at its sockets, the loop meets first what became ready first.
+          // Within one look at its sockets, the loop handles first what became ready first.
           turns.next()
           _ = unsafe write(output, "x", 1)
         }

@@ -17,7 +17,7 @@ import VaultCore
       try files.store(RandomBytes.secret(count: 32), FileKeystore.newLocator())
       ways.earlierKeys = files.stored()
       var left: [Int] = []
-      // A slot of a later program, for example: the check has found it to be as it was written.
+      // The damaged slot could be one of a later program, which the check found to be as it was written.
       for damaged: [UInt32] in [[2], []] {
         keychain.damagedSlots = damaged
         ways.dropUnnamedKeys(keychain)

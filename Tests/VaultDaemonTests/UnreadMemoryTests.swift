@@ -6,7 +6,7 @@ import VaultTesting
 @testable import VaultDaemon
 @testable import VaultService
 
-/// Data on its way to a client that does not read, or from one that has not finished, when the vault is locked.
+/// Data on its way to a client that does not read, or from a client that has not finished, when the vault is locked.
 @Suite(
   "What a lock finds on its way",
   .enabled(if: MemorySearch.isPossible, MemorySearch.need))
@@ -21,7 +21,7 @@ struct UnreadMemoryTests {
     return sandbox
   }
 
-  /// A value that repeats a word of its own.
+  /// Makes a value that repeats a word of its own.
   private static func value(_ word: String, _ count: Int) -> String {
     String(repeating: word + ".", count: count / (word.utf8.count + 1))
   }
@@ -40,7 +40,7 @@ struct UnreadMemoryTests {
     try succeed(sandbox.client().call("Set", ["name": name, "value": value, "accessible": accessible]))
   }
 
-  /// Makes calls and does not read; returns when the daemon has answered as far as the sockets take it.
+  /// Makes calls without reading; returns once the daemon has answered as far as the sockets take it.
   private func ask(_ calls: [[UInt8]], _ sandbox: Sandbox) throws -> [WireClient] {
     let clients = try calls.map { call in
       let client = try sandbox.client()
@@ -57,7 +57,7 @@ struct UnreadMemoryTests {
     return Set(try MemorySearch(pid: try #require(sandbox.daemonPid)).find(keys).keys)
   }
 
-  /// Searches until each of these is there, and none of the others.
+  /// Searches until all of these words are found and none of the others.
   private func expectFound(_ words: [String], not others: [String] = [], _ sandbox: Sandbox) throws {
     let end = time(nil) + 30
     var there = try found(words + others, sandbox)
@@ -69,7 +69,7 @@ struct UnreadMemoryTests {
   func values() throws {
     let sandbox = try stand()
     defer { sandbox.close() }
-    // The two ends of a socket take some 200 kB.
+    // The two ends of a socket buffer some 200 kB.
     let sizes = [230_000, 250_000, 300_000, 1_000_000]
     let words = sizes.map { _ in KeyStage.word() }
     for (word, size) in zip(words, sizes) { try store("\(size)", Self.value(word, size), "when-unlocked", sandbox) }
@@ -79,7 +79,7 @@ struct UnreadMemoryTests {
     try store("always", Self.value(always, 250_000), "always", sandbox)
     let clients = try ask(sizes.map { try Self.frame("Get", ["name": "\($0)"]) }, sandbox)
     let others = try ask(["after", "always"].map { try Self.frame("Get", ["name": $0]) }, sandbox)
-    // The positive control: the words are found here.
+    // The positive control: the search finds the words before the lock.
     try expectFound(words + [after, always], sandbox)
     try succeed(sandbox.client().call("Lock"))
     #expect(try found(words + [after, always], sandbox) == [after, always])
@@ -89,7 +89,7 @@ struct UnreadMemoryTests {
     #expect(try sandbox.client().call("Get", ["name": "230000"]).string("value")?.hasPrefix(words[0]) == true)
   }
 
-  /// Calls whose replies hold what was made of a value, with the name of that in them.
+  /// Calls whose replies hold something computed from a value, and the field of the reply that holds it.
   static let made: [(method: String, field: String, item: [String: String])] = [
     ("Mac", "mac", ["use": "mac", "value": String(repeating: "k", count: 32)]),
     ("Sign", "signature", ["use": "sign"]),
@@ -131,7 +131,7 @@ struct UnreadMemoryTests {
     let clients = try ask([try Self.frame("Get", ["name": "a"])], sandbox)
     try expectFound([second, rest], sandbox)
     #expect(try found([first, second, rest], sandbox) == [second, rest])
-    // The part that it takes later, as the client reads on, is gone as well.
+    // The part that the socket takes later, as the client reads on, is gone from memory as well.
     #expect(try clients[0].receive(count: 400_000) != nil)
     try expectFound([rest], not: [first, second], sandbox)
     withExtendedLifetime(clients) {}
@@ -164,7 +164,7 @@ struct UnreadMemoryTests {
     let prompted = KeyStage.word()
     try succeed(
       sandbox.client().call("Set", ["name": prompted, "value": "x", "require": "password", "reuse": 1]))
-    // By then, the proof of the unlock is older than a second.
+    // Repeat until the presence proven by the unlock is older than a second.
     var reply: WireClient.Reply
     var asking: WireClient
     repeat {
@@ -214,7 +214,7 @@ struct UnreadMemoryTests {
     let call = try Self.frame("Set", ["name": "behind", "value": Self.value(word, 5000)])
     client.send(Array(#"{"bad"#.utf8) + [0] + call.dropLast(missing))
     #expect(try client.reply().error == "InvalidFrame")
-    // Nothing of later bytes is left either.
+    // No later bytes are left either.
     client.send(call)
     try succeed(sandbox.client().call("Lock"))
     #expect(try found([word], sandbox) == [])
@@ -242,7 +242,7 @@ struct UnreadMemoryTests {
       let turns = client.assembly.turns
       turns.charge(Line(of: 1), since: client.now - Turns.length)
       client.send(["Lock", "Status"].map { "{\"method\":\"io.vaultd.Vault.\($0)\"}\0" }.joined())
-      // It comes after the first call, and before the other.
+      // The other line's work runs after the first call and before the second.
       turns.wait(Line(of: 2)) {}
     }
     try stand.goRound("the calls") { !$0.hasWork }
@@ -275,7 +275,7 @@ struct UnreadMemoryTests {
     let outcome = try sandbox.run("-c", script, program: "/bin/sh")
     #expect(outcome.status == 0, "\(outcome)")
     #expect(try found(words, sandbox) == [])
-    // A connection is closed once its memory was wiped.
+    // A connection is closed only after its memory was wiped.
     let lines = try String(contentsOfFile: trace, encoding: .utf8).split(separator: "\n")
     let inhibitor = try #require(lines.firstIndex { $0.contains("close(") && $0.contains("pipe:") })
     #expect(lines[..<inhibitor].filter { $0.contains("close(") && $0.contains("socket:") }.count >= 2, "\(lines)")
@@ -297,7 +297,7 @@ struct UnreadMemoryTests {
     let client = try sandbox.client()
     client.send(frame: #"{"method":"io.vaultd.Vault.Get","parameters":{"name":"a"}}"#)
     client.finishSending()
-    // This call is answered behind the other one, whose answer nobody has read by then.
+    // This call is answered behind the first one, whose answer nobody has read by then.
     #expect(try sandbox.client().call("Status").error == nil)
     #expect(try client.reply().string("value") == value)
     #expect(try client.receive() == nil)

@@ -11,14 +11,14 @@ import VaultWire
     private(set) var now: Int64 = 0
     private var timers: [(at: Int64, work: () -> Void)] = []
     private(set) var isDropped = false
-    /// The replies that have been sent, or never will be.
+    /// The replies that were sent, or that never will be.
     private(set) var released: [String] = []
     private(set) lazy var unread = Unread(
       now: { [unowned self] in now }, after: { [unowned self] in timers.append((now + $0, $1)) },
       drop: { [unowned self] in isDropped = true })
     var timerCount: Int { timers.count }
 
-    /// Adds a reply of which the socket took the first `sent` bytes.
+    /// Adds a reply whose first `sent` bytes the socket has taken.
     func add(_ text: String, sent: Int = 0, _ content: ReplyContent = []) {
       var reply = SecretBuffer()
       reply.append(utf8: text)

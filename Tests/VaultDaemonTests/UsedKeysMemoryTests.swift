@@ -6,7 +6,7 @@ import VaultTesting
   "Keys that were used, in the daemon's memory", .enabled(if: MemorySearch.isPossible, MemorySearch.need))
 struct UsedKeysMemoryTests {
   private static let password = "correct horse battery"
-  /// The ways to make one from outside, by the type.
+  /// openssl's arguments to make a key outside the vault, by the key's type.
   private static let recipes = [
     "ed25519": "genpkey -algorithm ed25519", "p256": "genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256",
     "p384": "genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-384",
@@ -22,7 +22,8 @@ struct UsedKeysMemoryTests {
     return outcome.stdout
   }
 
-  /// The secret numbers of a private key by their names, big-endian, as openssl prints them, and what Ed25519 makes of its seed.
+  /// Returns the secret numbers of a private key by name, big-endian, as openssl prints them; for Ed25519 also the
+  /// numbers derived from its seed.
   private func secrets(_ pem: [UInt8], _ sandbox: Sandbox) throws -> [String: [UInt8]] {
     let text = String(decoding: try openssl("pkey -noout -text", sandbox, pem), as: UTF8.self)
     var found: [String: [UInt8]] = [:]
@@ -45,7 +46,8 @@ struct UsedKeysMemoryTests {
     return found
   }
 
-  /// All that would give a key away: each number as it is written, and from its other end, as libraries keep numbers.
+  /// Returns everything that would reveal a key: each number as written, and in reverse byte order, in which libraries
+  /// keep numbers.
   private func needles(_ name: String, _ pem: [UInt8], _ sandbox: Sandbox) throws -> [String: [UInt8]] {
     var needles: [String: [UInt8]] = [:]
     for (part, bytes) in try secrets(pem, sandbox) {
@@ -63,7 +65,7 @@ struct UsedKeysMemoryTests {
 
   private func random(_ count: Int) -> [UInt8] { (0..<count).map { _ in UInt8.random(in: 0...255) } }
 
-  /// What is left in a daemon's memory, with the names of what it is.
+  /// Returns the needles found in a daemon's memory, by name, with their forms.
   private func find(_ needles: [String: [UInt8]], _ sandbox: Sandbox) throws -> [String: Set<String>] {
     try MemorySearch(pid: try #require(sandbox.daemonPid)).findForms(of: needles)
   }
@@ -80,7 +82,7 @@ struct UsedKeysMemoryTests {
     try #require(set.error == nil, "\(name): \(set)")
   }
 
-  /// Has a key used in every way that it can be, and answers what that gave that is secret.
+  /// Uses a key in every possible way, and returns the secret results.
   private func use(_ name: String, _ use: String, _ client: WireClient) throws -> [String: [UInt8]] {
     var secrets: [String: [UInt8]] = [:]
     for round in 0..<4 {
@@ -91,7 +93,7 @@ struct UsedKeysMemoryTests {
       case "sign":
         let reply = try client.call("Sign", ["name": name, "data": data])
         #expect(reply.error == nil, "\(name): \(reply)")
-        // One that fails.
+        // A call that fails.
         #expect(
           try client.call("Sign", ["name": name, "data": data, "algorithm": "x"]).error
             == "org.varlink.service.InvalidParameter")
@@ -141,7 +143,8 @@ struct UsedKeysMemoryTests {
       needles.merge(hashKey(name, key)) { old, _ in old }
       needles.merge(try self.use(name, use, client)) { old, _ in old }
     }
-    // The positive controls: the same search finds what the daemon holds while it is unlocked, and each of these.
+    // The positive controls: the same search finds the key that the daemon holds while unlocked, and each of these
+    // needles.
     let keys = try VaultKeys(of: sandbox, password: Self.password)
     #expect(try find(["key": keys.whenUnlockedValues], sandbox)["key"] == ["raw"])
     let all = MemorySearch(of: needles.values.reduce([]) { $0 + [0] + $1 })
@@ -158,7 +161,7 @@ struct UsedKeysMemoryTests {
     defer { sandbox.close() }
     let client = try sandbox.client()
     var needles: [String: [UInt8]] = [:]
-    // Those of RSA take seconds to make, each in a process of its own for whatever use.
+    // RSA keys take seconds to make, each in a process of its own, so make fewer of them.
     let uses = ["ed25519": ["sign", "jwt", "ssh"], "p256": ["sign", "jwt", "ssh"], "rsa": ["sign", "jwt"]]
     for style in ["ed25519", "p256", "rsa", "hmac"] {
       for use in uses[style] ?? ["mac", "jwt"] {
@@ -168,7 +171,7 @@ struct UsedKeysMemoryTests {
         if use != "ssh" { needles.merge(try self.use(name, use, client)) { old, _ in old } }
       }
     }
-    // Of one that was not stored, because it was there already.
+    // A key that was not stored, because the item existed already.
     #expect(
       try client.call("Set", ["name": "sign p256", "use": "sign", "generate": ["style": "p256"]]).error
         == "AlreadyExists")

@@ -7,7 +7,7 @@ import VaultTesting
 
 @testable import VaultStore
 
-/// The keys that a sandbox's daemon holds, derived from a copy of its store as the daemon does.
+/// The keys that a sandbox's daemon holds, derived from a copy of its store as the daemon derives them.
 struct VaultKeys {
   var vault, whenUnlockedClass, whenUnlockedValues, whenUnlockedMetadata: [UInt8]
   var afterFirstUnlockClass, afterFirstUnlockValues, afterFirstUnlockMetadata: [UInt8]
@@ -16,7 +16,7 @@ struct VaultKeys {
     let copy = sandbox.root + "/copy"
     try FileManager.default.copyItem(atPath: sandbox.store, toPath: copy)
     try? FileManager.default.removeItem(atPath: copy + "/vault.lock")
-    // Another user's store opens for that user alone.
+    // A store opens only for its owner, so take the copy over.
     for name in try [""] + FileManager.default.contentsOfDirectory(atPath: copy) {
       unsafe chown(copy + "/" + name, geteuid(), getegid())
     }

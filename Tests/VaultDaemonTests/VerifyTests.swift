@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import VaultTesting
 
-// Checks that a client asks for.
+// Checks that a client starts.
 extension IntegrityTests {
   @Test("a store that is as it was written has no findings") func whole() throws {
     let sandbox = try stopped()

@@ -21,7 +21,7 @@ struct WaysInTests {
       ("AddSlot", ["kind": "pam", "keystore": "memory"]), ("RemoveSlot", ["id": presence]),
       ("ChangePassword", ["kind": "password"]),
     ]
-    // The login password may give the vault a new key and replace its own slot, since that makes no other way in.
+    // The login password may rekey the vault and replace its own slot, because neither makes another way in.
     if method == "pam" { changes += [("Rekey", [:]), ("ChangePassword", ["kind": "login"])] }
     for (name, parameters) in changes {
       let talk = try vault.converse(
@@ -36,7 +36,7 @@ struct WaysInTests {
     #expect(try Self.slots(vault).count == slots.count - 1)
   }
 
-  /// The number and the kind of each slot.
+  /// Returns the number and the kind of each slot.
   private static func slots(_ vault: UserVault) throws -> [Int: String] {
     let slots = try vault.client().call("ListSlots").parameters["slots"] as? [WireClient.Message] ?? []
     return Dictionary(uniqueKeysWithValues: slots.map { ($0["id"] as? Int ?? 0, $0["kind"] as? String ?? "") })

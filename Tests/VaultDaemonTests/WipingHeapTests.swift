@@ -2,7 +2,8 @@ import Foundation
 import Testing
 import VaultTesting
 
-/// The heap of the programs that hold secrets, in a program of its own: the tests must not be linked with it.
+/// The heap of the programs that hold secrets, tested in a separate program: the tests themselves must not be linked
+/// with it.
 @Suite("The wiping heap") struct WipingHeapTests {
   private static let source = #"""
     #include <stdio.h>

@@ -11,7 +11,7 @@ import VaultTesting
     defer { sandbox.close() }
     try sandbox.startDaemon(config: config)
     try body(sandbox)
-    // Whatever came before, the daemon still answers.
+    // Whatever `body` did, the daemon still answers.
     #expect(try sandbox.client().call("Status").string("state") == "new")
   }
 
@@ -95,20 +95,20 @@ import VaultTesting
     try withDaemon { (sandbox) throws in
       let half = try (0..<20).map { _ in try sandbox.client() }
       for client in half { client.send(Array(#"{"method":"io.vaul"#.utf8)) }
-      // A client that asks for much and reads nothing: its requests are taken only as far as its replies fit.
+      // A client that asks for much and reads nothing: the daemon reads its requests only as far as the replies fit.
       let deaf = try sandbox.client()
       let many: [UInt8] = (0..<1000).flatMap { _ in Array(status.utf8) + [0] }
       var (sent, rounds) = (0, 0)
       while rounds < 50 {
         let count = deaf.sendWithoutWaiting(many)
         sent += count
-        // The daemon takes no more when nothing goes out, time after time, while the others are served.
+        // The daemon takes no more once nothing goes out, round after round, while other clients are served.
         rounds = count == 0 ? rounds + 1 : 0
         #expect(try sandbox.client().call("Status").string("state") == "new")
         guard sent < 16 << 20 else { break }
       }
       #expect(sent < 16 << 20)
-      // The others' frames can still be ended.
+      // The other clients can still complete their frames.
       for client in half { client.send(Array(#"td.Vault.Status"}"#.utf8) + [0]) }
       for client in half { #expect(try client.reply().string("state") == "new") }
     }
@@ -130,7 +130,7 @@ import VaultTesting
     try withDaemon("max-connections = 4") { (sandbox) throws in
       let watching = try (0..<3).map { _ in try sandbox.client() }
       for client in watching { #expect(try client.call("Monitor", more: true).string("event") == "state") }
-      // Each client takes the place of the one before.
+      // Each client takes the previous client's place.
       for _ in 0..<20 { #expect(try sandbox.client().call("Status").error == nil) }
       let fourth = try sandbox.client()
       #expect(try fourth.call("Monitor", more: true).error == nil)
@@ -151,7 +151,7 @@ import VaultTesting
       let half = [UInt8](repeating: UInt8(ascii: " "), count: 1_900_000)
       let clients = try (0..<40).map { _ in try sandbox.client() }
       for client in clients { client.send(half) }
-      // All was taken in or refused by now: this round trip of a later client comes behind it.
+      // This call of a later client is answered after all frames were read or refused.
       #expect(try sandbox.client().call("Status").error == nil)
       #expect(try ProcessMemory.bytes("VmRSS", of: pid) < before + 48 << 20)
       for client in clients { client.finishSending() }
@@ -175,7 +175,7 @@ import VaultTesting
       try limit(to: free)
       let second = try sandbox.client()
       second.send(frame: status)
-      // A loop that met the same error again and again would never go to sleep.
+      // A loop that kept meeting the same error would never go to sleep.
       let before = try Self.timesAsleep(pid)
       var requests = 0
       while try requests < 10_000 && Self.timesAsleep(pid) < before + 5 {
@@ -183,18 +183,18 @@ import VaultTesting
         requests += 1
       }
       #expect(try Self.timesAsleep(pid) >= before + 5)
-      // There is room for the socket alone now: the descriptor of the first client's process is freed for that of the
-      // second's.
+      // There is room for the socket only: the descriptor of the first client's process is closed to make room for that
+      // of the second's.
       first = nil
       let answer = try second.reply()
       #expect(answer.error == nil, "\(answer)")
-      // The vault cannot be opened without a descriptor either.
+      // An unlock needs a descriptor, too.
       try limit(to: 1024)
       #expect(try sandbox.client().call("Status").error == nil)
     }
   }
 
-  /// The number of times that the process's first thread went to sleep by itself.
+  /// Returns the number of times that the process's first thread went to sleep voluntarily.
   private static func timesAsleep(_ pid: Int32) throws -> Int {
     let status = try String(contentsOfFile: "/proc/\(pid)/task/\(pid)/status", encoding: .utf8)
     let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("voluntary_ctxt_switches:") })

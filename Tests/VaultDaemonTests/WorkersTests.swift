@@ -28,9 +28,9 @@ import VaultTesting
 
   private static let pattern: UInt64 = 0xA55A_C33C_9669_0FF0
 
-  /// Leaves some KiB of the pattern in frames below the caller's, and answers the address of the lowest of them.
+  /// Leaves some KiB of the pattern in stack frames below the caller's, and returns the address of the lowest.
   @inline(never) private static func fillStack(_ depth: Int) -> UInt {
-    // An allocation this small is taken from the stack.
+    // An allocation this small comes from the stack.
     unsafe withUnsafeTemporaryAllocation(of: UInt64.self, capacity: 128) { words in
       unsafe words.initialize(repeating: pattern)
       if depth > 0 { return fillStack(depth - 1) }
@@ -48,7 +48,7 @@ import VaultTesting
     loop.execute {
       let workers = WorkerThread(telling: loop)
       workers.run({ Self.fillStack(7) }) { lowest in
-        // The thread lives as long as `workers`, and nobody gives its stack back.
+        // The thread lives as long as `workers`, so its stack is still mapped.
         let words = unsafe UnsafeBufferPointer(start: UnsafePointer<UInt64>(bitPattern: lowest), count: 1024)
         let left = unsafe words.count { $0 == Self.pattern }
         lines.add("\(left) words left")

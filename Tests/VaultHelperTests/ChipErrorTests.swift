@@ -9,7 +9,7 @@ import VaultWire
     ChipError(code: code, step: step, device: "device:/dev/tpmrm0").keystoreError
   }
 
-  /// A code carries the number of the parameter or session that it is about (TPM 2.0 Library, Part 2, 6.6.3).
+  /// An error code carries the number of the parameter or session that it concerns (TPM 2.0 Library, Part 2, 6.6.3).
   @Test(
     "they mean the same where a resource manager passes them on",
     arguments: [

@@ -6,7 +6,7 @@ import VaultModel
 @Suite("What the daemon and a keystore's program say to each other") struct MessageTests {
   private let key = [UInt8](0..<32)
 
-  /// The text of a frame without its NUL.
+  /// Returns the text of a frame without its NUL.
   private func text(_ frame: borrowing SecretBuffer) -> String {
     frame.withBytes { span in
       unsafe span.withUnsafeBytes { bytes in

@@ -10,7 +10,7 @@ import VaultWire
   private func withChip(_ body: (Sandbox, _ device: String) throws -> Void) throws {
     let sandbox = try Sandbox()
     defer { sandbox.close() }
-    // libtss2 would write a line or two about each error.
+    // Without this, libtss2 would print a line or two about each error.
     unsafe setenv("TSS2_LOG", "all+NONE", 1)
     try body(sandbox, try SoftwareTPM(in: sandbox).device)
   }
@@ -63,7 +63,7 @@ import VaultWire
 
   @Test("somebody who listens on the way to the TPM sees no key") func listening() throws {
     try withChip { sandbox, device in
-      // libtss2's own recorder, between it and the TPM. No other test uses it.
+      // libtss2's own recorder stands between libtss2 and the TPM. No other test uses it.
       let record = sandbox.home + "/record"
       unsafe setenv("TCTI_PCAP_FILE", record, 1)
       let key = newKey()
@@ -76,7 +76,8 @@ import VaultWire
         #expect(bytes(try chip.unseal(sealed)) == key)
       }
       let seen = try Data(contentsOf: URL(fileURLWithPath: record))
-      // The public part, which ends with its digest, travels in the clear, so the record has it all.
+      // The positive control: the public part, which ends with its digest, travels in the clear, so the record contains
+      // it.
       let publicCount = 2 + Int(locator[0]) << 8 + Int(locator[1])
       #expect(seen.range(of: Data(locator[publicCount - 32..<publicCount])) != nil)
       for start in stride(from: 0, to: 32, by: 8) {

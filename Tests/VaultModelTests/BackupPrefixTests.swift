@@ -15,7 +15,7 @@ struct BackupPrefixTests {
     #expect(try Self.read(bytes + [1, 2, 3]) == size)
   }
 
-  // A reader takes the size of the beginning off the header's size to know how much follows.
+  // A reader subtracts the size of the header's beginning from the header's size to know how much follows.
   @Test("A header is not smaller than its own beginning, nor larger than any", arguments: [0, 1, 12, 131_073, 1 << 31])
   func impossible(size: Int) {
     #expect(throws: BackupPrefix.Problem.size(size)) { try Self.read(BackupPrefix(headerCount: size).bytes) }

@@ -13,7 +13,7 @@ struct CertificateTests {
     return try Certificate.expiry(ofDER: span)
   }
 
-  /// A certificate's skeleton around two times, given with their tags.
+  /// Makes a certificate's skeleton around two times, given with their tags.
   private static func skeleton(_ notBefore: [UInt8], _ notAfter: [UInt8]) -> [UInt8] {
     let empty: [UInt8] = [0x30, 0]
     let validity = [0x30, UInt8(notBefore.count + notAfter.count)] + notBefore + notAfter
@@ -133,7 +133,7 @@ struct CertificateTests {
     #expect(throws: Never.self) { try Self.expiry(Self.skeleton(good, good)) }
     #expect(throws: ValueError.self) { try Self.expiry(notAfter: 0x16, "270301123000Z") }
     #expect(throws: ValueError.self) { try Self.expiry(Self.skeleton(good, [])) }
-    // The beginning has to be a time as well.
+    // The beginning of the validity must be a time as well.
     for begin in [Self.time(0x17, "261301000000Z"), Self.time(0x17, ""), Self.time(0x16, "260101000000Z")] {
       #expect(throws: ValueError.self) { try Self.expiry(Self.skeleton(begin, good)) }
     }

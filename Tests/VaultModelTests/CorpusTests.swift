@@ -30,10 +30,11 @@ struct CorpusTests {
     }
   }
 
-  /// The kinds whose values have a form that no value of another of them has.
+  /// The kinds whose values have a form that no value of another of these kinds has.
   private static let formed: [ItemKind] = [.certificate, .tlsKey, .sshKey, .totp, .pairingCode]
 
-  /// The kept values named for a kind, by its first word: the whole ones, or those that were cut short.
+  /// Returns the kept inputs whose names begin with the kind's first word: the whole values, or those that were cut
+  /// short.
   private static func named(for kind: ItemKind, whole: Bool) throws -> [URL] {
     let prefix = kind.rawValue.split(separator: "-").first.map(String.init) ?? ""
     return try files("KindFuzz").filter {
@@ -55,7 +56,7 @@ struct CorpusTests {
 
   @Test("and none of another kind with a form of its own", arguments: formed)
   func other(kind: ItemKind) throws {
-    // ssh(1) reads the private keys of TLS as well.
+    // ssh(1) also reads the private keys of TLS.
     for other in Self.formed where other != kind && (kind, other) != (.sshKey, .tlsKey) {
       for file in try Self.named(for: other, whole: true) where !file.lastPathComponent.contains("with-certificate") {
         let bytes = [UInt8](try Data(contentsOf: file))

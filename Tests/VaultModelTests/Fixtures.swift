@@ -2,7 +2,7 @@ import Foundation
 
 @testable import VaultModel
 
-/// The means that the tests share: values checked in one line, an item to search for, and the kept fuzz inputs.
+/// Shared means of the tests: values checked in one line, an item to search for, and the kept fuzz inputs.
 enum Fixture {
   /// The folder of one fuzz target's kept inputs.
   static func corpus(_ name: String) -> URL {
@@ -25,7 +25,7 @@ enum Fixture {
     return bytes.withBytes { span in span.byteOffsets.map { span.byte($0) } }
   }
 
-  /// An item like those in a real vault.
+  /// Makes an item like those in a real vault.
   static func item(
     _ name: String = "iothome/express.key", kind: ItemKind = .deviceToken,
     attributes: [String: String] = ["owner": "ana", "site": "north wing", "mark": "a\"b\\c"],
@@ -46,7 +46,7 @@ extension ItemKind {
   /// Checks a value given as bytes.
   @discardableResult
   func check(_ bytes: [UInt8], _ attributes: [String: String] = [:]) throws(ValueError) -> ValueFacts {
-    // No UInt8 has padding, so every byte lent is initialized; the same holds wherever the tests lend bytes.
+    // UInt8 has no padding, so every byte lent is initialized; the same holds wherever the tests lend bytes.
     let value = unsafe bytes.span.bytes
     return try validate(value, attributes: attributes)
   }
@@ -57,7 +57,7 @@ extension ItemKind {
     try check(Array(text.utf8), attributes)
   }
 
-  /// True when a value is accepted.
+  /// Returns true if a value is accepted.
   func accepts(_ text: String, _ attributes: [String: String] = [:]) -> Bool {
     (try? check(text, attributes)) != nil
   }

@@ -20,7 +20,7 @@ struct GlobTests {
     #expect(Glob(pattern).matches(text) == expected)
   }
 
-  /// Follows the definition literally, trying every way.
+  /// Follows the definition of a glob literally, and tries every way to match.
   private static func reference(_ pattern: ArraySlice<Character>, _ text: ArraySlice<Character>) -> Bool {
     guard let first = pattern.first else { return text.isEmpty }
     let rest = pattern.dropFirst()
@@ -69,7 +69,7 @@ struct GlobTests {
     let text = String(repeating: "a", count: 1024)
     #expect(glob.matches(text) == (pattern.last == "?"))
     #expect(glob.steps(for: text) <= 1024 * (1024 / 64 + 1))
-    // Twice the text takes twice as long.
+    // A text twice as long takes twice as many steps.
     #expect(glob.steps(for: text + text) <= 2 * 1024 * (1024 / 64 + 1))
   }
 

@@ -33,7 +33,7 @@ import VaultModel
       let read = try #require(try WiFiText(unsafe text.span.bytes))
       var back: [UInt8] = []
       unsafe read.writePassphrase(from: text.span.bytes) { back.append($0) }
-      // WPA is said, too.
+      // The attributes include the security WPA, too.
       let expected = ["security": "WPA"].merging(attributes) { $1 }
       #expect(read.attributes == expected && String(decoding: back, as: UTF8.self) == passphrase)
     }

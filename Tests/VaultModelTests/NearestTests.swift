@@ -15,7 +15,7 @@ import VaultModel
     if slips > 0 { #expect(Nearest.distance(left, right, atMost: slips - 1) == nil) }
   }
 
-  /// The definition, without rows that are left out or a limit.
+  /// The edit distance by its definition, without skipped rows or a limit.
   private func plain(_ left: [Unicode.Scalar], _ right: [Unicode.Scalar]) -> Int {
     var table = [[Int]](repeating: [Int](repeating: 0, count: right.count + 1), count: left.count + 1)
     for row in 0...left.count {

@@ -34,7 +34,7 @@ import VaultModel
         }
       }
     }
-    // The same text again has the same hash.
+    // The same text has the same hash again.
     #expect(seen.count == count && hash("item/one") == hash("item/" + "one"))
     #expect(hash("\u{e9}") != hash("e\u{301}"))
   }

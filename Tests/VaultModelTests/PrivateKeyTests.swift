@@ -117,12 +117,12 @@ struct PrivateKeyTests {
     for count in 0..<key.count { #expect(!accepts(Array(key.prefix(count))), "\(count) bytes") }
     #expect(!accepts(key + [UInt8](repeating: 0, count: 17)))
     for index in 0..<19 {
-      // The magic string, and the high bytes of the cipher's length.
+      // The first bytes are the magic string and the high bytes of the cipher's length.
       var damaged = key
       damaged[index] ^= index < 15 ? 1 : 0x40
       #expect(!accepts(damaged), "byte \(index)")
     }
-    // The number of keys stands behind the magic string, two times "none" and no options; OpenSSH knows only 1.
+    // The number of keys stands behind the magic string, "none" twice, and the empty options; OpenSSH knows only 1.
     #expect(Array(key[35..<39]) == [0, 0, 0, 1])
     for number: UInt8 in [0, 2] { #expect(!accepts(Array(key[..<38]) + [number] + Array(key[39...]))) }
   }

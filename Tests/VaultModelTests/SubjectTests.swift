@@ -72,9 +72,9 @@ import Testing
     let areas = SearchArea.disjoint(try ["a/*", "a/b/*", "a/b/c", "d", "a/*", "ab/*"].map(area))
     #expect(Set(areas) == Set(try ["a/*", "d", "ab/*"].map(area)) && areas.count == 3)
     #expect(SearchArea.disjoint(try ["a/*", "**", "d"].map(area)) == [.everything])
-    // The same text in two ways is two folders, as it is two names.
+    // Two spellings of the same letters are two folders, as they are two names.
     #expect(SearchArea.disjoint(try ["\u{E9}/*", "e\u{301}/*"].map(area)).count == 2)
-    // As many as a vault has grants take no longer than a search may.
+    // As many areas as a vault may have grants take no longer than a search may.
     let many = try (0..<4096).map { try area("a/b\($0)/c/*") }
     var disjoint: [SearchArea] = []
     let time = ContinuousClock().measure { disjoint = SearchArea.disjoint(many) }

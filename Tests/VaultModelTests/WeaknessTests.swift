@@ -19,7 +19,7 @@ import Testing
       "12345678", "password", "PassWord", "p@ssw0rd", "Password1!", "qwertyuiop", "iloveyou", "sunshine2024",
       "dragon12!",
       "letmein!", "trustno1",
-      // Each sign by itself, and beside a digit that is the word's own.
+      // Each substitution by itself, and beside a digit that belongs to the word.
       "bas3ball", "$unshine", "5unshine", "1loveyou", "!loveyou", "foo7ball", "b4seball", "b@seball", "f0otball",
       "7rustno1",
       "Tru$tn01",

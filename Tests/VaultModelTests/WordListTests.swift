@@ -12,7 +12,7 @@ struct WordListTests {
       (44444, "playlist"), (55555, "spotter"), (66665, "zoology"), (66666, "zoom"),
     ])
   func dice(dice: Int, expected: String) {
-    // Five dice, each one less, are the index's digits in base six.
+    // Five dice, each minus one, are the index's digits in base six.
     let index = String(dice).compactMap(\.wholeNumberValue).reduce(0) { $0 * 6 + $1 - 1 }
     #expect(Self.word(index) == expected)
   }
@@ -29,7 +29,7 @@ struct WordListTests {
 
   @Test("The words are all the original's, byte for byte")
   func checksum() {
-    // FNV-1a, 64 bits, over the words in order, each with a line feed; computed once from the published file.
+    // FNV-1a, 64 bits, over the words in order, each followed by a line feed; computed once from the published file.
     var hash: UInt64 = 0xcbf2_9ce4_8422_2325
     for index in 0..<WordList.count {
       for byte in Array(WordList.word(index)) + [0x0A] { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }

@@ -6,14 +6,14 @@ import VaultStore
 
 @testable import VaultService
 
-/// A call that does something to an item, and what it needs.
+/// A call that acts on an item, and its needs.
 struct AccessCase: CustomTestStringConvertible, Sendable {
   let name: String
-  /// All the rights that it needs, each by itself.
+  /// All rights that the call needs; each of them is necessary.
   let needs: [Right]
-  /// True when the item's own requirement has to be met as well.
+  /// True if the call must also meet the item's own requirement.
   let needsProof: Bool
-  /// The item that it is about.
+  /// The item that the call acts on.
   let item: String
   let call: @Sendable (Items, ItemName, Caller) throws -> Void
 
@@ -102,8 +102,8 @@ struct AccessCase: CustomTestStringConvertible, Sendable {
     AccessCase("revoke", [.set], proof: false, on: "jwt") { _ = try $0.revoke(.one("x"), of: $1, for: $2) },
   ]
 
-  /// A machine's vault with the items of all cases, which require the password, `open`, which requires nothing, and
-  /// `gone` in the trash.
+  /// Makes a machine's vault with the items of all cases, which require the password; `open`, which requires nothing;
+  /// and `gone`, in the trash.
   static func stand(_ settings: VaultSettings = VaultSettings()) throws -> RoomStand {
     let stand = try RoomStand.unlocked(settings, system: true)
     for value in ["one", "two"] {
@@ -113,7 +113,7 @@ struct AccessCase: CustomTestStringConvertible, Sendable {
         $0.copy(unsafe Array(value.utf8).span.bytes)
         return true
       }
-      // The second one is no change of the policy.
+      // The second value changes no policy.
     }
     try stand.set("open")
     try stand.set("gone", require: .password)
@@ -139,7 +139,7 @@ struct AccessCase: CustomTestStringConvertible, Sendable {
       try Subject(parsing: "user:990"), try ItemPattern("**"), rights, until: nil, for: stand.administrator)
   }
 
-  /// All that can be told of the items without their values.
+  /// Returns all facts of the items except their values.
   private func state(_ stand: RoomStand) throws -> [String] {
     let query = try Query(parsing: "")
     let found = try stand.items.find(query, limit: 100, after: nil, until: .max, for: stand.administrator).items
@@ -155,8 +155,8 @@ struct AccessCase: CustomTestStringConvertible, Sendable {
     let name = try ItemName(one.item)
     let before = try state(stand)
     for right in one.needs {
-      // A grant of a program has no right without those that it includes; the decision asks for each of them all the
-      // same.
+      // A program's grant cannot have a right without the rights that this one includes; the decision still asks for
+      // each of them.
       try give(stand, Rights(rawValue: Rights.all.rawValue & ~(1 << (right.rawValue - 1))))
       stand.access.add(.password, by: caller, with: [])
       #expect(throws: Refusal.denied("you may not do this"), "without \(right.name)") {
@@ -217,7 +217,7 @@ struct AccessCase: CustomTestStringConvertible, Sendable {
     let administrator = stand.administrator
     let name = try ItemName(one.item)
     stand.access.add(.password, by: administrator, with: [])
-    /// The log as a kill leaves it, without the unlock and the reading that tell it.
+    /// Returns the log as a kill leaves it, without the later unlock and reading that the log also records.
     func left() throws -> [String] { try AuditTests.told(stand.afterKill()).dropLast(2) }
     for isAllowed in [false, true] {
       let known = try left()
@@ -231,7 +231,7 @@ struct AccessCase: CustomTestStringConvertible, Sendable {
 }
 
 extension RoomStand {
-  /// The vault that a daemon finds which starts after this one was killed just now, unlocked.
+  /// Makes the vault that a daemon finds if it starts right after this one was killed, unlocked.
   func afterKill() throws -> RoomStand {
     let files = vault.directory
     let next = try RoomStand(vault.settings, system: access.terms.isSystem) { store in

@@ -8,7 +8,7 @@ import VaultStore
 @testable import VaultService
 
 @Suite("One decision for everything that is done to an item") struct AccessTests {
-  /// Every call that does something to an item.
+  /// Every call that acts on an item.
   private static let calls: [(name: String, @Sendable (Items, ItemName, Caller) throws -> Void)] = [
     ("get", { items, name, caller in try #require(try items.get(name, for: caller) { _, _, _ in } == nil) }),
     ("item", { items, name, caller in _ = try items.item(name, for: caller) }),
@@ -74,19 +74,19 @@ import VaultStore
     }
     #expect(try !isServed(own))
     stand.items.access.add(.presence, by: own, with: [])
-    // Twice: the second time it comes from memory.
+    // Get it twice: the second time it comes from memory.
     for _ in 0..<2 { #expect(try isServed(own) && !isServed(other)) }
     stand.vault.lock(because: .asked)
     try stand.unlock()
     #expect(try !isServed(own))
-    // A caller without a known session has shown nothing.
+    // A caller without a known session has no proof of presence.
     var unknown = own
     unknown.session = nil
     stand.items.access.add(.presence, by: own, with: [])
     #expect(try isServed(own) && !isServed(unknown))
   }
 
-  /// Has a code made of the item `a`.
+  /// Makes a one-time code of the item `a`.
   private func code(_ stand: RoomStand, _ caller: Caller = RoomStand.caller()) throws(Refusal) -> String? {
     var code: String?
     guard let name = try? ItemName("a") else { return nil }
@@ -128,7 +128,7 @@ import VaultStore
     stand.items.access.add(.password, by: RoomStand.caller(), with: [])
     try copy("proven", "open")
     #expect(try stand.value("open") == "of proven")
-    // The copy requires what its source did.
+    // The copy has the requirement of its source.
     stand.vault.lock(because: .asked)
     try stand.unlock()
     #expect(throws: Refusal.presenceRequired("open", .password)) { try stand.value("open") }
@@ -138,7 +138,7 @@ import VaultStore
     let stand = try RoomStand.unlocked()
     try stand.set("a", kind: .totp, "otpauth://hotp/x?secret=MY&counter=0")
     #expect(try code(stand) != nil)
-    // A store whose file is not where it was is not written to.
+    // A store whose file has been moved is not written to.
     let file = stand.vault.directory + "/vault.db"
     try #require(unsafe rename(file, file + "-aside") == 0)
     var refusal: Refusal?
@@ -158,7 +158,7 @@ import VaultStore
     }
     #expect(throws: Refusal.presenceRequired("a", .biometry)) { try set(change) }
     try stand.damageHeads()
-    // The damaged bytes count, whatever they say about presence.
+    // Damage is the reason, although presence is missing, too.
     do throws(Refusal) {
       try set(change)
       Issue.record("it was changed")
@@ -177,7 +177,7 @@ extension RoomStand {
     return text
   }
 
-  /// Changes the sealed heads of all items in the open store.
+  /// Damages the sealed heads of all items in the open store.
   fileprivate func damageHeads() throws {
     let keychain = try vault.keychain()
     try keychain.close()

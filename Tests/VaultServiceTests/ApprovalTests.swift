@@ -6,7 +6,7 @@ import VaultModel
 @Suite("Approvals") struct ApprovalTests {
   private static let denied = RequestStand.denied
 
-  /// The answer to who asks again for what was denied, and for how long nobody is asked.
+  /// Returns the answer to a repeated request after a denial, which nobody is asked about for this time.
   private static func denied(minutes: Int64) -> RequestStand.Answer {
     let time = Seconds.format(minutes * 60)
     return .refused(.denied("an administrator has denied this; it may be asked for again in \(time)"))
@@ -28,7 +28,7 @@ import VaultModel
 
   @Test("count once and for five minutes, unless they say otherwise") func once() throws {
     let stand = try RequestStand()
-    // In order: of random ones two may be the same.
+    // Draw the numbers in order: two random ones could be equal.
     var drawn = 100_000
     stand.access.requests.draw = {
       drawn += 1
@@ -56,7 +56,7 @@ import VaultModel
     stand.rooms.hands.pass(899_999_999_999)
     for _ in 0..<5 { #expect(try stand.ask("a") == .served) }
     #expect(try stand.access.toldRequests(for: stand.rooms.administrator).approvals.count == 1)
-    // However the clock on the wall is set.
+    // The approval ends even if the wall clock is set back.
     stand.rooms.hands.wall.value -= 5000
     stand.rooms.hands.pass(1)
     #expect(try stand.ask("a") != .served)
@@ -86,14 +86,14 @@ import VaultModel
     stand.rooms.vault.lock(because: .idle)
     try stand.rooms.unlock()
     #expect(try stand.ask("a", for: nil) == Self.denied)
-    // Also one that locks nothing any more.
+    // A lock of a locked vault also ends the approval.
     let next = try stand.number("a")
     stand.rooms.vault.lock(because: .asked)
     try stand.approve(next, session: true)
     stand.rooms.vault.lock(because: .asked)
     #expect(stand.access.requests.approvals.isEmpty)
     try stand.rooms.unlock()
-    // What nothing tells from a later process has no session.
+    // A caller that cannot be told from a later process has no session.
     let unknown = try stand.number("b", RoomStand.caller(990, session: 50))
     #expect(throws: Refusal.self) { try stand.approve(unknown, session: true) }
   }
@@ -112,7 +112,7 @@ import VaultModel
     try stand.approve(number, session: true, process: 51)
     #expect(try stand.ask("a", RequestStand.caller(pid: 51), for: nil) == .served)
     #expect(try stand.ask("a", RequestStand.caller(pid: 50), for: nil) == Self.denied)
-    // A later process of the number that was shown is another one.
+    // A later process with the pid that was shown is a different process.
     let later = try stand.number("b", RequestStand.caller(pid: 60, started: 5))
     _ = try stand.number("b", RequestStand.caller(pid: 60, started: 6))
     try stand.approve(later, session: true, process: 60)
@@ -131,7 +131,7 @@ import VaultModel
     #expect(try stand.ask("a", RequestStand.caller(pid: 70)) == .served)
     #expect(try stand.rooms.items.item(try ItemName("a"), for: RequestStand.caller()).name.text == "a")
     #expect(stand.pending.isEmpty && stand.access.requests.approvals.isEmpty)
-    // A name that is a pattern would be for what nobody has asked for.
+    // A name with wildcards would become a pattern, and grant items that nobody has asked for.
     for name in ["**", "b?"] {
       let number = try stand.number(name)
       #expect(throws: Refusal.self, "\(name)") { try stand.approve(number, always: true) }
@@ -158,19 +158,19 @@ import VaultModel
     try stand.approve(stand.pending[0].number, uses: 2)
     #expect(try stand.ask("code", for: nil) == Self.denied)
     #expect(try code() && code() && !code())
-    // One of each right: neither is in the other's way.
+    // Two approvals, one for each right: neither uses up the other.
     try stand.approve(stand.pending[0].number, uses: 2)
     try stand.approve(try stand.number("code"), uses: 2)
     #expect(try stand.ask("code", for: nil) == .served && code())
     #expect(try stand.ask("code", for: nil) == .served && code())
-    // Who may read it may have it used.
+    // A caller that may read the item may also use it.
     try stand.approve(try stand.number("code"))
     #expect(try code() && !code())
     try stand.rooms.set("guarded", require: .password)
     try stand.approve(try stand.number("guarded"))
     #expect(try stand.ask("guarded") == .refused(.presenceRequired("guarded", .password)))
     #expect(stand.access.requests.approvals.count == 1)
-    // Nothing but the value.
+    // The approval covers the value only.
     try stand.approve(try stand.number("a"), uses: 5)
     let name = try ItemName("a")
     #expect(throws: Refusal.self) { try stand.rooms.items.item(name, for: caller) }
@@ -190,7 +190,7 @@ import VaultModel
     for isSession in [false, true] {
       try stand.approve(try stand.number("a"), seconds: 900, session: isSession)
       #expect(try stand.ask("a", for: nil) == .served)
-      // A new value is the item's as well.
+      // A new value does not end the approval.
       let change = ItemChange(name: try ItemName("a"), update: true)
       _ = try items.set(change, .bytes(count: 1), for: administrator) { bytes in
         bytes.storeBytes(of: 0x61, as: UInt8.self)
@@ -205,7 +205,7 @@ import VaultModel
       try move("a", to: "b")
       try move("old", to: "a")
       #expect(try stand.ask("a", for: nil) == .served)
-      // Nor is it for what is made anew.
+      // The approval does not cover a new item of the same name.
       _ = try items.delete([try ItemName("a")], isForGood: true, for: administrator)
       try stand.rooms.set("a")
       #expect(try stand.ask("a", for: nil) == Self.denied)
@@ -215,7 +215,7 @@ import VaultModel
     let change = ItemChange(name: try ItemName("c"), accessible: .always, update: true)
     _ = try items.set(change, .same, for: administrator) { _ in true }
     #expect(try stand.ask("c", for: nil) == Self.denied)
-    // One for a name alone is a grant.
+    // An approval for ever, of a name, is a grant.
     try stand.approve(try stand.number("b"), always: true)
     try move("b", to: "d")
     try move("a", to: "b")
@@ -273,20 +273,20 @@ import VaultModel
       try stand.deny(try stand.number("a"))
       #expect(try stand.ask("a") == Self.denied(minutes: minutes))
       #expect(try stand.ask("a", RequestStand.caller(pid: 51)) == Self.denied(minutes: minutes))
-      // Without a purpose nobody would be asked in any case.
+      // Without a purpose nobody would be asked anyway.
       #expect(try stand.ask("a", for: nil) == Self.denied)
       stand.rooms.hands.pass(minutes * 60_000_000_000 - 1)
       #expect(try stand.ask("a") == Self.denied(minutes: 1) && stand.pending.isEmpty)
       #expect(try stand.access.toldRequests(for: stand.rooms.administrator).denials.count == 1)
       stand.rooms.hands.pass(1)
     }
-    // Others, and other items, are not meant.
+    // The denial does not affect other callers or other items.
     try stand.deny(try stand.number("a"))
     _ = try stand.number("b")
     _ = try stand.number("a", RequestStand.caller(991))
     try stand.access.forgetDenial(of: stand.access.requests.denials[0].target, for: stand.rooms.administrator)
     _ = try stand.number("a")
-    // Long after, the first time is a minute again.
+    // Long after the last denial, the pause begins with a minute again.
     let number = try stand.number("a")
     stand.rooms.hands.pass(seconds: 7200)
     try stand.deny(number)
@@ -305,7 +305,7 @@ import VaultModel
       try stand.rooms.restart()
       try stand.rooms.unlock()
     }
-    // Grants count all the same.
+    // A grant still counts.
     _ = try stand.access.give(
       target.subject, try ItemPattern("*"), Rights(.get), until: nil, for: stand.rooms.administrator)
     #expect(try stand.ask("a") == .served)
@@ -328,7 +328,7 @@ import VaultModel
     #expect(throws: Refusal.self) { try stand.approve(other) }
     let reading = try stand.access.readAudit(AuditFilter(), for: stand.rooms.administrator)
     let (found, _) = try reading.page(until: .max) { 0 }
-    // What is counted after an entry comes last, until its minute is over.
+    // The count that follows an entry is written last, once its minute is over.
     let told = found.filter { $0.entry.repeats == nil }.map {
       "\($0.entry.action) \($0.entry.outcome) \($0.entry.item ?? "") \($0.entry.detail ?? "")"
     }

@@ -60,7 +60,7 @@ import VaultModel
     #expect(agent.take() == ["attending", "confirmation 1", "confirmation 1", "confirmation 1"])
     #expect(Set(agent.numbers).count == 3 && agent.words.last == "a signature ")
     let numbers = calls.compactMap { $0.waiter?.inquiry }
-    // It is for the process that was told of it, and for a confirmation.
+    // An inquiry accepts an answer only from a process that was told of it, and only a confirmation.
     for other in [AttendanceStand.process(11), AttendanceStand.process(50), AttendanceStand.process(10, uid: 0)] {
       #expect(throws: Refusal.denied("it was not asked of this process")) {
         try stand.attendance.confirm(numbers[0], for: other)
@@ -81,7 +81,7 @@ import VaultModel
     #expect(calls.map(\.end) == [nil, .dismissed, nil])
     #expect(stand.askConfirmation("k").joined == "dismissed")
     #expect(stand.askConfirmation("l").joined == "waits")
-    // In bounded numbers.
+    // The number of waiting calls is limited.
     let many = (0..<20).map { _ in stand.askConfirmation("m") }
     #expect(many.count { $0.joined == "waits" } == 15)
   }
@@ -149,7 +149,7 @@ import VaultModel
     #expect(call.joined == "waits")
     try stand.attendance.dismiss(number, isUnable: false, for: AttendanceStand.process(10, uid: 0))
     #expect(call.end == .dismissed && agent.take() == ["withdrawn dismissed"])
-    // It is pending as before.
+    // The request is still pending.
     #expect(stand.rooms.access.pendingRequests == 1)
     let late = try stand.attend(AttendanceStand.process(11, uid: 0))
     #expect(late.take() == ["attending"])

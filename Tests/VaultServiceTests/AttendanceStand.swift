@@ -2,22 +2,23 @@ import VaultModel
 
 @testable import VaultService
 
-/// The rooms of a vault, agents that note what they are told, and calls that wait for a person.
+/// The rooms of a vault, agents that record their events, and calls that wait for a person.
 final class AttendanceStand {
-  /// An agent, and what it was told.
+  /// An agent, and the events that it received.
   final class Listener {
     fileprivate(set) var agent: Agent?
-    /// `attending`, `unlock COUNT`, `presence NAME COUNT`, `approval NAME COUNT`, `confirmation COUNT`, `withdrawn WHY` and `notice KIND`, in order.
+    /// The events in order: `attending`, `unlock COUNT`, `presence NAME COUNT`, `approval NAME COUNT`, `confirmation
+    /// COUNT`, `withdrawn WHY` and `notice KIND`.
     var told: [String] = []
     var numbers: [Int] = []
     var askers: [Asker] = []
-    /// The daemon's words and their own for those that ask now.
+    /// For each current asker, the daemon's words and the asker's own words.
     var words: [String] = []
     var isRefused = false
-    /// False once it takes nothing more.
+    /// False if the agent accepts no more events.
     var reads = true
 
-    /// What it was told since the last call of this.
+    /// Returns the events since the last call of this function.
     func take() -> [String] {
       defer { told = [] }
       return told
@@ -42,13 +43,13 @@ final class AttendanceStand {
     }
   }
 
-  /// A call that waits, and what it was told.
+  /// A call that waits, and its outcome so far.
   final class Call {
     fileprivate(set) var waiter: Waiter?
     fileprivate(set) var joined = ""
     fileprivate(set) var end: Waiter.End?
 
-    /// Has it wait no more.
+    /// Makes the call stop waiting.
     func leave() { waiter = nil }
 
     fileprivate func give(up end: Waiter.End) {
@@ -119,7 +120,7 @@ final class AttendanceStand {
     call { attendance.joinApproval(number, caller, Said(purpose: "to work"), giveUp: $0) }
   }
 
-  /// Lets a turn of the loop pass, in which agents are told of what is new.
+  /// Runs a turn of the loop, in which agents receive new events.
   func turn() { rooms.hands.pass(0) }
 
   func lock() { vault.lock(because: .asked) }

@@ -134,7 +134,7 @@ import VaultModel
     let number = try #require(agents[0].numbers.last)
     try stand.attendance.dismiss(number, isUnable: true, for: AttendanceStand.process(10))
     #expect(asking.end == nil)
-    // One that cannot ask is told no more of it.
+    // An agent that cannot ask receives no more of these questions.
     _ = agents.map { $0.take() }
     let third = stand.askUnlock()
     stand.rooms.hands.pass(seconds: 1)
@@ -191,7 +191,7 @@ import VaultModel
   @Test("are none of others than those whose answer counts, and the attempt is on the record") func standing() throws {
     let stand = try AttendanceStand()
     #expect(throws: Refusal.self) { _ = try stand.attend(AttendanceStand.process(10, uid: 2000)) }
-    // Nothing tells it from a later process of its number.
+    // A caller without a start time cannot be told from a later process with the same pid.
     #expect(throws: Refusal.self) { _ = try stand.attend(RoomStand.caller(session: 10)) }
     let agent = try stand.attend(AttendanceStand.process(10, executable: "/opt/app"))
     stand.rooms.access.add(.password, by: stand.rooms.administrator, with: [])

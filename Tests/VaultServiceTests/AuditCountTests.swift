@@ -39,7 +39,7 @@ import VaultModel
           "get missing nope", "use ok a", "use ok a", "get ok \u{e9}", "get ok e\u{301}", "get ok \u{e9}",
           "get missing \u{e9}", "get missing nope ×1", "get ok \u{e9} ×1",
         ].map { Array($0.unicodeScalars) }, "\(told)")
-    // A count says by itself what came of it, for whoever has only that.
+    // A count names its own outcome, for a reader who has only the count.
     let keychain = try stand.vault.keychain()
     let walk = try keychain.auditWalk(noted: [:])
     var counts: [AuditEntry] = []
@@ -98,13 +98,13 @@ import VaultModel
     stand.hands.pass(seconds: 61)
     let told = try AuditTests.told(stand)
     #expect(told.contains("get missing seen ×2"))
-    // The first ones are counted, and those for which there is no room are entries.
+    // The first equal refusals are counted; those beyond the room for counts are entries.
     #expect(told.filter { $0 == "get denied 1" } == ["get denied 1"] && told.contains("get denied 1 ×1"))
     let beyond = "get denied \(AuditRepeats.most)"
     #expect(told.filter { $0.hasPrefix(beyond) } == [beyond, beyond])
   }
 
-  /// Fails where a chain has a count of an entry that is in another one.
+  /// Fails if a chain has a count of an entry in another chain.
   private static func expectWhole(_ stand: RoomStand) throws {
     stand.vault.audit.write()
     let keychain = try stand.vault.keychain()
@@ -137,7 +137,7 @@ import VaultModel
     try again()
     audit.write()
     try again()
-    // The tally may begin a chain, too, and so does what a flood of entries is sealed in.
+    // The tally may also begin a chain, and so may the record of a flood of entries.
     for number in 0..<40 {
       for one in 0..<100 { audit.record(.use, .ok, stand.administrator, item: "\(number)/\(one) \(Self.long)") }
       try again()
@@ -212,7 +212,7 @@ import VaultModel
     for wall: Int64 in [2000, 2030] {
       stand.hands.wall.value = wall
       AuditTests.get(stand, "a")
-      // Another chain.
+      // This ends the chain and begins another.
       try stand.vault.keychain().endAuditChain()
     }
     stand.hands.pass(seconds: 61)
@@ -236,9 +236,10 @@ import VaultModel
     let own = told.filter { $0.hasPrefix("get denied \(long)") }
     let entries = own.filter { !$0.contains("×") }
     #expect(entries.count > 15 && entries.count < 60 && own.first == "get denied \(long)0")
-    // Those without any right have one part together, which the flood has used up; the administrator has another.
+    // All callers without any right share one part, which the flood has used up; the administrator has a part of their
+    // own.
     #expect(told.contains("get missing seen") && !told.contains("get denied \(long)seen"))
-    // The first one is told at once; what is of too many items to tell apart has none.
+    // The first item is told at once; if there are too many items to tell apart, the count names none.
     #expect(own.filter { $0.hasSuffix("×1") }.count > 1)
     #expect(told.contains { $0.hasPrefix("get denied  ×") })
   }

@@ -57,7 +57,7 @@ import VaultModel
     #expect(subject.counts.named(.values) == 60 && subject.counts.untold(.values).count == 60)
   }
 
-  /// Counts uses of items by users, each of them a subject.
+  /// Counts uses of items by users; each user is a subject.
   private static func counted(_ items: [UInt32: [String]], _ part: AuditPart = .values) -> AuditSubjects {
     var subjects = AuditSubjects()
     for (uid, items) in items.sorted(by: { $0.key < $1.key }) {
@@ -74,7 +74,7 @@ import VaultModel
     AuditShortCounts(subjects.countedSubjects, strangers: subjects.strangers, hasNames: hasNames)
   }
 
-  /// The items of a user that entries name, and how often there was something in all.
+  /// Returns the items of a user that entries name, and the number of uses in all.
   private static func named(_ entries: [AuditEntry], _ uid: UInt32) -> (items: [String], times: UInt32) {
     let own = entries.filter { $0.caller?.uid == uid }
     return (own.compactMap(\.item).sorted(), own.reduce(0) { $0 + ($1.repeats?.count ?? 0) })
@@ -83,7 +83,7 @@ import VaultModel
   @Test("in one record each has a fair share for its names, in bytes, whatever others have") func shares() {
     let short = (0..<60).map { "short/\($0)" }.sorted()
     let long = (0..<12).map { "\($0)\(AuditFilling.long)\(AuditFilling.long)" }
-    // As many short names of one, and as few long ones of others, as there can be.
+    // As many short names of one user, and as few long names of others, as possible.
     let subjects = Self.counted([1: short, 2: long, 3: long, 4: (0..<512).map { "many/\($0)" }])
     let counts = Self.short(subjects)
     let entries = counts.entries
@@ -152,7 +152,7 @@ import VaultModel
       subjects.count(subjects.subject(.user(2)), Self.kind(2, "\(number)"), beyond: .values, at: 8)
     }
     let counts = subjects.shortCounts(hasNames: true)
-    // No name comes back in another's place.
+    // No name replaces another.
     #expect(Self.named(counts.entries, 2).items == named)
     let times: [UInt32: UInt32] = [1: 60, 2: 1101, 3: 600]
     let (on, anew) = (counts.entries, Self.short(subjects).entries)
@@ -161,7 +161,7 @@ import VaultModel
       for (uid, all) in times { #expect(Self.named(entries, uid).times == all) }
       for uid: UInt32 in [2, 3] { #expect((100..<300).contains(Self.named(entries, uid).items.count)) }
     }
-    // Counts that were written down are counted no more, and names that were forgotten are not told.
+    // Counts that were written down are no longer kept, and forgotten names are not told.
     subjects.changeCounts(of: subjects.subject(.user(3))) { $0.haveToldAll() }
     #expect(subjects.short == nil && Self.named(subjects.shortCounts(hasNames: true).entries, 3).times == 0)
     subjects.forgetNames()
@@ -197,7 +197,7 @@ import VaultModel
     #expect(counts.fits && Self.named(counts.entries, 500).items.count == 40)
     #expect(own.reduce(0) { $0 + ($1.repeats?.count ?? 0) } == all)
     #expect(Set(own.map(\.caller?.uid)) == [AuditEntry.Caller.others])
-    // As many others have as little as that needs, each is told apart.
+    // If there are few enough users, each of them is told apart.
     var few = Self.counted([500: ["quiet"]])
     for uid: UInt32 in 1...16 {
       few.count(few.subject(.group(7)), Self.kind(uid, "a"), beyond: .values, at: 5)
@@ -227,7 +227,7 @@ import VaultModel
     }
     check(Self.short(subjects))
     check(subjects.shortCounts(hasNames: true))
-    // A member of them is counted there.
+    // A use by another member of the group is counted for the group.
     for uid: UInt32 in 2..<60 {
       subjects.count(subjects.subject(.user(uid)), Self.kind(uid, "more"), beyond: .values, at: 6)
       all += 1
@@ -249,7 +249,8 @@ import VaultModel
         }
       }
     }
-    // Three that take a bit more than a quarter, and one that is far larger; without its doors it is small.
+    // Three subjects take slightly more than a quarter of the room, and one takes far more; without its doors it would
+    // be small.
     for uid: UInt32 in 1...3 { try count(uid, room / 4 / 24 + 2, ["varlink"]) }
     try count(4, (room / 4 - 600) / 24, ["varlink", "ssh-agent", "credentials"])
     let counts = Self.short(subjects)

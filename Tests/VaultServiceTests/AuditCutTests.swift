@@ -40,7 +40,7 @@ import VaultModel
     settings.size = 8 << 20
     audit.configure(settings)
     for number in 0..<40 {
-      // Each of so few that it is one of those who have fewest.
+      // Each user has so few entries that it is among the users with the fewest.
       for name in 0..<10 {
         audit.record(.use, .ok, for: .user(UInt32(number)), item: "\(name) \(AuditFilling.long)", detail: "")
       }
@@ -123,7 +123,8 @@ import VaultModel
     var settings = audit.settings
     settings.size = 64 << 20
     audit.configure(settings)
-    /// Writes a log of several times what is taken out at a time, by so many that each is one of those who have fewest.
+    /// Writes a log several times as long as one cut takes out, by so many users that each is among those with the
+    /// fewest entries.
     func fill(_ users: Range<UInt32>) {
       for user in users {
         for name in 0..<10 {

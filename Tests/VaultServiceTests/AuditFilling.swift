@@ -3,7 +3,7 @@ import VaultModel
 
 @testable import VaultService
 
-/// Stands in which a part of the audit log is soon used up, and the way to use it up.
+/// Makes stands in which a part of the audit log fills soon, and fills it.
 enum AuditFilling {
   static func small(_ mode: AuditSettings.Mode = .on) -> VaultSettings {
     var settings = VaultSettings()
@@ -13,7 +13,7 @@ enum AuditFilling {
 
   static let long = String(repeating: "x", count: 400)
 
-  /// The machine's vault, in which a service may read two items.
+  /// Makes a machine's vault in which a service may read two items.
   static func serving(_ settings: VaultSettings, accessible: AccessClass = .whenUnlocked) throws -> RoomStand {
     let stand = try RoomStand.unlocked(settings, system: true)
     for name in ["svc/a", "svc/b"] { try stand.set(name, accessible: accessible) }
@@ -27,14 +27,14 @@ enum AuditFilling {
       for: stand.administrator)
   }
 
-  /// Uses up a part of a subject.
+  /// Fills one part of a subject in the log.
   static func fill(_ stand: RoomStand, _ action: AuditAction, _ outcome: AuditOutcome, _ caller: Caller) {
     for number in 0..<200 {
       stand.vault.audit.record(action, outcome, caller, item: "svc/a", detail: "\(number) \(long)")
     }
   }
 
-  /// The number of times that something was, by item, as the log tells.
+  /// Returns, by item, the number of times that this action had this outcome, according to the log.
   static func times(
     _ stand: RoomStand, _ action: AuditAction, _ outcome: AuditOutcome, by uid: UInt32
   ) throws -> [String: Int] {

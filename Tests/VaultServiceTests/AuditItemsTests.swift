@@ -5,9 +5,9 @@ import VaultModel
 @testable import VaultService
 @testable import VaultStore
 
-/// The audit log's words on an item are of that item, whatever was called so before or is now.
+/// The audit log's statements about an item concern that very item, whatever had its name before or has it now.
 @Suite("The items that entries of the audit log are about") struct AuditItemsTests {
-  /// The machine's vault, with items of two users.
+  /// Makes a machine's vault with items of two users.
   private static func stand(_ settings: VaultSettings = VaultSettings()) throws -> RoomStand {
     let stand = try RoomStand.unlocked(settings, system: true)
     for (uid, pattern) in [(990, "a/**"), (991, "b/**")] {
@@ -25,7 +25,7 @@ import VaultModel
     }
   }
 
-  /// The entries that are told of an item.
+  /// Returns the entries about an item.
   private static func found(
     _ stand: RoomStand, _ item: String? = nil, by caller: Caller? = nil, _ action: AuditAction? = .get
   ) throws -> [AuditReading.Found] {
@@ -35,14 +35,14 @@ import VaultModel
     defer { reading.end() }
     var found: [AuditReading.Found] = []
     while true {
-      // The time is up at each look at the clock.
+      // The clock makes each page end after one look.
       let (page, isOver) = try reading.page(until: 0) { 1 }
       found += page
       if isOver { return found }
     }
   }
 
-  /// The number of reads of an item, by the name that it had and by its name of now.
+  /// Returns the reads of an item: the name at that time, the count, and the current name.
   private static func told(_ stand: RoomStand, _ item: String? = nil, by caller: Caller? = nil) throws -> [String] {
     try found(stand, item, by: caller).filter { $0.entry.outcome == .ok }.map { one in
       let times = one.entry.repeats.map { " ×\($0.count)" } ?? ""
@@ -90,7 +90,7 @@ import VaultModel
     for name in ["a/key", "a/new"] { try stand.set(name) }
     let reader = RoomStand.caller(990)
     AuditFilling.fill(stand, .use, .ok, reader)
-    // Until there is no room for a short one, either.
+    // Go on until there is no room for a short entry, either.
     for number in 0..<20 { stand.vault.audit.record(.use, .ok, reader, item: "a", detail: "\(number)") }
     Self.get(stand, "a/key", times: 50, reader)
     stand.hands.pass(seconds: 2)
@@ -139,7 +139,7 @@ import VaultModel
     #expect(try Self.told(stand, "a/old") == ["a/old"] && Self.told(stand, "a/new") == ["a/old now a/new"])
     _ = try stand.items.delete([ItemName("a/old")], isForGood: true, for: stand.administrator)
     #expect(try Self.told(stand, "a/old") == ["a/old gone", "a/old now a/new"], "of all that had it")
-    // A copy is another item.
+    // A copy is a different item.
     _ = try stand.items.copy(
       ItemName("a/new"), to: ItemName("a/old"), replacing: false, evenExpired: false, for: stand.administrator)
     #expect(try Self.told(stand, "a/old") == [])
@@ -191,12 +191,12 @@ import VaultModel
     let caller = RoomStand.caller(990)
     for name in ["a/one", "a/two"] { Self.get(stand, name, caller) }
     try Self.move(stand, [("a/one", "secret/one"), ("a/two", "a/2")])
-    // Of one it may know that it is no more where it was; of the other what it is called now.
+    // The caller may learn that the first item is no longer at its place, and what the second is called now.
     #expect(try Self.told(stand, by: caller) == ["a/one gone", "a/two now a/2"])
     #expect(try Self.told(stand, "secret/one", by: caller) == [])
     #expect(try Self.told(stand, "a/2", by: caller) == ["a/two now a/2"])
     #expect(try Self.told(stand) == ["a/one now secret/one", "a/two now a/2"])
-    // Once it may find nothing there, it is told what it did and no more.
+    // Once the caller may find nothing there, it learns only what it did itself.
     let pattern = try ItemPattern("a/**")
     _ = try stand.access.revoke(try Subject(parsing: "user:990"), pattern, for: stand.administrator)
     _ = try stand.access.give(
@@ -214,7 +214,7 @@ import VaultModel
     try Self.move(stand, [("a/one", "a/three"), ("a/two", "a/one")])
     #expect(try Self.told(stand, "a/one") == ["a/one by name"])
     #expect(try Self.told(stand, "a/three") == ["a/one now a/three"])
-    // A denied item was never found, and that is no use of it.
+    // A denied call never found the item, so it counts as no use of it.
     Self.get(stand, "a/one", RoomStand.caller(991))
     let refused = try Self.found(stand).filter { $0.entry.outcome == .denied }
     #expect(refused.count == 1 && refused.allSatisfy { $0.entry.id == nil && !$0.isByName })

@@ -7,7 +7,7 @@ import VaultStore
 @testable import VaultService
 
 @Suite("The parts of the audit log") struct AuditPartTests {
-  /// The smallest log, so that a test fills it soon.
+  /// The smallest allowed log, so that a test fills it soon.
   private static var small: VaultSettings {
     var settings = VaultSettings()
     settings.audit.size = 1 << 20
@@ -16,7 +16,7 @@ import VaultStore
 
   private static let long = String(repeating: "x", count: 400)
 
-  /// A process of the user in a unit of its own service manager.
+  /// Makes a process of the user, in a unit of the user's own service manager.
   private static func process(_ number: Int32, unit: String? = nil, executable: String? = nil) -> Caller {
     Caller(
       door: .varlink, uid: RoomStand.owner, groups: [RoomStand.owner], pid: number, started: nil, unit: nil,
@@ -24,7 +24,7 @@ import VaultStore
       memory: Caller.Memory(executable: { executable }))
   }
 
-  /// A daemon that starts after one that was killed: with the files as they are, and nothing else of it.
+  /// Makes a daemon that starts after the stand's daemon was killed: it finds the files as they are, and nothing else.
   static func killed(_ stand: RoomStand, _ settings: VaultSettings, system: Bool = false) throws -> RoomStand {
     let from = stand.vault.directory
     let next = try RoomStand(settings, system: system) { store in
@@ -121,24 +121,24 @@ import VaultStore
       for outcome in [AuditOutcome.denied, .locked, .invalid, .failed, .presence, .missing] {
         #expect(AuditPart(of: action, outcome, isDaemon: false) == .calls)
       }
-      // A rekey that is called off is a change of keys.
+      // A cancelled rekey is a change of keys.
       #expect(AuditPart(of: action, .cancelled, isDaemon: false) == (action == .rekey ? .rights : .calls))
     }
     for action in [AuditAction.get, .use, .set, .delete] {
       #expect(AuditPart(of: action, .ok, isDaemon: false) == .values)
       #expect(AuditPart(of: action, .denied, isDaemon: false) == .calls)
     }
-    // As by `ssh-add -X`.
+    // `ssh-add -X` makes this entry.
     #expect(AuditPart(of: .call, .unproven, isDaemon: false) == .rights)
     #expect(AuditPart(of: .audit, .ok, isDaemon: false) == .calls)
     #expect(AuditPart(of: .audit, .ok, isDaemon: true) == .rights)
-    // The backoff bounds what is tried alone: what comes too soon was not.
+    // The backoff limits attempts only: a call that comes too soon was no attempt.
     #expect(Refusal.backingOff(method: "password", wait: 1).outcome == .denied)
     #expect(Refusal.mistypedRecoveryCode.outcome == .invalid)
   }
 
   @Test("an item that a short process reads each minute has the right count and last time") func counts() throws {
-    // A sixteenth of the usual log: a day of it is more than two weeks.
+    // A sixteenth of the usual size: a day of this log stands for more than two weeks.
     var settings = VaultSettings()
     settings.audit.size = 4 << 20
     let stand = try RoomStand.unlocked(settings)
@@ -162,7 +162,7 @@ import VaultStore
       if entry.repeats != nil { counted += 1 }
     }
     #expect(times == 1000 && newest == last && counted > 0)
-    // It says so itself.
+    // The status reports this, too.
     let warnings = stand.rooms.upkeep.status().warnings
     #expect(warnings.contains { $0.topic == .audit && $0.text.hasSuffix("only counted in the audit log") })
   }
@@ -260,7 +260,7 @@ import VaultStore
         stand.vault.audit.record(.use, .ok, stand.administrator, item: "\(number) \(Self.long)")
         stand.vault.audit.record(.use, .denied, stand.administrator, item: "\(number) \(Self.long)")
       }
-      // Within a minute of the last word on what was used.
+      // Within a minute of the last tally of what was used.
       stand.hands.pass(seconds: 2)
     }
     fill()
@@ -274,7 +274,7 @@ import VaultStore
       fill()
     }
     let after = try Self.size(stand)
-    // What is counted at a kill is a record more.
+    // Each kill adds one more record, for what was counted.
     #expect(after - before < 22 * (2048 + AuditBlock.capacity) + 160 << 10, "\(after - before)")
     if !unlocks { try stand.unlock() }
     let told = try AuditTests.told(stand)

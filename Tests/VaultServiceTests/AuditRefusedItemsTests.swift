@@ -5,8 +5,8 @@ import VaultModel
 @testable import VaultService
 @testable import VaultStore
 
-/// A refused call that met an item is an entry of that item, whatever it is called later; one that was denied, or that may
-/// not know of the item, says nothing but the name.
+/// A refused call that found an item makes an entry of that item, whatever its later name. A call that was denied, or
+/// that may not know of the item, makes an entry with the name only.
 @Suite("The items that refused calls have met") struct AuditRefusedItemsTests {
   private static let depositor = RoomStand.caller(992)
 
@@ -20,7 +20,7 @@ import VaultModel
     return stand
   }
 
-  /// The entries of a name, or of an item.
+  /// Returns the entries about a name, or about an item.
   private static func found(
     _ stand: RoomStand, _ item: String?, named name: String
   ) throws -> [(AuditAction, AuditOutcome, ItemID?)] {
@@ -70,7 +70,7 @@ import VaultModel
 
   typealias Call = @Sendable (RoomStand) throws -> Void
 
-  /// Calls about the item `a/one` that are refused, with their entries. `a/other` is there as well.
+  /// Calls on the item `a/one` that are refused, with their entries. `a/other` exists as well.
   private static let refused: [(text: String, action: AuditAction, outcome: AuditOutcome, call: Call)] = [
     ("a set of what is there", .set, .invalid, { try $0.set("a/one") }),
     ("the same of who may only set it", .set, .invalid, { try $0.set("a/one", by: RoomStand.caller(991)) }),

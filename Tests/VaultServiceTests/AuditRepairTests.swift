@@ -5,8 +5,7 @@ import VaultModel
 @testable import VaultService
 @testable import VaultStore
 
-/// A vault whose last rekey was one of an earlier version's, which left a chain of the audit log sealed to the old
-/// keys.
+/// A vault whose last rekey was made by an earlier version, which left a chain of the audit log sealed to the old keys.
 @Suite("The repair of the audit log") struct AuditRepairTests {
   private static let earlierKey = [UInt8](repeating: 5, count: 32)
 
@@ -22,7 +21,7 @@ import VaultModel
     try keychain.sealAudit(&block, now: 1000)
   }
 
-  /// Makes a vault of the stand's key, in which the entries 2 to 4 of the log cannot be read.
+  /// Makes a vault with the stand's key in which the log's entries 2 to 4 cannot be read.
   private static func harm(_ store: String) throws {
     let id = VaultID.random().bytes
     let earlier = RoomStand.secret(earlierKey)
@@ -43,7 +42,7 @@ import VaultModel
     while try !rekey.step(records: 16) {}
     keychain.endAuditChain()
     try seal(keychain, 3)
-    // Earlier versions went on with what was sealed before, as it was.
+    // Earlier versions carried the waiting records over unchanged, still sealed to the old keys.
     var waiting = keychain.bound.audit.take()
     try rekey.finish()
     keychain.bound.audit = waiting.take()
@@ -72,7 +71,7 @@ import VaultModel
     let (upkeep, administrator) = (stand.rooms.upkeep, stand.administrator)
     let keychain = try stand.vault.keychain()
     #expect(keychain.hasFailed)
-    // The check that the unlock began names it, and what takes it out.
+    // The check that the unlock began reports the damage and the command that repairs it.
     #expect(stand.journal.value.contains { $0.contains("entries 2 to 4") && $0.contains("`vault audit repair`") })
     #expect(throws: Refusal.self) { try stand.set("b") }
     #expect(throws: Refusal.self) { try upkeep.repairAudit(for: administrator) }
@@ -95,7 +94,7 @@ import VaultModel
     #expect(told.contains { $0.hasPrefix("audit ok entries 2 to 4: set aside") }, "\(told)")
     #expect(told.contains { $0.hasPrefix("audit ok repair") } && !told.contains { $0.contains("lost/1") }, "\(told)")
     #expect(told.count { $0.hasPrefix("audit presence repair") } == 1, "\(told)")
-    // There is nothing more of the kind, nor after a restart.
+    // A second repair finds nothing, nor does one after a restart.
     #expect(try upkeep.repairAudit(for: administrator).isEmpty)
     try stand.restart(withBootKey: false)
     try stand.unlock()

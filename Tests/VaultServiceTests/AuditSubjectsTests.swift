@@ -44,7 +44,7 @@ import VaultModel
     #expect((0..<20).allSatisfy { name($0 + 2000, [], "a.service") == "unit:a.service" })
     #expect((100_000..<100_080).allSatisfy { name($0, [RoomStand.administrators]) == "group:900" })
     #expect(name(0, [0]) == "user:0")
-    // A caller in the log tells no group.
+    // A caller in the log carries no group.
     let told = AuditEntry.Caller(door: "varlink", uid: 100_001, pid: 5)
     #expect(stand.access.auditName(of: told) == .strangers)
   }
@@ -55,7 +55,7 @@ import VaultModel
     return caller
   }
 
-  /// Those of some callers whose next use of an item is an entry of its own, and not a count.
+  /// Returns the callers whose next use of an item makes an entry of its own instead of a count.
   private static func free(_ stand: RoomStand, _ callers: [String: Caller]) throws -> [String] {
     for (name, caller) in callers { stand.vault.audit.record(.use, .ok, caller, item: "\(name) \(AuditFilling.long)") }
     let told = try AuditTests.told(stand)
@@ -145,7 +145,7 @@ import VaultModel
     for number in 0..<20 { #expect(told.contains("use ok quiet \(number)")) }
   }
 
-  /// A daemon that starts after one that has ended.
+  /// Makes a daemon that starts after the stand's daemon has ended.
   private static func started(after stand: RoomStand) throws -> RoomStand {
     try stand.restart()
     let next = try AuditPartTests.killed(stand, AuditFilling.small(), system: true)

@@ -47,7 +47,7 @@ import VaultModel
     for (old, new) in [("copy", "new"), ("new", "last")] {
       try stand.items.move(try ItemName("own/\(old)"), to: try ItemName("own/\(new)"), for: caller)
     }
-    // A read that had room is an entry; equal ones are told at the end of the minute.
+    // A read with room in its part is an entry; equal reads are told at the end of the minute.
     stand.hands.pass(seconds: 61)
     #expect(try AuditFilling.times(stand, .get, .ok, by: 990) == ["svc/a": 2])
     #expect(try AuditFilling.times(stand, .set, .ok, by: 990) == ["own/copy": 2])
@@ -63,7 +63,7 @@ import VaultModel
     stand.vault.audit.write()
     for count in 1...4 {
       try #require(try stand.items.get(ItemName("svc/b"), for: caller, Said()) { _, _, _ in } == nil)
-      // Nobody reads the log of this one, which would write what is counted.
+      // Nobody reads the log of the killed daemon, because reading would write the counts.
       let next = try AuditPartTests.killed(stand, settings, system: true)
       try next.unlock()
       #expect(try AuditFilling.times(next, .get, .ok, by: 990) == ["svc/b": count])
@@ -132,7 +132,7 @@ import VaultModel
     audit.tallyLater()
     audit.write()
     #expect(keychain.hasAuditTally)
-    // No time passes meanwhile.
+    // No time passes while these entries are added.
     let written = keychain.auditFacts.bytes
     for number in 0..<3000 {
       audit.add(.use, .ok, of: AuditSubject(.user(7)).key, item: "\(number) \(AuditFilling.long)")

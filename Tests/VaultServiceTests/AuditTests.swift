@@ -9,7 +9,7 @@ import VaultStore
 @Suite("The audit log") struct AuditTests {
   static var service: Caller { RoomStand.caller(990, session: 7, unit: "iothome.service") }
 
-  /// What the log tells, as `action outcome item` with how often where that is more than once.
+  /// Returns the entries of the log as `action outcome item`, with the count if it is more than one.
   static func told(
     _ stand: RoomStand, _ filter: AuditFilter = AuditFilter(), by caller: Caller? = nil
   ) throws -> [String] {
@@ -19,7 +19,7 @@ import VaultStore
     }
   }
 
-  /// The entries that the log has, to its end.
+  /// Returns all entries of the log.
   static func found(
     _ stand: RoomStand, _ filter: AuditFilter = AuditFilter(), by caller: Caller? = nil
   ) throws -> [AuditEntry] {
@@ -110,7 +110,7 @@ import VaultStore
     filter.subject = try Subject(parsing: "unit:iothome.service")
     let byService = try Self.told(stand, filter)
     #expect(byService == ["get denied a"], "\(byService)")
-    // A caller's own words are one line.
+    // A caller's own words are reduced to one line.
     let reading = try stand.access.readAudit(AuditFilter(), for: stand.administrator)
     let (found, _) = try reading.page(until: .max) { 0 }
     #expect(found.contains { $0.entry.purpose == "to\\u{a}test" })
@@ -228,7 +228,7 @@ import VaultStore
     while try !reading.page(until: .max, now: { 0 }).isOver {}
     #expect(reading.result?.faults.isEmpty == true && reading.result?.unvouched == 0)
     reading.end()
-    // The journal has where the log was.
+    // The journal records the log's position.
     #expect(stand.journal.value.contains { $0.hasPrefix("info: audit entry ") })
   }
 
@@ -270,7 +270,7 @@ import VaultStore
     reading.follow { isTold = true }
     #expect(isTold)
     #expect(try reading.page(until: .max) { 0 }.found.map(\.entry.item) == ["new"])
-    // A lock takes what is still to be told.
+    // A lock discards what was still to be told.
     let other = try stand.access.readAudit(AuditFilter(), for: stand.administrator)
     #expect(try !other.page(until: .max, now: { 0 }).isOver)
     stand.vault.lock(because: .asked)
@@ -292,7 +292,7 @@ import VaultStore
     }
     #expect(entries == keychain.auditFacts.entries && entries > 0)
   }
-  /// A process of the user that runs a program.
+  /// Makes a process of the user that runs a program.
   private static func program(_ path: String, unit: String? = nil) -> Caller {
     var caller = RoomStand.caller()
     caller = Caller(
@@ -323,7 +323,7 @@ import VaultStore
     Self.get(stand, "app/z", sibling)
     #expect(try Self.told(stand, by: app) == ["get ok app/x", "audit ok read"])
     #expect(try Self.told(stand, by: service) == ["get ok app/y", "audit ok read"])
-    // By its unit as well, whatever it runs.
+    // A unit confines its processes as well, whatever they run.
     try Self.confine(stand, "unit:job.service")
     let (job, shell) = (Self.program("/bin/job", unit: "job.service"), Self.program("/bin/sh", unit: "job.service"))
     Self.get(stand, "app/x", job)
@@ -352,7 +352,7 @@ import VaultStore
     Self.get(stand, "bank/pin", for: "again")
     stand.hands.pass(seconds: 2)
     #expect(isTold == times && reading.hasEnded)
-    // One that reads what it did itself is refused when its grants are taken back.
+    // A reader of its own entries is refused once its grants are revoked.
     let machine = try RoomStand.unlocked(system: true)
     let subject = try Subject(parsing: "unit:iothome.service")
     _ = try machine.access.give(
@@ -363,7 +363,7 @@ import VaultStore
     own.end()
   }
 
-  /// A stand whose log lacks a record, and which finds that at the unlock.
+  /// Makes a stand whose log lacks a record, which the unlock discovers.
   static func failed(_ settings: VaultSettings) throws -> RoomStand {
     let stand = try RoomStand.unlocked(settings)
     try stand.set("a")
@@ -400,7 +400,7 @@ import VaultStore
       return nil
     }
     #expect(size > 0)
-    // What happens is in memory alone, is told from there, and is no part of what a check counts.
+    // New entries are in memory only and are told from there; a check does not count them.
     let told = try Self.told(stand)
     #expect(told.contains("salvage ok ") && told.contains("get failed a"), "\(told)")
     let reading = try stand.access.readAudit(AuditFilter(), noted: [:], for: stand.administrator)
@@ -409,7 +409,7 @@ import VaultStore
     let known = try stand.vault.keychain().auditFacts.entries
     #expect(found.faults.contains { $0.first != nil } && found.total < known)
     reading.end()
-    // Others are refused, and so is everything else.
+    // Other callers and all other calls are refused.
     #expect(throws: Refusal.self) { try stand.set("c") }
   }
 
@@ -441,7 +441,7 @@ import VaultStore
         }
         if isCold { try stand.restart() }
         stand.vault.wipe()
-        // A call that waited, whose connection is closed.
+        // A waiting call whose connection is closed.
         stand.items.gaveUp(.get, try ItemName("left"), stand.rooms.vault.locked, for: stand.administrator, Said())
         stand.vault.closeStore()
         stand.vault.openStore(because: .start)
@@ -467,7 +467,7 @@ import VaultStore
 }
 
 extension RoomStand {
-  /// Changes the file of the store, which is closed.
+  /// Edits the store's file, which is closed.
   fileprivate func sql(_ statement: String) throws {
     var database: OpaquePointer?
     try #require(unsafe sqlite3_open(vault.directory + "/vault.db", &database) == SQLITE_OK)

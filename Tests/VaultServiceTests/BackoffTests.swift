@@ -94,7 +94,7 @@ import Testing
       #expect(later.wait(for: caller, now: now) == 0)
       #expect(later.charge(caller, now: now) == 1)
       let other = Backoff.Source(uid: 1000, method: "recovery")
-      // A wait for fear of unknown attempts does not outlast a restart of the machine.
+      // The precaution against unknown attempts does not outlast a reboot of the machine.
       #expect(later.wait(for: other, now: now) == (bootID == "a" ? 60 * second : 0))
       #expect(later.charge(other, now: now) == 60)
     }

@@ -20,7 +20,7 @@ import VaultStore
     return isServed
   }
 
-  /// A process of the user's, in a unit of the user's manager or outside.
+  /// Makes a process of the user, in a unit of the user's manager or outside.
   private static func process(_ path: String? = nil, unit: String? = nil) -> Caller {
     var caller = RoomStand.caller(executable: path)
     caller.userUnit = unit
@@ -61,7 +61,7 @@ import VaultStore
   @Test(
     "hold the programs that they name to nothing else, as far as they can be read",
     arguments: [
-      // The grant itself is gone from every class, and what says that it has named somebody is there.
+      // The first edit removes the grant itself from every class, and leaves the record that it named somebody.
       "DELETE FROM grants WHERE item = (SELECT item FROM grants ORDER BY id LIMIT 1)", Self.putRows(12_288),
     ])
   func confined(edit: String) throws {
@@ -84,7 +84,7 @@ import VaultStore
     try Self.give(stand, "unit:x.service", "other")
     let (named, other) = (Self.process(unit: "x.service"), Self.process(unit: "y.service"))
     #expect(try Self.isServed(stand, "a", other))
-    // One class is enough to tell whom grants have named, unless its key may lie beside the store.
+    // One class suffices to tell whom grants have named, unless its key may lie beside the store.
     try stand.edit("DELETE FROM grants WHERE class = 1")
     try stand.unlock()
     #expect(throws: Self.denied) { try Self.isServed(stand, "a", named) }
@@ -107,7 +107,7 @@ import VaultStore
     #expect(!book.knowsConfined && book.problem == .corrupt("gone") && book.isTrusted)
     book.load(.afterFirstUnlock, [])
     #expect(book.knowsConfined)
-    // What was known stays so.
+    // Later damage does not take back what was known.
     book.load([.afterFirstUnlock: missing])
     #expect(book.knowsConfined)
   }

@@ -4,7 +4,7 @@ import VaultCore
 @testable import VaultService
 
 @Suite("How long a conversation lasts") struct ConversationLimitTests {
-  /// A conversation with a person who is told nothing.
+  /// A conversation with a person who sees no prompts.
   private final class Stand: Prompter {
     private let hands = RoomStand.Hands()
     private let conversations = Conversations()
@@ -21,7 +21,7 @@ import VaultCore
 
     func ask() { conversation.ask(.secret, method: "password", text: "Password") { _ in } }
 
-    /// Answers the question; true when there was one.
+    /// Answers the question; returns false if there was none.
     func answer() -> Bool { conversation.answer(SecureBytes(count: 8)) }
 
     func pass(seconds: Int64) { hands.pass(seconds: seconds) }

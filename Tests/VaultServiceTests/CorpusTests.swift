@@ -7,7 +7,8 @@ import Testing
   private func texts(_ fuzzer: String) throws -> [(name: String, text: String)] {
     let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../Fuzz/Corpus/\(fuzzer)")
     let files = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
-    // An input that a fuzzing run added may be anything; one that is no text is left out, because it is refused before.
+    // An input that a fuzzing run added may be anything. An input that is not text is left out, because it is refused
+    // before parsing.
     return try files.compactMap { file in
       String(validating: [UInt8](try Data(contentsOf: file)), as: UTF8.self).map { (file.lastPathComponent, $0) }
     }
@@ -19,7 +20,7 @@ import Testing
     #expect(texts.count >= 11)
     for (name, text) in texts {
       let backoff = try #require(bootTimes.map { exerciseBackoff(text, now: $0) }.last)
-      // With a file that cannot be read, everybody is suspected.
+      // If the file cannot be read, everybody is suspected.
       let isDoubted = ["garbage", "count-low", "uid-huge", "everybody", "everybody-twice", "everybody-earlier"]
       if name.count < 40 { #expect((backoff.suspicion != nil) == isDoubted.contains(name), "\(name)") }
     }

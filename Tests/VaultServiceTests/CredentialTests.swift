@@ -17,14 +17,14 @@ import VaultStore
       as: try id.map { try CredentialID($0) }, until: until, for: stand.administrator)
   }
 
-  /// A service manager's process in a unit.
+  /// Makes a caller that is a service manager's process in a unit.
   private static func manager(_ uid: UInt32 = 0, unit: String? = CredentialTests.unit) -> Caller {
     var caller = RoomStand.caller(uid, unit: unit)
     (caller.door, caller.session) = (.credentials, nil)
     return caller
   }
 
-  /// The name of the item that was lent; nil where the caller is to wait.
+  /// Returns the name of the item that was lent; nil if the caller must wait.
   private static func lent(
     _ stand: RoomStand, _ id: String, of unit: String = CredentialTests.unit, _ caller: Caller = manager()
   ) throws -> String? {
@@ -41,7 +41,7 @@ import VaultStore
     for name in ["tls/key", "tls/other", "express.key"] { try stand.set(name) }
     try Self.give(stand, "unit:\(Self.unit)", "tls/key", as: "express.key")
     #expect(try Self.lent(stand, "express.key") == "tls/key")
-    // Not the item of that name, nor one that the unit may read by another grant.
+    // Neither an item with that name nor an item that the unit may read by another grant is the credential.
     try Self.give(stand, "unit:\(Self.unit)", "**", as: nil)
     for id in ["tls", "other", "key"] {
       #expect(throws: Refusal.denied("no grant makes an item this credential")) { try Self.lent(stand, id) }
@@ -49,7 +49,7 @@ import VaultStore
     #expect(throws: Refusal.denied("uid 990 is not the service manager's")) {
       try Self.lent(stand, "express.key", Self.manager(990))
     }
-    // An administrator, too, is only what the address says.
+    // An administrator, too, is limited to the unit in the address.
     for unit in ["other.service", nil] {
       #expect(throws: Refusal.denied("whoever asks is not in that unit")) {
         try Self.lent(stand, "express.key", Self.manager(unit: unit))

@@ -46,7 +46,7 @@ import VaultStore
     try Self.give(stand, "user:990", "own/*", "deposit")
     try Self.give(stand, "user:991", "own/*", "deposit,set")
     let (one, other, nobody) = (RoomStand.caller(990), RoomStand.caller(991), RoomStand.caller(992))
-    // It does not learn which of both came of it.
+    // The caller does not learn which of the two happened.
     #expect(try Self.leave(stand, "own/new", by: one) == DepositAnswer())
     #expect(try Self.leave(stand, "own/there", by: one) == DepositAnswer())
     #expect(try Self.value(stand, "own/new") == "left" && Self.kept(stand) == [.exists])
@@ -55,7 +55,7 @@ import VaultStore
     #expect(throws: Self.denied) { try Self.leave(stand, "else/where", by: one) }
     #expect(throws: Self.denied) { try Self.leave(stand, "own/new", by: nobody) }
     #expect(throws: Self.denied) { try stand.items.publicKey(for: nobody) }
-    // Whoever may set may not leave.
+    // The right to set does not include the right to deposit.
     try Self.give(stand, "user:993", "own/*", "set,get,find")
     #expect(throws: Self.denied) { try Self.leave(stand, "own/new", by: RoomStand.caller(993)) }
   }
@@ -75,11 +75,11 @@ import VaultStore
     try Self.leave(stand, "own/there", by: caller)
     try Self.leave(stand, "own/other", by: caller)
     let all = try entries().filter { $0.entry.action == .deposit }
-    // One entry each, and behind it one that is for administrators, so that the numbers tell nothing either; an entry
-    // of the reading lies between.
+    // Each deposit makes one entry, and behind it one for administrators, so that the numbers reveal nothing either; an
+    // entry of the reading lies between.
     #expect(all.count == 3 && all[2].number == all[1].number + 2 && all[1].number == first.number + 3)
     #expect(Set(all.map(\.entry.outcome)) == [.ok] && Set(all.map(\.entry.detail)).count == 1)
-    // As many as can be kept aside, whether they are or not.
+    // The limit is the number that can be kept aside, whether or not these are.
     for index in 3..<Keychain.mostDepositsOfOne { try Self.leave(stand, "own/\(index)", by: caller) }
     for name in ["own/there", "own/not-there"] {
       #expect(throws: Refusal.busy("as much of yours waits as the vault keeps")) {
@@ -118,10 +118,10 @@ import VaultStore
     try stand.unlock()
     stand.hands.pass(seconds: 3601)
     let told = try AuditTests.told(stand)
-    // The others are counted, by item as far as items are told apart.
+    // The other entries are only counted, by item as far as items are told apart.
     #expect(told.filter { $0.contains(long) && !$0.contains("×") }.count < 200)
     #expect(told.contains { $0.hasPrefix("deposit ok  ×") })
-    // Its own, and what became of it.
+    // The other depositor's own deposit, and its outcome.
     #expect(told.filter { $0 == "deposit ok own/other" }.count == 2)
   }
 
@@ -133,7 +133,7 @@ import VaultStore
     stand.vault.lock(because: .asked)
     let caller = RoomStand.caller(990)
     let answer = try Self.leave(stand, "own/token", "one", by: caller)
-    // The number counts what others left, too.
+    // The number includes other callers' deposits.
     #expect(answer == DepositAnswer(isWaiting: true))
     #expect(try Self.leave(stand, "own/mine", by: stand.administrator).number == 2)
     try Self.leave(stand, "own/token", "two", by: caller)
@@ -148,7 +148,7 @@ import VaultStore
     #expect(stand.journal.value.contains { $0.contains("deposits: 3 taken in, 0 kept aside") })
   }
 
-  /// A stand that is locked, with so many values left for `own/N`, and a clock by which a part takes one in.
+  /// Makes a locked stand with this many values left for `own/N`, and a clock that makes each part take in one value.
   private static func parts(_ count: Int, _ name: (Int) -> String = { "own/\($0)" }) throws -> RoomStand {
     let stand = try RoomStand.unlocked(system: true)
     try Self.give(stand, "user:990", "own/*", "deposit,set,find")
@@ -181,7 +181,7 @@ import VaultStore
   @Test("that a lock comes between wait for the next unlock, and follow those that were taken in before") func lock()
     throws
   {
-    // All of them know of no item.
+    // All these deposits assume that the item does not exist.
     let stand = try Self.parts(4) { _ in "own/token" }
     var isAnswered = false
     try stand.unlock { isAnswered = true }
@@ -284,7 +284,7 @@ import VaultStore
     #expect(throws: Self.denied) { try stand.items.deposit(box: box, for: RoomStand.caller(991), Said()) }
     #expect(try stand.items.deposit(box: box, for: caller, Said()).version == 1)
     #expect(try stand.items.deposit(box: box, for: caller, Said()).obstacle == .seen)
-    // The name that it is for shows when it is opened.
+    // The deposit's name becomes known when the box is opened.
     #expect(try stand.items.deposit(box: seal("else/where"), for: caller, Said()) == DepositAnswer())
     #expect(try Self.kept(stand) == [.seen, .denied])
     for text in ["", "vault-deposit:AAAA", String(box.dropLast(3))] {

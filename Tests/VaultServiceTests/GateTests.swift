@@ -16,7 +16,7 @@ import VaultStore
     return try RoomStand.unlocked(settings)
   }
 
-  /// The outcomes that the log has of `a call`.
+  /// Returns the log's outcomes of `a call`.
   private static func told(_ stand: RoomStand) throws -> [String] {
     try AuditTests.told(stand).filter { $0.hasSuffix(" a call") }
   }
@@ -30,7 +30,7 @@ import VaultStore
       let before = keychain.auditFacts.entries
       try audit.pass(refusal, isLast: isLast, for: caller)
       #expect(keychain.auditFacts.entries == before + 1 && !keychain.hasUnwrittenAudit)
-      // Neither the rest of its answers nor its end is another one.
+      // Neither the rest of the call's answers nor its end makes another entry.
       try audit.pass(nil, isLast: true, for: caller)
       audit.leave(for: caller)
       #expect(keychain.auditFacts.entries == before + 1)
@@ -62,7 +62,7 @@ import VaultStore
       try audit.pass(nil, isLast: true, for: caller)
       audit.leave(for: caller)
     }
-    // What asks a person is not answered by its questions.
+    // A call that asks a person is not answered by its questions.
     try audit.begin(Self.terms(.log, .last), for: caller)
     try audit.pass(nil, isLast: false, for: caller)
     audit.leave(for: caller)
@@ -89,7 +89,7 @@ import VaultStore
     let stand = try AuditTests.failed(settings)
     let (caller, audit) = (stand.administrator, stand.vault.audit)
     #expect(throws: Refusal.self) { try audit.begin(Self.terms(), for: caller) }
-    // It is refused with the same, whatever it was to be told.
+    // The answer is refused for the same reason, whatever it was to be.
     #expect(throws: Refusal.self) { try audit.pass(nil, isLast: true, for: caller) }
     for need in [CallTerms.Need.logUnlessFailed, .nothing] {
       try audit.begin(Self.terms(need), for: caller)
@@ -153,7 +153,7 @@ import VaultStore
     }
     let (new, there, other) = (try box("own/new"), try box("own/there"), try box("other/x"))
     #expect(try [new, new, there, other].map { try leave($0, 990) } == [2, 2, 2, 2])
-    // An administrator knows what comes of it, and has one entry that says so.
+    // An administrator may know the outcome, so one entry tells it.
     #expect(try leave(try box("own/more"), 0) == 1)
     #expect(try leave(new, 0) == 1)
     let told = try AuditTests.told(stand).filter { $0.hasPrefix("deposit ") }

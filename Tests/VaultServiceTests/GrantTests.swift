@@ -47,7 +47,7 @@ import VaultStore
       #expect(throws: Self.denied, "\(name)") { try Self.isServed(stand, name, service) }
       #expect(throws: Self.denied, "\(name)") { try stand.items.item(try ItemName(name), for: service) }
     }
-    // Its own name may be missing, and it may know that.
+    // The caller may know that an item with a name in its grant is missing.
     #expect(throws: Refusal.noSuchItem("iothome/missing", isVerified: true)) {
       try Self.isServed(stand, "iothome/missing", service)
     }
@@ -59,7 +59,7 @@ import VaultStore
       #expect(throws: Self.denied) { try Self.isServed(stand, "iothome/express.key", other) }
       #expect(try Self.found(stand, other).isEmpty)
     }
-    // Administrators are root and the members of a group; the daemon's own account is none.
+    // Administrators are root and the members of a group; the daemon's own account is not one.
     var admin = RoomStand.caller(1001)
     admin.groups = [1001, RoomStand.administrators]
     for caller in [RoomStand.caller(0), admin] { #expect(try Self.isServed(stand, "other", caller)) }
@@ -158,7 +158,7 @@ import VaultStore
     _ = try stand.items.delete([try ItemName("own/b")], isForGood: false, for: caller)
     try stand.items.undelete(try ItemName("own/b"), for: caller)
     #expect(try Self.isServed(stand, "own/b", caller))
-    // The vault itself is not an item.
+    // A right on items gives no right on the vault itself.
     #expect(throws: Refusal.self) { try stand.access.checkAdministrator(caller) }
   }
 
@@ -170,7 +170,7 @@ import VaultStore
     #expect(try Self.isServed(stand, "a", RoomStand.caller(990)))
     stand.hands.wall.value = now + 100
     #expect(throws: Self.denied) { try Self.isServed(stand, "a", RoomStand.caller(990)) }
-    // What the store knows to have passed has passed, whatever the clock says.
+    // A time that the store records as past is past, whatever the clock says.
     try stand.set("b")
     stand.hands.wall.value = now
     #expect(throws: Self.denied) { try Self.isServed(stand, "a", RoomStand.caller(990)) }
@@ -197,7 +197,7 @@ import VaultStore
     try stand.items.watch(for: caller)
     let began = stand.hands.wall.value
     #expect(used() == ["user:990 own/*": began])
-    // It is asked again whether it may stay, days later.
+    // Days later, the watcher's right to stay is decided again.
     stand.hands.wall.value += 40 * 86_400
     #expect(stand.items.mayWatchAnything(caller) == true)
     #expect(used() == ["user:990 own/*": began + 40 * 86_400])
@@ -239,11 +239,11 @@ import VaultStore
     let caller = RoomStand.caller(990)
     #expect(stand.access.book.all.isEmpty && !AccessClass.allCases.contains(where: stand.access.book.knows))
     #expect(try stand.items.get(try ItemName("other"), for: caller) { _, _, _ in } == .unlock)
-    // What is there without an unlock is served by grants that are read anew, and kept nowhere.
+    // Items that need no unlock are served by grants that are read again and not kept.
     #expect(try Self.isServed(stand, "own/boot", caller))
     #expect(stand.access.book.all.isEmpty && caller.memory.standing == nil)
     #expect(throws: Refusal.locked(stand.vault.state)) { try stand.access.grants(.init(), for: stand.administrator) }
-    // A grant that is taken back counts no more, though nobody can tell which one it was.
+    // A revoked grant no longer counts, though nobody can tell yet which one it was.
     let (_, unstored) = try stand.access.revoke(
       try Subject(parsing: "user:990"), try ItemPattern("own/*"), for: stand.administrator)
     #expect(unstored != nil)
@@ -269,7 +269,7 @@ import VaultStore
     let (revoked, unstored) = try stand.access.revoke(
       try Subject(parsing: "user:990"), pattern, for: stand.administrator)
     #expect(revoked.count == 1 && unstored == "the vault is locked")
-    // The other one still counts.
+    // The other grant still counts.
     #expect(try Self.isServed(stand, "own/a", caller))
     let all = try stand.access.revoke(try Subject(parsing: "user:990"), nil, for: stand.administrator)
     #expect(all.revoked.count == 1)
@@ -292,7 +292,7 @@ import VaultStore
     _ = try stand.access.revoke(try Subject(parsing: "user:990"), nil, for: stand.administrator)
     try stand.restart()
     try stand.unlock()
-    // Those for items of the classes whose keys were there are gone.
+    // The grants for items of the classes whose keys were in memory are gone.
     #expect(stand.access.book.all.count == 1)
     #expect(try Keychain.classes(of: stand).map(\.count) == [1, 0, 0])
   }
@@ -338,16 +338,16 @@ import VaultStore
     }
     #expect(try Self.isServed(stand, "a", caller("y.service")))
     #expect(throws: Self.denied) { try Self.isServed(stand, "a", caller("x.service")) }
-    // A system unit of that name is another one.
+    // A system unit of that name is a different unit.
     #expect(try Self.isServed(stand, "a", RoomStand.caller(unit: "x.service")))
-    // Also without any grant left, and after a restart before any unlock.
+    // The unit stays confined without any grant left, and after a restart before any unlock.
     _ = try stand.access.revoke(try Subject(parsing: "unit:x.service"), nil, for: stand.administrator)
     #expect(throws: Self.denied) { try Self.isServed(stand, "a", caller("x.service")) }
     #expect(throws: Refusal.self) { try stand.access.checkAdministrator(caller("x.service")) }
     try stand.restart()
     #expect(throws: Refusal.self) { try stand.access.checkOpener(caller("x.service")) }
     #expect(throws: Never.self) { try stand.access.checkOpener(caller("y.service")) }
-    // Where nothing tells whom grants have named, a service may be one.
+    // If nothing tells whom grants have named, any service may be confined.
     try stand.restart(withBootKey: false)
     #expect(throws: Refusal.self) { try stand.access.checkOpener(caller("y.service")) }
     #expect(throws: Never.self) { try stand.access.checkOpener(caller("app.scope")) }
@@ -388,7 +388,7 @@ import VaultStore
     #expect(try Self.isServed(stand, "a", caller("/usr/bin/dashboard")))
     #expect(throws: Self.denied) { try Self.isServed(stand, "b", caller("/usr/bin/dashboard")) }
     #expect(try Self.isServed(stand, "b", caller("/usr/bin/other")))
-    // An upgrade that replaces the file makes a running program no other one.
+    // An upgrade that replaces the file does not change which program is running.
     let known = RoomStand.caller()
     let old = Caller(
       door: .varlink, uid: known.uid, groups: known.groups, pid: known.pid, started: nil, unit: nil,
@@ -430,7 +430,7 @@ import VaultStore
     #expect(try told(.init(subject: try Subject(parsing: "user:991")), stand.administrator) == ["other/*"])
     #expect(try told(.init(subject: try Subject(parsing: "user:991")), RoomStand.caller(990)) == [])
     #expect(try told(.init(name: try ItemName("own/a")), stand.administrator) == ["own/*"])
-    // Use is noted to within a day.
+    // The time of use is recorded to within a day.
     try stand.set("own/a")
     stand.hands.wall.value += 100 * 86_400
     #expect(try told(.init(unused: 90 * 86_400), stand.administrator) == ["own/*", "other/*"])
@@ -460,7 +460,7 @@ import VaultStore
       if isOver { break }
     }
     #expect(names.sorted() == ["a/", "c", "e/"])
-    // What is in the trash is an administrator's.
+    // Only an administrator finds items in the trash.
     _ = try stand.items.delete([try ItemName("c")], isForGood: false, for: stand.administrator)
     var trash = try Query(parsing: "")
     trash.isOfTrash = true
@@ -481,7 +481,7 @@ import VaultStore
       book.grants(for: CallerParts(RoomStand.caller(user), isSystem: true)).values.reduce(0) { $0 + $1.count }
     }
     let (real, forged) = (try record(990, Rights(.get)), try record(666, .all))
-    // The same record, and another one in its place.
+    // The first forgery adds a record, the second replaces the content of one.
     var edited = real
     edited.content = forged.content
     for records in [[real, forged], [edited]] {
@@ -493,13 +493,13 @@ import VaultStore
       #expect(counts(book, 666) == 0)
       #expect(counts(book, 990) == (records.count == 2 ? 3 : 2))
       #expect(!book.counting.contains(forged.id))
-      // What is no longer what was stored has no say in it.
+      // Classes that differ from what was stored have no say in this.
       book.load([
         .whenUnlocked: .changed([real], because: .corrupt("")), .afterFirstUnlock: .changed([], because: .corrupt("")),
       ])
       #expect(counts(book, 666) == 1)
     }
-    // Nor does a class that was robbed of that word count what waits to be confirmed.
+    // If a class lost the record that all grants wait to be confirmed, its grants do not count, either.
     var book = GrantBook()
     book.load(.always, [real])
     book.load(.whenUnlocked, [real, GrantRecord(.unconfirmed(since: 1))])
@@ -521,7 +521,7 @@ import VaultStore
     _ = try stand.access.revoke(subject, nil, for: stand.administrator)
     #expect(throws: Self.denied) { try Self.isServed(stand, "own/a", RoomStand.caller(990)) }
     #expect(try Self.isServed(stand, "own/a", RoomStand.caller(991)))
-    // What is granted after that counts.
+    // A later grant counts.
     try Self.give(stand, "user:990", "own/*", "get")
     #expect(try Self.isServed(stand, "own/a", RoomStand.caller(990)))
   }
@@ -532,7 +532,7 @@ import VaultStore
     for isSystem in [false, true] {
       let stand = try RoomStand.unlocked(system: isSystem)
       var caller = stand.administrator
-      // One of the user's own manager that is called like one of the system's, and the other way round.
+      // A unit of the user's own manager with the name of a system unit, and the reverse.
       (caller.unit, caller.userUnit) = isSystem ? ("user@1.service", "iothome.service") : ("iothome.service", nil)
       try stand.set("a", by: caller)
       let name = try ItemName("a")
@@ -548,7 +548,7 @@ import VaultStore
     throws
   {
     let stand = try RoomStand.unlocked(system: true)
-    // Together with what is there it is too much for one call.
+    // With the existing attributes, this is too much for one call.
     func long(_ count: Int) -> [String: String] {
       Dictionary(uniqueKeysWithValues: (0..<count).map { ("k\($0)", String(repeating: "v", count: 1000)) })
     }
@@ -602,7 +602,7 @@ import VaultStore
 }
 
 extension Keychain {
-  /// The grants in the store, for items of each class.
+  /// Returns the grants in the store for items of each class.
   fileprivate static func classes(of stand: RoomStand) throws -> [[GrantRecord]] {
     let keychain = try stand.vault.keychain()
     return try AccessClass.allCases.map { try keychain.grants(of: $0).filter { $0.grant != nil } }

@@ -5,9 +5,9 @@ import VaultModel
 @testable import VaultService
 
 @Suite("A key of plain bytes") struct KeyFormTests {
-  /// The public half of an RSA key (RFC 8017 appendix A.1.1), of a size that nobody uses.
+  /// The public key of an RSA key (RFC 8017 appendix A.1.1), of a size that nobody uses.
   private static let rsaPublic: [UInt8] = [0x30, 7, 2, 2, 0x7F, 0xFF, 2, 1, 3]
-  /// An Ed25519 key in PKCS #8 (RFC 8410 section 7), and its public half (section 4).
+  /// An Ed25519 key in PKCS #8 (RFC 8410 section 7), and its public key (section 4).
   private static let ed25519: [UInt8] =
     [0x30, 0x2E, 2, 1, 0, 0x30, 5, 6, 3, 0x2B, 0x65, 0x70, 4, 0x22, 4, 0x20] + (1...32)
   private static let ed25519Public: [UInt8] = [0x30, 0x2A, 0x30, 5, 6, 3, 0x2B, 0x65, 0x70, 3, 0x21, 0] + (1...32)
@@ -19,7 +19,7 @@ import VaultModel
 
   private static func form(_ text: String) -> KeyForm? { form(Array(text.utf8)) }
 
-  /// The reason why a value is not taken for a use; nil where it is.
+  /// Returns the reason why a value is refused for a use; nil if it is accepted.
   private static func reason(_ use: KeyUse, _ value: [UInt8]) -> String? {
     do throws(ValueError) {
       _ = try KeyCheck.publicKey(use, unsafe value.span.bytes, [:])
@@ -27,7 +27,7 @@ import VaultModel
     } catch { return error.reason }
   }
 
-  /// A text in UTF-16, of either order.
+  /// Encodes a text in UTF-16 of either byte order.
   private static func wide(_ text: String, isBig: Bool) -> [UInt8] {
     text.utf16.flatMap { isBig ? [UInt8($0 >> 8), UInt8($0 & 0xFF)] : [UInt8($0 & 0xFF), UInt8($0 >> 8)] }
   }
@@ -48,7 +48,7 @@ import VaultModel
       for count in 0..<key.count { #expect(Self.form(Array(key.prefix(count))) == nil) }
       #expect(Self.form(key + [0]) == nil)
     }
-    // A list of one element, of others than keys begin with, of nothing, or with a length that goes beyond it.
+    // A list of one element, of elements other than a key's, of nothing, or with a length beyond its end.
     for other: [UInt8] in [
       [0x30, 3, 2, 1, 0], [0x30, 6, 4, 1, 0, 4, 1, 0], [0x30, 0], [0x30, 6, 2, 1, 0, 2, 2, 0],
       [0x31, 6, 2, 1, 0, 2, 1, 0],
@@ -88,7 +88,7 @@ import VaultModel
         #expect(!reason.contains("secret") && !reason.contains("MC4C") && !reason.contains("AAAA"))
       }
     }
-    // PEM is a private key for tokens, and no bytes for a keyed hash.
+    // PEM is a private key for tokens, but not the plain bytes that a keyed hash needs.
     #expect(Self.reason(.jwt, Array(Self.pem.utf8)) == nil)
     #expect(Self.reason(.mac, Array(Self.pem.utf8))?.contains("this is PEM") == true)
     for use in [KeyUse.mac, .jwt] { #expect(Self.reason(use, RandomBytes.array(count: 32)) == nil) }

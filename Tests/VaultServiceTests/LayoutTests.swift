@@ -4,7 +4,7 @@ import Testing
 @Suite("Where code may stand") struct LayoutTests {
   private static let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..").standardized
 
-  /// The Swift files below a folder of the sources, with their text.
+  /// Returns the Swift files below a folder of the sources, with their text.
   private func files(_ folder: String) throws -> [(path: String, text: String)] {
     let base = Self.root.appending(path: "Sources/\(folder)")
     let all = FileManager.default.enumerator(at: base, includingPropertiesForKeys: nil)?.compactMap { $0 as? URL } ?? []
@@ -23,14 +23,14 @@ import Testing
   @Test("the top level holds the package, its readme, its license, its sources, its tests and its manual")
   func topLevel() throws {
     let names = try FileManager.default.contentsOfDirectory(atPath: Self.root.path).filter { !$0.hasPrefix(".") }
-    // SwiftPM writes down there what it has resolved.
+    // SwiftPM writes its resolved versions there.
     let own = Set(names).subtracting(["Package.resolved"])
     #expect(own == ["Package.swift", "Makefile", "README.md", "LICENSE", "Sources", "Tests", "man"])
   }
 
   @Test("only the store's SQLite folder knows of SQL and of files") func store() throws {
     for (path, text) in try files("VaultStore") where !path.hasPrefix("SQLite/") {
-      // Bytes are compared by the C library.
+      // The C library compares bytes.
       let usual: Set = ["VaultCore", "VaultModel", "Synchronization"]
       let outer = imports(text).subtracting(path == "Records/Bytes.swift" ? usual.union(["Glibc"]) : usual)
       #expect(outer.isEmpty, "\(path)")
@@ -46,7 +46,7 @@ import Testing
         "VaultStore", "VaultSigning", "VaultCore", "VaultModel", "Glibc", "CLinux", "Synchronization",
       ])
       #expect(outer.isEmpty, "\(path)")
-      // Tokens are signed here as VaultSigning makes them.
+      // VaultSigning's tokens are signed here, so their name is allowed.
       let others = text.replacing("JSONWebToken", with: "").replacing("JSON Web", with: "")
       for word in ["socket(", "connect(", "posix_spawn", "fork(", "execve", "JSON"] {
         #expect(!others.contains(word), "\(path) says \(word)")
@@ -59,8 +59,8 @@ import Testing
       let names = imports(text)
       #expect(!names.contains("VaultStore") && !text.contains("Keychain("), "\(path)")
       let speaks = ["Varlink/", "Sending/", "Helpers/"].contains { path.hasPrefix($0) }
-      // The account that serves the machine's vault has its name there; settings, the names of PAM services; and the paths of
-      // sockets, their limit.
+      // These three files may import VaultWire: settings for the names of PAM services, the account that serves the
+      // machine's vault for its name, and the sockets' paths for their limit.
       let mentions = ["Main/Configuration.swift", "Main/UserName.swift", "Main/Paths.swift"].contains(path)
       #expect(speaks || mentions || !names.contains("VaultWire"), "\(path)")
     }

@@ -26,7 +26,7 @@ import VaultModel
     #expect(!prepare(.same, for: stand.administrator))
   }
 
-  /// The changes of the item beside what is set.
+  /// The changes of an item other than set.
   static let works: [@Sendable () throws -> ItemWork] = [
     { .move(try ItemName("long"), to: try ItemName("new")) },
     { .restoreVersion(1, of: try ItemName("long")) },
@@ -35,7 +35,7 @@ import VaultModel
     { .copy(try ItemName("source"), to: try ItemName("long"), replacing: true) },
   ]
 
-  /// Puts the rest in place that the works need.
+  /// Makes the other items that the works need.
   private func prepareOthers() throws {
     try stand.set("source", kind: .note, "short")
     try stand.set("gone", kind: .note, String(repeating: "y", count: 700_000))
@@ -47,7 +47,7 @@ import VaultModel
     try prepareOthers()
     let work = try Self.works[index]()
     let refused = LongChange()
-    // Neither one without rights, nor one that may do it elsewhere, nor one that may do less.
+    // Callers without rights, with rights elsewhere, or with lesser rights.
     for (subject, pattern, rights) in [("user:990", "elsewhere/*", "admin"), ("user:991", "**", "get")] {
       _ = try stand.access.give(
         Subject(parsing: subject), ItemPattern(pattern), Rights(parsing: rights), until: nil, for: stand.administrator)
@@ -139,7 +139,7 @@ import VaultModel
 
   // MARK: Many at once
 
-  /// Fills values with a letter each: `a` for the first.
+  /// Fills each value with a letter: `a` for the first.
   private static func fill(_ index: Int, _ bytes: inout MutableRawSpan) -> Bool {
     let letter = UInt8(0x61 + index)
     for offset in 0..<bytes.byteCount { bytes.storeBytes(of: letter, toByteOffset: offset, as: UInt8.self) }
@@ -167,13 +167,13 @@ import VaultModel
     #expect(!stand.items.prepare(.set(changes), LongChange(), for: RoomStand.caller(990), fill: fill))
     var parts = 0
     while stand.items.prepare(.set(changes), long, for: stand.administrator, fill: fill) { parts += 1 }
-    // The old value of the item that is there, and two new ones.
+    // Three parts: the old value of the existing item, and two new values.
     #expect(parts == 3 && long.ahead.count == 1)
     #expect(taken[0] > 0 && taken[2] > 0)
     let before = taken
     let stored = try stand.items.set(changes, long, for: stand.administrator, fill: fill)
     #expect(stored.map(\.number) == [1, 1, 2] && long.ahead.count == 0)
-    // They are weighed once more, but the long ones are not sealed again.
+    // All values are read once more, but the long ones are not sealed again.
     #expect(taken[0] == before[0] && taken[2] == before[2])
     for (index, (name, size)) in [("new", 400_000), ("short", 10), ("long", 500_000)].enumerated() {
       let value = try value(of: name)

@@ -22,7 +22,7 @@ import VaultModel
       try Subject(parsing: "user:990"), try ItemPattern(pattern), for: stand.administrator)
   }
 
-  /// A machine's vault with an item and a grant for each of so many names.
+  /// Makes a machine's vault with an item, and a grant for each of this many names.
   private static func many(_ count: Int) throws -> RoomStand {
     let stand = try RoomStand.unlocked(system: true)
     try stand.set("own/0")
@@ -145,7 +145,7 @@ import VaultModel
     try keychain.changeGrants(removing: [record.id], adding: [], now: 2000)
     #expect(try isReadAgain())
     #expect(!stand.access.book.all.contains { $0.id == record.id })
-    // What could not be taken out while the vault was locked is at the unlock.
+    // A grant that could not be removed from the store while locked is removed at the unlock.
     stand.vault.lock(because: .asked)
     try Self.revoke(stand, "other")
     try stand.unlock()
@@ -178,7 +178,7 @@ import VaultModel
 
   // MARK: An unlock
 
-  /// Begins an unlock whose parts are over at each look at the clock.
+  /// Begins an unlock with a clock that ends each part after one look.
   private static func begin(_ stand: RoomStand, opened: @escaping () -> Void = {}) throws -> GrantsAhead {
     let keychain = try stand.vault.keychain()
     stand.hands.stride.value = GrantsAhead.part
@@ -217,7 +217,7 @@ import VaultModel
     let keychain = try stand.vault.keychain()
     var parts = 0
     let ahead = try Self.begin(stand) {
-      // Whatever were read from here on would be none of them, and none would count.
+      // If grants were read from here on, none would be found, and none would count.
       try? keychain.database.connection.execute("DELETE FROM grants")
     }
     defer { withExtendedLifetime(ahead) {} }
@@ -227,7 +227,7 @@ import VaultModel
     }
     #expect(parts > 4 && stand.vault.state.kind == .unlocked)
     #expect(Set(stand.access.book.all.map(\.grant.pattern.text)) == Set((0..<80).map { "own/\($0)" }))
-    // They are not kept for another unlock, when they may be others.
+    // The grants read ahead are not kept for another unlock, because they may have changed by then.
     #expect(stand.access.readAhead.isEmpty)
   }
 

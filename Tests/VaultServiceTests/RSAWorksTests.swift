@@ -33,13 +33,13 @@ import VaultModel
     for order in first + [second] { #expect(try check(order) == nil) }
     #expect(stand.rsa.asked.count == 1 && called.value.isEmpty)
     stand.rsa.answer([9])
-    // The first is done, and the next one is called: of the user who has waited longest.
+    // The first work is done, and the next call of the user who has waited longest may begin.
     #expect(called.value == [1, 1])
     #expect(try check(first[0]) == [9])
     #expect(try check(first[1]) == nil && stand.rsa.asked.count == 1)
     stand.rsa.answer()
     #expect(called.value == [1, 1, 1, 2])
-    // One that does not come as far as its key, when it is called, keeps nobody waiting.
+    // A call that ends before its key is used keeps nobody waiting.
     second.begin()
     second.end()
     #expect(called.value == [1, 1, 1, 2, 1])
@@ -66,7 +66,7 @@ import VaultModel
     stand.rsa.asked[0].gone()
     #expect(called.value == [2])
     #expect(try check(next) == nil && stand.rsa.asked.count == 2)
-    // Nobody hears what the first one says all the same.
+    // A late answer of the first process goes nowhere.
     stand.rsa.asked[0].answer(.success(SecretBox(RoomStand.secret([1]))))
     #expect(try check(next) == nil)
   }
@@ -99,7 +99,7 @@ import VaultModel
     for user in [0, 1, most + 1] {
       #expect(throws: Refusal.self, "\(user)") { _ = try make(order(user)) }
     }
-    // A signature does not wait for one.
+    // A signature does not wait for a key that is being made.
     #expect(try check(order(0)) == nil)
     #expect(stand.rsa.asked.count == 2)
   }

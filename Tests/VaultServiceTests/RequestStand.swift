@@ -3,7 +3,7 @@ import VaultModel
 
 @testable import VaultService
 
-/// A machine's vault, callers who have no grant there, and what becomes of what they ask for.
+/// A machine's vault, callers without a grant there, and the outcome of their requests.
 struct RequestStand {
   let rooms: RoomStand
 
@@ -15,17 +15,17 @@ struct RequestStand {
   var access: Access { rooms.access }
   var pending: [PendingRequest] { access.requests.pending }
 
-  /// A process of that user.
+  /// Makes a process of that user.
   static func caller(_ uid: UInt32 = 990, pid: Int32 = 50, started: UInt64 = 5, unit: String? = nil) -> Caller {
     var caller = RoomStand.caller(uid, session: pid, unit: unit)
     caller.started = started
     return caller
   }
 
-  /// What a caller is told that asks for an item.
+  /// The answer to a caller that asks for an item.
   enum Answer: Equatable {
     case served
-    /// It may wait for an answer to the request of that number.
+    /// The caller may wait for an answer to the request of that number.
     case asked(Int)
     case wait(Wait)
     case refused(Refusal)
@@ -46,7 +46,7 @@ struct RequestStand {
     return .served
   }
 
-  /// The number of the request that a caller makes.
+  /// Makes a request as a caller, and returns its number.
   func number(_ name: String, _ caller: Caller = caller()) throws -> Int {
     guard case .asked(let number) = try ask(name, caller) else { throw RequestStandError() }
     return number

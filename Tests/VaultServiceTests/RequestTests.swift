@@ -19,7 +19,7 @@ import VaultModel
     let request = try #require(stand.access.requests.request(number))
     #expect(request.target.subject.description == "user:990,unit:gw.service" && request.target.name.text == "a")
     #expect(request.right == .get && request.words == "to work" && request.asker.pid == 50)
-    // A user's session is no service.
+    // The unit of a user's session is no service.
     _ = try stand.number("a", RequestStand.caller(unit: "user@990.service"))
     #expect(stand.pending.last?.target.subject.description == "user:990")
   }
@@ -32,7 +32,7 @@ import VaultModel
     #expect(told.pending.map(\.isMissing) == [false, true])
     #expect(throws: Refusal.noSuchItem("missing", isVerified: true)) { try stand.approve(stand.pending[1].number) }
     #expect(stand.pending.count == 2)
-    // Before anybody knows who has a grant, it is as it always was.
+    // Before anybody knows who has a grant, the call waits for the unlock as before.
     try stand.rooms.restart(withBootKey: false)
     #expect(try stand.ask("a") == .wait(.unlock) && stand.pending.isEmpty)
   }
@@ -78,7 +78,7 @@ import VaultModel
     #expect(try stand.ask("another") == Self.denied)
     #expect(changes == ["dropped \(first[0])", "asked \(next)"])
     #expect(Set(stand.pending.map(\.number)) == Set([calm, next] + first.dropFirst()))
-    // The other one asks as before.
+    // The other subject can ask as before.
     _ = try stand.number("b", RequestStand.caller(991))
   }
 
@@ -150,7 +150,7 @@ import VaultModel
       try stand.items.get(try ItemName("a"), for: service, Said(purpose: "p")) { _, _, _ in }
     }
     guard case .approval(let number) = try ask() else { throw RequestStand.RequestStandError() }
-    // The one that says most.
+    // The subject that is most specific.
     #expect(stand.access.requests.pending[0].target.subject.description == "user:1000,unit:x.service")
     let terms = try ApprovalTerms()
     #expect(throws: Refusal.presenceRequired("", .userPresence)) {

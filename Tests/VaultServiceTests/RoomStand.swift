@@ -6,11 +6,11 @@ import VaultTesting
 
 @testable import VaultService
 
-/// The rooms of a vault without a daemon around them: time passes when the test says so, and a thread's work is done at
-/// once.
+/// The rooms of a vault without a daemon around them: time passes when the test says so, and the work of a thread is
+/// done at once.
 final class RoomStand {
-  /// The hands of the clocks, and the work that is due when they have moved on: that of `CLOCK_MONOTONIC`, by which
-  /// timers run, and that of `CLOCK_BOOTTIME`, which a sleep moves as well.
+  /// The clocks, and the work that is due when they have advanced. `CLOCK_MONOTONIC` drives timers; a sleep advances
+  /// only `CLOCK_BOOTTIME`.
   final class Hands {
     private struct Entry {
       let at: Int64
@@ -20,10 +20,10 @@ final class RoomStand {
 
     private let time = Shared<Int64>(1_000_000_000)
     private let slept = Shared<Int64>(0)
-    /// The nanoseconds by which each look at `CLOCK_MONOTONIC` moves it on: for what looks at it to know that its time
-    /// is up.
+    /// The nanoseconds by which each reading of `CLOCK_MONOTONIC` advances it, so that code that reads it finds its
+    /// time up.
     let stride = Shared<Int64>(0)
-    /// The wall clock, Unix seconds, which stands still.
+    /// The wall clock, in Unix seconds, which stands still.
     let wall = Shared<Int64>(2000)
     private var entries: [Entry] = []
     private var count = 0
@@ -50,17 +50,17 @@ final class RoomStand {
       }
     }
 
-    /// True when no work is due at any time.
+    /// True if no work is due at any time.
     var isAtRest: Bool { entries.isEmpty }
 
     func pass(seconds: Int64) { pass(seconds * 1_000_000_000) }
 
-    /// Lets the machine sleep for so many nanoseconds, of which no timer knows.
+    /// Lets the machine sleep for this many nanoseconds, which no timer notices.
     func sleep(_ nanoseconds: Int64) { slept.value += nanoseconds }
 
     func sleep(seconds: Int64) { sleep(seconds * 1_000_000_000) }
 
-    /// Lets time pass in which the machine is awake.
+    /// Lets time pass while the machine is awake.
     func pass(_ nanoseconds: Int64) {
       let end = time.value + nanoseconds
       while let next = entries.filter({ $0.at <= end }).min(by: { ($0.at, $0.number) < ($1.at, $1.number) }) {
@@ -72,7 +72,7 @@ final class RoomStand {
     }
   }
 
-  /// A value that closures share; the stand is used on one thread.
+  /// A value that closures share; the stand is used on a single thread.
   final class Shared<Value>: @unchecked Sendable {
     var value: Value
     init(_ value: Value) { self.value = value }
@@ -85,7 +85,7 @@ final class RoomStand {
     func whenIdle(_ then: @escaping () -> Void) { then() }
   }
 
-  /// Keystores of which none is there.
+  /// Keystores none of which is available.
   private struct NoKeystores: Keystores {
     private let none = KeystoreError(.unavailable, "there is none")
 
@@ -110,9 +110,9 @@ final class RoomStand {
     ) { then(none) }
   }
 
-  /// The program for large RSA keys, played by the test: it does what the test says, when it says so.
+  /// The program for large RSA keys, played by the test, which decides on its answers and their time.
   final class PlayedRSA: RSAProgram {
-    /// The question, with the ways to answer and to tell that the process is gone.
+    /// The question, with the closures that answer it and that report the process gone.
     struct Asked {
       let question: RSAQuestion
       let answer: (Result<SecretBox, RSAFailure>) -> Void
@@ -130,7 +130,7 @@ final class RoomStand {
       return { [unowned self] in ended += 1 }
     }
 
-    /// Ends the process that was started first.
+    /// Answers the first question, and ends its process.
     func answer(_ bytes: [UInt8] = [1]) {
       let first = asked.removeFirst()
       first.answer(.success(SecretBox(RoomStand.secret(bytes))))
@@ -147,11 +147,11 @@ final class RoomStand {
   let runner: Runner
   let rooms: Rooms
   let rsa = PlayedRSA()
-  /// The lines that the journal was told.
+  /// The lines written to the journal.
   let journal = Shared<[String]>([])
   private let sandbox: Sandbox
 
-  /// - Parameter prepare: makes the store at that path.
+  /// - Parameter prepare: makes the store at the given path.
   init(
     _ settings: VaultSettings = VaultSettings(), system: Bool = false, prepare: (String) throws -> Void = { _ in }
   ) throws {
@@ -177,7 +177,7 @@ final class RoomStand {
   var vault: Vault { rooms.vault }
   var items: Items { rooms.items }
 
-  /// A caller of that uid, in a session of its own.
+  /// Makes a caller of that uid, in a session of its own.
   static func caller(
     _ uid: UInt32 = owner, session: Int32 = 100, unit: String? = nil, executable: String? = nil
   ) -> Caller {
@@ -191,7 +191,7 @@ final class RoomStand {
   var administrator: Caller { Self.caller(access.terms.isSystem ? 0 : Self.owner) }
   var access: Access { rooms.access }
 
-  /// Runs turns, and slices of long work, until nothing is left to be done at once.
+  /// Runs turns, and slices of long work, until nothing is left to do at once.
   func run() {
     for _ in 0..<1000 {
       turns.turn()
@@ -211,9 +211,9 @@ final class RoomStand {
   /// The key of the vaults of ``unlocked(_:system:)``.
   static func vaultKey() -> SecureBytes { secret(key) }
 
-  /// A stand with a vault that is unlocked and empty.
+  /// Makes a stand with a vault that is unlocked and empty.
   ///
-  /// - Parameter code: its recovery code.
+  /// - Parameter code: the vault's recovery code.
   static func unlocked(
     _ settings: VaultSettings = VaultSettings(), system: Bool = false,
     code: SecretBox = SecretBox(RecoveryCode.random().text())
@@ -230,7 +230,7 @@ final class RoomStand {
     return stand
   }
 
-  /// Closes the store and opens it again, as a daemon that starts does, with the boot key if there is one.
+  /// Closes the store and opens it again, as a starting daemon does; with the boot key by default.
   func restart(withBootKey: Bool = true) throws {
     vault.wipe()
     vault.closeStore()
@@ -248,7 +248,7 @@ final class RoomStand {
 
   func openWithBootKey() throws { try vault.keychain().openAlways(bootKey: Self.secret(Self.bootKey)) }
 
-  /// Puts the boot key where the settings say.
+  /// Writes the boot key to the place that the settings name.
   func writeBootKey() throws {
     let file = rooms.waysIn.bootKey.file(credentials: nil)
     try Self.secret(Self.bootKey).withBytes { (bytes: RawSpan) throws(SystemError) in try file?.write(bytes) }
@@ -261,7 +261,7 @@ final class RoomStand {
     vault.unlocked(keychain, by: .asked, for: nil, then: then)
   }
 
-  /// Stores an item, of one byte unless told otherwise.
+  /// Stores an item, whose value is one byte by default.
   func set(
     _ name: String, require: Requirement = .none, accessible: AccessClass = .whenUnlocked, kind: ItemKind? = nil,
     _ value: String = "*", by caller: Caller? = nil

@@ -11,21 +11,21 @@ import Testing
       return runner.slice(now, share)
     }
     #expect(slice(at: 9_005_000, after: 9_000_000) == 100_000)
-    // A request was served, and soon after it there is none.
+    // A request was served; soon afterwards there is no request.
     #expect(slice(at: 9_040_000, after: 9_010_000) == 20_000)
     #expect(slice(at: 9_065_000, after: 9_060_000) == 20_000)
     #expect(slice(at: 9_240_000, after: 9_080_000) == 80_000)
     #expect(slice(at: 11_000_000, after: 9_300_000) == 150_000)
     #expect(slice(at: 13_000_000, after: 12_995_000) == 20_000)
     #expect(slice(at: 13_005_000, after: 13_000_000) == 100_000)
-    // Work that nobody can put off takes as long as the requests did.
+    // Work that cannot be postponed gets as much time as the requests took.
     #expect(slice(at: 13_105_000, after: 13_005_000, .equal) == 100_000)
     #expect(slice(at: 17_105_000, after: 13_105_000, .equal) == 4_000_000)
     #expect(slice(at: 37_105_000, after: 17_105_000, .equal) == 5_000_000)
     #expect(slice(at: 37_120_000, after: 37_105_000, .equal) == 20_000)
   }
 
-  /// Work of a few slices, which notes each one that it gets.
+  /// Work of a few slices, which records each slice that it gets.
   private final class Work: Runner.Work {
     private let name: String
     private var nexts: [Runner.Next]

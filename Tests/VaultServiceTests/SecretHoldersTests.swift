@@ -3,7 +3,7 @@ import Testing
 @testable import VaultService
 
 @Suite("Who holds secrets") struct SecretHoldersTests {
-  /// A holder of a secret that a lock of some kinds wipes, provided that it obeys.
+  /// A holder of a secret that locks of some kinds wipe, provided that the holder obeys.
   private final class Holder: SecretHolder {
     private let kinds: Lock.Reach
     private let obeys: Bool
@@ -19,7 +19,7 @@ import Testing
     override func outlives(_ lock: Lock) -> Bool { holds && !lock.reach.isDisjoint(with: kinds) }
   }
 
-  /// A holder whose author forgot that there are locks.
+  /// A holder whose author forgot about locks.
   private final class Forgetful: SecretHolder {
     override func letGo(for lock: Lock) {}
   }
@@ -49,7 +49,7 @@ import Testing
     #expect(found == [["Forgetful"], ["Forgetful", "Holder"]])
   }
 
-  /// A holder that hands on what it has when it is told.
+  /// A holder that hands its secret on when it is told of a lock.
   private final class Passing: SecretHolder {
     let name: String
     let told: (String) -> Void

@@ -3,7 +3,8 @@ import VaultModel
 
 @testable import VaultService
 
-/// Grants of time that end while the machine sleeps: no timer runs then, and the vault may not have noticed yet.
+/// Grants of limited time that end while the machine sleeps: no timer runs then, and the vault may not have noticed the
+/// sleep yet.
 @Suite("Times that go on in a sleep") struct SleepTimesTests {
   private static let almost: Int64 = 599_999_999_999
 

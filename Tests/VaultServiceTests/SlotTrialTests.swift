@@ -14,7 +14,7 @@ import Testing
     }
   }
 
-  /// The outcome of a trial of slots of which each does what `results` says; nil opens. The second value is the number
+  /// Returns the outcome of a trial of slots with these results (nil for a slot that opens), and the number of slots
   /// tried.
   private func run(_ results: [CryptoError?], cancelAt step: Int? = nil) throws -> (SlotTrial.Outcome, Int) {
     let cancellation = Cancellation()
@@ -38,7 +38,7 @@ import Testing
     }
     #expect(TrialBudget.affordable(slots).map(\.id) == [2, 3, 1])
     #expect(TrialBudget.affordable(slots + slots).map(\.id) == [2, 2, 3, 3, 1, 1])
-    // Slots at the ceiling, without the minutes that it takes to make one.
+    // Slots at the ceiling, without the minutes that making one would take.
     let ceiling = Argon2id.Parameters.ceiling
     let dear = try (4...12).map { (id: UInt32) in
       try SlotRecord(

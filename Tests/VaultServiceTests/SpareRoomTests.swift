@@ -18,7 +18,7 @@ import VaultTesting
     return status
   }
 
-  /// The bytes that it takes on the disk.
+  /// Returns the bytes that the file takes on the disk.
   private func room(_ path: String) throws -> Int {
     let status = try status(path)
     return status.st_mode == S_IFREG | 0o600 ? Int(status.st_blocks) * 512 : -1
@@ -76,7 +76,7 @@ import VaultTesting
       room.keep()
       #expect(try self.room(path) >= SpareRoom.size)
       #expect(try status(path).st_nlink == 1)
-      // What was linked to is somebody else's.
+      // The target of the link belongs to somebody else, and is unchanged.
       let size = try FileManager.default.fileExists(atPath: other) ? status(other).st_size : nil
       #expect(size == (["second name", "link to a room"].contains(what) ? off_t(SpareRoom.size) : nil))
     }

@@ -9,7 +9,7 @@ import VaultStore
 @Suite("Tokens are taken back") struct TokenRevocationTests {
   private static let denied = Refusal.denied("you may not do this")
 
-  /// A stand with a key for tokens, `key`, and one for another use, `other`.
+  /// Makes a stand with a key for tokens, `key`, and a key for another use, `other`.
   private static func stand() throws -> RoomStand {
     let stand = try RoomStand.unlocked(system: true)
     for (name, use) in [("key", KeyUse.jwt), ("other", .mac)] {
@@ -72,14 +72,14 @@ import VaultStore
     #expect(Items.replacedVersions(of: item, 6599) == [1] && Items.replacedVersions(of: item, 6600).isEmpty)
     #expect(try keys() == 2)
     guard case .valid = try check(token) else { throw RequestStand.RequestStandError() }
-    // Taken back by its subject alone.
+    // The token is revoked by its subject only.
     _ = try stand.items.revoke(.all(of: "lamp"), of: name, for: RoomStand.caller())
     guard case .fault = try check(token) else { throw RequestStand.RequestStandError() }
     stand.hands.wall.value = 6600
     #expect(try keys() == 1)
   }
 
-  /// A token of `key` for the subject `lamp`.
+  /// Issues a token of `key` for the subject `lamp`.
   private static func token(_ stand: RoomStand, of name: String = "key") throws -> String {
     var token = ""
     let wanted = WantedToken(subject: "lamp", lifetime: nil, claims: nil)
@@ -106,7 +106,7 @@ import VaultStore
     let known = stand.items.known
     let token = try Self.token(stand)
     #expect(try Self.isValid(token, stand) && known.made == 0)
-    // What is written here is known.
+    // A list that is written here is already known.
     for id in ["one", "two"] { _ = try Self.revoke(stand, "key", id, by: 0) }
     #expect(try Self.isValid(token, stand) && known.made == 0)
     for value in [#"{"revoked":[]}"#, #"{"revoked":[{"jti":"three","exp":9}]}"#, "no list"] {
@@ -136,7 +136,7 @@ import VaultStore
     try stand.unlock()
     #expect(throws: Refusal.self) { try Self.isValid(token, stand) }
     #expect(known.made == before + 1)
-    // One that was deleted and made again is another one.
+    // A list that was deleted and made again is a different list.
     _ = try stand.items.delete([try ItemName("key.revoked")], isForGood: true, for: stand.administrator)
     #expect(try Self.isValid(token, stand))
     _ = try stand.items.revoke(.all(of: "lamp"), of: try ItemName("key"), for: stand.administrator)
@@ -194,7 +194,7 @@ import VaultStore
       let uid = 1001 + UInt32(place)
       for name in ["key", "other", "none"] {
         try Self.give(stand, uid, name, right)
-        // The right to the list is another one.
+        // The right to the revocation list is a separate one.
         #expect(throws: Self.denied, "\(name) \(right)") { try Self.revoke(stand, name, by: uid) }
         try Self.give(stand, uid, name + ".revoked", "set")
       }

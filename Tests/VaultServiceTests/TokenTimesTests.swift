@@ -5,7 +5,7 @@ import VaultStore
 
 @testable import VaultService
 
-/// Clocks that were ahead for a while, or are turned back, and what tokens count then.
+/// Clocks that were ahead for a while, or that are turned back, and the effect on tokens.
 @Suite("The times of tokens") struct TokenTimesTests {
   private let stand: RoomStand
   private let name: ItemName
@@ -26,7 +26,7 @@ import VaultStore
     return token
   }
 
-  /// True when a token counts here.
+  /// Returns true if a token counts here.
   private func counts(_ token: [UInt8]) throws -> Bool {
     var isValid = false
     _ = try stand.items.verify(RoomStand.secret(token), of: name, for: stand.administrator) { checked in
@@ -39,7 +39,7 @@ import VaultStore
     _ = try stand.items.revoke(tokens, of: name, for: stand.administrator)
   }
 
-  /// Stores something by a clock that is ahead for that time.
+  /// Stores an item by a clock that is ahead for that moment.
   private func write(ahead seconds: Int64, _ accessible: AccessClass = .afterFirstUnlock) throws {
     stand.hands.wall.value += seconds
     try stand.set("written \(stand.hands.wall.value)", accessible: accessible)
@@ -85,7 +85,7 @@ import VaultStore
       try stand.unlock()
     }
     try revoke(.all(of: "lamp"))
-    // Nothing that is made up to that time would count.
+    // A token issued before that time would not count, so none is issued.
     #expect(isRefused("1 min ahead of the clock") { try issue() })
     #expect(try counts(issue("other")))
     stand.hands.wall.value += 60
@@ -113,12 +113,12 @@ import VaultStore
       #expect(try !counts(one))
       #expect(try list.contains(id))
     }
-    // Nor once that was repaired.
+    // The revocation also counts after the clock was repaired.
     _ = try stand.access.repairClock(for: stand.administrator)
     #expect(try !counts(one))
     try revoke(.one("z"))
     #expect(try !counts(one) && list.contains(id))
-    // It goes in the end.
+    // The revocation is dropped in the end.
     for _ in 0..<4 {
       stand.hands.wall.value += 86_400
       try revoke(.one("x"))
@@ -132,7 +132,7 @@ import VaultStore
   func otherClass(ahead: Int64, revoked: Int64) throws {
     let made = stand.hands.wall.value
     try stand.restart()
-    // As of a token that was made cold by a clock that was ahead, when the item was of that class.
+    // This happens for a token that was made cold, by a clock that was ahead, while the item was of that class.
     try #require(stand.vault.openKeychain).learn(made + ahead, .always)
     try stand.unlock()
     #expect(try stand.vault.keychain().newestTime(of: .afterFirstUnlock, at: made) < made + ahead)
@@ -186,7 +186,7 @@ import VaultStore
     #expect(try replaced() == [1])
     try write(ahead: 3601)
     #expect(try replaced() == [] && !counts(token))
-    // One that was replaced by a clock that was ahead is of no use once that was repaired.
+    // A key that was replaced by a clock that was ahead is of no use once the clock is repaired.
     stand.hands.wall.value += 36_000
     try rotate()
     stand.hands.wall.value -= 36_000
@@ -201,7 +201,7 @@ import VaultStore
     #expect(keychain.newestTime(of: .afterFirstUnlock, at: 0) < now)
     _ = try issue()
     #expect(keychain.newestTime(of: .afterFirstUnlock, at: 0) == now)
-    // One write in a second.
+    // The store learns of the time once per second.
     let generation = keychain.generation
     for _ in 0..<9 { _ = try issue() }
     #expect(keychain.generation == generation)
@@ -218,7 +218,7 @@ import VaultStore
     _ = try stand.access.repairClock(for: stand.administrator)
     #expect(stand.vault.newestTime == stand.hands.wall.value)
     #expect(try stand.vault.keychain().verify().isOK)
-    // In a user's vault whoever asks has to be there.
+    // In a user's vault, the repair requires presence.
     let own = try RoomStand.unlocked()
     #expect(throws: Refusal.self) { _ = try own.access.repairClock(for: own.administrator) }
   }

@@ -6,7 +6,7 @@ import VaultModel
 @testable import VaultStore
 
 @Suite("What ends an unlock that has opened the vault") struct UnlockEndTests {
-  /// A person who is asked, and the last word that they got.
+  /// A person who is asked, and the messages that they got.
   private final class Person: Prompter {
     let caller: Caller
     let isPresent = true
@@ -22,7 +22,7 @@ import VaultModel
     func refuse(_ refusal: Refusal) { told.append("\(refusal)") }
   }
 
-  /// A vault that a person has unlocked, who waits for the answer while what was left is taken in.
+  /// A vault that a person has unlocked, who waits for the answer while deposits are taken in.
   private struct Scene {
     let stand: RoomStand
     let code: SecretBox
@@ -51,7 +51,7 @@ import VaultModel
       #expect(stand.vault.state.kind == .unlocked && person.told.isEmpty && person.conversation?.isOver == false)
     }
 
-    /// Has somebody type the recovery code.
+    /// Types the recovery code as a person.
     func type(_ person: Person) throws {
       let conversation = try #require(person.conversation)
       let typed = code.bytes.withBytes { SecureBytes(copying: $0) }
@@ -59,7 +59,7 @@ import VaultModel
       #expect(isTaken)
     }
 
-    /// The entries of unlocks, after one more that has the log be read.
+    /// Returns the entries of unlocks, after one more unlock that makes the log readable.
     func unlocks() throws -> [String] {
       stand.hands.stride.value = 0
       try stand.unlock()
@@ -68,7 +68,7 @@ import VaultModel
     }
   }
 
-  /// The first unlock, the person's, and the one before the log was read.
+  /// The first unlock, the person's unlock, and the unlock before the log was read.
   private static let entries = ["unlock ok by `vault lock`", "unlock ok by recovery code", "unlock ok by `vault lock`"]
 
   @Test("its last deposit, after which its caller is told, and one entry says so") func taken() throws {

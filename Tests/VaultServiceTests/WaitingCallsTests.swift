@@ -3,7 +3,7 @@ import Testing
 @testable import VaultService
 
 @Suite("Calls that wait") struct WaitingCallsTests {
-  /// A stand of calls that take two milliseconds each when they go on.
+  /// A stand for calls that take two milliseconds each when they continue.
   private final class Stand {
     let hands = RoomStand.Hands()
     var isUnlocked = true
@@ -17,7 +17,8 @@ import Testing
       waiting.turns = turns
     }
 
-    /// A call that waits for so many milliseconds at most, and then for the event that `next` names when it goes on.
+    /// Makes a call that waits for at most this many milliseconds, and that then waits for the event that `next`
+    /// returns.
     @discardableResult
     func wait(
       _ name: String, _ line: Line? = nil, milliseconds: Int64? = nil, next: @escaping () -> Wait? = { nil }
@@ -75,7 +76,7 @@ import Testing
     while stand.done.count < 4 { stand.turns.turn() }
     #expect(Set(stand.done.prefix(4)) == ["0", "1", "a", "b"])
     for _ in 0..<100 {
-      // The loop does so between two turns.
+      // The loop does this between two turns.
       stand.turns.looks()
       stand.turns.turn()
     }

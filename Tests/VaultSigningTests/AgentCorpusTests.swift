@@ -17,7 +17,7 @@ import Testing
       let bytes = unsafe bytes.span.bytes
       exerciseAgentConversation(bytes)
       #expect(exerciseSignedData(bytes) == signed.contains(name) || name.count >= 40, "\(name)")
-      // Other data begin with a length, and a frame of type 0 is only unknown.
+      // Other data begin with a length, and a frame of type 0 is merely unknown.
       #expect(exerciseAgentFrame(bytes) != refused.contains(name) || name.count >= 40, "\(name)")
     }
   }

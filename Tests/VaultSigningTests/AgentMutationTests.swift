@@ -3,7 +3,7 @@ import Testing
 @testable import VaultSigning
 
 @Suite("Damaged requests to an agent") struct AgentMutationTests {
-  /// Connections with a frame of each kind, and keys of each type in each of them.
+  /// Connections with a frame of each kind, and with keys of each type in each kind.
   private static let frames = RecordedConnection.all.filter { connection in
     [
       "add ecdsa-sha2-nistp256", "add ssh-ed25519", "add ssh-rsa", "add with lifetime and confirmation",
@@ -22,7 +22,7 @@ import Testing
         guard let read = try? agentRequest(cut) else { continue }
         switch (whole, read) {
         case (_, .bind(nil)), (_, .unsupported): continue
-        // Constraints have no number before them, and no end but the frame's.
+        // Constraints have no count before them, and end only with the frame.
         case (.add(let whole), .add(let cut)) where frame[0] == 25:
           #expect(cut.constraints != whole.constraints && cut.privateKey == whole.privateKey)
         default: Issue.record("\(count) bytes of \(connection) are \(read)")
@@ -66,7 +66,7 @@ import Testing
           changed[place + 3 - bit / 8] ^= 1 << UInt8(bit % 8)
           guard let read = try? agentRequest(changed) else { continue }
           switch (whole, read) {
-          // A key may swallow what follows it, where by chance another length fits; it is then none that anybody has.
+          // A key may swallow the bytes behind it if another length fits by chance; nobody has the resulting key.
           case (.sign(let whole), .sign(let read)): #expect(read.key != whole.key)
           case (.add(let whole), .add(let read)): #expect(read.privateKey != whole.privateKey)
           case (.bind, .bind(let bind)): #expect(bind == nil)
@@ -78,7 +78,7 @@ import Testing
     }
   }
 
-  /// The places of the lengths that follow each other in a frame, up to where something else than a string does.
+  /// Returns the places of the lengths that follow each other in a frame, up to the first field that is no string.
   private func lengths(in frame: [UInt8]) -> [Int] {
     let count =
       switch frame.first {

@@ -35,7 +35,7 @@ import Testing
       return (frame.count - 4, Int(frame[7]) << 8 | Int(frame[8]))
     }
     #expect(list(2048, commentSize: 1).keys == 2048 && list(2049, commentSize: 1).keys == 2048)
-    // Each takes 1024 bytes, and the list's own five are what the last has no room for.
+    // Each key takes 1024 bytes; the list's own five bytes leave no room for the last key.
     let (frame, keys) = list(256, commentSize: 1013)
     #expect(keys == 255 && frame == 5 + 255 << 10)
     #expect(list(1, commentSize: AgentRequest.maximumFrame - 16) == (AgentRequest.maximumFrame, 1))

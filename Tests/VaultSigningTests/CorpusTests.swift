@@ -9,7 +9,7 @@ import Testing
     for file in files {
       let bytes = [UInt8](try Data(contentsOf: file))
       let isKey = exerciseKey(unsafe bytes.span.bytes)
-      // An input that a fuzzing run added has a hash for a name and may be either.
+      // An input that a fuzzing run added has a hash as its name, and may be valid or not.
       let name = file.lastPathComponent
       if name.count < 40 { #expect(isKey == !name.hasPrefix("bad"), "\(name)") }
     }

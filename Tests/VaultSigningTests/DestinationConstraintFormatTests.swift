@@ -71,7 +71,7 @@ import Testing
   @Test("no inner length reaches beyond the string that it is in") func nested() {
     let content = step(host("", ""), host("u", "b", key("b"))) + step(host("", ""), host("u", "b", key("b")))
     let first = content.count / 2
-    // Each length of the first step, made longer by what there would be room for after it.
+    // Each length of the first step, extended as far as the bytes behind it allow.
     var refused = 0
     for place in 0..<first - 4 where content[place..<place + 3].allSatisfy({ $0 == 0 }) {
       for longer in 1...60 as ClosedRange<UInt8> where content[place + 3] < 128 {

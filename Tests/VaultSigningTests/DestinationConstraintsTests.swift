@@ -2,9 +2,9 @@ import Testing
 
 @testable import VaultSigning
 
-/// The cases of OpenSSH's regress/agent-restrict.sh, and those of its ssh-agent.c that are not in there.
+/// The cases of OpenSSH's regress/agent-restrict.sh, and further cases of its ssh-agent.c.
 @Suite("The hosts that a key is for") struct DestinationConstraintsTests {
-  /// A step as `ssh-add -h` writes it: `a`, `user@a`, `a>b` or `a>user@b`; a host after `%` has a certificate.
+  /// Makes a step from `ssh-add -h`'s notation: `a`, `user@a`, `a>b` or `a>user@b`; a host after `%` has a certificate.
   private func step(_ text: String) -> DestinationConstraint {
     func host(_ text: some StringProtocol) -> DestinationConstraint.Host {
       let parts = text.split(separator: "@")
@@ -25,7 +25,8 @@ import Testing
 
   private func session(_ index: Int) -> [UInt8] { [UInt8](repeating: UInt8(index), count: 32) }
 
-  /// A connection over these hosts; it logs in to the last one, unless that forwards it, too.
+  /// Makes the bindings of a connection over these hosts, which logs in to the last host unless that forwards the
+  /// agent, too.
   private func bindings(_ hosts: String, isForwarding: Bool = false) throws -> SessionBindings {
     var bindings = SessionBindings()
     let hosts = hosts.split(separator: " ").map(String.init)
@@ -37,7 +38,7 @@ import Testing
     return bindings
   }
 
-  /// A login over the last session of `bindings`.
+  /// Makes a login over the last session of `bindings`.
   private func login(
     _ bindings: SessionBindings, user: String = "ana", host: [UInt8]?? = .none, session: [UInt8]? = nil
   ) throws -> UserAuthentication {
@@ -63,7 +64,7 @@ import Testing
     return (try? constraints.permitSigning(login, over: bindings)) != nil
   }
 
-  /// True when the key signs for each step of a way over several hosts, and is seen on each but the last.
+  /// Returns true if the key signs for each step of a way over several hosts, and is listed on each host but the last.
   private func goes(_ constraints: DestinationConstraints, over way: String, user: String = "ana") throws -> Bool {
     let hosts = way.split(separator: " ")
     return try hosts.indices.allSatisfy { index in
@@ -91,7 +92,7 @@ import Testing
   func users(pattern: String, isPermitted: Bool) throws {
     let constraints = constraints("\(pattern)@a")
     #expect(try signs(constraints, over: "a") == isPermitted)
-    // A list asks for no user.
+    // A listing has no user to match.
     #expect(try constraints.permitsListing(over: bindings("a")))
   }
 
@@ -150,7 +151,7 @@ import Testing
     #expect(
       try !isPermitted(one, login(one, session: session(9))) && !isPermitted(two, login(two, session: session(0))))
     #expect(!isPermitted(one, nil))
-    // The last session forwards the agent, and logs nobody in.
+    // The last session forwards the agent and logs nobody in.
     let forwarding = try bindings("a", isForwarding: true)
     #expect(try !isPermitted(forwarding, login(forwarding)))
   }
@@ -167,7 +168,7 @@ import Testing
     bindings.fail()
     #expect(!constraints.permitsListing(over: bindings))
     #expect((try? constraints.permitSigning(login, over: bindings)) == nil)
-    // Nor where others held before.
+    // A failed bind also ends the effect of earlier binds.
     bindings = try self.bindings("a")
     #expect(
       constraints.permitsListing(over: bindings) && (try? constraints.permitSigning(login, over: bindings)) != nil)
@@ -187,7 +188,7 @@ import Testing
     try bindings.add(bind)
     let data = try RecordedConnection.data(name)
     let login = try UserAuthentication(unsafe data.span.bytes)
-    // Not even where the certificate itself is listed as if it were a key.
+    // The same holds if the certificate itself is listed as a key.
     for isAuthority in [false, true] {
       let key = DestinationConstraint.Key(blob: bind.hostKey, isAuthority: isAuthority)
       let constraints = DestinationConstraints([.init(to: .init(name: "host_d", keys: [key]))])

@@ -1,6 +1,6 @@
 import VaultSigning
 
-/// The curves, with what a test needs to write their keys by itself.
+/// The curves, with the facts that a test needs to encode their keys itself.
 enum ExampleCurve: String, CaseIterable {
   case p256 = "P-256"
   case p384 = "P-384"
@@ -25,7 +25,7 @@ enum ExampleCurve: String, CaseIterable {
     }
   }
 
-  /// The name as an element of DER.
+  /// The curve's object identifier, as a DER element.
   private var identifier: [UInt8] {
     switch self {
     case .p256: hex("06082a8648ce3d030107")
@@ -47,19 +47,19 @@ enum ExampleCurve: String, CaseIterable {
     }
   }
 
-  /// The text of a private key: RFC 5915, without the public one.
+  /// Encodes a private key in RFC 5915, without the public key.
   func pem(_ scalar: [UInt8]) -> String {
     VaultSigningTests.pem(
       "EC PRIVATE KEY", der(0x30, [2, 1, 1] + der(4, scalar) + der(0xA0, identifier)))
   }
 
-  /// The public key of a point (RFC 5480).
+  /// Encodes the public key of a point (RFC 5480).
   func spki(_ point: [UInt8]) -> [UInt8] {
     der(0x30, der(0x30, hex("06072a8648ce3d0201") + identifier) + der(3, [0] + point))
   }
 }
 
-/// An element of DER.
+/// Encodes a DER element.
 func der(_ tag: UInt8, _ content: [UInt8]) -> [UInt8] {
   switch content.count {
   case ..<0x80: [tag, UInt8(content.count)] + content
@@ -68,20 +68,20 @@ func der(_ tag: UInt8, _ content: [UInt8]) -> [UInt8] {
   }
 }
 
-/// A positive INTEGER of DER.
+/// Encodes a positive DER INTEGER.
 func integer(_ digits: [UInt8]) -> [UInt8] {
   let digits = Array(digits.drop { $0 == 0 })
   return der(2, digits.first.map { $0 < 0x80 } == true ? digits : [0] + digits)
 }
 
-/// The public key of these numbers (RFC 3279).
+/// Makes the public key of these numbers (RFC 3279).
 func rsaKey(modulus: [UInt8], exponent: [UInt8]) throws(KeyError) -> PublicKey {
   let key = der(0x30, integer(modulus) + integer(exponent))
   let spki = der(0x30, hex("300d06092a864886f70d0101010500") + der(3, [0] + key))
   return try PublicKey(spki: unsafe spki.span.bytes)
 }
 
-/// A key of each type that says nothing to anybody.
+/// Example keys of each type, which give access to nothing.
 enum Examples {
   static func key(_ type: KeyType) throws -> PrivateKey {
     switch type {
@@ -93,7 +93,7 @@ enum Examples {
     }
   }
 
-  /// New ones cost seconds, so this is the tests' own, of 2048 bits.
+  /// A fixed key of 2048 bits for the tests only, because making a key takes seconds.
   static let rsa = """
     -----BEGIN PRIVATE KEY-----
     MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQChmXiZUZvHxyhi

@@ -16,7 +16,7 @@ import VaultModel
     find(text, candidates: candidates).names
   }
 
-  /// The key in the first line of `text` that begins with `host`.
+  /// Returns the key in the first line of `text` that begins with `host`.
   private func recordedKey(_ host: String, in text: String) throws -> [UInt8] {
     let line = try #require(text.split(separator: "\n").first { $0.hasPrefix(host) })
     return try #require([UInt8](base64: line.split(separator: " ")[2]))
@@ -29,7 +29,7 @@ import VaultModel
     }
     let key = try recordedKey("host_a", in: text)
     #expect(find(text, key: key).names == ["host_a", "[Host_p.example]:2222", "10.0.0.1"])
-    // The host that a session was bound to.
+    // The host key to which a session was bound.
     guard case .bind(let bind?) = try agentRequest(try RecordedConnection.frame("login ed25519", type: 27)) else {
       throw UnexpectedRequest()
     }
@@ -89,7 +89,7 @@ import VaultModel
     #expect(names("a,a \(Self.line)\na \(Self.line)", candidates: ["a"]) == ["a"])
     let many = (0..<40).map { "h\($0)" }.joined(separator: ",")
     #expect(names("\(many) \(Self.line)") == (0..<16).map { "h\($0)" })
-    // A revocation after them all counts.
+    // A revocation after all these lines still counts.
     #expect(find("\(many) \(Self.line)\n@revoked * \(Self.line)").isRevoked)
   }
 

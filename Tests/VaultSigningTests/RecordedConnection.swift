@@ -3,15 +3,15 @@ import Testing
 
 @testable import VaultSigning
 
-/// One connection of OpenSSH's programs to its agent, as `Vectors/ssh-agent.txt` has it.
+/// One connection of an OpenSSH program to its agent, recorded in `Vectors/ssh-agent.txt`.
 struct RecordedConnection: Sendable, CustomTestStringConvertible {
   let name: String
-  /// What the client sent, and what the agent answered.
+  /// The client's requests and the agent's replies.
   private(set) var exchanges: [(request: [UInt8], reply: [UInt8])] = []
 
   var testDescription: String { name }
 
-  /// All of them, in the order of the file.
+  /// All recorded connections, in the order of the file.
   static let all: [RecordedConnection] = {
     var all: [RecordedConnection] = []
     for line in text("ssh-agent.txt").split(separator: "\n") {
@@ -25,24 +25,24 @@ struct RecordedConnection: Sendable, CustomTestStringConvertible {
     return all
   }()
 
-  /// The connection of this name.
+  /// Returns the connection of this name.
   static func named(_ name: String) throws -> RecordedConnection {
     try #require(all.first { $0.name == name }, "no connection is called \(name)")
   }
 
-  /// The first frame of a connection that is of this type.
+  /// Returns a connection's first frame of this type.
   static func frame(_ name: String, type: UInt8) throws -> [UInt8] {
     try #require(try named(name).exchanges.first { $0.request.first == type }).request
   }
 
-  /// The data that a connection's client asks to be signed.
+  /// Returns the data that a connection's client asks to be signed.
   static func data(_ name: String) throws -> [UInt8] {
     let frame = try frame(name, type: 13)
     guard case .sign(let request) = try AgentRequest(unsafe frame.span.bytes) else { throw UnexpectedRequest() }
     return Array(frame[request.data])
   }
 
-  /// The text of a file beside the recording.
+  /// Returns the text of a file beside the recording.
   static func text(_ name: String) -> String {
     guard let folder = Bundle.module.url(forResource: "Vectors", withExtension: nil),
       let data = try? Data(contentsOf: folder.appending(path: name))
@@ -56,17 +56,17 @@ struct RecordedConnection: Sendable, CustomTestStringConvertible {
   }
 }
 
-/// Something else than the test needs to go on.
+/// An error for any request other than the expected one.
 struct UnexpectedRequest: Error {}
 
-/// Makes SSH's data types into bytes.
+/// Encodes SSH's data types as bytes.
 func sshBytes(_ body: (inout SSHWriter) -> Void) -> [UInt8] {
   var writer = SSHWriter()
   body(&writer)
   return writer.bytes
 }
 
-/// The blob of an Ed25519 key that nobody has; each name has another.
+/// Makes the blob of an Ed25519 public key without a private key; each name gives a different one.
 func hostBlob(_ name: String, type: String = "ssh-ed25519") -> [UInt8] {
   sshBytes {
     $0.string(type)
@@ -74,10 +74,10 @@ func hostBlob(_ name: String, type: String = "ssh-ed25519") -> [UInt8] {
   }
 }
 
-/// Reads a frame.
+/// Decodes a frame.
 func agentRequest(_ frame: [UInt8]) throws -> AgentRequest { try AgentRequest(unsafe frame.span.bytes) }
 
-/// The reason why a frame is refused; nil when it is not.
+/// Returns the reason why a frame is refused; nil if it is accepted.
 func agentRefusal(_ frame: [UInt8]) -> String? {
   do throws(SSHFormatError) {
     _ = try AgentRequest(unsafe frame.span.bytes)

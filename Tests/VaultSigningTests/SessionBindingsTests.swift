@@ -35,11 +35,11 @@ import Testing
   @Test("are each there once; with another host key a session is refused") func twice() throws {
     var bindings = SessionBindings()
     try bindings.add(bind("a", session: 1, forwarding: true))
-    // Not even the forwarding changes: to log in through it, too, would need another bind.
+    // Even the forwarding stays: logging in through the same session would need another bind.
     try bindings.add(bind("a", session: 1, forwarding: false))
     #expect(bindings.hops.count == 1 && bindings.hops[0].isForwarding)
     #expect(isRefused(bind("b", session: 1, forwarding: true), by: &bindings))
-    // Another session with the same host is another connection there.
+    // A second session with the same host is another connection to it.
     try bindings.add(bind("a", session: 2, forwarding: true))
     #expect(bindings.hops.count == 2)
   }

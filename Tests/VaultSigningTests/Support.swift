@@ -6,16 +6,16 @@ import VaultSigning
 /// Secure memory with these bytes.
 func secret(_ bytes: [UInt8]) -> SecureBytes { unsafe SecureBytes(copying: bytes.span.bytes) }
 
-/// A copy, which only a test may make.
+/// Copies a span, which only tests may do.
 func array(_ bytes: RawSpan) -> [UInt8] { unsafe bytes.withUnsafeBytes { unsafe [UInt8]($0) } }
 
-/// The text in secure memory, which only a test may copy.
+/// Returns the text in secure memory, which only tests may copy.
 func text(_ bytes: borrowing SecureBytes) -> String { String(decoding: bytes.withBytes { array($0) }, as: UTF8.self) }
 
-/// Bytes in hexadecimal, as the RFCs print them.
+/// Returns bytes in hexadecimal, as the RFCs print them.
 func hex(_ bytes: RawSpan) -> String { array(bytes).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() }
 
-/// The bytes of a hexadecimal text.
+/// Returns the bytes of a hexadecimal text.
 func hex(_ text: some StringProtocol) -> [UInt8] {
   let digits = Array(text.utf8)
   precondition(digits.count % 2 == 0)
@@ -27,7 +27,7 @@ func hex(_ text: some StringProtocol) -> [UInt8] {
   }
 }
 
-/// The vectors of a file in Vectors: `name = value` lines, a blank line after each vector.
+/// Reads the vectors of a file in Vectors: `name = value` lines, with a blank line after each vector.
 func vectors(_ file: String) throws -> [[String: String]] {
   let folder = try #require(Bundle.module.url(forResource: "Vectors", withExtension: nil))
   let text = try String(contentsOf: folder.appendingPathComponent(file), encoding: .utf8)
@@ -43,14 +43,14 @@ func vectors(_ file: String) throws -> [[String: String]] {
   }
 }
 
-/// The text of a file in Vectors.
+/// Reads a file in Vectors.
 func vectorText(_ file: String) throws -> String {
   let folder = try #require(Bundle.module.url(forResource: "Vectors", withExtension: nil))
   return try String(contentsOf: folder.appendingPathComponent(file), encoding: .utf8)
 }
 
 extension [UInt8] {
-  /// The same bytes with one bit flipped.
+  /// Returns the bytes with one bit flipped.
   func flipping(bit: Int) -> [UInt8] {
     var copy = self
     copy[bit / 8] ^= 1 << UInt8(bit % 8)
@@ -58,13 +58,13 @@ extension [UInt8] {
   }
 }
 
-/// A PEM text of one block.
+/// Makes a PEM text of one block.
 func pem(_ label: String, _ bytes: [UInt8]) -> String {
   let body = Data(bytes).base64EncodedString(options: [.lineLength64Characters, .endLineWithLineFeed])
   return "-----BEGIN \(label)-----\n\(body)\n-----END \(label)-----\n"
 }
 
-/// The bytes in the first block of a PEM text.
+/// Returns the bytes in the first block of a PEM text.
 func unpem(_ text: String) throws -> [UInt8] {
   let lines = text.split(separator: "\n").drop { !$0.hasPrefix("-----BEGIN") }.dropFirst()
   return try [UInt8](#require(Data(base64Encoded: lines.prefix { !$0.hasPrefix("-----") }.joined())))
@@ -76,7 +76,7 @@ func privateKey(_ text: String) throws(KeyError) -> PrivateKey {
   return try PrivateKey(unsafe bytes.span.bytes)
 }
 
-/// The error that a text is refused with; nil when it is a key.
+/// Returns the error with which a text is refused; nil if it is a key.
 func refusal(_ text: String) -> KeyError? {
   do throws(KeyError) {
     _ = try privateKey(text)

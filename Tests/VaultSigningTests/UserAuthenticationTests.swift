@@ -7,7 +7,7 @@ import Testing
 
   private func isRefused(_ data: [UInt8]) -> Bool { (try? read(data)) == nil }
 
-  /// The data of a login, with any field replaced.
+  /// Makes the data of a login, with any field replaced.
   private func data(
     session: [UInt8] = Array(repeating: 1, count: 32), type: UInt8 = 50, user: [UInt8] = Array("ana".utf8),
     service: String = "ssh-connection", method: String = "publickey", hasSignature: UInt8 = 1,
@@ -95,7 +95,7 @@ import Testing
     for type in ["ssh-dss", "sk-ssh-ed25519@openssh.com", "ssh-ed25519-cert-v02@openssh.com", "x"] {
       #expect(isRefused(data(algorithm: type, key: hostBlob("e", type: type))))
     }
-    // A certificate that ends before its key.
+    // This certificate ends before its key.
     let short = "ssh-ed25519-cert-v01@openssh.com"
     #expect(isRefused(data(algorithm: short, key: sshBytes { $0.string(short) })))
     let old = "ssh-rsa-cert-v01@openssh.com"

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// A folder in which `openssl` and `ssh-keygen` work, and which goes with it.
+/// A folder in which `openssl` and `ssh-keygen` work; it is deleted with this object.
 final class Workshop {
   let folder: URL
 
@@ -13,7 +13,7 @@ final class Workshop {
 
   deinit { try? FileManager.default.removeItem(at: folder) }
 
-  /// Runs a shell's line there and gives what it writes to its output.
+  /// Runs a shell line in the folder, which must succeed, and returns its output.
   @discardableResult
   func run(_ line: String, sourceLocation: SourceLocation = #_sourceLocation) throws -> String {
     let (status, output) = try attempt(line)
@@ -21,7 +21,7 @@ final class Workshop {
     return output
   }
 
-  /// The same, for lines that may fail.
+  /// Runs a shell line in the folder that may fail.
   func attempt(_ line: String) throws -> (status: Int32, output: String) {
     let process = Process()
     process.executableURL = URL(filePath: "/bin/sh")
@@ -50,7 +50,7 @@ final class Workshop {
   func bytes(_ name: String) throws -> [UInt8] { [UInt8](try Data(contentsOf: folder.appending(path: name))) }
 }
 
-/// A line of the shell that writes a new private key to `key`, in each form of each type.
+/// Shell lines that write a new private key to `key`, one for each form of each type.
 let keyRecipes: [(name: String, line: String)] =
   [
     ("Ed25519 in PKCS #8", "openssl genpkey -algorithm ed25519 -out key"),

@@ -20,7 +20,7 @@ import VaultModel
     expected.versions[1].size = 8
     #expect(after == expected)
     #expect(try fixture.rows("vals") == 1)
-    // The next version has the next number, and the count is an older one's then.
+    // The next version has the next number, and the count is then an older version's.
     #expect(try keychain.put("a", "third", update: true, now: 4000) == 3)
     #expect(try keychain.text("a", version: 2) == "count 30")
     #expect(try keychain.verify().isOK)

@@ -4,12 +4,12 @@ import VaultModel
 
 @testable import VaultStore
 
-/// What somebody does to the audit log who has the files, and none of the keys.
+/// Attacks on the audit log by somebody who has the files and none of the keys.
 @Suite("The audit log under attack") struct AuditAttackTests {
   private static let day: Int64 = 86_400
 
-  /// A log of nine rows: a chain of row 1 with records of two entries each, up to the fourth row anchored and up to the seventh
-  /// written while locked; then that of a cold start.
+  /// Makes a log of nine rows. Row 1 begins a chain with records of two entries each; the rows up to the fourth are
+  /// anchored, and those up to the seventh were written while locked. Then comes the chain of a cold start.
   private static func log(cold: Bool = true) throws -> Fixture {
     let fixture = try Fixture.withItems(1)
     let keychain = try fixture.unlocked()
@@ -30,7 +30,7 @@ import VaultModel
     try keychain.close()
   }
 
-  /// The place after a row, which everybody can compute.
+  /// Returns the position after a row, which everybody can compute.
   private static func position(after last: Int64, _ keychain: Keychain) throws -> AuditPosition {
     var position = AuditPosition.start
     try keychain.database.eachAuditRow(after: 0) { (row: AuditRow) throws(VaultError) in
@@ -45,7 +45,7 @@ import VaultModel
     return position
   }
 
-  /// Cuts the log behind a row, with an end made up for it.
+  /// Cuts the log behind a row, and forges an end for it.
   private static func cut(_ fixture: Fixture, after row: Int64, chain: Int64) throws {
     let keychain = try fixture.open()
     let end = AuditEnd(try position(after: row, keychain), chain: chain)
@@ -71,7 +71,7 @@ import VaultModel
       try Self.cut(fixture, after: row, chain: chain)
       let faults = try Self.faults(fixture)
       if row < 4 {
-        // Up to the sixth entry it was vouched for.
+        // The anchor vouches for everything up to the sixth entry.
         let first = max(1, 2 * row - 1)
         #expect(faults.contains { $0.first == first && $0.last == 6 }, "\(row) \(faults)")
       } else {
@@ -157,7 +157,7 @@ import VaultModel
   @Test("what nobody vouches for stays so after restarts, a rekey and a cut, and is told where the boot key is there")
   func unvouched() throws {
     let fixture = try Self.log(cold: false)
-    // More than one chain of it, of which the second goes on from the first.
+    // The entries fill more than one chain, and the second chain continues the first.
     try Self.start(fixture, withBootKey: false, 1030)
     for round in 0..<3 {
       let keychain = try fixture.open()
@@ -175,7 +175,7 @@ import VaultModel
         try rekey.finish()
         #expect(try Self.check(keychain).unvouched == 2060)
         #expect(try keychain.verify().isOK)
-        // The first chain of them goes: the second one is as it was.
+        // The first of these chains is cut; the second stays unchanged.
         let size = keychain.auditFacts.bytes
         var left = size - 2000
         while keychain.auditFacts.cut < 100 {
@@ -273,7 +273,7 @@ import VaultModel
       try write(at: now)
       #expect(try keychain.cutAudit(toBytes: .max, olderThan: year, now: now) == 0)
     }
-    // A jump begins a chain, and counts as a day where it is one ahead.
+    // A jump of the clock begins a chain, and counts as a day if it goes ahead.
     let known = keychain.auditFacts.entries
     for day in 1...363 { try write(at: 6000 + Int64(day) * Self.day) }
     let now = 6000 + 363 * Self.day
@@ -320,7 +320,7 @@ import VaultModel
       while try !salvage.step(items: 10) {}
       #expect(try AuditStoreTests.walk(salvage.target).entries.count == 15)
       #expect(try salvage.target.verify().isOK)
-      // Before the unlock nothing is written either, whoever has which key.
+      // Before the unlock nothing is written either, whichever key is there.
       let cold = try Fixture(copying: fixture).open()
       #expect(throws: VaultError.self) { try AuditStoreTests.write(1, to: cold) }
       #expect(throws: VaultError.self) { try cold.writeAudit(anchored: false) }

@@ -6,16 +6,17 @@ import VaultModel
 
 /// Entries that a rekey of an earlier version left sealed to the old keys.
 @Suite("What earlier rekeys left in the audit log") struct AuditRemainsTests {
-  /// A way in which what follows the rekey was written.
+  /// The way in which the rows after the rekey were written.
   enum Following: CaseIterable {
-    /// A later process's anchor vouches for all of it, or none does.
+    /// The anchor of a later process vouches for all of them, or no anchor does.
     case anchored, unanchored
 
     var isAnchored: Bool { self == .anchored }
   }
 
-  /// A vault after a rekey as earlier versions made it: records that were sealed before it, with the beginnings of so
-  /// many chains, were written after it, and then a chain of the new keys. The entries 5 to `last` cannot be read.
+  /// Makes a vault after a rekey as earlier versions made it: records sealed before the rekey, with the beginnings of
+  /// this many chains, were written after it, followed by a chain under the new keys. The entries 5 to `last` cannot be
+  /// read.
   private static func harmed(
     chains: Int = 1, _ following: Following = .anchored, tells: Bool = true, detail: String = "",
     rekeyed: Int64 = 5001
@@ -68,7 +69,7 @@ import VaultModel
     #expect(try keychain.verify().isOK)
     try keychain.put("new")
     #expect(try keychain.setAsideAuditRemains(now: 6000) == [])
-    // No row went away.
+    // No row was removed.
     #expect(try keychain.database.lastAuditRow() > rows && keychain.database.firstAuditRow() == 1)
     try Self.expectWhole(keychain, last)
     try keychain.close()
@@ -78,7 +79,7 @@ import VaultModel
     try Self.expectWhole(again, last)
   }
 
-  /// The log has all entries but those that were set aside, and tells of these.
+  /// Expects the log to have all entries except those set aside, and to report these.
   private static func expectWhole(_ keychain: Keychain, _ last: Int64) throws {
     let (entries, faults) = try AuditStoreTests.walk(keychain)
     #expect(faults == [])
@@ -111,7 +112,7 @@ import VaultModel
     try rekey.complete()
     #expect(try keychain.verify().isOK)
     try Self.expectWhole(keychain, last)
-    // What was noted elsewhere of the entries is not missed.
+    // Links noted elsewhere for these entries are not missed.
     let anchor = try #require(try keychain.anchor())
     #expect(anchor.aside.count == 1)
     keychain.endAuditChain()
@@ -134,7 +135,7 @@ import VaultModel
     }
     let edits = [
       "UPDATE audit SET sealed = CAST(sealed || x'00' AS BLOB) WHERE id = 3", "DELETE FROM audit WHERE id = 2",
-      // Within what cannot be read.
+      // These edits lie within the unreadable part.
       "UPDATE audit SET sealed = CAST(sealed || x'00' AS BLOB) WHERE id = 6", "DELETE FROM audit WHERE id = 6",
       "DELETE FROM vals WHERE item = (SELECT min(item) FROM vals)",
     ]

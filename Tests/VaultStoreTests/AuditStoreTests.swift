@@ -5,7 +5,7 @@ import VaultModel
 @testable import VaultStore
 
 @Suite("The audit log in the store") struct AuditStoreTests {
-  /// Adds records of so many entries each, and writes them.
+  /// Adds records with this many entries each, and writes them.
   static func write(
     _ records: Int, of entries: Int = 2, to keychain: Keychain, anchored: Bool = true, isSynced: Bool = true
   ) throws {
@@ -25,7 +25,7 @@ import VaultModel
     }
   }
 
-  /// Everything that a walk over the log tells.
+  /// Returns everything that a walk over the log reports.
   static func walk(_ keychain: Keychain) throws -> (entries: [Int64: AuditEntry], faults: [AuditWalk.Fault]) {
     let walk = try keychain.auditWalk(noted: [:])
     var entries: [Int64: AuditEntry] = [:]
@@ -92,7 +92,7 @@ import VaultModel
     try write(now - 90 * day)
     try write(now - 60 * day)
     try write(now - 3600)
-    // Begun with a clock that is five hours behind, as one in local time is, and then set.
+    // This chain was begun by a clock five hours behind, as a clock in local time is, and which was then set.
     try write(now - 5 * 3600, now - 1800)
     try write(now - days * day, now - 900)
     try write(now - 4 * 3600, now - 600)
@@ -166,7 +166,7 @@ import VaultModel
     let keychain = try Self.joined(fixture)
     try Self.write(3, to: keychain)
     try keychain.close()
-    // Whoever has the file alone can write records, as a daemon without the boot key does: nobody vouches for them.
+    // Somebody who has only the file can write records, as a daemon without the boot key does: nobody vouches for them.
     let forger = try fixture.open()
     try Self.write(1, to: forger)
     try forger.close()
@@ -177,14 +177,14 @@ import VaultModel
     #expect(walk.faults == [] && walk.entries == 8)
     try again.close()
 
-    // With the boot key the daemon vouches for what it writes, and without that key nobody does it in its place.
+    // With the boot key, the daemon vouches for its records, and nobody without that key can do so in its place.
     let other = try Fixture.withItems(1)
     try Self.joined(other).close()
     let cold = try other.open()
     try cold.openAlways(bootKey: other.bootKey)
     try Self.write(1, to: cold)
     try cold.close()
-    // The MAC is before the sealed seed.
+    // The MAC stands before the sealed seed.
     let place = AuditChain.encodedCount - 80 - 32
     let forged = "substr(sealed, 1, \(place)) || x'0102' || substr(sealed, \(place + 3))"
     try other.sql("UPDATE audit SET sealed = CAST(\(forged) AS BLOB) WHERE id = 1")
@@ -209,7 +209,7 @@ import VaultModel
     let (entries, faults) = try Self.walk(keychain)
     #expect(faults == [] && Set(entries.keys) == Set(25...40))
     #expect(try keychain.verify().isOK)
-    // Those that are older than a time; the one that is written stays.
+    // The cut takes chains older than a time; the chain being written stays.
     #expect(try keychain.cutAudit(toBytes: .max, olderThan: 0, now: 5000) == 8)
     #expect(try keychain.verify().isOK)
     try keychain.close()
@@ -243,7 +243,7 @@ import VaultModel
       #expect(keychain.auditFacts == facts)
       disk.recover()
     }
-    // What is written meanwhile brings none of it, nor does a lock that takes the keys for a cut away.
+    // Neither a later write nor a lock that takes away the keys for a cut brings the failed cut into effect.
     keychain.lock(hidingNames: false)
     try Self.write(1, to: keychain)
     try keychain.close()
@@ -267,7 +267,7 @@ import VaultModel
       while try !walk.step(keychain, rows: 10) {}
       #expect(walk.faults.isEmpty == isRight)
     }
-    // In the middle of a record, or behind the end, nothing was ever noted: there the log was longer.
+    // In the middle of a record, or behind the end, no link can have been noted: so the log was longer.
     for entry in [3, 100] {
       let walk = try keychain.auditWalk(noted: [Int64(entry): facts.link])
       while try !walk.step(keychain, rows: 10) {}

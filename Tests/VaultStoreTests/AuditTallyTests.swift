@@ -14,7 +14,7 @@ import VaultModel
     try keychain.writeAudit(anchored: false)
   }
 
-  /// A store with a log of one record.
+  /// Makes a store with a log of one record.
   private static func begun() throws -> (Fixture, Keychain) {
     let fixture = try Fixture.withItems(1)
     let keychain = try fixture.unlocked()
@@ -49,7 +49,7 @@ import VaultModel
     for _ in 0..<50 { try Self.tally(keychain, "a") }
     #expect(keychain.auditFacts == before && keychain.hasAuditTally)
     #expect(try keychain.database.lastAuditRow() == before.entries + 1)
-    // In the process that writes it readers and checks end before it.
+    // In the process that writes the tally, readers and checks end before it.
     #expect(try Self.told(keychain) == ["item/1", "item/2"])
     #expect(try keychain.verify().isOK)
     try AuditStoreTests.write(1, to: keychain)
@@ -96,14 +96,14 @@ import VaultModel
     let (fixture, keychain) = try Self.begun()
     try Self.tally(keychain, "a")
     keychain.notice(Finding(.damaged, "something was changed"))
-    // What cannot be written any more is none of it.
+    // A tally that cannot be written any more is not part of the salvage.
     #expect(throws: VaultError.self) { try Self.tally(keychain, "a", "b") }
     let salvage = try Salvage(keychain, in: fixture.path("salvage"), now: 6000)
     while try !salvage.step(items: 1) {}
     #expect(salvage.result.losses == [])
     #expect(try Self.told(salvage.target) == ["item/1", "item/2", "a"])
     #expect(try salvage.target.verify().isOK)
-    // A record that was taken off is a loss.
+    // A record removed from the end is a loss.
     try keychain.database.dropAudit(keychain.database.lastAuditRow())
     let next = try Salvage(keychain, in: fixture.path("other"), now: 6000)
     while try !next.step(items: 1) {}

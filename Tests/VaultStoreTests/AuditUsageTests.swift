@@ -19,12 +19,12 @@ import VaultModel
     var keychain = try fixture.unlocked()
     _ = try keychain.joinAudit(rows: .max)
     try Self.write(to: keychain, nil)
-    // As programs before this one stored it.
+    // Earlier programs stored the anchor in this form.
     #expect(try keychain.storedAnchor()?.encoded.first == 1)
     #expect(try keychain.auditUsage() == nil)
     try Self.write(to: keychain, Self.usage)
     #expect(try keychain.storedAnchor()?.encoded.first == 2)
-    // Who has nothing new to say of it leaves it as it is.
+    // A write without new usage leaves the stored usage unchanged.
     try Self.write(to: keychain, nil)
     try keychain.close()
     keychain = try fixture.unlocked()

@@ -5,7 +5,7 @@ import VaultModel
 
 @testable import VaultStore
 
-/// The list of what authenticates each part of the store.
+/// The list that names what authenticates each part of the store.
 @Suite struct AuthenticityTests {
   private static func name(_ statement: String) -> String {
     String(statement.dropFirst("CREATE TABLE ".count).prefix { $0 != "(" })
@@ -77,7 +77,7 @@ import VaultModel
       try before.changeGrants(removing: [], adding: [GrantRecord(.grant(grant))], now: 2000)
       _ = try before.joinAudit(rows: .max)
       try AuditStoreTests.write(2, to: before)
-      // One that is kept aside.
+      // This deposit is kept aside.
       _ = try before.takeIn(LeftValue("left"), now: 2000) { _, _, _ in .denied }
       try before.close()
       try fixture.sql(sql)

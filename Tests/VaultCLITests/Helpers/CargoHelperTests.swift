@@ -81,7 +81,7 @@ import VaultTesting
     #expect(try waiting.outcome().output.contains(#""token":"t""#))
   }
 
-  /// Why the cargo that is here cannot be used; nil where it can.
+  /// The reason why the installed cargo cannot be used; nil if it can.
   private static let obstacle: String? = {
     guard let cargo = OtherProgram.path("cargo") else { return "needs cargo" }
     let process = Process()

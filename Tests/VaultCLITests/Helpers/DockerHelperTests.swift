@@ -68,7 +68,7 @@ import VaultTesting
     }
     #expect(try stand.run("docker-credential-vault", []).output.hasPrefix("Usage: docker-credential-vault <store|"))
     #expect(try docker(stand, "list").output == #"{"nobody":""}"# + "\n")
-    // No store without a secret has replaced it.
+    // A `store` without a secret has not replaced the item.
     #expect(try stand.sandbox.must(["get", "docker/nobody"]) == "1")
   }
 
@@ -118,7 +118,7 @@ import VaultTesting
     try stand.must(docker, ["login", "-u", "ana", "--password-stdin", registry], stdin: "hunter2", nowhere)
     #expect(try stand.sandbox.must(["get", "docker/\(registry)"]) == "hunter2")
     #expect(try !String(contentsOfFile: home + "/.docker/config.json", encoding: .utf8).contains("hunter2"))
-    // Without docker's daemon it gets no further with what is stored, which it says that it has.
+    // Without docker's daemon, the login with stored credentials gets no further than a message that they exist.
     let again = try stand.run(docker, ["login", registry], nowhere)
     #expect((again.output + again.errors).contains("existing credentials... [Username: ana]"), "\(again)")
     try stand.must(docker, ["logout", registry], nowhere)

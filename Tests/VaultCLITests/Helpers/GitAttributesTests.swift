@@ -3,7 +3,7 @@ import VaultWire
 
 @testable import VaultCLI
 
-/// What is read from lines, or the reason why not.
+/// Returns the attributes read from lines; nil if the lines are malformed.
 private func read(_ text: String) -> [String: String]? { read(Array(text.utf8)) }
 
 private func attributes(_ bytes: [UInt8]) throws(GitAttributes.Problem) -> GitAttributes {

@@ -13,7 +13,7 @@ import VaultTesting
     return stand
   }
 
-  /// Runs `git credential`.
+  /// Runs `git credential` with this action.
   private func git(_ stand: HelperStand, _ action: String, _ lines: String) throws -> Outcome {
     try stand.run("/usr/bin/git", ["credential", action], stdin: lines)
   }
@@ -28,7 +28,7 @@ import VaultTesting
     #expect(try git(stand, "fill", Self.place).output == Self.place + "username=ana\npassword=s3cr=t ü\n")
     #expect(try git(stand, "reject", Self.place + "username=ana\npassword=s3cr=t ü\n").status == 0)
     #expect(try stand.names("git") == [])
-    // With nobody to ask, git itself fails then.
+    // With nobody to ask, git itself fails once the password is gone.
     #expect(try git(stand, "fill", Self.place).status != 0)
   }
 
@@ -49,9 +49,9 @@ import VaultTesting
     try stand.must("/usr/bin/git", ["clone", "-q", url, home + "/clone"])
     #expect(try stand.must("/usr/bin/git", ["-C", home + "/clone", "log", "--format=%s"]) == "first\n")
     try stand.must("/usr/bin/git", ["-C", home + "/clone", "fetch", "-q"])
-    // git has stored after each success what it was given before.
+    // After each success, git stored the password that it already had, which makes no new version.
     #expect(try stand.version(name) == "1")
-    // One that the server refuses is erased; the trash has it still.
+    // A password that the server refuses is erased, and remains in the trash.
     try stand.sandbox.must(["set", name, "--update"], stdin: "wrong")
     #expect(try stand.run("/usr/bin/git", ["-C", home + "/clone", "fetch", "-q"]).status != 0)
     #expect(try stand.names("git") == [])
@@ -81,7 +81,7 @@ import VaultTesting
       ])
     #expect(try git(stand, "fill", Self.place + "path=team/other.git\nusername=ana\n").status != 0)
     #expect(try git(stand, "fill", Self.place + "username=carol\n").status != 0)
-    // What git does not say does not matter, and one without a path comes first.
+    // A part that git leaves out matches anything, and an item without a path comes first.
     #expect(try stand.helper("git", "get", stdin: Self.place + "username=ana\n").output == "username=ana\npassword=3\n")
   }
 
@@ -192,12 +192,12 @@ import VaultTesting
     #expect(try stand.sandbox.must(["get", token]) == "r1")
     #expect(
       try stand.helper("git", "get", stdin: Self.place).output == "username=ana\npassword=1\noauth_refresh_token=r1\n")
-    // The wall clock of the daemon is the machine's: an expiry that has passed is set for what is there.
+    // The daemon's wall clock is the machine's, so set an expiry in the past on the existing item.
     try stand.sandbox.must(
       ["set", "--batch", "--expired"],
       stdin: #"{"name":"git/https/example.org/ana","value":"1","expires":1000000000,"update":true}"# + "\n")
     #expect(try stand.helper("git", "get", stdin: Self.place).output == "username=ana\noauth_refresh_token=r1\n")
-    // Another password without one has none.
+    // A new password without a refresh token removes the old token.
     #expect(try stand.helper("git", "store", stdin: Self.place + "username=ana\npassword=2\n").status == 0)
     #expect(try stand.names("git") == ["git/https/example.org/ana"])
     #expect(try stand.helper("git", "store", stdin: said).status == 0)
@@ -240,7 +240,7 @@ import VaultTesting
     let outcome = try stand.helper("git", "get", stdin: Self.place)
     #expect(outcome.status == 65 && outcome.output.isEmpty, "\(outcome)")
     #expect(outcome.errors.contains("holds a line break or a NUL"))
-    // Nor is a user's name.
+    // A user's name that holds a line break is not printed, either.
     try stand.sandbox.must(["set", "git/https/example.com/a%0Apassword=x".replacing("=", with: "%3D")], stdin: "1")
     let user = try stand.helper("git", "get", stdin: "protocol=https\nhost=example.com\n")
     #expect(user.status == 65 && user.output.isEmpty, "\(user)")
@@ -306,7 +306,7 @@ import VaultTesting
       let outcome = try stand.helper("git", action, stdin: Self.place)
       #expect(outcome.status == 75 && outcome.output.isEmpty && outcome.errors.contains("not unlocked"), "\(outcome)")
     }
-    // It waits when it is told to, until somebody unlocks.
+    // With `--wait`, the helper waits until somebody unlocks.
     let waiting = Begun(
       stand.sandbox, ["helper", "git", "--wait", "60s", "get"], stdin: Self.place)
     try stand.sandbox.must(["unlock", "--password-stdin"], stdin: password + "\n")

@@ -1,8 +1,8 @@
 import Foundation
 import VaultTesting
 
-/// A web server on the loopback that hands out the files of a folder, and a fixed answer to what is posted, to those alone
-/// whose `Authorization` is what it wants.
+/// A web server on the loopback interface. It serves the files of a folder, and a fixed answer to POST, only if the
+/// request's `Authorization` header contains the wanted text.
 final class GuardedServer {
   let port: Int
   private let sandbox: Sandbox
@@ -10,9 +10,10 @@ final class GuardedServer {
   private let program: Begun
 
   /// - Parameters:
-  ///   - wanted: a part of the header that lets in.
+  ///   - wanted: a part of the `Authorization` header that lets a request in.
   ///   - posted: the answer to POST.
-  ///   - certificate: a file with the server's key and certificate, with which it speaks TLS and takes clients' certificates.
+  ///   - certificate: a file with the server's key and certificate; with it, the server speaks TLS and takes clients'
+  ///     certificates.
   init(
     _ sandbox: Sandbox, _ folder: String, wanted: String, posted: String = "", certificate: String = ""
   ) throws {
@@ -30,12 +31,12 @@ final class GuardedServer {
     port = found ?? 0
   }
 
-  /// What lets ana in, whose password is given.
+  /// Returns the `Authorization` header of a user and password (basic authentication).
   static func basic(_ user: String, _ password: String) -> String {
     "Basic " + Data("\(user):\(password)".utf8).base64EncodedString()
   }
 
-  /// The requests so far, a line each: method, path and `Authorization`.
+  /// The requests so far, one line each: method, path and `Authorization`.
   var requests: [String] {
     ((try? String(contentsOfFile: log, encoding: .utf8)) ?? "").split(separator: "\n").map(String.init)
   }

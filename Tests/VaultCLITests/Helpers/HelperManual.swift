@@ -1,7 +1,7 @@
 import Foundation
 import VaultTesting
 
-/// The examples of man/vault-helpers.7, which tests write into other programs' settings, or run.
+/// The examples of man/vault-helpers.7, which tests run or write into other programs' settings.
 struct HelperManual {
   private let examples: [(section: String, text: String)]
 
@@ -25,7 +25,8 @@ struct HelperManual {
     self.examples = examples
   }
 
-  /// The example of a protocol that has this in it, with the installed folder's place taken by another.
+  /// Returns a protocol's example that contains `part`, with the paths of the installed programs replaced by those of
+  /// the tests.
   static func example(_ section: String, _ part: String, in stand: HelperStand) throws -> String {
     guard let text = try HelperManual().examples.first(where: { $0.section == section && $0.text.contains(part) })?.text
     else { throw SandboxError("vault-helpers(7), \(section), has no example with \(part)") }

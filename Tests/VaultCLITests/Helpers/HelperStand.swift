@@ -5,10 +5,10 @@ import VaultTesting
 
 @testable import VaultCLI
 
-/// A vault, and other programs that find their helpers under the names that they look for.
+/// A vault, and other programs that find their helpers under the usual names.
 final class HelperStand {
   let sandbox: Sandbox
-  /// The folder of the links, which stand in PATH before all others.
+  /// The folder of the helpers' links, which comes first in PATH.
   let links: String
 
   init(unlocked: Bool = true) throws {
@@ -36,7 +36,7 @@ final class HelperStand {
 
   func close() { sandbox.close() }
 
-  /// The environment of the other programs: nothing of the machine's settings, and nobody to ask.
+  /// The environment of the other programs: none of the machine's settings, and nobody to ask.
   var environment: [String: String?] {
     [
       "PATH": links + ":" + (sandbox.environment["PATH"] ?? ""), "GIT_CONFIG_NOSYSTEM": "1", "GIT_ASKPASS": nil,
@@ -44,7 +44,7 @@ final class HelperStand {
     ]
   }
 
-  /// Runs another program, or a link.
+  /// Runs another program, or a helper's link.
   @discardableResult
   func run(
     _ program: String, _ arguments: [String], stdin: String = "", _ changes: [String: String?] = [:]
@@ -54,7 +54,7 @@ final class HelperStand {
       arguments, program: path, stdin: Array(stdin.utf8), environment: environment.merging(changes) { $1 })
   }
 
-  /// Runs another program, which has to succeed, and answers its standard output.
+  /// Runs another program, which must succeed, and returns its standard output.
   @discardableResult
   func must(
     _ program: String, _ arguments: [String], stdin: String = "", _ changes: [String: String?] = [:]
@@ -64,34 +64,34 @@ final class HelperStand {
     return outcome.output
   }
 
-  /// `vault helper` with these words.
+  /// Runs `vault helper` with these words.
   func helper(_ words: String..., stdin: String = "", environment: [String: String?] = [:]) throws -> Outcome {
     try sandbox.run(["helper"] + words, stdin: Array(stdin.utf8), environment: environment)
   }
 
-  /// The names of the items in a folder.
+  /// Returns the names of the items in a folder.
   func names(_ folder: String) throws -> [String] {
     try sandbox.must(["list", folder]).split(separator: "\n").map(String.init)
   }
 
-  /// The number of an item's version.
+  /// Returns the number of an item's current version.
   func version(_ name: String) throws -> String { try sandbox.must(["get", name, "--field", "version"]) }
 }
 
-/// Programs that not every machine has, as these tests find them.
+/// Programs that not every machine has, and the places where the tests look for them.
 enum OtherProgram {
   /// The folder that `make test-deps` fills from PyPI.
   static let python = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent(".build/python").path
 
-  /// A program in the tests' own PATH, or from PyPI; nil where there is none.
+  /// Returns the path of a program from PyPI or in the tests' own PATH; nil if there is none.
   static func path(_ name: String) -> String? {
     let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
     return ([python + "/bin"] + path.split(separator: ":").map(String.init)).map { "\($0)/\(name)" }
       .first { unsafe access($0, X_OK) == 0 }
   }
 
-  /// True where a package from PyPI is there.
+  /// Returns true if a package from PyPI is installed.
   static func hasPackage(_ name: String) -> Bool { FileManager.default.fileExists(atPath: "\(python)/\(name)") }
 
   static func why(_ name: String) -> Comment { "needs \(name), which is not here; see `make test-deps`" }

@@ -48,7 +48,7 @@ import VaultTesting
     }
     #expect(try stand.helper("git", "--system", "--socket", "/x", "get", stdin: lines).status == 64)
     #expect(try stand.helper("git", "--wait", "soon", "get", stdin: lines).status == 64)
-    // Behind the words of a program it is no option.
+    // Behind the words of a protocol, `--socket` is no option.
     #expect(try stand.helper("git", "get", "--socket", other.socket, stdin: lines).status == 64)
   }
 

@@ -49,7 +49,7 @@ import VaultTesting
         == #"{"username":"ana","password":"1"}"# + "\n")
     #expect(try stand.must("keyring", ["--output=json", "get", "s", "ana"]) == #"{"password":"1"}"# + "\n")
     #expect(try stand.run("keyring", ["--mode", "creds", "get", "none"]).status == 1)
-    // A user's name that is two lines would pass a password off.
+    // A user's name of two lines could make its second line look like the password.
     try stand.must("keyring", ["set", "t", "ana\nx"], stdin: "1")
     let lines = try stand.run("keyring", ["--mode", "creds", "get", "t"])
     #expect(lines.status == 65 && lines.output.isEmpty)
@@ -92,7 +92,7 @@ import VaultTesting
 
   // MARK: Real programs
 
-  /// A package index with the package `thing`, for ana alone; its port.
+  /// Starts a package index with the package `thing`, open to the user ana only.
   private func index(_ stand: HelperStand) throws -> GuardedServer {
     let folder = stand.sandbox.home + "/index"
     try FileManager.default.createDirectory(atPath: folder + "/simple/thing", withIntermediateDirectories: true)
@@ -117,7 +117,7 @@ import VaultTesting
     return server
   }
 
-  /// The manual's command for a program, with this index in the place of the example's.
+  /// Returns the manual's command for a program, with this index instead of the example's.
   private func command(_ program: String, _ stand: HelperStand, _ server: GuardedServer, _ options: String) throws
     -> String
   {
@@ -142,7 +142,7 @@ import VaultTesting
     let python: [String: String?] = ["PYTHONPATH": OtherProgram.python, "PIP_CONFIG_FILE": "/dev/null"]
     try stand.must("/bin/sh", ["-ec", script], python)
     #expect(FileManager.default.fileExists(atPath: target + "/thing.py"))
-    // Without it there is no way in.
+    // Without the stored password the index refuses.
     try stand.must("keyring", ["del", "127.0.0.1:\(server.port)", "ana"])
     #expect(try stand.run("/bin/sh", ["-ec", script.replacing("target'", with: "none'")], python).status != 0)
   }
@@ -160,7 +160,7 @@ import VaultTesting
       + (try command("uv pip", stand, server, "-q --no-cache --python /usr/bin/python3 --target '\(target)'"))
     try stand.must("/bin/sh", ["-ec", script], ["UV_NO_PROGRESS": "1"])
     #expect(FileManager.default.fileExists(atPath: target + "/thing.py"))
-    // It asks without a user where it is to have credentials in any case.
+    // uv asks without a user if its settings say to authenticate always.
     let settings = try stand.sandbox.write(
       """
       [[index]]

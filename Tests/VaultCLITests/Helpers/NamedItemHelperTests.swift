@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import VaultTesting
 
-/// The helpers whose items a person names in the other program's settings.
+/// The helpers whose item a person names in the other program's settings.
 @Suite("The helpers for clouds and passwords") struct NamedItemHelperTests {
   @Test(
     "what is not there, is locked or is no name is an error at once",
@@ -158,7 +158,7 @@ import VaultTesting
     #expect(try stand.helper("kubectl", "lines").status == 65)
   }
 
-  /// A key and its certificate, in one file.
+  /// Makes a key and its certificate in one file, and returns the file's path.
   private func certificate(_ stand: HelperStand) throws -> String {
     let home = stand.sandbox.home
     try stand.must(

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import VaultTesting
 
-// "Credentials Helpers" in Terraform's documentation tells what is said and answered.
+// The exchange is the one that "Credentials Helpers" in Terraform's documentation describes.
 @Suite("Terraform's credentials helper") struct TerraformHelperTests {
   private func terraform(_ stand: HelperStand, _ words: String..., stdin: String = "") throws -> Outcome {
     try stand.run("terraform-credentials-vault", words, stdin: stdin)

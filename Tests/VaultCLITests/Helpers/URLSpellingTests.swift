@@ -5,7 +5,7 @@ import VaultTesting
 @testable import VaultCLI
 
 @Suite("The spellings of a URL, for all helpers") struct URLSpellingTests {
-  /// Names that mean one place, line by line.
+  /// Names that mean the same place, one place per line.
   private static let places: [[String]] = [
     ["ghcr.io", "ghcr.io/", "https://ghcr.io", "https://ghcr.io/", "GHCR.io", "HTTPS://ghcr.io:443//", "ghcr.io:443"],
     ["localhost", "https://localhost/"],
@@ -21,7 +21,7 @@ import VaultTesting
     ["https://ana@pypi.example.org/simple", "https://ana@PYPI.example.org/simple/"],
     ["https://Ana@pypi.example.org/simple"],
     ["https://[2001:db8::1]:5000/", "[2001:DB8::1]:5000"],
-    // What is no place means itself alone.
+    // A name that is no place means only itself.
     ["registry"], ["Registry"], ["registry/"], [""], ["://x"], ["a b.c"], ["https://"], ["/ghcr.io"],
   ]
 
@@ -34,13 +34,14 @@ import VaultTesting
             #expect(finds == (index == other), "\(stored) is stored, \(asked) is asked for")
           }
         }
-        // What an earlier program has stored, just as it was written.
+        // An earlier program may have stored the name just as it was written.
         #expect(URLSpelling(stored).all[0] == stored)
       }
     }
   }
 
-  /// A name under which something is stored, and one that another program asks for; whether that finds it.
+  /// A name under which a secret is stored, a name that another program asks for, and whether the second finds the
+  /// first.
   struct Pair: Sendable {
     let stored: String
     let asked: String
@@ -58,7 +59,7 @@ import VaultTesting
     Pair(stored: "ghcr.io:5000", asked: "ghcr.io", isFound: false),
   ]
 
-  /// What a helper stores, gives and erases under a name; nil where there is none.
+  /// The three calls of a helper for one name; each returns true if it succeeded.
   private struct Spoken: Sendable {
     let name: String
     let store: @Sendable (HelperStand, String) throws -> Bool
@@ -79,7 +80,7 @@ import VaultTesting
       return try stand.run("docker-credential-vault", ["store"], stdin: json).status == 0
     } get: { stand, name in
       let outcome = try stand.run("docker-credential-vault", ["get"], stdin: name)
-      // The name is given back as it was asked for.
+      // The helper repeats the name as the program spelled it.
       return outcome.output == #"{"ServerURL":"\#(name)","Username":"ana","Secret":"t0ken"}"# + "\n"
     } erase: { stand, name in
       try stand.run("docker-credential-vault", ["erase"], stdin: name).status == 0
@@ -142,7 +143,7 @@ import VaultTesting
       #expect(outcome.status == 0, "\(outcome)")
       return outcome.output
     }
-    // As an earlier program has stored it, and as this one does.
+    // The first name stands as an earlier version of the helper stored it, the second as the helper stores it now.
     try stand.sandbox.must(["set", "git/https/Old.example.org/ana"], stdin: "1")
     #expect(try git("get", "protocol=https\nhost=Old.example.org\n") == "username=ana\npassword=1\n")
     _ = try git("store", "protocol=https\nhost=Old.example.org\nusername=ana\npassword=2\n")

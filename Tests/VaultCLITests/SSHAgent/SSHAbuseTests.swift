@@ -3,12 +3,13 @@ import Testing
 import VaultTesting
 
 @Suite("Hostile clients of the ssh-agent") struct SSHAbuseTests {
-  /// The number of files that a process has open.
+  /// Returns the number of files that a process has open.
   private func openFiles(_ pid: Int32) throws -> Int {
     try FileManager.default.contentsOfDirectory(atPath: "/proc/\(pid)/fd").count
   }
 
-  /// Runs a script beside an agent that serves another client before, meanwhile and after, and has as many files open after it.
+  /// Runs a script beside an agent. The agent serves another client before and after the script, stays the same
+  /// process, and ends with as many open files as before.
   private func withAgent(_ script: String) throws {
     let sandbox = try Sandbox.withSSHAgent()
     defer { sandbox.close() }
@@ -18,7 +19,7 @@ import VaultTesting
     let before = try openFiles(pid)
     try sandbox.script("own = blobs(join())[0][0]\n" + script)
     #expect(try sandbox.listed().contains(" ssh/a "))
-    // A few processes stay at hand.
+    // The daemon keeps descriptors of the last few client processes, so allow four more files.
     try wait(for: "the files to be closed") { try openFiles(pid) <= before + 4 }
     #expect(sandbox.daemonPid == pid)
   }

@@ -4,7 +4,7 @@ import Testing
 import VaultTesting
 
 @Suite("The ssh-agent") struct SSHAgentTests {
-  /// True where nobody is answered: the connection ends, which ssh-add tells or is ended by.
+  /// Returns true if the agent answers nobody: the connection ends, and ssh-add reports that or is killed by it.
   private func isUnanswered(_ sandbox: Sandbox) throws -> Bool {
     let outcome = try sandbox.ssh("ssh-add", ["-l"])
     return outcome.status != 0 && outcome.output.isEmpty
@@ -37,7 +37,7 @@ import VaultTesting
     try wait(for: "its end") { try isUnanswered(sandbox) }
     #expect(try sandbox.must(["status"]).contains("ssh-agent:  off\n"))
     try reload(sandbox, "ssh-agent = on\n")
-    // The keys of the session have gone with it.
+    // The session's keys are gone since the agent was switched off.
     try wait(for: "the agent") { try sandbox.listed() == "The agent has no identities.\n" }
   }
 
@@ -86,7 +86,7 @@ import VaultTesting
       #expect(try sandbox.listed().contains(" ssh/p384 (ECDSA)\n"), "\(state)")
       try sandbox.must(["lock"])
     }
-    // What has changed is listed as it is.
+    // A moved item is listed by its new name, and a deleted one is not listed.
     try sandbox.must(["unlock", "--password-stdin"], stdin: password + "\n")
     try sandbox.must(["mv", "ssh/made", "ssh/moved"])
     try sandbox.must(["rm", "ssh/rsa"])
@@ -119,7 +119,7 @@ import VaultTesting
     defer { stand.close() }
     let sandbox = stand.sandbox
     let (mine, other) = (try sandbox.storeKey("mine"), try sandbox.storeKey("other"))
-    // What asks for a person who was there just now.
+    // A grant in a user's vault requires fresh presence, so unlock just before it.
     let grant = "vault unlock --password-stdin && vault grant unit:\(stand.unit("a")) ssh/mine --can use"
     let granted = try sandbox.run("-c", "vault lock && " + grant, program: "/bin/sh", stdin: password + "\n")
     #expect(granted.status == 0, "\(granted)")
@@ -146,11 +146,12 @@ import VaultTesting
     for change in [["-D"], ["-d", own], [try sandbox.makeKey("new")]] {
       #expect(try inUnit("ssh-add", change).status != 0, "\(change)")
     }
-    // Whatever it asks for, and with whatever parts a client has, no byte of the key comes.
+    // No request, with any body that a client can put together, yields a byte of the key.
     let told = try inUnit("python3", ["-c", SSHScript.prelude + Self.walk, "", "", sandbox.sshSocket])
     try #require(told.status == 0 && told.stdout.count > 256 * 7, "\(told)")
     #expect(MemorySearch(of: [UInt8](told.stdout)).find(seed).isEmpty)
-    // Nor does it lock the agent for the user's other programs, or open that lock, though it knows the passphrase.
+    // The unit can neither lock the agent for the user's other programs nor undo such a lock, though it knows the
+    // passphrase.
     let shut = try inUnit(
       "python3",
       ["-c", SSHScript.prelude + "sys.exit(code(join(), b'\\x16' + string('p')))", "", "", sandbox.sshSocket])
@@ -166,7 +167,7 @@ import VaultTesting
     #expect(["ssh/mine", "ssh/other", " own "].allSatisfy(all.contains) && !all.contains(" new "), "\(all)")
   }
 
-  /// The seed of an Ed25519 key in OpenSSH's form: before the last of the places where the public key stands.
+  /// Returns the seed of an Ed25519 key in OpenSSH's format: the 32 bytes before the last copy of the public key.
   private static func seed(_ path: String) throws -> [UInt8] {
     let lines = try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n").dropFirst().dropLast()
     let key = try #require(Data(base64Encoded: lines.joined()))
@@ -176,7 +177,7 @@ import VaultTesting
     return [UInt8](key[(place - 32)..<place])
   }
 
-  /// Prints the answers to every number of a request, with several bodies, each on a connection of its own.
+  /// Prints the answers to requests of every type, with several bodies, each on a connection of its own.
   private static let walk = #"""
     (own, _), = blobs(join())
     key = Key(bytes(32))

@@ -3,7 +3,7 @@ import Glibc
 import Testing
 import VaultTesting
 
-/// A person who is asked for what SSH's programs wait for.
+/// Questions to a person while an SSH program waits.
 @Suite("The ssh-agent and a person") struct SSHAskingTests {
   private struct Question {
     let facts: [String]
@@ -46,7 +46,8 @@ import VaultTesting
     try sandbox.must(["lock"])
     let far = try hosts.login("a.test", ["-A"], hosts.hop(to: "b.test", [], "echo there"))
     #expect(far.output == "there\n", "\(far) \(hosts.account()) \(stand.account())")
-    // The name of a host on the way is known where no ssh of this machine was told it, unless it is hashed.
+    // The ssh on this machine named only the first host. The name of a host on the way is still known from known_hosts,
+    // unless that file hashes it.
     let through = try questions(stand, "unlock").flatMap(\.facts).filter { $0.hasPrefix("for: ") }
     #expect(through.contains("for: SSH login to a.test as `ana` with `ssh/a`"))
   }
@@ -88,7 +89,7 @@ import VaultTesting
     try stand.attend(faces: "command", [:])
     #expect(try sign().errors.contains("agent refused operation"))
     #expect(try questions(stand, "unlock").count == 1)
-    // It is not asked again for a while.
+    // After a dismissal, the person is not asked again for a while.
     #expect(try sign().errors.contains("agent refused operation"))
     #expect(try questions(stand, "unlock").count == 1)
   }
@@ -121,7 +122,7 @@ import VaultTesting
     func sign(_ key: String) throws -> Outcome {
       try sandbox.ssh("ssh-keygen", ["-Y", "sign", "-f", key + ".pub", "-n", "file"], stdin: "x")
     }
-    // Nobody is there to ask.
+    // No agent attends, so nobody can be asked.
     #expect(try sign(key).errors.contains("agent refused operation"))
     try stand.attend(faces: "command", ["choice": "yes"])
     for count in 1...2 {
@@ -136,7 +137,7 @@ import VaultTesting
     }
     try stand.answer(["choice": "no"])
     for key in [key, key, other] { #expect(try sign(key).errors.contains("agent refused operation")) }
-    // The second one was not asked for; that of another key was.
+    // The second use of the same key put no question; the use of another key did.
     #expect(try questions(stand, "confirmation").count == 4)
     let audit = try sandbox.sshAudit()
     #expect(audit.contains { $0.hasPrefix("use ok SSH signature for `file` with the session's key SHA256:") })

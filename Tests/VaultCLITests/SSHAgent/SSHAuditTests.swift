@@ -54,7 +54,7 @@ import VaultTesting
         "call ok ssh-agent: ssh-add -X",
         "use ok ssh-add of \(host)",
       ], "\(audit)")
-    // Nobody attends who could unlock the vault, or take a key in.
+    // The vault is locked, and nobody attends who could unlock it or confirm a key.
     try sandbox.must(["lock"])
     try sandbox.script(
       """
@@ -143,6 +143,6 @@ import VaultTesting
 }
 
 extension Array {
-  /// The two elements of an array that has no others.
+  /// The two elements of an array of exactly two; nil for any other array.
   fileprivate var pair: (Element, Element)? { count == 2 ? (self[0], self[1]) : nil }
 }

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import VaultTesting
 
-/// Keys that `ssh-add -h` binds to hosts, and the sessions that ssh binds a connection to.
+/// Keys that `ssh-add -h` restricts to hosts, and the sessions to which ssh binds a connection.
 @Suite("Keys of the ssh-agent for certain hosts") struct SSHDestinationTests {
   @Test(
     "a key is used on the way that it was added for alone, directly and over hosts that forward the agent",
@@ -35,11 +35,11 @@ import VaultTesting
     #expect(try reaches("a.test") == "yes", "\(hosts.account()) \(sandbox.daemonLog)")
     #expect(try reaches("b.test") == "no")
     #expect(try reaches("a.test", "b.test") == "no")
-    // There it is not even shown, and cannot be removed.
+    // On the host, the key is neither shown nor can it be removed.
     let far = try hosts.login("a.test", ["-A"], "ssh-add -L; ssh-add -D; ssh-add -l")
     #expect(far.output.contains("The agent has no identities.") && !far.output.contains("ssh-ed25519"), "\(far)")
     #expect(try sandbox.listed().contains(" own "))
-    // On this machine alone is it added anew with more steps.
+    // Only on this machine can the key be added again, with more steps.
     try add("a.test", "a.test>b.test")
     #expect(try reaches("a.test", "b.test") == "yes", "\(hosts.account()) \(sandbox.daemonLog)")
     #expect(try reaches("b.test") == "no")
@@ -49,13 +49,13 @@ import VaultTesting
     try add("a.test", "a.test>b.test", "b.test>c.test")
     #expect(try reaches("a.test", "b.test", "c.test") == "yes", "\(hosts.account()) \(sandbox.daemonLog)")
     #expect(try reaches("a.test", "c.test") == "no")
-    // For another user.
+    // A key that is restricted to another user of the host.
     try add("root@a.test")
     #expect(try reaches("a.test") == "no")
-    // Without steps it is good for all.
+    // A key without restrictions is good for every way.
     #expect(try sandbox.ssh("ssh-add", ["-q", elsewhere]).status == 0)
     #expect(try reaches("a.test", "b.test", "c.test") == "yes")
-    // A message is no login: such a key signs none.
+    // A message is no login, so a restricted key does not sign it.
     try add("a.test")
     let file = try sandbox.write("x", to: "file")
     #expect(try sandbox.ssh("ssh-keygen", ["-Y", "sign", "-f", key + ".pub", "-n", "file", file]).status != 0)

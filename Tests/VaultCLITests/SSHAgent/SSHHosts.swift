@@ -3,8 +3,8 @@ import Glibc
 import Testing
 import VaultTesting
 
-/// Hosts that the real ssh logs in to. Each is an sshd that serves one connection over its standard streams, with keys, settings
-/// and an account of its own in a mount namespace: nothing of the machine's is read or changed.
+/// Hosts that the real ssh logs in to. Each host is an sshd that serves one connection over its standard streams, with
+/// keys, settings and an account of its own in a mount namespace: it neither reads nor changes anything of the machine.
 struct SSHHosts {
   private static let unpacked = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
     .appendingPathComponent("../../../.build/openssh-server/usr/sbin/sshd").standardized.path
@@ -15,16 +15,17 @@ struct SSHHosts {
   let sandbox: Sandbox
   var knownHosts: String { sandbox.home + "/.ssh/known_hosts" }
 
-  /// Makes hosts with these names and keys of these types, which know the public keys of `authorized`.
+  /// Makes hosts with these names and these types of host keys, which accept the public keys of `authorized`.
   ///
-  /// - Parameter isHashed: whether their names in known_hosts are.
+  /// - Parameter isHashed: true if known_hosts hashes the names.
   init(
     _ sandbox: Sandbox, _ hosts: [(name: String, type: [String])], authorized: [String], isHashed: Bool = false
   ) throws {
     self.sandbox = sandbox
     try FileManager.default.createDirectory(atPath: sandbox.home + "/.ssh", withIntermediateDirectories: true)
     let root = sandbox.root
-    // What sshd and the programs behind it read, and not all of /etc, where other tests' files come and go.
+    // Copy only the files that sshd and the programs behind it read, not all of /etc, where other tests' files come and
+    // go.
     try FileManager.default.createDirectory(atPath: root + "/etc", withIntermediateDirectories: true)
     let wanted = ["group", "nsswitch.conf", "ld.so.cache", "alternatives"].map { "/etc/" + $0 }
     let copied = try sandbox.run(["-a"] + wanted + [root + "/etc"], program: "/bin/cp")
@@ -70,9 +71,9 @@ struct SSHHosts {
 
   private func proxy(_ name: String) -> String { sandbox.root + "/sshd-" + name }
 
-  /// The arguments of an ssh that logs in to a host by the keys of the agent that the environment names.
+  /// The arguments of an ssh that logs in to a host with the keys of the agent that the environment names.
   ///
-  /// - Parameter key: the path of the key, if one alone is to be tried.
+  /// - Parameter key: the path of the only key to try; nil to try all keys.
   func arguments(_ host: String, key: String? = nil, _ options: [String] = [], _ command: String) -> [String] {
     let identity = key.map { ["-o", "IdentitiesOnly=yes", "-i", $0 + ".pub"] } ?? []
     return [
@@ -81,19 +82,19 @@ struct SSHHosts {
     ] + identity + options + [host, command]
   }
 
-  /// Logs in and runs a command there, to its end.
+  /// Logs in, runs a command there and waits for its end.
   func login(_ host: String, key: String? = nil, _ options: [String] = [], _ command: String = "echo in") throws
     -> Outcome
   {
     try sandbox.ssh("ssh", arguments(host, key: key, options, command))
   }
 
-  /// A command for another shell that logs in to a host with the agent that was forwarded there.
+  /// A command line for a remote shell that logs in to a further host with the forwarded agent.
   func hop(to host: String, _ options: [String], _ command: String) -> String {
     "ssh " + arguments(host, options, command).map { "'" + $0 + "'" }.joined(separator: " ")
   }
 
-  /// What the hosts said, for a test that has failed.
+  /// The logs of the hosts, for the message of a failed test.
   func account() -> String {
     let files = (try? FileManager.default.contentsOfDirectory(atPath: sandbox.root)) ?? []
     return files.filter { $0.hasSuffix(".log") }.sorted()

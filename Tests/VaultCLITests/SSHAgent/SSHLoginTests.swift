@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import VaultTesting
 
-/// Logins by the real ssh at a real sshd.
+/// Logins by the real ssh to a real sshd.
 @Suite("Logins by the ssh-agent", .enabled(if: SSHHosts.isPossible, SSHHosts.need)) struct SSHLoginTests {
   @Test("ssh logs in by a key of each type, and the log names host, user and key") func types() throws {
     let sandbox = try Sandbox.withSSHAgent()
@@ -31,7 +31,7 @@ import VaultTesting
     for path in [known, other] { try FileManager.default.removeItem(atPath: path) }
     #expect(try hosts.login("a.test", key: other).status == 255)
     #expect(try !sandbox.sshAudit().contains { $0.contains("SSH login") })
-    // With all keys the right one is found.
+    // If the agent offers all keys, ssh finds the right one.
     #expect(try hosts.login("a.test").output == "in\n")
   }
 
@@ -44,7 +44,7 @@ import VaultTesting
       authorized: [try sandbox.publicKey(key)])
     try FileManager.default.removeItem(atPath: key)
     let last = hosts.hop(to: "c.test", [], "echo there")
-    // The quotes of the inner command end and begin again in those of the outer one.
+    // Each quote of the inner command ends the outer quotes and begins them again.
     let middle = hosts.hop(to: "b.test", ["-A"], last.replacingOccurrences(of: "'", with: #"'\''"#))
     let outcome = try hosts.login("a.test", ["-A"], middle)
     #expect(outcome.output == "there\n", "\(outcome) \(hosts.account()) \(sandbox.daemonLog)")

@@ -1,8 +1,9 @@
-/// The beginning of a program in Python that speaks the ssh-agent protocol (RFC 9987) as no program of OpenSSH's does, and the
-/// daemon's own beside it; see ``VarlinkScript``.
+/// The beginning of a Python program that speaks the ssh-agent protocol (RFC 9987) in ways that no program of OpenSSH
+/// does, and the daemon's own protocol beside it; see ``VarlinkScript``.
 ///
-/// `join()` makes a connection to the agent, `request(client, body)` sends a request and is the answer's body, None at the end.
-/// `Key(seed)` is a key of Ed25519 by the code of RFC 8032 section 6, which is slow.
+/// `join()` makes a connection to the agent. `request(client, body)` sends a request and returns the body of the
+/// answer, or None if the connection ends. `Key(seed)` is an Ed25519 key by the code of RFC 8032 section 6, which is
+/// slow.
 enum SSHScript {
   static let prelude =
     AttendDoorTests.prelude + """

@@ -19,7 +19,7 @@ import VaultTesting
       #expect(checked.status == 0, "\(name) \(checked)")
       try FileManager.default.removeItem(atPath: file + ".sig")
     }
-    // A key that is there already is not there twice.
+    // Adding a key again does not list it twice.
     #expect(try sandbox.ssh("ssh-add", ["-q", sandbox.makeKey("more")]).status == 0)
     #expect(try sandbox.ssh("ssh-add", ["-q", sandbox.home + "/more"]).status == 0)
     #expect(try sandbox.listed().split(separator: "\n").count == sshKeyTypes.count + 1)
@@ -28,7 +28,7 @@ import VaultTesting
     #expect(try sandbox.ssh("ssh-add", ["-q", "-d", sandbox.home + "/p384.pub"]).status != 0)
     try sandbox.storeKey("item")
     #expect(try sandbox.ssh("ssh-add", ["-q", "-D"]).status == 0)
-    // Items are not the session's to remove.
+    // `ssh-add -D` and `-d` remove the session's keys only, never an item.
     #expect(try sandbox.listed().split(separator: "\n").count == 1)
     #expect(try sandbox.ssh("ssh-add", ["-q", "-d", sandbox.home + "/item.pub"]).status != 0)
     #expect(try sandbox.listed().contains(" ssh/item "))
@@ -73,7 +73,7 @@ import VaultTesting
       pauses.append(clock.now - began)
     }
     #expect(pauses[2] >= .milliseconds(300), "\(pauses)")
-    // Others are served meanwhile.
+    // Other clients are served meanwhile.
     #expect(try sandbox.client().call("Status").string("state") == "unlocked")
     #expect(try unlock("a passphrase"))
     #expect(try sandbox.listed().split(separator: "\n").count == 2)
@@ -141,7 +141,7 @@ import VaultTesting
     for key in keys {
       _ = try sandbox.ssh("ssh-keygen", ["-Y", "sign", "-f", key + ".pub", "-n", "file", file])
     }
-    // The private numbers are the last ones of the key's file; there are longer runs of them than of anything else.
+    // The private numbers stand at the end of the key's file, and form longer runs than anything else in it.
     let pieces = try keys.map { key in
       let lines = try String(contentsOfFile: key, encoding: .utf8).split(separator: "\n").dropFirst().dropLast()
       let bytes = [UInt8](Data(base64Encoded: lines.joined()) ?? Data())
@@ -157,7 +157,7 @@ import VaultTesting
     try sandbox.must(["lock"])
     #expect(try sandbox.listed() == "The agent has no identities.\n")
     #expect(try MemorySearch(pid: pid).findForms(of: sought).isEmpty)
-    // Nor of one that was removed, though the client that added and used it stays connected.
+    // Nothing is left of a removed key either, though the client that added and used it stays connected.
     try sandbox.must(["unlock", "--password-stdin"], stdin: password + "\n")
     for request in [#"b"\x12" + string(key.blob)"#, #"b"\x13""#] {
       let (removed, searched) = (sandbox.root + "/removed", sandbox.root + "/searched")
@@ -178,7 +178,7 @@ import VaultTesting
       #expect(outcome.status == 0, "\(outcome)")
       for file in [removed, searched] { try FileManager.default.removeItem(atPath: file) }
     }
-    // Nor of one that goes by itself, or that was only a part of a request.
+    // Nothing is left of a key that expired, or that was only a part of a request.
     try add()
     #expect(try sandbox.ssh("ssh-add", ["-q", "-D"]).status == 0)
     #expect(try MemorySearch(pid: pid).findForms(of: ["seed": seed]).isEmpty)

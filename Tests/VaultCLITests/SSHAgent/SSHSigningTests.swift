@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import VaultTesting
 
-/// What the agent signs, asked by the programs that people use and by one that asks for what it must not.
+/// Signatures by the agent for the programs that people use, and refusals for a program that asks for forbidden ones.
 @Suite("Signatures by the ssh-agent") struct SSHSigningTests {
   @Test("ssh-keygen signs by a key of each type, and verifies it", arguments: sshKeyTypes.keys.sorted())
   func sshsig(_ type: String) throws {

@@ -3,11 +3,11 @@ import Glibc
 import Testing
 import VaultTesting
 
-/// The settings of a vault with an ssh-agent.
+/// The configuration of a vault with an ssh-agent.
 let sshAgentOn = "pam-service = vault-test-none\nssh-agent = on\n"
 
 extension Sandbox {
-  /// A sandbox with an unlocked vault and an ssh-agent.
+  /// Makes a sandbox with an unlocked vault and an ssh-agent.
   static func withSSHAgent(_ settings: String = "") throws -> Sandbox {
     let sandbox = try Sandbox()
     do {
@@ -23,9 +23,9 @@ extension Sandbox {
   /// The ssh-agent's socket.
   var sshSocket: String { runtime + "/vault/ssh.socket" }
 
-  /// Runs a program of OpenSSH's, or another one that uses the agent, to its end.
+  /// Runs a program of OpenSSH, or another program that uses the agent, and waits for its end.
   ///
-  /// - Parameter passphrase: what it is told when it asks for one.
+  /// - Parameter passphrase: the answer if the program asks for a passphrase.
   func ssh(_ program: String, _ arguments: [String], passphrase: String = "", stdin: String = "") throws -> Outcome {
     let asking = root + "/askpass"
     if !FileManager.default.fileExists(atPath: asking) {
@@ -39,13 +39,13 @@ extension Sandbox {
       ])
   }
 
-  /// What `ssh-add -l` says, with its complaint.
+  /// Returns the output of `ssh-add -l`, standard error included.
   func listed() throws -> String {
     let outcome = try ssh("ssh-add", ["-l"])
     return outcome.output + outcome.errors
   }
 
-  /// Makes a key with ssh-keygen, and answers the path of its file.
+  /// Makes a key with ssh-keygen, and returns the path of its file.
   @discardableResult
   func makeKey(_ name: String, _ type: [String] = ["ed25519"], passphrase: String = "") throws -> String {
     let path = home + "/" + name
@@ -54,7 +54,7 @@ extension Sandbox {
     return path
   }
 
-  /// Makes a key and stores it as the item `ssh/NAME`; the path of its file.
+  /// Makes a key, stores it as the item `ssh/NAME`, and returns the path of its file.
   @discardableResult
   func storeKey(_ name: String, _ type: [String] = ["ed25519"], _ options: [String] = []) throws -> String {
     let path = try makeKey(name, type)
@@ -62,13 +62,13 @@ extension Sandbox {
     return path
   }
 
-  /// The line of a public key, without its comment.
+  /// Returns a public key's line without its comment.
   func publicKey(_ path: String) throws -> String {
     let line = try String(contentsOfFile: path + ".pub", encoding: .utf8)
     return line.split(separator: " ").prefix(2).joined(separator: " ")
   }
 
-  /// Runs a program in Python that speaks the agent's protocol, which has to succeed; see ``SSHScript``.
+  /// Runs a Python program that speaks the agent's protocol and must succeed; see ``SSHScript``.
   @discardableResult
   func script(_ text: String, _ arguments: String...) throws -> String {
     let outcome = try run(scriptArguments(text, arguments), program: "/usr/bin/python3")
@@ -76,7 +76,7 @@ extension Sandbox {
     return outcome.output
   }
 
-  /// The same, which runs beside the test.
+  /// Starts a Python program that speaks the agent's protocol and runs beside the test; see ``SSHScript``.
   func beginScript(_ text: String, _ arguments: String...) -> Begun {
     Begun(self, scriptArguments(text, arguments), program: "/usr/bin/python3")
   }
@@ -85,7 +85,7 @@ extension Sandbox {
     ["-c", SSHScript.prelude + text, socket, password, sshSocket] + arguments
   }
 
-  /// The entries of the audit log that came by the ssh-agent: action, outcome, item and detail.
+  /// Returns the audit entries of the ssh-agent door: action, outcome, item and detail.
   func sshAudit() throws -> [String] {
     try must(["audit", "--door", "ssh-agent", "--json"]).split(separator: "\n").compactMap { line in
       let entry = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any] ?? [:]
@@ -94,7 +94,7 @@ extension Sandbox {
   }
 }
 
-/// The types of keys that the agent has, as ssh-keygen's `-t` takes them.
+/// The key types that the agent supports, as ssh-keygen's `-t` takes them.
 let sshKeyTypes: [String: [String]] = [
   "ed25519": ["ed25519"], "p256": ["ecdsa", "-b", "256"], "p384": ["ecdsa", "-b", "384"],
   "p521": ["ecdsa", "-b", "521"], "rsa": ["rsa", "-b", "2048"],

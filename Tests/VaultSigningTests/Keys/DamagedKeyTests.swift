@@ -3,7 +3,7 @@ import VaultCore
 import VaultSigning
 
 @Suite("Keys that are damaged") struct DamagedKeyTests {
-  /// The same keys in every form, by label.
+  /// The example keys in every form, by PEM label.
   private static let forms: [(label: String, bytes: [UInt8])] = {
     var forms: [(String, [UInt8])] = []
     for type in KeyType.allCases {
@@ -11,7 +11,7 @@ import VaultSigning
         let openSSH = try? unpem(text(key.openSSHPrivate(comment: "c")))
       else { return [] }
       forms += [("PRIVATE KEY", pkcs8), ("OPENSSH PRIVATE KEY", openSSH)]
-      // What lies within PKCS #8 is OpenSSL's older form, but for the curve's name.
+      // The content of PKCS #8 is OpenSSL's older form; only for a curve its name is missing.
       if type == .rsa { forms.append(("RSA PRIVATE KEY", Array(pkcs8.dropFirst(26)))) }
     }
     return forms + [("EC PRIVATE KEY", (try? unpem(ExampleCurve.p256.pem([UInt8](repeating: 7, count: 32)))) ?? [])]
@@ -39,7 +39,7 @@ import VaultSigning
     for (label, bytes) in Self.forms {
       let original = try privateKey(pem(label, bytes)).publicKey
       var accepted = 0
-      // A check takes milliseconds but for Ed25519; the steps meet each bit of an octet.
+      // A check takes milliseconds, except for Ed25519; the steps still reach each bit position of a byte.
       let step = [KeyType.ed25519: 1, .p256: 3, .rsa: 23][original.type] ?? 11
       for bit in stride(from: 0, to: 8 * bytes.count, by: step) {
         let text = pem(label, bytes.flipping(bit: bit))
@@ -48,11 +48,11 @@ import VaultSigning
         let key = try privateKey(text)
         let message = [UInt8](text.utf8.prefix(100))
         let scheme = key.type.schemes[0]
-        // With RSA, libgcrypt would refuse to let a wrong one out.
+        // libgcrypt would refuse to return a wrong RSA signature.
         #expect(key.publicKey.verifies(try key.sign(message, scheme), of: message, scheme), "\(label) \(bit)")
       }
-      // The comment of OpenSSH's form is not covered, nor PKCS #8's version where it says little. Where no public half
-      // stands beside it, each private number is a key.
+      // OpenSSH's form does not authenticate its comment, nor PKCS #8 all bits of its version. Without a public key
+      // beside it, each private number is a key.
       let isAlone = label == "EC PRIVATE KEY" || label == "PRIVATE KEY" && original.type == .ed25519
       #expect(accepted <= (isAlone ? 257 : 16), "\(label) \(original.type) \(accepted)")
     }
@@ -62,7 +62,7 @@ import VaultSigning
     let key = try Examples.key(type)
     var bytes = try unpem(text(key.openSSHPrivate()))
     let blob = key.publicKey.sshBlob
-    // Both places where it stands, outside and, with the numbers, inside.
+    // The public key stands in two places: outside, and inside with the private numbers.
     let tail = Array(blob.suffix(24))
     let places = bytes.indices.filter { bytes[$0...].starts(with: tail) }
     #expect(places.count >= 1)
@@ -108,7 +108,7 @@ import VaultSigning
       #expect(refusal(try vectorText(file)) == .damaged("one of its primes is too small"), "\(file)")
     }
     try privateKey(vectorText("rsa-512-bit-prime.pem")).checkPrimes()
-    // Its numbers fit each other, so that a signature alone tells.
+    // The key's numbers fit each other, so only a signature reveals the fault.
     let composite = try privateKey(vectorText("rsa-composite-prime.pem"))
     var fault: KeyError?
     do throws(KeyError) { try composite.checkPrimes() } catch { fault = error }

@@ -17,7 +17,7 @@ import VaultSigning
     let key = try privateKey(workshop.text("key"))
     let ours = key.publicKey
     if name.hasPrefix("Ed25519 in") {
-      // OpenSSH does not read it.
+      // OpenSSH does not read Ed25519 in this form.
       try workshop.run("openssl pkey -in key -pubout -out public")
       #expect(try ours.pem == workshop.text("public"))
     } else {
@@ -30,7 +30,7 @@ import VaultSigning
     #expect(try PublicKey(openSSH: ours.openSSH(comment: "x y")) == ours)
     #expect(try PublicKey(spki: unsafe ours.spki.span.bytes) == ours)
     #expect(try PublicKey(pem: unsafe Array(ours.pem.utf8).span.bytes) == ours)
-    // openssl reads and writes it as we do, and ssh-keygen has the same fingerprint.
+    // openssl reads and writes the same text, and ssh-keygen shows the same fingerprint.
     try workshop.write(ours.pem.utf8, "ours.pem")
     try workshop.run("openssl pkey -pubin -in ours.pem -pubout -out again.pem && cmp ours.pem again.pem")
     try workshop.write((ours.openSSH(comment: "x y") + "\n").utf8, "ours.pub")
@@ -125,15 +125,16 @@ import VaultSigning
       do throws(KeyError) { try unsafe key.leads(certificatesOf: Array(text.utf8).span.bytes) } catch { return error }
       return nil
     }
-    // Servers show the first, so another's there makes no connection; whoever has stored it can still read the key.
+    // Servers present the first certificate, so another key's certificate there makes no connection; a stored one of
+    // that kind can still be read.
     #expect(try order("b.crt", "a.key", "a.crt") == .certificateOrder)
     #expect(try order("a.key", "b.crt", "a.crt") == .certificateOrder)
     #expect(try order("a.crt", "a.key", "b.crt") == nil && order("a.key", "a.pub") == nil)
     #expect(try refusal("a.key", "b.crt") == .otherCertificate && refusal("b.crt", "a.key") == .otherCertificate)
     #expect(try refusal("a.key", "b.pub") == .mismatched)
-    // Of a type that nothing here computes with.
+    // A certificate of a key type that nothing here supports.
     #expect(try refusal("a.key", "c.crt") == .otherCertificate)
-    // For a signature the key was read already.
+    // For a signature, the key has already been checked.
     let known = try privateKey(workshop.text("a.key")).publicKey
     let text = try workshop.bytes("a.key") + workshop.bytes("b.crt")
     #expect(throws: Never.self) { _ = try PrivateKey(unsafe text.span.bytes, trusting: known) }
@@ -156,7 +157,7 @@ import VaultSigning
       let scheme = key.type.schemes[0]
       #expect(trusting.publicKey == key.publicKey && trusting.comment == key.comment)
       #expect(try trusting.sign([1, 2, 3], scheme) == key.sign([1, 2, 3], scheme))
-      // Another type's is noticed always.
+      // A public key of another type is always noticed.
       let other = try NewKey.key(key.type == .ed25519 ? .p256 : .ed25519).publicKey
       #expect(throws: KeyError.mismatched) { _ = try PrivateKey(unsafe bytes.span.bytes, trusting: other) }
     }

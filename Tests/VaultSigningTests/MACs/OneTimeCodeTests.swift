@@ -7,7 +7,7 @@ import VaultSigning
     code.withBytes { bytes in unsafe bytes.withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) } }
   }
 
-  /// The secret of both RFCs: digits, again and again.
+  /// The secret of both RFCs: the digits, repeated.
   private static func digits(_ count: Int) -> [UInt8] { (1...count).map { UInt8(ascii: "0") + UInt8($0 % 10) } }
 
   @Test("by a counter they are those of RFC 4226, appendix D") func counted() throws {
@@ -30,7 +30,7 @@ import VaultSigning
   func timed(time: Int64, sha1: String, sha256: String, sha512: String) throws {
     let counter = OneTimeCode.counter(at: time, period: 30)
     for (hash, size, expected) in [(HMAC.Hash.sha1, 20, sha1), (.sha256, 32, sha256), (.sha512, 64, sha512)] {
-      // Fewer digits are the last ones.
+      // A shorter code consists of the last digits.
       for count in OneTimeCode.digits {
         let code = try OneTimeCode.code(counter, digits: count, key: secret(Self.digits(size)), hash)
         #expect(Self.text(code) == expected.suffix(count))
@@ -42,7 +42,7 @@ import VaultSigning
     "Steam's are those that its own program made (KeePassXC's test of them)",
     arguments: [(1_511_200_518, "FR8RV"), (1_511_200_714, "9P3VP")] as [(Int64, String)])
   func steam(time: Int64, expected: String) throws {
-    // 63BEDWCQZKTQWPESARIERL5DTTQFCJTK in base32.
+    // The key is 63BEDWCQZKTQWPESARIERL5DTTQFCJTK in base32.
     let key = hex("f6c241d850caa70b3c92045048afa39ce051266a")
     let code = try OneTimeCode.steamCode(OneTimeCode.counter(at: time, period: 30), key: secret(key))
     #expect(Self.text(code) == expected)

@@ -9,7 +9,7 @@ import VaultSigning
 
   init() throws { workshop = try Workshop() }
 
-  /// openssl's options for a scheme.
+  /// Returns openssl's options for a scheme.
   private func options(_ scheme: SignatureScheme) -> String {
     let pss = "-pkeyopt rsa_padding_mode:pss -pkeyopt rsa_pss_saltlen:digest"
     return switch scheme {
@@ -41,7 +41,7 @@ import VaultSigning
       try workshop.write(message, "message")
       let ours = try key.sign(message, scheme)
       #expect(key.publicKey.verifies(ours, of: message, scheme))
-      // openssl takes ECDSA's in DER.
+      // openssl expects ECDSA signatures in DER.
       try workshop.write(ECDSASignature(ours, type)?.der ?? ours, "ours")
       // openssl 3.0 signs no empty message with Ed25519.
       guard !message.isEmpty || type != .ed25519 else { continue }
@@ -54,7 +54,7 @@ import VaultSigning
       for other in SignatureScheme.allCases where other != scheme {
         #expect(!key.publicKey.verifies(theirs, of: message, other))
       }
-      // Ed25519 and PKCS #1 have one signature of a message.
+      // Ed25519 and PKCS #1 have exactly one signature of a message.
       if type == .ed25519
         || options(scheme).hasPrefix("-rawin -digest") && type == .rsa && !options(scheme).contains("pss")
       {

@@ -9,7 +9,7 @@ import VaultSigning
     key.verifies(sshSignature: unsafe signature.span.bytes, of: unsafe Self.message.span.bytes)
   }
 
-  /// The name that a signature begins with.
+  /// Returns the algorithm's name, with which a signature begins.
   private func name(_ signature: [UInt8]) -> String {
     String(decoding: signature.dropFirst(4).prefix(Int(signature[3])), as: UTF8.self)
   }
@@ -28,7 +28,7 @@ import VaultSigning
     for (flags, expected) in [(2, "rsa-sha2-256"), (4, "rsa-sha2-512"), (6, "rsa-sha2-256")] as [(UInt32, String)] {
       let signature = try rsa.sshSignature(of: unsafe Self.message.span.bytes, flags: flags)
       #expect(name(signature) == expected && isRight(signature, rsa.publicKey))
-      // The same bytes under the old name.
+      // The same signature bytes under the old name.
       let old = [0, 0, 0, 7] + Array("ssh-rsa".utf8) + signature.dropFirst(16)
       #expect(!isRight(old, rsa.publicKey))
     }

@@ -36,7 +36,7 @@ import VaultSigning
     try #require(all.count == 45 && all.contains { $0["result"] == "P" })
     for vector in all {
       let curve = try #require(ExampleCurve(rawValue: vector["curve"]!))
-      // Some of the keys that were changed are no points.
+      // Some of the changed keys are no points on the curve.
       let key = try? PublicKey(spki: unsafe curve.spki(hex(vector["key"]!)).span.bytes)
       let isRight = key?.verifies(hex(vector["signature"]!), of: hex(vector["message"]!), curve.scheme) ?? false
       #expect(isRight == (vector["result"] == "P"), "\(vector)")

@@ -58,7 +58,7 @@ import VaultSigning
     let key = try Examples.key(.rsa)
     // The modulus is the last number of the blob.
     let modulus = Array(key.publicKey.sshBlob.suffix(256))
-    // It is small enough for the sum to fit for about every second message.
+    // The modulus is small enough for the sum to fit for about every second message.
     var sums = 0
     for byte in UInt8(0)..<24 {
       let right = try key.sign([byte], .rsaPKCS1SHA256)
@@ -72,7 +72,7 @@ import VaultSigning
   @Test("Ed25519's S lies below the order, and no key and no R is of small order") func ed25519() throws {
     let key = try Examples.key(.ed25519)
     let right = try key.sign(Self.message, .ed25519)
-    // RFC 8032 section 5.1: little-endian.
+    // RFC 8032 section 5.1; the order is little-endian.
     let order = hex("edd3f55c1a631258d69cf7a2def9de1400000000000000000000000000000010")
     let sum = Array(adding(right.suffix(32).reversed(), order.reversed()).reversed())
     #expect(!key.publicKey.verifies(right.prefix(32) + sum, of: Self.message, .ed25519))
@@ -124,7 +124,7 @@ import VaultSigning
   }
 }
 
-/// The sum of two big-endian numbers of one length, without what does not fit.
+/// Adds two big-endian numbers of equal length, and drops the final carry.
 private func adding(_ left: some Collection<UInt8>, _ right: some Collection<UInt8>) -> [UInt8] {
   var sum: [UInt8] = []
   var carry = 0

@@ -26,7 +26,7 @@ struct PyJWTTests {
           raise SystemExit("accepted")
       print(json.dumps(claims, separators=(",", ":"), ensure_ascii=False), end="")
       """, [token, String(decoding: Stand.key, as: UTF8.self)])
-    // Python writes a number in its own way.
+    // Python writes the number in its own form.
     #expect(answer.replacing("150.0", with: "1.5e2") == (try Stand.payload(Self.attributes, request)))
   }
 
@@ -75,16 +75,16 @@ struct PyJWTTests {
       print(jwt.encode(claims, None, algorithm="none"), jwt.encode(claims, sys.argv[1], algorithm="HS384"), end="")
       """, [String(decoding: Stand.key, as: UTF8.self)]
     ).split(separator: " ")
-    // The first one has an empty signature.
+    // The first token has an empty signature.
     #expect(tokens.map { Stand.fault(String($0))?.code } == [.malformed, .algorithm])
   }
 }
 
-/// Python with PyJWT, from PyPI as `make test-deps` asks for it, or from the system.
+/// Python with PyJWT, either from PyPI (installed by `make test-deps`) or from the system.
 private enum PyJWT {
   static let isHere = (try? run("import jwt", [])) != nil
 
-  /// What a program prints.
+  /// Runs a program and returns its output.
   static func run(_ program: String, _ arguments: [String]) throws -> String {
     let packages = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../../.build/python")
       .standardized

@@ -81,7 +81,7 @@ import VaultSigning
   func ages() throws {
     var list = try list(#"{"revoked":[{"jti":"old","exp":1100},{"sub":"s","before":900,"exp":1200}]}"#)
     try list.revoke(identifier: "new", expiresAt: 1300)
-    // Those that have no age go at no time.
+    // Revocations without an age are never dropped.
     list.drop(expiredBy: .max, age: .max)
     list.setAges(at: 1000, age: 50, step: 7)
     let text = try text(list)
@@ -95,7 +95,7 @@ import VaultSigning
     #expect(list.isRevoked(identifier: "old", subject: nil, issuedAt: 0))
     list.drop(expiredBy: .max, age: 157)
     #expect(!list.isRevoked(identifier: "old", subject: nil, issuedAt: 0))
-    // What is revoked again gets another age.
+    // A renewed revocation gets a new age.
     try list.revoke(subject: "s", issuedUpTo: 2000, longestLife: 100)
     list.drop(expiredBy: .max, age: .max)
     #expect(list.revokedUpTo(subject: "s") == 2000 && list.latestRevocation == 2000)

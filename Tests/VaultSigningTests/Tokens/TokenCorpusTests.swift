@@ -9,7 +9,7 @@ import Testing
     for file in files {
       let bytes = [UInt8](try Data(contentsOf: file))
       let read = exerciseToken(unsafe bytes.span.bytes)
-      // An input that a fuzzing run added has a hash for a name and may be any of them.
+      // An input that a fuzzing run added has a hash as its name, and may be any of the three.
       let name = file.lastPathComponent
       if name.count < 40 { #expect(read == ["token", "object", "list"].first { name.hasPrefix($0) }, "\(name)") }
     }

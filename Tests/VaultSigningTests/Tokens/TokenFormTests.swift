@@ -40,7 +40,8 @@ import VaultSigning
         })
     }
     #expect(code == "7418dfb49799e0254ffa607dd8adbbba16d4254d69d6bff05b58055853848d79")
-    // Its signature is right and its time has not passed; a vault's tokens also say when they were made.
+    // The token's signature is right and its time has not passed, but a vault's tokens must also say when they were
+    // made.
     #expect(fault?.code == .claims && fault?.reason.contains("(iat)") == true)
   }
 

@@ -3,7 +3,7 @@ import VaultCore
 import VaultModel
 import VaultSigning
 
-/// Tokens of an item whose key is for HMAC, so that a test needs no key file; and such that no vault would make.
+/// Tokens of an item whose key is for HMAC, so that a test needs no key file; also tokens that no vault would make.
 enum TokenStand {
   static let key: [UInt8] = Array("a key of 32 bytes, as HS256 wants".utf8.prefix(32))
   static let now: Int64 = 1_800_000_000
@@ -32,14 +32,14 @@ enum TokenStand {
     return String(decoding: text, as: UTF8.self)
   }
 
-  /// A token of any header and any payload, rightly signed.
+  /// Makes a token of any header and any payload, with a right signature.
   static func token(header: String = #"{"alg":"HS256"}"#, _ payload: String) throws -> String {
     let message = "\(base64URL(Array(header.utf8))).\(base64URL(Array(payload.utf8)))"
     let bytes = Array(message.utf8)
     return "\(message).\(base64URL(try signature(unsafe bytes.span.bytes)))"
   }
 
-  /// A token that the terms allow.
+  /// Makes a token that the terms allow.
   static func token(_ attributes: [String: String], _ request: TokenRequest = TokenRequest()) throws -> String {
     let claims = try TokenClaims(TokenTerms(attributes: attributes), request, now: now, identifier: identifier)
     return text(
@@ -61,7 +61,7 @@ enum TokenStand {
       isRevoked: { revoked.isRevoked(identifier: $0, subject: $1, issuedAt: $2) }, verifies: verifies())
   }
 
-  /// The fault of a token that must have one.
+  /// Returns the fault of a token that must have one.
   static func fault(
     _ token: String, _ attributes: [String: String] = [:], algorithm: JSONWebToken.Algorithm = .hs256,
     at time: Int64 = now,
@@ -73,7 +73,7 @@ enum TokenStand {
     } catch { return error }
   }
 
-  /// The problem of a request that must have one.
+  /// Returns the problem of a request that must have one.
   static func problem(_ attributes: [String: String], _ request: TokenRequest = TokenRequest()) -> TokenProblem? {
     do throws(TokenProblem) {
       _ = try TokenClaims(TokenTerms(attributes: attributes), request, now: now, identifier: identifier)
@@ -81,7 +81,7 @@ enum TokenStand {
     } catch { return error }
   }
 
-  /// What is signed for a request that is allowed.
+  /// Returns the signed payload of an allowed request.
   static func payload(_ attributes: [String: String], _ request: TokenRequest = TokenRequest()) throws -> String {
     let claims = try TokenClaims(TokenTerms(attributes: attributes), request, now: now, identifier: identifier)
     return String(decoding: claims.payload, as: UTF8.self)

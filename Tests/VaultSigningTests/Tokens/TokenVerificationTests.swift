@@ -5,7 +5,7 @@ import VaultSigning
 @Suite("A token is accepted") struct TokenVerificationTests {
   private typealias Stand = TokenStand
 
-  /// The payload of a token with these claims beside those that each must have.
+  /// Makes the payload of a token with these claims beside the mandatory ones.
   private func claims(_ more: String = "", iat: String = "1799999990", exp: String = "1800000010") -> String {
     #"{"iat":\#(iat),"exp":\#(exp),"jti":"j"\#(more.isEmpty ? "" : ",")\#(more)}"#
   }
@@ -119,7 +119,7 @@ import VaultSigning
       "null",
     ]) func missing(payload: String) throws
   {
-    // A compact form has no empty part.
+    // The compact form has no empty part.
     #expect(try fault(payload)?.code == (payload.isEmpty ? .malformed : .claims))
   }
 
