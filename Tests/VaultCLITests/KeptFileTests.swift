@@ -346,7 +346,7 @@ import VaultTesting
       let begun = Begun(stand.sandbox, ["-c", "printf 'a\(number)' | vault set pin --update"], program: "/bin/sh")
       try stand.replace(with: mine)
       #expect(try begun.outcome().status == 0)
-      // Whichever text came first, the next value displaces the foreign one if the file still holds it.
+      // The next value displaces the foreign text if the file still holds it, whichever text came first.
       try stand.set("b\(number)")
       try wait(for: "the new value") { try stand.read() == stand.text("b\(number)") }
       #expect(try stand.read("out.displaced") == mine)

@@ -11,7 +11,7 @@ import VaultTesting
     defer { sandbox.close() }
     try sandbox.startDaemon(config: config)
     try body(sandbox)
-    // Whatever `body` did, the daemon still answers.
+    // The daemon still answers, whatever `body` did.
     #expect(try sandbox.client().call("Status").string("state") == "new")
   }
 

@@ -11,7 +11,7 @@ struct BackedUp: ~Copyable {
 
   init() throws { fixture = try Fixture() }
 
-  /// The bytes of a backup that was begun, read to its end.
+  /// Reads a backup that was begun to its end, and returns its bytes.
   static func bytes(of stream: BackupStream) throws -> [UInt8] {
     var all: [UInt8] = []
     var part = [UInt8](repeating: 0, count: BackupStream.largestPart)
@@ -38,7 +38,7 @@ struct BackedUp: ~Copyable {
     return try BackupHeader(decoding: unsafe bytes.span.bytes)
   }
 
-  /// Restores `backup` into `target` and answers the slots.
+  /// Restores `backup` into `target` and returns the slots.
   static func restore(
     _ backup: [UInt8], vaultKey: borrowing SecureBytes, into target: Fixture
   ) throws -> [SlotRecord] {
@@ -57,7 +57,7 @@ struct BackedUp: ~Copyable {
 }
 
 @Suite struct BackupTests {
-  /// Every value, version and policy there is.
+  /// Returns every item with its versions and values.
   private func content(_ keychain: Keychain) throws -> [String] {
     try keychain.names("").sorted().map { name in
       let versions = try keychain.history(of: ItemName(name)).map(\.number)
@@ -107,7 +107,7 @@ struct BackedUp: ~Copyable {
     var round = 0
     var count = 1
     while count > 0 {
-      // Many times the log's usual length: but for the backup, commits would write the log through to the main file.
+      // Many times the log's usual length: without the backup, commits would fold the log into the main file.
       for _ in 0..<40 {
         round += 1
         try keychain.put("new/\(round)", String(repeating: "x", count: 4000))
@@ -125,7 +125,7 @@ struct BackedUp: ~Copyable {
     let restored = try target.unlocked(with: fixture.vaultKey)
     #expect(try content(restored) == before)
     #expect(try restored.verify().isOK)
-    // The store that was backed up has all that was written meanwhile.
+    // The backed-up store has everything that was written meanwhile.
     #expect(try keychain.names("name~new/*").count == round)
     #expect(try keychain.verify().isOK)
   }
@@ -142,7 +142,7 @@ struct BackedUp: ~Copyable {
       #expect(try logSize() > 6 << 20)
       stream.wipe()
       keychain.endBackup()
-      // The log is written through, and the next commit begins it anew.
+      // The log is folded in, and the next commit begins it anew.
       try keychain.put("after/0")
       #expect(keychain.hasLongLog)
       keychain.foldLog()
@@ -217,7 +217,7 @@ struct BackedUp: ~Copyable {
   func notBegun() throws {
     let fixture = try Fixture()
     let keychain = try fixture.unlocked()
-    // The keys of the class, without the one that seals backups.
+    // These keys of the class lack the one that seals backups.
     let key = try keychain.unwrap(.afterFirstUnlock, under: .vault, fixture.vaultKey)
     keychain.keys.afterFirstUnlock = ClassKeys(classKey: key, of: .always)
     #expect(throws: VaultError.locked) { _ = try keychain.beginBackup(now: 3000) }
@@ -257,7 +257,7 @@ struct BackedUp: ~Copyable {
     let fixture = try Fixture()
     let keychain = try fixture.unlocked()
     try fill(keychain)
-    // The backup folds the log in.
+    // The backup folds the log into the main file.
     _ = try BackedUp.backup(keychain)
     let size = try #require(try fixture.files()["vault.db"]?.count)
     #expect(unsafe truncate(fixture.path("vault.db"), size - 4096) == 0)
@@ -269,7 +269,7 @@ struct BackedUp: ~Copyable {
     let keychain = try fixture.unlocked()
     for _ in 0..<2 {
       _ = try BackedUp.backup(keychain)
-      // SQLite's own locks do not stop the process that holds them, so another one tries.
+      // SQLite's own locks do not stop the process that holds them, so another process tries.
       let process = Process()
       process.executableURL = URL(fileURLWithPath: "/usr/bin/python3")
       process.arguments = [

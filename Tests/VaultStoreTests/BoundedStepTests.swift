@@ -4,11 +4,11 @@ import VaultModel
 
 @testable import VaultStore
 
-/// Records that are longer or more than any of ours, put in so that the daemon takes long over them: no step of a walk
-/// does more for them than for others.
+/// Records that are longer or more numerous than this program ever writes, inserted to keep the daemon busy: no step of
+/// a walk does more for them than for other records.
 @Suite("Work in one step") struct BoundedStepTests {
-  /// Items 1 to 4. The last one, `boot` of `always`, claims so many versions; the older ones that are there are not
-  /// those.
+  /// Makes items 1 to 4. The last one, `boot` of `always`, claims this many versions; its older value rows do not match
+  /// them.
   private static func manyVersions(_ count: Int) throws -> Fixture {
     let fixture = try ForgeryTests.fixture()
     try fixture.forgeAlways { try $0.claimVersions(count, of: "boot", size: 20_000) }
@@ -21,8 +21,7 @@ import VaultModel
     return fixture
   }
 
-  /// Checks in steps of as many records as the daemon does, and answers the findings and records that each step has
-  /// added.
+  /// Checks in steps of as many records as the daemon uses, and returns the findings and records that each step added.
   private static func verify(_ keychain: Keychain) throws -> (Verification, steps: [(findings: Int, records: Int)]) {
     var steps: [(findings: Int, records: Int)] = []
     var before = (findings: 0, records: 0)
@@ -70,7 +69,7 @@ import VaultModel
       WITH n(i) AS (SELECT 100 UNION ALL SELECT i + 1 FROM n WHERE i < \(Finding.limit + 600))
       INSERT INTO vals SELECT 4, i, x'00' FROM n
       """)
-    // An item of the strongest class, none of whose values is opened before.
+    // An item of the strongest class, whose values were not opened before.
     do { try fixture.unlocked().put("late", "l") }
     try fixture.sql("UPDATE heads SET value = zeroblob(30) WHERE id > 4")
     let (result, _) = try Self.verify(fixture.unlocked())
@@ -99,7 +98,7 @@ import VaultModel
     keychain.pass?.apply(changes, keychain)
     var result: Verification?
     while result == nil { result = try keychain.continueVerification(records: 16) }
-    // The item was begun anew, with its name.
+    // The check of this item began again, with its name.
     #expect(result?.findings.contains { $0.text.hasPrefix("version 59 ") && $0.name?.text == "boot" } == true)
     #expect(result?.findings.count { $0.text.hasSuffix("is not the one its head names") } == 59)
   }
@@ -132,13 +131,13 @@ import VaultModel
       "WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 12) INSERT INTO \(rows) FROM n")
     let (result, steps) = try Self.verify(fixture.unlocked())
     #expect(!result.isOK)
-    // Our own records are so few that some steps are enough for them.
+    // A few steps suffice for the program's own records.
     #expect(steps.count { $0.records > 0 } >= 12)
   }
 
   // MARK: Searches
 
-  /// Puts in long heads to which each tag of `when-unlocked` also leads, counted to another class.
+  /// Inserts long heads, counted to another class, to which each tag of `when-unlocked` also leads.
   private static func strays(_ fixture: Fixture, count: Int) throws {
     let n = "WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < \(count))"
     try fixture.sql(

@@ -4,9 +4,9 @@ import VaultModel
 
 @testable import VaultStore
 
-/// A check that begins over a log which crashes have made long.
+/// A check that begins over a log that crashes have made long.
 @Suite("Changes beside a check of a long log") struct CheckBehindTests {
-  /// A store that crashed while a check held its log, which has at least `size` bytes.
+  /// Makes a store that crashed while a check held its log, which has at least `size` bytes.
   private static func crashed(log size: Int) throws -> Fixture {
     let fixture = try Fixture()
     let keychain = try fixture.unlocked()

@@ -18,7 +18,8 @@ import VaultModel
     return (fixture, keychain)
   }
 
-  /// All names of a walk, in its order, and how many items were opened for them; `steps` has it go on item by item.
+  /// Returns all names of a walk, in order, and the number of items opened for them; with `steps`, the walk continues
+  /// item by item.
   private func walk(
     _ prefix: String, in keychain: Keychain, steps: Bool = false, if decide: (ItemInfo) -> Decision = { _ in .allow }
   ) throws -> (names: [String], opened: Int) {

@@ -4,10 +4,10 @@ import VaultModel
 
 @testable import VaultStore
 
-/// Trees whose pages lead in circles, and tables that have far too much: nothing runs for ever or fills the memory, and
-/// nothing is taken for whole. Otherwise none of these tests would end.
+/// Trees whose pages lead in circles, and tables with far too many rows: nothing runs for ever or fills the memory, and
+/// the store is never taken for whole. If the program failed here, these tests would not end.
 @Suite struct CircleTests {
-  /// Items whose records are many pages of each table, of which one tree leads in a circle.
+  /// Makes a store whose records fill many pages of each table; one tree leads in a circle.
   private static func fixture(_ tree: String, _ circle: Fixture.Circle) throws -> Fixture {
     let fixture = try Fixture()
     do { try fill(fixture.unlocked()) }
@@ -104,7 +104,7 @@ import VaultModel
     let rekey = try fixture.rekey(keychain)
     do {
       try rekey.complete()
-      // The rekey found everything by other ways, so the new store is whole.
+      // The rekey found every record in other ways, so the new store is whole.
       #expect(try keychain.verify().isOK)
       #expect(try keychain.names("").count == 60)
     } catch let error as VaultError { #expect(error.isCorrupt, "\(error)") }
@@ -142,7 +142,7 @@ import VaultModel
     let fixture = try IntegrityTests.filled()
     try fixture.sql("WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300) \(sql)")
     let keychain = try fixture.unlocked()
-    // They are read no further than there can be of them, whatever else is wrong.
+    // The tables are read no further than their largest allowed number of rows, whatever else is wrong.
     expectCorrupt {
       _ = try keychain.database.keys()
       for accessible in AccessClass.allCases { _ = try keychain.database.hashes(accessible) }

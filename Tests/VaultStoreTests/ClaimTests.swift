@@ -3,13 +3,13 @@ import Testing
 import VaultStore
 import VaultTesting
 
-/// False claims in a file of a few pages: rows as long as memory is, and tables that SQLite would take hours to read.
-/// SQLite believes all of that before any of this program looks at a row. The tests use the real daemon, since the
-/// whole process has to stay small.
+/// False claims in a file of a few pages: rows as long as the whole memory, and tables that SQLite would take hours to
+/// read. SQLite believes these claims before this program sees a row. The tests use the real daemon, because the whole
+/// process must stay small.
 @Suite("What a store's file claims to have") struct ClaimTests {
   private let password = "correct horse battery"
 
-  /// The store of a vault with one item, whose daemon has ended.
+  /// Makes the store of a vault with one item, whose daemon has ended.
   private func store() throws -> Sandbox {
     let sandbox = try Sandbox()
     _ = try sandbox.makeVault(password: password, config: "idle = off")
@@ -21,12 +21,12 @@ import VaultTesting
     return sandbox
   }
 
-  /// The most memory that the daemon has had, in bytes.
+  /// Returns the daemon's peak memory in bytes.
   private func peak(_ sandbox: Sandbox) throws -> Int {
     try ProcessMemory.bytes("VmHWM", of: #require(sandbox.daemonPid))
   }
 
-  /// Makes the daemon look at each table and answers its errors.
+  /// Makes the daemon read each table, and returns its errors.
   private func use(_ sandbox: Sandbox) throws -> [String?] {
     try sandbox.startDaemon()
     var errors: [String?] = []
@@ -44,9 +44,10 @@ import VaultTesting
     return errors
   }
 
-  /// An entry of a tree that claims `size` bytes and comes before all others; the page `rest` holds its rest.
+  /// Makes an entry of a tree that claims `size` bytes and comes before all others; the page `rest` holds the entry's
+  /// remainder.
   private func cell(_ tree: String, size: Int, rest: Int) -> [UInt8] {
-    // The header has its own length, then the type of each column, one of which takes up all the rest.
+    // The header has its own length, then the type of each column; one column takes all the rest.
     let types: [[UInt8]]
     let start: [UInt8]
     switch tree {
@@ -60,19 +61,19 @@ import VaultTesting
     return PageForge.varint(Int64(size)) + payload + [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: rest >> $0) }
   }
 
-  /// The place of a key that is put into a tree.
+  /// The place of a key that is inserted into a tree.
   enum Place: CaseIterable {
-    /// Before all others, where every search meets it.
+    /// Before all others, where every search meets the key.
     case first
-    /// Behind all others, where a walk meets it that began before.
+    /// Behind all others, where a walk that began earlier meets the key.
     case last
     /// Behind all others, in a log beside the file.
     case lastInLog
   }
 
-  /// Puts a key as long as memory, whose pages lead in a circle, into a tree. Nobody has the store open.
+  /// Inserts into a tree a key as long as memory, whose pages lead in a circle. No process has the store open.
   ///
-  /// - Parameter size: a length of which a page of the tree has the smallest part that there can be.
+  /// - Parameter size: a length of which a page of the tree holds the smallest possible part.
   private func putLongKey(in tree: String, of store: String, size: Int, _ place: Place) throws {
     var forge = try PageForge(store)
     let root = try forge.root(tree)
@@ -120,7 +121,7 @@ import VaultTesting
     #expect(try sandbox.unlock(password)?.error == nil)
     let value = String(repeating: "long", count: 200_000)
     #expect(try sandbox.client().call("Set", ["name": "long", "value": value]).error == nil)
-    // A lock makes the next read come from the file.
+    // After a lock, the next read comes from the file.
     #expect(try sandbox.client().call("Lock").error == nil)
     #expect(try sandbox.unlock(password)?.error == nil)
     #expect(FileManager.default.createFile(atPath: shortage, contents: nil))
@@ -132,7 +133,7 @@ import VaultTesting
     #expect(try sandbox.client().call("Set", ["name": "b", "value": "2"]).error == nil)
   }
 
-  /// A library that refuses SQLite any long piece of memory while the file is there.
+  /// The source of a library that refuses SQLite any large allocation while the file exists.
   private static func shortage(_ file: String) -> String {
     """
     #define _GNU_SOURCE
@@ -158,7 +159,7 @@ import VaultTesting
     let sandbox = try store()
     defer { sandbox.close() }
     let list = "replace(hex(zeroblob(\(words))), '00', '1,') || '1'"
-    // Rows of text, which SQLite does not have to read as statements to store them.
+    // Rows of text, because SQLite stores them without parsing them as statements.
     try sandbox.editStore(
       "PRAGMA writable_schema = ON",
       """

@@ -48,7 +48,7 @@ import VaultStore
         try keychain.put(accessible.name, accessible: accessible, expires: 5000)
       }
       try keychain.put("later", accessible: .always, now: 5030)
-      // The other classes are not told of less than a minute.
+      // The other classes' records are not updated for less than a minute.
       try keychain.put("later still", accessible: .always, now: 5059)
     }
     let keychain = try fixture.unlocked()

@@ -6,12 +6,12 @@ import VaultModel
 @testable import VaultStore
 
 @Suite("A store that is closed while others still refer to it") struct CloseTests {
-  /// The work that uses the store when it is closed.
+  /// The work that is using the store when it is closed.
   enum Use: CaseIterable {
     case nothing, check, backup, rekey, salvage
   }
 
-  /// Begins such work; the answer expects that it cannot go on.
+  /// Begins such work, and returns a closure that expects that the work cannot continue.
   private func begin(_ use: Use, _ keychain: Keychain, _ fixture: Fixture) throws -> () -> Void {
     switch use {
     case .nothing: return {}
@@ -27,7 +27,7 @@ import VaultModel
         var room = unsafe span.mutableBytes
         return try stream.next(into: &room)
       }
-      // The header, and the first piece.
+      // The header and the first piece.
       for _ in 0..<2 { #expect(try next() > 0) }
       return { #expect(throws: VaultError.locked) { _ = try next() } }
     case .rekey:
@@ -74,7 +74,7 @@ import VaultModel
     #expect(throws: VaultError.self) { _ = try keychain.verify() }
     #expect(throws: VaultError.self) { _ = try keychain.beginBackup(now: 1) }
     #expect(throws: VaultError.self) { try keychain.dropRekey() }
-    // Calls that take no key are refused, too.
+    // Calls that need no key are refused, too.
     expect(\.isStorage) { try keychain.markStale(.recovery) }
     #expect(keychain.staleSlots.isEmpty)
     #expect(throws: VaultError.locked) { _ = try Salvage(keychain, in: fixture.path("salvage"), now: 1) }

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import VaultTesting
 
-/// The inputs that the fuzzers of whole stores were fed with, and those that they found.
+/// The inputs that were given to the fuzzers of whole stores, and those that the fuzzers found.
 @Suite("The kept inputs of the store's fuzzers") struct CorpusTests {
   @Test("Each ends with an error or with what was stored", arguments: ["StoreFuzz", "RestoreFuzz"])
   func replay(fuzzer: String) throws {
@@ -10,7 +10,7 @@ import VaultTesting
     let files = try FileManager.default.contentsOfDirectory(at: corpus, includingPropertiesForKeys: nil)
     let sandbox = try Sandbox()
     defer { sandbox.close() }
-    // It is removed here, because a program that ends with a message removes nothing.
+    // The test removes the folder, because a program that ends with a message removes nothing.
     let folder = try ScratchFolder.make()
     defer { try? FileManager.default.removeItem(atPath: folder) }
     let outcome = try sandbox.run(
@@ -22,7 +22,7 @@ import VaultTesting
     let memory = try #require(last.first == "KiB" ? last.last.flatMap { Int($0) } : nil)
     #expect(memory < 128 << 10 || Sanitizer.isPresent)
     #expect(lines.map(\.first) == files.map(\.lastPathComponent).sorted())
-    // Each kind of end has to occur, or this would prove little.
+    // Each kind of result must occur; otherwise this test would prove little.
     let ends = Dictionary(grouping: lines, by: \.last)
     for end in ["whole", "damaged", "refused"] { #expect(ends[end]?.isEmpty == false, "\(end)") }
     for line in lines where line[0].hasPrefix("whole") { #expect(line[1] == "whole", "\(line[0])") }

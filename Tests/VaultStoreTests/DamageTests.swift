@@ -4,9 +4,9 @@ import VaultCore
 import VaultModel
 import VaultStore
 
-/// Files that are not a whole vault of ours: they are refused and stay byte for byte as they were.
+/// Files that are no whole vault of this program are refused and stay byte for byte as they were.
 @Suite struct DamageTests {
-  /// A vault with some pages, closed.
+  /// Makes a vault of several pages, and closes it.
   private func fixture() throws -> Fixture {
     let fixture = try Fixture()
     let keychain = try fixture.unlocked()
@@ -96,7 +96,7 @@ import VaultStore
     try refusedInLog("PRAGMA user_version = 9") { $0 == .newer(9) }
   }
 
-  /// SQLite takes such a log for a failure of the system.
+  /// SQLite reports such a log as a failure of the system.
   @Test("a log of another version of the format is refused, with a frame and without", arguments: [0, 1, 200])
   func logVersion(missing: Int) throws {
     try refusedInLog("PRAGMA user_version = 3", \.isCorrupt) { log in
@@ -111,14 +111,14 @@ import VaultStore
   func schemaFormatInLog() throws {
     let fixture = try fixture()
     var forge = try PageForge(fixture)
-    // The format of the tables, of which SQLite knows 1 to 4.
+    // The format of the tables; SQLite knows 1 to 4.
     forge.put(5, at: 44, bytes: 4)
     try forge.writeLog([])
     try expectRefusedWithLog(fixture)
   }
 
-  /// SQLite takes such a frame for the end of the log and does not read what is behind it. A check that read on would
-  /// look at another store than the one that is written to.
+  /// SQLite treats such a frame as the end of the log and does not read behind it. A check that read on would look at a
+  /// different store than the one that is written to.
   @Test("a frame of a log that has no page ends it, whatever its checksum") func frameWithoutPage() throws {
     let fixture = try fixture()
     var forge = try PageForge(fixture)
@@ -132,7 +132,8 @@ import VaultStore
     for (name, data) in before { #expect(try fixture.files()[name] == data, "\(name)") }
   }
 
-  /// The checksum of a log's header, whose first number tells the byte order of its words (sqlite.org/walformat.html).
+  /// Returns the checksum of a log's header, whose first number tells the byte order of its words
+  /// (sqlite.org/walformat.html).
   private static func sums(of header: Data) -> [UInt8] {
     let isBig = header[header.startIndex + 3] & 1 == 1
     var sums: (UInt32, UInt32) = (0, 0)
@@ -206,7 +207,7 @@ import VaultStore
     try other.makeDirectory()
     do {
       let keychain = try fixture.unlocked()
-      // The facts about the vault stand in pages of their own, none of which is the last.
+      // The facts about the vault have pages of their own, none of which is the last page.
       try keychain.markStale(.recovery)
       for (name, data) in try fixture.files() where name != "vault.lock" {
         #expect(
@@ -232,7 +233,7 @@ import VaultStore
     let other = try Fixture(create: false)
     do {
       let keychain = try fixture.unlocked()
-      // The first change is folded in. All pages of later ones are in the log; the main file is as before.
+      // The first change is folded in. All pages of later changes are in the log, and the main file is unchanged.
       try keychain.put("first", "y")
       small = try #require(try fixture.files()["vault.db"])
       for index in 0..<20 { try keychain.put("more \(index)", String(repeating: "y", count: 2000)) }

@@ -4,13 +4,13 @@ import VaultModel
 
 @testable import VaultStore
 
-/// Changes that take away a value which is not what was written, before a check has met it: a backup that was begun
-/// before has that value, and the check that the backup waits for would find nothing any more.
+/// Changes that remove a damaged value before a check has met it. A backup begun earlier contains that value, and the
+/// check that the backup waits for would no longer find the damage.
 @Suite("A damaged value that a change takes away") struct DamagedRemovalTests {
   enum Removal: CaseIterable {
     case deleted, emptied, pushedOut, replaced, amended, moved, trashed, otherClass
 
-    /// True when it takes older values away, too.
+    /// True if the change removes older values, too.
     var isOfOlder: Bool {
       switch self {
       case .deleted, .emptied, .pushedOut, .otherClass: true

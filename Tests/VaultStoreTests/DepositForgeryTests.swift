@@ -4,9 +4,9 @@ import VaultModel
 
 @testable import VaultStore
 
-/// Edits of the table of deposits by somebody who has the disk, and the boot key with it.
+/// Edits of the table of deposits by somebody who has the disk, and with it the boot key.
 @Suite("A deposit that somebody edited") struct DepositForgeryTests {
-  /// A locked and closed vault in which something was left for two items.
+  /// Makes a locked and closed vault with deposits for two items.
   private static func fixture() throws -> Fixture {
     let fixture = try Fixture.withItems(3)
     let keychain = try fixture.unlocked()
@@ -84,7 +84,7 @@ import VaultModel
       try Self.obstacles(keychain.takeInAll { _, item, _ in item.name.text == "first" ? .denied : nil })
         == [.denied, nil])
     try keychain.close()
-    // As new rows beside what is there.
+    // The old rows come back as new rows beside the others.
     for row in rows { try fixture.sql(Self.renumbered(row)) }
     let again = try fixture.unlocked()
     #expect(try Self.obstacles(again.takeInAll()) == [.forged, .forged])
@@ -182,11 +182,11 @@ import VaultModel
   @Test("is made by whoever has the boot key for always items alone") func bootKey() throws {
     let fixture = try Self.fixture()
     do {
-      // The key of `always`, with which rows for all classes are made.
+      // The key of `always`, with which an attacker makes rows for all classes.
       let cold = try fixture.open()
       try cold.openAlways(bootKey: fixture.bootKey)
       try cold.leave(LeftValue("weak", "forged", accessible: .always, by: "user:0"))
-      // The name of an item of a stronger class.
+      // This deposit names an item of a stronger class.
       try cold.leave(LeftValue("folder/1", "forged", accessible: .always))
       try cold.leave(LeftValue("first", "forged", accessible: .always))
       try cold.close()
@@ -213,7 +213,7 @@ import VaultModel
     try cold.openAlways(bootKey: fixture.bootKey)
     expectCorrupt { try cold.leave(LeftValue("first", accessible: .always)) }
     #expect(cold.publicKey == nil)
-    // While the daemon runs, the one that it knows counts.
+    // While the daemon runs, the public key that it knows counts.
     let other = try Self.fixture()
     let keychain = try other.unlocked()
     keychain.lock(hidingNames: false)
@@ -270,7 +270,7 @@ import VaultModel
 }
 
 extension Keychain {
-  /// Takes in all that waits, and closes the store.
+  /// Takes in all waiting deposits, and closes the store.
   fileprivate func takeInEverything() throws {
     _ = try takeInAll()
     try close()

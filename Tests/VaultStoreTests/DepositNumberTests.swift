@@ -4,12 +4,12 @@ import VaultModel
 
 @testable import VaultStore
 
-/// Rows that somebody who has the disk puts in, or moves, under numbers of their own choice.
+/// Rows that somebody with the disk inserts or moves under numbers of their own choice.
 @Suite("The number of a deposit that nothing vouches for") struct DepositNumberTests {
   private static let numbers: [Int64] = [
     .min, .min + 1, -1, 0, 4, 1 << 32, (1 << 32) - 2, (1 << 53) - 2, (1 << 53) - 1, 1 << 53, .max - 1, .max,
   ]
-  /// The numbers from which a client lists deposits, and at which it would see one of them.
+  /// The numbers at which a client that lists deposits would see a deposit.
   private static let listed: Range<Int64> = 1..<100
 
   private static func insert(_ number: Int64, _ accessible: AccessClass, state: Int = 1) -> String {
@@ -18,7 +18,7 @@ import VaultModel
     return "INSERT INTO deposits VALUES(\(number), randomblob(16), \(raw), \(state), randomblob(16), \(record))"
   }
 
-  /// A locked and closed vault in which three values were left for one item, and one for an `always` item.
+  /// Makes a locked and closed vault with deposits: two for one item, and one for an `always` item.
   private static func fixture() throws -> Fixture {
     let fixture = try Fixture.withItems(1)
     let keychain = try fixture.unlocked()
@@ -43,7 +43,7 @@ import VaultModel
     let fixture = try Self.fixture()
     try fixture.sql(Self.insert(number, accessible))
     let keychain = try fixture.unlocked()
-    // The forged row is one of those that are told.
+    // The forged row is among the reported deposits.
     var numbers: [Int64] = []
     for case .kept(let number, .forged) in try keychain.takeInAll() { numbers.append(number) }
     #expect(numbers.count == 1 && numbers.allSatisfy(Self.listed.contains))
@@ -89,7 +89,7 @@ import VaultModel
     do {
       let keychain = try fixture.unlocked()
       _ = try keychain.takeInAll()
-      // As the earlier program did: the row is vouched for under the number that it was found with.
+      // An earlier program authenticated the row under the number that it was found with.
       try keychain.transaction { () throws(VaultError) in
         var old: DepositRow?
         try keychain.database.eachDeposit { (found: Result<DepositRow, VaultError>) throws(VaultError) in
@@ -103,7 +103,7 @@ import VaultModel
         try keychain.remove(old)
         try keychain.add(moved)
       }
-      // A table of ours has no row below 0, which the check of the file's shape finds.
+      // A table of this program has no row below 0, so the check of the file's shape finds one.
       #expect(try keychain.verify().isOK == (number >= 0))
       try keychain.close()
     }

@@ -5,8 +5,8 @@ import VaultModel
 @testable import VaultStore
 
 @Suite("Deposits that are taken in part by part") struct DepositPartTests {
-  /// A closed vault with three values that wait for an item, and two for one that is not there yet; each was left with
-  /// the same version in view as the others of its item.
+  /// Makes a closed vault with three deposits for an item, and two for an item that does not exist yet; all deposits
+  /// for an item have the same base version.
   private static func fixture() throws -> Fixture {
     let fixture = try Fixture.withItems(1)
     let keychain = try fixture.unlocked()
@@ -18,7 +18,7 @@ import VaultModel
     return fixture
   }
 
-  /// Takes in the next deposit alone, in a store that is opened for it and closed again.
+  /// Opens the store, takes in the next deposit only, and closes the store.
   private static func takeInNext(_ fixture: Fixture) throws -> [TakenDeposit.Result] {
     let keychain = try fixture.unlocked()
     let results = try keychain.takeInAll(onePart: true)
@@ -59,7 +59,7 @@ import VaultModel
     try keychain.leave(LeftValue("name", "stale", base: 0))
     try keychain.close()
     keychain = try fixture.unlocked()
-    // Another item, whose first version has the number that the deposit's had.
+    // This is a different item, whose first version has the deposit's version number.
     try keychain.put("name", "the owner's", now: 1600)
     _ = try keychain.takeInAll()
     #expect(try keychain.keptAside() == [.changed] && keychain.text("name") == "the owner's")
@@ -117,7 +117,7 @@ import VaultModel
     for text in ["four", "five"] { try keychain.leave(LeftValue("old", text, base: 4)) }
     try keychain.close()
     #expect(try Self.takeInNext(fixture) == [.stored(version: 5)])
-    // Left between two parts, with what the first of them made in view.
+    // This deposit comes between two parts, with the version that the first part made as its base.
     keychain = try fixture.unlocked()
     keychain.lock(hidingNames: false)
     try keychain.leave(LeftValue("old", "six", base: 5))

@@ -85,7 +85,7 @@ import VaultModel
     #expect(try keychain.text("item") == "before" && keychain.history(of: name("full")).count == 10)
     #expect(throws: VaultError.noSuchItem) { try keychain.item(named: name("gone")) }
     #expect(try keychain.verify().isOK)
-    // They outlast the process.
+    // The kept deposits outlast the process.
     try keychain.close()
     let again = try fixture.unlocked()
     #expect(try again.keptAside() == cases.map(\.1) && again.keptDepositCount == cases.count)
@@ -129,7 +129,7 @@ import VaultModel
     try keychain.unlock(vaultKey: fixture.vaultKey)
     #expect(try keychain.takeInAll().map(Self.obstacle) == [.seen, nil])
     #expect(try keychain.item(named: name("in-always")).policy.accessible == .always)
-    // It is remembered for as long as it could be taken in, and a clock that jumps makes nobody forget it.
+    // The box's id is remembered for as long as the box could be taken in, and a jump of the clock does not erase it.
     #expect(try Self.obstacle(keychain.handIn(box, now: 2000 + Keychain.depositAge)) == .seen)
     #expect(try keychain.takeInAll(now: 2000 + 2 * Keychain.depositAge) == [])
     #expect(try keychain.database.depositOutlines().contains { $0.state == .seen })
@@ -137,7 +137,7 @@ import VaultModel
     #expect(try Self.obstacle(keychain.handIn(LeftValue("x").box(for: stranger))) == .sealedToAnother)
     let other = DepositKey(vault: .random(), publicKey: key.publicKey)
     var forOther = try LeftValue("x").box(for: other)
-    // It says in the clear that it is for this one.
+    // The box claims in the clear to be for this vault.
     forOther.replaceSubrange(1..<17, with: keychain.vaultID)
     #expect(try Self.obstacle(keychain.handIn(forOther)) == .malformed)
     #expect(try keychain.verify().isOK)
@@ -196,7 +196,7 @@ import VaultModel
     try keychain.unlock(vaultKey: fixture.vaultKey)
     #expect(try keychain.takeInAll().map(Self.obstacle) == [nil, nil, nil, .tooMany, nil])
     #expect(try Self.obstacle(keychain.handIn(LeftValue("boxed").box(for: key))) == .tooMany)
-    // Not for what is taken in at once, which need not be remembered.
+    // The limit does not apply to deposits taken in at once, which need not be remembered.
     #expect(try keychain.takeIn(LeftValue("left"), now: 2000) == .stored(version: 1))
     #expect(try keychain.verify().isOK)
   }
@@ -241,7 +241,7 @@ import VaultModel
     }
     expect(\.isInvalidValue) { try keychain.leave(LeftValue("more")) }
     try keychain.leave(LeftValue("more", by: "user:991"))
-    // What is in the table counts, not what the process remembers.
+    // The rows in the table count, not the process's memory of them.
     try keychain.close()
     let again = try fixture.unlocked()
     again.lock(hidingNames: false)
@@ -251,7 +251,7 @@ import VaultModel
     expect(\.isInvalidValue) { try again.leave(LeftValue("large", large, by: "user:992")) }
     try again.unlock(vaultKey: fixture.vaultKey)
     #expect(try again.takeInAll().count == Keychain.mostDepositsOfOne + 8)
-    // The first of the large ones made the item, and no version of it was pushed out.
+    // The first large deposit made the item, and no version of the item was pushed out.
     #expect(try again.keptAside().allSatisfy { $0 == .full })
     again.lock(hidingNames: false)
     try again.leave(LeftValue("more still"))
@@ -264,7 +264,7 @@ import VaultModel
     let key = DepositKey(vault: keychain.identity, publicKey: try #require(keychain.publicKey))
     let seen = try LeftValue("boxed", "sealed").box(for: key)
     #expect(try keychain.handIn(seen) == .stored(version: 1))
-    // A box that is kept aside.
+    // This box is kept aside.
     #expect(
       try Self.obstacle(keychain.handIn(LeftValue("late", "old box", time: -9_000_000).box(for: key))) == .expired)
     _ = try keychain.takeIn(LeftValue("item", "kept"), now: 2000) { _, _, _ in .denied }

@@ -5,7 +5,7 @@ import VaultModel
 
 @testable import VaultStore
 
-/// Failures of the disk: what was there stays readable, the error has the cause, and the store goes on when it can.
+/// Failures of the disk: existing data stay readable, the error names the cause, and the store continues when it can.
 @Suite struct DiskFailureTests {
   @Test(
     "a failure at any operation leaves the old value, and room brings everything back",
@@ -16,7 +16,7 @@ import VaultModel
     var value = "first"
     do {
       let keychain = try fixture.unlocked()
-      // With so short a log, a change also folds it in.
+      // With a log this short, a change also folds it in.
       keychain.database.connection.longLog = 4
       try keychain.put("a", value)
       var operation = 0

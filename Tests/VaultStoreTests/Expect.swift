@@ -14,7 +14,7 @@ extension VaultError {
   var isStorage: Bool { if case .storage = self { true } else { false } }
 }
 
-/// Expects that `body` throws an error of one kind, whatever its text.
+/// Expects that `body` throws an error of one kind, regardless of its text.
 func expect(
   _ kind: (VaultError) -> Bool, sourceLocation: SourceLocation = #_sourceLocation, _ body: () throws -> Void
 ) {

@@ -3,21 +3,21 @@ import CSQLite
 import Foundation
 import Testing
 
-/// A directory whose files are on a disk that records what is done to it, and fails when told to.
+/// A directory whose files are on a disk that records all operations, and that fails on request.
 @safe final class FaultyDisk {
   private let disk: OpaquePointer
   private let directory: String
   /// The files as they were when the watch began.
   private let base: [String: Data]
 
-  /// - Parameter folder: a directory in the fixture's; nil for that itself.
+  /// - Parameter folder: a directory within the fixture's; nil for the fixture's own.
   init(_ fixture: Fixture, in folder: String? = nil) throws {
     directory = folder.map { fixture.path($0) } ?? fixture.directory
     base = try fixture.files(in: folder).filter { $0.key != "vault.lock" }
     unsafe disk = faulty_disk_watch(directory)
   }
 
-  /// Ends the watch; the store has to be closed before.
+  /// Ends the watch; the store must be closed before.
   deinit { unsafe faulty_disk_forget(disk) }
 
   // MARK: Operations
@@ -33,7 +33,7 @@ import Testing
 
   var count: Int { Int(unsafe faulty_disk_count(disk)) }
 
-  /// All operations so far, in their order.
+  /// Returns all operations so far, in order.
   func events() -> [Event] {
     (0..<count).map { index in
       var event = unsafe faulty_disk_event_at(disk, Int64(index))
@@ -46,7 +46,7 @@ import Testing
     }
   }
 
-  /// The part that survives of the operations on a file since its last sync.
+  /// The part of the operations on a file since its last sync that survives.
   enum Luck: CaseIterable {
     case nothing, everything, firstHalf, everySecond, torn, oddPages, evenPages
 
@@ -58,7 +58,7 @@ import Testing
       case .everySecond: return events.enumerated().filter { $0.offset % 2 == 1 }.map(\.element)
       case .torn:
         guard var last = events.last else { return [] }
-        // A disk writes sectors of 512 bytes whole.
+        // A disk writes each sector of 512 bytes whole.
         last.data = last.data.prefix(last.data.count / 2 / 512 * 512)
         return events.dropLast() + [last]
       case .oddPages: return events.flatMap { Self.pages(of: $0) { $0 % 2 == 1 } }
@@ -66,7 +66,7 @@ import Testing
       }
     }
 
-    /// The pages of a write that a system wrote, which does so in any order.
+    /// Splits a write into pages, because a system may write the pages in any order.
     private static func pages(of event: Event, _ isKept: (Int) -> Bool) -> [Event] {
       guard event.kind == .write else { return [event] }
       let end = event.offset + event.data.count
@@ -80,7 +80,7 @@ import Testing
     }
   }
 
-  /// The files after a power cut behind the first `count` of `events`.
+  /// Returns the files after a power cut behind the first `count` of `events`.
   func files(_ events: [Event], cutAfter count: Int, _ luck: Luck) -> [String: Data] {
     var files = base
     var pending: [String: [Event]] = [:]
@@ -125,12 +125,12 @@ import Testing
     ]
   }
 
-  /// Makes the operation after the next `count` fail, and those after it unless `once`.
+  /// Makes the operation after the next `count` fail, and all later operations unless `once`.
   func fail(after count: Int, _ failure: Failure, once: Bool = false) {
     unsafe faulty_disk_fail(disk, Int64(count), failure.code, failure.number, once ? 1 : 0)
   }
 
-  /// Makes a page of the database, counted from 0, unreadable; nil makes all readable again.
+  /// Makes a page of the database, counted from 0, unreadable; nil makes all pages readable again.
   func spoil(page: Int?) {
     let from = Int64(page ?? 0) * 4096
     unsafe faulty_disk_spoil(disk, from, page == nil ? from : from + 4096)
@@ -138,6 +138,6 @@ import Testing
 
   func recover() { unsafe faulty_disk_fail(disk, -1, 0, 0, 0) }
 
-  /// True when an operation has failed since ``fail(after:_:once:)``.
+  /// True if an operation has failed since ``fail(after:_:once:)``.
   var hasFailed: Bool { unsafe faulty_disk_failures(disk) > 0 }
 }

@@ -43,7 +43,7 @@ import VaultTesting
     _ = try Keychain(opening: deep)
   }
 
-  /// The things that may stand in the database's place.
+  /// A thing that may stand in the database's place.
   enum Obstacle: CaseIterable {
     case vault, emptyFile, foreignFile, directory, link, danglingLink
 
@@ -82,7 +82,7 @@ import VaultTesting
     #expect(throws: VaultError.noVault) { try fixture.open() }
     try fixture.create()
     #expect(try fixture.files().keys.sorted() == ["vault.db", "vault.lock"])
-    // The making of a vault was cut off after the link: both names are one file.
+    // A power cut ended the making of the vault after the link: both names are one file.
     try manager.linkItem(atPath: fixture.path("vault.db"), toPath: fixture.path("vault.db.new"))
     do { try fixture.unlocked().put("a") }
     #expect(try fixture.files().keys.sorted() == ["vault.db", "vault.lock"])

@@ -125,7 +125,7 @@ import VaultStore
     #expect(try keychain.names("floor=2") == ["iot/house/door"])
     try keychain.delete([name("iot/shed/lock")])
     #expect(try keychain.names("owner=ana").isEmpty)
-    // The tags of name, kind, folders and attributes of the four items that are left.
+    // The tags of name, kind, folders and attributes of the four remaining items.
     #expect(try fixture.rows("tags") == (2 + 2 + 1) + (2 + 2 + 1) + (2 + 1) + (2 + 1))
   }
 

@@ -11,12 +11,12 @@ final class Fixture {
   let vaultKey: SecureBytes
   let bootKey: SecureBytes
   let vaultID: [UInt8]
-  /// The folder that is the test's own.
+  /// The folder of this test.
   let parent: String
 
-  /// Makes the directory, and the vault unless told not to.
+  /// Makes the directory, and by default the vault.
   ///
-  /// - Parameter folder: its place in ``parent``, with a slash at the end.
+  /// - Parameter folder: the vault's place in ``parent``, with a slash at the end.
   init(create: Bool = true, key: [UInt8]? = nil, in folder: String = "") throws {
     vaultKey = key.map { secret($0) } ?? RandomBytes.secret(count: 32)
     bootKey = RandomBytes.secret(count: 32)
@@ -26,7 +26,7 @@ final class Fixture {
     if create { try self.create() }
   }
 
-  /// Takes what a power cut has left of another fixture.
+  /// Makes a fixture from the files that a power cut has left of another one.
   init(_ tree: DurableDisk.Tree, of other: Fixture) throws {
     vaultKey = other.vaultKey.withBytes { SecureBytes(copying: $0) }
     bootKey = other.bootKey.withBytes { SecureBytes(copying: $0) }
@@ -36,7 +36,7 @@ final class Fixture {
     try DurableDisk.put(tree, into: parent)
   }
 
-  /// Copies another fixture's files as they lie there now, whoever has them open: the state that kill -9 leaves behind.
+  /// Copies another fixture's files as they are now, even if they are open: the state that kill -9 leaves behind.
   init(copying other: Fixture) throws {
     vaultKey = other.vaultKey.withBytes { SecureBytes(copying: $0) }
     bootKey = other.bootKey.withBytes { SecureBytes(copying: $0) }
@@ -70,17 +70,17 @@ final class Fixture {
       vaultKey: vaultKey, vaultID: vaultID)
   }
 
-  /// Opens the vault, which is cold then.
+  /// Opens the vault, which is then cold.
   func open() throws -> Keychain { try Keychain(opening: directory) }
 
-  /// Opens and unlocks it.
+  /// Opens and unlocks the vault.
   func unlocked() throws -> Keychain {
     let keychain = try open()
     try keychain.unlock(vaultKey: vaultKey)
     return keychain
   }
 
-  /// Makes the directory alone.
+  /// Makes the directory without a vault.
   func makeDirectory() throws {
     try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: false)
     try setMode(directory, 0o700)
@@ -88,7 +88,7 @@ final class Fixture {
 
   func path(_ name: String) -> String { directory + "/" + name }
 
-  /// Every file's bytes by name, in the directory or a `folder` of it.
+  /// Returns every file's bytes by name, in the directory or in a `folder` of it.
   func files(in folder: String? = nil) throws -> [String: Data] {
     var found: [String: Data] = [:]
     let directory = folder.map { path($0) } ?? directory
@@ -98,7 +98,7 @@ final class Fixture {
     return found
   }
 
-  /// The names of the files in the directory.
+  /// Returns the names of the files in the directory.
   func names() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: directory).sorted() }
 }
 
@@ -132,7 +132,7 @@ extension Keychain {
 }
 
 extension Keychain {
-  /// A copy of a value, for comparing.
+  /// Returns a copy of a value, for comparison.
   func read(_ text: String, version: Int? = nil, now: Int64 = 2000, evenExpired: Bool = false) throws -> [UInt8] {
     try withValue(of: ItemName(text), version: version, now: now, evenExpired: evenExpired) { _, _, bytes in
       unsafe bytes.withUnsafeBytes { unsafe [UInt8]($0) }
@@ -143,7 +143,7 @@ extension Keychain {
     String(decoding: try read(name, version: version, now: now, evenExpired: evenExpired), as: UTF8.self)
   }
 
-  /// Stores a note.
+  /// Stores a note by default.
   @discardableResult
   func put(
     _ text: String, _ value: String = "value", kind: ItemKind? = .note, attributes: [String: String]? = nil,

@@ -5,13 +5,14 @@ import VaultModel
 import VaultStore
 import VaultTesting
 
-/// Flipped bits in the files, in one byte at a time: no answer is wrong, and nothing is taken for an empty store.
+/// Bits flipped in the files, in one byte at a time: no answer is wrong, and a damaged store is never taken for an
+/// empty one.
 ///
-/// `store-flipper` does the work, because its release build, which takes a tenth of the time, can try every byte.
+/// `store-flipper` does the work, because its release build takes a tenth of the time and can try every byte.
 @Suite struct FlippedByteTests {
   private static let values = ["a": "value of a", "b": "value of b"]
 
-  /// The files of a store of two items, with a log that holds all of it or with the log folded in.
+  /// Returns the files of a store of two items, with a log that holds everything, or with the log folded in.
   private static func files(withLog: Bool) throws -> [String: Data] {
     let fixture = try Fixture(key: [UInt8](repeating: 5, count: 32))
     do {
@@ -22,7 +23,7 @@ import VaultTesting
     return try fixture.files().filter { $0.key != "vault.lock" }
   }
 
-  /// The lines that the flipper prints about the bytes of `file` at `offsets`.
+  /// Returns the lines that the flipper prints about the bytes of `file` at `offsets`.
   private func flip(
     _ file: String, of files: [String: Data], at offsets: [Int], values: [String: String]
   ) throws -> [String] {
@@ -58,7 +59,7 @@ import VaultTesting
 
   @Test("the flipper notices another value, and one that is gone") func control() throws {
     let files = try Self.files(withLog: false)
-    // A byte of the header's version number of SQLite, which nobody reads.
+    // Byte 96 belongs to SQLite's version number in the header, which nobody reads.
     let size = try #require(files["vault.db"]?.count)
     let said = try flip("vault.db", of: files, at: [96], values: ["a": "another value of a"])
     let gone = try flip("vault.db", of: files, at: [96], values: ["c": "value of c"])
@@ -67,8 +68,8 @@ import VaultTesting
     #expect(gone == ["byte 96: [\"c\"] is gone, and all is well", "1 bytes were flipped"])
   }
 
-  /// The places of the bytes to flip: all, but one in 64 of long runs of zeros, which are free space. For the flipper
-  /// of a debug build one in eleven of them is enough, behind the first hundred.
+  /// Returns the places of the bytes to flip: all, except that only one byte in 64 is taken of long runs of zeros,
+  /// which are free space. For a debug build of the flipper, one in eleven of these is enough behind the first hundred.
   private static func offsets(_ data: Data) -> [Int] {
     let bytes = [UInt8](data)
     var last = -64

@@ -5,7 +5,7 @@ import VaultModel
 
 @testable import VaultStore
 
-/// Searches of a store that has such rows.
+/// Searches of a store with rows that do not belong.
 extension ForeignRowTests {
   @Test(
     "tags of kinds, folders and attributes that are counted to another class keep no search from what there is",
@@ -23,7 +23,7 @@ extension ForeignRowTests {
     #expect(try Self.texts(keychain).contains { $0.hasPrefix("a tag leads to item \(item), ") })
   }
 
-  /// Puts in a tag that the key of `always` makes, and counts it.
+  /// Inserts a tag made with the key of `always`, and counts it.
   static func put(_ fact: Fact, _ fixture: Fixture, item: Int64) throws {
     let tag: VaultCore.Tag
     do {

@@ -5,16 +5,16 @@ import VaultModel
 
 @testable import VaultStore
 
-/// Rows that stand in the way of items of other classes, which somebody with the boot key puts in and counts into the
-/// class record of `always`; and rows that nothing counts.
+/// Rows in the way of items of other classes, which somebody with the boot key inserts and counts in the class record
+/// of `always`; and rows that no record counts.
 @Suite("Rows that do not belong") struct ForeignRowTests {
-  /// Puts in the tag of the name of the item `safe`, of `when-unlocked`, once more, leading to another item and counted
-  /// to `always`.
+  /// Inserts the name's tag of the item `safe` of `when-unlocked` a second time, leading to another item and counted to
+  /// `always`.
   private static func putNameTag(_ fixture: Fixture, item: String) throws {
     try fixture.sql("INSERT INTO tags SELECT tag, \(item), 3 FROM tags WHERE item = 2 AND substr(tag, 1, 1) < x'80'")
   }
 
-  /// The findings of a check, which has to fail.
+  /// Returns the findings of a check, which must fail.
   static func texts(_ fixture: Fixture) throws -> [String] { try texts(fixture.unlocked()) }
 
   static func texts(_ keychain: Keychain) throws -> [String] {
@@ -149,7 +149,7 @@ import VaultModel
 
   // MARK: Thousands
 
-  /// Puts in all tags of the item `safe` again and again.
+  /// Inserts all tags of the item `safe` repeatedly.
   private static func putTags(_ fixture: Fixture, rows: ClosedRange<Int>) throws {
     try fixture.sql(
       """

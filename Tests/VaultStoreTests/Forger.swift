@@ -4,8 +4,8 @@ import VaultModel
 @testable import VaultStore
 
 extension Fixture {
-  /// Writes to the vault as somebody does who has the boot key alone: through this program, which asks for no more than
-  /// the keys, and then with a record of `always` that fits everything that is there.
+  /// Writes to the vault as somebody who has only the boot key: through this program, which asks for no more than the
+  /// keys, and then with a record of `always` that fits all rows.
   func forgeAlways(_ body: (Forger) throws -> Void) throws {
     let keychain = try open()
     // A forger does not stop where an honest program does.
@@ -27,7 +27,7 @@ final class Forger {
 
   init(_ keychain: Keychain) {
     self.keychain = keychain
-    // Under keys that are not the vault's, no name of the other classes seems to be taken.
+    // With keys other than the vault's, no name of the other classes seems to be taken.
     keychain.keys.whenUnlocked = ClassKeys(classKey: RandomBytes.secret(count: 32), of: .whenUnlocked)
     keychain.keys.afterFirstUnlock = ClassKeys(classKey: RandomBytes.secret(count: 32), of: .afterFirstUnlock)
   }
@@ -38,10 +38,10 @@ final class Forger {
 
   func claim(nextRow: Int64, nextSlot: UInt32) { numbers = (nextRow, nextSlot) }
 
-  /// Makes the record say that there is no slot.
+  /// Makes the record claim that there is no slot.
   func denySlots() { deniesSlots = true }
 
-  /// Makes the record say that there are 2^`power` records of a place, or as many less than none.
+  /// Makes the record claim 2^`power` records of a place, or a negative number of that size.
   func claim(_ place: RecordSets.Place, power: Int, isNegative: Bool) throws {
     var set = RecordSet()
     set.insert(try keychain.mark(slot: 0, [], .always))
@@ -49,7 +49,7 @@ final class Forger {
     counts[place] = isNegative ? set.emptied : set
   }
 
-  /// Makes the head of an item name so many versions of that many bytes each, of which only the current one is there.
+  /// Makes the head of an item name this many versions of that many bytes each, of which only the current one exists.
   func claimVersions(_ count: Int, of text: String, size: Int) throws {
     try keychain.write { () throws(VaultError) in
       guard let name = try? ItemName(text), let old = try keychain.find(name, marking: true) else {
@@ -69,8 +69,8 @@ final class Forger {
     }
   }
 
-  /// Gives an item a value that does not open, as its current or its first version, and a head that describes it
-  /// rightly but for `surplus` bytes of its size.
+  /// Gives an item a value that does not open, as its current or its first version, and a head that describes the value
+  /// correctly, except for `surplus` bytes of its size.
   func spoil(_ text: String, version: Int, surplus: Int = 0) throws {
     try keychain.write { () throws(VaultError) in
       guard let name = try? ItemName(text), let old = try keychain.find(name, marking: true) else {
@@ -98,7 +98,7 @@ final class Forger {
     }
   }
 
-  /// Makes the record of `always` from the records that are there, as if all were right.
+  /// Makes the record of `always` from the existing rows, as if all were right.
   func finish() throws {
     var (walk, verification) = (RecordWalk(), Verification())
     var left = Int.max

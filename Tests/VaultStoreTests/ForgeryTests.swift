@@ -5,10 +5,10 @@ import VaultModel
 
 @testable import VaultStore
 
-/// Forgeries by somebody who has the disk, and with it the boot key, but no secret: all that the key of `always` can
-/// make.
+/// Forgeries by somebody who has the disk, and with it the boot key, but no secret: everything that the key of `always`
+/// can make.
 @Suite struct ForgeryTests {
-  /// Items 1 and 2 of `when-unlocked`, the second of which requires the password; 3 of `after-first-unlock`; 4 of
+  /// Makes items 1 and 2 of `when-unlocked`, the second of which requires the password; 3 of `after-first-unlock`; 4 of
   /// `always`.
   static func fixture() throws -> Fixture {
     let fixture = try Fixture()
@@ -22,7 +22,7 @@ import VaultModel
     return fixture
   }
 
-  /// Expects that the check of the unlocked vault finds it changed, and that this stays so.
+  /// Expects that the check of the unlocked vault finds it changed, and that the result stays.
   static func expectFailed(
     _ fixture: Fixture, sourceLocation: SourceLocation = #_sourceLocation, _ look: (Keychain) throws -> Void = { _ in }
   ) throws {
@@ -35,7 +35,7 @@ import VaultModel
     #expect(keychain.integrity == .failed, sourceLocation: sourceLocation)
     expectCorrupt(sourceLocation: sourceLocation) { try keychain.put("more") }
     expectCorrupt(sourceLocation: sourceLocation) { try keychain.put("boot", accessible: .always, update: true) }
-    // No unlock makes it whole.
+    // No unlock resets the result.
     keychain.lock(hidingNames: true, keepingAfterFirstUnlock: false)
     try keychain.unlock(vaultKey: fixture.vaultKey)
     #expect(keychain.integrity == .failed, sourceLocation: sourceLocation)
@@ -54,8 +54,7 @@ import VaultModel
     for _ in 0..<2 { try Self.expectFailed(fixture) }
   }
 
-  /// The item's fate when an attacker rolls it back, revives it or removes it, and then makes the record of `always`
-  /// anew.
+  /// An attacker's change of the item, after which the attacker makes the record of `always` anew.
   enum Change: CaseIterable { case rolledBack, revived, removed }
 
   @Test("a record of always that is made anew covers no change in another class", arguments: Change.allCases)
@@ -85,7 +84,7 @@ import VaultModel
       #expect(try keychain.item(named: name("safe")).policy.require == .password)
       #expect(try keychain.text("boot") == "b")
     }
-    // The check finds it by itself, also while locked.
+    // The check itself finds the row, also while locked.
     let keychain = try fixture.unlocked()
     keychain.lock(hidingNames: false)
     let result = try keychain.verify()
@@ -180,7 +179,7 @@ import VaultModel
   func times() throws {
     let fixture = try Self.fixture()
     do { try fixture.unlocked().put("pass", "p", expires: 5000, now: 4000) }
-    // The forged time is far ahead, and yet nothing of another class expires before its time.
+    // The forged time is far ahead, but no item of another class expires early.
     try fixture.forgeAlways { try $0.put("boot", "b", update: true, now: .max) }
     let keychain = try fixture.unlocked()
     #expect(try keychain.text("pass", now: 4500) == "p")

@@ -5,9 +5,9 @@ import VaultModel
 
 @testable import VaultStore
 
-/// Checks, which read the pages as they are at one moment, with those that the log has, and write nothing for it.
+/// Checks read the pages as they are at one moment, those in the log included, and write nothing.
 @Suite struct FrozenPagesTests {
-  /// A store that has a part of its records in the log alone.
+  /// Opens a store that has some of its records in the log only.
   private static func keychainWithLog(_ fixture: Fixture) throws -> Keychain {
     let keychain = try fixture.unlocked()
     for index in 0..<6 { try keychain.put("log/\(index)", String(repeating: "x", count: 3000 * index)) }
@@ -15,7 +15,7 @@ import VaultModel
     return keychain
   }
 
-  /// Takes a check to its end.
+  /// Runs a check to its end.
   private static func end(_ keychain: Keychain, records: Int = 3) throws -> Verification {
     while true { if let result = try keychain.continueVerification(records: records) { return result } }
   }
@@ -49,7 +49,7 @@ import VaultModel
     disk.fail(after: 0, failure)
     #expect(try keychain.verify().isOK)
     #expect(!disk.hasFailed)
-    // A commit that fails leaves frames in the log that belong to no transaction.
+    // A failed commit leaves frames in the log that belong to no transaction.
     for left in 1..<8 {
       disk.fail(after: left, failure, once: left % 2 == 0)
       expect(\.isStorage) { try keychain.put("log/1", String(repeating: "y", count: 700_000), update: true) }
@@ -80,7 +80,7 @@ import VaultModel
         try keychain.put("log/\(index)", String(repeating: "z", count: 5000), update: true)
         if index == 0 {
           #expect(try connection.logSalts() != before)
-          // The log has begun anew, so its frames are not those from before.
+          // The log has begun anew, so its frames are new ones.
           #expect(connection.foldsLog || connection.committed.frames < 30)
         }
         result = try keychain.continueVerification(records: records)
@@ -110,7 +110,7 @@ import VaultModel
     let keychain = try Self.keychainWithLog(fixture)
     let frames = keychain.database.connection.committed.frames
     let frame = place % 2 == 0 ? 0 : frames - 1
-    // A byte of the frame's page number, of its mark of a transaction's end, of its sums, or of its page.
+    // A byte of the frame's page number, of its mark of a transaction's end, of its checksums, or of its page.
     let offset = 32 + frame * 4120 + [3, 7, 17, 2000][place / 2]
     #expect(try keychain.verify().isOK)
     try Self.flip(fixture, "vault.db-wal", at: offset)
@@ -141,12 +141,12 @@ import VaultModel
     try FileManager.default.attributesOfItem(atPath: fixture.path("vault.db-wal"))[.size] as? Int ?? 0
   }
 
-  /// A store of some megabytes.
+  /// Makes a store of some megabytes.
   private static func large() throws -> Fixture {
     let fixture = try Fixture()
     let keychain = try fixture.unlocked()
     for index in 0..<300 {
-      // Long rows and short ones, so that the trees have pages of both kinds.
+      // Long rows and short rows, so that the trees have pages of both kinds.
       try keychain.put("large/\(index)", String(repeating: "x", count: index % 3 == 0 ? 60_000 : 1500))
     }
     return fixture
@@ -161,7 +161,7 @@ import VaultModel
     let value = String(repeating: "y", count: 200_000)
     try keychain.put("written", value)
     let (store, log) = (try keychain.database.size(), try Self.logSize(fixture))
-    // The last transaction, with the older value that it leaves, may go beyond the limit: hence the last megabyte.
+    // The last transaction, with the older value that it leaves, may exceed the limit: hence the last megabyte.
     let limit = log + FileShape.room + (store + log) / FileShape.pace + (1 << 20)
     keychain.beginVerification()
     #expect(try keychain.continueVerification(records: 1) == nil)
@@ -175,7 +175,7 @@ import VaultModel
     }
     #expect(keychain.database.connection.foldsLog)
     #expect(try Self.end(keychain, records: 100).isOK)
-    // After the check the log is folded in, and short again.
+    // After the check the log is folded in, and is short again.
     for _ in 0..<30 {
       try keychain.put("written", value, update: true)
       if keychain.hasLongLog { keychain.foldLog() }
@@ -193,7 +193,7 @@ import VaultModel
       let keychain = try fixture.unlocked()
       keychain.beginVerification()
       #expect(try keychain.continueVerification(records: 1) == nil)
-      // Less than may be written before the check has to go on, where the log is short.
+      // Less than what may be written before the check must continue, if the log is short.
       for _ in 0..<(FileShape.room / (value.utf8.count + 40_000)) { try keychain.put("written", value, update: true) }
       #expect(try Self.logSize(fixture) < limit)
       fixture = try Fixture(copying: fixture)

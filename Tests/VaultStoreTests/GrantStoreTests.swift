@@ -13,7 +13,7 @@ import VaultModel
           created: 1)))
   }
 
-  /// A closed vault with grants for the users 1 to `count`.
+  /// Makes a closed vault with grants for the users 1 to `count`.
   private static func fixture(_ count: Int = 2) throws -> (Fixture, [GrantRecord]) {
     let fixture = try Fixture.withItems(3)
     let records = try (1...count).map { try grant($0) }
@@ -36,7 +36,7 @@ import VaultModel
     keychain.lock(hidingNames: false)
     #expect(throws: VaultError.locked) { try keychain.grants(of: .whenUnlocked) }
     #expect(throws: VaultError.locked) { try keychain.changeGrants(removing: [], adding: records, now: 2000) }
-    // What can be removed now is.
+    // A removal that is possible now is done now.
     #expect(try keychain.changeGrants(removing: [records[0].id], adding: [], now: 2001) == [.whenUnlocked])
     #expect(try keychain.grants(of: .afterFirstUnlock) == [records[1]])
     try keychain.unlock(vaultKey: fixture.vaultKey)
@@ -76,7 +76,7 @@ import VaultModel
 
   @Test("that somebody forges with the boot key alone are for always items alone") func weaker() throws {
     let (fixture, _) = try Self.fixture()
-    // What that key can make count is no more than one class's record: the others stay what they are.
+    // With that key, somebody can make only one class's record count: the other classes keep theirs.
     try fixture.sql("DELETE FROM grants WHERE class = 3", "DELETE FROM hashes WHERE class = 3")
     let keychain = try fixture.unlocked()
     #expect(try keychain.grants(of: .whenUnlocked).count == 2)
@@ -162,7 +162,7 @@ import VaultModel
     try keychain.changeGrants(removing: [], adding: Array(many.dropLast()), now: 2001)
     #expect(try keychain.grants(of: .always).count == Keychain.mostGrantRecords)
     #expect(try keychain.verify().isOK)
-    // Also where their reading pauses as often as it can.
+    // The limit also holds if the reading pauses as often as possible.
     let walk = GrantWalk(keychain, AccessClass.allCases)
     while !walk.step(keychain, isTimeUp: { true }) {}
     for accessible in AccessClass.allCases {

@@ -5,9 +5,9 @@ import VaultModel
 
 @testable import VaultStore
 
-/// Files of the store that somebody has made very long, which costs no disk where they have holes.
+/// Very long files of a store, which cost no disk space because they have holes.
 @Suite("Files with holes") struct HoleTests {
-  /// A length with which no walk over all of the file would come to its end.
+  /// A length at which a walk over the whole file would not end.
   private static let length = 4 << 40
   private static let frame = 24 + 4096
 
@@ -38,7 +38,7 @@ import VaultModel
     let log = try #require(try fixture.files()["vault.db-wal"])
     let end = log.count - Self.frame
     let file = try FileHandle(forUpdating: URL(fileURLWithPath: fixture.path("vault.db-wal")))
-    // The last page of a transaction is changed, and a frame comes far behind it.
+    // The last page of a transaction is changed, and a frame stands far behind it.
     try file.seek(toOffset: UInt64(end + 100))
     try file.write(contentsOf: Data([log[end + 100] ^ 1]))
     try file.seek(toOffset: UInt64(log.count + Self.length / Self.frame * Self.frame))

@@ -4,12 +4,12 @@ import VaultModel
 
 @testable import VaultStore
 
-/// Edits of the database file that would make a new record fall on an old one: it never takes the old one's place.
+/// Edits of the database file that would make a new record overwrite an old one: the old record always stays.
 @Suite struct InsertTests {
   @Test("a lowered high-water mark of rows lets no new item take an old one's place")
   func sequence() throws {
     let fixture = try IntegrityTests.filled()
-    // A store that has no such mark cannot be misled by it.
+    // A store without such a mark cannot be misled by it.
     for sql in ["UPDATE sqlite_sequence SET seq = 0", "DELETE FROM sqlite_sequence"] { try? fixture.sql(sql) }
     let keychain = try fixture.unlocked()
     let before = try Contents(keychain)
@@ -96,7 +96,7 @@ import VaultModel
       HeadColumns(row: row, item: .random(), accessible: .always, revision: 1, policyRevision: 1, current: 1)
     }
     expectCorrupt { try database.insertHead(columns(1), sealed: [1], value: [1]) }
-    // The row of another item, and a row that no item has.
+    // The row of another item, and a row that belongs to no item.
     expectCorrupt { try database.updateHead(columns(1), sealed: [1], value: [1]) }
     expectCorrupt { try database.updateHead(columns(99), sealed: [1], value: [1]) }
     expectCorrupt { try database.insertValue(row: 3, version: 1, sealed: [1]) }
@@ -117,7 +117,7 @@ import VaultModel
       try keychain.delete([name("a")])
       try keychain.put("b")
     }
-    // The old columns go into the new item's row, whichever that is.
+    // The old columns go into the new item's row, whatever its number.
     try fixture.putBack(old.map { $0.replacing(" WHERE id = 1", with: "") })
     let keychain = try fixture.unlocked()
     expectCorrupt { _ = try keychain.text("b") }

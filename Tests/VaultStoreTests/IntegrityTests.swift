@@ -4,9 +4,9 @@ import VaultModel
 
 @testable import VaultStore
 
-/// The hashes over all records: their values after any change, and the damage that they find.
+/// The hashes over all records: their values after each change, and the damage that they find.
 @Suite struct IntegrityTests {
-  /// Items of all classes, some with several versions, attributes and folders.
+  /// Stores items of all classes, some with several versions, attributes and folders.
   static func fill(_ keychain: Keychain) throws {
     for (index, accessible) in AccessClass.allCases.enumerated() {
       for item in 0..<4 {
@@ -129,7 +129,7 @@ import VaultModel
     #expect(try keychain.verify().unchecked == [.whenUnlocked, .afterFirstUnlock])
     try keychain.unlock(vaultKey: fixture.vaultKey)
     #expect(try keychain.verify().isOK)
-    // A result stays known when a later check has fewer keys.
+    // The result is kept when a later check has fewer keys.
     keychain.lock(hidingNames: false)
     _ = try keychain.verify()
     #expect(keychain.integrity == .ok)
@@ -242,7 +242,7 @@ import VaultModel
         #expect(keychain.integrity == .failed)
         expectCorrupt { try keychain.put("new") }
       }
-      // Neither a check with fewer keys nor an unlock forgets it.
+      // Neither a check with fewer keys nor an unlock clears the result.
       keychain.lock(hidingNames: true)
       #expect(try !keychain.verify().findings.isEmpty)
       try keychain.unlock(vaultKey: fixture.vaultKey)

@@ -88,11 +88,11 @@ import VaultModel
     let id = try #require(try keychain.item(named: name("a")).id)
     #expect(try update("two", now: 4999) == StoredVersion(number: 2, of: id))
     #expect(try keychain.item(named: name("a")).expires == 5000)
-    // Another property is no new value.
+    // A change of another property is no new value.
     #expect(try update(nil, now: 5000) == StoredVersion(number: 2, of: id))
     #expect(try keychain.item(named: name("a")).expires == 5000)
     #expect(try update("three", expires: 7000, now: 5000) == StoredVersion(number: 3, of: id))
-    // The store's own newest time counts where the clock is behind it.
+    // The store's own newest time counts if the clock is behind it.
     try keychain.put("b", now: 7000)
     #expect(try update("four", now: 100) == StoredVersion(number: 4, of: id, pastExpiry: 7000))
     #expect(try keychain.item(named: name("a")).expires == nil)
@@ -108,7 +108,7 @@ import VaultModel
     let change = ItemChange(name: try name("net"), attributes: wep, update: true)
     expect(\.isInvalidValue) { try keychain.set(change, now: 3000) }
     #expect(try keychain.item(named: name("net")).attributes == wpa)
-    // With a value that fits them the attributes may change.
+    // With a value that fits the attributes, these may change.
     #expect(try keychain.set(change, value: secret("12345"), now: 3000).number == 2)
     #expect(try keychain.item(named: name("net")).attributes == wep)
   }
@@ -184,7 +184,7 @@ import VaultModel
     #expect(surplus(Array(repeating: mebibyte, count: 10), beforeNewValue: true) == 9)
     #expect(surplus([mebibyte / 2, 1, mebibyte / 2 - 1, mebibyte]) == 0)
     #expect(surplus([mebibyte / 2 + 1, mebibyte / 2, mebibyte]) == 1)
-    // A version that is too large takes the older ones with it.
+    // A version that is too large removes the older ones as well.
     #expect(surplus([1, 1, 2 * mebibyte, 1, 1]) == 3)
     #expect(surplus([1, 3 * mebibyte]) == 0 && surplus([1, 3 * mebibyte], beforeNewValue: true) == 1)
     #expect(surplus([1, .max, .max, 1]) == 3)

@@ -5,10 +5,11 @@ import VaultModel
 @testable import VaultStore
 
 @Suite("The use of an item's key") struct KeyUseTests {
-  /// A store that takes for keys what begins with `key `, and for a public half what stands behind that.
+  /// Makes the store accept as keys the values that begin with `key `, and take the rest of such a value as its public
+  /// key.
   private func checking(_ keychain: Keychain) -> Keychain {
     keychain.keyCheck = { (use, value, _) throws(ValueError) in
-      // Of those the kind knows what they are.
+      // For one-time codes, the kind itself checks the value.
       if use == .totp { return nil }
       let bytes = unsafe value.withUnsafeBytes { unsafe [UInt8]($0) }
       guard bytes.starts(with: "key ".utf8) else { throw ValueError(reason: "this is no key for \(use.name)") }
@@ -31,7 +32,7 @@ import VaultModel
     return false
   }
 
-  /// The use of an item, and the public half that is stored with it.
+  /// Returns the use of an item, and the public key that is stored with it.
   private func use(_ text: String, _ keychain: Keychain) throws -> String {
     let item = try keychain.item(named: name(text))
     let half = item.publicKey.map { String(decoding: $0, as: UTF8.self) }
@@ -84,13 +85,13 @@ import VaultModel
         #expect(isRefused { () throws(VaultError) in try keychain.set(byKind, now: 2000) }, "\(text) \(kind)")
       }
     }
-    // Of an item whose kind tells the use, also a kind without one.
+    // An item whose kind implies the use cannot get a kind without a use, either.
     #expect(isRefused { () throws(VaultError) in try make("totp", nil, kind: .note, update: true, in: keychain) })
     #expect(try ["sign", "totp", "none"].map { try keychain.item(named: name($0)) } == before)
-    // Nor does the kind of a key.
+    // The kind of a key cannot change, either.
     #expect(isRefused { () throws(VaultError) in try make("sign", nil, kind: .note, update: true, in: keychain) })
     #expect(isRefused { () throws(VaultError) in try make("sign", .sign, kind: .tlsKey, update: true, in: keychain) })
-    // Saying what it is already changes nothing.
+    // A change to the same use changes nothing.
     try make("sign", .sign, "key two", kind: .blob, update: true, in: keychain)
     #expect(try use("sign", keychain) == "sign, two")
     #expect(try keychain.verify().isOK)
@@ -103,13 +104,13 @@ import VaultModel
     func change(_ text: String, _ kind: ItemKind, _ use: KeyUse? = nil) throws {
       try keychain.set(ItemChange(name: name(text), kind: kind, use: use, update: true), now: 2500)
     }
-    // What the kind asks for in form.
+    // A text in the form that the kind requires.
     let pem = "\n-----BEGIN PRIVATE KEY-----\nMAMCAQA=\n-----END PRIVATE KEY-----\n"
     try make("ssh", nil, "key one" + pem, in: keychain)
     try change("ssh", .note)
     #expect(try keychain.item(named: name("ssh")).kind == .note)
     try change("ssh", .sshKey, .ssh)
-    // The public half is that of the value that stays, and there is no new version.
+    // The public key is that of the unchanged value, and there is no new version.
     #expect(try use("ssh", keychain) == "ssh, one" + pem)
     #expect(try keychain.item(named: name("ssh")).versions.count == 1 && keychain.text("ssh") == "key one" + pem)
     try make("totp", nil, "JBSW Y3DP", in: keychain)
@@ -118,7 +119,7 @@ import VaultModel
     try make("new", nil, "hunter2", in: keychain)
     try make("new", nil, "key two" + pem, kind: .sshKey, update: true, in: keychain)
     #expect(try use("new", keychain) == "ssh, two" + pem)
-    // What is no key stays what it is, and so does what has become one.
+    // An item whose value is no key cannot become one, and an item that has become a key stays one.
     try make("word", nil, "hunter 8", in: keychain)
     for kind in [ItemKind.totp, .sshKey] {
       #expect(
@@ -148,7 +149,7 @@ import VaultModel
     #expect(try use("a", keychain) == "sign, four")
     let wrong = #expect(throws: VaultError.self) { try keychain.amend(name("a"), value: secret("x"), now: 3000) }
     #expect(wrong?.isInvalidValue == true)
-    // What somebody leaves.
+    // A deposit is checked, too.
     #expect(try keychain.takeIn(LeftValue("a", "key five"), now: 3000) == .stored(version: 4))
     #expect(try use("a", keychain) == "sign, five")
     let left = try keychain.takeIn(LeftValue("a", "six"), now: 3000)
@@ -157,14 +158,14 @@ import VaultModel
       return
     }
     #expect(try keychain.text("a") == "key five")
-    // A version that is no key by what is asked for today is not put back.
+    // A version that is no key by today's check is not restored.
     keychain.keyCheck = { (_, value, _) throws(ValueError) in
       if value.byteCount < 8 { throw ValueError(reason: "too short today") }
       return nil
     }
     let old = #expect(throws: VaultError.self) { try keychain.restoreVersion(1, of: name("a"), now: 3000) }
     #expect(old?.isInvalidValue == true)
-    // With attributes that the use does not allow nothing is stored, and the value stays.
+    // With attributes that the use does not allow, nothing is stored, and the value stays.
     keychain.keyCheck = { (_, _, attributes) throws(ValueError) in
       if attributes["max-ttl"] != nil { throw ValueError(reason: "no such attribute") }
       return nil

@@ -4,10 +4,9 @@ import VaultCore
 import VaultModel
 import VaultStore
 
-/// A writer that is killed at random moments, over and over, on the same store.
+/// A writer that is killed at random moments, repeatedly, on the same store.
 @Suite struct KillTests {
-  /// Runs the writer, kills it `delay` microseconds after its first change, and answers the last change that it
-  /// acknowledged.
+  /// Runs the writer, kills it `delay` microseconds after its first change, and returns the last acknowledged change.
   private func kill(_ directory: String, after delay: UInt32, _ arguments: [String] = []) throws -> Int {
     let process = Process()
     process.executableURL = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
@@ -19,13 +18,13 @@ import VaultStore
     var text = Data()
     if delay > 0 {
       text = output.fileHandleForReading.availableData
-      // This makes the moment random; nothing waits for anything here.
+      // The delay makes the moment random; it waits for nothing.
       usleep(delay)
     }
     Foundation.kill(process.processIdentifier, SIGKILL)
     text += output.fileHandleForReading.readDataToEndOfFile()
     process.waitUntilExit()
-    // A line that was cut off was not acknowledged.
+    // A line cut off in the middle counts as not acknowledged.
     let lines = String(decoding: text, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
       .dropLast()
     return lines.last.flatMap { Int($0) } ?? 0
@@ -42,7 +41,7 @@ import VaultStore
       guard acknowledged > 0 else { continue }
       let left = try #require(Int(keychain.text("left")))
       #expect(try keychain.text("right") == "\(left)")
-      // The one change that was on its way may be there.
+      // The one change in progress may be there.
       #expect(left == acknowledged || left == acknowledged + 1)
       acknowledged = left
       if round % 20 == 19 { #expect(try keychain.verify().isOK) }
@@ -60,7 +59,7 @@ import VaultStore
     var acknowledged = 0
     var keys: Set<UInt8> = []
     var round: UInt32 = 0
-    // A slow machine takes longer to come to the end of a rekey, so the moments come later and later.
+    // A slow machine takes longer to finish a rekey, so the kills come later and later.
     while round < 40 || keys.count < 2 && round < 400 {
       round += 1
       let delay = round % 10 == 0 ? 0 : UInt32.random(in: 1..<(50_000 + round * round * 200))

@@ -3,14 +3,14 @@ import VaultCore
 import VaultModel
 import VaultStore
 
-/// A value that somebody leaves for an item.
+/// A value that somebody deposits for an item.
 struct LeftValue {
   var name: String
   var value: String
   var accessible: AccessClass
   var kind: ItemKind?
   var attributes: [String: String]?
-  /// The version in view, and the item.
+  /// The base version, and the item.
   var base: Int?
   var identity: ItemID?
   var time: Int64
@@ -34,7 +34,7 @@ struct LeftValue {
     }
   }
 
-  /// What is sealed, in a vault.
+  /// Returns the deposit's plaintext, and its stamp for a vault.
   func encoded(for vault: [UInt8]) throws -> (plaintext: Scratch, stamp: DepositStamp) {
     let scratch = Scratch()
     let stamp = try DepositStamp(vault: VaultID(vault), id: id, time: time)
@@ -45,7 +45,7 @@ struct LeftValue {
     return (scratch, stamp)
   }
 
-  /// A box for another vault's key.
+  /// Seals a box for a vault's key.
   func box(for key: DepositKey) throws -> [UInt8] {
     let value = Array(self.value.utf8)
     let box = try DepositBox.seal(try item, valueCount: value.count, to: key, time: time, Scratch()) { out in
@@ -57,14 +57,14 @@ struct LeftValue {
 }
 
 extension Keychain {
-  /// Leaves a value for the next unlock; its number.
+  /// Deposits a value for the next unlock, and returns the deposit's number.
   @discardableResult
   func leave(_ left: LeftValue) throws -> Int64 {
     let (plaintext, stamp) = try left.encoded(for: vaultID)
     return try leaveDeposit(plaintext, stamp, for: left.accessible, by: left.author)
   }
 
-  /// Takes a value in at once.
+  /// Takes in a deposit at once.
   func takeIn(
     _ left: LeftValue, now: Int64, _ decide: @escaping DepositDecision = { _, _, _ in nil }
   ) throws -> TakenDeposit.Result {
@@ -72,7 +72,7 @@ extension Keychain {
     return try takeInDeposit(plaintext, stamp, for: left.accessible, by: left.author, now: now, decide).result
   }
 
-  /// Hands a box in, which is taken in at once where the vault is unlocked.
+  /// Hands in a box, which is taken in at once if the vault is unlocked.
   func handIn(_ box: [UInt8], now: Int64 = 2000, isUnlocked: Bool = true) throws -> TakenDeposit.Result? {
     let scratch = Scratch()
     let left = LeftValue("", time: now)
@@ -85,7 +85,7 @@ extension Keychain {
     return try takeInDeposit(scratch, stamp, for: .whenUnlocked, by: left.author, now: now) { _, _, _ in nil }.result
   }
 
-  /// Takes in all that waits, or as little as one part may, and tells what came of each.
+  /// Takes in all waiting deposits, or as few as one part may, and returns the result of each.
   func takeInAll(
     now: Int64 = 2000, onePart: Bool = false, _ decide: @escaping DepositDecision = { _, _, _ in nil }
   ) throws -> [TakenDeposit.Result] {
@@ -96,14 +96,14 @@ extension Keychain {
     return results
   }
 
-  /// The reasons for which deposits are kept aside, by their numbers.
+  /// Returns the reasons why deposits are kept aside, by their numbers.
   func keptAside() throws -> [DepositObstacle] {
     try toldDeposits(after: 0, limit: 10_000).compactMap(\.obstacle)
   }
 }
 
 extension Fixture {
-  /// The keychain after a rekey, or that of a salvage, which loses nothing.
+  /// Returns the keychain after a rekey, or that of a salvage, which loses nothing.
   func copy(_ keychain: Keychain, bySalvage: Bool) throws -> Keychain {
     guard bySalvage else {
       try rekey(keychain).complete()

@@ -5,7 +5,7 @@ import VaultModel
 @testable import VaultStore
 
 /// Rows that somebody with the boot key chooses so that their marks under the key of `always` add up to those of the
-/// rows that they replace: an exclusive or is linear.
+/// rows that they replace; this is possible because an exclusive or is linear.
 @Suite struct LinearForgeryTests {
   private struct TagRow {
     let tag: VaultCore.Tag
@@ -23,13 +23,13 @@ import VaultModel
     }
 
     static func junk(_ item: Int64) throws -> TagRow {
-      // The first bit marks a tag that is not of a name.
+      // The first bit marks a tag of something other than a name.
       let bytes = [0xff] + RandomBytes.array(count: VaultCore.Tag.count - 1)
       return TagRow(tag: try #require(unsafe VaultCore.Tag(bytes.span.bytes)), item: item)
     }
   }
 
-  /// A vector over the field of two elements, and the choice that gives it.
+  /// A vector over the field of two elements, and the choice of rows that gives it.
   private struct Choice {
     var words: [UInt64]
     var chosen: Set<Int> = []
@@ -48,7 +48,7 @@ import VaultModel
       chosen.formSymmetricDifference(other.chosen)
     }
 
-    /// Adds vectors of a basis as long as one has the leading bit; answers the leading bit that is left.
+    /// Adds vectors of a basis as long as one of them has the leading bit; returns the remaining leading bit.
     mutating func reduce(_ basis: [Int: Choice]) -> Int? {
       while let bit = leading {
         guard let other = basis[bit] else { return bit }
@@ -58,7 +58,7 @@ import VaultModel
     }
   }
 
-  /// One row of each pair, chosen so that the marks of all give `sum`.
+  /// Chooses one row of each pair, so that the marks of all chosen rows add up to `sum`.
   private static func choose(
     _ pairs: [(TagRow, TagRow)], _ sum: RecordMark, _ keychain: Keychain
   ) throws -> [TagRow] {

@@ -4,7 +4,7 @@ import VaultModel
 import VaultStore
 
 @Suite struct LockTests {
-  /// One item of each class, in a vault that was closed.
+  /// Makes one item of each class, and closes the vault.
   private func fixture() throws -> Fixture {
     let fixture = try Fixture()
     let keychain = try fixture.unlocked()

@@ -4,11 +4,11 @@ import VaultModel
 
 @testable import VaultStore
 
-/// Long logs: folded into the main file between two changes where the owner sees to it, and by a commit in the end.
+/// Long logs: folded into the main file between two changes if the owner does so, and otherwise in the end by a commit.
 @Suite("A log that has grown long") struct LongLogTests {
   private static let mainFile = "vault.db"
 
-  /// A keychain whose log is long with 10 frames, and folded by a commit with 40.
+  /// Opens a keychain whose log counts as long from 10 frames, and is folded by a commit at 40.
   private func keychain(_ fixture: Fixture) throws -> Keychain {
     let keychain = try fixture.unlocked()
     try keychain.database.connection.checkpoint()
@@ -34,7 +34,7 @@ import VaultModel
     let folded = try fixture.files()[Self.mainFile]
     #expect(before != folded)
     #expect(!keychain.hasLongLog)
-    // All of the log was folded in, so the next change begins it anew.
+    // The whole log was folded in, so the next change begins it anew.
     try keychain.put("other")
     #expect(keychain.database.connection.committed.frames < 10)
     #expect(try fixture.files()[Self.mainFile] == folded)

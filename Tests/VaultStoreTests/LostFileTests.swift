@@ -16,7 +16,7 @@ import VaultTesting
       switch self {
       case .removed: try manager.removeItem(atPath: path)
       case .replaced:
-        // A copy has the same bytes, and the open file is lost all the same.
+        // A copy has the same bytes, but the open file still lost its name.
         try manager.copyItem(atPath: path, toPath: path + ".other")
         try setMode(path + ".other", 0o600)
         #expect(unsafe rename(path + ".other", path) == 0)
@@ -35,7 +35,7 @@ import VaultTesting
     name == "vault.db-wal" && loss != .replaced ? goneLog : lost(name)
   }
 
-  /// The reason and what to do, each on its own.
+  /// Returns the error with the reason and the advice apart.
   private static func error(_ name: String, _ loss: Loss) -> VaultError {
     let parts = reason(name, loss).split(separator: "; ", maxSplits: 1).map(String.init)
     return .distrusted(parts[0], advice: parts[1])
@@ -95,7 +95,7 @@ import VaultTesting
         for _ in 0..<2 { #expect(try !keychain.verify().isOK) }
       case .checkAfterReturn:
         #expect(try !keychain.verify().isOK)
-        // The open file itself gets its name back, but any file of that name would look like it.
+        // The open file itself gets its name back, but any file of that name would look the same.
         try FileManager.default.moveItem(atPath: fixture.path("kept"), toPath: fixture.path("vault.db-wal"))
         #expect(try !keychain.verify().isOK)
         try FileManager.default.moveItem(atPath: fixture.path("vault.db-wal"), toPath: fixture.path("kept"))
@@ -172,7 +172,7 @@ import VaultTesting
       signal(SIGXFSZ, SIG_IGN)
       var keychain: Keychain? = try Keychain(opening: directory)
       try keychain?.unlock(vaultKey: secret([UInt8](repeating: 4, count: 32)))
-      // The first change is folded in.
+      // The first change is folded into the main file.
       try keychain?.put("first", "kept")
       let before = try Data(contentsOf: URL(fileURLWithPath: directory + "/vault.db"))
       for index in 0..<40 { try keychain?.put("last", "\(index)", update: true) }

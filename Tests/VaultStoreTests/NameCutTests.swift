@@ -6,9 +6,9 @@ import VaultTesting
 
 @testable import VaultStore
 
-/// Power cuts while a store's files get their names: whatever was said to be done is there afterwards.
+/// Power cuts while a store's files get their names: every acknowledged step survives.
 @Suite struct NameCutTests {
-  /// True when there is a vault, which has to be whole; where there is none, one can be made.
+  /// Returns true if there is a vault, which must be whole; if there is none, a new one must be possible.
   private func isThere(_ left: Fixture) throws -> Bool {
     do {
       let keychain = try left.unlocked()
@@ -30,7 +30,7 @@ import VaultTesting
         Issue.record("\(cut): \(error)")
       }
     }
-    // Without these the cuts would be no test.
+    // Without such cuts, this test would prove nothing.
     #expect(before > 3 && disk.cuts.contains { $0.isAfterwards })
   }
 

@@ -17,7 +17,7 @@ import VaultModel
     try keychain.set(ItemChange(name: name("a"), kind: .note), value: secret("short"), now: 2000)
   }
 
-  /// A change of the item that is there, and one of an item that is not.
+  /// The name of an existing item, and of a new one.
   static let names = ["a", "new"]
 
   private func change(_ text: String) throws -> ItemChange {
@@ -91,7 +91,7 @@ import VaultModel
     let change = try change("a")
     #expect(!keychain.wantsAhead(valueOf: SealedAhead.little, for: change, ahead))
     #expect(!keychain.wantsAhead(valueOf: Keychain.maximumValue + 1, for: change, ahead))
-    // One that is not to change what is there is refused.
+    // A change that must not update an existing item is refused.
     let unwilling = ItemChange(name: try name("a"))
     #expect(!keychain.wantsAhead(valueOf: Self.value.count, for: unwilling, ahead) && !seal(unwilling))
   }

@@ -5,10 +5,10 @@ import VaultModel
 
 @testable import VaultStore
 
-/// Numbers that somebody writes into the store to leave none for new items and slots: with the boot key, or without any
+/// Numbers that somebody writes into the store to leave none for new items and slots, with the boot key or without any
 /// key.
 @Suite("The numbers of new items and slots") struct NumberTests {
-  /// Salvages the store, makes a backup of the result, and restores that.
+  /// Salvages the store, makes a backup of the result, and restores the backup.
   private func saved(_ fixture: Fixture) throws -> (losses: [Finding], restored: Fixture) {
     let salvage = try Salvage(fixture.unlocked(), in: fixture.path("salvage"), now: 5000)
     while try !salvage.step(items: 2) {}
@@ -18,7 +18,7 @@ import VaultModel
     return (salvage.result.losses, restored)
   }
 
-  /// Expects that a vault takes items of these classes, again and again, and slots.
+  /// Expects that a vault repeatedly takes new items of these classes, and new slots.
   private func expectRoom(
     _ keychain: Keychain, _ fixture: Fixture, _ classes: [AccessClass] = AccessClass.allCases,
     sourceLocation: SourceLocation = #_sourceLocation
@@ -38,7 +38,7 @@ import VaultModel
     #expect(keychain.facts[.whenUnlocked]?.nextSlot == keychain.nextSlotID, sourceLocation: sourceLocation)
   }
 
-  /// Expects that the salvaged store is a vault like any other, and answers the losses.
+  /// Expects that the salvaged store is an ordinary vault, and returns the losses.
   private func expectSaved(_ fixture: Fixture, sourceLocation: SourceLocation = #_sourceLocation) throws -> [Finding] {
     let (losses, restored) = try saved(fixture)
     let keychain = try restored.unlocked(with: fixture.vaultKey)
@@ -140,7 +140,7 @@ import VaultModel
       let keychain = try fixture.unlocked()
       try expectRoom(keychain, fixture)
       #expect(try keychain.text("boot") == "b")
-      // An item does not take such a number along to another class.
+      // An item does not carry such a number over to another class.
       expectCorrupt {
         try keychain.set(ItemChange(name: name("boot"), accessible: .whenUnlocked, update: true), now: 3000)
       }
@@ -157,7 +157,7 @@ import VaultModel
     let row = first + Keychain.rowsApart - 1
     try fixture.sql("UPDATE heads SET id = \(row) WHERE id = 4", "UPDATE tags SET item = \(row) WHERE item = 4")
     let keychain = try fixture.unlocked()
-    // The token has the first of these rows, and another one is free.
+    // The token has the first of these rows, and another row is free.
     #expect(try (first..<row).contains(keychain.nextRow(for: .whenUnlocked)))
     for index in 0..<3 { try keychain.put("new \(index)") }
     for index in 0..<3 { #expect(try keychain.text("new \(index)") == "value") }
@@ -176,7 +176,7 @@ import VaultModel
     let keychain = try fixture.unlocked()
     let next = try (0..<4).map { _ in try keychain.nextRow(for: .whenUnlocked) }
     #expect(next.allSatisfy { (101..<first + Keychain.rowsApart - 1).contains($0) }, "\(next)")
-    // A walk would find the row behind the last one, again and again.
+    // A walk would find the row behind the last one every time.
     #expect(Set(next).count > 1, "\(next)")
   }
 

@@ -4,10 +4,10 @@ import VaultModel
 
 @testable import VaultStore
 
-/// Rows of the small tables that are none of ours: another class, an identity that is none, more bytes than SQLite
-/// reads.
+/// Rows of the small tables that this program never writes: an unknown class, an invalid identity, more bytes than
+/// SQLite reads.
 @Suite("A row that cannot be read") struct OddRowTests {
-  /// An edit of the store, and how the one finding that it leads to begins.
+  /// An edit of the store, and the beginning of the single finding that it causes.
   struct Edit: Sendable, CustomTestStringConvertible {
     var sql: String
     var finding: String
@@ -16,7 +16,7 @@ import VaultModel
     init(_ sql: String, _ finding: String) { (self.sql, self.finding) = (sql, finding) }
   }
 
-  /// A closed vault with two items, two slots, grants, and deposits that are kept aside.
+  /// Makes a closed vault with two items, two slots, grants, and deposits that are kept aside.
   private static func fixture() throws -> Fixture {
     let fixture = try Fixture.withItems(2)
     let keychain = try fixture.unlocked()
@@ -32,10 +32,10 @@ import VaultModel
     return fixture
   }
 
-  /// More bytes than a record has, and more than SQLite reads here. A page with such a row of a table that goes by
-  /// names is kept from it, since it would read all of the row to compare the name.
+  /// More bytes than a record has, and more than SQLite reads here. If a table is searched by name, a page with such a
+  /// row is kept from SQLite, because it would read the whole row to compare the name.
   private static let (long, longer) = ("zeroblob(1000000)", "zeroblob(3000000)")
-  /// A name of as many bytes.
+  /// A name of as many bytes as the longer row.
   private static let name = "hex(zeroblob(1500000))"
 
   @Test(
@@ -70,13 +70,13 @@ import VaultModel
     try fixture.sql(edit.sql)
     let keychain = try fixture.unlocked()
     let texts = try keychain.verify().findings.map(\.text)
-    // The page of a number below zero, and the next key among the facts, are findings as well.
+    // The page with a number below zero, and the next key among the facts, are findings as well.
     let rest = texts.filter {
       !$0.hasPrefix(edit.finding) && !$0.hasPrefix("the fact rekeying about") && !$0.hasSuffix("has a row below zero")
     }
     #expect(texts.contains { $0.hasPrefix(edit.finding) } && rest.isEmpty, "\(texts)")
     #expect(keychain.integrity == .failed)
-    // All the rest is read as before.
+    // Everything else is read as before.
     #expect(keychain.slots.contains { $0.id == 1 })
     #expect(try keychain.names("").count == 2)
   }
@@ -145,7 +145,7 @@ import VaultModel
 
   @Test("of the facts keeps longer ones that are the vault's readable, and ends all writing") func facts() throws {
     let fixture = try Self.fixture()
-    // More than lies in the page of its row.
+    // The record is longer than the page of its row.
     try fixture.sql(
       "INSERT OR REPLACE INTO meta VALUES('stale-slots', CAST(zeroblob(5000) || x'02000000' AS BLOB))",
       "INSERT INTO meta VALUES('aaa', \(Self.longer))")

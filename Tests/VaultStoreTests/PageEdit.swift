@@ -1,23 +1,24 @@
 import Foundation
 
-// Edits by an adversary below SQLite: the pages of a table's tree (sqlite.org/fileformat.html §1.6) led elsewhere.
+// Edits by an adversary below SQLite: the pages of a table's tree (sqlite.org/fileformat.html §1.6) are linked to other
+// places.
 extension Fixture {
   /// The new children of a tree's root.
   enum Circle: CaseIterable {
-    /// All are the root.
+    /// All children are the root.
     case root
-    /// All are the first one.
+    /// All children are the first child.
     case firstChild
-    /// The first stays, the others are the root: no walk over it comes to an end by itself.
+    /// The first child stays, and the others are the root: no walk over the tree ends by itself.
     case childAndRoot
-    /// The last is the first one, so that the highest key is another.
+    /// The last child is the first one, so that the highest key changes.
     case lastIsFirst
   }
 
-  /// Leads the tree of a table or an index of the closed vault in a circle. Its root has to have children.
+  /// Links the tree of a table or an index of the closed vault in a circle. The tree's root must have children.
   func lead(_ name: String, in circle: Circle) throws {
     let root = try Self.run(path("vault.db"), "SELECT rootpage FROM sqlite_schema WHERE name = '\(name)'")
-    // Pages in the log would count before those that are changed here.
+    // Pages in the log would take precedence over the pages changed here.
     _ = try Self.run(path("vault.db"), "PRAGMA wal_checkpoint(TRUNCATE)")
     let file = try FileHandle(forUpdating: URL(fileURLWithPath: path("vault.db")))
     defer { try? file.close() }
@@ -26,7 +27,8 @@ extension Fixture {
       throw RawError(text: "\(name) has no interior page")
     }
     let cells = Int(page[3]) << 8 | Int(page[4])
-    // The places of the children's numbers: at the beginning of each cell, and for the last child in the page's header.
+    // The places of the children's page numbers: at the beginning of each cell, and for the last child in the page's
+    // header.
     let places = (0..<cells).map { Int(page[12 + 2 * $0]) << 8 | Int(page[13 + 2 * $0]) } + [8]
     guard cells >= 2 else { throw RawError(text: "\(name) has too few pages") }
     let first = page[places[0]..<places[0] + 4]

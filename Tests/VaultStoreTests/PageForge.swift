@@ -3,31 +3,31 @@ import Foundation
 import Glibc
 import Testing
 
-/// An adversary's workshop for the pages of a closed store (sqlite.org/fileformat2.html §1.6): trees are laid anew from
-/// the cells of two states of the store. No key is needed for any of it.
+/// An adversary's tools for the pages of a closed store (sqlite.org/fileformat2.html §1.6): trees are laid out anew
+/// from the cells of two states of the store. No key is needed for this.
 struct PageForge {
   static let size = 4096
   /// The store's main file.
   private let path: String
   private(set) var data: [UInt8]
 
-  /// A cell of a tree's leaf: the number of its row, 0 in an index, and its bytes.
+  /// A cell of a tree's leaf: the number of its row (0 in an index) and its bytes.
   struct Cell {
     var row: Int64 = 0
     var bytes: [UInt8]
   }
 
-  /// Takes the closed store, with all of it in the main file.
+  /// Reads the closed store, with all of it in the main file.
   init(_ fixture: Fixture) throws { try self.init(fixture.directory) }
 
-  /// Takes the closed store in a folder.
+  /// Reads the closed store in a folder.
   init(_ directory: String) throws {
     path = directory + "/vault.db"
     _ = try Fixture.run(path, "PRAGMA wal_checkpoint(TRUNCATE)")
     data = [UInt8](try Data(contentsOf: URL(fileURLWithPath: path)))
   }
 
-  /// Writes the file, with a header that fits it, and a hole behind it where it is to have more pages.
+  /// Writes the file with a matching header, and with a hole behind it if it must have more pages.
   mutating func write(pages: Int = 0) throws {
     let pages = max(pages, data.count / Self.size)
     put(pages, at: 28, bytes: 4)
@@ -40,11 +40,12 @@ struct PageForge {
     try setMode(path, 0o600)
   }
 
-  /// Leaves the file as it was, and puts these pages and the first into a log beside it (sqlite.org/walformat.html).
+  /// Leaves the file as it was, and puts the first page and these pages into a log beside it
+  /// (sqlite.org/walformat.html).
   ///
   /// - Parameters:
-  ///   - endingEach: true when each of them is a transaction; otherwise all are one. A page 0 has the content of page
-  ///     1.
+  ///   - endingEach: true if each page is a transaction of its own; otherwise all are one. A page 0 has the content of
+  ///     page 1.
   ///   - count: the number of pages that the database has according to the log.
   mutating func writeLog(_ pages: [Int], endingEach: Bool = false, count: Int? = nil) throws {
     let count = count ?? data.count / Self.size
@@ -111,7 +112,7 @@ struct PageForge {
     try Fixture.run(path, "SELECT rootpage FROM sqlite_schema WHERE name = '\(name)'")
   }
 
-  /// The cells of a tree in their order: those of the leaves, and in an index those between them.
+  /// Returns the cells of a tree in order: those of the leaves, and in an index also those between them.
   func cells(_ page: Int) -> [Cell] {
     // Page 1 has the file's header before its own.
     let (start, header) = (Self.offset(page), Self.offset(page) + (page == 1 ? 100 : 0))
@@ -138,13 +139,13 @@ struct PageForge {
 
   // MARK: Laying
 
-  /// Lays a leaf with these cells on a new page, or on a page that is there, and answers its number.
+  /// Lays a leaf with these cells on a new page, or on an existing page, and returns its number.
   @discardableResult
   mutating func leaf(_ cells: [Cell], isTable: Bool = true, on page: Int? = nil) -> Int {
     lay(cells.map(\.bytes), kind: isTable ? 13 : 10, header: 8, on: page)
   }
 
-  /// Lays a page above others: each child with the key that ends it, and the last child. Answers its number.
+  /// Lays an interior page: each child with the key that ends it, and the last child. Returns the page's number.
   @discardableResult
   mutating func interior(
     _ children: [(page: Int, key: [UInt8])], last: Int, isTable: Bool = true, on page: Int? = nil
@@ -183,7 +184,7 @@ struct PageForge {
     data.replaceSubrange(..<100, with: header)
   }
 
-  /// Adds a page with nothing on it and answers its number.
+  /// Adds an empty page and returns its number.
   mutating func emptyPage() -> Int {
     data += [UInt8](repeating: 0, count: Self.size)
     return data.count / Self.size

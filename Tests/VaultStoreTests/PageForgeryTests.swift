@@ -5,7 +5,7 @@ import VaultModel
 
 @testable import VaultStore
 
-/// Pages that are two things at once, and trees that are none.
+/// Pages that serve two purposes at once, and malformed trees.
 extension ShapeForgeryTests {
   @Test("a page, or a long row's pages, that two ways lead to", arguments: ["page", "row", "other table"])
   func shared(what: String) throws {
@@ -19,7 +19,7 @@ extension ShapeForgeryTests {
     case "page": forge.interior([(first, PageForge.varint(3)), (last, PageForge.varint(20))], last: last, on: root)
     case "row":
       var copy = cells[2]
-      // The row's number comes behind its length, of three bytes.
+      // The row's number stands behind the cell's length of three bytes.
       copy.bytes[3] = 98
       let copied = forge.leaf([copy])
       forge.interior([(first, PageForge.varint(3)), (last, PageForge.varint(97))], last: copied, on: root)
@@ -55,13 +55,13 @@ extension ShapeForgeryTests {
     let content = forge.number(at: start + 5, bytes: 2)
     switch variation {
     case 0:
-      // A free block that lies on a cell.
+      // A free block that overlaps a cell.
       forge.put(content, at: start + 1, bytes: 2)
     case 1: forge.put(content + 8, at: start + 5, bytes: 2)
     case 2: forge.put(content - 8, at: start + 5, bytes: 2)
     case 3: forge.data(start + 7, 1)
     case 4:
-      // Two free blocks that lead to each other.
+      // Two free blocks that link to each other.
       forge.put(content - 32, at: start + 5, bytes: 2)
       forge.put(content - 32, at: start + 1, bytes: 2)
       for (block, next) in [(content - 32, content - 16), (content - 16, content - 32)] {
@@ -73,7 +73,7 @@ extension ShapeForgeryTests {
     try forge.write()
     let (fixture, text) = (new, "the table meta: page \(page) has ")
     guard variation != 5 else {
-      // The vault's identity is read from it before any check.
+      // The vault's identity is read from this page before any check.
       if (try? fixture.unlocked()) != nil { try expectFound(fixture, text) }
       return
     }
@@ -120,7 +120,7 @@ extension ShapeForgeryTests {
     if isPage { return try expectFound(new, "the file: 1 pages are for nothing") }
     forge.put(forge.data.count / PageForge.size - 1, at: 28, bytes: 4)
     try Data(forge.data).write(to: URL(fileURLWithPath: new.path("vault.db")))
-    // A file that is longer than its header says is found when its pages are frozen, or by the header.
+    // A file longer than its header says is found when its pages are frozen, or by the header.
     try expectFound(new, "vault.db has another size than it should have")
   }
 
@@ -139,7 +139,7 @@ extension ShapeForgeryTests {
     let (new, _) = try Self.stores()
     var forge = try PageForge(new)
     let page = forge.leaf(forge.cells(try forge.root("meta")), isTable: false)
-    // SQLite would take the entry for the table itself wherever that is looked up by its key.
+    // SQLite would take the entry for the table itself whenever it looks the table up by its key.
     var cells = forge.cells(1)
     let text = Array("indexsqlite_autoindex_meta_1meta".utf8)
     let record = [6, 23, 59, 21, 1, 0] + text + [UInt8(page)]

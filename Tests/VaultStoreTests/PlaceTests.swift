@@ -4,7 +4,7 @@ import VaultCore
 import VaultModel
 import VaultStore
 
-/// Stores whose files are copied, taken away or put elsewhere, and whose clock jumps.
+/// Stores whose files are copied, removed or moved, and whose clock jumps.
 @Suite struct PlaceTests {
   private let manager = FileManager.default
 
@@ -58,7 +58,7 @@ import VaultStore
     let fixture = try IntegrityTests.filled()
     let expected = try Contents(fixture.unlocked())
     do {
-      // A new keychain, which has read nothing yet.
+      // A new keychain, which has not read anything yet.
       let keychain = try fixture.unlocked()
       try manager.removeItem(atPath: fixture.directory)
       #expect(try Contents(keychain) == expected)

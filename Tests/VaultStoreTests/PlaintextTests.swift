@@ -23,7 +23,7 @@ import VaultStore
       try keychain.put("iothome/express.always", "aquamarine", update: true)
       try keychain.move(from: name("iothome/express.always"), to: name("iothome/express"), now: 3000)
       let files = try fixture.files()
-      // The positive control: the label of a slot is in the clear.
+      // The positive control: a slot's label stands in the clear.
       #expect(find(["slot 1"], in: files) == ["slot 1"])
       #expect(files["vault.db-wal"]?.isEmpty == false)
       #expect(find(words, in: files) == [])

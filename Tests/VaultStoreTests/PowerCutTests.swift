@@ -6,14 +6,14 @@ import VaultTesting
 
 @testable import VaultStore
 
-/// Power cuts at any moment: all that was acknowledged is there afterwards, and the store is whole.
+/// Power cuts at any moment: everything acknowledged survives, and the store is whole.
 @Suite struct PowerCutTests {
-  /// The names and values that there should be.
+  /// The expected names and values.
   private typealias Content = [String: String]
 
-  /// Changes a store in every way, and notes after which operation of the disk each was acknowledged.
+  /// Changes a store in every way, and records the operation of the disk after which each change was acknowledged.
   ///
-  /// - Parameter defers: true to write to the audit log between the changes, and not to wait for the disk.
+  /// - Parameter defers: true to write to the audit log between the changes, without waiting for the disk.
   private func work(
     _ keychain: Keychain, _ disk: FaultyDisk, defers: Bool = false
   ) throws -> [(acknowledged: Int, content: Content)] {
@@ -43,11 +43,12 @@ import VaultTesting
     return steps
   }
 
-  /// Does the work, cuts the power before and after every sync, each time with every luck, and answers the losses.
+  /// Does the work, cuts the power before and after every sync, each time with every kind of luck, and returns the
+  /// losses.
   ///
   /// - Parameters:
-  ///   - synchronous: a setting of SQLite's in place of the store's own.
-  ///   - defers: true with writes between that are not waited for.
+  ///   - synchronous: a setting of SQLite to use instead of the store's own.
+  ///   - defers: true to write in between without waiting for the disk.
   private func losses(synchronous: String? = nil, defers: Bool = false) throws -> [String] {
     let fixture = try Fixture()
     let disk = try FaultyDisk(fixture)
@@ -55,7 +56,7 @@ import VaultTesting
     do {
       let keychain = try fixture.unlocked()
       if let synchronous { try keychain.database.connection.execute("PRAGMA synchronous = \(synchronous)") }
-      // With so short a log it is folded in, and used from its beginning again, several times.
+      // A log this short is folded in, and begun anew, several times.
       keychain.database.connection.longLog = 12
       steps = try work(keychain, disk, defers: defers)
     }
@@ -68,7 +69,7 @@ import VaultTesting
     for cut in cuts.sorted() {
       for luck in FaultyDisk.Luck.allCases {
         let files = disk.files(events, cutAfter: cut, luck)
-        // The change that was on its way may be there or not.
+        // The change in progress may be there or not.
         let known = steps.lastIndex { $0.acknowledged <= cut } ?? 0
         let allowed = steps[known...].prefix(2).map(\.content)
         if let loss = try loss(files, fixture, allowed) { losses.append("cut after \(cut), \(luck): \(loss)") }
@@ -77,7 +78,7 @@ import VaultTesting
     return losses
   }
 
-  /// The fault in the files after a cut; nil when there is none.
+  /// Returns the fault in the files after a cut; nil if there is none.
   private func loss(_ files: [String: Data], _ fixture: Fixture, _ allowed: [Content]) throws -> String? {
     let copy = try FileCopy(files)
     do {
@@ -131,7 +132,7 @@ import VaultTesting
   }
 }
 
-/// Files in a directory of their own, in memory rather than on the disk where that can be had.
+/// Files in a directory of their own, in memory instead of on the disk if possible.
 final class FileCopy {
   let directory: String
 

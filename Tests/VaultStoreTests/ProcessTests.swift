@@ -4,7 +4,7 @@ import VaultCore
 import VaultModel
 import VaultStore
 
-/// Stores that several processes open, and whose process dies.
+/// Stores that several processes open, and stores whose process dies.
 @Suite struct ProcessTests {
   @Test("a second opener is told who has the store")
   func sameProcess() throws {
@@ -43,7 +43,7 @@ import VaultStore
           var status = stat()
           return unsafe fstat(number, &status) == 0 && (status.st_dev, status.st_ino) == (lock.st_dev, lock.st_ino)
         })
-      // The same open file under another number, as between fork and exec.
+      // The same open file under another descriptor, as between fork and exec.
       shared = dup(own)
       withExtendedLifetime(keychain) {}
     }

@@ -3,14 +3,14 @@ import Foundation
 import Testing
 import VaultStore
 
-// Edits by an adversary: the database through plain SQLite, without a key.
+// Edits by an adversary who uses plain SQLite, without a key.
 extension Fixture {
   /// Runs statements on the closed vault's database.
   func sql(_ statements: String...) throws {
     for statement in statements { _ = try Self.run(path("vault.db"), statement) }
   }
 
-  /// Copies of rows, each as an SQL statement that puts the row back.
+  /// Returns copies of rows, each as an SQL statement that puts the row back.
   func copied(_ table: String, where condition: String) throws -> [String] {
     // quote() writes numbers and blobs as SQL literals.
     let names = [
@@ -25,7 +25,7 @@ extension Fixture {
     }
   }
 
-  /// The first column of each row; there has to be one.
+  /// Returns the first column of each row; there must be at least one row.
   private func texts(_ sql: String) throws -> [String] {
     var connection: OpaquePointer?
     defer { unsafe sqlite3_close(connection) }
@@ -41,20 +41,21 @@ extension Fixture {
     return rows
   }
 
-  /// A copy of some columns of an item's row in `heads`, as an SQL statement that puts them back and leaves the others.
+  /// Returns a copy of some columns of an item's row in `heads`, as an SQL statement that restores these and leaves the
+  /// others.
   func copied(_ columns: [String], ofItem item: Int) throws -> [String] {
     let list = columns.map { "'\($0) = ' || quote(\($0))" }.joined(separator: " || ', ' || ")
     let sql = "SELECT 'UPDATE heads SET ' || \(list) || ' WHERE id = \(item)' FROM heads WHERE id = \(item)"
     return try texts(sql)
   }
 
-  /// The columns that make the head, without the value beside it.
+  /// The columns that make up the head, without the value beside it.
   static let headColumns = ["class", "revision", "policy", "current", "sealed"]
 
-  /// Puts back what ``copied(_:where:)`` took.
+  /// Puts back the rows that ``copied(_:where:)`` returned.
   func putBack(_ rows: [String]) throws { for row in rows { try sql(row) } }
 
-  /// The number of rows in a table, also while the vault is open.
+  /// Returns the number of rows in a table, also while the vault is open.
   func rows(_ table: String) throws -> Int {
     let copy = try Self.temporaryDirectory()
     defer { try? FileManager.default.removeItem(atPath: copy) }
@@ -73,7 +74,7 @@ extension Fixture {
     try body()
   }
 
-  /// Runs one statement and answers the first column of its last row.
+  /// Runs one statement and returns the first column of its last row.
   static func run(_ path: String, _ sql: String) throws -> Int {
     var connection: OpaquePointer?
     defer { unsafe sqlite3_close(connection) }

@@ -5,11 +5,11 @@ import VaultModel
 
 @testable import VaultStore
 
-/// Rekeys that are cut off at any moment: afterwards there is the old vault, which can resume the rekey, or the new
-/// one.
+/// Rekeys cut off at any moment: afterwards there is either the old vault, which can resume the rekey, or the new
+/// vault.
 @Suite struct RekeyCutTests {
-  /// Opens the files that a killed process left, with whichever key opens them, and completes the rekey if it was not
-  /// complete. True when it was the new vault already.
+  /// Opens the files that a killed process left, with whichever key opens them, and completes an incomplete rekey.
+  /// Returns true if the new vault was already in place.
   static func check(_ files: Fixture, _ expected: Contents) throws -> Bool {
     var wasNew = false
     do {
@@ -21,7 +21,7 @@ import VaultModel
       } else {
         wasNew = (try? keychain.unlock(vaultKey: secret(Fixture.nextKey))) != nil
         if !wasNew {
-          // The rekey was cut off before it was written down.
+          // The rekey was cut off before it was recorded.
           try keychain.unlock(vaultKey: files.vaultKey)
           try files.rekey(keychain).complete()
         }
@@ -87,7 +87,7 @@ import VaultModel
       }
       switch step {
       case .opened:
-        // The steps that are left then are not needed.
+        // The remaining steps are not needed then.
         try rekey.complete()
         #expect(try Contents(keychain) == expected)
       case .renamed, .synced:
@@ -157,7 +157,7 @@ import VaultModel
     let disk = try FaultyDisk(fixture, in: "rekey")
     let rekey = try fixture.resume(keychain)
     disk.fail(after: 0, FaultyDisk.Failure.allCases[0])
-    // So long a step walks all items before it writes.
+    // A step this long walks over all items before it writes.
     #expect(throws: VaultError.diskFull) { while try !rekey.step(records: 1000) {} }
     disk.recover()
     try keychain.delete([name("folder 1/item 1")])

@@ -5,9 +5,9 @@ import VaultModel
 
 @testable import VaultStore
 
-/// The end of a rekey, which is taken again when it came to nothing after the second store had everything.
+/// The end of a rekey, repeated after it failed when the second store already had everything.
 @Suite("The end of a rekey that comes to nothing") struct RekeyEndTests {
-  /// The content of the tables besides the items.
+  /// The content of the tables other than the items.
   struct Rest: Equatable {
     var grants: [Int]
     var deposits: [Int64]
@@ -23,7 +23,7 @@ import VaultModel
     }
   }
 
-  /// A vault that has a row in every table, among them deposits in each state.
+  /// Makes a vault that has a row in every table, with deposits in each state.
   static func filled() throws -> (Fixture, Keychain) {
     let fixture = try Fixture.withItems(8)
     let keychain = try fixture.unlocked()
@@ -50,7 +50,7 @@ import VaultModel
     return (fixture, keychain)
   }
 
-  /// Checks the new vault: everything is there once, and what waited is taken in.
+  /// Checks the new vault: everything exists exactly once, and waiting deposits are taken in.
   static func check(_ keychain: Keychain, _ rest: Rest, _ note: String) throws {
     #expect(try Rest(keychain) == rest, "\(note)")
     #expect(try keychain.joinAudit(rows: .max) == [], "\(note)")
@@ -77,7 +77,7 @@ import VaultModel
       try rekey.complete()
       try Self.check(keychain, rest, "\(step)")
     case .renamed, .synced:
-      // The vault has its new key, and is opened anew.
+      // The vault has its new key, and is opened again.
       expect(\.isStorage) { try rekey.complete() }
       #expect(keychain.isGone)
       try Self.check(Self.opened(fixture), rest, "\(step)")
@@ -129,7 +129,7 @@ import VaultModel
       if isDone { try finish() } else { expect(\.isStorage) { try finish() } }
       if !keychain.isGone, !isDone {
         #expect(try !AuditStoreTests.walk(keychain).entries.values.contains { $0.action == .rekey })
-        // What the old vault goes on with takes the place of the entry.
+        // Entries that the old vault continues with replace the rekey's entry.
         more = step == .begun ? 0 : 3
         if more > 0 { try AuditStoreTests.write(Int(more), of: 1, to: keychain) }
         fails = false
@@ -187,7 +187,7 @@ import VaultModel
       if isLive {
         expectCorrupt { try rekey.complete() }
       } else {
-        // The part that the end writes anew is whole again, whatever was there.
+        // The part that the end writes again is whole, whatever was there before.
         do { try rekey.finish() } catch { #expect(error.isOfSecondStore, "\(error)") }
       }
       #expect(keychain.hasFailed == isLive, "\(sql)")

@@ -5,7 +5,7 @@ import VaultModel
 
 @testable import VaultStore
 
-/// The content of every item, to compare two states of a vault.
+/// The content of every item, for comparing two states of a vault.
 struct Contents: Equatable, CustomStringConvertible {
   struct Item: Equatable {
     var info: ItemInfo
@@ -13,7 +13,7 @@ struct Contents: Equatable, CustomStringConvertible {
   }
   var items: [String: Item] = [:]
 
-  /// Reads all of an unlocked vault, by name and by attribute.
+  /// Reads everything in an unlocked vault, by name and by attribute.
   init(_ keychain: Keychain) throws {
     for name in try keychain.names("") {
       let info = try keychain.item(named: ItemName(name))
@@ -30,14 +30,14 @@ struct Contents: Equatable, CustomStringConvertible {
 extension Fixture {
   static let nextKey = [UInt8](repeating: 7, count: 32)
 
-  /// The one way into the vault under its next key.
+  /// Makes the single slot of the vault under its next key.
   func nextSlot(_ id: UInt32 = 1) throws -> SlotRecord {
     try SlotRecord.make(
       id: id, kind: .recovery, label: "slot 1, again", created: 1000, secret: RecoveryCode.random().text(), kdf: nil,
       vaultKey: secret(Self.nextKey), vaultID: vaultID)
   }
 
-  /// Begins a rekey, and has the store checked, without which the rekey does not go on.
+  /// Begins a rekey, and checks the store, because otherwise the rekey does not continue.
   func rekey(_ keychain: Keychain) throws -> Rekey {
     let rekey = try Rekey(
       keychain, carrying: keychain.slots, slots: [nextSlot()], nextKey: secret(Self.nextKey), vaultKey: vaultKey,
@@ -53,7 +53,7 @@ extension Fixture {
     return rekey
   }
 
-  /// A vault with items of every class, several versions, and some that were deleted.
+  /// Makes a vault with items of every class, some with several versions, and some deleted.
   static func withItems(_ count: Int) throws -> Fixture {
     let fixture = try Fixture()
     let keychain = try fixture.unlocked()
@@ -67,7 +67,8 @@ extension Fixture {
     return fixture
   }
 
-  /// The blobs in a table of the closed vault, in hex, without the identities of items, which stay the same.
+  /// Returns the blobs in a table of the closed vault, in hexadecimal, without the identities of items, which stay the
+  /// same.
   func blobs(_ table: String) throws -> [String] {
     try copied(table, where: "1").flatMap {
       $0.split(separator: "'").map(String.init).filter {
@@ -78,7 +79,7 @@ extension Fixture {
 }
 
 extension Rekey {
-  /// Takes the rekey to its end.
+  /// Runs the rekey to its end.
   func complete(records: Int = 16) throws {
     while try !step(records: records) {}
     try finish()

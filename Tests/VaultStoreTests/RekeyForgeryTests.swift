@@ -5,7 +5,7 @@ import VaultModel
 
 @testable import VaultStore
 
-/// Files of a rekey that somebody keeps and puts back when it is over, or changes while it is under way.
+/// Files of a rekey that somebody keeps and puts back when it is over, or changes while it is running.
 @Suite struct RekeyForgeryTests {
   /// The parts of a rekey that was begun: the second store's files, and its row.
   private struct Copy {
@@ -48,7 +48,7 @@ import VaultModel
     let result = try keychain.verify()
     #expect(result.findings.map(\.kind) == [.foreign], "\(result.findings)", sourceLocation: sourceLocation)
     #expect(try keychain.text("folder 0/item 0") == "second 0", sourceLocation: sourceLocation)
-    // Nothing of it is left, and yet it is known that it was there.
+    // Nothing of the foreign rekey is left, but its presence is remembered.
     let later = try keychain.verify().findings.map(\.text)
     #expect(later.count == 1 && later[0].contains("found since the store was opened"), sourceLocation: sourceLocation)
     #expect(keychain.integrity == .failed, sourceLocation: sourceLocation)
@@ -90,10 +90,10 @@ import VaultModel
     let first = try begun(fixture)
     do { try fixture.unlocked().dropRekey() }
     _ = try begun(fixture)
-    // All of the first rekey is put back: its row is not the one that counts.
+    // All of the first rekey is put back, but its row is not the one that counts.
     try putBack(first, fixture)
     try expectForeign(fixture)
-    // The second store alone, under the row of the present one.
+    // Only the second store is put back, under the row of the present one.
     let third = try begun(fixture)
     try putBack(Copy(files: first.files.mapValues { $0 }, row: third.row), fixture)
     let keychain = try fixture.unlocked()
@@ -124,7 +124,7 @@ import VaultModel
     let fixture = try Fixture.withItems(6)
     _ = try begun(fixture)
     do {
-      // Somebody with the next key could do this: the result is right in itself.
+      // Somebody with the next key could do this: the result is valid in itself.
       let second = try Keychain(opening: fixture.path("rekey"))
       let slot = try fixture.nextSlot(added ? 5 : 1)
       if added {

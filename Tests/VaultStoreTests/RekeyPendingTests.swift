@@ -4,25 +4,25 @@ import VaultModel
 
 @testable import VaultStore
 
-/// Whatever waits, in memory or in the store, while a rekey goes on: it is there afterwards, and nothing is sealed to
-/// old keys.
+/// Everything that waits, in memory or in the store, while a rekey runs: it survives, and nothing stays sealed to old
+/// keys.
 @Suite("What waits during a rekey") struct RekeyPendingTests {
-  /// A kind of thing that waits.
+  /// A kind of pending state.
   enum Pending: CaseIterable {
-    /// Records of the audit log that are sealed and not written: after those of a chain that is, and with the beginning
-    /// of one.
+    /// Records of the audit log that are sealed and not yet written: behind written records of their chain, or with the
+    /// beginning of a chain (or of several).
     case records, beginning, beginnings
-    /// A chain that was begun before the unlock, of which nothing is written.
+    /// A chain that was begun before the unlock and of which nothing is written.
     case coldBeginning
     case deposit, keptDeposit, settledDeposit
     case grant, revocation
-    /// The time of its last use in a grant; a watcher's receipt; a list of revoked tokens, which is amended in place.
+    /// The time of a grant's last use; a watcher's receipt; a list of revoked tokens, which is amended in place.
     case use, receipt, revokedToken
     case trash, restored
     case staleSlot
     case change
 
-    /// Has it wait; at the end ``check(_:)`` finds it.
+    /// Makes the pending state, which ``check(_:)`` finds at the end.
     func put(_ keychain: Keychain, _ fixture: Fixture) throws {
       switch self {
       case .records: try RekeyPendingTests.seal(3, keychain)
@@ -101,7 +101,7 @@ import VaultModel
       .grant(Grant(subject: subject, pattern: try ItemPattern("folder/*"), rights: Rights(.get), created: 1)))
   }
 
-  /// Seals so many records and leaves them in memory.
+  /// Seals this many records and leaves them in memory.
   static func seal(_ records: Int, _ keychain: Keychain) throws {
     var block = AuditBlock()
     for _ in 0..<records {
@@ -120,7 +120,7 @@ import VaultModel
     return (fixture, keychain, try fixture.rekey(keychain))
   }
 
-  /// Takes a rekey to its end, has the new vault opened by another process, and checks all of it there.
+  /// Runs a rekey to its end, opens the new vault again, and checks everything there.
   private static func complete(
     _ rekey: consuming Rekey, _ keychain: Keychain, _ fixture: Fixture, _ pending: Pending, _ note: String
   ) throws {

@@ -5,7 +5,7 @@ import VaultModel
 
 @testable import VaultStore
 
-/// Rekeys: a vault gets a new key, and everything is sealed anew under it.
+/// Rekeys: a vault gets a new key, and everything is sealed again under it.
 @Suite struct RekeyTests {
   @Test("while a backup is read the new store does not take the old one's place, and then it does")
   func duringBackup() throws {
@@ -144,7 +144,7 @@ import VaultModel
     var steps = 0
     while !isReady {
       steps += 1
-      // A change at each step until the end, and a last one at the end itself.
+      // There is a change at each step, and a last one at the end itself.
       if number < 60 {
         number += 1
         let names = try keychain.names("")

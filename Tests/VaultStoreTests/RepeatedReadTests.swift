@@ -4,7 +4,7 @@ import VaultModel
 
 @testable import VaultStore
 
-/// Repeated reads of an item, which answer from the store as it is now, whatever was read before.
+/// Repeated reads of an item always answer from the store's current state, whatever was read before.
 @Suite struct RepeatedReadTests {
   @Test("each change shows in the next read", arguments: [1, 2])
   func changes(reads: Int) throws {
@@ -42,7 +42,7 @@ import VaultModel
       let keychain = try fixture.unlocked()
       try keychain.put("a", "value", require: .password)
     }
-    // Opening it would show that it is damaged.
+    // Opening the value would reveal the damage.
     try fixture.sql("UPDATE heads SET value = zeroblob(length(value))")
     let keychain = try fixture.unlocked()
     var asked: [Requirement] = []
@@ -89,7 +89,7 @@ import VaultModel
       }
     }
     #expect(inside == "two")
-    // The next change gets the numbers of the one that was undone.
+    // The next change gets the version number of the change that was undone.
     #expect(try keychain.set(change, value: secret("three"), now: 2000).number == 2)
     #expect(try keychain.text("a") == "three")
     #expect(try keychain.text("a", version: 1) == "one")

@@ -6,7 +6,7 @@ import VaultModel
 @testable import VaultStore
 
 @Suite struct RestoreTests {
-  /// A vault of a few pieces, and its backup.
+  /// Makes a vault of a few pieces, and its backup.
   private func backup(values: Int = 8) throws -> (fixture: Fixture, bytes: [UInt8]) {
     let fixture = try Fixture()
     let keychain = try fixture.unlocked()
@@ -14,7 +14,7 @@ import VaultModel
     return (fixture, try BackedUp.backup(keychain))
   }
 
-  /// True when the restore fails; it must leave neither a vault nor anything on its way to one then.
+  /// Returns true if the restore fails; it must then leave neither a vault nor a part of one.
   private func isRefused(_ bytes: [UInt8], _ fixture: Fixture) throws -> Bool {
     let target = try Fixture(create: false)
     defer { withExtendedLifetime(target) {} }
@@ -51,7 +51,7 @@ import VaultModel
     }
   }
 
-  /// A backup of the closed vault as its file is, by somebody who has the key that backups are sealed with.
+  /// Makes a backup of the closed vault's file as somebody could who has the key that seals backups.
   private func sealed(_ fixture: Fixture, slots: [SlotRecord]) throws -> [UInt8] {
     let wrapped = try #require(try fixture.open().database.key(KeyName.vault(.afterFirstUnlock)))
     let vault = try VaultID(fixture.vaultID)
@@ -83,7 +83,7 @@ import VaultModel
     let fixture = try Fixture()
     let own = try fixture.open().slots
     #expect(try !isRefused(sealed(fixture, slots: own), fixture))
-    // Somebody who knew an earlier password has a slot that opens the vault, too.
+    // Somebody who knew an earlier password also has a slot that opens the vault.
     let old = try fixture.slot(1, "an old password")
     #expect(try isRefused(sealed(fixture, slots: [old]), fixture))
     #expect(try isRefused(sealed(fixture, slots: own + [fixture.slot(2, "another")]), fixture))
@@ -135,7 +135,7 @@ import VaultModel
       _ = try BackedUp.restore(bytes, vaultKey: fixture.vaultKey, into: fixture)
     }
     #expect(try fixture.files()["vault.db"] == before)
-    // A vault that comes while the backup is taken in.
+    // A vault that appears while the restore is running.
     let target = try Fixture(create: false)
     let start = try BackupPrefix(unsafe bytes.span.bytes).headerCount
     let header = try BackedUp.header(bytes)

@@ -10,7 +10,7 @@ import VaultModel
   private let fixture: Fixture
   private let keychain: Keychain
 
-  /// A vault with an item of two long versions.
+  /// Makes a vault with an item of two long versions.
   init() throws {
     fixture = try Fixture()
     keychain = try fixture.unlocked()
@@ -24,14 +24,14 @@ import VaultModel
     try keychain.set(change, value: secret(Self.value(number)), now: 2000)
   }
 
-  /// A change of the item, with what it is to come to: the name, and the number of each version with its value.
+  /// A change of the item, and the expected result: the name, and the number of each version with its value.
   struct Case: CustomTestStringConvertible, Sendable {
     let testDescription: String
     let revision: @Sendable () throws -> Revision
-    /// Puts the item where the change is possible.
+    /// Makes the change possible.
     var prepare: @Sendable (Keychain) throws -> Void = { _ in }
     let make: @Sendable (Keychain, SealedAhead) throws -> Void
-    /// What makes the item readable again after it.
+    /// Makes the item readable again after the change.
     var after: @Sendable (Keychain) throws -> Void = { _ in }
     var name = "a"
     var values = [1: 1, 2: 2]
@@ -80,7 +80,7 @@ import VaultModel
     try test.prepare(keychain)
     let ahead = SealedAhead()
     #expect(seal([try test.revision()], ahead) >= 1)
-    // All is as it was then, but for the revision.
+    // Everything is as it was at the sealing, except the revision.
     if case .restore = try test.revision() {
       try keychain.restore(name("a"), now: 2000)
       try keychain.trash([name("a")], now: 2000)
@@ -138,7 +138,7 @@ import VaultModel
     #expect(keychain.sealAhead(names.map { .trash($0) }, ahead) && ahead.count == 2)
     #expect(keychain.sealAhead(names.map { .trash($0) }, ahead) && ahead.count == 4)
     #expect(!keychain.sealAhead(names.map { .trash($0) }, ahead))
-    // One of them changes, and the others are taken as they were sealed.
+    // One of the items changes; the others are used as they were sealed.
     try put("d", 7)
     try keychain.trash(names, now: 2000, ahead: ahead)
     #expect(ahead.count == 1)

@@ -5,14 +5,14 @@ import VaultModel
 import VaultStore
 
 @Suite("What is saved of a damaged store") struct SalvageTests {
-  /// Salvages the store in steps of that many items.
+  /// Salvages the store in steps of this many items.
   private func salvage(_ fixture: Fixture, items: Int = 2) throws -> Salvage {
     let salvage = try Salvage(fixture.unlocked(), in: fixture.path("salvage"), now: 5000)
     for _ in 0..<10_000 { if try salvage.step(items: items) { return salvage } }
     throw RawError(text: "it does not end")
   }
 
-  /// The items that are there, each with all that can be asked of it.
+  /// Returns the existing items, each with everything that can be read of it.
   private func content(_ keychain: Keychain) throws -> [String: [String]] {
     var found: [String: [String]] = [:]
     for text in try keychain.names("") {
@@ -162,7 +162,7 @@ import VaultStore
     "a deleted item that was put back in whatever row does not take the name of the one that has it now",
     arguments: [2, 90], [2000, 3000] as [Int64])
   func names(row: Int, now: Int64) throws {
-    // Where both are of one second their rows have to tell, so the old one must have the lower row.
+    // If both items are of the same second, their rows decide, so the old one must have the lower row.
     guard row == 2 || now > 2000 else { return }
     let fixture = try VerifyTests.fixture()
     let old = try fixture.copied("heads", where: "id = 2") + fixture.copied("vals", where: "item = 2")
@@ -207,7 +207,7 @@ import VaultStore
     let fixture = try VerifyTests.fixture()
     let old = try fixture.copied("heads", where: "id = 2") + fixture.copied("vals", where: "item = 2")
     do { try fixture.unlocked().move(from: name("folder/b"), to: name("renamed"), now: 3000) }
-    // No item has row 0: it stands for an earlier state that comes before the item, which gets a higher row.
+    // No item has row 0; here it means that the earlier state comes before the item, which gets a higher row.
     if row == 0 { try fixture.sql("UPDATE heads SET id = 50 WHERE id = 2", "UPDATE vals SET item = 50 WHERE item = 2") }
     try fixture.putBack(old.map { $0.replacing("VALUES(2,", with: "VALUES(\(row == 0 ? 2 : row),") })
     let salvage = try salvage(fixture)
@@ -270,7 +270,7 @@ import VaultStore
     var roots = 0
     for page in 1..<pages {
       disk.spoil(page: page)
-      // Without the keys or the clock there is no vault to save from.
+      // Without the keys or the clock there is no vault to salvage.
       guard (try? fixture.unlocked()) != nil, let salvage = try? salvage(fixture, items: 20) else { continue }
       let names = try salvage.target.names("")
       #expect(names.count == salvage.result.saved)
@@ -279,7 +279,7 @@ import VaultStore
       if salvage.result.losses.contains(where: { $0.text.contains("the disk cannot be read there") }) { losing += 1 }
     }
     #expect(losing > 5)
-    // The root of their tree is the only page without which many heads are out of reach.
+    // The root of the heads' tree is the only page whose loss makes many heads unreachable.
     #expect(roots <= 1)
     disk.spoil(page: nil)
     #expect(try fixture.unlocked().verify().isOK)
@@ -297,7 +297,7 @@ import VaultStore
       var damaged = whole
       for offset in 0..<64 { damaged[page * 4096 + offset] ^= 0x55 }
       try damaged.write(to: URL(fileURLWithPath: fixture.path("vault.db")))
-      // Without the keys or the clock there is no vault to save from.
+      // Without the keys or the clock there is no vault to salvage.
       guard (try? fixture.unlocked()) != nil, let salvage = try? salvage(fixture, items: 20) else { continue }
       let names = try salvage.target.names("")
       #expect(names.count == salvage.result.saved)

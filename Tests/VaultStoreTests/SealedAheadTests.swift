@@ -11,7 +11,7 @@ import VaultModel
   private let keychain: Keychain
   private let change: ItemChange
 
-  /// A vault with an item of three long versions.
+  /// Makes a vault with an item of three long versions.
   init() throws {
     fixture = try Fixture()
     keychain = try fixture.unlocked()
@@ -26,7 +26,7 @@ import VaultModel
     try keychain.set(change, value: secret(Self.value(number)), now: 2000)
   }
 
-  /// Seals all that the change will need; the number of parts.
+  /// Seals everything that the change will need, and returns the number of parts.
   private func seal(_ ahead: SealedAhead, hasNewValue: Bool = false) -> Int {
     var parts = 0
     while keychain.sealAhead([.set(change, hasNewValue: hasNewValue)], ahead) { parts += 1 }
@@ -56,7 +56,7 @@ import VaultModel
 
   @Test("are those that stay, where the change also brings a value") func newValue() throws {
     let ahead = SealedAhead()
-    // The first goes: all three together would be longer than what is kept beside the new one.
+    // The first version is dropped: all three together would exceed what is kept beside the new one.
     #expect(seal(ahead, hasNewValue: true) == 1 && ahead.count == 2)
     try keychain.set(change, value: secret(Self.value(4)), now: 2000, ahead: ahead)
     #expect(ahead.count == 0)
@@ -69,7 +69,7 @@ import VaultModel
     #expect(!keychain.sealAhead([.set(small, hasNewValue: false)], SealedAhead()))
     let new = ItemChange(name: try name("c"), accessible: .always, update: true)
     #expect(!keychain.sealAhead([.set(new, hasNewValue: true)], SealedAhead()))
-    // One that is not to change what is there is refused.
+    // A change that must not update an existing item is refused.
     let unwilling = ItemChange(name: try name("a"), accessible: .always)
     #expect(!keychain.sealAhead([.set(unwilling, hasNewValue: false)], SealedAhead()))
   }

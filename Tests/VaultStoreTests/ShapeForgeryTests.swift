@@ -5,15 +5,15 @@ import VaultModel
 
 @testable import VaultStore
 
-/// Forgeries by somebody who has the disk and no key, and lays the pages of the store so that a walk over a table meets
-/// other rows than a lookup does: each row is one that this program wrote once. The check finds every such file, in
-/// whatever steps it goes.
+/// Forgeries by somebody who has the disk and no key, and who lays out the store's pages so that a walk over a table
+/// meets other rows than a lookup does. Each row was once written by this program. The check finds every such file,
+/// whatever the size of its steps.
 @Suite struct ShapeForgeryTests {
   /// The part of the item `bank`, number 2, that was changed.
   enum Past: CaseIterable { case value, policy }
 
-  /// Items 1 to 12, each with an older version, of which item 3 is large; and the same store as it was before `bank`
-  /// was changed to what it is now.
+  /// Makes items 1 to 12, each with an older version, of which item 3 is large; and the same store before the last
+  /// change of `bank`.
   static func stores(_ past: Past = .value, large: Int = 300_000) throws -> (new: Fixture, old: Fixture) {
     let new = try Fixture()
     let old: Fixture
@@ -36,7 +36,7 @@ import VaultModel
     return (new, old)
   }
 
-  /// Expects that the check finds the forgery, whatever else it finds, in small steps and in one.
+  /// Expects that the check finds the forgery, possibly among other findings, in small steps and in one.
   func expectFound(
     _ fixture: Fixture, _ text: String, sourceLocation: SourceLocation = #_sourceLocation
   ) throws {
@@ -74,7 +74,7 @@ import VaultModel
     let other = try PageForge(old)
     let root = try forge.root("heads")
     let (cells, before) = (forge.cells(root), other.cells(try other.root("heads")))
-    // A walk that goes on behind row 3 never meets the old row 2, but a lookup of row 2 does.
+    // A walk that continues behind row 3 never meets the old row 2, but a lookup of row 2 does.
     let first = forge.leaf(cells.filter { $0.row <= 3 })
     let second = forge.leaf(before.filter { $0.row == 2 } + cells.filter { $0.row == 3 })
     let third = forge.leaf(cells.filter { $0.row > 3 })
@@ -122,7 +122,8 @@ import VaultModel
     var forge = try PageForge(new)
     let root = try forge.root(tree)
     let cells = forge.cells(root)
-    // A walk goes on behind the first five, in the last page behind its fifth; a lookup finds the fourth in that page.
+    // A walk continues behind the first five entries, in the last page behind its fifth; a lookup finds the fourth
+    // entry in that page.
     let first = forge.leaf(Array(cells.prefix(5)), isTable: false)
     let last = forge.leaf(Array(cells.dropFirst(3)), isTable: false)
     forge.interior([(first, cells[2].bytes)], last: last, isTable: false, on: root)
@@ -138,7 +139,7 @@ import VaultModel
     let root = try forge.root("sqlite_autoindex_vals_1")
     var cells = forge.cells(root)
     if exchanged {
-      // The number of the row is the last byte of an entry.
+      // The row's number is the last byte of an entry.
       let (one, other) = (cells[2].bytes.removeLast(), cells[3].bytes.removeLast())
       cells[2].bytes.append(other)
       cells[3].bytes.append(one)

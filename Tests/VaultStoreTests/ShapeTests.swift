@@ -5,8 +5,7 @@ import VaultModel
 
 @testable import VaultStore
 
-/// Whole stores, whose pages are found whole whatever was done to them: a false alarm would keep a vault from being
-/// written.
+/// Undamaged stores, whose pages must always be found whole: a false alarm would stop all writing to a vault.
 @Suite struct ShapeTests {
   /// Random numbers that are the same each time.
   private struct Numbers: RandomNumberGenerator {
@@ -64,7 +63,7 @@ import VaultModel
     for round in 0..<6 {
       let keychain = try fixture.unlocked()
       for _ in 0..<25 { try Self.change(keychain, fixture, &numbers) }
-      // The state that kill -9 leaves: the log, before anything has folded it in.
+      // The state that kill -9 leaves: the log, before anything was folded in.
       let copy = try Fixture(copying: fixture)
       try Self.expectWhole(copy.unlocked(), "copied in round \(round)")
       try Self.expectWhole(keychain, "round \(round)")
@@ -101,7 +100,7 @@ import VaultModel
     try keychain.addSlot(fixture.slot(2, "second"), vaultKey: fixture.vaultKey)
     var numbers = Numbers(state: seed)
     for round in 0..<12 {
-      // The log is folded in wholly, in part or not at all before the check begins.
+      // The log is folded in wholly, partly or not at all before the check begins.
       keychain.database.connection.longLog = [1, 4, 30, 1000].randomElement(using: &numbers) ?? 1
       for _ in 0..<8 { try Self.change(keychain, fixture, &numbers) }
       if Int.random(in: 0..<4, using: &numbers) == 0 { try keychain.database.connection.checkpoint() }
@@ -134,7 +133,7 @@ import VaultModel
     let fixture = try Fixture()
     do {
       let keychain = try fixture.unlocked()
-      // So many free pages that their numbers take more than one page.
+      // So many pages are free that their numbers take more than one page.
       for index in 0..<6 { try keychain.put("large \(index)", String(repeating: "x", count: 1 << 20)) }
       try keychain.delete((0..<6).map { try name("large \($0)") })
       try keychain.put("small")
@@ -164,7 +163,7 @@ import VaultModel
     for _ in 0..<250 {
       var damaged = whole
       let page = Int.random(in: 0..<whole.count / 4096, using: &numbers) * 4096
-      // A byte of the header and the cells' addresses, or any.
+      // A byte of the header and the cells' addresses, or any byte.
       let offset = page + Int.random(in: 0..<[16, 60, 4096][Int.random(in: 0..<3, using: &numbers)], using: &numbers)
       damaged[offset] = UInt8.random(in: 0...255, using: &numbers)
       try copy.put("vault.db", damaged)
@@ -197,12 +196,12 @@ import VaultModel
 
   // MARK: Letting go of the main file
 
-  /// True when commits write a long log through to the main file.
+  /// Returns true if commits fold a long log into the main file.
   private func foldsLog(_ keychain: Keychain) -> Bool {
     keychain.database.connection.foldsLog
   }
 
-  /// A store whose check is at its first pages.
+  /// Opens a store whose check is at its first pages.
   private func begun(_ fixture: Fixture) throws -> Keychain {
     let keychain = try fixture.unlocked()
     keychain.beginVerification()
@@ -226,7 +225,7 @@ import VaultModel
       case 2: keychain.wipe()
       case 3: keychain.beginVerification()
       case 4:
-        // A check that nobody continues.
+        // A check that is not continued.
         let value = String(repeating: "x", count: 300_000)
         for _ in 0..<20 { try keychain.put("room 0/item 0", value, update: true) }
       default: keychain.pass?.note(Finding(.damaged, "elsewhere"))
@@ -283,7 +282,7 @@ import VaultModel
 }
 
 extension Fixture {
-  /// A slot that opens a vault with that key.
+  /// Makes a slot that opens a vault with that key.
   fileprivate func slotFor(_ key: borrowing SecureBytes) throws -> SlotRecord {
     try SlotRecord.make(
       id: 1, kind: .recovery, label: "", created: 1000, secret: RecoveryCode.random().text(), kdf: nil, vaultKey: key,

@@ -44,7 +44,7 @@ import VaultStore
     #expect(keychain.slots.map(\.id) == [2])
   }
 
-  /// A slot that may stop opening the vault by itself.
+  /// Makes a slot of a kind that may stop opening the vault by itself.
   private func passing(_ fixture: Fixture, _ id: UInt32, _ kind: SlotKind) throws -> SlotRecord {
     try SlotRecord.make(
       id: id, kind: kind, label: "", created: 1000, secret: secret([UInt8](repeating: 5, count: 32)),
@@ -92,7 +92,7 @@ import VaultStore
     let fixture = try Fixture()
     let keychain = try fixture.unlocked()
     try keychain.addSlot(fixture.slot(2, "second"), vaultKey: fixture.vaultKey)
-    // The slots that were given were replaced, removed, or never stored.
+    // The given slots were replaced, removed, or never stored.
     let seen = keychain.slots
     try keychain.replaceSlot(fixture.slot(2, "changed"), vaultKey: fixture.vaultKey)
     try keychain.addSlot(fixture.slot(3, "third"), vaultKey: fixture.vaultKey)

@@ -6,7 +6,7 @@ import VaultModel
 
 /// Edits of the database file: the answer is an error that names the record, never a wrong value.
 @Suite struct TamperTests {
-  /// Items 1 and 2 with two versions each, 3 in another class; closed.
+  /// Makes items 1 and 2 with two versions each, and item 3 in another class; the vault is closed.
   private func fixture() throws -> Fixture {
     let fixture = try Fixture()
     let keychain = try fixture.unlocked()
@@ -18,7 +18,7 @@ import VaultModel
     return fixture
   }
 
-  /// Lets `body` look at a vault that was edited, and expects that all that can be read is right.
+  /// Lends `body` a vault that was edited, and expects that everything that can be read is right.
   private func after(_ sql: String..., look body: (Keychain) throws -> Void) throws {
     let fixture = try fixture()
     for statement in sql { try fixture.sql(statement) }
@@ -26,7 +26,7 @@ import VaultModel
     try expectNothingWrong(fixture)
   }
 
-  /// Expects that anything that can still be read is exactly what was stored.
+  /// Expects that everything that can still be read is exactly what was stored.
   private func expectNothingWrong(_ fixture: Fixture) throws {
     let keychain = try fixture.unlocked()
     for (text, number) in [("a", 1), ("b", 2)] {
@@ -41,7 +41,7 @@ import VaultModel
   @Test(
     "a changed record of item a is corrupt to read",
     arguments: [
-      // Values of another item, another version, or damaged.
+      // Values of another item or another version, or damaged ones.
       "UPDATE heads SET value = (SELECT value FROM heads WHERE id = 2) WHERE id = 1",
       "UPDATE heads SET value = (SELECT sealed FROM vals WHERE item = 1) WHERE id = 1",
       "UPDATE heads SET value = zeroblob(length(value)) WHERE id = 1",
@@ -101,7 +101,7 @@ import VaultModel
 
   @Test("two items' older values or tags that changed places are noticed", arguments: ["vals", "tags"])
   func swapped(table: String) throws {
-    // By way of numbers that are free, because the keys have to be unique at each step.
+    // Free numbers serve in between, because the keys must be unique at each step.
     try after(
       "UPDATE \(table) SET item = item + 100 WHERE item < 3", "UPDATE \(table) SET item = 103 - item WHERE item > 100"
     ) { (keychain: Keychain) throws in
@@ -135,7 +135,7 @@ import VaultModel
     let fixture = try fixture()
     try fixture.sql(sql)
     let keychain = try fixture.unlocked()
-    // Without the tag of its name the item is not found at all.
+    // Without the tag of its name, the item is not found at all.
     guard (try? keychain.item(named: name("a"))) != nil else { return }
     expectCorrupt { try keychain.delete([name("a")]) }
     #expect(keychain.integrity == .failed)
@@ -160,7 +160,7 @@ import VaultModel
     }
   }
 
-  /// The changes of an item after its records were copied.
+  /// A change of an item after its records were copied.
   enum Change: CaseIterable {
     case value, attributes, place, policy, accessible
 
@@ -195,7 +195,7 @@ import VaultModel
     let old = try fixture.copied(["value"], ofItem: 1)
     do { try change.make(fixture.unlocked()) }
     try fixture.putBack(old)
-    // A version that has become an older one is put back as such, too.
+    // A version that has become an older one is put back in that place, too.
     if change == .value {
       try fixture.sql("UPDATE vals SET sealed = (SELECT value FROM heads WHERE id = 1) WHERE item = 1 AND version = 2")
     }
@@ -259,7 +259,7 @@ import VaultModel
 }
 
 extension Fixture {
-  /// The tag of an attribute of a `when-unlocked` item, as SQL writes it.
+  /// Returns the tag of an attribute of a `when-unlocked` item, as an SQL literal.
   fileprivate func attributeTag(_ name: String, _ value: String) throws -> String {
     let tag = try #require(unlocked().tag(.attribute(name, value), .whenUnlocked))
     let digits = tag.withBytes { bytes in

@@ -50,7 +50,7 @@ import VaultStore
       #expect(keychain.slots.map(\.id) == [1])
       #expect(try keychain.itemCount() == 1)
     }
-    // The keychain works on.
+    // The keychain still works.
     #expect(try keychain.put("next") == 1)
   }
 

@@ -13,7 +13,7 @@ import VaultModel
     return try keychain.find(query, limit: 100, now: 2000).items.map(\.name.text)
   }
 
-  /// Deletes what is old enough, a few items at a time.
+  /// Deletes old items from the trash, a few at a time, and returns their number.
   @discardableResult
   private func empty(_ keychain: Keychain, ofAge age: Int64, examining: Int = 2) throws -> Int {
     var (gone, after): (Int, Int64?) = (0, nil)
@@ -47,7 +47,7 @@ import VaultModel
     try keychain.restore(item, now: 9999)
     let after = try keychain.item(named: item)
     #expect(after.versions == before.versions && after.attributes == before.attributes && after.trashed == nil)
-    // Even an expiry that has passed meanwhile stays.
+    // The old expiry stays, even if it has passed meanwhile.
     #expect(after.expires == 9000)
     #expect(try keychain.names("place=3").contains("room 0/item 3"))
     #expect(try keychain.text("room 0/item 3", evenExpired: true) == "value 0.3 again")
@@ -71,8 +71,8 @@ import VaultModel
     #expect(try trashed(keychain) == [] && keychain.trashCount == 0)
   }
 
-  /// Deletes items that have the name `a` one after the other, at these times and in these classes; of each pair the one
-  /// that was made last is deleted first.
+  /// Deletes items named `a` one after another, at these times and in these classes; of each pair, the item made last
+  /// is deleted first.
   private func delete(_ keychain: Keychain, _ moments: [(time: Int64, AccessClass)]) throws {
     for (index, (_, accessible)) in moments.enumerated().reversed() {
       try keychain.put("\(index)", "\(index)", accessible: accessible)
@@ -83,7 +83,7 @@ import VaultModel
     }
   }
 
-  /// The values of the items called `a` in the order in which they come back.
+  /// Returns the values of the items named `a`, in the order in which they are restored.
   private func order(_ keychain: Keychain) throws -> [String] {
     var order: [String] = []
     while (try? keychain.restore(name("a"), now: 0)) != nil {
@@ -102,7 +102,7 @@ import VaultModel
       #expect(try keychain.verify().isOK)
       #expect(try order(keychain) == ["2", "1", "0"], "\(times)")
     }
-    // What one class knows of the time, another does not.
+    // One class does not know the times of another.
     let fixture = try Fixture()
     let keychain = try fixture.unlocked()
     try delete(keychain, [(9000, .whenUnlocked), (3000, .always), (3000, .whenUnlocked), (3500, .always)])
@@ -151,7 +151,7 @@ import VaultModel
       return try keychain.find(query, limit: 1, now: 0).items.map(keychain.ageInTrash).first ?? -1
     }
     #expect(try age() == 0)
-    // An unlock after some minutes is no reason to write.
+    // An unlock after some minutes does not write.
     try keychain.ageTrash(now: 2000 + 3599)
     #expect(try age() == 0)
     try keychain.ageTrash(now: 2000 + 3600)
@@ -168,7 +168,7 @@ import VaultModel
     #expect(try empty(keychain, ofAge: 30 * Self.day) == 1)
     #expect(try trashed(keychain) == [])
     #expect(try keychain.verify().isOK)
-    // What is put there now begins anew.
+    // An item put into the trash now begins with age 0.
     try keychain.trash([name("b")], now: 0)
     #expect(try age() == 0)
   }

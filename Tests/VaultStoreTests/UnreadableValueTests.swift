@@ -4,10 +4,10 @@ import VaultModel
 
 @testable import VaultStore
 
-/// Values that do not open, though their heads describe them rightly: anybody with the key of a weaker class can make
+/// Values that do not open, though their heads describe them correctly: anybody with the key of a weaker class can make
 /// one.
 @Suite struct UnreadableValueTests {
-  /// The item `boot` of `always` with two versions, of which one does not open.
+  /// Makes the item `boot` of `always` with two versions, one of which does not open.
   private static func spoilt(version: Int, surplus: Int = 0) throws -> Fixture {
     let fixture = try ForgeryTests.fixture()
     do { try fixture.unlocked().put("boot", "again", accessible: .always, update: true) }

@@ -5,9 +5,9 @@ import VaultModel
 
 @testable import VaultStore
 
-/// Edits of a closed store: a check names each of them, and its item.
+/// Edits of a closed store: a check names each edit and its item.
 @Suite struct VerifyTests {
-  /// Items 1 to 3: `a` and `b` with two versions each, `c` in another class; slots 1 and 2.
+  /// Makes items 1 to 3: `a` and `b` with two versions each, `c` in another class; and slots 1 and 2.
   static func fixture() throws -> Fixture {
     let fixture = try Fixture()
     let keychain = try fixture.unlocked()
@@ -31,7 +31,7 @@ import VaultModel
     return result
   }
 
-  /// An edit, the finding that it leads to, and the items that are affected.
+  /// An edit, the finding that it causes, and the affected items.
   struct Edit: CustomTestStringConvertible {
     var sql: [String]
     var kind: Finding.Kind
@@ -136,7 +136,7 @@ import VaultModel
   func weakened() throws {
     let fixture = try Self.fixture()
     try fixture.unlocked().addSlot(fixture.slot(3, "third"), vaultKey: fixture.vaultKey)
-    // Byte 23 begins the passes, behind the eight bytes of the memory.
+    // The passes begin at byte 23, behind the eight bytes of the memory.
     try fixture.sql(
       "UPDATE slots SET record = CAST(substr(record, 1, 23) || x'03' || substr(record, 25) AS BLOB) WHERE id = 3")
     let texts = try verify(fixture).findings.map(\.text)
@@ -269,13 +269,13 @@ import VaultModel
 }
 
 extension Keychain {
-  /// Begins a check and takes it as far as the daemon does before it answers an unlock.
+  /// Begins a check and continues it as far as the daemon does before it answers an unlock.
   fileprivate func verifyOnce() throws -> Verification? {
     beginVerification()
     return try continueVerification(records: 1024)
   }
 
-  /// Checks the store in steps of so many records; nil when it has no end within so many steps.
+  /// Checks the store in steps of this many records; returns nil if the check does not end within this many steps.
   func verify(inStepsOf records: Int, atMost steps: Int) throws -> Verification? {
     beginVerification()
     for _ in 0..<steps { if let result = try continueVerification(records: records) { return result } }

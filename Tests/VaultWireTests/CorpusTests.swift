@@ -15,7 +15,7 @@ import VaultWire
       let bytes = [UInt8](try Data(contentsOf: file))
       exerciseReader(unsafe bytes.span.bytes)
       let isFrame = exerciseFrame(unsafe bytes.span.bytes)
-      // An input that a fuzzing run added has a hash for a name and may be either.
+      // An input that a fuzzing run added has a hash as its name, and may be valid or not.
       if file.lastPathComponent.count < 40 {
         #expect(isFrame != refused.contains(file.lastPathComponent), "\(file.lastPathComponent)")
       }

@@ -154,8 +154,8 @@ import VaultWire
   }
 }
 
-/// Expects that every sample has only fields of the definition, of their types, and that together they have all of
-/// them.
+/// Expects that every sample has only fields of the definition, of the right types, and that the samples together have
+/// all of these fields.
 func expectConforming(
   _ samples: [String], to fields: [VarlinkDefinition.Field], in definition: VarlinkDefinition
 ) throws {

@@ -1,7 +1,7 @@
 import Testing
 import VaultWire
 
-/// Every error with all its fields.
+/// Every error, with all its fields.
 enum FaultSamples {
   static let vault: [Fault] = [
     .noVault, .vaultExists, .locked(state: "cold", cause: "start"), .timedOut, .unanswered(number: 7),
@@ -37,7 +37,7 @@ enum FaultSamples {
     fault.fullName.split(separator: ".").last.map { String($0) } ?? ""
   }
 
-  /// The parameters with which an error travels.
+  /// Returns the parameters with which an error is sent.
   static func parameters(_ fault: Fault) throws -> [String: JSONTree] {
     try JSONTree(written { fault.write(to: &$0) }).members["parameters"]?.members ?? [:]
   }

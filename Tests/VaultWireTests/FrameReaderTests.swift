@@ -5,7 +5,7 @@ import Testing
 extension FrameReader {
   mutating func append(_ bytes: [UInt8]) throws(FrameError) { try append(unsafe bytes.span.bytes) }
 
-  /// Takes every frame there is, each as the text of its member `a`.
+  /// Takes every available frame, each as the text of its member `a`.
   mutating func takeAll() throws(FrameError) -> [String?] {
     var texts: [String?] = []
     while let frame = try next() { texts.append(frame.member("a", of: frame.root).flatMap { frame.string($0) }) }
@@ -24,7 +24,7 @@ extension FrameReader {
 }
 
 @Suite struct FrameReaderTests {
-  /// A frame of exactly `count` bytes without its NUL.
+  /// Makes a frame of exactly `count` bytes without its NUL.
   static func frame(of count: Int) -> [UInt8] {
     Array("{\"a\":\"".utf8) + Array(repeating: UInt8(ascii: "x"), count: count - 8) + Array("\"}".utf8)
   }

@@ -2,8 +2,8 @@ import Testing
 
 @testable import VaultWire
 
-/// JSON in the spirit of nst/JSONTestSuite: y accepts, n refuses. Where that suite lets a parser choose (i), the choice
-/// here is the strict one.
+/// JSON in the spirit of nst/JSONTestSuite: y cases are accepted, n cases are refused. If that suite leaves the choice
+/// to the parser (i cases), the strict choice is taken here.
 @Suite struct JSONTests {
   static let accepted = [
     "array_arraysWithSpaces": "[[]   ]",
@@ -257,13 +257,13 @@ import Testing
     }
     #expect(refusal(object(Frame.maximumMembers)) == nil)
     #expect(refusal(object(Frame.maximumMembers + 1)) == .tooManyMembers(limit: Frame.maximumMembers))
-    // It is refused at the first member too many, and not at the end: what follows is not looked at.
+    // The frame is refused at the first member too many, not at its end: the bytes behind that are not examined.
     #expect(refusal(object(Frame.maximumMembers + 1) + [0xFF]) == .tooManyMembers(limit: Frame.maximumMembers))
   }
 
   @Test("A frame may hold 32768 keys and values, and not one more")
   func limitsValues() {
-    // The message, its key, the array and its elements.
+    // The count includes the message, its key, the array and its elements.
     func ones(_ count: Int) -> [UInt8] {
       Array("{\"a\":[1".utf8) + Array(repeatElement(Array(",1".utf8), count: count - 4).joined()) + Array("]}".utf8)
     }
@@ -277,7 +277,7 @@ import Testing
     for count in 0..<40 {
       for byte in UInt8.min...UInt8.max {
         var text = [UInt8](repeating: UInt8(ascii: "x"), count: count)
-        // Plain bytes next to those that end a run, and one or two of any kind among them.
+        // Plain bytes similar to those that end a run, and one or two bytes of any kind among them.
         for index in text.indices {
           text[index] = [0x20, 0x21, 0x23, 0x5B, 0x5D, 0x7E].randomElement(using: &generator)!
         }

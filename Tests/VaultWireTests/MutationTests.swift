@@ -37,7 +37,7 @@ enum Samples {
         if exerciseFrame(unsafe changed.span.bytes) { accepted += 1 }
       }
     }
-    // A changed letter in a string is accepted; a changed bracket is not.
+    // A changed letter in a string is accepted, a changed bracket is not.
     #expect(accepted > 0 && accepted < tried)
   }
 

@@ -13,7 +13,7 @@ import VaultWire
     page = try VarlinkDefinition(Self.definition(in: try String(contentsOf: path, encoding: .utf8)))
   }
 
-  /// The page's declarations, put together as a definition: displays below the name of a type or a method, and the
+  /// Returns the page's declarations as a definition: the displays below the name of a type or a method, and the
   /// parameters beside the name of an error.
   private static func definition(in page: String) -> String {
     var text = "interface \(VaultInterface.name)\n"

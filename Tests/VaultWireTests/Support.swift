@@ -5,7 +5,7 @@ func frame(_ text: String) throws(FrameError) -> Frame { try frame(Array(text.ut
 
 func frame(_ bytes: [UInt8]) throws(FrameError) -> Frame { try Frame(parsing: unsafe bytes.span.bytes) }
 
-/// The reason why `bytes` are refused as a frame; nil when they are not.
+/// Returns the reason why `bytes` are refused as a frame; nil if they are accepted.
 func refusal(_ bytes: [UInt8]) -> FrameError? {
   do {
     _ = try frame(bytes)
@@ -15,7 +15,7 @@ func refusal(_ bytes: [UInt8]) -> FrameError? {
   }
 }
 
-/// The reason why a value inside an object is refused; nil when it is not.
+/// Returns the reason why a value inside an object is refused; nil if it is accepted.
 func refusal(ofValue value: String) -> FrameError? { refusal(Array("{\"a\":\(value)}".utf8)) }
 
 extension SecretBuffer {
@@ -34,14 +34,14 @@ extension SecretBuffer {
   init(_ bytes: [UInt8]) { self.init(copying: unsafe bytes.span.bytes) }
 }
 
-/// The text that `body` writes, without the NUL.
+/// Returns the text that `body` writes, without the NUL.
 func written(_ body: (inout JSONWriter) -> Void) -> String {
   var writer = JSONWriter()
   body(&writer)
   return writer.take().text
 }
 
-/// A value that must not be nil. (`#require` cannot look into a call on a noncopyable value.)
+/// Returns a value that must not be nil. (`#require` cannot look into a call on a noncopyable value.)
 func present<T>(_ value: T?) throws -> T {
   guard let value else { throw Missing() }
   return value

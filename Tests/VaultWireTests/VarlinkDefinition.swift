@@ -1,5 +1,5 @@
-/// A Varlink interface definition, read as https://varlink.org/Interface-Definition describes it, as far as ours
-/// goes: no enums and no nested structs without a name.
+/// A Varlink interface definition, read as https://varlink.org/Interface-Definition describes it, except for enums and
+/// for nested structs without a name, which the vault's interface does not use.
 struct VarlinkDefinition {
   indirect enum Kind: Hashable {
     case string, int, bool
@@ -15,7 +15,8 @@ struct VarlinkDefinition {
   }
 
   let name: String
-  /// The fields of `type Item` under "Item", of a method's parameters under "Get.in", of its reply under "Get.out".
+  /// The fields of `type Item` under "Item", those of a method's parameters under "Get.in", those of its reply under
+  /// "Get.out".
   private(set) var structs: [String: [Field]] = [:]
   private(set) var errors: [String: [Field]] = [:]
   private(set) var methods: [String] = []

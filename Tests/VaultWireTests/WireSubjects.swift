@@ -1,15 +1,15 @@
 import Testing
 import VaultWire
 
-/// A type of ``Wire`` with samples of it that fill every field, and the way back from JSON.
+/// A type of ``Wire`` with samples that together fill every field, and the way back from JSON.
 struct WireSubject: Sendable, CustomTestStringConvertible {
   /// The struct of the interface's definition that it must match.
   let definition: String
-  /// JSON as the type writes it. Together the samples have every field.
+  /// JSON as the type writes it. The samples together have every field.
   let samples: [String]
   /// Decodes a frame and encodes the value again, without secrets.
   let decode: @Sendable (borrowing Frame) throws(ParameterError) -> String
-  /// True when each sample, decoded, equals the value that it was made from.
+  /// Returns true if each sample, decoded, equals the value that it was made from.
   let isFaithful: @Sendable () throws -> Bool
 
   var testDescription: String { definition }
@@ -29,13 +29,13 @@ struct WireSubject: Sendable, CustomTestStringConvertible {
     }
   }
 
-  /// Takes the replies of a conversation that ends with `last`.
+  /// Makes the subject of a conversation's replies, which end with `last`.
   init<T: WireValue & Hashable>(_ definition: String, endingWith last: T) {
     let question = Wire.Question(conversation: "id", prompt: Self.prompt)
     self.init(definition, Wire.Reply<T>.question(question), .last(last))
   }
 
-  /// Takes a type with a secret: `write` writes `full` with it, `read` finds it.
+  /// Makes the subject of a type with a secret: `write` writes `full` with the secret, and `read` finds the secret.
   init<T: WireValue & Hashable>(
     _ definition: String, _ full: T, _ secrets: [[UInt8]] = [Array("päss\"\\\n".utf8), [0, 255, 10]],
     write: @escaping @Sendable (T, inout JSONWriter, RawSpan) -> Void,
@@ -52,7 +52,7 @@ struct WireSubject: Sendable, CustomTestStringConvertible {
       for secret in secrets {
         let frame = try frame(written { write(full, &$0, unsafe secret.span.bytes) })
         let value = try T(frame, frame.root)
-        // Written without its secret, it is the value that went in.
+        // Written without its secret, the value equals the original one.
         let bare = try VaultWireTests.frame(written { value.write(to: &$0) })
         guard try T(bare, bare.root) == full, try read(value, frame)?.array == secret else { return false }
       }
@@ -356,7 +356,7 @@ struct WireSubject: Sendable, CustomTestStringConvertible {
     WireSubject("Respond.out", empty),
   ]
 
-  /// The replies of conversations; their definitions have the fields of both kinds of reply, as optional ones.
+  /// The replies of conversations; their definitions have the fields of both kinds of reply, all optional.
   static let replies = [
     WireSubject("Init.out", endingWith: empty), WireSubject("Authenticate.out", endingWith: empty),
     WireSubject("Unlock.out", endingWith: empty), WireSubject("ChangePassword.out", endingWith: empty),
