@@ -3,7 +3,7 @@ import VaultWire
 @testable import VaultAgent
 
 extension Question {
-  /// A question with text that every face has to escape.
+  /// Makes a question whose text every face must escape.
   static func sample(_ kind: Kind) -> Question {
     Question(
       kind: kind, title: "cron asks to get `a/b`", facts: ["user:1000 & <b>others</b>"],

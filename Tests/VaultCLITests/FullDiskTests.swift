@@ -226,7 +226,7 @@ struct FullDiskTests {
       #expect(refused.status == 74)
       #expect(refused.errors.contains("mount it writable, or serve a copy elsewhere"), "\(refused)")
       try remount("rw")
-      // This call makes the daemon open the store again.
+      // This call makes the daemon look at the store again.
       try sandbox.must(["status"])
       try sandbox.must(["unlock", "--password-stdin"], stdin: password + "\n")
       #expect(try sandbox.must(["get", "token"]) == "kept")

@@ -4,7 +4,7 @@ import Testing
 import VaultTesting
 
 @Suite("vault inject --watch beside other programs") struct KeptFileTests {
-  // MARK: At the same moment
+  // MARK: Simultaneous writes
 
   @Test("what a program writes at the moment of a writing lies beside the file", arguments: [false, true])
   func sudden(inPlace: Bool) throws {
@@ -113,7 +113,7 @@ import VaultTesting
     try stand.end(terminal)
   }
 
-  // MARK: Over restarts
+  // MARK: Restarts
 
   @Test("another program's text stays over a restart and a new value, and no command runs, until --overwrite")
   func held() throws {
@@ -314,7 +314,7 @@ import VaultTesting
     try stand.end(terminal)
   }
 
-  // MARK: Others
+  // MARK: Further cases
 
   @Test("where two files cannot exchange their names, --watch refuses at its start, and inject goes on")
   func noExchange() throws {

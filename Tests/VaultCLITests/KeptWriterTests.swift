@@ -283,7 +283,7 @@ import VaultTesting
     try stand.end(terminal)
   }
 
-  // MARK: Obstacles that pass
+  // MARK: Temporary obstacles
 
   @Test("while the vault is locked, a keeper whose file is right again only waits") func idle() throws {
     let stand = try KeptStand()

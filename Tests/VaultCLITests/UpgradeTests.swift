@@ -114,7 +114,7 @@ private struct EarlierVault: CustomStringConvertible {
       try sandbox.must(["trash", "restore", name])
       #expect(try get(name) == value)
     }
-    // The code of the counter is given.
+    // Each counter's code is given only once, so this is the next one.
     #expect(try sandbox.must(["totp", "hotp"]) == "287082")
   }
 

@@ -5,7 +5,7 @@ import VaultWire
 
 // begin of the errors
 func readKey(from vault: Vault, use: (RawSpan) -> Void) throws(ClientError) {
-  // The lines between are those of the page.
+  // The documentation page shows these lines.
   do {
     let key = try vault.get("iothome/express.key")
     key.withBytes { use($0) }

@@ -62,7 +62,7 @@ import VaultModel
 
   @Test("have each text once, and each time, however many entries say it") func once() throws {
     var block = AuditBlock()
-    // Among 300 texts, some share a slot in the table of known texts.
+    // Among 300 texts, some share a place in the table of known texts.
     let texts = (0..<300).map { "\($0 % 7)" + String(repeating: "x", count: $0 % 30) + "\($0)" }
     for text in texts { block.add(.get, .ok, time: 5, caller: nil, item: text, purpose: text) }
     // A text is not taken for another one of the same length and ending.

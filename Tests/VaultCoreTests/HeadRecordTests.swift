@@ -107,8 +107,8 @@ import VaultModel
 
   @Test("Sizes that promise more than is there take no memory and are refused") func absurdSizes() throws {
     let bytes = try HeadRecord.examples()[0].encoded().array
-    // The name's size stands after the fixed part of 41 bytes, and the number of versions 46 + 2 + 2 bytes before the
-    // last 6.
+    // The name's size stands after the fixed part of 41 bytes, and the number of versions 52 + 2 + 2 bytes before the
+    // end.
     for place in [41, bytes.count - 56] {
       var copy = bytes
       copy[place] = 0xFF

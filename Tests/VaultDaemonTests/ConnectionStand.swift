@@ -66,7 +66,7 @@ final class ConnectionStand: Sendable {
     var hasWork: Bool { connection.input.inbound.hasCall || connection.input.isScheduled }
     var now: Int64 { hands.now }
 
-    /// Unlocks the vault of ``ConnectionStand/unlocked(_:pid:)``.
+    /// Unlocks the vault of ``ConnectionStand/unlocked(_:pid:uid:)``.
     func unlock() throws {
       let keychain = try vault.keychain()
       try keychain.unlock(vaultKey: ConnectionStand.secret(ConnectionStand.key))

@@ -96,7 +96,7 @@ final class KeyStage {
     #expect(forms == (typed ? ["password": ["raw"]] : [:]), "\(comment) secrets", sourceLocation: sourceLocation)
   }
 
-  // MARK: Use
+  // MARK: Using the vault
 
   func succeed(_ reply: WireClient.Reply?) throws {
     guard let reply, reply.error == nil else { throw SandboxError("\(String(describing: reply)) \(sandbox.daemonLog)") }
@@ -118,7 +118,7 @@ final class KeyStage {
     #expect(status.string("state") == "new" || status.string("cause") == "the machine slept", "\(status)")
   }
 
-  /// Returns once the boot key has opened the vault's `always` items: the TPM gives the key after the daemon's start,
+  /// Returns once the boot key has opened the vault's `always` items: the TPM gives the key after the daemon's answer,
   /// and a call waits until then.
   func awaitBootKey() throws {
     let error = try sandbox.client().call("Get", ["name": "none"]).error
@@ -228,7 +228,7 @@ final class KeyStage {
     return client
   }
 
-  // MARK: Other ways in
+  // MARK: Other slots
 
   /// Makes slot 3, which a person's presence opens.
   func addPresence() throws {

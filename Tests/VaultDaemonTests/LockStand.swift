@@ -62,7 +62,7 @@ final class LockStand {
     return service
   }
 
-  // MARK: Events outside
+  // MARK: External events
 
   func prepareForSleep(_ isStart: Bool) throws {
     try system.emit("org.freedesktop.login1", Self.logindPath, Self.manager, "PrepareForSleep", "b", "\(isStart)")

@@ -39,7 +39,7 @@ import Testing
         slow[name].map { Int((now - began) * (1 << 20) / $0) } ?? 0
       } drop: { [unowned self] in
         dropped.append(name)
-        // NIO does this when the connection closes.
+        // NIO releases the reply in the same way when the connection closes.
         read(name)
       }
     }

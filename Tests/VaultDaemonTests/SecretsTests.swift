@@ -4,7 +4,7 @@ import Testing
 import VaultTesting
 
 @Suite("Secrets in the daemon's memory") struct SecretsTests {
-  /// Puts a mixed load on the daemon: text, bytes, large and small, versions, many connections, errors.
+  /// Puts a mixed load on the daemon: text and bytes, large and small values, versions, many connections, errors.
   private func load(_ sandbox: Sandbox, values: [String: [UInt8]]) throws {
     let client = try sandbox.client()
     for (name, value) in values {

@@ -30,7 +30,7 @@ import VaultModel
     return stand
   }
 
-  // MARK: Told
+  // MARK: Listing
 
   @Test("are told a few at a time in order, each as it is when its place comes") func pages() throws {
     let stand = try RoomStand.unlocked(system: true)

@@ -208,7 +208,7 @@ final class RoomStand {
   private static let key = [UInt8](repeating: 7, count: 32)
   private static let bootKey = [UInt8](repeating: 8, count: 32)
 
-  /// The key of the vaults of ``unlocked(_:system:)``.
+  /// Returns the vault key of the vaults that ``unlocked(_:system:code:)`` makes.
   static func vaultKey() -> SecureBytes { secret(key) }
 
   /// Makes a stand with a vault that is unlocked and empty.

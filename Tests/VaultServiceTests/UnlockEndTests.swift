@@ -121,7 +121,7 @@ import VaultModel
     #expect(try scene.unlocks() == Self.entries)
   }
 
-  // MARK: Before it has opened the vault
+  // MARK: Before the vault is unlocked
 
   @Test(
     "nothing is opened where the slot goes, or the store is another one, while the grants are read",

@@ -200,7 +200,7 @@ import VaultModel
     #expect(pages >= 60)
   }
 
-  // MARK: Saving what is whole
+  // MARK: Salvage
 
   @Test("of an item that claims more versions than an item keeps no more than that are tried")
   func salvage() throws {

@@ -109,7 +109,7 @@ import Testing
     files[event.file] = data
   }
 
-  // MARK: Failing
+  // MARK: Failures
 
   struct Failure: CaseIterable, CustomTestStringConvertible {
     var code: Int32

@@ -147,7 +147,7 @@ import VaultModel
     #expect(try Self.texts(keychain).contains { $0.hasPrefix("a tag leads to item \(item), wh") })
   }
 
-  // MARK: Thousands
+  // MARK: Large numbers of rows
 
   /// Inserts all tags of the item `safe` repeatedly.
   private static func putTags(_ fixture: Fixture, rows: ClosedRange<Int>) throws {

@@ -137,7 +137,7 @@ struct PageForge {
     return Cell(row: row, bytes: Array(data[start..<content + (local <= longest ? local : shortest) + 4]))
   }
 
-  // MARK: Laying
+  // MARK: Writing pages
 
   /// Lays a leaf with these cells on a new page, or on an existing page, and returns its number.
   @discardableResult

@@ -96,7 +96,7 @@ extension ShapeForgeryTests {
     try expectFound(new, "the table heads: page ")
   }
 
-  // MARK: Trees that are none
+  // MARK: Malformed trees
 
   @Test("a tree that is deeper than any, or not equally deep", arguments: [2, 30, 3000])
   func depth(levels: Int) throws {

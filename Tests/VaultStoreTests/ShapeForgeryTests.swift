@@ -52,7 +52,7 @@ import VaultModel
     }
   }
 
-  // MARK: Rows that a walk does not meet
+  // MARK: Rows that a walk misses
 
   @Test(
     "a row with the lowest number there is",

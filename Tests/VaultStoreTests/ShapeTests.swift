@@ -194,7 +194,7 @@ import VaultModel
     for page in [0, -1, 1, 262_145] { expectCorrupt { try few.take(page) } }
   }
 
-  // MARK: Letting go of the main file
+  // MARK: Releasing the main file
 
   /// Returns true if commits fold a long log into the main file.
   private func foldsLog(_ keychain: Keychain) -> Bool {

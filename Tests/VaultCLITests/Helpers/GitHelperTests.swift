@@ -276,7 +276,7 @@ import VaultTesting
       try stand.helper("git", "get", stdin: Self.place + "\nhost=example.com\n").output == "username=ana\npassword=1\n")
   }
 
-  // MARK: Who may, and when
+  // MARK: Access and locks
 
   @Test("locked, with nobody to ask, it says so at once and git goes on") func locked() throws {
     let stand = try stand()
