@@ -95,8 +95,8 @@ struct ClientMemoryTests {
     try terminal.expect("Vault password")
     terminal.type(password)
     #expect(try terminal.wait() == 0)
-    // The process that clears the clipboard has been orphaned, so find it by its arguments; it has read the value once
-    // its input is at its end.
+    // The process that clears the clipboard has been orphaned, so find it by its arguments. Once its input has ended,
+    // it has read the value.
     let deadline = time(nil) + 60
     var found: Set<String> = []
     while found.isEmpty, time(nil) < deadline {

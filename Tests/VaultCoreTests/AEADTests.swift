@@ -36,7 +36,7 @@ import VaultModel
     #expect(first[24...] != second[24...])
   }
 
-  // A random byte position has the same value in all 128 nonces once in 10^300 runs.
+  // A random byte would have the same value in all 128 nonces once in 10^300 runs.
   @Test("Every byte of a nonce is random") func wholeNonce() {
     let key = RandomBytes.secret(count: 32)
     var seen = [Set<UInt8>](repeating: [], count: 24)

@@ -65,7 +65,7 @@ import VaultModel
     // Among 300 texts, some share a place in the table of known texts.
     let texts = (0..<300).map { "\($0 % 7)" + String(repeating: "x", count: $0 % 30) + "\($0)" }
     for text in texts { block.add(.get, .ok, time: 5, caller: nil, item: text, purpose: text) }
-    // A text is not taken for another one of the same length and ending.
+    // A text is not confused with another text of the same length and ending.
     for text in ["a12345678", "b12345678", "a12345678", "", "1"] {
       block.add(.set, .ok, time: 5, caller: nil, item: text, detail: texts[299])
     }
@@ -78,7 +78,7 @@ import VaultModel
     }
     #expect((310..<315).map { found[$0]?.item } == ["a12345678", "b12345678", "a12345678", nil, "1"])
     #expect((310..<315).allSatisfy { found[$0]?.detail == texts[299] })
-    // The next record repeats the text: it refers to nothing in the record before.
+    // The next record holds the text again, because no record refers to another.
     block.empty()
     block.add(.get, .ok, time: 5, caller: nil, item: texts[0])
     let next = block.withPlaintext(after: Self.position) { bytes in unsafe bytes.withUnsafeBytes { unsafe Array($0) } }

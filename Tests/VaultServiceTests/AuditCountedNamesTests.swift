@@ -197,7 +197,7 @@ import VaultModel
     #expect(counts.fits && Self.named(counts.entries, 500).items.count == 40)
     #expect(own.reduce(0) { $0 + ($1.repeats?.count ?? 0) } == all)
     #expect(Set(own.map(\.caller?.uid)) == [AuditEntry.Caller.others])
-    // If there are few enough users, each of them is told apart.
+    // If each user of the group has few counts, the same number of users is told apart.
     var few = Self.counted([500: ["quiet"]])
     for uid: UInt32 in 1...16 {
       few.count(few.subject(.group(7)), Self.kind(uid, "a"), beyond: .values, at: 5)

@@ -4,7 +4,7 @@ import VaultModel
 
 @testable import VaultStore
 
-/// Everything that waits, in memory or in the store, while a rekey runs: it survives, and nothing stays sealed to old
+/// Pending state, in memory or in the store, while a rekey runs: all of it survives, and nothing stays sealed to old
 /// keys.
 @Suite("What waits during a rekey") struct RekeyPendingTests {
   /// A kind of pending state.

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import VaultTesting
 
-// The exchange is the one that "Credentials Helpers" in Terraform's documentation describes.
+// "Credentials Helpers" in Terraform's documentation describes this exchange.
 @Suite("Terraform's credentials helper") struct TerraformHelperTests {
   private func terraform(_ stand: HelperStand, _ words: String..., stdin: String = "") throws -> Outcome {
     try stand.run("terraform-credentials-vault", words, stdin: stdin)
