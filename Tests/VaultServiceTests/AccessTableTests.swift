@@ -42,7 +42,7 @@ struct AccessCase: CustomTestStringConvertible, Sendable {
     }
   }
 
-  private static func used(_ wait: Wait?) throws { try #require(wait == nil) }
+  private static func used(_ wait: Wait?) throws { try #require(try wait.orRefused() == nil) }
 
   private static let message: [UInt8] = [1]
 

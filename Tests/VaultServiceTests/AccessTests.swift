@@ -67,7 +67,7 @@ import VaultStore
     let (own, other) = (RoomStand.caller(session: 1), RoomStand.caller(session: 2))
     func isServed(_ caller: Caller) throws -> Bool {
       var isLent = false
-      do throws(Refusal) { _ = try stand.items.get(name, for: caller) { _, _, _ in isLent = true } } catch {
+      do throws(Refusal) { try stand.items.get(name, for: caller) { _, _, _ in isLent = true }.orRefused() } catch {
         #expect(error == .presenceRequired("a", .userPresence) && !isLent)
       }
       return isLent
@@ -90,11 +90,12 @@ import VaultStore
   private func code(_ stand: RoomStand, _ caller: Caller = RoomStand.caller()) throws(Refusal) -> String? {
     var code: String?
     guard let name = try? ItemName("a") else { return nil }
-    _ = try stand.items.code(name, for: caller) { made in
+    let wait = try stand.items.code(name, for: caller) { made in
       code = made.digits.withBytes { bytes in
         unsafe bytes.withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) }
       }
     }
+    try wait.orRefused()
     return code
   }
 
@@ -171,9 +172,10 @@ import VaultStore
 extension RoomStand {
   fileprivate func value(_ name: String) throws -> String {
     var text = ""
-    _ = try items.get(ItemName(name), for: Self.caller()) { _, _, value in
+    let wait = try items.get(ItemName(name), for: Self.caller()) { _, _, value in
       text = unsafe value.withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) }
     }
+    try wait.orRefused()
     return text
   }
 

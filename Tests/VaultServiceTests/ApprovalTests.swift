@@ -168,7 +168,7 @@ import VaultModel
     #expect(try code() && !code())
     try stand.rooms.set("guarded", require: .password)
     try stand.approve(try stand.number("guarded"))
-    #expect(try stand.ask("guarded") == .refused(.presenceRequired("guarded", .password)))
+    #expect(try stand.ask("guarded") == .wait(.presence(try ItemName("guarded"), .password)))
     #expect(stand.access.requests.approvals.count == 1)
     // The approval covers the value only.
     try stand.approve(try stand.number("a"), uses: 5)

@@ -92,7 +92,7 @@ import VaultModel
     stand.lock()
     let agent = try stand.attend()
     let said = Said(purpose: "own", task: "SSH login\n" + String(repeating: "x", count: 400))
-    let joined = stand.attendance.joinUnlock(AttendanceStand.process(50), said, waitsAnyway: false) { _ in }
+    let joined = stand.attendance.join(.unlock, AttendanceStand.process(50), said) { _ in }
     stand.turn()
     let task = "SSH login\\u{a}" + String(repeating: "x", count: 286) + "…"
     #expect(agent.words == [task + " own"])
@@ -121,12 +121,12 @@ import VaultModel
     let number = try #require(call.waiter?.inquiry)
     var isMadeAgain = false
     let line = Line(of: 1)
-    let makeAgain: () -> Wait? = {
+    let makeAgain: () -> Waiting.Event? = {
       isMadeAgain = true
       return nil
     }
     let attempt = Attempt(
-      for: .presence(number), in: stand.vault.waiting, line, within: nil, stand.rooms.hands.timer, late: {}, makeAgain)
+      for: .inquiry(number), in: stand.vault.waiting, line, within: nil, stand.rooms.hands.timer, late: {}, makeAgain)
     stand.attendance.happened(.item(try ItemName("b"), .deleted))
     stand.rooms.run()
     #expect(!isMadeAgain)
@@ -199,7 +199,7 @@ import VaultModel
     let agent = try stand.attend()
     let name = try ItemName("a")
     let caller = AttendanceStand.process(50)
-    guard case .nobody = stand.attendance.joinPresence(name, .biometry, caller, Said(), giveUp: { _ in }) else {
+    guard case .nobody = stand.attendance.join(.presence(name, .biometry), caller, Said(), giveUp: { _ in }) else {
       Issue.record("somebody is asked")
       return
     }

@@ -103,21 +103,21 @@ final class AttendanceStand {
 
   func askUnlock(_ caller: Caller = process(50), waitsAnyway: Bool = false) -> Call {
     call(waitsAnyway: waitsAnyway) {
-      attendance.joinUnlock(caller, Said(purpose: "to work"), waitsAnyway: waitsAnyway, giveUp: $0)
+      attendance.join(.unlock, caller, Said(purpose: "to work"), waitsAnyway: waitsAnyway, giveUp: $0)
     }
   }
 
   func askPresence(_ name: String, _ caller: Caller = process(50)) throws -> Call {
     let name = try ItemName(name)
-    return call { attendance.joinPresence(name, .password, caller, Said(purpose: "to work"), giveUp: $0) }
+    return call { attendance.join(.presence(name, .password), caller, Said(purpose: "to work"), giveUp: $0) }
   }
 
   func askConfirmation(_ fingerprint: String, _ caller: Caller = process(50)) -> Call {
-    call { attendance.joinConfirmation(of: fingerprint, caller, Said(task: "a signature"), giveUp: $0) }
+    call { attendance.join(.confirmation(fingerprint), caller, Said(task: "a signature"), giveUp: $0) }
   }
 
   func askApproval(_ number: Int, _ caller: Caller) -> Call {
-    call { attendance.joinApproval(number, caller, Said(purpose: "to work"), giveUp: $0) }
+    call { attendance.join(.approval(number), caller, Said(purpose: "to work"), giveUp: $0) }
   }
 
   /// Runs a turn of the loop, in which agents receive new events.

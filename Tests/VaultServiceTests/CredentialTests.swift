@@ -32,6 +32,7 @@ import VaultStore
     let wait = try stand.items.credential(try CredentialID(id), of: unit, for: caller) { item, _, _ in
       name = item.name.text
     }
+    try wait.orRefused()
     #expect((wait == nil) == (name != nil))
     return name
   }

@@ -275,3 +275,14 @@ final class RoomStand {
     }
   }
 }
+
+extension Wait? {
+  /// Returns the event for which a call waits.
+  ///
+  /// - Throws: the refusal of a call that requires presence and does not wait for it.
+  @discardableResult
+  func orRefused() throws(Refusal) -> Wait? {
+    guard case .presence(let name, let requirement)? = self else { return self }
+    throw .presenceRequired(name.text, requirement)
+  }
+}

@@ -21,7 +21,7 @@ import Testing
     /// returns.
     @discardableResult
     func wait(
-      _ name: String, _ line: Line? = nil, milliseconds: Int64? = nil, next: @escaping () -> Wait? = { nil }
+      _ name: String, _ line: Line? = nil, milliseconds: Int64? = nil, next: @escaping () -> Waiting.Event? = { nil }
     ) -> Attempt {
       Attempt(
         for: .unlock, in: waiting, line ?? self.line, within: milliseconds.map { $0 * 1_000_000 }, hands.timer
@@ -125,7 +125,7 @@ import Testing
   @Test("one that cannot be answered yet when it goes on waits for what it says then, until its own time is up")
   func again() {
     let stand = Stand()
-    var next = [Wait.bootKey, .unlock]
+    var next = [Waiting.Event.bootKey, .unlock]
     stand.wait("a", milliseconds: 100) { next.removeFirst() }
     stand.unlock()
     stand.turns.turn()

@@ -15,9 +15,8 @@ final class CredentialConnection: SecretHolder, ChannelInboundHandler {
   private var context: ChannelHandlerContext?
   /// The facts about the process that connected, once they were read.
   private var asker: (process: PeerProcess, caller: Caller, address: CredentialAddress?)?
-  private var attempt: Attempt?
-  /// The caller's place among those for whom agents ask a person to unlock the vault.
-  private var waiter: Waiter?
+  /// The request for the credential, while it waits for the vault.
+  private var asked: AskedCall?
   private var outbox: Outbox?
   /// True when the unit must not start.
   private(set) var isRefused = false
@@ -62,7 +61,7 @@ final class CredentialConnection: SecretHolder, ChannelInboundHandler {
     if address == nil { return refuse(.denied("the address of the socket names no unit and no credential")) }
     door.vault.checkDeadlines()
     defer { door.upkeep.foldLogLater() }
-    if let wait = ask() { hold(wait) }
+    ask()
   }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -72,8 +71,8 @@ final class CredentialConnection: SecretHolder, ChannelInboundHandler {
   }
 
   func channelInactive(context: ChannelHandlerContext) {
-    attempt?.callOff()
-    (attempt, waiter) = (nil, nil)
+    asked?.callOff()
+    asked = nil
     outbox?.clear()
     outbox = nil
     if let asker { door.vault.audit.leave(for: asker.caller) }
@@ -86,47 +85,41 @@ final class CredentialConnection: SecretHolder, ChannelInboundHandler {
 
   // MARK: The answer
 
-  /// Sends the credential now, or returns what must happen first.
-  private func ask() -> Wait? {
-    guard let asker, let address = asker.address, !isRefused, let context else { return nil }
-    guard asker.process.isAlive else {
-      overflow()
-      return nil
+  /// Sends the credential now, or once it can be. The wait ends when the service manager gives up, so that a unit may
+  /// wait to start until somebody has unlocked the vault.
+  private func ask() {
+    guard let peer, let asker, let address = asker.address else { return }
+    let terms = AskedCall.Terms(asker.caller, .anyway(until: nil)) {
+      Said(task: "its credential \(Printable.quoted("\(address.id)"))")
+    } isStillAsking: { [weak self] in
+      self?.checkProcess() == true
     }
+    let asked = AskedCall(terms, in: door.asking, door.clients.share(of: peer).answers) {
+      [weak self] _ throws(Refusal) in
+      try self?.send(address)
+    } refuse: { [weak self] in
+      self?.refuse($0)
+    }
+    if asked.begin() { self.asked = asked }
+  }
+
+  /// True while the process that asks runs; otherwise its unit is not started.
+  private func checkProcess() -> Bool {
+    guard !isRefused, let asker else { return false }
+    if !asker.process.isAlive { overflow() }
+    return !isRefused
+  }
+
+  /// Sends the credential now, or returns the event that must come first.
+  private func send(_ address: CredentialAddress) throws(Refusal) -> Wait? {
+    guard checkProcess(), let asker, let context else { return nil }
     // The service manager counts the name toward the limit as well.
     let most = Overflow.limit - address.id.text.utf8.count
-    do throws(Refusal) {
-      return try door.items.credential(
-        address.id, of: address.unit, atMost: most, for: asker.caller
-      ) { item, _, value in
-        send(value, ReplyContent(item.policy.accessible), context)
-      }
-    } catch {
-      refuse(error)
-      return nil
+    return try door.items.credential(
+      address.id, of: address.unit, atMost: most, for: asker.caller
+    ) { item, _, value in
+      send(value, ReplyContent(item.policy.accessible), context)
     }
-  }
-
-  /// Waits until the service manager gives up, so that a unit may wait to start until somebody has unlocked the vault.
-  private func hold(_ wait: Wait) {
-    guard let peer, let asker else { return }
-    door.vault.audit.waits(for: asker.caller)
-    join(wait)
-    let line = door.clients.share(of: peer).answers
-    attempt = Attempt(for: wait, in: door.vault.waiting, line, within: nil, door.timer) {
-    } _: { [weak self] in
-      guard let self, let next = ask() else { return nil }
-      join(next)
-      return next
-    }
-  }
-
-  /// Lets agents tell a person what the vault should be unlocked for.
-  private func join(_ wait: Wait) {
-    guard wait == .unlock, waiter == nil, let asker, let address = asker.address else { return }
-    let said = Said(task: "its credential \(Printable.quoted("\(address.id)"))")
-    let joined = door.attendance.joinUnlock(asker.caller, said, waitsAnyway: true) { _ in }
-    if case .waits(let joined) = joined { waiter = joined }
   }
 
   /// Gives a copy of the socket to the service manager of the daemon's own unit. If this daemon is killed, the
@@ -138,7 +131,6 @@ final class CredentialConnection: SecretHolder, ChannelInboundHandler {
   }
 
   private func send(_ value: RawSpan, _ content: ReplyContent, _ context: ChannelHandlerContext) {
-    waiter = nil
     guard let peer, let asker else { return }
     do throws(Refusal) { try door.vault.audit.pass(nil, isLast: true, for: asker.caller) } catch {
       return refuse(error)
@@ -181,9 +173,9 @@ final class CredentialConnection: SecretHolder, ChannelInboundHandler {
   private func overflow() {
     guard !isRefused, let context else { return }
     isRefused = true
-    attempt?.callOff()
+    asked?.callOff()
     if let asker { door.vault.audit.leave(for: asker.caller) }
-    (attempt, waiter, asker) = (nil, nil, nil)
+    (asked, asker) = (nil, nil)
     outbox?.clear()
     socket.markBegun()
     context.writeAndFlush(wrapOutboundOut(Overflow.buffer)).assumeIsolated().whenComplete { [weak self] _ in

@@ -11,7 +11,7 @@ final class CredentialDoor {
 
   let items: Items
   let vault: Vault
-  let attendance: Attendance
+  let asking: Asking
   let upkeep: Upkeep
   let clients: Clients
   let plaintext: Plaintext
@@ -25,7 +25,7 @@ final class CredentialDoor {
   private var connections: [ObjectIdentifier: CredentialConnection] = [:]
 
   init(_ rooms: Rooms, _ clients: Clients, _ plaintext: Plaintext, timer: Timer, _ store: DescriptorStore, most: Int) {
-    (items, vault, attendance, upkeep) = (rooms.items, rooms.vault, rooms.attendance, rooms.upkeep)
+    (items, vault, asking, upkeep) = (rooms.items, rooms.vault, rooms.asking, rooms.upkeep)
     (self.clients, self.plaintext, self.timer, self.store, self.most) = (clients, plaintext, timer, store, most)
     manager = rooms.access.terms.isSystem ? 0 : rooms.access.terms.owner
   }

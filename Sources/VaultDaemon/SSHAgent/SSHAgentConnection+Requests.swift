@@ -91,7 +91,7 @@ extension SSHAgentConnection {
 
   private func list() {
     let said = Said(task: "list of the keys for SSH")
-    wait(said) { [weak self] () throws(Refusal) in
+    wait(said) { [weak self] _ throws(Refusal) in
       guard let self, let caller else { return nil }
       let listing: SSHKeys.Listing
       do throws(Refusal) { listing = try door.keys.keys(for: caller) } catch .noVault {

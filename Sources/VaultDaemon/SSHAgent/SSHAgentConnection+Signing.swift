@@ -36,7 +36,7 @@ extension SSHAgentConnection {
       note(.sign(request))
     }
     let order = door.items.rsaOrder(for: caller)
-    wait(Said(task: words(known.map { "with \(Printable.quoted($0.text))" }))) { [weak self] () throws(Refusal) in
+    wait(Said(task: words(known.map { "with \(Printable.quoted($0.text))" }))) { [weak self] _ throws(Refusal) in
       guard let self, let caller = self.caller else { return nil }
       let listing = try door.keys.keys(for: caller)
       guard let key = listing.keys.first(where: { $0.blob == request.key }) else {
@@ -65,16 +65,14 @@ extension SSHAgentConnection {
       return refuse(error.reason)
     }
     let order = door.items.rsaOrder(for: caller)
-    let call = { [weak self] () throws(Refusal) -> Wait? in
+    var isAllowed = !key.constraints.needsConfirmation
+    wait(Said(task: detail)) { [weak self] event throws(Refusal) in
       guard let self else { return nil }
+      if event == .confirmation(key.fingerprint) { isAllowed = true }
+      guard isAllowed else { return .confirmation(key.fingerprint) }
       // The key may have been removed in the meantime.
       guard door.sessionKeys.all.contains(where: { $0 === key }) else { throw .denied("the key is gone") }
       return makeSignature(by: key, data, flags, detail, order)
-    }
-    if key.constraints.needsConfirmation {
-      waitForConfirmation(of: key, Said(task: detail), call)
-    } else {
-      wait(Said(task: detail), call)
     }
   }
 

@@ -30,19 +30,8 @@ final class SSHAgentConnection: SecretHolder, ChannelInboundHandler {
   var isEnded = false
   /// The connection's place in the order in which the door's connections last sent something.
   var heard = 0
-  var attempt: Attempt?
-  /// The caller's place among those for whom agents ask a person.
-  var waiter: Waiter?
-  /// The event that the request waits for.
-  var awaited = Awaited.nothing
-
-  enum Awaited {
-    case nothing, unlock
-    /// An answer about an item; the wait holds the item's name.
-    case item
-    /// A yes to the use of this key of the session.
-    case use(SessionKey)
-  }
+  /// The request, while it waits for the vault or for a person.
+  var asked: AskedCall?
 
   init(_ channel: any Channel, _ door: SSHAgentDoor) {
     self.door = door
@@ -149,12 +138,6 @@ final class SSHAgentConnection: SecretHolder, ChannelInboundHandler {
     }
   }
 
-  /// Ends the wait for a key of the session that is gone.
-  func checkAwaitedKey() {
-    guard case .use(let key) = awaited, !door.sessionKeys.all.contains(where: { $0 === key }) else { return }
-    refuse("the key is gone", .missing)
-  }
-
   private func setReading(_ isReading: Bool) {
     guard isReading != self.isReading else { return }
     self.isReading = isReading
@@ -202,11 +185,6 @@ final class SSHAgentConnection: SecretHolder, ChannelInboundHandler {
     door.vault.log.info("ssh-agent: process \(peer?.pid ?? 0) was refused: \(reason)")
   }
 
-  func stopWaiting() {
-    attempt?.callOff()
-    (attempt, waiter, awaited) = (nil, nil, .nothing)
-  }
-
   /// Forgets the process that connected; its requests get no answer.
   func forgetCaller() {
     if let caller { door.vault.audit.leave(for: caller) }
@@ -224,13 +202,7 @@ final class SSHAgentConnection: SecretHolder, ChannelInboundHandler {
 
   override func letGo(for lock: Lock) {
     if lock.reach.contains(.names) { caller?.memory.forgetNames() }
-    let isOver =
-      switch awaited {
-      case .nothing, .unlock: false
-      case .item: lock.reach.contains(.names)
-      case .use: true
-      }
-    if lock.isEffective, isOver { refuse("the vault was locked meanwhile", .locked) }
+    if lock.isEffective, isEnded(by: lock) { refuse("the vault was locked meanwhile", .locked) }
     // A key in these bytes belongs to the data that the lock protects.
     if lock.isEffective, inbound.count > 0, !isProcessing { close() }
     if lock.isEffective, !isProcessing { inbound.removeAll() }

@@ -11,7 +11,7 @@ final class SSHAgentDoor {
   let items: Items
   let vault: Vault
   let access: Access
-  let attendance: Attendance
+  let asking: Asking
   let upkeep: Upkeep
   let clients: Clients
   let turns: Turns
@@ -39,7 +39,7 @@ final class SSHAgentDoor {
 
   init(_ rooms: Rooms, _ clients: Clients, _ turns: Turns, timer: Timer, home: String?, most: Int, isOn: Bool) {
     (items, vault, access) = (rooms.items, rooms.vault, rooms.access)
-    (attendance, upkeep) = (rooms.attendance, rooms.upkeep)
+    (asking, upkeep) = (rooms.asking, rooms.upkeep)
     (self.clients, self.turns, self.timer) = (clients, turns, timer)
     keys = SSHKeys(rooms.items)
     sessionKeys = SessionKeys(rooms.vault, timer)

@@ -6,8 +6,7 @@ struct AskedUse: AskedItem {
   let name: ItemName
   let said: Said
   let action = AuditAction.use
-  let asks: Bool
-  let end: Int64?
+  let patience: Patience
   private let make: (VarlinkConnection) throws(Refusal) -> Wait?
 
   /// - Parameters:
@@ -18,8 +17,8 @@ struct AskedUse: AskedItem {
     of name: ItemName, waiting milliseconds: Int?, ask: Bool?, _ said: Said, _ clock: Clock,
     _ make: @escaping (VarlinkConnection) throws(Refusal) -> Wait?
   ) {
-    (self.name, self.said, self.make, asks) = (name, said, make, ask ?? false)
-    end = VarlinkDoor.end(ofWait: milliseconds, asks: asks, clock)
+    (self.name, self.said, self.make) = (name, said, make)
+    patience = Patience(milliseconds: milliseconds, asks: ask ?? false, clock)
   }
 
   func send(_: VarlinkDoor, _ connection: VarlinkConnection, upTo _: Int) throws(Refusal) -> Wait? {

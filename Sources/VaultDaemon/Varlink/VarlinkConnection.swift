@@ -110,8 +110,10 @@ extension VarlinkConnection {
   struct CurrentCall {
     /// The closure to run if the client goes away; set while the call waits for its answer.
     var onCancel: (() -> Void)? {
-      didSet { if onCancel == nil { holdsName = false } }
+      didSet { if onCancel == nil { (asked, holdsName) = (nil, false) } }
     }
+    /// The call, while it waits for the vault or for a person.
+    var asked: AskedCall?
     /// The prepared part of a call that changes an item with long versions.
     var long: LongChange?
     /// True when the call must be handled again in the user's next turn.
@@ -208,7 +210,13 @@ extension VarlinkConnection {
   /// Holds the connection for a call that will be answered later. `cancel` runs if the client goes away first.
   func hold(_ cancel: @escaping () -> Void) {
     current.onCancel = cancel
-    current.holdsName = false
+    (current.asked, current.holdsName) = (nil, false)
+  }
+
+  /// Holds the connection for a call until the event for which the call waits has come.
+  func hold(_ call: AskedCall) {
+    hold { call.callOff() }
+    current.asked = call
   }
 
   /// True when a call waits for something that the client need not do.

@@ -18,7 +18,7 @@ extension Attendance {
   /// Notes that a person has shown presence or said yes, so that the waiting calls continue.
   func isShown(_ number: Int) {
     close(number, .answered)
-    vault.waiting.go(.presence(number)) { true }
+    vault.waiting.go(.inquiry(number)) { true }
   }
 
   /// Notes that a person allows the one use of a key that the inquiry with this number is about, so that the call

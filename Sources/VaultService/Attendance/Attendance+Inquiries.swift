@@ -1,5 +1,5 @@
 internal import VaultCore
-package import VaultModel
+internal import VaultModel
 internal import VaultStore
 
 // Inquiries, the calls that wait for them, and the agents that can ask.
@@ -13,58 +13,15 @@ extension Attendance {
     case nobody
   }
 
-  /// Has agents ask a person to unlock the vault.
+  /// Has agents ask a person for the event for which a call waits.
   ///
-  /// - Parameter waitsAnyway: true if the call waits for the unlock even if no agent can ask now; an agent that
-  ///   connects later is told of it.
-  package func joinUnlock(
-    _ caller: Caller, _ said: Said, waitsAnyway: Bool, giveUp: @escaping (Waiter.End) -> Void
+  /// - Parameters:
+  ///   - waitsAnyway: true if the call waits even if no agent can ask now; an agent that connects later is told of it.
+  ///   - giveUp: called when the call waits in vain.
+  func join(
+    _ wait: Wait, _ caller: Caller, _ said: Said, waitsAnyway: Bool = false, giveUp: @escaping (Waiter.End) -> Void
   ) -> Joined {
-    join(.unlock, caller, said, waitsAnyway: waitsAnyway, giveUp)
-  }
-
-  /// Has agents ask a person for the presence that an item requires, in the session of the caller.
-  package func joinPresence(
-    _ name: ItemName, _ requirement: Requirement, _ caller: Caller, _ said: Said,
-    giveUp: @escaping (Waiter.End) -> Void
-  ) -> Joined {
-    guard let session = caller.session else { return .nobody }
-    let matter = Inquiry.Matter.presence(name, requirement, session)
-    if numbers[matter] == nil {
-      let open = inquiries.values.compactMap { inquiry -> UInt32? in
-        if case .presence(_, _, let session) = inquiry.matter { session.uid } else { nil }
-      }
-      guard open.count < Self.mostPresence, open.count(where: { $0 == session.uid }) < Self.mostPresenceOfOne else {
-        return .nobody
-      }
-    }
-    return join(matter, caller, said, giveUp)
-  }
-
-  /// Has agents ask a person whether a key may be used this once.
-  ///
-  /// - Parameter fingerprint: the key's fingerprint. After a dismissal nobody is asked about this fingerprint for a
-  ///   while.
-  package func joinConfirmation(
-    of fingerprint: String, _ caller: Caller, _ said: Said, giveUp: @escaping (Waiter.End) -> Void
-  ) -> Joined {
-    let open = inquiries.values.count { if case .confirmation = $0.matter { true } else { false } }
-    guard open < Self.mostConfirmations else { return .nobody }
-    nextUse += 1
-    return join(.confirmation(fingerprint: fingerprint, use: nextUse), caller, said, giveUp)
-  }
-
-  /// Waits, with other calls, for the answer to a request that agents have been told of.
-  package func joinApproval(
-    _ number: Int, _ caller: Caller, _ said: Said, giveUp: @escaping (Waiter.End) -> Void
-  ) -> Joined {
-    join(.approval(number), caller, said, giveUp)
-  }
-
-  private func join(
-    _ matter: Inquiry.Matter, _ caller: Caller, _ said: Said, waitsAnyway: Bool = false,
-    _ giveUp: @escaping (Waiter.End) -> Void
-  ) -> Joined {
+    guard let matter = matter(of: wait, caller) else { return .nobody }
     if agents.isEmpty, !waitsAnyway { return .nobody }
     if isCooling(matter) { return .isDismissed }
     let number = numbers[matter] ?? open(freeNumber(matter), matter)
@@ -77,6 +34,29 @@ extension Attendance {
     let place = inquiry.add(caller, Audit.line(said.purpose ?? ""), task: task, giveUp: giveUp)
     tellLater()
     return .waits(Waiter(place, of: number, self))
+  }
+
+  /// The matter about which people are asked; nil if nobody can be asked about it, or if too many calls wait.
+  private func matter(of wait: Wait, _ caller: Caller) -> Inquiry.Matter? {
+    switch wait {
+    case .bootKey, .room, .signature: return nil
+    case .unlock: return .unlock
+    case .approval(let number): return .approval(number)
+    case .confirmation(let fingerprint):
+      let open = inquiries.values.count { if case .confirmation = $0.matter { true } else { false } }
+      guard open < Self.mostConfirmations else { return nil }
+      nextUse += 1
+      return .confirmation(fingerprint: fingerprint, use: nextUse)
+    case .presence(let name, let requirement):
+      guard let session = caller.session else { return nil }
+      let matter = Inquiry.Matter.presence(name, requirement, session)
+      if numbers[matter] != nil { return matter }
+      let open = inquiries.values.compactMap { inquiry -> UInt32? in
+        if case .presence(_, _, let session) = inquiry.matter { session.uid } else { nil }
+      }
+      let own = open.count { $0 == session.uid }
+      return open.count < Self.mostPresence && own < Self.mostPresenceOfOne ? matter : nil
+    }
   }
 
   /// Ends the wait of a call. If it was the last one, the inquiry ends, too.

@@ -37,7 +37,7 @@ extension Attendance {
   private func itemChanged(_ name: ItemName) {
     for inquiry in Array(inquiries.values) {
       guard case .presence(name, _, _) = inquiry.matter else { continue }
-      vault.waiting.go(.presence(inquiry.number)) { true }
+      vault.waiting.go(.inquiry(inquiry.number)) { true }
     }
   }
 

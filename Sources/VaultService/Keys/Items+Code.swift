@@ -24,7 +24,7 @@ extension Items {
   /// answered is never answered again, however the daemon ends. The counter is a part of the item's value, and advances
   /// within the item's version.
   ///
-  /// - Returns: nil if the code was lent; while the vault is locked, what the caller may wait for.
+  /// - Returns: nil if the code was lent; otherwise what the caller may wait for.
   /// - Throws: the reason why there is no code.
   package func code(
     _ name: ItemName, evenExpired: Bool = false, for caller: Caller, _ said: Said = Said(),

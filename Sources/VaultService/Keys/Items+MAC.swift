@@ -25,7 +25,7 @@ extension Items {
   /// - Parameters:
   ///   - algorithm: the name of the algorithm; nil for HS256.
   ///   - code: the hash to compare; nil to make one.
-  /// - Returns: nil if the result was lent; while the vault is locked, what the caller may wait for.
+  /// - Returns: nil if the result was lent; otherwise what the caller may wait for.
   /// - Throws: the reason why there is no result.
   package func mac(
     _ name: ItemName, _ message: borrowing SecureBytes, _ algorithm: String?, comparing code: [UInt8]?,

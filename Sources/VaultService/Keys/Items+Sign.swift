@@ -22,7 +22,7 @@ extension Items {
   ///   - algorithm: the name of the algorithm; nil for the usual one of the key.
   ///   - order: the work of this call with large RSA keys, the same object in each attempt; nil for a call with one
   ///     attempt.
-  /// - Returns: nil if the signature was lent; while the vault is locked, what the caller may wait for.
+  /// - Returns: nil if the signature was lent; otherwise what the caller may wait for.
   /// - Throws: the reason why there is no signature.
   package func sign(
     _ name: ItemName, _ message: borrowing SecureBytes, _ algorithm: String?, evenExpired: Bool = false,

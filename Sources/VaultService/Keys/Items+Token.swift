@@ -20,7 +20,7 @@ package struct WantedToken: Sendable {
   package let subject: String?
   /// The lifetime of the token in seconds.
   package let lifetime: Int64?
-  /// The claims: the text of a JSON object, as in tokens.
+  /// The claims: the text of an object, as in tokens.
   package let claims: String?
 
   package init(subject: String?, lifetime: Int64?, claims: String?) {
@@ -29,7 +29,7 @@ package struct WantedToken: Sendable {
 }
 
 extension Items {
-  /// Lends a new JSON Web Token (RFC 7519), signed with an item's key, to `answer`.
+  /// Lends a new token (RFC 7519), signed with an item's key, to `answer`.
   ///
   /// - Parameter order: the work of this call with large RSA keys, the same object in each attempt; nil for a call with
   ///   one attempt.

@@ -15,7 +15,7 @@ package enum CheckedToken: Sendable {
     package let issued: Int64
     /// The first second in which the token is no longer valid, in Unix seconds.
     package let expires: Int64
-    /// The claims: the text of a JSON object, as in tokens.
+    /// The claims: the text of an object, as in tokens.
     package let claims: String
 
     /// The token's id and subject for the audit log. Another issuer may have chosen them, so they may be any text.
@@ -35,7 +35,7 @@ extension Items {
   ///
   /// A key that was replaced counts for as long as its tokens can be valid (``replacedVersions(of:_:)``).
   ///
-  /// - Returns: nil if the result was passed; while the vault is locked, what the caller may wait for.
+  /// - Returns: nil if the result was passed; otherwise what the caller may wait for.
   /// - Throws: the reason why the token cannot be checked. If the list cannot be read, no token is taken as not
   ///   revoked.
   package func verify(

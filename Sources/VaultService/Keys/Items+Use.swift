@@ -18,7 +18,7 @@ extension Items {
   ///   - detail: the result in words for the audit log; evaluated when the entry is written.
   ///   - order: the work of this call with large RSA keys, if `make` may need one.
   ///   - make: reads the item and makes the result. Before the value is opened, `decide` is called with the item.
-  /// - Returns: nil if the result was lent; while the vault is locked, what the caller may wait for.
+  /// - Returns: nil if the result was lent; otherwise what the caller may wait for.
   /// - Throws: the reason why there is no result.
   func use<Value: ~Copyable>(
     _ name: ItemName, for use: KeyUse, _ detail: @autoclosure () -> String, for caller: Caller, _ said: Said,
@@ -45,7 +45,12 @@ extension Items {
       let made: Made<Value>
       do throws(Unmade) { made = try read(name, use, permit, keychain, caller, &id, make) } catch {
         switch error {
-        case .waits(let wait): return wait
+        case .waits(let wait):
+          if case .presence = wait {
+            vault.audit.record(.use, .presence, caller, item: name.text, id: id, detail: detail(), said)
+            try vault.audit.settle()
+          }
+          return wait
         case .refused(let refusal): throw refusal
         }
       }
@@ -97,7 +102,7 @@ extension Items {
         throw .refused(
           use == .totp ? .wrongKind(name.text, kind: other.kind) : .wrongUse(name.text, use: other.use))
       }
-      throw .refused(decision == .ask ? .presenceRequired(name.text, requirement) : denied)
+      throw decision == .ask ? .waits(.presence(name, requirement)) : .refused(denied)
     } catch {
       throw .refused(refusal(error, name, &id))
     }

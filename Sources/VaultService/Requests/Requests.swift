@@ -35,6 +35,8 @@ final class Requests: SecretHolder {
   private(set) var pending: [PendingRequest] = []
   private(set) var approvals: [Approval] = []
   private(set) var denials: [Denial] = []
+  /// The numbers of the approvals whose last use was a short while ago, the newest last.
+  private var usedUp: [Int] = []
   private var rates = RequestRates()
 
   // MARK: Asking
@@ -167,8 +169,13 @@ final class Requests: SecretHolder {
   func use(_ number: Int) {
     guard let index = approvals.firstIndex(where: { $0.number == number }) else { return }
     approvals[index].use()
-    if approvals[index].uses == 0 { approvals.remove(at: index) }
+    guard approvals[index].uses == 0 else { return }
+    approvals.remove(at: index)
+    usedUp = usedUp.suffix(Self.mostApprovals - 1) + [number]
   }
+
+  /// True for an approval of which no use is left.
+  func isUsedUp(_ number: Int) -> Bool { usedUp.contains(number) }
 
   /// Forgets approvals that have ended.
   func forgetOver(_ now: Int64) { approvals.removeAll { !$0.counts(at: now) } }

@@ -10,7 +10,7 @@ extension Items {
   ///   - flags: the flags of an agent's request, which choose the hash of an RSA key.
   ///   - detail: the purpose in words for the audit log.
   ///   - order: the work of this call with large RSA keys, the same object in each attempt.
-  /// - Returns: nil if the signature was lent; while the vault is locked, what the caller may wait for.
+  /// - Returns: nil if the signature was lent; otherwise what the caller may wait for.
   /// - Throws: the reason why there is no signature.
   package func signForSSH(
     _ name: ItemName, _ data: [UInt8], flags: UInt32, detail: String, for caller: Caller, _ said: Said,

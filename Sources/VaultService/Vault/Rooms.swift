@@ -11,6 +11,7 @@ package final class Rooms {
   package let presence: Presence
   package let upkeep: Upkeep
   package let attendance: Attendance
+  package let asking: Asking
   package let conversations = Conversations()
 
   /// The services that these parts need from their environment.
@@ -75,6 +76,7 @@ package final class Rooms {
       keystores: world.keystores, credentials: world.credentials, isSystem: terms.isSystem)
     upkeep = Upkeep(vault, waysIn, world.runner)
     attendance = Attendance(vault, access, items, world.timer)
+    asking = Asking(vault: vault, access: access, items: items, attendance: attendance, timer: world.timer)
     vault.openStore(because: .start)
   }
 

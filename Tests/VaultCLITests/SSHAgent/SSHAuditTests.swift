@@ -66,7 +66,7 @@ import VaultTesting
     try sandbox.must(["unlock", "--password-stdin"], stdin: password + "\n")
     let late = try sandbox.sshAudit().suffix(2)
     #expect(
-      late.first?.hasPrefix("use denied ssh/a ") == true && late.first?.hasSuffix(" by \(own)") == true, "\(late)")
+      late.first?.hasPrefix("use locked ssh/a ") == true && late.first?.hasSuffix(" by \(own)") == true, "\(late)")
     #expect(late.last == "use locked ssh-add of \(host)", "\(late)")
   }
 

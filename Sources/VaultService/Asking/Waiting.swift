@@ -1,19 +1,3 @@
-/// The reason why a call cannot be answered now, with the event for which it waits.
-package enum Wait: Hashable, Sendable {
-  /// The unlock of the vault.
-  case unlock
-  /// The arrival of the boot key, for which no person is needed.
-  case bootKey
-  /// The turn of a long answer, and room for it.
-  case room
-  /// An administrator's answer to the request with this number.
-  case approval(Int)
-  /// A person's presence or consent, asked for by the inquiry with this number.
-  case presence(Int)
-  /// A signature by a large RSA key, or the turn of that; with the number of the call's ``RSAOrder``.
-  case signature(Int)
-}
-
 /// The calls that wait for the vault, by event and line, in the order in which they came.
 ///
 /// After the event, the calls of each line continue one after the other, each once and in a turn of its own. A call
@@ -21,6 +5,20 @@ package enum Wait: Hashable, Sendable {
 /// condition ends before that, as when a lock wipes the keys, the remaining calls wait on, each until its own time
 /// limit.
 package final class Waiting {
+  /// An event for which calls wait.
+  package enum Event: Hashable, Sendable {
+    /// The unlock of the vault.
+    case unlock
+    /// The arrival of the boot key.
+    case bootKey
+    /// A change of the request with this number.
+    case approval(Int)
+    /// A person's answer to the inquiry with this number.
+    case inquiry(Int)
+    /// Progress of the ``RSAOrder`` with this number.
+    case signature(Int)
+  }
+
   private final class Queue {
     let line: Line
     var attempts: [Int: Attempt] = [:]
@@ -53,7 +51,7 @@ package final class Waiting {
   }
 
   private struct Key: Hashable {
-    let wait: Wait
+    let event: Event
     let line: ObjectIdentifier
   }
 
@@ -62,26 +60,26 @@ package final class Waiting {
   package var turns: Turns?
 
   /// True when no call waits for that event.
-  func isEmpty(_ wait: Wait) -> Bool { !queues.contains { $0.key.wait == wait } }
+  func isEmpty(_ event: Event) -> Bool { !queues.contains { $0.key.event == event } }
 
   /// Adds a waiting call, and returns its number for ``remove(_:_:_:)``.
-  fileprivate func add(_ attempt: Attempt, for wait: Wait, _ line: Line) -> Int {
-    let key = Key(wait: wait, line: ObjectIdentifier(line))
+  fileprivate func add(_ attempt: Attempt, for event: Event, _ line: Line) -> Int {
+    let key = Key(event: event, line: ObjectIdentifier(line))
     let queue = queues[key] ?? Queue(line)
     queues[key] = queue
     return queue.add(attempt)
   }
 
   /// Removes a waiting call. A call that has continued is not found.
-  fileprivate func remove(_ number: Int, _ wait: Wait, _ line: Line) {
-    let key = Key(wait: wait, line: ObjectIdentifier(line))
+  fileprivate func remove(_ number: Int, _ event: Event, _ line: Line) {
+    let key = Key(event: event, line: ObjectIdentifier(line))
     queues[key]?.attempts[number] = nil
     forget(key)
   }
 
   /// Lets all calls continue that wait for an event, for as long as `isTime` returns true.
-  func go(_ wait: Wait, while isTime: @escaping () -> Bool) {
-    for (key, queue) in queues where key.wait == wait {
+  func go(_ event: Event, while isTime: @escaping () -> Bool) {
+    for (key, queue) in queues where key.event == event {
       queue.call()
       go(key, while: isTime)
     }
@@ -113,8 +111,8 @@ package final class Waiting {
 package final class Attempt {
   private let waiting: Waiting
   private let line: Line
-  private let attempt: () -> Wait?
-  private var place: (wait: Wait, number: Int)?
+  private let attempt: () -> Waiting.Event?
+  private var place: (event: Waiting.Event, number: Int)?
   private var timeout: Timer.Cancel?
   private var isOver = false
 
@@ -126,13 +124,13 @@ package final class Attempt {
   ///   - attempt: repeats the call, and returns the event for which it then waits; nil once the call was answered or
   ///     refused.
   package init(
-    for wait: Wait, in waiting: Waiting, _ line: Line, within limit: Int64?, _ timer: Timer, late: @escaping () -> Void,
-    _ attempt: @escaping () -> Wait?
+    for event: Waiting.Event, in waiting: Waiting, _ line: Line, within limit: Int64?, _ timer: Timer,
+    late: @escaping () -> Void, _ attempt: @escaping () -> Waiting.Event?
   ) {
     self.waiting = waiting
     self.line = line
     self.attempt = attempt
-    self.wait(wait)
+    wait(event)
     guard let limit else { return }
     timeout = timer.after(limit) { [weak self] in
       guard let self, !isOver else { return }
@@ -141,17 +139,17 @@ package final class Attempt {
     }
   }
 
-  private func wait(_ wait: Wait) { place = (wait, waiting.add(self, for: wait, line)) }
+  private func wait(_ event: Waiting.Event) { place = (event, waiting.add(self, for: event, line)) }
 
   fileprivate func goOn() {
     place = nil
     guard !isOver else { return }
-    if let wait = attempt() { self.wait(wait) } else { end() }
+    if let event = attempt() { wait(event) } else { end() }
   }
 
   /// Ends the wait without an answer.
   package func callOff() {
-    if let place { waiting.remove(place.number, place.wait, line) }
+    if let place { waiting.remove(place.number, place.event, line) }
     end()
   }
 

@@ -1,0 +1,205 @@
+internal import VaultCore
+package import VaultModel
+
+/// A call that may have to wait for the vault or for a person, the same for every door. It is made again once the event
+/// for which it waits has come.
+///
+/// A door says how the call is made and how it is refused. The call is over when it is answered or refused, and when
+/// its client leaves (``callOff()``).
+package final class AskedCall {
+  /// The caller, its words, and the time for which the call waits.
+  package struct Terms {
+    let caller: Caller
+    /// Returns the words for a person; called when one is asked.
+    let said: () -> Said
+    let patience: Patience
+    /// The action and the item in the entry of a call that waits no longer; nil if the door records that.
+    let entry: (action: AuditAction, item: ItemName)?
+    /// True while the client is connected and its process runs.
+    let isStillAsking: () -> Bool
+
+    package init(
+      _ caller: Caller, _ patience: Patience, entry: (action: AuditAction, item: ItemName)? = nil,
+      saying said: @escaping () -> Said, isStillAsking: @escaping () -> Bool
+    ) {
+      (self.caller, self.patience, self.entry) = (caller, patience, entry)
+      (self.said, self.isStillAsking) = (said, isStillAsking)
+    }
+  }
+
+  private let terms: Terms
+  private let asking: Asking
+  private let line: Line
+  private let call: (Wait?) throws(Refusal) -> Wait?
+  private let refuse: (Refusal) -> Void
+  /// The event for which the call waits; nil while it does not wait.
+  package private(set) var wait: Wait?
+  private var attempt: Attempt?
+  /// The place among those for whom agents ask a person.
+  private var waiter: Waiter?
+  private var isOver = false
+  /// True if another call has used up an approval for which this call waited.
+  private var hasLostApproval = false
+
+  /// - Parameters:
+  ///   - line: the line of the caller's calls.
+  ///   - call: makes the call, with the event that has come since it was made last. Returns the event for which it has
+  ///     to wait, or nil once it is answered.
+  ///   - refuse: refuses the call.
+  package init(
+    _ terms: Terms, in asking: Asking, _ line: Line, _ call: @escaping (Wait?) throws(Refusal) -> Wait?,
+    refuse: @escaping (Refusal) -> Void
+  ) {
+    (self.terms, self.asking, self.line, self.call, self.refuse) = (terms, asking, line, call, refuse)
+  }
+
+  /// Makes the call. True if it waits: then the door keeps it until it is over.
+  package func begin() -> Bool {
+    goOn(after: nil)
+    return !isOver
+  }
+
+  /// Ends the wait without an answer.
+  package func callOff() {
+    isOver = true
+    attempt?.callOff()
+    (attempt, waiter, wait) = (nil, nil, nil)
+  }
+
+  private func goOn(after event: Wait?) {
+    if case .approval(let number) = event, asking.access.requests.isUsedUp(number) { hasLostApproval = true }
+    do throws(Refusal) {
+      guard let next = try call(event) else { return callOff() }
+      if !isOver { try hold(next) }
+    } catch {
+      callOff()
+      refuse(error)
+    }
+  }
+
+  // MARK: Waiting
+
+  /// Lets the call wait for an event.
+  ///
+  /// - Throws: the refusal of a call that does not wait for a person, or no longer, or that nobody can be asked about.
+  private func hold(_ next: Wait) throws(Refusal) {
+    let event: Waiting.Event
+    var limit: Int64?
+    // A call that waits for the same again keeps its place among the askers: it joins before it leaves.
+    var joined: Waiter?
+    switch next {
+    case .room: throw .busy("this cannot be waited for")
+    case .bootKey: event = .bootKey
+    case .signature(let number): event = .signature(number)
+    case .unlock:
+      limit = try left(for: next)
+      joined = try join(next)
+      event = .unlock
+    case .approval(let number):
+      limit = try left(for: next)
+      if case .whileAsked = terms.patience { joined = try join(next) }
+      event = .approval(number)
+    case .presence, .confirmation:
+      limit = try left(for: next)
+      guard let place = try join(next) else { throw give(up: refusal(unanswered: next)) }
+      (joined, event) = (place, .inquiry(place.inquiry))
+    }
+    (wait, waiter) = (next, joined)
+    asking.vault.audit.waits(for: terms.caller)
+    attempt = Attempt(for: event, in: asking.vault.waiting, line, within: limit, asking.timer) { [weak self] in
+      guard let self else { return }
+      giveUp(refusal(late: next))
+    } _: { [weak self] in
+      guard let self, !isOver else { return nil }
+      if terms.isStillAsking() { goOn(after: next) } else { callOff() }
+      return nil
+    }
+  }
+
+  /// The nanoseconds for which the call may still wait for a person; nil for no limit.
+  private func left(for wait: Wait) throws(Refusal) -> Int64? {
+    switch terms.patience {
+    case .none:
+      // The entry of a call for an item that requires presence is written when that is found out.
+      if case .presence = wait { throw refusal(unanswered: wait) }
+      throw give(up: refusal(unanswered: wait))
+    case .anyway(nil): return nil
+    case .whileAsked(let end), .anyway(let end?):
+      let left = end - asking.vault.clock.monotonic()
+      guard left > 0 else { throw give(up: refusal(late: wait)) }
+      return left
+    }
+  }
+
+  /// The place among those for whom agents ask a person; nil for a call that waits without one.
+  private func join(_ wait: Wait) throws(Refusal) -> Waiter? {
+    let unanswered = refusal(unanswered: wait)
+    let waitsAnyway = waitsAnyway(for: wait)
+    let joined = asking.attendance.join(wait, terms.caller, terms.said(), waitsAnyway: waitsAnyway) { [weak self] in
+      if !waitsAnyway { self?.giveUp($0 == .dismissed ? .cancelled : unanswered) }
+    }
+    switch joined {
+    case .waits(let waiter): return waiter
+    case .isDismissed: if !waitsAnyway { throw give(up: .cancelled) }
+    case .nobody: if !waitsAnyway { throw give(up: unanswered) }
+    }
+    return nil
+  }
+
+  /// True if the event may come without an agent: somebody unlocks the vault. Nobody shows presence or allows a use
+  /// unasked.
+  private func waitsAnyway(for wait: Wait) -> Bool {
+    guard case .anyway = terms.patience else { return false }
+    switch wait {
+    case .unlock, .bootKey, .room, .approval, .signature: return true
+    case .presence, .confirmation: return false
+    }
+  }
+
+  // MARK: Refusals
+
+  private static let lostApproval = Refusal.denied(
+    "another call has used the approval, and nobody has answered the request that followed")
+
+  /// The refusal of a call for which nobody has done this, or can be asked to.
+  private func refusal(unanswered wait: Wait) -> Refusal {
+    switch wait {
+    case .unlock, .bootKey, .room, .signature: asking.vault.locked
+    case .approval(let number): hasLostApproval ? Self.lostApproval : .unapproved(number)
+    case .presence(let name, let requirement): .presenceRequired(name.text, requirement)
+    case .confirmation: .denied("nobody has allowed this use of the key")
+    }
+  }
+
+  /// The refusal of a call whose time is over.
+  private func refusal(late wait: Wait) -> Refusal {
+    switch wait {
+    case .unlock, .bootKey, .room, .signature, .presence: .timedOut
+    case .approval(let number): hasLostApproval ? Self.lostApproval : .unanswered(number)
+    case .confirmation: .denied("nobody has allowed this use of the key in time")
+    }
+  }
+
+  private func giveUp(_ refusal: Refusal) {
+    guard !isOver else { return }
+    callOff()
+    if terms.isStillAsking() { refuse(give(up: refusal)) }
+  }
+
+  /// Records the refusal of a call that waits no longer, and returns it.
+  private func give(up refusal: Refusal) -> Refusal {
+    if let entry = terms.entry {
+      asking.items.gaveUp(entry.action, entry.item, refusal, for: terms.caller, terms.said())
+    }
+    return refusal
+  }
+}
+
+/// The rooms that asked calls need.
+package struct Asking {
+  let vault: Vault
+  let access: Access
+  let items: Items
+  let attendance: Attendance
+  let timer: Timer
+}

@@ -1,0 +1,169 @@
+import Testing
+import VaultModel
+
+@testable import VaultService
+
+@Suite("A call that waits for a person") struct AskedCallTests {
+  /// A call that answers itself once every event of a list has come, and the outcome so far.
+  private final class Asked {
+    /// The events for which the call waits, one after the other.
+    var waits: [Wait]
+    private(set) var events: [Wait?] = []
+    private(set) var refusals: [Refusal] = []
+    var isConnected = true
+    private(set) var call: AskedCall?
+    private(set) var isWaiting = false
+
+    init(
+      _ stand: AttendanceStand, _ waits: [Wait], _ patience: Patience, _ caller: Caller = AttendanceStand.process(50)
+    )
+      throws
+    {
+      self.waits = waits
+      let terms = AskedCall.Terms(
+        caller, patience, entry: (.get, try ItemName("a")), saying: { Said(purpose: "to work") },
+        isStillAsking: { [unowned self] in isConnected })
+      let call = AskedCall(terms, in: stand.rooms.rooms.asking, Line(of: caller.uid)) {
+        [unowned self] event throws(Refusal) in
+        events.append(event)
+        return self.waits.isEmpty ? nil : self.waits.removeFirst()
+      } refuse: { [unowned self] in
+        refusals.append($0)
+      }
+      self.call = call
+      isWaiting = call.begin()
+    }
+  }
+
+  private static func presence(_ name: String = "a") throws -> Wait { .presence(try ItemName(name), .password) }
+
+  /// A time so many milliseconds from now.
+  private static func soon(_ stand: AttendanceStand, _ milliseconds: Int = 1000, asks: Bool) -> Patience {
+    Patience(milliseconds: milliseconds, asks: asks, stand.vault.clock)
+  }
+
+  @Test("is refused at once if it does not wait, by the event that it would have to wait for") func impatient() throws {
+    let stand = try AttendanceStand()
+    _ = try stand.attend()
+    stand.lock()
+    for (wait, refusal) in [
+      (.unlock, stand.vault.locked), (.approval(7), .unapproved(7)),
+      (try Self.presence(), .presenceRequired("a", .password)),
+      (.confirmation("k"), .denied("nobody has allowed this use of the key")),
+    ] as [(Wait, Refusal)] {
+      let asked = try Asked(stand, [wait], .none)
+      #expect(asked.refusals == [refusal] && !asked.isWaiting)
+    }
+  }
+
+  @Test("waits for the boot key without any patience: no person is needed for it") func bootKey() throws {
+    let stand = try AttendanceStand()
+    let asked = try Asked(stand, [.bootKey], .none)
+    #expect(asked.isWaiting && asked.call?.wait == .bootKey)
+    stand.vault.waiting.go(.bootKey) { true }
+    stand.rooms.run()
+    #expect(asked.events == [nil, .bootKey] && asked.refusals.isEmpty && asked.call?.wait == nil)
+  }
+
+  @Test("is made again with each event that came, and waits for the next one") func events() throws {
+    let stand = try AttendanceStand()
+    let agent = try stand.attend()
+    let asked = try Asked(stand, [.confirmation("k"), .signature(3)], Self.soon(stand, asks: true))
+    stand.turn()
+    #expect(agent.take() == ["attending", "confirmation 1"])
+    try stand.attendance.confirm(try #require(agent.numbers.last), for: AttendanceStand.process(10))
+    stand.rooms.run()
+    #expect(asked.events == [nil, .confirmation("k")] && asked.call?.wait == .signature(3))
+    // A signature takes its time, whatever the patience for people.
+    stand.rooms.hands.pass(seconds: 10)
+    stand.vault.waiting.go(.signature(3)) { true }
+    stand.rooms.run()
+    #expect(asked.events == [nil, .confirmation("k"), .signature(3)] && asked.refusals.isEmpty)
+  }
+
+  @Test("without an agent: is refused if it waits for one, and waits on if anybody may unlock the vault") func nobody()
+    throws
+  {
+    let stand = try AttendanceStand()
+    stand.lock()
+    #expect(try Asked(stand, [.unlock], Self.soon(stand, asks: true)).refusals == [stand.vault.locked])
+    let asked = try Asked(stand, [.unlock], Self.soon(stand, asks: false))
+    #expect(asked.isWaiting)
+    // Nobody shows presence unasked.
+    #expect(
+      try Asked(stand, [Self.presence()], Self.soon(stand, asks: false)).refusals
+        == [.presenceRequired("a", .password)])
+    try stand.rooms.unlock()
+    stand.rooms.run()
+    #expect(asked.events == [nil, .unlock] && asked.refusals.isEmpty)
+  }
+
+  @Test("is over when its time is, all its waits together") func late() throws {
+    let stand = try AttendanceStand()
+    _ = try stand.attend()
+    try stand.rooms.set("a", require: .password)
+    stand.lock()
+    let unlock = try Asked(stand, [.unlock], Self.soon(stand, asks: true))
+    let approval = try Asked(stand, [.approval(7)], Self.soon(stand, asks: false))
+    let forever = try Asked(stand, [.unlock], .anyway(until: nil))
+    stand.rooms.hands.pass(seconds: 1)
+    #expect(unlock.refusals == [.timedOut] && approval.refusals == [.unanswered(7)])
+    #expect(forever.refusals.isEmpty && forever.isWaiting)
+    let twice = try Asked(stand, [.unlock, try Self.presence()], Self.soon(stand, asks: true))
+    stand.rooms.hands.pass(500_000_000)
+    try stand.rooms.unlock()
+    stand.rooms.run()
+    #expect(twice.call?.wait == .presence(try ItemName("a"), .password))
+    stand.rooms.hands.pass(500_000_000)
+    #expect(twice.refusals == [.timedOut])
+  }
+
+  @Test("is told of a dismissal, and of the last agent that leaves") func dismissed() throws {
+    let stand = try AttendanceStand()
+    stand.lock()
+    let agent = try stand.attend()
+    let asked = try Asked(stand, [.unlock], Self.soon(stand, asks: true))
+    stand.turn()
+    try stand.attendance.dismiss(try #require(agent.numbers.last), isUnable: false, for: AttendanceStand.process(10))
+    #expect(asked.refusals == [.cancelled])
+    #expect(try Asked(stand, [.unlock], Self.soon(stand, asks: true)).refusals == [.cancelled])
+    stand.rooms.hands.pass(seconds: 60)
+    let left = try Asked(stand, [.unlock], Self.soon(stand, 100_000, asks: true))
+    stand.leave(agent)
+    #expect(left.refusals == [stand.vault.locked])
+  }
+
+  @Test("asks again if another call has used up the approval that it waited for, and says so if nobody answers that")
+  func usedUp() throws {
+    let stand = try AttendanceStand(system: true)
+    try stand.rooms.set("a")
+    let caller = AttendanceStand.process(60, uid: 990)
+    let name = try ItemName("a")
+    func ask() throws(Refusal) -> Wait? {
+      try stand.rooms.items.get(name, for: caller, Said(purpose: "to work")) { _, _, _ in }
+    }
+    guard case .approval(let number)? = try ask() else { throw RequestStand.RequestStandError() }
+    let waits = [Wait.approval(number), .approval(7)]
+    let asked = try Asked(stand, waits, Self.soon(stand, asks: false), caller)
+    _ = try stand.rooms.access.approve(number, ApprovalTerms(), for: stand.rooms.administrator)
+    #expect(try ask() == nil)
+    stand.rooms.run()
+    #expect(asked.events == [nil, .approval(number)] && asked.refusals.isEmpty)
+    stand.rooms.hands.pass(seconds: 1)
+    let refusal = "another call has used the approval, and nobody has answered the request that followed"
+    #expect(asked.refusals == [.denied(refusal)])
+  }
+
+  @Test("that was called off, or whose client has left, is neither made again nor refused") func gone() throws {
+    let stand = try AttendanceStand()
+    stand.lock()
+    let off = try Asked(stand, [.unlock], .anyway(until: nil))
+    off.call?.callOff()
+    let left = try Asked(stand, [.unlock], Self.soon(stand, asks: false))
+    left.isConnected = false
+    try stand.rooms.unlock()
+    stand.rooms.run()
+    stand.rooms.hands.pass(seconds: 2)
+    for asked in [off, left] { #expect(asked.events == [nil] && asked.refusals.isEmpty) }
+  }
+}
