@@ -20,7 +20,8 @@ struct AuditReport {
     let result = [outcome, entry.count.map { "×\($0)" }].compactMap { $0 }.joined(separator: " ")
     let about = [entry.item, entry.detail, entry.purpose.map { "“\($0)”" }].compactMap { $0 }.joined(separator: " ")
     guard Output.isTerminal else {
-      let fields = ["\(entry.number)", LocalTime.text(entry.time), Self.who(entry), entry.action, about, entry.outcome]
+      let number = entry.number > 0 ? "\(entry.number)" : "-"
+      let fields = [number, LocalTime.text(entry.time), Self.who(entry), entry.action, about, entry.outcome]
       let count = entry.count.map { ["\($0)"] } ?? []
       // A field's text must not look like another line or another field.
       return try Output.line((fields + count).map { Printable.line($0) }.joined(separator: "\t"))

@@ -44,9 +44,8 @@ struct Listing {
         try Output.line(item.name)
       }
     }
-    let items = try session.call { vault in try vault.find(query, limit: limit) }
-      .filter(isShown)
-      .sorted(by: comesBefore)
+    let (found, isFaulty) = try session.call { vault in try vault.search(query, limit: limit) }
+    let items = found.filter(isShown).sorted(by: comesBefore)
     if isTree, Output.isTerminal, !json {
       for row in NameTree(items.map(\.name)).rows {
         if let item = row.item { try show(items[item], as: row.text) } else { table.add(.init(row.text)) }
@@ -55,6 +54,11 @@ struct Listing {
       for item in items { try show(item) }
     }
     if !json, Output.isTerminal, table.count > 0 { try Output.text(table.text()) }
+    if isFaulty {
+      throw Failure(
+        .invalid, "the store is damaged: items may be missing from this list",
+        "\(Hint.vault("verify")) says what is damaged")
+    }
     if count == 0, isWhole, Keyboard.isAttended { Output.note(whenEmpty(session)) }
   }
 

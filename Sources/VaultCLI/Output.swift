@@ -66,6 +66,23 @@ enum Output {
   /// The unit of the room that a terminal has, in bytes.
   private static let terminalPart = 256
 
+  /// Waits until what was written has been taken: until a file is on the disk, and until the reader of a pipe has read
+  /// everything. A reader that takes longer than ten seconds is believed to read on.
+  ///
+  /// - Throws: the failure if the file cannot be written, or if the reader has closed the pipe before its end.
+  static func awaitTaken(_ descriptor: Int32 = STDOUT_FILENO) throws(Failure) {
+    // Of pipes and terminals fsync(2) says EINVAL.
+    if fsync(descriptor) != 0, errno != EINVAL, errno != EROFS { throw failure(errno) }
+    var status = stat()
+    guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFIFO else { return }
+    for _ in 0..<1000 {
+      var unread: Int32 = 0
+      guard unsafe ioctl(descriptor, UInt(FIONREAD), &unread) == 0, unread > 0 else { return }
+      var polled = pollfd(fd: descriptor, events: 0, revents: 0)
+      if unsafe poll(&polled, 1, 10) > 0, polled.revents & Int16(POLLERR) != 0 { throw failure(EPIPE) }
+    }
+  }
+
   /// The failure of a write, from its error number.
   static func failure(_ code: Int32) -> Failure {
     let failure = Failure(

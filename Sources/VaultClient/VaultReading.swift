@@ -103,18 +103,35 @@ extension Vault {
   /// Returns all items that match `query` (nil: all), or those in the trash, at most `limit`. ``find(_:limit:each:)``
   /// keeps no items.
   ///
-  /// - Throws: ``ClientError/answerTooLarge(limit:)`` when the items are more than 256 MiB.
+  /// - Throws: ``ClientError/answerTooLarge(limit:)`` when the items are more than 256 MiB; ``Fault/corrupt`` when there
+  ///   is none, and a check of the store has failed, so that one may be missing.
   public func find(
     _ query: String? = nil, limit: Int? = nil, inTrash: Bool = false
   ) throws(ClientError) -> [Wire.Item] {
+    let (items, isFaulty) = try search(query, limit: limit, inTrash: inTrash)
+    guard !isFaulty || !items.isEmpty else {
+      let reason = "no such item can be read, and the check of the store has failed"
+      throw .fault(.corrupt(reason: reason, newer: false, advice: nil))
+    }
+    return items
+  }
+
+  /// Returns what ``find(_:limit:inTrash:)`` returns, and whether items may be missing, because a check of the store
+  /// has failed.
+  public func search(
+    _ query: String? = nil, limit: Int? = nil, inTrash: Bool = false
+  ) throws(ClientError) -> (items: [Wire.Item], isFaulty: Bool) {
     try gather(.find, parameters(query, limit, inTrash: inTrash)) { pages throws(ClientError) in
       var found: [Wire.Item] = []
+      var isFaulty = false
       var size = AnswerSize(limit: longestListing)
       while let page = try pages.next(timeout: timeout) {
         try size.add(page)
-        found += try page.decode(Wire.FindReply.self).items
+        let reply = try page.decode(Wire.FindReply.self)
+        found += reply.items
+        isFaulty = isFaulty || reply.faulty == true
       }
-      return found
+      return (found, isFaulty)
     }
   }
 

@@ -25,6 +25,25 @@ import VaultTesting
     #expect(try files(sandbox.home + "/backups") == [])
   }
 
+  @Test("a backup that was not written to its end is not the last one, however small it is") func uncounted() throws {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    let last = { try sandbox.must(["status"]).split(separator: "\n").first { $0.hasPrefix("backup:") } ?? "" }
+    let before = try last()
+    #expect(before.contains("never"), "\(before)")
+    let vault = Sandbox.path(of: "vault")
+    for reader in ["exit 255", "head -c 100 >/dev/null"] {
+      let script = "'\(vault)' backup - | sh -c '\(reader)'; test ${PIPESTATUS[0]} != 0"
+      let outcome = try sandbox.run("-c", script, program: "/bin/bash")
+      #expect(outcome.status == 0, "\(reader): \(outcome)")
+      #expect(try last() == before, "\(reader)")
+    }
+    #expect(try sandbox.run("-c", "'\(vault)' backup - >/dev/full", program: "/bin/bash").status == 74)
+    #expect(try last() == before)
+    #expect(try sandbox.run("-c", "'\(vault)' backup - | cat >'\(sandbox.home)/b'", program: "/bin/bash").status == 0)
+    #expect(try last() != before)
+  }
+
   @Test("a backup goes to a file and to standard output, and restores from a file and from standard input")
   func roundTrip() throws {
     let sandbox = try Sandbox.withVault(unlocked: true)

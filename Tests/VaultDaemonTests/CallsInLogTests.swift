@@ -205,14 +205,19 @@ import VaultWire
     }
   }
 
-  @Test("is there as locked when a lock comes before it is begun, on the disk before it is refused")
-  func lockedBefore() throws {
+  @Test(
+    "is there as locked when a lock comes before it is begun, on the disk before it is refused",
+    arguments: [
+      (.set, #""name":"k""#), (.delete, #""names":["k","l"]"#), (.move, #""from":"k","to":"l""#),
+      (.copy, #""from":"k","to":"l""#), (.setMany, #""items":[{"name":"k"},{"name":"l"}]"#),
+    ] as [(MethodName, String)])
+  func lockedBefore(method: MethodName, names: String) throws {
     let stand = try ConnectionStand.unlocked("audit = required")
     defer { stand.close() }
     try stand.on { client in
       // A frame of this length is handled in a later turn than the one that reads it.
       let value = String(repeating: "x", count: 100 << 10)
-      client.send(Self.frame(.set, #"{"name":"k","value":"\#(value)"}"#))
+      client.send(Self.frame(method, #"{\#(names),"value":"\#(value)"}"#))
       client.vault.lock(because: .asked)
       #expect(client.messages().isEmpty)
     }
@@ -222,8 +227,25 @@ import VaultWire
       #expect(try client.vault.audit.block.count == 0 && !client.vault.keychain().hasUnwrittenAudit)
       try client.unlock()
       let told = try Self.told(client)
-      #expect(told.contains("call locked k: io.vaultd.Vault.Set"), "\(told)")
+      #expect(told.contains("call locked k: \(method.fullName)"), "\(told)")
     }
+  }
+
+  @Test("of which a lock finds only a part is there as well") func lockedInPart() throws {
+    let stand = try ConnectionStand.unlocked("audit = required")
+    defer { stand.close() }
+    try stand.on { client in
+      client.send(#"{"method":"io.vaultd.Vault.Set","parameters":{"name":"k","value":"xxx"#)
+      client.vault.lock(because: .asked)
+    }
+    try stand.goRound("the refusal") { client in client.connection.isClosing }
+    let replies = try stand.on { client in client.messages() }
+    #expect(replies.map { $0.contains("io.vaultd.Vault.Locked") } == [true])
+    let told = try stand.on { client in
+      try client.unlock()
+      return try Self.told(client)
+    }
+    #expect(told.contains("call locked a call that has not come whole"), "\(told)")
   }
 
   /// The calls that are answered although the log is required and cannot be written: an unlock, a lock and the calls

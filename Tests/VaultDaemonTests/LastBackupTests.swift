@@ -44,6 +44,31 @@ private let password = "correct horse battery"
     #expect(try time(sandbox) == 0)
   }
 
+  @Test("is that of a backup that its client confirms, and not that of one that it does not") func confirmed() throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    _ = try sandbox.makeVault(password: password, config: "idle = off")
+    try sandbox.unlock(password)
+    func begin() throws -> WireClient {
+      let client = try sandbox.client()
+      var reply = try client.call("Backup", ["confirms": true], upgrade: true)
+      while reply.error == "Busy" { reply = try client.call("Backup", ["confirms": true], upgrade: true) }
+      #expect(reply.error == nil)
+      while let length = try client.receive(count: 4) {
+        let count = length.reversed().reduce(0) { $0 << 8 | Int($1) }
+        if count == 0 { break }
+        _ = try client.receive(count: count)
+      }
+      return client
+    }
+    _ = try begin()
+    let second = try begin()
+    #expect(try time(sandbox) == 0)
+    second.send([0, 0, 0, 0])
+    #expect(try second.reply().error == nil)
+    #expect(try time(sandbox) > 0)
+  }
+
   @Test("of a vault that was restored is that of the backup, and another vault's counts for nothing") func restored()
     throws
   {

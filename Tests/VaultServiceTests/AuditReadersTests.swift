@@ -47,6 +47,68 @@ import VaultModel
     for _ in 0..<20 { try stand.access.readAudit(AuditFilter(), for: caller).end() }
   }
 
+  @Test("a program that grants confine takes no place of its user, nor of another program") func confined() throws {
+    let stand = try RoomStand.unlocked()
+    try stand.set("a")
+    stand.access.add(.presence, by: stand.administrator, with: [])
+    for program in ["/opt/one", "/opt/two"] {
+      _ = try stand.access.give(
+        try Subject(parsing: "user:\(RoomStand.owner),exe:\(program)"), try ItemPattern("a"),
+        try Rights(parsing: "get"), until: nil,
+        for: stand.administrator)
+    }
+    let (one, two) = (RoomStand.caller(executable: "/opt/one"), RoomStand.caller(executable: "/opt/two"))
+    var readings = try (0..<AuditReaders.most).map { _ in try stand.access.readAudit(AuditFilter(), for: one) }
+    #expect(throws: Refusal.self) { try stand.access.readAudit(AuditFilter(), for: one) }
+    readings.append(try stand.access.readAudit(AuditFilter(), for: two))
+    readings.append(try stand.access.readAudit(AuditFilter(), for: stand.administrator))
+    for reading in readings { reading.end() }
+  }
+
+  @Test("counts that are written while the log is read are told, once") func minute() throws {
+    // The minute ends during the search for the last entries, and while they are told.
+    for (last, turn) in [(nil, 3), (1000, 1), (1000, 3), (1000, 6)] as [(Int?, Int)] {
+      let stand = try Self.stand()
+      let caller = RoomStand.caller(990)
+      for number in 0..<2000 { stand.vault.audit.record(.set, .ok, caller, item: "b/\(number)") }
+      for _ in 0..<100 { stand.vault.audit.record(.get, .ok, caller, item: "a") }
+      var filter = AuditFilter()
+      filter.last = last
+      let reading = try stand.access.readAudit(filter, for: stand.administrator)
+      defer { reading.end() }
+      var told = 0
+      var isOver = false
+      var pages = 0
+      while !isOver {
+        let (page, isLast) = try reading.page(until: 0) { 1 }
+        told += page.filter { $0.entry.action == .get }.reduce(0) { $0 + Int($1.entry.repeats?.count ?? 1) }
+        (isOver, pages) = (isLast, pages + 1)
+        // The minute of the count ends, and other entries come.
+        if pages == turn {
+          stand.hands.pass(seconds: 120)
+          stand.vault.audit.record(.set, .ok, caller, item: "later")
+          stand.vault.audit.write()
+        }
+      }
+      #expect(pages > turn && told == 100, "\(told) in \(pages) pages")
+    }
+  }
+
+  @Test("uses under other names are counted within the other terms of the search alone") func otherNames() throws {
+    let stand = try Self.stand()
+    let (one, two) = (RoomStand.caller(990), RoomStand.caller(991))
+    try stand.set("item")
+    for name in ["old", "item", "old"] { stand.vault.audit.record(.get, .ok, one, item: name) }
+    stand.vault.audit.record(.get, .ok, two, item: "other")
+    func others(_ subject: String?) throws -> Int {
+      try Self.read(stand) {
+        $0.item = try ItemName("item")
+        $0.subject = try subject.map { try Subject(parsing: $0) }
+      }.1
+    }
+    #expect(try [others(nil), others("user:990"), others("user:991"), others("user:4711")] == [2, 1, 1, 0])
+  }
+
   @Test(
     "the last entries are those that were found last, however many are asked for", arguments: [1, 63, 64, 300, 999])
   func last(count: Int) throws {

@@ -92,6 +92,29 @@ import VaultModel
     #expect(try keychain.verify().isOK)
   }
 
+  @Test("does not spoil the copy of a log to which records come meanwhile, also in another chain") func busy() throws {
+    let fixture = try Fixture.withItems(3)
+    let keychain = try fixture.unlocked()
+    _ = try keychain.joinAudit(rows: .max)
+    try AuditStoreTests.write(2, to: keychain)
+    let rekey = try fixture.rekey(keychain)
+    var isOver = false
+    for round in 0..<50 where !isOver {
+      try Self.tally(keychain, "a")
+      // These records are sealed and not written when the log is copied.
+      var block = AuditBlock()
+      block.add(.get, .ok, time: 6000, caller: nil, item: "unwritten \(round)")
+      try keychain.sealAudit(&block, now: 6000)
+      if round % 3 == 2 { keychain.endAuditChain() }
+      isOver = try rekey.step(records: 1000)
+    }
+    #expect(isOver, "\(rekey.stage)")
+    try rekey.finish()
+    try AuditStoreTests.write(1, to: keychain)
+    #expect(try Self.told(keychain).contains("unwritten 0"))
+    #expect(try keychain.verify().isOK)
+  }
+
   @Test("comes along in a salvage of a store that has failed, as after a kill") func salvaged() throws {
     let (fixture, keychain) = try Self.begun()
     try Self.tally(keychain, "a")

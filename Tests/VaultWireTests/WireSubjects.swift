@@ -185,7 +185,7 @@ struct WireSubject: Sendable, CustomTestStringConvertible {
     WireSubject("Show.in", Wire.ShowParameters(name: "a", interactive: true)),
     WireSubject("Show.out", Wire.ShowReply(item: item)),
     WireSubject("Find.in", Wire.FindParameters(query: "a=b", limit: 1, after: "00ff", trash: true, interactive: false)),
-    WireSubject("Find.out", Wire.FindReply(items: [item, item], next: "a place")),
+    WireSubject("Find.out", Wire.FindReply(items: [item, item], next: "a place", faulty: true)),
     WireSubject("Children.in", Wire.ChildrenParameters(prefix: "a/b", limit: 1, interactive: true)),
     WireSubject("Children.out", Wire.ChildrenReply(names: ["a/b/", "a/bc"])),
     WireSubject("Attributes.in", Wire.AttributesParameters(key: "a", limit: 1, interactive: true)),
@@ -344,7 +344,7 @@ struct WireSubject: Sendable, CustomTestStringConvertible {
     WireSubject("Salvage.in", empty),
     WireSubject(
       "Salvage.out", Wire.SalvageReply(progress: integrity, losses: [finding, finding], saved: 1, omitted: 2)),
-    WireSubject("Backup.in", Wire.BackupParameters(salvaged: true)),
+    WireSubject("Backup.in", Wire.BackupParameters(salvaged: true, confirms: true)),
     WireSubject("Backup.out", Wire.BackupReply(size: 1, unchecked: ["always"])),
     WireSubject("Rekey.in", Wire.RekeyParameters(method: "m", cancel: false)),
     WireSubject("Restore.in", Wire.RestoreParameters(header: "AAAA", method: "recovery", check: true)),

@@ -91,7 +91,8 @@ struct BackupCommand: SecretTaking {
   }
 
   private func copy(_ vault: Vault, _ unchecked: inout [String]) throws -> Int {
-    try vault.backup(told: { unchecked = $0 }, write: { bytes in try Output.write(bytes) })
+    try vault.backup(
+      told: { unchecked = $0 }, write: { bytes in try Output.write(bytes) }, keep: { try Output.awaitTaken() })
   }
 
   private func write(_ vault: Vault, _ unchecked: inout [String]) throws -> Int {
@@ -105,7 +106,7 @@ struct BackupCommand: SecretTaking {
           try target.write(bytes)
           done += bytes.byteCount
           bar.show(done)
-        })
+        }, keep: { try target.sync() })
     }
   }
 }

@@ -22,6 +22,8 @@ struct BackupSending: Sendable {
   let socket: RawSocket
   /// Returns nanoseconds of `CLOCK_MONOTONIC`.
   let now: @Sendable () -> Int64
+  /// True if the client confirms that it has written all blocks.
+  var isConfirmed = false
   var limits = Timeouts.pace
 
   func run() -> End {
@@ -32,7 +34,7 @@ struct BackupSending: Sendable {
     while true {
       let count: Int
       do throws(Refusal) { count = try fill(&block) } catch { return .failed(error) }
-      if count == 0 { return .whole }
+      if count == 0 { return finish() }
       let end = Self.lengthCount + count
       var sent = 0
       do throws(RawSocket.Problem) {
@@ -48,6 +50,23 @@ struct BackupSending: Sendable {
         return .broken(error)
       }
     }
+  }
+
+  /// Sends the last block and, if the client confirms the backup, waits for that.
+  private func finish() -> End {
+    var sent = 0
+    let last = Self.lastBlock
+    do throws(RawSocket.Problem) {
+      // Bytes have no padding, so all are initialized.
+      try socket.send(unsafe last.span.bytes, from: &sent, pace: Pace(limits, now: now))
+      if isConfirmed {
+        var word = [UInt8](repeating: 0, count: Self.lengthCount)
+        var span = word.mutableSpan
+        var bytes = unsafe span.mutableBytes  // The same.
+        try socket.receive(into: &bytes)
+      }
+      return .whole
+    } catch { return .broken(error) }
   }
 
   /// Makes the next block; returns the number of bytes after its length.

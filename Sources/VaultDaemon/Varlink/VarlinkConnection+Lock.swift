@@ -13,7 +13,8 @@ extension VarlinkConnection {
       return abandon()
     }
     let refusal = Refusal.locked(LockState(kind: .locked, cause: lock.cause, since: door.vault.clock.wall()))
-    if lock.reach.contains(.names), current.holdsName { return refuseCalls(refusal) }
+    let holdsName = current.holdsName || current.asked?.wait?.tellsName == true
+    if lock.reach.contains(.names), holdsName { return refuseCalls(refusal) }
     // Calls that arrived together with the current one may still be handled at once.
     if input.isProcessing { input.lockedMeanwhile = refusal } else { refuseWaiting(refusal) }
   }
@@ -22,12 +23,17 @@ extension VarlinkConnection {
   /// lock is done, so that the entries of all connections are written together.
   func refuseWaiting(_ refusal: Refusal) {
     guard input.inbound.isWaiting else { return }
-    guard let frame = try? input.inbound.next() else { return refuseCalls(refusal) }
-    let isRecorded = door.refuses(frame, with: refusal, from: self)
-    input.inbound.takeBack(frame)
-    guard isRecorded else { return refuseCalls(refusal) }
+    guard recordWaiting(refusal) else { return refuseCalls(refusal) }
     forgetFrames()
     input.isScheduled = true
     door.vault.hooks.afterwards { [weak self] in self?.refuseCalls(refusal) }
+  }
+
+  /// Records the refusal of the first call that waits; false if the call has an entry of its own.
+  private func recordWaiting(_ refusal: Refusal) -> Bool {
+    guard let frame = try? input.inbound.next() else { return door.refusesPart(with: refusal, from: self) }
+    let isRecorded = door.refuses(frame, with: refusal, from: self)
+    input.inbound.takeBack(frame)
+    return isRecorded
   }
 }

@@ -20,17 +20,15 @@ extension VarlinkDoor {
     let evenExpired: Bool
     let said: Said
     let action = AuditAction.get
-    let asks: Bool
-    let end: Int64?
+    let patience: Patience
     /// True when the reply should describe the item as well.
     let describes: Bool
 
     init(_ call: Wire.GetParameters, _ name: ItemName, _ said: Said, _ clock: Clock) {
       (self.name, version, evenExpired) = (name, call.version, call.expired ?? false)
       self.said = said
-      asks = call.ask ?? false
       describes = call.describe ?? false
-      end = VarlinkDoor.end(ofWait: call.waitMilliseconds, asks: asks, clock)
+      patience = Patience(milliseconds: call.waitMilliseconds, asks: call.ask ?? false, clock)
     }
 
     func send(_ door: VarlinkDoor, _ connection: VarlinkConnection, upTo longest: Int) throws(Refusal) -> Wait? {
@@ -131,7 +129,8 @@ extension VarlinkDoor {
       let isLast = rest.left <= 0 || next == nil || !isStream && !found.isEmpty
       if isLast || !found.isEmpty {
         let cursor = isStream ? nil : next.map { FindCursor($0).text(for: search.owner) }
-        connection.reply(Wire.FindReply(items: told(found), next: cursor), continues: !isLast)
+        let reply = Wire.FindReply(items: told(found), next: cursor, faulty: items.mayBeMissing ? true : nil)
+        connection.reply(reply, continues: !isLast)
       }
       guard !isLast else { return }
       var isWanted = true

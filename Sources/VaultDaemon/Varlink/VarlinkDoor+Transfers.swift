@@ -9,7 +9,9 @@ extension VarlinkDoor {
     answer(connection) { () throws(Refusal) in
       try upkeep.backUp(isOfSalvage: call.salvaged ?? false, for: connection.caller) { backup in
         guard let socket = connection.handOver(Wire.BackupReply(size: backup.count)) else { return nil }
-        let sending = BackupSending(backup: backup, socket: socket, now: vault.clock.monotonic)
+        let isConfirmed = call.confirms ?? false
+        let sending = BackupSending(
+          backup: backup, socket: socket, now: vault.clock.monotonic, isConfirmed: isConfirmed)
         return TransferWork(stop: socket.callOff) { [unowned self] transfer, then in
           transferThread.run(sending.run) { [unowned self] end in
             then(())
@@ -28,17 +30,17 @@ extension VarlinkDoor {
       let note = unchecked.isEmpty ? "" : ", not checked: \(unchecked.joined(separator: ", "))"
       vault.log.info("the backup is made\(note)")
       let reply = Wire.BackupReply(unchecked: unchecked.isEmpty ? nil : unchecked)
-      conclude(socket, after: BackupSending.lastBlock) { $0.reply(reply) }
+      conclude(socket) { $0.reply(reply) }
     case .failure(let refusal):
       vault.log.error("the backup counts for nothing: \(refusal.reason)")
-      conclude(socket, after: BackupSending.lastBlock) { $0.reply(Fault(refusal)) }
+      conclude(socket) { $0.reply(Fault(refusal)) }
     }
   }
 
   private func finish(_ socket: RawSocket, _ end: BackupSending.End, _ cause: Refusal) {
     let log = vault.log
     switch end {
-    case .whole: conclude(socket, after: BackupSending.lastBlock) { $0.reply(Wire.Empty()) }
+    case .whole: conclude(socket) { $0.reply(Wire.Empty()) }
     case .failed(let refusal):
       log.error("the backup failed: \(refusal.reason)")
       conclude(socket, after: BackupSending.lastBlock) { $0.reply(Fault(refusal)) }

@@ -15,6 +15,7 @@ final class VarlinkDoor {
   let ways: WaysIn
   let upkeep: Upkeep
   let attendance: Attendance
+  let asking: Asking
   let clients: Clients
   /// The turns in which the clients share the loop.
   let turns: Turns
@@ -53,7 +54,7 @@ final class VarlinkDoor {
     access = rooms.access
     ways = rooms.waysIn
     upkeep = rooms.upkeep
-    attendance = rooms.attendance
+    (attendance, asking) = (rooms.attendance, rooms.asking)
     self.clients = clients
     self.turns = turns
     self.timer = timer
@@ -105,14 +106,30 @@ final class VarlinkDoor {
     }
   }
 
+  /// Records the refusal of a call of which only a part has come; false if an earlier call is still handled.
+  func refusesPart(with refusal: Refusal, from connection: VarlinkConnection) -> Bool {
+    let terms = CallTerms("a call that has not come whole", needs: .log, entry: .first)
+    return vault.audit.refuses(terms, with: refusal.outcome, for: connection.caller) {}
+  }
+
   /// Names the item of a call that is not handled, for its entry.
   private func isAbout(
     _ method: MethodName, _ call: Call, _ frame: borrowing Frame, _ connection: VarlinkConnection
   ) {
-    guard let name = call.parameters.flatMap({ frame.member("name", of: $0) }).flatMap({ frame.string($0) }) else {
-      return
-    }
+    guard let name = call.parameters.flatMap({ Self.firstName($0, frame) }) else { return }
     vault.audit.isAbout(.call, name, detail: "\(method.fullName)", for: connection.caller)
+  }
+
+  /// The name of the first item that a call names, in any of the ways in which methods name items.
+  private static func firstName(_ parameters: Frame.Node, _ frame: borrowing Frame) -> String? {
+    if let name = frame.member("name", of: parameters) ?? frame.member("from", of: parameters) {
+      return frame.string(name)
+    }
+    if let names = frame.member("names", of: parameters) {
+      return frame.elements(of: names).first.flatMap { frame.string($0) }
+    }
+    guard let item = frame.member("items", of: parameters).flatMap({ frame.elements(of: $0).first }) else { return nil }
+    return frame.member("name", of: item).flatMap { frame.string($0) }
   }
 
   /// Runs `body`, and refuses the call with the refusal that it throws.

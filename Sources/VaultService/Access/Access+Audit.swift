@@ -22,16 +22,16 @@ extension Access {
       _ = try auditScope(of: caller)
       if noted != nil { try checkAdministrator(caller) }
       guard vault.state.kind == .unlocked else { throw vault.locked }
-      return try vault.audit.readers.enter(caller.uid)
+      return try vault.audit.readers.enter(AuditReaders.Reader(uid: caller.uid, subject: auditName(of: caller)))
     }
     // Writes the waiting entries, so that the reading also shows what has happened until now.
     vault.audit.write()
     let own = AuditEntry.Caller(caller, isSystem: terms.isSystem)
     return try AuditReading(vault.audit, place, keychain, filter, own: own, noted: noted, in: vault.holders) {
-      [unowned self] name, item in
+      [unowned self] name, policy in
       let permit = permit(caller, on: name)
-      guard let item else { return permit.mayHave(.find) }
-      return decide(.find, permit, item.policy, for: caller) == .allow
+      guard let policy else { return permit.mayHave(.find) }
+      return decide(.find, permit, policy, for: caller) == .allow
     } decide: {
       [unowned self] () throws(Refusal) in
       try auditScope(of: caller)

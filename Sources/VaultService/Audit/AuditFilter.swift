@@ -34,15 +34,30 @@ package struct AuditFilter: Sendable {
   }
 
   func matchesAtAnyTime(_ entry: AuditEntry, of id: ItemID?) -> Bool {
-    if let items, !entry.mayBeOfAny, !(entry.item.flatMap { try? ItemName($0) }.map(items.matches) ?? false) {
-      return false
-    }
     if let item, !entry.mayBeOfAny {
       if let id, let other = entry.id {
         guard id == other else { return false }
       } else {
-        guard let text = entry.item, text.utf8.elementsEqual(item.text.utf8) else { return false }
+        guard isNamed(item, entry) else { return false }
       }
+    }
+    return matchesWithoutItem(entry)
+  }
+
+  /// True for an entry that has only a name, which is not that of the item: the entry may be about the item under an
+  /// earlier name.
+  func isOfOtherName(_ entry: AuditEntry) -> Bool {
+    guard let item, entry.isByName, !isNamed(item, entry) else { return false }
+    return matchesWithoutItem(entry)
+  }
+
+  private func isNamed(_ name: ItemName, _ entry: AuditEntry) -> Bool {
+    entry.item?.utf8.elementsEqual(name.text.utf8) ?? false
+  }
+
+  private func matchesWithoutItem(_ entry: AuditEntry) -> Bool {
+    if let items, !entry.mayBeOfAny, !(entry.item.flatMap { try? ItemName($0) }.map(items.matches) ?? false) {
+      return false
     }
     if let subject, !(entry.caller?.isAll(of: subject) ?? false) { return false }
     if isRefused, entry.outcome == .ok { return false }

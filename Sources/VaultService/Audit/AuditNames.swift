@@ -9,7 +9,7 @@ final class AuditNames: SecretHolder {
     /// The item has the name in the entry.
     case same
     /// The item has another name.
-    case renamed(ItemInfo)
+    case renamed(ItemName, Policy)
     /// The item does not exist, or is in the trash.
     case gone
   }
@@ -53,7 +53,7 @@ final class AuditNames: SecretHolder {
 
   private func other(_ id: ItemID, _ keychain: Keychain) -> Item? {
     do throws(VaultError) {
-      return try keychain.item(id).map { $0.trashed == nil ? .renamed($0) : .gone }
+      return try keychain.item(id).map { $0.trashed == nil ? .renamed($0.name, $0.policy) : .gone }
     } catch {
       // If the item cannot be read, nothing more is shown than what the log has.
       return .same

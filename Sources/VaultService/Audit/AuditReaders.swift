@@ -1,37 +1,44 @@
-/// The readers of the audit log: their number by uid, and the names that they share.
+/// The readers of the audit log: their number by user and subject, and the names that they share.
 final class AuditReaders {
   /// The place of one reader, for as long as it reads.
   final class Place {
-    private let uid: UInt32
+    private let reader: Reader
     private weak var readers: AuditReaders?
 
-    fileprivate init(_ uid: UInt32, _ readers: AuditReaders) { (self.uid, self.readers) = (uid, readers) }
+    fileprivate init(_ reader: Reader, _ readers: AuditReaders) { (self.reader, self.readers) = (reader, readers) }
 
-    deinit { readers?.leave(uid) }
+    deinit { readers?.leave(reader) }
   }
 
-  /// The most readers of one uid; each holds a page of entries, and the entries whose repetitions may follow.
+  /// A user's processes that count as one subject: a program that grants confine takes no places of its user.
+  struct Reader: Hashable {
+    let uid: UInt32
+    let subject: AuditSubject.Name
+  }
+
+  /// The most readers of one user and subject. Each reader holds a page of entries, and the entries whose repetitions
+  /// may follow.
   static let most = 8
 
   let names: AuditNames
-  private var counts: [UInt32: Int] = [:]
+  private var counts: [Reader: Int] = [:]
 
   init(in holders: SecretHolders) { names = AuditNames(in: holders) }
 
   /// Adds a reader.
   ///
-  /// - Throws: ``Refusal/busy(_:)`` if a uid has as many readers as it may have.
-  func enter(_ uid: UInt32) throws(Refusal) -> Place {
-    guard counts[uid, default: 0] < Self.most else {
+  /// - Throws: ``Refusal/busy(_:)`` if the user's subject has as many readers as it may have.
+  func enter(_ reader: Reader) throws(Refusal) -> Place {
+    guard counts[reader, default: 0] < Self.most else {
       throw .busy("\(Self.most) programs of this user are reading the audit log")
     }
-    counts[uid, default: 0] += 1
-    return Place(uid, self)
+    counts[reader, default: 0] += 1
+    return Place(reader, self)
   }
 
-  private func leave(_ uid: UInt32) {
-    guard let count = counts[uid] else { return }
-    counts[uid] = count > 1 ? count - 1 : nil
+  private func leave(_ reader: Reader) {
+    guard let count = counts[reader] else { return }
+    counts[reader] = count > 1 ? count - 1 : nil
     if counts.isEmpty { names.forget() }
   }
 }

@@ -8,6 +8,7 @@ internal import VaultStore
 package final class AuditReading: SecretHolder {
   /// An entry that was found.
   package struct Found {
+    /// The number of the entry; 0 for a count that is not written yet.
     package let number: Int64
     package let entry: AuditEntry
     /// The present name of the entry's item, if it is another one.
@@ -70,9 +71,9 @@ package final class AuditReading: SecretHolder {
   private var scope: Scope
   /// Decides the scope again, because grants change while somebody follows the log.
   private let decide: () throws(Refusal) -> Scope
-  /// Decides whether the reader may find an item; with nil, whether the reader may know if there is an item of that
-  /// name.
-  private let mayFind: (ItemName, ItemInfo?) -> Bool
+  /// Decides whether the reader may find an item of that name and policy; with nil, whether the reader may know if
+  /// there is an item of that name.
+  private let mayFind: (ItemName, Policy?) -> Bool
   /// The item that ``AuditFilter/item`` stands for.
   private var asked: ItemID?
   /// The place among all readers; nil after the end.
@@ -88,8 +89,14 @@ package final class AuditReading: SecretHolder {
   private var search: LastEntries?
   /// The number of entries to skip before the last ones.
   private var skip = 0
-  /// The number of the first entry that did not exist when the search ended.
-  private var lastEnd: Int64?
+  /// True once the search is over, while the last entries are returned.
+  private var isAtLast = false
+  /// The number of the first entry that did not exist when the reading began, once that is reached. Unless the reader
+  /// follows the log, only counts of earlier entries are returned of the later ones.
+  private var firstLater: Int64?
+  /// The number of walks over later entries that are still to be made, so that no count is missed that was written
+  /// during the reading.
+  private var walksLeft = 3
   /// The number of uses of items whose entries have only a name, other than the one that is asked for.
   package private(set) var othersByName = 0
   /// The entries that were found and are still to be returned.
@@ -106,7 +113,7 @@ package final class AuditReading: SecretHolder {
 
   init(
     _ audit: Audit, _ place: AuditReaders.Place, _ keychain: Keychain, _ filter: AuditFilter, own: AuditEntry.Caller,
-    noted: [Int64: Digest]?, in holders: SecretHolders, mayFind: @escaping (ItemName, ItemInfo?) -> Bool,
+    noted: [Int64: Digest]?, in holders: SecretHolders, mayFind: @escaping (ItemName, Policy?) -> Bool,
     decide: @escaping () throws(Refusal) -> Scope
   ) throws(Refusal) {
     self.audit = audit
@@ -143,7 +150,7 @@ package final class AuditReading: SecretHolder {
   /// is looked up for a reader who may not.
   private func itemAsked(_ name: ItemName, _ keychain: Keychain) -> ItemID? {
     guard scope == .all || mayFind(name, nil) else { return nil }
-    if let item = try? keychain.item(named: name) { return scope == .all || mayFind(name, item) ? item.id : nil }
+    if let item = try? keychain.item(named: name) { return scope == .all || mayFind(name, item.policy) ? item.id : nil }
     return scope == .all ? (try? keychain.trashedItem(named: name))?.id : nil
   }
 
@@ -174,7 +181,7 @@ package final class AuditReading: SecretHolder {
         item = try names.item(id, named: name, keychain) { now() >= end }
       } catch { throw Refusal(error) }
       switch item {
-      case .renamed(let item) where scope == .all || mayFind(item.name, item): page[index].now = item.name
+      case .renamed(let name, let policy) where scope == .all || mayFind(name, policy): page[index].now = name
       case .renamed, .gone: page[index].isGone = true
       case .same: break
       case nil: return false
@@ -203,17 +210,29 @@ package final class AuditReading: SecretHolder {
     if result == nil { result = Result(walk, cut: keychain.auditFacts.cut) }
     self.walk = nil
     if isCheck { return found }
-    let counted = isFollowing ? [] : counted(after: keychain.nextAuditEntry)
+    if try beginLater(keychain) { return now() >= end ? found : found + (try look(until: end, now: now)) }
+    let counted = isFollowing ? [] : counted
     guard let search else { return found + counted }
     let tail = try beginLast(search, keychain, counted)
     return self.walk == nil || now() >= end ? tail : try look(until: end, now: now)
+  }
+
+  /// Begins to read the entries that were written during the reading; false if there are none, and if they are read in
+  /// any case.
+  private func beginLater(_ keychain: Keychain) throws(Refusal) -> Bool {
+    guard !isFollowing, walksLeft > 0, keychain.nextAuditEntry > next else { return false }
+    walksLeft -= 1
+    audit.write()
+    if firstLater == nil { firstLater = next }
+    do throws(VaultError) { walk = try keychain.auditWalk(from: next) } catch { throw Refusal(error) }
+    return true
   }
 
   /// Begins to return the last entries, after all were found. If there are no others, returns those that are only
   /// counted.
   private func beginLast(_ search: LastEntries, _ keychain: Keychain, _ counted: [Found]) throws(Refusal) -> [Found] {
     self.search = nil
-    lastEnd = next
+    (isAtLast, firstLater) = (true, firstLater ?? next)
     guard let start = search.start(before: counted.count) else { return counted.suffix(filter.last ?? counted.count) }
     do throws(VaultError) { walk = try keychain.auditWalk(from: start.entry) } catch { throw Refusal(error) }
     // No entry repeats an entry of another chain, and the walk begins with a chain.
@@ -222,12 +241,11 @@ package final class AuditReading: SecretHolder {
     return []
   }
 
-  /// The entries of counts that are not written yet, with the numbers that they have until then: repetitions, and
-  /// events beyond subjects' parts.
-  private func counted(after next: Int64) -> [Found] {
+  /// The entries of counts that are not written yet and have no number, which is 0: repetitions, and events beyond
+  /// subjects' parts.
+  private var counted: [Found] {
     let repeats = audit.subjects.repeated.compactMap { firsts.entry(of: $0) }
-    return (repeats + audit.untold).enumerated().filter { isShown($0.element) && filter.matches($0.element, of: asked) }
-      .map { Found(next + Int64($0.offset), $0.element) }
+    return (repeats + audit.untold).filter { isShown($0) && filter.matches($0, of: asked) }.map { Found(0, $0) }
   }
 
   private func decideAnew() throws(Refusal) {
@@ -251,10 +269,12 @@ package final class AuditReading: SecretHolder {
     // The entry to begin at was removed meanwhile.
     if number > next { skip = 0 }
     next = number + 1
-    if let lastEnd, number >= lastEnd, !isFollowing { return }
+    if !isFollowing, let firstLater, number >= firstLater {
+      guard let repeats = entry.repeats, repeats.of ?? 0 < firstLater else { return }
+    }
     guard !isOfOther, filter.isOfItsTime(entry) else { return }
     guard isMine else {
-      if filter.item != nil, lastEnd == nil, entry.isByName, isShown(entry) { othersByName += 1 }
+      if !isAtLast, isShown(entry), filter.isOfOtherName(entry) { othersByName += 1 }
       return
     }
     if search != nil {

@@ -56,6 +56,15 @@ package final class Items {
     let now = vault.clock.wall()
     var approval: Int?
     var id: ItemID?
+    /// Records that the item requires presence. Other events are not known of the item, but of the vault or the caller.
+    func recorded(_ wait: Wait) throws(Refusal) -> Wait {
+      guard case .presence = wait else { return wait }
+      let detail = Self.detail(nil, credential)
+      vault.audit.record(
+        .get, .presence, caller, at: now, item: name.text, id: id, detail: detail, version: version, said)
+      try vault.audit.settle()
+      return wait
+    }
     do throws(Refusal) {
       if vault.audit.isRequired {
         // The value is read once without an answer, so that the entry on the disk before the answer has the true
@@ -63,12 +72,12 @@ package final class Items {
         let wait = try read(name, version, evenExpired, longest, credential, caller, said, now, &approval, &id) {
           _, _, _ in
         }
-        if let wait { return wait }
+        if let wait { return try recorded(wait) }
         record(name, id, version, approval, credential, caller, now, said)
         try vault.audit.settle()
       }
       let wait = try read(name, version, evenExpired, longest, credential, caller, said, now, &approval, &id, answer)
-      guard wait == nil else { return wait }
+      if let wait { return try recorded(wait) }
       if let approval { access.requests.use(approval) }
       if !vault.audit.isRequired { record(name, id, version, approval, credential, caller, now, said) }
       return nil
@@ -132,7 +141,8 @@ package final class Items {
     } catch .notAllowed(let decision) {
       if isLong { return .room }
       if isTooLong, let credential { throw .tooLarge(limit: credential.most) }
-      throw decision == .ask ? .presenceRequired(name.text, requirement) : refused(.get, permit, name, policy)
+      if decision == .ask { return .presence(name, requirement) }
+      throw refused(.get, permit, name, policy)
     } catch {
       throw refusal(error, name, &id)
     }
@@ -177,6 +187,9 @@ package final class Items {
     guard rights.contains(.use) || rights.contains(.find) else { throw denied }
     return item
   }
+
+  /// True if a check of the store has failed, so that a search may lack items.
+  package var mayBeMissing: Bool { vault.openKeychain?.hasFailed ?? false }
 
   /// One page of the items that match a query; see
   /// ``VaultStore/Keychain/find(_:in:limit:after:now:examining:if:isPassedOver:isTimeUp:)``.

@@ -27,8 +27,14 @@ struct AuditWriting: ~Copyable {
   var isOver = false
   /// The tally: a record after the last one, which the next record replaces.
   private(set) var tally: AuditTally?
-  /// The row of a tally on the disk, until another row replaces it.
-  private(set) var standing: Int64?
+  /// A tally on the disk, until another row replaces it: its row, and the end of the log before it. Once another record
+  /// is sealed, the key that authenticates that end is gone.
+  struct Standing {
+    let row: Int64
+    let before: AuditEnd
+  }
+
+  private(set) var standing: Standing?
 
   /// Begins a chain at the end of the log.
   ///
@@ -36,10 +42,10 @@ struct AuditWriting: ~Copyable {
   ///   - end: the end of the log before this chain.
   ///   - written: the end of the written part of the log before this chain.
   ///   - unwritten: the rows of that log that are not written yet.
-  ///   - standing: the row of a tally on the disk; see ``standing``.
+  ///   - standing: a tally on the disk.
   init(
     _ chain: AuditChain, _ key: consuming AuditKey, after end: AuditPosition, written: AuditPosition,
-    unwritten: [AuditRow], standing: Int64?
+    unwritten: [AuditRow], standing: Standing?
   ) {
     self.standing = standing
     self.key = key
@@ -117,13 +123,13 @@ struct AuditWriting: ~Copyable {
   }
 
   /// Notes that everything is on the disk.
-  mutating func haveWritten() {
+  mutating func haveWritten(_ vault: VaultID) {
     if !unwritten.isEmpty { standing = nil }
     (unwritten, unwrittenBytes) = ([], 0)
     written = end
     if tally != nil {
       tally!.isWritten = true
-      standing = end.row + 1
+      standing = Standing(row: end.row + 1, before: lastEnd(vault))
     }
   }
 }

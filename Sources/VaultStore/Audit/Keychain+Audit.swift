@@ -160,7 +160,10 @@ extension Keychain {
   }
 
   /// The row of the tally that is on the disk; nil when there is none.
-  var standingAudit: Int64? {
+  var standingAudit: Int64? { standingTally?.row }
+
+  /// The tally that is on the disk; nil when there is none.
+  var standingTally: AuditWriting.Standing? {
     switch bound.audit {
     case .some(let writing): writing.standing
     case .none: nil
@@ -194,7 +197,7 @@ extension Keychain {
       notice(error)
       throw error
     }
-    bound.audit?.haveWritten()
+    bound.audit?.haveWritten(vault)
     // The pages that a check reads have changed.
     pass?.apply(RecordChanges(isListing: false), self)
   }

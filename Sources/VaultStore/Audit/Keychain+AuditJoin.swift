@@ -135,7 +135,7 @@ extension Keychain {
     if let row = try source.database.auditRow(end.row) { chain = row.chain }
     var stored = part == nil ? try source.storedEnd() : (try? source.storedEnd()) ?? nil
     // The copy does not have a tally that the source has after this end.
-    if let tally = source.standingAudit, end.row < tally { stored = source.bound.audit?.lastEnd(source.vault) }
+    if let tally = source.standingTally, end.row < tally.row { stored = tally.before }
     if stored?.position != end { stored = nil }
     try database.putMeta(MetaName.auditEnd, (stored ?? AuditEnd(end, chain: chain)).encoded)
     // The anchor covers only what was joined.

@@ -28,7 +28,7 @@ extension Keychain {
   ///   - isTimeUp: called after each item, and after each tag that leads to no item.
   /// - Returns: the items, and the `after` for the next page; nil when this page is the last.
   /// - Throws: ``VaultError/locked`` when no names can be read at all; ``VaultError/corrupt(_:)``,
-  ///   ``VaultError/storage(_:)``. A faulty item of any class but the strongest is left out, and ``integrity`` fails.
+  ///   ``VaultError/storage(_:)``. A faulty item is left out, and ``integrity`` fails.
   public func find(
     _ query: Query, in area: SearchArea = .everything, limit: Int, after: Int64? = nil, now: Int64,
     examining: Int = 1024,
@@ -74,7 +74,8 @@ extension Keychain {
           items.append(found)
           bytes += found.textBytes
         }
-      } catch .corrupt(let reason) where Self.isPassedOver(row) {
+      } catch .corrupt(let reason) {
+        // Neither a damaged row nor one that somebody has inserted keeps a search from the other items.
         self.notice(.corrupt(reason))
       }
       return true
@@ -101,16 +102,6 @@ extension Keychain {
     let head = try openHead(row, scratch)
     if let index { try check(row, head, index.fact, index.tags) }
     return head.item
-  }
-
-  /// True when a search continues after a faulty row. Whoever has the key of a weaker class can insert rows that count
-  /// towards that class, and anybody can insert rows that count towards none. Neither kind of row must keep a search
-  /// from finding items of the strongest class.
-  private static func isPassedOver(_ row: Result<Row, VaultError>) -> Bool {
-    switch row {
-    case .success(let row): !row.columns.accessible.stronger.isEmpty
-    case .failure: true
-    }
   }
 
   /// The fact of the area, or else the fact of the query with the fewest candidates; nil when neither has a fact that

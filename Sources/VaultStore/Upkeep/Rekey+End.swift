@@ -30,7 +30,7 @@ extension Rekey {
           record(&block)
           try target.addLastRecord(&block, now: now)
         }
-        target.bound.audit?.haveWritten()
+        target.bound.audit?.haveWritten(target.vault)
         try compareCounts()
         try source.takeOver(target, atStep)
       }
