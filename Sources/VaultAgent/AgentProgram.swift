@@ -36,7 +36,7 @@ public enum AgentProgram {
   private static let help = """
     usage: \(name) [--faces A,B] [--pinentry PATH] [--command PATH] [--socket PATH | --system]
 
-    Puts the questions of vaultd(8) to a person. See \(name)(8).
+    Asks a person the questions of vaultd(8). See \(name)(8).
 
     """
 
@@ -96,7 +96,7 @@ public enum AgentProgram {
     notices.close()
     for thread in threads { thread?.join() }
     faces.hush.end()
-    if !hasThreads { return complain(system, "there is no room for a thread") }
+    if !hasThreads { return complain(system, "cannot start a thread") }
     return isRefused ? refused : 0
   }
 

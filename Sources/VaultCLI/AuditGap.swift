@@ -14,7 +14,7 @@ enum AuditGap {
   static func text(since: Int64?, _ session: Session) throws(Failure) -> String? {
     let status = try session.call { vault in try vault.status() }
     if status.audit == "off" {
-      return "the audit log is off: what is read meanwhile is not known"
+      return "the audit log is off: reads are not recorded meanwhile"
     }
     var query = Vault.AuditQuery()
     query.action = AuditAction.audit.name
@@ -23,7 +23,8 @@ enum AuditGap {
       entries = []
       try vault.audit(query) { entry in if isAboutSettings(entry) { entries.append(entry) } }
     }
-    return wasOff(entries, since: since) ? "the audit log was off for a time: what was read then is not known" : nil
+    return wasOff(entries, since: since)
+      ? "the audit log was off for a time: reads during that time are not known" : nil
   }
 
   /// Decides whether the log was off at some time since `since`.

@@ -45,7 +45,7 @@ struct AuditReport {
     return switch entry.detail ?? entry.item {
     case "by recovery": "wrong recovery code"
     // A PAM module decides what it asks for, and some modules ask for no secret.
-    case "by pam", "not recognised by PAM": "not recognised"
+    case "by pam", "not recognised by PAM": "not recognized"
     default: "wrong password"
     }
   }
@@ -102,7 +102,7 @@ enum AuditMarks {
       else { continue }
       marks.append(Wire.AuditMark(entry: entry, link: String(words[place + 3])))
       if marks.count > most {
-        throw Failure(.invalid, "there are too many notes of the audit log", "give the last ones")
+        throw Failure(.invalid, "there are too many notes of the audit log", "give only the last ones")
       }
     }
     return marks

@@ -22,7 +22,7 @@ struct BackupAge {
   /// The verdict of `vault doctor` on the age.
   var diagnosis: Diagnosis {
     let fix = "`vault backup FILE` makes one, and `vault backup --check FILE` reads it"
-    guard let seconds else { return .warn("backup", "none of this vault is known", fix: fix) }
+    guard let seconds else { return .warn("backup", "no backup of this vault is known", fix: fix) }
     let text = "the last one is \(Seconds.format(seconds)) old"
     return seconds > Self.old ? .warn("backup", text, fix: fix) : .ok("backup", text)
   }

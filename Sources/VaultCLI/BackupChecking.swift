@@ -47,7 +47,7 @@ struct BackupChecking {
       count += read
     }
     if count < outline.count { throw source.damaged("it is cut short") }
-    if count > outline.count { throw source.damaged("it goes on behind its end") }
+    if count > outline.count { throw source.damaged("it continues after its end") }
   }
 
   private func report(_ outline: BackupOutline, unchecked: String?) throws(Failure) {
@@ -66,8 +66,9 @@ struct BackupChecking {
       }
     }
     let made = "made \(StatusCommand.moment(outline.created, now: Int64(time(nil)))), \(Sizes.text(outline.count))"
-    guard let unchecked else { return try Output.line("whole and as it was written; \(made)") }
+    guard let unchecked else { return try Output.line("complete and as it was written; \(made)") }
     try Output.line("its header and its length are those of a backup; \(made)")
-    Output.note("not checked, for want of a password: \(unchecked); give --password-stdin, or run it on a terminal")
+    Output.note(
+      "not checked, because no password was given: \(unchecked); give --password-stdin, or run it on a terminal")
   }
 }

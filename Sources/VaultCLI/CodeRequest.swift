@@ -60,7 +60,9 @@ struct CodeRequest {
     guard first.reply.until != nil else {
       // A counter-based code is used up once it is made, so it is shown.
       try print(first)
-      if Keyboard.isAttended { Output.note("the next code is made when it is asked for, so there is nothing to watch") }
+      if Keyboard.isAttended {
+        Output.note("a counter-based code is made only on request, so there is nothing to watch")
+      }
       return
     }
     // A program that polls by itself must not keep the vault open.

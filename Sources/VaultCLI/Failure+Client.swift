@@ -19,7 +19,7 @@ extension Failure {
     case .unsafeSocket(let reason):
       self.init(
         .denied, "the socket is not to be trusted: \(Printable.text(reason))",
-        "put that right, or give another with --socket"
+        "correct that, or give another with --socket"
       )
     case .noDaemon(let path):
       self.init(.unavailable, "no daemon listens on \(Printable.text(path))", "start vaultd")
@@ -28,7 +28,7 @@ extension Failure {
       self.init(.unavailable, "the daemon went away before it answered", "see its log, and try again")
     case .protocolViolation(let reason):
       self.init(
-        .software, "what listens there does not speak io.vaultd.Vault: \(Printable.text(reason))",
+        .software, "the program that listens there does not speak io.vaultd.Vault: \(Printable.text(reason))",
         Self.seeDoctor)
     case .fault(let fault): self.init(fault)
     case .timedOut: self.init(.retry, "the daemon did not answer in time", "try again, and see \(Hint.vault("doctor"))")
@@ -36,9 +36,9 @@ extension Failure {
       self.init(.invalid, "that is more than the \(limit) bytes a request may have", "store less, or store it in parts")
     case .answerTooLarge(let limit):
       self.init(
-        .invalid, "the answer has more than the \(Sizes.text(limit)) that are kept of one", "ask for less of it")
+        .invalid, "the answer is longer than the limit of \(Sizes.text(limit))", "ask for less")
     case .notText(let name):
-      self.init(.invalid, "\(Printable.quoted(name)) is no text", "read it as bytes")
+      self.init(.invalid, "\(Printable.quoted(name)) is not text", "read it as bytes")
     case .system("vaultd", ENOENT):
       self.init(.unavailable, "no daemon is running and vaultd is not installed beside vault or in PATH", "install it")
     case .system(let call, let code):

@@ -8,7 +8,7 @@ extension Failure {
     switch fault {
     case .noVault: self.init(.configuration, "there is no vault yet", "make one with \(Hint.vault("init"))")
     case .vaultExists:
-      self.init(.exists, "there is already a vault, and it is left as it is", "open it with \(Hint.vault("unlock"))")
+      self.init(.exists, "there is already a vault, and it stays as it is", "open it with \(Hint.vault("unlock"))")
     case .locked(let state, let cause):
       let text =
         state == "cold"
@@ -16,11 +16,11 @@ extension Failure {
         : "the vault \(cause.hasPrefix("by ") ? "was" : "is") locked\(Sentence.cause(cause))"
       self.init(.retry, text, "open it with \(Hint.vault("unlock"))")
     case .timedOut:
-      self.init(.retry, "the vault stayed locked for all of the wait", "open it with \(Hint.vault("unlock"))")
+      self.init(.retry, "the vault stayed locked for the whole wait", "open it with \(Hint.vault("unlock"))")
     case .unanswered(let number):
       let request = number.map { " \($0)" } ?? ""
       self.init(
-        .retry, "nobody answered the request for all of the wait",
+        .retry, "nobody answered the request during the wait",
         "ask an administrator for \(Hint.vault("approve\(request)"))")
     case .noSuchItem(let name, true):
       self.init(
@@ -36,7 +36,7 @@ extension Failure {
     case .noSuchGrant(let subject):
       self.init(.missing, "\(Printable.text(subject)) has no such grant", "see \(Hint.vault("grants"))")
     case .noSuchRequest(let number?):
-      self.init(.missing, "there is no request \(number), or not any more", "see \(Hint.vault("requests"))")
+      self.init(.missing, "there is no request \(number), or it is gone", "see \(Hint.vault("requests"))")
     case .noSuchRequest(nil): self.init(.missing, "nothing of that kind was denied", "see \(Hint.vault("requests"))")
     case .invalidGrant(let reason):
       self.init(.usage, Printable.text(reason), "see vault-access(7)")
@@ -44,7 +44,7 @@ extension Failure {
     case .lastSlot:
       self.init(
         .denied,
-        "no password and no recovery code would be left, and what else opens the vault may end by itself",
+        "no password and no recovery code would be left, and the other ways in may end by themselves",
         "add a recovery code "
           + "with \(Hint.vault("slot add recovery")) first")
     case .alreadyExists(let name, _):
@@ -54,8 +54,9 @@ extension Failure {
       guard expires <= Int64(time(nil)) else {
         self.init(
           .invalid,
-          "\(Printable.quoted(name)) expired on \(date) by the newest time in the store, which the clock is behind",
-          "set the clock or, where it is right, run \(Hint.vault("clock repair"))")
+          "\(Printable.quoted(name)) expired on \(date) by the newest time in the store, "
+            + "and the clock is behind that time",
+          "set the clock, or if it is right, run \(Hint.vault("clock repair"))")
         return
       }
       self.init(
@@ -65,8 +66,8 @@ extension Failure {
       )
     case .invalidName(let name, _, _) where Folder(name) != nil && (try? ItemName(String(name.dropLast()))) != nil:
       self.init(
-        .invalid, "\(Printable.quoted(name)) is a folder's name and no item's",
-        "leave the slash out, or see what is in it with \(Hint.vault("list"))")
+        .invalid, "\(Printable.quoted(name)) is the name of a folder, not of an item",
+        "leave the slash out, or list the folder with \(Hint.vault("list"))")
     case .invalidName(let name, let reason, _):
       self.init(
         .invalid, "\(Printable.quoted(name)) is not a valid item name: \(Printable.text(reason))", "choose another")
@@ -79,11 +80,11 @@ extension Failure {
       self.init(.missing, "\(Printable.quoted(name)) is of kind \(Printable.text(kind))", "only totp items have codes")
     case .wrongUse(let name, let use):
       self.init(
-        .missing, "\(Printable.quoted(name)) is \(use.map { "a key for \(Printable.text($0))" } ?? "no key")",
-        "each key is used for what it was made for, and for nothing else")
+        .missing, "\(Printable.quoted(name)) is \(use.map { "a key for \(Printable.text($0))" } ?? "not a key")",
+        "a key is used only for what it was made for")
     case .neverRead(let name):
       self.init(
-        .denied, "\(Printable.quoted(name)) is a key that nobody reads, and that only a generated one replaces",
+        .denied, "\(Printable.quoted(name)) is a key that is never read, and only a generated key can replace it",
         "use it with \(Hint.vault("sign")), `mac`, `token` or the ssh-agent, or make a new one with "
           + "\(Hint.vault("set --update --generate STYLE"))"
       )
@@ -103,18 +104,18 @@ extension Failure {
     case .invalidQuery(let reason, let position) where reason.contains("quote"):
       self.init(
         .usage, "invalid query at byte \(position): \(Printable.text(reason))",
-        "quote a value, and the predicate for the shell: 'owner=\"ana smith\"'")
+        "put quotes around the value, and around the predicate for the shell: 'owner=\"ana smith\"'")
     case .invalidQuery(let reason, let position):
       self.init(.usage, "invalid query at byte \(position): \(Printable.text(reason))", "see `vault help find`")
     case .authenticationFailed("pam", let wait):
-      self.init(.denied, "you were not recognised", "try again in \(Failure.seconds(wait))")
+      self.init(.denied, "you were not recognized", "try again in \(Failure.seconds(wait))")
     case .authenticationFailed(let method, let wait):
       let what = method == "recovery" ? "recovery code" : "password"
       self.init(.denied, "wrong \(what)", "try again in \(Failure.seconds(wait))")
     case .backingOff(_, let wait):
       self.init(.retry, "too soon after a wrong attempt", "try again in \(Failure.seconds(wait))")
     case .mistypedRecoveryCode:
-      self.init(.invalid, "the recovery code is mistyped, its checksum does not fit", "read it again and type it anew")
+      self.init(.invalid, "the recovery code is mistyped: its checksum does not match", "check it and type it again")
     case .methodUnavailable(let method, let reason, let advice):
       let text = Hint.text(Sentence.joined(reason, advice))
       // The vault's methods say nothing about a backup's, and advice from the daemon is enough.
@@ -124,7 +125,7 @@ extension Failure {
       self.init(.denied, "\(Printable.text(reason))", "\(Hint.vault("unlock --method password")) still opens the vault")
     case .presenceRequired("", _):
       self.init(
-        .denied, "a change of grants, or a repair, needs you to show that you are there, and nobody was asked",
+        .denied, "a change of grants, or a repair, needs your presence, and nobody was asked",
         Self.askOnTerminal
       )
     case .presenceRequired(let name, let require):
@@ -150,25 +151,25 @@ extension Failure {
     case .rekeying:
       self.init(
         .retry,
-        "the vault is being given a new key, and until then its ways in stay as they are and no backup is made",
+        "the vault is being given a new key, and until then no way in can be changed and no backup is made",
         "wait for it with \(Hint.vault("rekey")), or give it up with \(Hint.vault("rekey --cancel"))"
       )
     case .rekeyRests:
       self.init(
-        .retry, "the vault is being given a new key, and that rests while it is locked",
-        "unlock it, then leave the value again")
+        .retry, "the vault is being given a new key, which pauses while it is locked",
+        "unlock it, then deposit the value again")
     case .cancelled where Keyboard.isAttended:
-      self.init(.denied, "cancelled; nothing was changed", "start again when you are ready")
-    case .cancelled: self.init(.denied, "the person who was asked did not want to answer", "ask again in a minute")
+      self.init(.denied, "canceled; nothing was changed", "start again when you are ready")
+    case .cancelled: self.init(.denied, "the person who was asked declined to answer", "ask again in a minute")
     case .noSuchConversation: self.init(.retry, "the question is no longer open", "start again")
     case .weakSecret(let reason): self.init(.invalid, "\(Printable.text(reason))", "choose another")
     case .tooMuch(let reason): self.init(.invalid, "\(Printable.text(reason))", "do it in several parts")
     case .tooManyConnections(let uid, let limit):
       self.init(
-        .retry, "the daemon has all \(limit) clients that it takes, and most of them are of uid \(uid)",
+        .retry, "the daemon has reached its limit of \(limit) clients, and most of them belong to uid \(uid)",
         "end some of them, or try again later")
     case .tooManyRequests(let uid):
-      self.init(.retry, "too much is asked at once by the processes of uid \(uid)", "try again later")
+      self.init(.retry, "the processes of uid \(uid) ask for too much at once", "try again later")
     case .denied(let reason, let request?):
       self.init(
         .denied, "denied: \(Printable.text(reason))", "ask an administrator for \(Hint.vault("approve \(request)"))")
@@ -188,25 +189,25 @@ extension Failure {
       self.init(
         .retry,
         "there is not enough memory to check or make the secret, which may be right",
-        "free some, or raise the limit of vaultd, and try again"
+        "free some memory, or raise the limit of vaultd, and try again"
       )
     case .busy(let reason): self.init(.retry, "\(Printable.text(reason))", "try again when that is done")
     case .invalidBackup(let reason):
       self.init(.invalid, "the backup cannot be restored: \(Printable.text(reason))", "use another copy of it")
     case .misconfigured(let reason):
       self.init(
-        .configuration, "\(Printable.text(reason))", "put that right and try again (\(Hint.vault("doctor")) helps)")
+        .configuration, "\(Printable.text(reason))", "correct that and try again (\(Hint.vault("doctor")) helps)")
     case .service(let fault): self.init(fault)
     default:
       self.init(
-        .software, "the daemon answered \(Printable.quoted(fault.fullName)), which this vault does not know",
+        .software, "the daemon answered \(Printable.quoted(fault.fullName)), which this program does not know",
         "update it")
     }
   }
 
   private init(_ fault: ServiceFault) {
     switch fault {
-    case .permissionDenied: self.init(.denied, "the daemon denies this", "ask whoever owns the vault")
+    case .permissionDenied: self.init(.denied, "the daemon denies this", "ask the owner of the vault")
     case .invalidParameter(let parameter):
       self.init(.usage, "the daemon does not accept \(Printable.quoted(parameter))", "correct it")
     default:
@@ -219,8 +220,8 @@ extension Failure {
 
   /// The advice for a store that cannot be opened or that holds a part which was changed.
   static var damagedStore: String {
-    "stop vaultd, move the store's folder aside as it is, and restore a backup; \(Hint.vault("salvage")) saves what is "
-      + "whole of a store that still opens"
+    "stop vaultd, move the store's folder aside as it is, and restore a backup; \(Hint.vault("salvage")) saves "
+      + "whatever is intact in a store that still opens"
   }
 
   /// The seconds in words, rounded up. The number comes from the daemon and may be any.

@@ -107,7 +107,7 @@ struct GetRequest: Equatable {
     try value.withBytes { bytes throws(Failure) in
       if Output.isTerminal, !force, !Content.isText(bytes) {
         throw Failure(
-          .usage, "\(Printable.quoted(name)) is no text, and a terminal acts on such bytes",
+          .usage, "\(Printable.quoted(name)) is not text, and a terminal acts on such bytes",
           "send it to a file or a pipe, or give --force")
       }
       try Output.write(bytes)

@@ -2,7 +2,7 @@ internal import ArgumentParser
 
 /// The options of every command.
 struct Globals: ParsableArguments {
-  @Flag(help: "Print JSON: one object, or one a line where there are many.")
+  @Flag(help: "Print JSON: one object, or one on each line if there are many.")
   var json = false
 
   @OptionGroup var daemon: DaemonOptions
@@ -14,7 +14,7 @@ struct Globals: ParsableArguments {
 /// The options that select the vault.
 struct DaemonOptions: ParsableArguments {
   @Option(
-    help: ArgumentHelp("The daemon's socket, instead of the user's own.", valueName: "path"),
+    help: ArgumentHelp("Use the daemon at this socket instead of the user's own.", valueName: "path"),
     completion: .file())
   var socket: String?
 
@@ -28,7 +28,7 @@ struct DaemonOptions: ParsableArguments {
 
 /// The options for giving a secret, on every command that asks for secrets.
 struct SecretOptions: ParsableArguments {
-  @Flag(help: "Read what would be asked for from standard input, one line a question.")
+  @Flag(help: "Read the answers from standard input, one line for each question.")
   var passwordStdin = false
 }
 
@@ -36,11 +36,11 @@ struct SecretOptions: ParsableArguments {
 struct CostOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "Argon2id's memory, 19m to 1g, instead of measuring this machine.", valueName: "size"),
+      "The memory for Argon2id, 19m to 1g, instead of measuring this machine.", valueName: "size"),
     transform: Sizes.parse)
   var kdfMemory: Int?
 
   @Option(
-    help: ArgumentHelp("Argon2id's passes, 2 to 20, instead of measuring this machine.", valueName: "count"))
+    help: ArgumentHelp("The passes of Argon2id, 2 to 20, instead of measuring this machine.", valueName: "count"))
   var kdfPasses: Int?
 }

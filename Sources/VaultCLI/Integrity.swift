@@ -10,8 +10,8 @@ enum Integrity {
     switch integrity.state {
     case "ok": isCopy ? "all records belong together, but may be older ones" : "all records are as they were written"
     case "checking": "being checked, \(percent(integrity))"
-    case "unchecked": "not checked yet; the next unlock does"
-    case "failed": Style.red("something is wrong, and nothing is written any more; see \(Hint.vault("verify"))")
+    case "unchecked": "not checked yet; the next unlock starts the check"
+    case "failed": Style.red("something is wrong, and nothing more is written; see \(Hint.vault("verify"))")
     default: Printable.text(integrity.state)
     }
   }

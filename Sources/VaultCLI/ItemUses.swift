@@ -41,10 +41,10 @@ struct ItemUses {
   func note() {
     if let gap { Output.note(gap) }
     if unknown > 0 {
-      Output.note("\(unknown) uses since then were counted without the items' names, and may have been of these")
+      Output.note("\(unknown) uses since then were counted without the items' names, and may concern these items")
     }
     if byName > 0 {
-      Output.note("\(byName) uses since then are known by the items' names alone, which others may have had")
+      Output.note("\(byName) uses since then are known only by the items' names, which other items may have had")
     }
   }
 

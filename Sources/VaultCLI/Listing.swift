@@ -26,8 +26,8 @@ struct Listing {
       isWhole = false
       let what =
         isCold
-        ? "not unlocked since the daemon started, so this shows `always` items alone"
-        : "the vault is locked and hides names, so this shows those items alone whose names it still knows"
+        ? "not unlocked since the daemon started, so this shows only `always` items"
+        : "the vault is locked and hides names, so this shows only items whose names it still knows"
       Output.note("\(what); see \(Hint.vault("unlock"))")
     }
     func show(_ item: Wire.Item, as name: String? = nil) throws(Failure) {

@@ -80,23 +80,23 @@ extension Failure {
     let children = missing.children()
     if children.names.isEmpty {
       if missing.isInTrash {
-        return Failure(exit, "\(event), but one in the trash", "\(Hint.vault("trash restore")) brings it back")
+        return Failure(exit, "\(event), but one in the trash", "\(Hint.vault("trash restore")) restores it")
       }
       if let reference = missing.reference, let field = reference.field {
         let command = "get \(Printable.line(reference.name.text)) --field \(Printable.line(field))"
-        return Failure(exit, event, "a field is printed by \(Hint.vault(command))")
+        return Failure(exit, event, "print a field with \(Hint.vault(command))")
       }
       let nearest = missing.nearest()
       if nearest.contains(where: missing.looksLike) {
         return Failure(
-          exit, "\(event), but one that looks the same, its accents spelled in another way (NFC, NFD)",
+          exit, "\(event), but one that looks the same, with its accents composed in another way (NFC, NFD)",
           "copy its name from \(Hint.vault("list"))")
       }
       return Suggestion.text(nearest).map { Failure(exit, event, $0) } ?? self
     }
     let folder = Printable.quoted(missing.name)
     let all = children.isAll ? "it has" : "\(Hint.vault("list")) shows all of it; it has"
-    var failure = Failure(exit, "\(folder) is a folder and no item", "\(all):")
+    var failure = Failure(exit, "\(folder) is a folder, not an item", "\(all):")
     failure.names = children.names
     return failure
   }

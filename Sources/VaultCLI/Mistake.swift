@@ -82,7 +82,7 @@ struct Mistake {
     // Otherwise this word may be the item's name, and the next word is the extra one.
     guard !word.hasPrefix("-"), isNear || words.operands.last == word else { return nil }
     return Failure(
-      .usage, "what stands behind --generate is no style", "it is one of \(GeneratedStyle.names); see \(help)")
+      .usage, "the word after --generate is not a style", "it is one of \(GeneratedStyle.names); see \(help)")
   }
 
   /// Returns true for a word that is spelled like an option: two dashes and lower-case letters, or a dash and one

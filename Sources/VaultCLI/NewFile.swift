@@ -103,7 +103,7 @@ final class NewFile {
   /// Throws unless a new file can have that name.
   static func check(_ path: String, replaces: Bool) throws(Failure) {
     guard !path.isEmpty, path.last != "/" else {
-      throw Failure(.usage, "\(Printable.quoted(path)) is no name of a file", "name one")
+      throw Failure(.usage, "\(Printable.quoted(path)) is not the name of a file", "name a file")
     }
     try check(path, at: path, in: AT_FDCWD, replaces: replaces)
   }
@@ -181,10 +181,10 @@ final class NewFile {
   static func failure(_ what: String, _ code: Int32) -> Failure {
     guard code != EBUSY else {
       return Failure(
-        .io, "cannot \(Printable.text(what)): it is a mount point, and no other file takes the place of one",
+        .io, "cannot \(Printable.text(what)): it is a mount point, which no other file can replace",
         "mount its folder instead, or name another file")
     }
     return Failure(
-      .io, "cannot \(Printable.text(what)): \(Output.describe(code))", "see to the space and the folder's mode")
+      .io, "cannot \(Printable.text(what)): \(Output.describe(code))", "check the space and the folder's mode")
   }
 }

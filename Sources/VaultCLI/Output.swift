@@ -86,7 +86,7 @@ enum Output {
   /// The failure of a write, from its error number.
   static func failure(_ code: Int32) -> Failure {
     let failure = Failure(
-      .io, "cannot write the output: \(describe(code))", "see to the space or the other end of the pipe")
+      .io, "cannot write the output: \(describe(code))", "check the space or the other end of the pipe")
     errno = code
     return failure
   }

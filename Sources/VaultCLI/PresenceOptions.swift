@@ -6,7 +6,7 @@ struct PresenceOptions: ParsableArguments {
   static let names = KeystoreKind.allCases.map(\.rawValue).joined(separator: ", ")
 
   @Option(
-    help: ArgumentHelp("Where the key of a pam slot lies: \(PresenceOptions.names).", valueName: "keystore"),
+    help: ArgumentHelp("The place for the key of a pam slot: \(PresenceOptions.names).", valueName: "keystore"),
     completion: .list(KeystoreKind.allCases.map(\.rawValue)), transform: Words.keystore)
   var keystore: KeystoreKind?
 

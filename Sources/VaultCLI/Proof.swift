@@ -10,7 +10,7 @@ enum Proof {
   static func confirm(_ require: String, _ session: Session) throws(Failure) {
     guard let obstacle = try obstacle(to: require, session) else { return }
     let consequence = "\(obstacle), so the value could not be read"
-    let question = "\(consequence.prefix(1).uppercased())\(consequence.dropFirst()). Store it so?"
+    let question = "\(consequence.prefix(1).uppercased())\(consequence.dropFirst()). Store it anyway?"
     try Confirmation(consequence: consequence, question: question, advice: advice).ask()
   }
 
@@ -21,7 +21,7 @@ enum Proof {
     Output.note("line \(line): \(obstacle), so the value could not be read; \(advice)")
   }
 
-  private static var advice: String { "make the way in first (\(Hint.vault("help slot add")))" }
+  private static var advice: String { "add the way in first (\(Hint.vault("help slot add")))" }
 
   /// The reason why nobody can give the proof here and now; nil if somebody can.
   private static func obstacle(to require: String, _ session: Session) throws(Failure) -> String? {

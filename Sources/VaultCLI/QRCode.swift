@@ -17,7 +17,7 @@ enum QRCode {
     case 0: return
     case 65: throw Failure(.invalid, "it is too long for a QR code", "print it without --qr")
     case 69: throw Failure(.unavailable, "the terminal is too narrow for the QR code", "widen it, or zoom out")
-    case 74: throw Failure(.io, "cannot write the output", "see to the space or the other end of the pipe")
+    case 74: throw Failure(.io, "cannot write the output", "check the space or the other end of the pipe")
     default: throw Failure(.software, "\(program) failed", "run `\(path) --help` to see whether it starts")
     }
   }

@@ -7,7 +7,7 @@ protocol SecretTaking: ParsableCommand {
 }
 
 extension SecretTaking {
-  static var otherWay: String { "it is asked for on the terminal, or give --password-stdin" }
+  static var otherWay: String { "type it on the terminal when asked, or give --password-stdin" }
 }
 
 /// Arguments that are refused because they would put a secret where others can see it.
@@ -20,7 +20,7 @@ enum Refused {
   static func text(_ otherWay: String) -> String {
     """
     a secret on the command line can be read by every user of this machine and stays in the shell's history, so \
-    none is taken there; \(otherWay)
+    none is accepted there; \(otherWay)
     """
   }
 }

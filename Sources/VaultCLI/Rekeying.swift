@@ -29,8 +29,8 @@ struct Rekeying {
         guard let done = reply.done, let of = reply.of else { return }
         progress.show(
           done < of
-            ? "\(done) of \(of) items are sealed anew (control-C leaves only the waiting)"
-            : "the new store is checked (control-C leaves only the waiting)")
+            ? "\(done) of \(of) items are sealed again (control-C only ends the waiting)"
+            : "the new store is checked (control-C only ends the waiting)")
       }
     }
     progress.clear()
@@ -55,7 +55,7 @@ struct Rekeying {
         writer.endObject()
       }
     } else if Keyboard.isAttended {
-      Output.note("the vault has a new key; older copies of the store do not give it")
+      Output.note("the vault has a new key, which older copies of the store do not give")
       if let kept { Output.note("it opens with \(Self.slots(kept))") }
     }
     guard !leftOut.isEmpty, !json else { return }
@@ -79,7 +79,7 @@ struct Rekeying {
   static func question(_ codes: Int) -> String {
     // Each question fits on a line of 80 columns.
     switch codes {
-    case 0: "Re-encrypt with a new key, so that old copies are of no use?"
+    case 0: "Re-encrypt with a new key, which old copies do not give?"
     case 1: "Re-encrypt with a new key, and replace the recovery code, too?"
     default: "Re-encrypt with a new key, and replace the \(codes) recovery codes, too?"
     }
@@ -92,7 +92,7 @@ struct Rekeying {
   static func offer(_ session: Session, because consequence: String, _ answers: Answers?) throws(Failure) {
     guard Keyboard.isAttended else { return }
     guard let answers, let keyboard = try? Keyboard(otherwise: "") else {
-      return Output.note("\(consequence), until \(Hint.vault("rekey")) gives the vault a new key")
+      return Output.note("\(consequence); \(Hint.vault("rekey")) makes a new key, which they do not give")
     }
     answers.begin()
     defer { answers.finish() }

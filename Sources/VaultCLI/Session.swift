@@ -120,7 +120,7 @@ final class Session {
   /// The advice for a user who may not open the vault: it names who can.
   private var openers: String {
     let way = "opens it with `\(Hint.line("unlock", isSystem: isSystem))`"
-    return isSystem ? "root or a member of \(SystemAccount.administrators) \(way)" : "whoever owns the vault \(way)"
+    return isSystem ? "root or a member of \(SystemAccount.administrators) \(way)" : "the owner of the vault \(way)"
   }
 
   /// The names that a search reaches.

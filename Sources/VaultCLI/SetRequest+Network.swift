@@ -21,7 +21,7 @@ extension SetRequest {
     // Attributes of an earlier text, which was refused.
     attributes.removeAll { codedKeys.contains($0.key) }
     if let given = givenSSID, let coded = text.attributes[Self.ssid], given != coded {
-      let differs = "the QR code is of the network \(Printable.quoted(coded)), and not of \(Printable.quoted(given))"
+      let differs = "the QR code is for the network \(Printable.quoted(coded)), not for \(Printable.quoted(given))"
       try Confirmation(
         consequence: differs, question: "\(differs). Store what the QR code says?",
         advice: "leave --attr ssid out to store what the QR code says"
@@ -50,7 +50,7 @@ extension SetRequest {
     while true {
       guard let typed = try keyboard.ask("Name of the network (ssid): ", .shown) else { throw Failure(Fault.cancelled) }
       if typed.withBytes({ WiFiText.isURI($0) }) {
-        let use = mayFollow ? "give it as the value, which does not show" : "give the network's name alone"
+        let use = mayFollow ? "give it as the value, where it does not show" : "give the network's name alone"
         try keyboard.show("vault: that is the text of a QR code; \(use)\n")
         if mayFollow { return }
         continue

@@ -37,7 +37,7 @@ extension SetRequest {
     switch failure.exit {
     case .invalid:
       Output.note(failure.message)
-      let question = "Another kind for what you gave (Enter to give it again, control-D to give up): "
+      let question = "Another kind for this value (Enter to give a value again, control-D to give up): "
       // The person may type the value again, which nobody must see.
       if let other = try askForKind(question, .hidden, otherwise: failure) {
         kind = other.rawValue
@@ -48,7 +48,7 @@ extension SetRequest {
     case .io, .retry, .unavailable:
       Output.note(failure.message)
       let keyboard = try Keyboard(otherwise: "run it on a terminal")
-      guard try keyboard.confirm("Try it once more with what you gave?") else { throw failure }
+      guard try keyboard.confirm("Try again with the same value?") else { throw failure }
     case .usage, .missing, .software, .system, .exists, .denied, .configuration, .notRunnable, .noProgram: throw failure
     }
   }

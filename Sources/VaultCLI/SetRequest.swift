@@ -136,7 +136,7 @@ struct SetRequest {
     guard !command.expired, let expires = command.expires, expires != 0, expires <= Int64(time(nil)) else { return }
     let past = "\(LocalTime.text(expires, to: STDERR_FILENO)) has passed, so the item would not be served"
     try Confirmation(
-      consequence: past, question: "\(past). Store it so?",
+      consequence: past, question: "\(past). Store it anyway?",
       advice: "give a later time, or never, or --expired if that is meant"
     ).ask()
   }
@@ -229,7 +229,7 @@ extension Wire.SetReply {
       pastExpiry.map { "; its expiry, \(LocalTime.text($0, to: STDERR_FILENO)), had passed and is removed" } ?? ""
     let end = expires.flatMap { $0 > 0 ? "; it expires at \(LocalTime.text($0, to: STDERR_FILENO))" : nil } ?? ""
     let item = Printable.quoted(name)
-    let what = isMade ? "made \(item): it was not there" : "stored \(item), version \(version)"
+    let what = isMade ? "made \(item): it did not exist" : "stored \(item), version \(version)"
     return "\(what)\(past)\(end)\(AccessChange.note(openTo))"
   }
 }

@@ -5,13 +5,13 @@ internal import VaultWire
 
 extension Failure {
   /// The advice for a caller without the right for this call.
-  static let askOwner = "ask whoever owns the vault"
+  static let askOwner = "ask the owner of the vault"
 
   /// The same failure, with advice to give a reason. An administrator could have been asked about the call, and was
   /// not, because the caller gave no reason.
   func tellingHowToAsk(_ reason: String?) -> Failure {
     guard exit == .denied, advice == Self.askOwner, reason == nil else { return self }
-    return Failure(exit, event, "say what for with --reason TEXT, and an administrator is asked")
+    return Failure(exit, event, "give a reason with --reason TEXT, and an administrator is asked")
   }
 }
 

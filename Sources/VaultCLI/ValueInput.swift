@@ -56,7 +56,7 @@ struct ValueInput {
   /// - Parameter kind: nil if it is not known.
   static func adviceOnEmpty(_ kind: ItemKind?) -> String {
     guard let kind, !kind.mayBeEmpty else { return "give --allow-empty if an empty value is meant" }
-    return "no item of kind \(kind.rawValue) is empty, so the old value stays"
+    return "an item of kind \(kind.rawValue) cannot be empty, so the old value stays"
   }
 
   private mutating func given(_ kind: () throws(Failure) -> ItemKind) throws(Failure) -> SecretBuffer {

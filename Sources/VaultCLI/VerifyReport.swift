@@ -36,7 +36,7 @@ struct VerifyReport {
   /// A warning on items whose class as a whole is not the latest: records that open and belong together may still be
   /// older ones.
   private var caveat: String {
-    result.changed.isEmpty ? "" : "; of class \(list(result.changed)) any may be an older copy of itself"
+    result.changed.isEmpty ? "" : "; any item of class \(list(result.changed)) may be an older copy of itself"
   }
 
   private func mark(_ kind: String) -> String { Style.red(Printable.text(kind)) }
@@ -58,7 +58,7 @@ struct VerifyReport {
     }
     if !result.unchecked.isEmpty {
       return Failure(
-        .retry, "nothing was found wrong, and not everything could be checked",
+        .retry, "nothing was found wrong, but not everything could be checked",
         "\(Hint.vault("unlock")), then verify again")
     }
     return nil

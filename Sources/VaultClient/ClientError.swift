@@ -42,9 +42,9 @@ extension ClientError: CustomStringConvertible {
   public var description: String {
     switch self {
     case .noRuntimeDirectory: "XDG_RUNTIME_DIR is not set"
-    case .relativeRuntimeDirectory(let value): "XDG_RUNTIME_DIR is `\(value)`, which is no absolute path"
+    case .relativeRuntimeDirectory(let value): "XDG_RUNTIME_DIR is `\(value)`, which is not an absolute path"
     case .impossibleSocket(let reason, _): "no daemon can listen there: \(reason)"
-    case .notUTF8(let variable): "\(variable) is not UTF-8, so it is not taken for a path"
+    case .notUTF8(let variable): "\(variable) is not UTF-8, so it is not accepted as a path"
     case .unsafeSocket(let reason): reason
     case .noDaemon(let path): "no daemon listens on \(path)"
     case .daemonFailed(let status, let message): message.isEmpty ? "vaultd ended with status \(status)" : message

@@ -14,7 +14,7 @@ enum ClosedWay {
   ///   made the path lead elsewhere.
   static func open(_ path: String, of owner: uid_t) throws(ClientError) -> Descriptor {
     guard path.hasPrefix("/") else {
-      throw .unsafeSocket("\(path) belongs to uid \(owner), so it has to be named by its absolute path")
+      throw .unsafeSocket("\(path) belongs to uid \(owner), so it must be named by its absolute path")
     }
     let flags = O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC
     var directory = try Descriptor("open /", unsafe Glibc.open("/", flags))

@@ -97,7 +97,7 @@ struct ServerCheck: ~Copyable {
       throw .system("SO_PEERCRED", errno: errno)
     }
     guard isTrusted(peer.uid) else {
-      throw .unsafeSocket("\(location.path) is served by uid \(peer.uid), who is not who it should be")
+      throw .unsafeSocket("\(location.path) is served by uid \(peer.uid), which is the wrong user")
     }
     return .connected(socket)
   }

@@ -81,7 +81,7 @@ extension Vault {
     }
     // The token goes to terminals unescaped.
     guard text.withBytes({ $0.isText(of: UInt8(ascii: "!")...UInt8(ascii: "~"), 5...65_536) }) else {
-      throw .protocolViolation("a token that is no text")
+      throw .protocolViolation("a token that is not text")
     }
     return IssuedToken(reply: reply, text: text)
   }

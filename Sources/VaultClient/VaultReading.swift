@@ -103,8 +103,8 @@ extension Vault {
   /// Returns all items that match `query` (nil: all), or those in the trash, at most `limit`. ``find(_:limit:each:)``
   /// keeps no items.
   ///
-  /// - Throws: ``ClientError/answerTooLarge(limit:)`` when the items are more than 256 MiB; ``Fault/corrupt`` when there
-  ///   is none, and a check of the store has failed, so that one may be missing.
+  /// - Throws: ``ClientError/answerTooLarge(limit:)`` when the items are more than 256 MiB; ``Fault/corrupt`` when
+  ///   there is none, and a check of the store has failed, so that one may be missing.
   public func find(
     _ query: String? = nil, limit: Int? = nil, inTrash: Bool = false
   ) throws(ClientError) -> [Wire.Item] {

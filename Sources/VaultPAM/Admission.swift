@@ -9,7 +9,7 @@ enum Admission {
   ///   - own: the uid that this process runs as.
   ///   - vault: the uid of the daemon of the machine's vault, when there is such a user.
   static func refusal(of request: PresenceWire.Request, peer: UInt32, own: UInt32, vault: UInt32?) -> String? {
-    guard PresenceWire.isService(request.service) else { return "the PAM service has to be vault or begin with vault-" }
+    guard PresenceWire.isService(request.service) else { return "the PAM service must be vault or begin with vault-" }
     if own == 0 {
       // The daemon of the machine's vault may ask about any account, because unlocking that vault is a matter between
       // the daemon and PAM. Otherwise only root may ask; if others could, every user could try passwords as root.

@@ -82,7 +82,7 @@ final class PAMConversation {
   private func takeAnswer(into reply: inout pam_response) throws(FrameSocket.Ended) -> Bool {
     let frame = try socket.receive()
     guard let answer = try? PresenceWire.answer(frame) else {
-      problem = .broken("the answer is none")
+      problem = .broken("the answer is not valid")
       return false
     }
     let copy: UnsafeMutablePointer<CChar>? = unsafe answer.withBytes { bytes in

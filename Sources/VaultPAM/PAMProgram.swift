@@ -44,7 +44,8 @@ public enum PAMProgram {
       return .unavailable("there is no PAM service \(request.service): \(directories[0])/\(request.service) is missing")
     }
     if own != 0 && vault_no_new_privileges() != 0 {
-      return .unavailable("no new privileges are allowed here, without which PAM cannot check even one's own password")
+      return .unavailable(
+        "no new privileges are allowed here, and without them PAM cannot check even your own password")
     }
     guard let account = Account(uid: request.uid) else {
       return .unavailable("there is no user with uid \(request.uid)")

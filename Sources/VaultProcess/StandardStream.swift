@@ -37,7 +37,7 @@ public enum StandardStream: Int32 {
     if code == 0 { return 0 }
     // The program has one thread, so nothing changes the static buffer while it is copied.
     let reason = unsafe String(cString: strerror(code))
-    errors.complain(program, "cannot write the output: \(reason); see to the space or the other end of the pipe")
+    errors.complain(program, "cannot write the output: \(reason); check the space or the other end of the pipe")
     return failed
   }
 }

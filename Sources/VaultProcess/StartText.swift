@@ -14,8 +14,8 @@ public enum StartText {
     /// The problem and its remedy, for a person; `manual` is the program's man page.
     public func text(_ manual: String) -> String {
       switch self {
-      case .argument(let place): "argument \(place) is not UTF-8, so it is not taken for a name; see \(manual)"
-      case .variable(let name): "\(name) is not UTF-8, so it is not taken for a path; set another"
+      case .argument(let place): "argument \(place) is not UTF-8, so it is not accepted as a name; see \(manual)"
+      case .variable(let name): "\(name) is not UTF-8, so it is not accepted as a path; set another"
       }
     }
   }

@@ -31,6 +31,6 @@ enum Outcome: UInt8 {
   private static let refusal: StaticString =
     "the login password does not open the vault's login slot; `vault passwd --login` puts that right"
   private static let warning: StaticString =
-    "what listens on the vault's socket is not the user's daemon; nothing was said to it"
-  private static let failure: StaticString = "vaultd did not answer as it should"
+    "the program that listens on the vault's socket is not the user's daemon; nothing was sent to it"
+  private static let failure: StaticString = "vaultd did not answer as expected"
 }

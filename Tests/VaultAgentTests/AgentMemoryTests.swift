@@ -12,7 +12,7 @@ import VaultTesting
     "on its terminal it holds what is being typed, and nothing of it once it was answered, right, wrong or not at all")
   func terminal() throws {
     let agent = try AttendingAgent(["--faces", "terminal"])
-    let (terminal, field) = (agent.terminal, "(nothing: not now): ")
+    let (terminal, field) = (agent.terminal, "(Enter: not now): ")
     let (wrong, dropped) = (AttendingAgent.word(), AttendingAgent.word())
     let reader = try agent.read()
     try terminal.expect(field)

@@ -4,7 +4,7 @@ import Testing
 import VaultTesting
 
 @Suite("An agent on a terminal") struct AgentTerminalTests {
-  private static let field = "(nothing: not now): "
+  private static let field = "(Enter: not now): "
   private static let curses = ["--pinentry", RealPinentry.curses.rawValue]
 
   @Test("control-C in the middle of a question ends it, and leaves the terminal as it was") func interrupted() throws {

@@ -124,7 +124,7 @@ import VaultTesting
 
   @Test func `a notification has a number`() throws {
     let server = try server("['actions']", "me.ActionInvoked(0, 'once')", number: 0)
-    #expect(throws: FaceError.unavailable("the notification server answers nonsense")) { try ask() }
+    #expect(throws: FaceError.unavailable("the notification server's answer is not understood")) { try ask() }
     #expect(server.log.contains("NOTIFY"))
   }
 

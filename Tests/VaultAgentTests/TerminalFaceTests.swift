@@ -14,7 +14,7 @@ import VaultTesting
     face = TerminalFace(terminal.path)
   }
 
-  private static let field = "Vault password (nothing: not now): "
+  private static let field = "Vault password (Enter: not now): "
 
   /// Asks, and returns once the input field is on the screen.
   private func ask(_ kind: Question.Kind, field: String = field) throws -> AskedFace {
@@ -55,7 +55,7 @@ import VaultTesting
   }
 
   @Test("a letter that is no answer is told which ones are") func otherLetters() throws {
-    let offer = "allow once (o), always (a), or deny (d); nothing: not now: "
+    let offer = "allow once (o), always (a), or deny (d); Enter: not now: "
     let asked = try ask(.approval(session: false), field: offer)
     terminal.type("y")
     try terminal.expect("that is none of them: type o, a or d, or nothing")
@@ -87,7 +87,7 @@ import VaultTesting
       ("o", "once"), ("s", "session"), ("a", "always"), ("d", "no"), ("", "dismissed"),
     ])
   func approval(letter: String, answer: String) throws {
-    let field = "allow once (o), this process (s), always (a), or deny (d); nothing: not now: "
+    let field = "allow once (o), this process (s), always (a), or deny (d); Enter: not now: "
     let asked = try ask(.approval(session: true), field: field)
     for wrong in ["x", "once", "ö", "O"] {
       terminal.type(wrong)
@@ -101,7 +101,7 @@ import VaultTesting
   }
 
   @Test("what is not offered is no answer, and nothing is told of it") func notOffered() throws {
-    let field = "allow once (o), always (a), or deny (d); nothing: not now: "
+    let field = "allow once (o), always (a), or deny (d); Enter: not now: "
     let asked = try ask(.approval(session: false), field: field)
     terminal.type("s")
     try terminal.expect(field)
@@ -112,7 +112,7 @@ import VaultTesting
 
   @Test("yes and no are letters", arguments: [("y", "yes"), ("n", "no"), ("", "dismissed")])
   func choice(letter: String, answer: String) throws {
-    let asked = try ask(.choice, field: "yes or no (y/n, nothing: not now): ")
+    let asked = try ask(.choice, field: "yes or no (y/n, Enter: not now): ")
     terminal.type(letter)
     #expect(asked.end() == answer)
   }
@@ -161,7 +161,7 @@ import VaultTesting
       kind: .secret, title: hostile, facts: [hostile], words: hostile, prompt: hostile,
       inquiry: Question.sample(.secret).inquiry, isSystem: false)
     let asked = try AskedFace(face, question)
-    try terminal.expect("(nothing: not now): ")
+    try terminal.expect("(Enter: not now): ")
     terminal.type("s3cret")
     #expect(asked.end() == "s3cret")
     #expect(!terminal.screen.contains("\u{1B}") && !terminal.screen.contains("\u{202E}"))

@@ -52,7 +52,7 @@ struct AgentApprovalTests {
     try terminal.expect("asked by process ")
     try terminal.expect(" of user nobody")
     try terminal.expect(#"in its own words: “to \u{1b}[2Jrenew”"#)
-    try terminal.expect("allow once (o), this process (s), always (a), or deny (d); nothing: not now: ")
+    try terminal.expect("allow once (o), this process (s), always (a), or deny (d); Enter: not now: ")
     terminal.type("x")
     try terminal.expect("not now: ")
     terminal.type("o")
@@ -64,7 +64,7 @@ struct AgentApprovalTests {
     terminal.type("d")
     let denied = try second.outcome()
     #expect(
-      denied.status == 77 && denied.errors.contains("an administrator has denied this; it may be asked for again in"),
+      denied.status == 77 && denied.errors.contains("an administrator has denied this; it may be requested again in"),
       "\(denied)")
 
     let third = asker(sandbox, "b", "for good")

@@ -44,7 +44,7 @@ import VaultTesting
       let first = stand.asker("web", "one")
       try dunst.choose("deny")
       let answer = try first.outcome().output
-      #expect(answer == "Denied an administrator has denied this; it may be asked for again in 1 min\n")
+      #expect(answer == "Denied an administrator has denied this; it may be requested again in 1 min\n")
       try dunst.wait(for: 0)
       let second = stand.asker("bank", "two")
       try dunst.dismiss()

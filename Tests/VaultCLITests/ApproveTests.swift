@@ -63,7 +63,7 @@ import VaultTesting
   @Test("nothing is approved that does not wait, or where there is no such item") func lookedUp() throws {
     try with { sandbox, words in
       for (number, text) in [
-        ("141421", "there is no request 141421, or not any more"), ("314159", "no item `gone`"),
+        ("141421", "there is no request 141421, or it is gone"), ("314159", "no item `gone`"),
         ("5", "there is no request 5"),
       ] {
         let outcome = try sandbox.run(words("approve", number, "--yes"))

@@ -110,8 +110,8 @@ import VaultTesting
       """)
     #expect(
       output == """
-        Denied it was not asked of this process
-        Denied it was not asked of this process
+        Denied this process was not asked
+        Denied this process was not asked
         1234
         PresenceRequired
         PresenceRequired

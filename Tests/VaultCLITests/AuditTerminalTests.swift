@@ -52,7 +52,7 @@ import VaultWire
           number: 1, time: 1, action: "unlock", outcome: "unproven", door: door, item: item, detail: detail))
     }
     #expect(words("by recovery") == "wrong recovery code" && words("web", "by recovery") == "wrong recovery code")
-    #expect(words("by pam") == "not recognised" && words("web", "not recognised by PAM") == "not recognised")
+    #expect(words("by pam") == "not recognized" && words("web", "not recognised by PAM") == "not recognized")
     #expect(words(nil) == "wrong password" && words("by login") == "wrong password")
     #expect(words("x", door: "ssh-agent") == "wrong passphrase")
   }

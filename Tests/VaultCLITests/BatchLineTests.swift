@@ -60,23 +60,23 @@ import VaultWire
     "says of what it does not take which field it is, and what is allowed",
     arguments: [
       (#"{"value":"v"}"#, ": `name` is missing"), (#"{"name":null,"value":"v"}"#, ": `name` is missing"),
-      (#"{"name":7,"value":"v"}"#, ": `name` has to be the item's name"),
+      (#"{"name":7,"value":"v"}"#, ": `name` must be the item's name"),
       (#"{"name":"c//2","value":"v"}"#, ": `name` is not valid: the name has an empty part ('//')"),
-      (line(#""valeu":"v""#), ": there is no field `valeu`; there are name, value, data, generate, kind,"),
-      (line(#""kind":"note""#), ": `value` is missing, or data, or generate"),
-      (line(#""value":7"#), ": `value` has to be text"), (line(#""data":"AA""#), ": `data` has to be bytes in base64"),
-      (line(#""data":"A*==""#), ": `data` has to be bytes in base64"),
-      (line(#""value":"v","data":"AAH/""#), ": `data` stands beside `value`"),
-      (line(#""value":"v","generate":"phrase""#), ": `generate` stands beside `value`"),
+      (line(#""valeu":"v""#), ": there is no field `valeu`; the fields are name, value, data, generate, kind,"),
+      (line(#""kind":"note""#), ": `value` is missing, and so are data and generate"),
+      (line(#""value":7"#), ": `value` must be text"), (line(#""data":"AA""#), ": `data` must be bytes in base64"),
+      (line(#""data":"A*==""#), ": `data` must be bytes in base64"),
+      (line(#""value":"v","data":"AAH/""#), ": `data` is given together with `value`"),
+      (line(#""value":"v","generate":"phrase""#), ": `generate` is given together with `value`"),
       (
         line(#""generate":"passwort""#),
-        ": `generate` has to be one of password, phrase, ed25519, p256, hmac256, or an object"
+        ": `generate` must be one of password, phrase, ed25519, p256, hmac256, or an object"
       ),
-      (line(#""generate":{"length":20}"#), ": `generate` has to be one of"),
-      (line(#""generate":true"#), ": `generate` has to be one of"),
+      (line(#""generate":{"length":20}"#), ": `generate` must be one of"),
+      (line(#""generate":true"#), ": `generate` must be one of"),
       (
         line(#""generate":{"style":"phrase","words":6}"#),
-        ": `generate` has `words`; there are style, length and symbols"
+        ": `generate` has `words`; its fields are style, length and symbols"
       ),
       (
         line(#""generate":{"style":"phrase","length":"6"}"#),
@@ -86,25 +86,25 @@ import VaultWire
       (line(#""generate":{"style":"password","length":7}"#), ": `generate` has a wrong length"),
       (line(#""generate":{"style":"p256","length":8},"use":"sign""#), ": `generate` has a wrong length"),
       (line(#""generate":{"style":"phrase","symbols":true}"#), ": `generate` has wrong symbols"),
-      (line(#""generate":{"style":"password","symbols":1}"#), ": `generate` has wrong symbols: that is true"),
-      (line(#""generate":"rsa3072","use":"sign""#), ": `generate` is an RSA key, which takes long to make"),
-      (line(#""generate":{"style":"rsa"},"use":"sign""#), ": `generate` is an RSA key, which takes long to make"),
+      (line(#""generate":{"style":"password","symbols":1}"#), ": `generate` has wrong symbols: they are true"),
+      (line(#""generate":"rsa3072","use":"sign""#), ": `generate` is an RSA key, which takes a long time to make"),
+      (line(#""generate":{"style":"rsa"},"use":"sign""#), ": `generate` is an RSA key, which takes a long time to"),
       (line(#""generate":"ed25519""#), ": `use` is missing: a key is made for one of ssh, jwt, mac, sign, totp"),
-      (line(#""value":"v","kind":"spoon""#), ": `kind` has to be one of password, api-key,"),
-      (line(#""value":"v","use":"fun""#), ": `use` has to be one of ssh, jwt, mac, sign, totp"),
-      (line(#""value":"v","accessible":"sometimes""#), ": `accessible` has to be one of when-unlocked,"),
-      (line(#""value":"v","require":"luck""#), ": `require` has to be one of none, user-presence,"),
-      (line(#""value":"v","attributes":["a"]"#), ": `attributes` has to be an object of texts"),
-      (line(#""value":"v","attributes":{"a":1}"#), ": `attributes` has to be an object of texts"),
+      (line(#""value":"v","kind":"spoon""#), ": `kind` must be one of password, api-key,"),
+      (line(#""value":"v","use":"fun""#), ": `use` must be one of ssh, jwt, mac, sign, totp"),
+      (line(#""value":"v","accessible":"sometimes""#), ": `accessible` must be one of when-unlocked,"),
+      (line(#""value":"v","require":"luck""#), ": `require` must be one of none, user-presence,"),
+      (line(#""value":"v","attributes":["a"]"#), ": `attributes` must be an object of texts"),
+      (line(#""value":"v","attributes":{"a":1}"#), ": `attributes` must be an object of texts"),
       (
         line(#""value":"v","attributes":{"a b":"c"}"#), ": `attributes` is not valid: an attribute's name has something"
       ),
       (
         line(#""value":"v","reuse":0"#),
-        ": `reuse` has to be a duration such as 15m, or seconds as a number, up to a day"
+        ": `reuse` must be a duration such as 15m, or seconds as a number, up to a day"
       ),
-      (line(#""value":"v","reuse":-5"#), ": `reuse` has to be"),
-      (line(#""value":"v","reuse":86401"#), ": `reuse` has to be"),
+      (line(#""value":"v","reuse":-5"#), ": `reuse` must be"),
+      (line(#""value":"v","reuse":86401"#), ": `reuse` must be"),
       (line(#""value":"v","reuse":"90""#), ": `reuse` is not valid: a number alone has no unit"),
       (line(#""value":"v","reuse":"2d""#), ": `reuse` is not valid: a proof counts for a day at most"),
       (line(#""value":"v","expires":"1893456000""#), ": `expires` is not valid: a number alone may be a duration"),
@@ -116,14 +116,14 @@ import VaultWire
       (line(#""value":"v","expires":"@1""#), ": `expires` is not valid: 1970-01-01T00:00:01Z has passed"),
       (line(#""value":"v","expires":1893456000000"#), ": `expires` is not valid: that is after the year 9999"),
       (line(#""value":"v","expires":253402300800"#), ": `expires` is not valid: that is after the year 9999"),
-      (line(#""value":"v","expires":1.5"#), ": `expires` has to be a duration"),
-      (line(#""value":"v","update":"yes""#), ": `update` has to be true or false"),
+      (line(#""value":"v","expires":1.5"#), ": `expires` must be a duration"),
+      (line(#""value":"v","update":"yes""#), ": `update` must be true or false"),
       (line(#""value":"""#), ": `value` is not valid for kind password: a password cannot be empty"),
       (line(#""value":"v","kind":"totp""#), ": `value` is not valid for kind totp: "),
       (line(#""value":"long enough","kind":"wifi""#), ": `value` is not valid for kind wifi: "),
       ("[1]", " is not a valid item: it is not a JSON object"),
       (#"{"name":"a","value":"v""#, " is not a valid item: "),
-      (#"{"name":"a","name":"b"}"#, " is not a valid item: it has a key twice"),
+      (#"{"name":"a","name":"b"}"#, " is not a valid item: it has the same key twice"),
     ])
   func refused(line: String, fault: String) {
     let read = Self.read(line)

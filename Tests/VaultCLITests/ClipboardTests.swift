@@ -206,8 +206,8 @@ private struct FakeClipboard {
   @Test(
     "what stands between and passes nothing on is named, with what helps",
     arguments: [
-      (["TMUX": "/tmp/s,1,0", "TERM": "tmux-256color"], "external", "its set-clipboard is external"),
-      (["TMUX": "/tmp/s,1,0", "TERM": "tmux-256color"], "off", "its set-clipboard is off"),
+      (["TMUX": "/tmp/s,1,0", "TERM": "tmux-256color"], "external", "set-clipboard is external"),
+      (["TMUX": "/tmp/s,1,0", "TERM": "tmux-256color"], "off", "set-clipboard is off"),
       (["TMUX": "/tmp/s,1,0", "TERM": "tmux-256color"], "on", nil), (["TMUX": "/tmp/s,1,0"], nil, nil),
       (["STY": "1.pts-0", "TERM": "screen"], nil, "GNU screen"), (["TERM": "linux"], nil, "the console has none"),
       (["TERM": "dumb"], nil, "this terminal has none"), ([:], nil, nil),
@@ -228,7 +228,7 @@ private struct FakeClipboard {
     let environment: [String: String?] = ["DISPLAY": nil, "TMUX": "/tmp/none,1,0"]
     let terminal = try Terminal(
       sandbox, ["get", "web", "--clip"], environment: clipboard.environment.merging(environment) { $1 })
-    try terminal.expect("its set-clipboard is external; `tmux set-option -s set-clipboard on` changes that")
+    try terminal.expect("set-clipboard is external; `tmux set-option -s set-clipboard on` changes that")
     #expect(try terminal.wait() == 69)
     #expect(!terminal.screen.contains("\u{1B}]52"))
   }

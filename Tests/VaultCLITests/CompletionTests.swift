@@ -72,10 +72,10 @@ import VaultTesting
     try sandbox.must(["set", "other"], stdin: "v")
     let script = try sandbox.write(try sandbox.must(["completions", "fish"]), to: "script")
     for (line, offered) in [
-      ("vault hist", "history\tList an item's versions that are kept, newest first."),
+      ("vault hist", "history\tList the versions of an item that are kept, newest first."),
       (
         "vault set --gen",
-        "--generate\tLet the daemon draw the value: a password (when left out) or a phrase, or, with --use, a key."
+        "--generate\tLet the daemon generate the value: a password (the default) or a phrase, or, with --use, a key."
       ),
       ("vault get we", "web"), ("vault get --version 1 we", "web"),
     ] {

@@ -51,7 +51,7 @@ import VaultTesting
     for number in 0..<600 { #expect(try client.call("Get", ["name": "many/\(number)"]).error == nil) }
     for (name, certain) in [("web", 600), ("other", 0)] {
       let outcome = try sandbox.run("audit", "item", name)
-      let words = /(\d+) more were counted without the items' names, and may have been of this one\n/
+      let words = /(\d+) more were counted without the items' names, and may concern this item\n/
       let others = try #require(outcome.errors.firstMatch(of: words), "\(outcome)")
       #expect(outcome.output.contains("\t0 to \(others.1)\n"), "\(outcome)")
       #expect(outcome.output.contains("\t\(certain)\n") == (certain > 0), "\(outcome)")
@@ -59,7 +59,7 @@ import VaultTesting
       let unused = try sandbox.run("list", "--unused", "1h")
       #expect(
         unused.errors
-          == "vault: \(others.1) uses since then were counted without the items' names, and may have been of these\n",
+          == "vault: \(others.1) uses since then were counted without the items' names, and may concern these items\n",
         "\(unused)")
     }
   }

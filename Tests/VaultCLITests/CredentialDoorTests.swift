@@ -36,7 +36,7 @@ struct CredentialDoorTests {
       }, "\(audit)")
     let log = stand.sandbox.daemonLog
     #expect(log.contains("the credential other of \(stand.unit("tls")) was refused"), "\(log)")
-    #expect(log.contains("whoever asks is not in that unit"), "\(log)")
+    #expect(log.contains("the caller is not in that unit"), "\(log)")
     #expect(!log.contains("tls/key"), "\(log)")
   }
 

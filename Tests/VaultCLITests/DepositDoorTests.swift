@@ -6,9 +6,9 @@ import VaultTesting
 @Suite("Deposits at the socket") struct DepositDoorTests {
   private static let kept = """
     {"parameters":{"deposits":[\
-    {"number":7,"waiting":false,"reason":"it was handed in before","name":"iot/x","kind":"api-key",\
+    {"number":7,"waiting":false,"reason":"it was deposited before","name":"iot/x","kind":"api-key",\
     "accessible":"when-unlocked","size":12,"time":1800000000,"depositor":"user:990,unit:gw.service","sealed":true},\
-    {"number":5,"waiting":false,"reason":"it is no deposit","time":1800000000},\
+    {"number":5,"waiting":false,"reason":"it is not a deposit","time":1800000000},\
     {"number":9,"waiting":true}]},"continues":true}
     """
   private static let last = #"{"parameters":{"deposits":[]}}"#
@@ -32,8 +32,8 @@ import VaultTesting
     "what came of it is told on a terminal, and as JSON, and nothing elsewhere",
     arguments: [
       (#"{"waiting":false,"version":3}"#, "stored version 3 of `iot/x`"),
-      (#"{"waiting":false}"#, "left for `iot/x`"),
-      (#"{"number":5,"waiting":true}"#, "left for `iot/x`; the next unlock takes it in (deposit 5)"),
+      (#"{"waiting":false}"#, "deposited for `iot/x`"),
+      (#"{"number":5,"waiting":true}"#, "deposited for `iot/x`; the next unlock takes it in (deposit 5)"),
       (#"{"number":5,"waiting":false,"kept":"why"}"#, "kept aside (deposit 5): why; `vault deposits` shows it"),
     ])
   func left(reply: String, sentence: String) throws {
@@ -67,7 +67,7 @@ import VaultTesting
   @Test(
     "a refusal ends as any other, and says what to do",
     arguments: [
-      (#"{"error":"io.vaultd.Vault.RekeyRests"}"#, 75, "unlock it, then leave the value again"),
+      (#"{"error":"io.vaultd.Vault.RekeyRests"}"#, 75, "unlock it, then deposit the value again"),
       (
         #"{"error":"io.vaultd.Vault.Locked","parameters":{"state":"cold","cause":"start"}}"#, 75,
         "open it with `vault unlock`"
@@ -130,12 +130,12 @@ import VaultTesting
       sandbox, words in
       let other = try sandbox.write("vault-other:AA==\n", to: "other")
       for (arguments, text) in [
-        (["--sealed", other], "`\(other)` holds no sealed deposit; name what `vault deposit --seal` made"),
+        (["--sealed", other], "`\(other)` holds no sealed deposit; name the output of `vault deposit --seal`"),
         (["--sealed", "-"], "standard input holds no sealed deposit"),
-        (["--sealed", "/dev/zero"], "/dev/zero holds more than 2097152 bytes; name what `vault deposit --seal` made"),
+        (["--sealed", "/dev/zero"], "/dev/zero holds more than 2097152 bytes; name the output of `vault deposit"),
         (
           ["--seal", "iot/x", "--file", other, "--key", other],
-          "holds no key of a vault; name what `vault show-key` printed"
+          "holds no key of a vault; name the output of `vault show-key`"
         ),
         (["--seal", "iot/x", "--file", other, "--key", "/dev/zero"], "/dev/zero holds more than 65536 bytes"),
       ] {
@@ -173,8 +173,8 @@ import VaultTesting
       let time = "2027-01-15T08:00:00Z"
       #expect(
         try sandbox.must(words("deposits")) == """
-          5\tkept\t\t\t\t\(time)\t\tit is no deposit
-          7\tkept\tiot/x\tapi-key\t12\t\(time)\tuser:990,unit:gw.service\tit was handed in before
+          5\tkept\t\t\t\t\(time)\t\tit is not a deposit
+          7\tkept\tiot/x\tapi-key\t12\t\(time)\tuser:990,unit:gw.service\tit was deposited before
           9\twaiting\t\t\t\t\t\t
 
           """)
@@ -206,14 +206,14 @@ import VaultTesting
       for (answer, status) in [("y", Int32(0)), ("n", 77), ("", 77)] {
         let terminal = try Terminal(sandbox, words("deposits", "accept", "7"))
         try terminal.expect("  7 for `iot/x` (api-key, when-unlocked, 12 bytes, sealed elsewhere)")
-        try terminal.expect("it was handed in before")
+        try terminal.expect("it was deposited before")
         try terminal.expect("Store it as if you had set it? [y/N] ")
         terminal.type(answer)
         #expect(try terminal.wait() == status)
         #expect(terminal.screen.contains("stored version 4 of `iot/x`") == (answer == "y"), "\(terminal.screen)")
       }
       let dropped = try Terminal(sandbox, words("deposits", "drop", "7", "5", "7"))
-      try dropped.expect("5, left ")
+      try dropped.expect("5, deposited ")
       try dropped.expect("Delete these 2 deposits for good? [y/N] ")
       dropped.type("y")
       try dropped.expect("dropped 2 deposits")
@@ -252,7 +252,7 @@ import VaultTesting
     try with(["Deposits": [Self.kept, Self.last]]) { sandbox, words in
       for command in ["accept", "drop"] {
         let offers = try sandbox.must(["__complete", "--", ""] + words("deposits", command))
-        #expect(offers == "=5\tit is no deposit\n=7\tiot/x\n")
+        #expect(offers == "=5\tit is not a deposit\n=7\tiot/x\n")
       }
     }
   }

@@ -16,20 +16,20 @@ import VaultWire
       (["deposit", "web", "--output=f"], "--output is for --seal; give that too"),
       (["deposit", "web", "--force"], "--force is for --output; give that too"),
       (["deposit", "web", "--seal", "--key", "k", "--force"], "--force is for --output; give that too"),
-      (["deposit", "web", "--seal", "--key", "k", "--reason", "r"], "--reason is for whoever hands it in"),
-      (["deposit", "web", "--seal", "--key", "-"], "standard input cannot give both the key and the value"),
-      (["deposit", "web", "--seal", "--key", "-", "--file", "-"], "standard input cannot give both"),
+      (["deposit", "web", "--seal", "--key", "k", "--reason", "r"], "--reason is for the deposit itself"),
+      (["deposit", "web", "--seal", "--key", "-"], "standard input cannot supply both the key and the value"),
+      (["deposit", "web", "--seal", "--key", "-", "--file", "-"], "standard input cannot supply both"),
       (["deposit", "--seal", "--key", "k"], "missing expected argument '<name>'"),
       (["deposit", "web", "--kind", "spoon"], "it is one of password, "),
       (["deposit", "web", "--accessible", "sometimes"], "it is one of when-unlocked, "),
       (["deposit", "web", "--attr", "owner"], "`owner` is not a valid attribute"),
-      (["deposit", "web", "--sealed", "f"], "only --reason goes with it"),
-      (["deposit", "--sealed", "f", "--seal", "--key", "k"], "only --reason goes with it"),
-      (["deposit", "--sealed", "f", "--kind", "note"], "only --reason goes with it"),
-      (["deposit", "--sealed", "f", "--attr", "a=b"], "only --reason goes with it"),
-      (["deposit", "--sealed", "f", "--accessible", "always"], "only --reason goes with it"),
-      (["deposit", "--sealed", "f", "--file", "v"], "only --reason goes with it"),
-      (["deposit", "--sealed", "f", "-o", "v"], "only --reason goes with it"),
+      (["deposit", "web", "--sealed", "f"], "give only --reason with --sealed"),
+      (["deposit", "--sealed", "f", "--seal", "--key", "k"], "give only --reason with --sealed"),
+      (["deposit", "--sealed", "f", "--kind", "note"], "give only --reason with --sealed"),
+      (["deposit", "--sealed", "f", "--attr", "a=b"], "give only --reason with --sealed"),
+      (["deposit", "--sealed", "f", "--accessible", "always"], "give only --reason with --sealed"),
+      (["deposit", "--sealed", "f", "--file", "v"], "give only --reason with --sealed"),
+      (["deposit", "--sealed", "f", "-o", "v"], "give only --reason with --sealed"),
       (["deposits", "accept"], "missing expected argument '<numbers> ...'"),
       (["deposits", "accept", "0"], "deposits are counted from 1"),
       (["deposits", "drop", "1", "1.5"], "deposits are counted from 1"),
@@ -79,22 +79,23 @@ import VaultWire
     }
     #expect(sentence(nil, version: 3) == "stored version 3 of `iot/x`")
     #expect(sentence(nil, version: 3, name: nil) == "stored version 3")
-    #expect(sentence(nil) == "left for `iot/x`")
-    #expect(sentence(nil, name: nil) == "left")
-    #expect(sentence(5, waiting: true) == "left for `iot/x`; the next unlock takes it in (deposit 5)")
-    #expect(sentence(5, waiting: true, name: nil) == "left; the next unlock takes it in (deposit 5)")
+    #expect(sentence(nil) == "deposited for `iot/x`")
+    #expect(sentence(nil, name: nil) == "deposited")
+    #expect(sentence(5, waiting: true) == "deposited for `iot/x`; the next unlock takes it in (deposit 5)")
+    #expect(sentence(5, waiting: true, name: nil) == "deposited; the next unlock takes it in (deposit 5)")
     #expect(sentence(5, kept: "r\n") == "kept aside (deposit 5): r\\u{a}; `vault deposits` shows it")
   }
 
   @Test("an entry is shown with all that is known of it, however hostile that is")
   func entries() {
-    #expect(Wire.DepositInfo(number: 5, waiting: false, reason: "it is no deposit").sentence == "5: it is no deposit")
+    let info = Wire.DepositInfo(number: 5, waiting: false, reason: "it is not a deposit")
+    #expect(info.sentence == "5: it is not a deposit")
     let whole = Wire.DepositInfo(
       number: 7, waiting: false, reason: "seen", name: "a\u{1B}[2J", kind: "note", accessible: "always", size: 12,
       time: 0, depositor: "user:1\n", sealed: true)
     #expect(
       whole.sentence
-        == "7 for `a\\u{1b}[2J` (note, always, 12 bytes, sealed elsewhere), left \(LocalTime.text(0, to: 2)) "
+        == "7 for `a\\u{1b}[2J` (note, always, 12 bytes, sealed elsewhere), deposited \(LocalTime.text(0, to: 2)) "
         + "by user:1\\u{a}: seen")
   }
 

@@ -63,7 +63,7 @@ import VaultWire
     defer { sandbox.close() }
     try sandbox.write("mine", to: "mine")
     let outcome = try sandbox.run(["edit", "web"], environment: editor(sandbox))
-    #expect(outcome.status == 74 && outcome.errors.contains("has put something else than a file"), "\(outcome)")
+    #expect(outcome.status == 74 && outcome.errors.contains("has replaced the file that it was given"), "\(outcome)")
     #expect(try sandbox.must(["get", "web"]) == "hunter2")
     #expect(try text("mine", sandbox) == "mine")
   }
@@ -72,7 +72,7 @@ import VaultWire
     let sandbox = try sandbox("rm \"$1\"; mkfifo \"$1\"\n")
     defer { sandbox.close() }
     let outcome = try sandbox.run(["edit", "web"], environment: editor(sandbox))
-    #expect(outcome.status == 74 && outcome.errors.contains("has put something else than a file"), "\(outcome)")
+    #expect(outcome.status == 74 && outcome.errors.contains("has replaced the file that it was given"), "\(outcome)")
     #expect(try sandbox.must(["get", "web"]) == "hunter2")
   }
 
@@ -251,7 +251,7 @@ import VaultWire
     let script = "printf theirs | \(Sandbox.path(of: "vault")) set web --update; printf mine >\"$1\"\n"
     try sandbox.write(script, to: "editor")
     let terminal = try Terminal(sandbox, ["edit", "web"], environment: editor(sandbox))
-    try terminal.expect("`web` was changed meanwhile and has version 2; store yours on top of it? [y/N] ")
+    try terminal.expect("`web` was changed meanwhile and has version 2; store yours as the next version? [y/N] ")
     terminal.type(isWanted ? "y" : "n")
     #expect(try terminal.wait() == (isWanted ? 0 : 77))
     #expect(try sandbox.must(["get", "web"]) == (isWanted ? "mine" : "theirs"))

@@ -59,8 +59,9 @@ import VaultWire
   func expiredAhead() {
     let ahead = Failure(Fault.expired(name: "a", expires: Int64(time(nil)) + 864_000))
     #expect(
-      ahead.exit == .invalid && ahead.event.contains("by the newest time in the store, which the clock is behind"))
-    #expect(ahead.advice == "set the clock or, where it is right, run `vault clock repair`")
+      ahead.exit == .invalid
+        && ahead.event.contains("by the newest time in the store, and the clock is behind that time"))
+    #expect(ahead.advice == "set the clock, or if it is right, run `vault clock repair`")
     #expect(Failure(Fault.expired(name: "a", expires: 1)).advice?.contains("--update") == true)
   }
 

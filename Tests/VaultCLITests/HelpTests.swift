@@ -76,7 +76,7 @@ import VaultWire
     status.methods = []
     #expect(
       OverviewCommand.lines(status, isSystem: false)[0]
-        == "The vault was locked by `vault lock`; whoever owns it opens it.")
+        == "The vault was locked by `vault lock`; its owner opens it.")
     status.state = "\u{1B}[2J"
     #expect(OverviewCommand.lines(status, isSystem: false)[0] == "The vault is \\u{1b}[2J; see `vault status`.")
   }

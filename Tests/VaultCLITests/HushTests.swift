@@ -264,7 +264,7 @@ import VaultTesting
     defer { sandbox.close() }
     try sandbox.hidePAM()
     let terminal = try Terminal(sandbox, ["init", "--no-recovery"] + floorOptions)
-    for (typed, said) in [("sh0rt", "at least 8 characters"), ("12345678", "among the first")] {
+    for (typed, said) in [("sh0rt", "at least 8 characters"), ("12345678", "among those that attackers try first")] {
       try terminal.expect("New vault password: ")
       terminal.type(typed)
       try terminal.expect(said)
@@ -276,6 +276,6 @@ import VaultTesting
     #expect(try terminal.wait() == 0)
     let refused = try sandbox.run(
       ["passwd", "--password-stdin"] + floorOptions, stdin: Array("\(password)\n12345678\n".utf8))
-    #expect(refused.status == 65 && refused.errors.contains("among the first"), "\(refused)")
+    #expect(refused.status == 65 && refused.errors.contains("among those that attackers try first"), "\(refused)")
   }
 }

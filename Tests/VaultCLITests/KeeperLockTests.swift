@@ -4,7 +4,7 @@ import Testing
 import VaultTesting
 
 @Suite("The one keeper of a file") struct KeeperLockTests {
-  private static let refusal = "is kept by another process already; end that one first"
+  private static let refusal = "is already kept by another process; end that one first"
 
   @Test("a second keeper is refused before the first one has written anything") func first() throws {
     let stand = try KeptStand()
@@ -73,7 +73,7 @@ import VaultTesting
     // Stopping the second keeper makes the first one find the new value.
     second.signal(SIGSTOP)
     try stand.set("111-11-111")
-    try terminal.expect("is kept by another process already")
+    try terminal.expect("is already kept by another process")
     second.signal(SIGCONT)
     try second.expect("wrote")
     #expect(try stand.read() == stand.text("111-11-111") && !stand.has("out.displaced"))

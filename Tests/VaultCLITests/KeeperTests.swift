@@ -128,7 +128,7 @@ import VaultTesting
     try replace(sandbox, "out", with: text)
     try terminal.expect("another program has written")
     try terminal.expect("pin stands at line 3\r\n")
-    try terminal.expect("--adopt takes such changes into")
+    try terminal.expect("--adopt adopts such changes into")
     #expect(try read(sandbox) == text)
     #expect(try read(sandbox, "t") == Self.template)
     // The next daemon cannot tell which changes the keeper missed, and no item has changed.
@@ -155,7 +155,7 @@ import VaultTesting
     try terminal.expect("wrote")
     let text = "{\"name\":\"Homebridge\",\"port\":8581,\"pin\":\"031-45-154\"}\n"
     try replace(sandbox, "out", with: text)
-    try terminal.expect("has taken what is not a value")
+    try terminal.expect("has adopted what is not a value")
     let adopted = text.replacing("031-45-154", with: #"{{ vault "pin" }}"#)
     #expect(try read(sandbox, "t") == adopted)
     var status = stat()
@@ -167,7 +167,7 @@ import VaultTesting
       ("MDMxLTQ1LTE1NA==", "also stands at line 1, in the clear"),
     ] {
       try replace(sandbox, "out", with: text.replacing("Homebridge", with: new))
-      try terminal.expect("has taken none of it: ")
+      try terminal.expect("has adopted none of it: ")
       try terminal.expect(reason)
       #expect(try read(sandbox, "t") == adopted)
     }
@@ -187,7 +187,7 @@ import VaultTesting
     try sandbox.must(["set", "pin", "--update"], stdin: "111-11-111")
     try terminal.expect("wrote")
     try replace(sandbox, "out", with: read(sandbox).replacing("Homebridge", with: "x031-45-154"))
-    try terminal.expect("has taken none of it: an earlier value of `pin` stands at line 3, in the clear")
+    try terminal.expect("has adopted none of it: an earlier value of `pin` stands at line 3, in the clear")
     #expect(try read(sandbox, "t") == Self.template)
     try end(terminal)
   }
@@ -284,7 +284,7 @@ import VaultTesting
     try sandbox.must(["set", "pin", "--update"], stdin: "111-11-111")
     try first.expect("wrote")
     let second = try begin(sandbox)
-    try second.expect("is kept by another process already; end that one first")
+    try second.expect("is already kept by another process; end that one first")
     #expect(try second.wait() == 73)
     first.signal(SIGKILL)
     _ = try first.wait()
@@ -301,7 +301,7 @@ import VaultTesting
     let terminal = try begin(sandbox)
     try terminal.expect("wrote")
     #expect(unsafe unlink(sandbox.home + "/t") == 0 && unlink(sandbox.home + "/out") == 0)
-    try terminal.expect("out is not written until that is better")
+    try terminal.expect("out is not written until that is resolved")
     try end(terminal)
   }
 

@@ -17,14 +17,14 @@ import VaultTesting
       let text = stand.text("031-45-154", name: "other")
       if inPlace { try stand.overwrite(with: text) } else { try stand.replace(with: text) }
     }
-    try terminal.expect("at the same moment; what it wrote lies in \(stand.path("out.displaced"))")
+    try terminal.expect("at the same moment; its text lies in \(stand.path("out.displaced"))")
     try terminal.expect("pin stands at line 2")
     try terminal.expect("ran")
     #expect(try stand.read() == stand.text("111-11-111"))
     #expect(try stand.read("out.displaced") == stand.text("031-45-154", name: "other"))
     #expect(try stand.mode("out.displaced") == 0o600)
     try wait(for: "the status") {
-      try stand.sandbox.must(["status"]).contains("had written lies in \(stand.path("out.displaced"))")
+      try stand.sandbox.must(["status"]).contains("the text of another program lies in \(stand.path("out.displaced"))")
     }
     try wait(for: "the receipt") { try stand.sandbox.must(["receipts", "pin"]).contains("\t2\thas it") }
     // Once a person has removed the displaced file, `status` no longer mentions it.
@@ -40,7 +40,7 @@ import VaultTesting
     try terminal.expect("wrote")
     try stand.set("111-11-111")
     let pid = try stand.stopped(terminal) { try stand.replace(with: stand.text("031-45-154", name: "other")) }
-    try terminal.expect("has taken what is not a value")
+    try terminal.expect("has adopted what is not a value")
     try terminal.expect("wrote")
     #expect(try stand.read() == stand.text("111-11-111", name: "other"))
     #expect(try stand.read("t") == KeptStand.template.replacing("Homebridge", with: "other"))
@@ -88,7 +88,7 @@ import VaultTesting
     defer { stand.close() }
     let terminal = try stand.stopped(before: 1)
     let pid = try stand.stopped(terminal) { try stand.sandbox.write("somebody's", to: "out") }
-    try terminal.expect("what stood there lies in")
+    try terminal.expect("the file that was there before lies in")
     #expect(try stand.read() == stand.text("031-45-154") && stand.read("out.displaced") == "somebody's")
     try stand.end(terminal, traced: pid)
   }
@@ -108,7 +108,7 @@ import VaultTesting
     #expect(unsafe utimensat(AT_FDCWD, stand.path("out"), times, 0) == 0)
     try terminal.expect("another program has written")
     try stand.set("111-11-111")
-    try terminal.expect(overwrites ? "what stood there lies in" : "is held")
+    try terminal.expect(overwrites ? "the file that was there before lies in" : "is held")
     #expect(try stand.read(overwrites ? "out.displaced" : "out") == other)
     try stand.end(terminal)
   }
@@ -145,7 +145,7 @@ import VaultTesting
     #expect(try !stand.sandbox.must(["status"]).contains("is held"))
 
     terminal = try stand.begin("--overwrite")
-    try terminal.expect("what stood there lies in \(stand.path("out.displaced"))")
+    try terminal.expect("the file that was there before lies in \(stand.path("out.displaced"))")
     #expect(try stand.read() == stand.text("111-11-111") && stand.read("out.displaced") == other)
     #expect(try stand.mode("out.displaced") == 0o600)
     try wait(for: "the receipt") { try stand.sandbox.must(["receipts", "pin"]).contains("\t2\thas it") }
@@ -154,10 +154,10 @@ import VaultTesting
     try stand.replace(with: second)
     try terminal.expect("that stays until an item or the template changes")
     try stand.set("222-22-222")
-    try terminal.expect("is held, because another program has written it; look at \(stand.path("out.displaced"))")
+    try terminal.expect("is held, because another program has written it; examine \(stand.path("out.displaced"))")
     #expect(try stand.read() == second && stand.read("out.displaced") == other)
     stand.remove("out.displaced")
-    try terminal.expect("what stood there lies in")
+    try terminal.expect("the file that was there before lies in")
     #expect(try stand.read() == stand.text("222-22-222") && stand.read("out.displaced") == second)
     try stand.end(terminal)
   }
@@ -196,7 +196,7 @@ import VaultTesting
     try stand.set("222-22-222")
     try stand.end(terminal)
     terminal = try stand.begin("--adopt")
-    try terminal.expect("has taken what is not a value")
+    try terminal.expect("has adopted what is not a value")
     try terminal.expect("wrote")
     #expect(try stand.read() == stand.text("222-22-222", name: "other"))
     #expect(try stand.read("t") == KeptStand.template.replacing("Homebridge", with: "other"))
@@ -214,7 +214,7 @@ import VaultTesting
       try stand.set(pin)
       try terminal.expect("wrote")
       try stand.replace(with: stand.text("031-45-154", name: "other \(number)"))
-      try terminal.expect("has taken what is not a value")
+      try terminal.expect("has adopted what is not a value")
       try terminal.expect("wrote")
       #expect(try stand.read() == stand.text(pin, name: "other \(number)"))
       #expect(try stand.read("t") == KeptStand.template.replacing("Homebridge", with: "other \(number)"))

@@ -9,7 +9,7 @@ import VaultTesting
     defer { stand.close() }
     try stand.sandbox.write("by hand", to: "out")
     var terminal = try stand.begin()
-    try terminal.expect("what stood there lies in")
+    try terminal.expect("the file that was there before lies in")
     #expect(try stand.read("out.displaced") == "by hand" && stand.read() == stand.text("031-45-154"))
     try stand.end(terminal)
     // The displaced file stays, so the next foreign text is held.
@@ -58,7 +58,7 @@ import VaultTesting
     #expect(unsafe chmod(stand.path(".out.vault-mark"), 0o666) == 0)
     #expect(unsafe chmod(stand.path("out"), 0o644) == 0 && link(stand.path("out"), stand.path("shared")) == 0)
     let terminal = try stand.begin()
-    try terminal.expect("what stood there lies in")
+    try terminal.expect("the file that was there before lies in")
     #expect(try stand.read("out.displaced") == "by hand" && stand.mode("shared") == 0o644)
     try stand.end(terminal)
   }

@@ -83,7 +83,7 @@ import VaultTesting
     try terminal.expect("wrote")
     try stand.replace(with: stand.text("031-45-154", name: "other"))
     let pid = try stand.stopped(terminal) { try stand.overwrite("t", with: Self.edit) }
-    try terminal.expect("has taken none of it")
+    try terminal.expect("has adopted none of it")
     try terminal.expect("is held")
     #expect(try stand.read("t") == Self.edit && stand.leftovers.isEmpty)
     try stand.end(terminal, traced: pid)
@@ -101,7 +101,7 @@ import VaultTesting
   private static let edit = KeptStand.template.replacing("Homebridge", with: "by hand")
 
   private static func expectEdit(_ stand: KeptStand, _ terminal: Terminal) throws {
-    try terminal.expect("has taken none of it: it has been changed itself")
+    try terminal.expect("has adopted none of it: it was changed itself")
     try terminal.expect("is held")
     #expect(try stand.read("t") == edit)
     #expect(try stand.read() == stand.text("031-45-154", name: "other"))

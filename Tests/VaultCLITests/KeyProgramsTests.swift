@@ -183,8 +183,8 @@ import VaultTesting
             ("subject", {"sub": None}), ("subject", {"sub": "lamp-1/x"}),
         ]:
             out(style, str(changes), fault, theirs(**changes))
-        out(style, "another item's", "no key of this item" if keys else "was not signed", read(style + ".other").decode())
-        out(style, "another's kid", "no key of this item", theirs(headers={"kid": "v9"}))
+        out(style, "another item's", "not made with a key" if keys else "was not signed", read(style + ".other").decode())
+        out(style, "another's kid", "not made with a key", theirs(headers={"kid": "v9"}))
         parts = read(style + ".token").decode().split(".")
         def signed_by_hash(secret, header):
             text = b64(json.dumps(header).encode()) + "." + b64(json.dumps(claims()).encode())

@@ -59,7 +59,7 @@ import VaultTesting
       let empty = try Terminal(sandbox, ["set", "x", "--kind", kind])
       try empty.expect(Self.question)
       empty.control("d")
-      try empty.expect("vault: cancelled")
+      try empty.expect("vault: canceled")
       #expect(try empty.wait() == 77)
       let interrupted = try Terminal(sandbox, ["set", "x", "--kind", kind])
       try interrupted.expect(Self.question)

@@ -70,7 +70,7 @@ import VaultTesting
     let terminal = try Terminal(sandbox, ["get", "iot"], stdout: file)
     #expect(try terminal.wait() == 66)
     #expect(
-      terminal.screen == "vault: `iot` is a folder and no item; it has:\r\n  iot/cellar/\r\n  iot/lamp\r\n",
+      terminal.screen == "vault: `iot` is a folder, not an item; it has:\r\n  iot/cellar/\r\n  iot/lamp\r\n",
       "\(terminal.screen)")
     #expect(try String(contentsOfFile: file, encoding: .utf8).isEmpty)
     let outcome = try sandbox.run("get", "iot")

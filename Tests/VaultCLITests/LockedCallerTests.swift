@@ -46,7 +46,7 @@ struct LockedCallerTests {
     }
     let terminal = try Terminal(sandbox, words, program: "/usr/bin/setpriv")
     #expect(try terminal.wait() == 75, "\(terminal.screen)")
-    #expect(terminal.screen.contains("the vault was locked by `vault lock`; whoever owns the vault opens it"))
+    #expect(terminal.screen.contains("the vault was locked by `vault lock`; the owner of the vault opens it"))
     #expect(!terminal.screen.contains("denied") && !terminal.screen.contains("assword"), "\(terminal.screen)")
   }
 
@@ -55,7 +55,7 @@ struct LockedCallerTests {
     let sandbox = try sandbox()
     defer { sandbox.close() }
     let locked = try sandbox.run(Self.words(sandbox, ["get", "a"]), program: "/usr/bin/setpriv")
-    let told = "the vault was locked by `vault lock`; whoever owns the vault opens it with"
+    let told = "the vault was locked by `vault lock`; the owner of the vault opens it with"
     #expect(locked.status == 75 && locked.errors.contains(told), "\(locked)")
     let denied = try sandbox.run(Self.words(sandbox, ["get", "b"]), program: "/usr/bin/setpriv")
     #expect(denied.status == 77 && denied.errors.contains("denied"), "\(denied)")
@@ -86,7 +86,7 @@ struct LockedCallerTests {
     defer { daemon.close() }
     let list = try Terminal(sandbox, ["list", "--socket", daemon.socket])
     #expect(try list.wait() == 0, "\(list.screen)")
-    #expect(list.screen.contains("so this shows `always` items alone"))
+    #expect(list.screen.contains("so this shows only `always` items"))
     for command in [["trash"], ["rm", "kind=note", "--yes"], ["set", "web"]] {
       let terminal = try Terminal(sandbox, command + ["--socket", daemon.socket])
       #expect(try terminal.wait() == 75, "\(terminal.screen)")

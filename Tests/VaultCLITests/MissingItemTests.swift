@@ -53,8 +53,11 @@ import VaultTesting
     try sandbox.must(["rm", "webcam"])
     try sandbox.must(["set", "caf\u{E9}/x"], stdin: "v")
     for (name, told) in [
-      ("webcam", "but one in the trash; `vault trash restore` brings it back"),
-      ("cafe\u{301}/x", "but one that looks the same, its accents spelled in another way (NFC, NFD); copy its name"),
+      ("webcam", "but one in the trash; `vault trash restore` restores it"),
+      (
+        "cafe\u{301}/x",
+        "but one that looks the same, with its accents composed in another way (NFC, NFD); copy its name"
+      ),
     ] {
       let terminal = try Terminal(sandbox, ["get", name], stdout: sandbox.home + "/output")
       #expect(try terminal.wait() == 66)
@@ -67,7 +70,7 @@ import VaultTesting
     let sandbox = try sandbox()
     defer { sandbox.close() }
     for (name, advice) in [
-      ("webcam#kind", "a field is printed by `vault get webcam --field kind`"), ("nothing#kind", "see `vault list`"),
+      ("webcam#kind", "print a field with `vault get webcam --field kind`"), ("nothing#kind", "see `vault list`"),
     ] {
       let terminal = try Terminal(sandbox, ["get", name], stdout: sandbox.home + "/output")
       #expect(try terminal.wait() == 66)

@@ -64,7 +64,7 @@ extension FuzzyRank {
     #expect(
       pick.isCooked
         && pick.screen.hasSuffix(
-          "\r\u{1B}[Jvault: cancelled; nothing was changed; "
+          "\r\u{1B}[Jvault: canceled; nothing was changed; "
             + "start again when you are ready\r\n"),
       "\(pick.screen)")
   }
@@ -136,7 +136,7 @@ extension FuzzyRank {
     defer { sandbox.close() }
     let pick = try Terminal(sandbox, ["pick"], environment: ["TERM": "dumb"])
     #expect(try pick.wait() == 75)
-    #expect(pick.screen == "vault: this terminal moves no cursor; name the item, as in `vault get NAME`\r\n")
+    #expect(pick.screen == "vault: this terminal cannot move the cursor; name the item, as in `vault get NAME`\r\n")
   }
 
   @Test("what is typed comes as keys, however it is cut")

@@ -53,7 +53,7 @@ struct PresenceTerminalTests {
     try pam.expect("Login password for \(vault.user.name): ")
     for attempt in 1...3 {
       pam.type("wrong")
-      try pam.expect("vault: you were not recognised")
+      try pam.expect("vault: you were not recognized")
       if attempt < 3 { try pam.expect("Login password for \(vault.user.name): ") }
     }
     #expect(try pam.wait() == 77)

@@ -71,7 +71,7 @@ import VaultTesting
     try terminal.expect("Vault password to remove slot 2: ")
     terminal.type(password)
     try terminal.expect("older copies of the store still open with it")
-    try terminal.expect("Re-encrypt with a new key, so that old copies are of no use? [y/N] ")
+    try terminal.expect("Re-encrypt with a new key, which old copies do not give? [y/N] ")
     terminal.type("")
     try terminal.expect("`vault rekey` does it later")
     #expect(try terminal.wait() == 0)

@@ -61,7 +61,7 @@ struct RequestDoorTests {
     #expect(
       output == """
         value of a
-        Denied an administrator has denied this; it may be asked for again in 1 min
+        Denied an administrator has denied this; it may be requested again in 1 min
         Unanswered
         value of b
 
@@ -103,7 +103,7 @@ struct RequestDoorTests {
         value of a
         Denied you may not do this
         value of a
-        Denied an administrator has denied this; it may be asked for again in 1 min
+        Denied an administrator has denied this; it may be requested again in 1 min
 
         """)
   }

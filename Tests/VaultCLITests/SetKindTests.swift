@@ -56,7 +56,7 @@ import VaultTesting
     terminal.type(Self.uri)
     try terminal.expect("(Enter for totp): ")
     terminal.control("d")
-    try terminal.expect("vault: cancelled")
+    try terminal.expect("vault: canceled")
     #expect(try terminal.wait() == 77)
     #expect(try sandbox.run("show", "x").status == 66)
   }
@@ -70,7 +70,7 @@ import VaultTesting
     let terminal = try Terminal(sandbox, ["set", "x"])
     try terminal.expect(Self.value)
     terminal.type(made.output, return: false)
-    try terminal.expect("It has several lines: end it with control-D on an empty one.")
+    try terminal.expect("It has several lines: end it with control-D on an empty line.")
     terminal.control("d")
     try terminal.expect("\(made.output.split(separator: "\n").count) lines.\r\n")
     try terminal.expect("It looks like PEM. Its kind (Enter for ssh-key): ")
@@ -119,7 +119,7 @@ import VaultTesting
   @Test("what is refused is not lost: another kind takes it, or it is given again") func refused() throws {
     let sandbox = try Sandbox.withVault(unlocked: true)
     defer { sandbox.close() }
-    let question = "Another kind for what you gave (Enter to give it again, control-D to give up): "
+    let question = "Another kind for this value (Enter to give a value again, control-D to give up): "
     let terminal = try Terminal(sandbox, ["set", "x", "--kind", "pairing-code"])
     for question in [Self.value, "Again: "] {
       try terminal.expect(question)

@@ -69,7 +69,7 @@ import VaultTesting
     let sandbox = try Sandbox.withVault(unlocked: true)
     defer { sandbox.close() }
     let refused = try sandbox.run("set", "x", "--kind", "wifi", "--attr", "ssid=other", stdin: Self.text)
-    #expect(refused.status == 75 && refused.errors.contains("the QR code is of the network `net`, and not of `other`"))
+    #expect(refused.status == 75 && refused.errors.contains("the QR code is for the network `net`, not for `other`"))
     for (answer, status) in [("n", Int32(77)), ("y", 0)] {
       let terminal = try Terminal(sandbox, ["set", "x", "--kind", "wifi", "--attr", "ssid=other"])
       try terminal.expect(Self.value)
@@ -93,7 +93,7 @@ import VaultTesting
     try terminal.expect(Self.value)
     terminal.type("WIFI:T:WPA2-EAP;S:net;P:x;;")
     try terminal.expect("the QR code is of a network with accounts (EAP)")
-    try terminal.expect("(Enter to give it again, control-D to give up): ")
+    try terminal.expect("(Enter to give a value again, control-D to give up): ")
     terminal.type("")
     // This time the same network's text may follow again.
     try terminal.expect(Self.value)

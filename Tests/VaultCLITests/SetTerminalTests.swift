@@ -5,7 +5,7 @@ import VaultTesting
 
 @Suite("What is pasted and mistyped where a value is set on a terminal") struct SetTerminalTests {
   private static let refusal =
-    "vault: what was pasted has several lines, and one was asked for, so nothing was stored"
+    "vault: the pasted text has several lines instead of one, so nothing was stored"
 
   @Test(
     "of a text of several lines nothing is stored, shows or reaches the shell",
@@ -68,7 +68,7 @@ import VaultTesting
     #expect(try sandbox.run("show", "mail/pasword").status == 66)
     // A generated item is made without a question, and a message says so.
     let made = try Terminal(sandbox, ["set", "mail/pasword", "--update", "--generate"])
-    try made.expect("vault: made `mail/pasword`: it was not there")
+    try made.expect("vault: made `mail/pasword`: it did not exist")
     try made.expect("vault: did you mean `mail/password`?")
     #expect(try made.wait() == 0)
     // If no similar name exists, nobody is asked.
@@ -77,7 +77,7 @@ import VaultTesting
       try new.expect(question)
       new.type("hunter2")
     }
-    try new.expect("vault: made `quite/another`: it was not there")
+    try new.expect("vault: made `quite/another`: it did not exist")
     #expect(try new.wait() == 0)
     #expect(!new.screen.contains("did you mean"))
   }
@@ -88,7 +88,7 @@ import VaultTesting
     for (answer, status) in [("n", Int32(77)), ("y", 0)] {
       let terminal = try Terminal(sandbox, ["set", "x", "--require", "biometry", "--generate"])
       try terminal.expect("Nobody can give the proof `biometry` here now")
-      try terminal.expect("be read. Store it so? [y/N] ")
+      try terminal.expect("be read. Store it anyway? [y/N] ")
       terminal.type(answer)
       #expect(try terminal.wait() == status)
     }
@@ -131,7 +131,7 @@ import VaultTesting
   @Test("no advice on an empty value is one that is refused then") func empty() throws {
     let sandbox = try Sandbox.withVault(unlocked: true)
     defer { sandbox.close() }
-    for (kind, advice) in [("password", "no item of kind password is empty"), ("note", "give --allow-empty")] {
+    for (kind, advice) in [("password", "an item of kind password cannot be empty"), ("note", "give --allow-empty")] {
       try sandbox.must(["set", kind, "--kind", kind], stdin: "1")
       let outcome = try sandbox.run("set", kind, "--update", stdin: "")
       #expect(outcome.status == 65 && outcome.errors.contains(advice), "\(outcome)")

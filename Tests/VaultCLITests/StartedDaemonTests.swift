@@ -56,7 +56,7 @@ import VaultTesting
       outcome.output == """
         vault: XDG_RUNTIME_DIR is not set, so there is no place for the socket; log in through a session, or give --socket
         78
-        vault: XDG_RUNTIME_DIR is `relative`, which is no absolute path, so there is no place for the socket; set \
+        vault: XDG_RUNTIME_DIR is `relative`, which is not an absolute path, so there is no place for the socket; set \
         XDG_RUNTIME_DIR to another folder with a short absolute path, or give --socket
         fail  socket: XDG_RUNTIME_DIR is not set, so there is no place for the socket; log in through a session, or \
         give --socket

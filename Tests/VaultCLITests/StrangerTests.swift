@@ -46,7 +46,7 @@ struct StrangerTests {
       #expect(screen.contains(way) && !screen.contains("no items yet"), "\(screen)")
     }
     #expect(try screen(sandbox, ["pick"], 77).contains(way))
-    #expect(try screen(sandbox, ["get", "a"], 77).contains("say what for with --reason TEXT"))
+    #expect(try screen(sandbox, ["get", "a"], 77).contains("give a reason with --reason TEXT"))
     // A caller with a grant learns what it may see.
     #expect(try screen(sandbox, ["find", "kind=note"], hasGrant: true).contains("nothing that you may see matches"))
     #expect(try screen(sandbox, ["pick"], 77, hasGrant: true).contains("there is nothing here that you may see"))

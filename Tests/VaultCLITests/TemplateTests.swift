@@ -106,7 +106,7 @@ func fetched(_ values: [String: [UInt8]]) throws -> FetchedItems {
       let failure = #expect(throws: Failure.self) {
         _ = try render("\n {{ vault \"a\" | \(escape) }}", ["a": value])
       }
-      #expect(failure?.exit == .invalid && failure?.event.hasPrefix("t:2:2: `a` cannot stand there: ") == true)
+      #expect(failure?.exit == .invalid && failure?.event.hasPrefix("t:2:2: `a` cannot be used there: ") == true)
     }
     #expect(try render("{{ vault \"a\" }}", ["a": [0xFF, 0]]) == [0xFF, 0])
   }

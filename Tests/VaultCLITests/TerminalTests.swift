@@ -41,7 +41,7 @@ import VaultTesting
       try terminal.expect("Recovery code: ")
       terminal.type(code)
       try terminal.expect("unlocked until")
-      try terminal.expect("Set a new password now, in place of the one that is lost? [y/N] ")
+      try terminal.expect("Set a new password now, in place of the lost one? [y/N] ")
       terminal.type(isWanted ? "y" : "")
       if isWanted {
         for question in ["New vault password: ", "Again: "] {
@@ -197,7 +197,7 @@ import VaultTesting
     let refused = try Terminal(sandbox, ["get", "raw"])
     #expect(try refused.wait() == 64)
     #expect(
-      refused.screen == "vault: `raw` is no text, and a terminal acts on such bytes; "
+      refused.screen == "vault: `raw` is not text, and a terminal acts on such bytes; "
         + "send it to a file or a pipe, or give --force\r\n")
     let forced = try Terminal(sandbox, ["get", "raw", "--force"])
     #expect(try forced.wait() == 0)
@@ -261,7 +261,8 @@ import VaultTesting
     let sandbox = try Sandbox.withVault(unlocked: true)
     defer { sandbox.close() }
     let terminal = try Terminal(sandbox, ["set", "token", "--expires", "2020-01-31"])
-    try terminal.expect("2020-01-31 00:00:00+00:00 has passed, so the item would not be served. Store it so? [y/N] ")
+    try terminal.expect(
+      "2020-01-31 00:00:00+00:00 has passed, so the item would not be served. Store it anyway? [y/N] ")
     terminal.type(isMeant ? "y" : "")
     if isMeant {
       for question in ["Value of `token`: ", "Again: "] {
@@ -322,7 +323,7 @@ import VaultTesting
     let terminal = try Terminal(sandbox, ["rm", "web", "web2"])
     try terminal.expect("  web\r\n  web2\r\nDelete these 2 items? [y/N] ")
     terminal.type(answer)
-    if !stays { try terminal.expect("deleted 2 items; `vault trash` lists what can be brought back within 30 d") }
+    if !stays { try terminal.expect("deleted 2 items; `vault trash` lists what can be restored within 30 d") }
     #expect(try terminal.wait() == Int32(status))
     #expect(try sandbox.must(["list"]).isEmpty == !stays)
   }
@@ -352,9 +353,9 @@ import VaultTesting
   func trash() throws {
     let sandbox = try Sandbox.withVault(unlocked: true)
     defer { sandbox.close() }
-    try expectScreen(sandbox, ["rm", "web"], "deleted `web`; `vault trash restore` brings it back within 30 d")
+    try expectScreen(sandbox, ["rm", "web"], "deleted `web`; `vault trash restore` restores it within 30 d")
     try expectScreen(sandbox, ["trash"], "web   password")
-    try expectScreen(sandbox, ["trash", "restore", "web"], "`web` came back from the trash")
+    try expectScreen(sandbox, ["trash", "restore", "web"], "`web` restored from the trash")
     try expectScreen(sandbox, ["rm", "--now", "name=web"], "Delete this item with all versions, for good? [y/N] ", "y")
     try expectScreen(sandbox, ["trash", "empty"], "deleted 0 items for good")
     try sandbox.must(["set", "web"], stdin: "hunter2")

@@ -21,7 +21,7 @@ import VaultTesting
       ("rm kind=password", "this would delete 2 items; add --yes if that is meant"),
       ("set x --expires 2001-01-01 --generate", "has passed, so the item would not be served; give a later time"),
       ("pick", "no terminal to ask on; name the item"),
-      ("edit web", "no terminal to ask on; name an editor that needs none in $VISUAL"),
+      ("edit web", "no terminal to ask on; name an editor that needs no terminal in $VISUAL"),
       ("passwd", "no terminal to ask on; use --password-stdin"),
       ("slot add recovery", "no terminal to ask on; use --password-stdin"),
     ] {

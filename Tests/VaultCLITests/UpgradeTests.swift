@@ -139,7 +139,7 @@ private struct EarlierVault: CustomStringConvertible {
     // The log knows the items of the old reads only by name.
     let uses = try sandbox.run(["audit", "item", "items/after-first-unlock"])
     #expect(uses.output.contains("\tget\t"), "\(uses)")
-    let note = "of these are known by the name alone, which another item may have had then\n"
+    let note = "of these are known only by the name, which another item may have had then\n"
     #expect(uses.errors.contains(note), "\(uses)")
     let uncertain = try sandbox.must(["audit", "item", "items/after-first-unlock", "--json"])
     #expect(uncertain.contains(/"by_name":\d+}/), "\(uncertain)")

@@ -33,7 +33,7 @@ import VaultWire
         and 4 more
 
         checked:   9 records
-        unharmed:  3 items; of class when-unlocked any may be an older copy of itself
+        unharmed:  3 items; any item of class when-unlocked may be an older copy of itself
         harmed:    1 item
         unchecked: whether all records of class always are the latest: locked
 

@@ -74,7 +74,7 @@ private let password = "correct horse battery"
     try sandbox.startDaemon()
     let wrong = try sandbox.unlock("wrong")
     #expect(wrong?.error == "Corrupt", "\(String(describing: wrong))")
-    #expect(wrong?.string("reason") == "2 slots were not tried, with which it would take too long")
+    #expect(wrong?.string("reason") == "2 slots were not tried, because that would take too long")
     try sandbox.waitOut("password")
     #expect(try sandbox.unlock(password)?.error == nil)
   }

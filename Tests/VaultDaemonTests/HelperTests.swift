@@ -50,10 +50,10 @@ import VaultWire
   @Test(
     "one that floods or talks nonsense is ended",
     arguments: [
-      ("exec yes >&0", "vault-tpm2 sent what is no frame"),
-      ("printf 'nonsense\\0' >&0; exec sleep 1000", "vault-tpm2 sent what is no frame"),
-      ("printf '{}\\0' >&0; exec sleep 1000", "vault-tpm2 does not speak as it should"),
-      ("printf '{\"key\":\"c2hvcnQ=\"}\\0' >&0; exec sleep 1000", "vault-tpm2 does not speak as it should"),
+      ("exec yes >&0", "vault-tpm2 sent something that is not a frame"),
+      ("printf 'nonsense\\0' >&0; exec sleep 1000", "vault-tpm2 sent something that is not a frame"),
+      ("printf '{}\\0' >&0; exec sleep 1000", "vault-tpm2 does not follow its protocol"),
+      ("printf '{\"key\":\"c2hvcnQ=\"}\\0' >&0; exec sleep 1000", "vault-tpm2 does not follow its protocol"),
     ])
   func nonsense(_ script: String, _ reason: String) throws {
     let error = try ask(script)

@@ -275,7 +275,7 @@ import VaultTesting
     try set("1")
     #expect(try !isGood(long) && !isGood(new))
     try wait(for: "the end of the key that was replaced") { try keys() == 1 }
-    #expect(try verify(long).string("fault")?.contains("no key of this item") == true)
+    #expect(try verify(long).string("fault")?.contains("not made with a key of this item") == true)
     try set("10m")
     #expect(try isGood(long) && isGood(new) && keys() == 2)
     // A restored key counts as the current version, and stands in the set once.

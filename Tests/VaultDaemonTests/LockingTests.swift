@@ -29,7 +29,7 @@ import VaultTesting
   }
 
   @Test("nobody asking for anything locks the vault after the idle time") func idle() throws {
-    try expectLock(config: "idle = 1s", unlock: [:], cause: "nobody asked for anything for the idle time")
+    try expectLock(config: "idle = 1s", unlock: [:], cause: "nobody used it for the idle time")
   }
 
   @Test("the maximum age locks the vault") func age() throws {
@@ -37,7 +37,7 @@ import VaultTesting
   }
 
   @Test("the time asked for at the unlock locks the vault") func askedFor() throws {
-    try expectLock(config: "idle = off", unlock: ["for": 1], cause: "the time asked for at the unlock is up")
+    try expectLock(config: "idle = off", unlock: ["for": 1], cause: "the time requested at the unlock is up")
   }
 
   @Test("SIGUSR1 locks the vault") func signal() throws {
@@ -46,7 +46,7 @@ import VaultTesting
 
   @Test("new settings take effect on SIGHUP, also for a running unlock") func reload() throws {
     try expectLock(
-      config: "idle = off\nmaximum-age = off", unlock: [:], cause: "nobody asked for anything for the idle time"
+      config: "idle = off\nmaximum-age = off", unlock: [:], cause: "nobody used it for the idle time"
     ) { sandbox in
       #expect(try sandbox.client().call("Status").integer("locks_at") == nil)
       try sandbox.configure("idle = 1s")

@@ -19,8 +19,8 @@ struct PresenceAbuseTests {
     "a helper that ends without an outcome is a check that broke down, and says how it ended",
     arguments: [
       ("kill -SEGV $$", "vault-pam was ended by signal 11"), ("exit 3", "vault-pam failed with exit code 3"),
-      ("exit 0", "vault-pam ended before it had an outcome"),
-      ("exec <&-; exec sleep 1000", "vault-pam ended before it had an outcome"),
+      ("exit 0", "vault-pam ended without a result"),
+      ("exec <&-; exec sleep 1000", "vault-pam ended without a result"),
       ("exec /nowhere/vault-pam", "vault-pam failed with exit code 127"),
     ])
   func crashes(_ script: String, _ reason: String) throws {
@@ -33,16 +33,16 @@ struct PresenceAbuseTests {
   @Test(
     "a helper that floods or says what it must not is ended",
     arguments: [
-      (#"while :; do printf '{"prompt":{"style":"info","text":"x"}}\0'; done >&0"#, "says more than a person reads"),
-      (#"printf '{"prompt":{"style":"info","text":"%05000d"}}\0' 0 >&0"#, "says more than a person reads"),
-      ("while :; do printf %01000d 0; done >&0", "sent what is no frame"),
-      (#"printf 'nonsense\0' >&0"#, "sent what is no frame"),
-      (#"printf '{"outcome":"succeeded","extra":1}\0' >&0"#, "sent what is no message"),
-      (#"printf '{"outcome":"yes"}\0' >&0"#, "sent what is no message"),
-      (#"printf '{}\0' >&0"#, "sent what is no message"),
+      (#"while :; do printf '{"prompt":{"style":"info","text":"x"}}\0'; done >&0"#, "sent more text than"),
+      (#"printf '{"prompt":{"style":"info","text":"%05000d"}}\0' 0 >&0"#, "sent more text than a person reads"),
+      ("while :; do printf %01000d 0; done >&0", "sent something that is not a frame"),
+      (#"printf 'nonsense\0' >&0"#, "sent something that is not a frame"),
+      (#"printf '{"outcome":"succeeded","extra":1}\0' >&0"#, "sent something that is not a message"),
+      (#"printf '{"outcome":"yes"}\0' >&0"#, "sent something that is not a message"),
+      (#"printf '{}\0' >&0"#, "sent something that is not a message"),
       (
         #"printf '{"prompt":{"style":"secret","text":"a"}}\0{"prompt":{"style":"secret","text":"b"}}\0' >&0"#,
-        "asks again before it was answered"
+        "asked again before it was answered"
       ),
     ])
   func floods(_ script: String, _ reason: String) throws {
@@ -125,7 +125,7 @@ struct PresenceAbuseTests {
     for path in [link, folder + "/pam.socket", foreign, file] {
       let outcome = try stand.check("vault", socket: path)?.outcome
       #expect(
-        outcome?.reason?.contains("only its owner can have put there") == true,
+        outcome?.reason?.contains("only its owner can have made") == true,
         "\(path): \(String(describing: outcome))")
     }
     withExtendedLifetime((real, open, theirs)) {}
@@ -151,7 +151,7 @@ struct PresenceAbuseTests {
     let outcome = try stand.check("vault")?.outcome
     #expect(
       outcome
-        == .unavailable("\(stand.socket) is served by uid \(stand.user.uid), who is not who it should be"),
+        == .unavailable("\(stand.socket) is served by uid \(stand.user.uid), which is the wrong user"),
       "\(String(describing: outcome))")
   }
 
@@ -161,7 +161,7 @@ struct PresenceAbuseTests {
     defer { service.remove() }
     var unit: Activation? = try stand.listen("/bin/false")
     let broken = try stand.check(service.name)
-    #expect(broken?.outcome == .broken("vault-pam closed the connection before it had an outcome"))
+    #expect(broken?.outcome == .broken("vault-pam closed the connection without a result"))
     withExtendedLifetime(unit) {}
     unit = nil
     try #require(unsafe access(stand.socket, F_OK) == 0)

@@ -96,9 +96,9 @@ extension RekeyTests {
       #expect(begun.first.parameters["slots"] as? [Int] == [1, 2])
       #expect(begun.first.parameters["left_out"] as? [Int] == [3, 4])
       // Each wrong answer counts as a failed attempt, and the next question waits accordingly.
-      let waits = (1...2).map { "after a wrong answer the next question waits \($0) s" }
+      let waits = (1...2).map { "after a wrong answer the next question comes after \($0) s" }
       #expect(begun.told.filter { $0.hasPrefix("after") } == waits)
-      #expect(begun.told.filter { $0.contains("does not come along") }.count == 2)
+      #expect(begun.told.filter { $0.contains("is left out") }.count == 2)
       #expect(try begun.last().error == nil)
       _ = try sandbox.client().call("Lock")
       let early = try sandbox.unlock("password number 2")
@@ -129,7 +129,8 @@ extension RekeyTests {
       }
       #expect(begun.first.error == "LastSlot")
       #expect(asked.count == (typed.isEmpty ? 2 : 4))
-      #expect(asked[1] == "Vault password of slot 1, to keep it (nothing else that lasts would open the vault)")
+      #expect(
+        asked[1] == "Vault password of slot 1, to keep it (no other password or recovery code would open the vault)")
       #expect(try kinds(sandbox) == [1: "password", 2: "login", 3: "pam"])
       #expect(try sandbox.client().call("Status").parameters["rekey"] == nil)
       try waitUntil { try presenceKeys(sandbox) == keys }
@@ -154,7 +155,7 @@ extension RekeyTests {
       }
       #expect(asked == (isMarkedLate ? 2 : 1))
       #expect(begun.first.parameters["left_out"] as? [Int] == [2])
-      #expect(begun.told == ["slot 2 does not come along: the login password was changed without the vault"])
+      #expect(begun.told == ["slot 2 is left out: the login password was changed without the vault"])
       #expect(try begun.last().error == nil)
       #expect(try kinds(sandbox) == [1: "password"])
     }

@@ -242,7 +242,7 @@ struct RequireTests {
     let second = try vault.client(in: "two")
     let joined = try second.call(
       "Authenticate", request.merging(["reason": "mail"]) { $1 }, more: true)
-    #expect(joined.prompt?["text"] as? String == "Another program asks already; its prompt is for both")
+    #expect(joined.prompt?["text"] as? String == "Another program is already asking; its prompt serves both")
     #expect(try first.reply().prompt?["text"] as? String == "Also asked to use biometry (asked by: mail)")
     try stand.reader.touch("finger-A")
     for client in [first, second] {

@@ -58,7 +58,7 @@ struct SharedPromptTests {
     let asked = try next("secret", first)
     let second = try vault.client(in: "second")
     let joined = try second.call("Unlock", ["method": "pam"], more: true)
-    #expect(joined.prompt?["text"] as? String == "Another program asks already; its prompt is for both")
+    #expect(joined.prompt?["text"] as? String == "Another program is already asking; its prompt serves both")
     let answer: WireClient.Message = ["conversation": try #require(asked.string("conversation")), "answer": "wrong"]
     #expect(try vault.client(in: "first").call("Respond", answer).error == nil)
     try vault.lock()

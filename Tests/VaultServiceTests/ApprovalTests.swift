@@ -9,7 +9,7 @@ import VaultModel
   /// Returns the answer to a repeated request after a denial, which nobody is asked about for this time.
   private static func denied(minutes: Int64) -> RequestStand.Answer {
     let time = Seconds.format(minutes * 60)
-    return .refused(.denied("an administrator has denied this; it may be asked for again in \(time)"))
+    return .refused(.denied("an administrator has denied this; it may be requested again in \(time)"))
   }
 
   @Test("are given by administrators, and never by the subject that asked") func own() throws {
@@ -17,7 +17,7 @@ import VaultModel
     let number = try stand.number("a")
     var group = RequestStand.caller(990, pid: 60)
     group.groups.append(RoomStand.administrators)
-    #expect(throws: Refusal.denied("whoever asked may not approve it")) { try stand.approve(number, by: group) }
+    #expect(throws: Refusal.denied("the caller that asked may not approve it")) { try stand.approve(number, by: group) }
     #expect(throws: Refusal.self) { try stand.approve(number, by: RequestStand.caller(991)) }
     #expect(throws: Refusal.noSuchRequest(number + 1)) { try stand.approve(number + 1) }
     var other = RequestStand.caller(991, pid: 61)
@@ -347,7 +347,7 @@ import VaultModel
       try stand.approve(try stand.number("a", RequestStand.caller(2000 + uid)), seconds: 60)
     }
     let number = try stand.number("a")
-    #expect(throws: Refusal.busy("as many approvals count as the vault keeps")) { try stand.approve(number) }
+    #expect(throws: Refusal.busy("as many approvals are in effect as the vault keeps")) { try stand.approve(number) }
     stand.rooms.hands.pass(seconds: 60)
     try stand.approve(number)
     #expect(stand.access.requests.approvals.count == 1)

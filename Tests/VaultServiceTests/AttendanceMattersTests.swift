@@ -62,7 +62,7 @@ import VaultModel
     let numbers = calls.compactMap { $0.waiter?.inquiry }
     // An inquiry accepts an answer only from a process that was told of it, and only a confirmation.
     for other in [AttendanceStand.process(11), AttendanceStand.process(50), AttendanceStand.process(10, uid: 0)] {
-      #expect(throws: Refusal.denied("it was not asked of this process")) {
+      #expect(throws: Refusal.denied("this process was not asked")) {
         try stand.attendance.confirm(numbers[0], for: other)
       }
     }
@@ -186,7 +186,7 @@ import VaultModel
     func dismiss() throws(Refusal) {
       try stand.attendance.dismiss(number, isUnable: false, for: AttendanceStand.process(10))
     }
-    #expect(throws: Refusal.denied("it was not asked of this process")) { try dismiss() }
+    #expect(throws: Refusal.denied("this process was not asked")) { try dismiss() }
     #expect(call.end == nil)
     stand.turn()
     try dismiss()

@@ -113,7 +113,7 @@ import VaultModel
     var unknown = AttendanceStand.process(10)
     unknown.started = nil
     for other in [AttendanceStand.process(12), reused, unknown, AttendanceStand.process(10, uid: 2000)] {
-      let refusal = Refusal.denied("it was not asked of this process")
+      let refusal = Refusal.denied("this process was not asked")
       #expect(throws: refusal) { try stand.attendance.dismiss(number, isUnable: false, for: other) }
       #expect(throws: refusal) { try stand.attendance.dismiss(number, isUnable: true, for: other) }
       #expect(throws: refusal) { _ = try stand.attendance.item(of: number, for: other) }
@@ -178,7 +178,7 @@ import VaultModel
       }
     }
     for pid in 1...8 { _ = try stand.attend(AttendanceStand.process(Int32(pid), uid: 0)) }
-    let full = Refusal.busy("as many agents attend as the vault takes")
+    let full = Refusal.busy("as many agents attend as the vault allows")
     #expect(throws: full) { _ = try stand.attend(AttendanceStand.process(9, uid: 0)) }
     for index in 0..<32 {
       var caller = AttendanceStand.process(Int32(20 + index), uid: UInt32(1000 + index / 8))

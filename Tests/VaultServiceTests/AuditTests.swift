@@ -344,7 +344,7 @@ import VaultStore
     try Self.confine(stand, "user:1000,exe:/opt/app")
     Self.get(stand, "bank/pin")
     stand.hands.pass(seconds: 2)
-    #expect(throws: Refusal.denied("you may read no more than what is about yourself now")) {
+    #expect(throws: Refusal.denied("you may now read only what is about yourself")) {
       _ = try reading.page(until: .max) { 0 }
     }
     reading.end()

@@ -52,7 +52,7 @@ import VaultStore
     }
     // An administrator, too, is limited to the unit in the address.
     for unit in ["other.service", nil] {
-      #expect(throws: Refusal.denied("whoever asks is not in that unit")) {
+      #expect(throws: Refusal.denied("the caller is not in that unit")) {
         try Self.lent(stand, "express.key", Self.manager(unit: unit))
       }
     }

@@ -411,7 +411,7 @@ import VaultStore
       #expect(try can(nil, .get, name, RoomStand.caller(990)) && can(subject, .get, name, RoomStand.caller(990)))
     }
     for name in ["a", "own/b/c"] { #expect(try !can(subject, .get, name, RoomStand.caller(990))) }
-    #expect(throws: Refusal.denied("you may ask about yourself alone")) {
+    #expect(throws: Refusal.denied("you may ask only about yourself")) {
       try can(subject, .get, "own/a", RoomStand.caller(991))
     }
     #expect(try can(try Subject(parsing: "user:0"), .admin, "own/a", stand.administrator))

@@ -24,7 +24,7 @@ import VaultModel
     try stand.deny(try stand.number("a"))
     stand.rooms.hands.pass(seconds: 20)
     stand.rooms.hands.sleep(39_999_999_999)
-    let refusal = "an administrator has denied this; it may be asked for again in \(Seconds.format(60))"
+    let refusal = "an administrator has denied this; it may be requested again in \(Seconds.format(60))"
     #expect(try stand.ask("a") == .refused(.denied(refusal)))
     stand.rooms.hands.sleep(1)
     _ = try stand.number("a")

@@ -16,13 +16,13 @@ struct AgentOptions: Equatable {
     while let argument = rest.popFirst() {
       let parts = argument.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
       let name = parts[0]
-      guard seen.insert(name).inserted else { throw Problem(text: "an option is there twice") }
+      guard seen.insert(name).inserted else { throw Problem(text: "an option is given twice") }
       if argument == "--system" {
         isSystem = true
         continue
       }
       guard ["--faces", "--pinentry", "--command", "--socket"].contains(name) else {
-        throw Problem(text: "there is an option or an argument that it does not know")
+        throw Problem(text: "there is an unknown option or argument")
       }
       guard let value = parts.count == 2 ? parts[1] : rest.popFirst() else {
         throw Problem(text: "\(name) needs a value")

@@ -88,7 +88,7 @@ struct Attending {
       let why =
         switch event.cause {
         case "idle": ", because nobody uses it"
-        case "age": ", because it has been open for its longest time"
+        case "age": ", because it has been open for the maximum time"
         default: ", as it was asked to"
         }
       return Notice(title: title, text: "it locks in half a minute" + why, isUrgent: false)

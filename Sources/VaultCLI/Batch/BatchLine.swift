@@ -116,15 +116,15 @@ struct BatchLine: ~Copyable {
     let given = sources.filter(\.1).map(\.0)
     if given.count > 1 {
       let other = given[0].rawValue
-      throw BatchFault(given[1], "stands beside `\(other)`, and an item has one of value, data and generate")
+      throw BatchFault(given[1], "is given together with `\(other)`; an item has only one of value, data and generate")
     }
     if given.isEmpty, item.update != true {
-      throw BatchFault(.value, "is missing, or data, or generate")
+      throw BatchFault(.value, "is missing, and so are data and generate")
     }
     let count: Int?
     do throws(ParameterError) { count = try frame.contentCount(text, data) } catch { throw BatchFault(wrong: .data) }
     if count == 0, !mayBeEmpty {
-      throw BatchFault(given[0], "is empty, and would replace what is there; give --allow-empty if that is meant")
+      throw BatchFault(given[0], "is empty, and would replace the present value; give --allow-empty if that is meant")
     }
     if let count, count > ValueLimits.bytes {
       throw BatchFault(given[0], "is longer than the \(Sizes.text(ValueLimits.bytes)) of an item")
@@ -175,11 +175,11 @@ enum BatchRecipe {
         recipe.length = length
       case "symbols":
         guard recipe.style == "password", let symbols = frame.bool(value) else {
-          throw BatchFault(.generate, "has wrong symbols: that is true or false, and for passwords alone")
+          throw BatchFault(.generate, "has wrong symbols: they are true or false, and only for passwords")
         }
         recipe.symbols = symbols
       default:
-        throw BatchFault(.generate, "has \(Printable.quoted(key)); there are style, length and symbols")
+        throw BatchFault(.generate, "has \(Printable.quoted(key)); its fields are style, length and symbols")
       }
     }
     return recipe
@@ -196,7 +196,7 @@ enum BatchRecipe {
       return style.recipe
     }
     let isRSA = GeneratedStyle.allCases.contains { $0.rawValue == text || $0.recipe.style == text }
-    if isRSA { throw BatchFault(.generate, "is an RSA key, which takes long to make; store it by itself") }
+    if isRSA { throw BatchFault(.generate, "is an RSA key, which takes a long time to make; store it by itself") }
     throw BatchFault(wrong: .generate)
   }
 }

@@ -36,7 +36,7 @@ struct BatchReader: ~Copyable {
   private mutating func note(_ line: borrowing BatchLine) throws(BatchFault) {
     if let place = places[line.name] {
       if line.item.update == true { return }
-      throw BatchFault(.name, "is that of line \(place), too, and this line has no update")
+      throw BatchFault(.name, "is also that of line \(place), and this line has no update")
     }
     places[line.name] = line.number
   }
@@ -60,7 +60,7 @@ struct BatchFault: Error, Equatable {
   init(_ field: BatchField, _ reason: String) { text = ": `\(field.rawValue)` \(reason)" }
 
   /// The fault of a field with a value that it does not accept.
-  init(wrong field: BatchField) { self.init(field, "has to be \(field.allowed)") }
+  init(wrong field: BatchField) { self.init(field, "must be \(field.allowed)") }
 
   /// The fault of a field whose text breaks a rule.
   init(_ field: BatchField, _ error: ValueError) { self.init(field, "is not valid: \(Printable.text(error.reason))") }
@@ -69,6 +69,6 @@ struct BatchFault: Error, Equatable {
   init(unknown key: String) {
     let names = BatchField.allCases.map(\.rawValue)
     let list = names.dropLast().joined(separator: ", ")
-    text = ": there is no field \(Printable.quoted(key)); there are \(list) and \(names[names.count - 1])"
+    text = ": there is no field \(Printable.quoted(key)); the fields are \(list) and \(names[names.count - 1])"
   }
 }

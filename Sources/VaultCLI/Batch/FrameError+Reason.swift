@@ -6,10 +6,10 @@ extension FrameError {
     switch self {
     case .tooLong(let limit): "it is longer than \(limit) bytes"
     case .invalidJSON(let offset, let reason): "\(reason) at byte \(offset)"
-    case .tooDeep: "it nests too deeply"
+    case .tooDeep: "it is nested too deeply"
     case .tooManyValues(let limit): "it has more than \(limit) values"
-    case .tooManyMembers(let limit): "an object of it has more than \(limit) members"
-    case .duplicateKey: "it has a key twice"
+    case .tooManyMembers(let limit): "an object in it has more than \(limit) members"
+    case .duplicateKey: "it has the same key twice"
     case .notAnObject: "it is not a JSON object"
     }
   }

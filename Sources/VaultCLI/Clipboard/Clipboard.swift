@@ -62,7 +62,7 @@ enum Clipboard {
     case .late:
       throw Failure(
         .io, "\(provider.rawValue) did not end within \(Tool.patience / 1000) s and was killed",
-        "see to the display, or print the value instead, without --clip")
+        "check the display, or print the value instead, without --clip")
     }
     // If the clipboard cannot be read later, it might hold another text by then, so it is never cleared.
     guard provider.command(.paste) != nil, provider.command(.clear) != nil else {
@@ -98,7 +98,7 @@ enum Clipboard {
     sequence.append(0x07)
     try sequence.withBytes { bytes throws(Failure) in try keyboard.show(bytes) }
     return
-      "sent to the terminal, which has it on its clipboard if it takes it (OSC 52); it will not be cleared "
+      "sent to the terminal for its clipboard, if it accepts that (OSC 52); it will not be cleared "
       + "automatically"
   }
 

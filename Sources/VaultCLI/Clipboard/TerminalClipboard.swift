@@ -20,11 +20,11 @@ enum TerminalClipboard {
       // `external`, the default of tmux, allows only tmux' own copies.
       guard let setting = passesOn(), setting != "on" else { return nil }
       return (
-        "tmux does not pass a program's text on to it, because its set-clipboard is \(Printable.line(setting))",
+        "tmux does not pass on a program's text to the clipboard, because set-clipboard is \(Printable.line(setting))",
         "`tmux set-option -s set-clipboard on` changes that, or print the value without --clip"
       )
     }
-    if isSet("STY") { return ("GNU screen does not pass a program's text on to it", instead) }
+    if isSet("STY") { return ("GNU screen does not pass on a program's text to the clipboard", instead) }
     switch variable("TERM") ?? "" {
     case "linux": return ("the console has none", instead)
     case "dumb": return ("this terminal has none", instead)

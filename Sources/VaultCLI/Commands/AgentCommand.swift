@@ -4,25 +4,27 @@ internal import Glibc
 struct AgentCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "agent",
-    abstract: "Attend this session: be asked here what the vault wants a person for.",
+    abstract: "Ask a person in this session whenever the vault needs one.",
     discussion: """
-      Runs until it is interrupted. On a terminal it asks there first; otherwise by notifications and pinentry, as far \
-      as they are there. See vault-agent(8).
+      Runs until it is interrupted. On a terminal the agent asks there first; otherwise it asks by notifications and \
+      pinentry, as far as they are available. See vault-agent(8).
       """)
 
-  @Option(help: ArgumentHelp("The ways to ask, in their order, with commas between.", valueName: "faces"))
+  @Option(help: ArgumentHelp("Use these ways to ask, in this order, separated by commas.", valueName: "faces"))
   var faces: String?
 
-  @Option(help: ArgumentHelp("The pinentry to use.", valueName: "path"), completion: .file())
+  @Option(help: ArgumentHelp("Use this pinentry.", valueName: "path"), completion: .file())
   var pinentry: String?
 
-  @Option(help: ArgumentHelp("The program that the face `command` runs.", valueName: "path"), completion: .file())
+  @Option(help: ArgumentHelp("Run this program for the face `command`.", valueName: "path"), completion: .file())
   var command: String?
 
-  @Option(help: ArgumentHelp("The daemon's socket, instead of the user's own.", valueName: "path"), completion: .file())
+  @Option(
+    help: ArgumentHelp("Use the daemon at this socket instead of the user's own.", valueName: "path"),
+    completion: .file())
   var socket: String?
 
-  @Flag(help: "Attend the machine's vault alone.")
+  @Flag(help: "Attend only the machine's vault.")
   var system = false
 
   func run() throws {

@@ -6,33 +6,34 @@ internal import VaultWire
 struct ApproveCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "approve",
-    abstract: "Let a caller without a grant have what it asked for.",
+    abstract: "Give a caller without a grant what it requested.",
     discussion: """
-      It shows who asks for what, and asks. Without options it counts once, within five minutes. Of the same caller \
-      another process may use it; --session is for the one that asked. See vault-access(7).
+      Shows which caller requests which item, and asks. Without options the approval counts once, within five minutes. \
+      Another process of the same caller may use it; with --session only the process that asked may. See \
+      vault-access(7).
       """)
 
   @Argument(
-    help: ArgumentHelp("Which request, as `vault requests` shows it.", valueName: "number"),
+    help: ArgumentHelp("The number of the request, as `vault requests` shows it.", valueName: "number"),
     completion: Completes.request.kind, transform: RequestNumber.parse)
   var number: Int
 
-  @Flag(help: "Once, within five minutes unless --for says otherwise.")
+  @Flag(help: "Approve one use, within five minutes unless --for says otherwise.")
   var once = false
 
-  @Flag(help: "For the one process that asked last, until any lock.")
+  @Flag(help: "Approve for the one process that asked last, until any lock of the vault.")
   var session = false
 
-  @Flag(help: "From now on: give a grant for that name.")
+  @Flag(help: "Approve permanently: give a grant for that name.")
   var always = false
 
   @Option(
     name: .customLong("for"), parsing: .unconditional,
-    help: ArgumentHelp("For that long, such as 15m.", valueName: "duration"),
+    help: ArgumentHelp("Approve for this long, such as 15m.", valueName: "duration"),
     transform: Times.duration)
   var seconds: Int64?
 
-  @Option(help: ArgumentHelp("So often, within a day unless --for says otherwise.", valueName: "count"))
+  @Option(help: ArgumentHelp("Approve this many uses, within a day unless --for says otherwise.", valueName: "count"))
   var uses: Int?
 
   @Flag(help: "Do not ask.")
@@ -56,18 +57,18 @@ struct ApproveCommand: ParsableCommand {
 struct DenyCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "deny",
-    abstract: "Deny a request, or take an approval back.",
+    abstract: "Deny a request, or take back an approval.",
     discussion: """
-      Nobody is asked about that again for a minute, and for longer each time, up to an hour. With --always nobody is \
-      asked before `vault requests forget`.
+      For a minute nobody is asked again about that item for that caller, and for longer after each further denial, up \
+      to an hour. With --always nobody is asked again before `vault requests forget`.
       """)
 
   @Argument(
-    help: ArgumentHelp("Which, as `vault requests` shows it.", valueName: "number"),
+    help: ArgumentHelp("The number of the request, as `vault requests` shows it.", valueName: "number"),
     completion: Completes.request.kind, transform: RequestNumber.parse)
   var number: Int
 
-  @Flag(help: "Remember it, also over a restart.")
+  @Flag(help: "Ask nobody again, even after a restart.")
   var always = false
 
   @OptionGroup var globals: Globals

@@ -6,10 +6,10 @@ internal import VaultWire
 struct AuditCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "audit",
-    abstract: "Tell what happened in the vault, and who asked for it.",
+    abstract: "Print what happened in the vault, and who asked for it.",
     discussion: """
-      Administrators see everything, others what they did themselves. Reading the log is an entry of its own. `vault \
-      audit item NAME` tells who has read an item, and when last.
+      Administrators see everything; others see what they did themselves. Reading the log is an entry of its own. \
+      `vault audit item NAME` prints who has read an item, and when last.
       """,
     subcommands: [AuditListCommand.self, AuditItemCommand.self, AuditRepairCommand.self],
     defaultSubcommand: AuditListCommand.self)
@@ -19,20 +19,20 @@ struct AuditCommand: ParsableCommand {
 struct AuditOptions: ParsableArguments {
   @Option(
     parsing: .unconditional,
-    help: ArgumentHelp("From this time on: a date, or how long ago, such as 12h.", valueName: "time"),
+    help: ArgumentHelp("Print entries from this time on: a date, or how long ago, such as 12h.", valueName: "time"),
     transform: Times.past)
   var since: Int64?
 
   @Option(
-    parsing: .unconditional, help: ArgumentHelp("Up to this time, in the same forms.", valueName: "time"),
+    parsing: .unconditional, help: ArgumentHelp("Print entries up to this time, in the same forms.", valueName: "time"),
     transform: Times.past)
   var until: Int64?
 
   @Option(
-    help: ArgumentHelp("What callers did that are this, such as unit:iothome.service.", valueName: "subject"))
+    help: ArgumentHelp("Print what callers with this subject did, such as unit:iothome.service.", valueName: "subject"))
   var caller: String?
 
-  @Option(help: ArgumentHelp("What was asked for in this way, such as varlink.", valueName: "door"))
+  @Option(help: ArgumentHelp("Print what was requested in this way, such as varlink.", valueName: "door"))
   var door: String?
 
   func query() -> Vault.AuditQuery {
@@ -45,37 +45,39 @@ struct AuditOptions: ParsableArguments {
 struct AuditListCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "list",
-    abstract: "Tell what happened, in its order.",
+    abstract: "Print what happened, in order.",
     discussion: """
-      With --verify all of the log is looked at: whether each entry is the one that was written, and none is missing. \
-      The journal has where the log was at times; with --against that is compared, as in `journalctl -u vaultd -o cat \
-      | vault --system audit --verify --against -`. The exit code is 65 when something is wrong.
+      With --verify the whole log is checked: whether each entry is the one that was written, and none is missing. The \
+      journal contains notes of the state of the log; with --against the log is compared with these notes, as in \
+      `journalctl -u vaultd -o cat | vault --system audit --verify --against -`. The exit code is 65 if something is \
+      wrong.
       """)
 
   @OptionGroup var options: AuditOptions
 
   @Option(
-    help: ArgumentHelp("What happened to these items.", valueName: "item"), completion: ItemNames.completion)
+    help: ArgumentHelp("Print what happened to these items.", valueName: "item"), completion: ItemNames.completion)
   var item: String?
 
-  @Option(help: ArgumentHelp("Such as get, set, unlock or grant.", valueName: "action"))
+  @Option(help: ArgumentHelp("Print entries of this action, such as get, set, unlock or grant.", valueName: "action"))
   var action: String?
 
-  @Flag(help: "What was refused, or failed.")
+  @Flag(help: "Print what was refused or failed.")
   var denied = false
 
-  @Option(name: [.customShort("n"), .long], help: ArgumentHelp("So many of the last entries.", valueName: "count"))
+  @Option(
+    name: [.customShort("n"), .long], help: ArgumentHelp("Print this many of the last entries.", valueName: "count"))
   var last: Int?
 
-  @Flag(name: .shortAndLong, help: "Go on with what happens from now on, until interrupted.")
+  @Flag(name: .shortAndLong, help: "Continue with what happens from now on, until interrupted.")
   var follow = false
 
-  @Flag(help: "Look at all of the log instead, and say what is wrong with it.")
+  @Flag(help: "Check the whole log instead, and report what is wrong with it.")
   var verify = false
 
   @Option(
     help: ArgumentHelp(
-      "With --verify: what a journal has noted, from this file; - for standard input.", valueName: "file"))
+      "With --verify: compare the log with the journal's notes in this file; - is standard input.", valueName: "file"))
   var against: String?
 
   @OptionGroup var globals: Globals

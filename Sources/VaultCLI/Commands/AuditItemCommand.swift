@@ -6,12 +6,12 @@ internal import VaultWire
 struct AuditItemCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "item",
-    abstract: "Tell who has read an item, or used it, and when last.",
+    abstract: "Print who has read or used an item, and when last.",
     discussion: """
-      Copying an item is reading it. What was read under earlier names of the item counts, and what was read under its \
-      name of another item does not. Of what was only counted in the log the number and the last time are told as \
-      well. Where it was counted without the names of items, it is told apart: it may have been about this item or \
-      about others. Entries of earlier versions tell no more than a name.
+      A copy counts as a read. Reads under earlier names of the item count; reads of another item that had its name do \
+      not. If the log has only counted some of the reads, the command says how many. Counts that do not name their \
+      items are printed separately: they may be about this item or about others. Entries of earlier versions record \
+      only a name.
       """)
 
   @Argument(help: ArgumentHelp("The item.", valueName: "name"), completion: ItemNames.completion)
@@ -93,19 +93,19 @@ struct AuditItemCommand: ParsableCommand {
     let (counted, byName) = (known.sum(\.counted), known.sum(\.byName))
     if counted > 0 { Output.note("\(counted) of these were only counted in the log") }
     if byName > 0 {
-      Output.note("\(byName) of these are known by the name alone, which another item may have had then")
+      Output.note("\(byName) of these are known only by the name, which another item may have had then")
     }
     let unknown = known.sum(\.count, isCertain: false)
     if unknown > 0 {
-      Output.note("\(unknown) more were counted without the items' names, and may have been of this one")
+      Output.note("\(unknown) more were counted without the items' names, and may concern this item")
     }
     if known.otherNames > 0 {
       Output.note(
-        "\(known.otherNames) entries of earlier versions know other names alone: what was done under an earlier "
-          + "name of this item is not told")
+        "\(known.otherNames) entries of earlier versions record only other names: uses under an earlier "
+          + "name of this item are not counted")
     }
     for (other, count) in others {
-      Output.note("\(count) more were of an item that had this name, and is \(Printable.quoted(other.text)) now")
+      Output.note("\(count) more concern an item that had this name and is now \(Printable.quoted(other.text))")
     }
   }
 

@@ -9,9 +9,9 @@ struct AuditRepairCommand: ParsableCommand {
     abstract: "Set aside entries that an earlier version's rekey left unreadable.",
     discussion: """
       A rekey of an earlier version could leave entries sealed to the keys that it replaced. `vault verify` and the \
-      unlock name them, and nothing is written to the store until they are set aside. That asks for your presence. \
-      Their rows stay in the store, and an entry tells their numbers and times. Nothing else that is wrong with a log \
-      is repaired: it stays as it is, and so does the store.
+      unlock name them, and nothing is written to the store until they are set aside. The command asks for your \
+      presence. The rows of these entries stay in the store, and an entry records their numbers and times. Nothing \
+      else that is wrong with a log is repaired: if anything else is wrong, nothing is changed.
       """)
 
   @OptionGroup var globals: Globals

@@ -8,24 +8,25 @@ struct BackupCommand: SecretTaking {
     commandName: "backup",
     abstract: "Copy the whole vault to a file that a password or a recovery code opens, or check such a file.",
     discussion: """
-      The copy is the vault as it is when the command begins; items are served and stored meanwhile. It is encrypted, \
-      and `vault restore` makes a vault from it on any machine. After the first unlock it needs nobody there, so a \
-      timer can make it. With --check nothing is copied: the file is read and authenticated to its end, as a restore \
-      would, and nothing is written. Damage is named, and the exit code is 65 then.
+      The copy is the vault as it is when the command begins; meanwhile items are served and stored. The copy is \
+      encrypted, and `vault restore` makes a vault from it on any machine. From the first unlock until the machine \
+      sleeps, the command works even while the vault is locked, so a timer can run it. With --check nothing is copied \
+      or written: the file is read and authenticated to its end, as for a restore. The command names any damage, and \
+      then the exit code is 65.
       """)
 
-  @Flag(help: "Check a backup that is there: ask for a password of it, read it to its end, and write nothing.")
+  @Flag(help: "Check an existing backup: ask for a password of it, read it to its end, and write nothing.")
   var check = false
 
   @Flag(help: "Check with a recovery code instead of a password.")
   var recovery = false
 
-  @Flag(help: "Replace a file that is there already.")
+  @Flag(help: "Replace an existing file.")
   var force = false
 
   @Argument(
     help: ArgumentHelp(
-      "Where to put it, and - is standard output; or the backup to check, and - is standard input.",
+      "The file to write, where - is standard output; or the backup to check, where - is standard input.",
       valueName: "file"), completion: .file())
   var file: String
 
@@ -39,7 +40,7 @@ struct BackupCommand: SecretTaking {
     if check {
       if force { throw ValidationError("--check writes nothing, so there is nothing for --force to replace") }
       if file == "-" && secrets.passwordStdin {
-        throw ValidationError("standard input cannot give both the backup and the password; name the backup's file")
+        throw ValidationError("standard input cannot supply both the backup and the password; name the backup's file")
       }
       return
     }
@@ -68,7 +69,7 @@ struct BackupCommand: SecretTaking {
     if !unchecked.isEmpty {
       let parts = unchecked.map { Printable.text($0) }.joined(separator: ", ")
       Output.note(
-        "not checked, because their keys are not in memory: \(parts); \(Hint.vault("unlock")) has all of it checked")
+        "not checked, because their keys are not in memory: \(parts); unlock the vault to have all of it checked")
     }
     if globals.json {
       try Output.json { writer in

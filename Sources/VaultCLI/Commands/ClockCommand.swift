@@ -6,18 +6,18 @@ internal import VaultWire
 struct ClockCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "clock",
-    abstract: "Repair the store after a clock that ran ahead.",
+    abstract: "Repair the store after the clock ran ahead.",
     subcommands: [ClockRepairCommand.self])
 }
 
 struct ClockRepairCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "repair",
-    abstract: "Set the newest time that the store knows back to the clock.",
+    abstract: "Set the newest time that the store knows back to the clock's time.",
     discussion: """
       Set the clock first. Items, grants and tokens expire by the later of the clock and the newest time of any \
-      change, so that a clock that is turned back brings nothing back. After a clock that ran ahead that keeps from \
-      being served what has not expired: this ends it.
+      change, so a clock that is turned back makes nothing valid again. A change that was made while the clock ran \
+      ahead therefore makes items expire too early; this command ends that.
       """)
 
   @OptionGroup var globals: Globals

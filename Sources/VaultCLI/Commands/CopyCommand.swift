@@ -8,10 +8,10 @@ struct CopyCommand: ParsableCommand {
     commandName: "cp",
     abstract: "Copy an item, or all items of a folder: values, kinds, attributes, policies and expiry.",
     discussion: """
-      The daemon makes the copy, of the current version alone. It needs the proof that reading the item needs. Names \
-      that end with a slash are folders. Of one that is copied it says how many items they are and who gets at the \
-      copies by grants, and asks. What was interrupted goes on when it is run again: a copy that is there already is \
-      passed over.
+      The daemon makes the copy, of the current version alone, and needs the proof that reading the item needs. Names \
+      that end with a slash are folders. For a folder the command shows how many items it copies and who gains access \
+      to the copies by grants, and asks. To resume an interrupted copy, give the command again: copies that already \
+      exist are skipped.
       """)
 
   @Argument(
@@ -20,7 +20,7 @@ struct CopyCommand: ParsableCommand {
   var from: String
 
   @Argument(
-    help: ArgumentHelp("The name of the copy, which no item has, or the folder that it goes to.", valueName: "to"))
+    help: ArgumentHelp("The name of the copy, which no item has yet, or the folder to copy into.", valueName: "to"))
   var to: String
 
   @Flag(help: "Copy a folder without asking.")

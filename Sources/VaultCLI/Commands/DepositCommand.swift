@@ -4,12 +4,12 @@ internal import VaultModel
 struct DepositCommand: SecretTaking {
   static let configuration = CommandConfiguration(
     commandName: "deposit",
-    abstract: "Leave a value for an item, also while the vault is locked.",
+    abstract: "Deposit a value for an item, even while the vault is locked.",
     discussion: """
-      The value is taken as `vault set` takes it. It makes the item, or adds a version to it where you may set that; \
-      while the vault is locked it waits for the next unlock. What cannot be taken in is kept aside, see `vault \
-      deposits`. With --seal the value is sealed to the key of another vault, on any machine, and with --sealed handed \
-      in there.
+      The command reads the value as `vault set` does. The deposit makes the item, or adds a version to an existing \
+      item that you may also set; while the vault is locked, the value waits for the next unlock. A deposit that \
+      cannot be taken in is kept aside, see `vault deposits`. With --seal the value is sealed to the key of another \
+      vault, on any machine, and with --sealed it is deposited there.
       """)
 
   @Argument(help: ArgumentHelp("The item.", valueName: "name"), completion: ItemNames.completion)
@@ -18,7 +18,7 @@ struct DepositCommand: SecretTaking {
   @Option(
     name: .shortAndLong,
     help: ArgumentHelp(
-      "What it is, which an item that is there has to be: "
+      "The kind of a new item, which an existing item must have: "
         + "\(ItemKind.allCases.map(\.rawValue).joined(separator: ", ")).",
       valueName: "kind"),
     completion: .list(ItemKind.allCases.map(\.rawValue)), transform: Words.kind)
@@ -27,14 +27,14 @@ struct DepositCommand: SecretTaking {
   @Option(
     name: [.customShort("a"), .customLong("attr")],
     help: ArgumentHelp(
-      "An attribute to search it by; an item that is there has to have the same. Attributes are no secrets.",
+      "An attribute to search the item by; an existing item must have the same. Attributes are not secret.",
       valueName: "key=value"),
     completion: Completes.attribute.kind, transform: Attribute.init(parsing:))
   var attributes: [Attribute] = []
 
   @Option(
     help: ArgumentHelp(
-      "When it is served: \(AccessClass.allCases.map(\.name).joined(separator: ", ")).", valueName: "class"),
+      "When the item is served: \(AccessClass.allCases.map(\.name).joined(separator: ", ")).", valueName: "class"),
     completion: .list(AccessClass.allCases.map(\.name)), transform: Words.accessible)
   var accessible: String?
 
@@ -43,13 +43,13 @@ struct DepositCommand: SecretTaking {
     completion: .file())
   var file: String?
 
-  @Flag(help: "Leave standard input byte for byte, also the line break at the end of a single line.")
+  @Flag(help: "Deposit standard input byte for byte, including the line break at the end of a single line.")
   var exact = false
 
-  @Flag(help: "Leave also an empty value, which may replace another.")
+  @Flag(help: "Deposit even an empty value, which may replace another value.")
   var allowEmpty = false
 
-  @Option(help: ArgumentHelp("What it is left for, for the audit log.", valueName: "text"))
+  @Option(help: ArgumentHelp("The purpose of the deposit, for the audit log.", valueName: "text"))
   var reason: String?
 
   @Flag(help: "Seal the value to the key of another vault instead, and print it as one line.")
@@ -57,7 +57,7 @@ struct DepositCommand: SecretTaking {
 
   @Option(
     help: ArgumentHelp(
-      "With --seal: what `vault show-key` has printed there; - is standard input.", valueName: "file"),
+      "With --seal: the output of `vault show-key` there; - is standard input.", valueName: "file"),
     completion: .file())
   var key: String?
 
@@ -67,11 +67,11 @@ struct DepositCommand: SecretTaking {
     completion: .file())
   var output: String?
 
-  @Flag(help: "With --output: replace a file that is there already.")
+  @Flag(help: "With --output: replace an existing file.")
   var force = false
 
   @Option(
-    help: ArgumentHelp("Hand in what --seal has made, which names the item; - is standard input.", valueName: "file"),
+    help: ArgumentHelp("Deposit what --seal has made, which names the item; - is standard input.", valueName: "file"),
     completion: .file())
   var sealed: String?
 
@@ -93,9 +93,9 @@ struct DepositCommand: SecretTaking {
     } else {
       guard let key else { throw ValidationError("--seal needs a key; give it with --key") }
       if key == "-" && (file == nil || file == "-") {
-        throw ValidationError("standard input cannot give both the key and the value; name a file for one of them")
+        throw ValidationError("standard input cannot supply both the key and the value; name a file for one of them")
       }
-      if reason != nil { throw ValidationError("--reason is for whoever hands it in; give it with --sealed") }
+      if reason != nil { throw ValidationError("--reason is for the deposit itself; give it with --sealed") }
     }
     if force && output == nil { throw ValidationError("--force is for --output; give that too") }
   }
@@ -107,7 +107,7 @@ struct DepositCommand: SecretTaking {
       output != nil, force,
     ]
     if others.contains(true) {
-      throw ValidationError("what is handed in with --sealed says itself what it is for; only --reason goes with it")
+      throw ValidationError("a sealed deposit says itself what it is for; give only --reason with --sealed")
     }
   }
 

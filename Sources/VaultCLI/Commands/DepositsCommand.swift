@@ -6,7 +6,7 @@ internal import VaultWire
 struct DepositsCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "deposits",
-    abstract: "List what was left and is not taken in, and settle what was kept aside.",
+    abstract: "List deposits that are not taken in, and accept or drop those that were kept aside.",
     subcommands: [DepositsListCommand.self, DepositsAcceptCommand.self, DepositsDropCommand.self],
     defaultSubcommand: DepositsListCommand.self)
 }
@@ -14,8 +14,8 @@ struct DepositsCommand: ParsableCommand {
 struct DepositsListCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "list",
-    abstract: "List what waits for the next unlock, and what was kept aside, with the reason.",
-    discussion: "Of what waits nothing is known but that it is there.")
+    abstract: "List the deposits that wait for the next unlock, and those kept aside, with the reason.",
+    discussion: "Nothing else is known of a deposit that waits.")
 
   @OptionGroup var globals: Globals
 
@@ -33,9 +33,9 @@ struct DepositsListCommand: ParsableCommand {
 struct DepositsAcceptCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "accept",
-    abstract: "Make what was kept aside the value of its item, as if you had set it.",
+    abstract: "Make a deposit that was kept aside the value of its item, as if you had set the value.",
     discussion:
-      "It shows what that is, and asks; the value itself is not shown. The old value stays as an earlier version.")
+      "Shows what the deposit is, but not its value, and asks. The old value stays as an earlier version.")
 
   @OptionGroup var settlement: Settlement
 
@@ -76,8 +76,8 @@ struct DepositsAcceptCommand: ParsableCommand {
 struct DepositsDropCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "drop",
-    abstract: "Delete what was kept aside for good.",
-    discussion: "It shows what that is, and asks.")
+    abstract: "Delete for good a deposit that was kept aside.",
+    discussion: "Shows what the deposit is, and asks.")
 
   @OptionGroup var settlement: Settlement
 

@@ -6,8 +6,9 @@ struct EditCommand: ParsableCommand {
     commandName: "edit",
     abstract: "Change an item's value in an editor.",
     discussion: """
-      $VISUAL or $EDITOR gets a file of the value, which lies in memory, in a folder of yours alone, and is removed \
-      when it ends. What is unchanged is not stored. What an editor copies elsewhere, it leaves there: see vault(1).
+      $VISUAL or $EDITOR gets the value in a file, which lies in memory in a folder of your own and is removed when \
+      the editor ends. An unchanged value is not stored. What the editor copies elsewhere is not removed; see \
+      vault(1).
       """)
 
   @Argument(help: ArgumentHelp("The item.", valueName: "name"), completion: ItemNames.completion)
@@ -15,11 +16,11 @@ struct EditCommand: ParsableCommand {
 
   @Option(
     name: .shortAndLong,
-    help: ArgumentHelp("Make the item one of this kind; a key keeps its own.", valueName: "kind"),
+    help: ArgumentHelp("Change the item to this kind; a key keeps its kind.", valueName: "kind"),
     completion: .list(ItemKind.allCases.map(\.rawValue)), transform: Words.kind)
   var kind: String?
 
-  @Flag(help: "Replace the value also by an empty one.")
+  @Flag(help: "Let even an empty value replace the old one.")
   var allowEmpty = false
 
   @Flag(help: "Also edit a value that has expired.")

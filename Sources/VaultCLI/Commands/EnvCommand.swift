@@ -7,15 +7,16 @@ struct EnvCommand: ParsableCommand {
     commandName: "env",
     abstract: "Print items as variables for a shell to evaluate.",
     discussion: """
-      Such as `eval "$(vault env -e OWM_APPID=owm/appid)"`; `vault run` gives them to one program alone, which is \
-      better where that will do.
+      For example: `eval "$(vault env -e OWM_APPID=owm/appid)"`. `vault run` gives the variables to one program alone, \
+      which is better if that is enough.
       """)
 
   @OptionGroup var variables: VariableOptions
 
   @Option(
     help: ArgumentHelp(
-      "The shell: \(EnvironmentScript.Shell.allCases.map(\.rawValue).joined(separator: " or ")).", valueName: "shell"))
+      "Print the lines for this shell: "
+        + "\(EnvironmentScript.Shell.allCases.map(\.rawValue).joined(separator: " or ")).", valueName: "shell"))
   var shell: EnvironmentScript.Shell = .sh
 
   @OptionGroup var fetch: FetchOptions
@@ -32,7 +33,7 @@ struct EnvCommand: ParsableCommand {
     try text.withBytes { bytes throws(Failure) in
       if Output.isTerminal, !Content.isText(bytes) {
         throw Failure(
-          .usage, "a value is no text, and a terminal acts on such bytes",
+          .usage, "a value is not text, and a terminal acts on such bytes",
           "have the shell evaluate it, or send it to a file")
       }
       try Output.write(bytes)

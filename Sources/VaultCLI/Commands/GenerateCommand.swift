@@ -6,11 +6,11 @@ struct GenerateCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "generate",
     abstract: "Print a new password or phrase, and store nothing.",
-    discussion: "The daemon draws it, as for `vault set --generate`. A newline is added only for a terminal.")
+    discussion: "The daemon generates it, as for `vault set --generate`. A newline is added only for a terminal.")
 
   @Argument(
     help: ArgumentHelp(
-      "One of \(GeneratedStyle.printed.map(\.rawValue).joined(separator: ", ")); the first when left out.",
+      "One of \(GeneratedStyle.printed.map(\.rawValue).joined(separator: ", ")); the first by default.",
       valueName: "style"),
     completion: .list(GeneratedStyle.printed.map(\.rawValue)), transform: GenerateCommand.style)
   var chosen: GeneratedStyle?
@@ -29,7 +29,9 @@ struct GenerateCommand: ParsableCommand {
 
   @OptionGroup var recipe: RecipeOptions
 
-  @Flag(name: .shortAndLong, help: "Put it on the clipboard instead of printing it; it is cleared after 45 seconds.")
+  @Flag(
+    name: .shortAndLong, help: "Put the result on the clipboard instead of printing it; it is cleared after 45 seconds."
+  )
   var clip = false
 
   @OptionGroup var globals: Globals

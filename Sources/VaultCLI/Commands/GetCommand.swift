@@ -5,8 +5,8 @@ struct GetCommand: ParsableCommand {
     commandName: "get",
     abstract: "Print an item's value, byte for byte.",
     discussion: """
-      A newline is added only for a terminal. On a terminal a locked vault is unlocked first; elsewhere an agent asks \
-      for that, and without one the command ends at once with exit code 75, or waits with --wait.
+      A newline is added only for a terminal. On a terminal a locked vault is unlocked first. Elsewhere an agent asks \
+      for the unlock; without an agent the command ends at once with exit code 75, or waits with --wait.
       """)
 
   @Argument(help: ArgumentHelp("The item.", valueName: "name"), completion: ItemNames.completion)
@@ -15,13 +15,13 @@ struct GetCommand: ParsableCommand {
   @Option(
     help: ArgumentHelp(
       """
-      Print this instead of the value: an attribute, or one of \(ItemField.names); attr:NAME is the attribute of that \
-      name, whatever fields there are.
+      Print this field instead of the value: an attribute, or one of \(ItemField.names); attr:NAME is always the \
+      attribute of that name.
       """, valueName: "field"),
     completion: Completes.field.kind)
   var field: String?
 
-  @Option(help: ArgumentHelp("An earlier version of the value; see `vault history`.", valueName: "number"))
+  @Option(help: ArgumentHelp("Print an earlier version of the value; see `vault history`.", valueName: "number"))
   var version: Int?
 
   @OptionGroup var waiting: WaitOptions
@@ -30,13 +30,13 @@ struct GetCommand: ParsableCommand {
     name: .shortAndLong, help: "Put the value on the clipboard instead of printing it; it is cleared after 45 seconds.")
   var clip = false
 
-  @Flag(help: "Draw what a phone's camera reads: a wifi item to join its network, a totp item to make its codes.")
+  @Flag(help: "Draw a QR code for a phone, which joins the network of a wifi item or makes the codes of a totp item.")
   var qr = false
 
   @Flag(help: "Also print a value that has expired.")
   var expired = false
 
-  @Flag(help: "Print a value that is not text to a terminal.")
+  @Flag(help: "Print a value to a terminal even if it is not text.")
   var force = false
 
   @OptionGroup var globals: Globals

@@ -10,32 +10,35 @@ struct GrantCommand: ParsableCommand {
     abstract: "Let a service, a user or a group do something with items.",
     discussion: """
       A subject is user:NAME, group:NAME or unit:NAME.service, or several of them with a comma for "and"; in your own \
-      vault also exe:PATH or sha256:DIGEST beside one of them. An item is a name in which * stands for characters \
-      within a part, ** for any, and ? for one; quote it for the shell. It need not be there yet. A grant for the same \
-      subject and items is replaced. With --as the item is a credential of a service, which systemd hands to it at its \
-      start. See vault-access(7) and vault-credentials(7).
+      vault also exe:PATH or sha256:DIGEST beside one of them. Items are given by a name in which * stands for \
+      characters within a part, ** for any characters, and ? for one; quote it for the shell. The items need not exist \
+      yet. The grant replaces an earlier grant for the same subject and items. With --as the item is a credential of a \
+      service: systemd passes it to the service when the service starts. See vault-access(7) and vault-credentials(7).
       """)
 
-  @Argument(help: ArgumentHelp("Who may.", valueName: "subject"))
+  @Argument(help: ArgumentHelp("The subject that gets the grant.", valueName: "subject"))
   var subject: String
 
-  @Argument(help: ArgumentHelp("With which items.", valueName: "items"), completion: ItemNames.completion)
+  @Argument(
+    help: ArgumentHelp("The name of the items, with any stars.", valueName: "items"), completion: ItemNames.completion)
   var items: String
 
   @Option(
     name: .customLong("can"),
-    help: ArgumentHelp("What: get, set, find, deposit, watch, use, admin; with commas.", valueName: "rights"),
+    help: ArgumentHelp(
+      "The rights, separated by commas: get, set, find, deposit, watch, use, admin.", valueName: "rights"),
     completion: .list(Right.allCases.map(\.name)))
   var rights = "get"
 
   @Option(
     name: .customLong("as"),
-    help: ArgumentHelp("The credential of the service that the item is, as LoadCredential= names it.", valueName: "id"))
+    help: ArgumentHelp("Make the item this credential of the service, as LoadCredential= names it.", valueName: "id"))
   var credential: String?
 
   @Option(
     parsing: .unconditional,
-    help: ArgumentHelp("Until when: a date, or a duration from now such as 12h, 30d or 1y.", valueName: "time"),
+    help: ArgumentHelp(
+      "The end of the grant: a date, or a duration from now such as 12h, 30d or 1y.", valueName: "time"),
     transform: Times.end)
   var until: Int64?
 
@@ -76,17 +79,18 @@ struct GrantCommand: ParsableCommand {
 struct RevokeCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "revoke",
-    abstract: "Take grants back, with effect at once.",
+    abstract: "Revoke grants, with immediate effect.",
     discussion: """
-      Streams that such a grant let in end, and calls that wait are refused. While the vault is locked a grant may \
-      stay in the store until the next unlock: it counts no more, but a daemon that starts before that has it again, \
-      and the exit code is 75.
+      Streams that such a grant allowed end, and calls that wait are refused. While the vault is locked, the store may \
+      keep a grant until the next unlock: the grant no longer counts, but a daemon that starts before that unlock has \
+      it again, and the exit code is 75.
       """)
 
-  @Argument(help: ArgumentHelp("Whose: as `vault grants` shows it.", valueName: "subject"))
+  @Argument(help: ArgumentHelp("The subject, as `vault grants` shows it.", valueName: "subject"))
   var subject: String
 
-  @Argument(help: ArgumentHelp("For which items, as it was granted; all when left out.", valueName: "items"))
+  @Argument(
+    help: ArgumentHelp("The items, as they were granted; by default all grants of the subject.", valueName: "items"))
   var items: String?
 
   @OptionGroup var globals: Globals
@@ -111,21 +115,21 @@ struct RevokeCommand: ParsableCommand {
 struct CanCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "can",
-    abstract: "Tell whether somebody may do something with an item.",
+    abstract: "Check whether a caller may do something with an item.",
     discussion: """
-      Exits with 0 if so and with 77 if not, whether there is such an item or not. Administrators may ask about all, \
-      others about themselves, which `self` stands for.
+      The exit code is 0 if so and 77 if not, whether the item exists or not. Administrators may ask about every \
+      caller; others may ask about themselves, as `self`.
       """)
 
-  @Argument(help: ArgumentHelp("Who: a subject, or self.", valueName: "subject"))
+  @Argument(help: ArgumentHelp("A subject, or self.", valueName: "subject"))
   var subject: String
 
   @Argument(
-    help: ArgumentHelp("What: get, set, find, deposit, watch, use or admin.", valueName: "right"),
+    help: ArgumentHelp("The right: get, set, find, deposit, watch, use or admin.", valueName: "right"),
     completion: .list(Right.allCases.map(\.name)))
   var right: String
 
-  @Argument(help: ArgumentHelp("With which item.", valueName: "item"), completion: ItemNames.completion)
+  @Argument(help: ArgumentHelp("The item.", valueName: "item"), completion: ItemNames.completion)
   var item: String
 
   @OptionGroup var globals: Globals

@@ -7,7 +7,7 @@ internal import VaultWire
 struct GrantsCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "grants",
-    abstract: "List grants, have those of a restored vault count, or forget a subject.",
+    abstract: "List grants, confirm those of a restored vault, or forget a subject.",
     subcommands: [GrantsListCommand.self, GrantsConfirmCommand.self, GrantsForgetCommand.self],
     defaultSubcommand: GrantsListCommand.self)
 }
@@ -15,20 +15,21 @@ struct GrantsCommand: ParsableCommand {
 struct GrantsListCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "list",
-    abstract: "List grants: all, for an administrator; one's own, for others.")
+    abstract: "List grants: all of them for an administrator, only their own for others.")
 
   @Option(
-    name: .customLong("for"), help: ArgumentHelp("Those that a process has which is this.", valueName: "subject"))
+    name: .customLong("for"),
+    help: ArgumentHelp("List the grants that apply to a process with this subject.", valueName: "subject"))
   var subject: String?
 
   @Option(
-    name: .customLong("on"), help: ArgumentHelp("Those that are for this item.", valueName: "item"),
+    name: .customLong("on"), help: ArgumentHelp("List the grants for this item.", valueName: "item"),
     completion: ItemNames.completion)
   var item: String?
 
   @Option(
     parsing: .unconditional,
-    help: ArgumentHelp("Those that were not needed for this long, such as 90d, or since a date.", valueName: "time"),
+    help: ArgumentHelp("List the grants not needed for this long, such as 90d, or since a date.", valueName: "time"),
     transform: Times.past)
   var unused: Int64?
 
@@ -66,12 +67,12 @@ struct GrantsListCommand: ParsableCommand {
     if found.grants.isEmpty { Output.note("no grants") }
     if let since = found.unconfirmed {
       Output.note(
-        "the vault came from a backup (\(LocalTime.text(since, to: STDERR_FILENO))), so no grant counts; "
+        "the vault came from a backup (\(LocalTime.text(since, to: STDERR_FILENO))), so no grant is in effect; "
           + "look at them, and run \(Hint.vault("grants confirm"))")
     }
     if subject == nil, item == nil, unused == nil, !found.confined.isEmpty {
       let subjects = found.confined.map { Printable.text($0) }.joined(separator: ", ")
-      Output.note("held to their grants: \(subjects)")
+      Output.note("confined to their grants: \(subjects)")
     }
   }
 }
@@ -79,10 +80,10 @@ struct GrantsListCommand: ParsableCommand {
 struct GrantsConfirmCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "confirm",
-    abstract: "Have the grants of a vault that came from a backup count.",
+    abstract: "Put the grants of a vault that was made from a backup into effect.",
     discussion: """
-      A user or a unit of the same name may be another one on another machine, and what was revoked after the backup \
-      was made is there again: look at `vault grants` first.
+      Look at `vault grants` first: a user or a unit of the same name may be a different one on this machine, and \
+      grants that were revoked after the backup exist again.
       """)
 
   @OptionGroup var globals: Globals
@@ -106,13 +107,13 @@ struct GrantsConfirmCommand: ParsableCommand {
 struct GrantsForgetCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "forget",
-    abstract: "Have a program that grants have named be like your others again.",
+    abstract: "Treat a program that grants have named like your other programs again.",
     discussion:
-      "In your own vault a unit: or exe: subject that a grant has named has its grants alone until then, also with "
-      + "none left."
+      "In your own vault a unit: or exe: subject that a grant has named has its grants alone until then, even if it "
+      + "has none left."
   )
 
-  @Argument(help: ArgumentHelp("Which, as `vault grants` shows it.", valueName: "subject"))
+  @Argument(help: ArgumentHelp("The subject, as `vault grants` shows it.", valueName: "subject"))
   var subject: String
 
   @OptionGroup var globals: Globals

@@ -7,20 +7,22 @@ struct HelperCommand: ParsableCommand {
     commandName: "helper",
     abstract: "Answer another program that asks for credentials, in its own protocol.",
     discussion: """
-      Without a protocol they are listed. `vault helper PROTOCOL --help` says what to write into the other program's \
-      settings. What it stores are items in the folder that is called like the protocol. See vault-helpers(7).
+      Without a protocol the command lists the protocols. `vault helper PROTOCOL --help` prints what to write into the \
+      other program's settings. What the other program stores becomes items in a folder named after the protocol. See \
+      vault-helpers(7).
       """)
 
   @Argument(
-    help: ArgumentHelp("Which one.", valueName: "protocol"), completion: .list(Helpers.all.map { $0.name }))
+    help: ArgumentHelp("The protocol.", valueName: "protocol"), completion: .list(Helpers.all.map { $0.name }))
   var helper: String?
 
-  @Argument(parsing: .captureForPassthrough, help: ArgumentHelp("The other program's words.", valueName: "words"))
+  @Argument(
+    parsing: .captureForPassthrough, help: ArgumentHelp("The words that the other program adds.", valueName: "words"))
   var words: [String] = []
 
   @Option(
     parsing: .unconditional,
-    help: ArgumentHelp("Wait that long for an unlock, such as 30s or 5m.", valueName: "duration"),
+    help: ArgumentHelp("Wait this long for an unlock, such as 30s or 5m.", valueName: "duration"),
     transform: Times.wait)
   var wait: Int64?
 

@@ -8,15 +8,15 @@ struct InitCommand: SecretTaking {
     commandName: "init",
     abstract: "Make the vault.",
     discussion: """
-      Asks for its first password, twice, makes a recovery code for the day that is forgotten, and leaves the vault \
-      unlocked. A vault that is there already is never touched.
+      Asks for the first password twice, makes a recovery code, which opens the vault if the password is forgotten, \
+      and leaves the vault unlocked. An existing vault is never touched.
       """)
 
   @Flag(
     inversion: .prefixedNo,
-    help:
-      "Make a recovery code, which is shown once and has to be typed back. Without a person only where it is asked for."
-  )
+    help: """
+      Make a recovery code, which is shown once and must be typed back. With --password-stdin none is made by default.
+      """)
   var recovery: Bool?
 
   @OptionGroup var presence: PresenceOptions

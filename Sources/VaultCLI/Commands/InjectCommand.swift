@@ -6,44 +6,44 @@ struct InjectCommand: ParsableCommand {
     commandName: "inject",
     abstract: "Write a file from a template, with items in their places.",
     discussion: #"""
-      The template says {{ vault "homebridge/pin" }}, or {{ vault "wifi/home" | field "ssid" | json }}; json, shell, \#
-      base64 and yaml make a value a whole string or word of their kind, quotes and all. {{ "{{" }} is two braces. \#
-      All items are fetched before anything is written.
+      The template contains {{ vault "homebridge/pin" }}, or {{ vault "wifi/home" | field "ssid" | json }}; json, \#
+      shell, base64 and yaml turn a value into a whole string or word of that form, with its quotes. {{ "{{" }} \#
+      stands for two braces. All items are fetched before anything is written.
       """#)
 
   @Option(
     name: [.customShort("i"), .customLong("input")],
-    help: ArgumentHelp("The template; standard input unless given.", valueName: "path"), completion: .file())
+    help: ArgumentHelp("The template; standard input by default.", valueName: "path"), completion: .file())
   var input = "-"
 
   @Option(
     name: [.customShort("o"), .customLong("output")],
     help: ArgumentHelp(
-      "The file to write, which is replaced as a whole; standard output unless given.", valueName: "path"),
+      "The file to write, which is replaced as a whole; standard output by default.", valueName: "path"),
     completion: .file())
   var output: String?
 
   @Option(
-    help: ArgumentHelp("The mode of the file in octal; 0600 unless given.", valueName: "mode"), transform: Self.mode)
+    help: ArgumentHelp("The mode of the file, in octal; 0600 by default.", valueName: "mode"), transform: Self.mode)
   var mode: mode_t?
 
   @Option(
     help: ArgumentHelp(
-      "Do all of it as this user, whose the file then is: a name, or numbers such as 997:993. Only root may.",
+      "First become this user, who then owns the file: a name, or numbers such as 997:993. Only root may.",
       valueName: "user"))
   var owner: String?
 
   @Flag(help: "Stay, and write the file again when an item or the template changes.")
   var watch = false
 
-  @Option(help: ArgumentHelp("With --watch: run this after each writing.", valueName: "command"))
+  @Option(help: ArgumentHelp("With --watch: run this command after each write.", valueName: "command"))
   var exec: String?
 
-  @Flag(help: "With --watch: take what another program changes in the file, but for values, into the template.")
+  @Flag(help: "With --watch: adopt into the template what another program changes outside of the values.")
   var adopt = false
 
   @Flag(
-    help: "With --watch: write over what another program has written and was not adopted; it stays beside the file.")
+    help: "With --watch: write over another program's text that was not adopted; it stays beside the file.")
   var overwrite = false
 
   @OptionGroup var fetch: FetchOptions
@@ -54,7 +54,7 @@ struct InjectCommand: ParsableCommand {
     if output == "-" { output = nil }
     if output == nil && mode != nil { throw ValidationError("--mode is for a file; give -o too") }
     if watch, let mode, mode & 0o400 == 0 {
-      throw ValidationError("with --watch the file's owner has to be able to read it, as with 0400")
+      throw ValidationError("with --watch the file's owner must be able to read it, as with 0400")
     }
     if watch && (output == nil || input == "-") { throw ValidationError("--watch is for two files; give -i and -o") }
     if !watch && (exec != nil || adopt || overwrite) {

@@ -5,11 +5,11 @@ struct ListCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "list",
     abstract: "List items by name.",
-    discussion: "One name a line; on a terminal a tree, or with --flat a table of whole names.",
+    discussion: "One name on each line; on a terminal a tree, or with --flat a table of whole names.",
     aliases: ["ls"])
 
   @Argument(
-    help: ArgumentHelp("Only what is in this folder.", valueName: "folder"), completion: Completes.folder.kind)
+    help: ArgumentHelp("List only items in this folder.", valueName: "folder"), completion: Completes.folder.kind)
   var folder: String?
 
   @Flag(help: "Show whole names on a terminal, too, instead of a tree.")
@@ -18,11 +18,11 @@ struct ListCommand: ParsableCommand {
   @Option(
     parsing: .unconditional,
     help: ArgumentHelp(
-      "Only what nobody has read or used for this long, such as 90d, or since a date.", valueName: "time"),
+      "List only items that nobody has read or used for this long, such as 90d, or since a date.", valueName: "time"),
     transform: Times.past)
   var unused: Int64?
 
-  @Flag(help: "Only what expires within 30 days, or has expired, the soonest first.")
+  @Flag(help: "List only items that expire within 30 days or have expired, the soonest first.")
   var expiring = false
 
   @OptionGroup var globals: Globals
@@ -65,20 +65,21 @@ struct ListCommand: ParsableCommand {
 struct FindCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "find",
-    abstract: "Find items by predicates that all must hold.",
+    abstract: "Find the items for which all given predicates hold.",
     discussion: """
       A predicate is key=value, key!=value, key~glob (* within a folder, ** across folders, ? for one character), \
       key<value or key>value. The keys are name, kind, accessible, require, expires, created, modified, version, size \
-      and every attribute. Times are durations (expires<7d: within 7 days; created<7d: less than 7 days ago) or \
-      dates. Values with spaces stand between double quotes. A word alone is looked for in names.
+      and every attribute. Times are durations (expires<7d: within 7 days; created<7d: less than 7 days ago) or dates. \
+      Put values with spaces between double quotes. A word alone is searched for in names.
       """,
     aliases: ["search"])
 
   @Argument(
-    help: ArgumentHelp("What must hold.", valueName: "predicates"), completion: Completes.predicate.kind)
+    help: ArgumentHelp("The predicates, all of which must hold.", valueName: "predicates"),
+    completion: Completes.predicate.kind)
   var predicates: [String]
 
-  @Option(help: ArgumentHelp("Stop after so many items.", valueName: "count"))
+  @Option(help: ArgumentHelp("Stop after this many items.", valueName: "count"))
   var limit: Int?
 
   @OptionGroup var globals: Globals

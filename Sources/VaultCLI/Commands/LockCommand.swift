@@ -6,7 +6,7 @@ struct LockCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "lock",
     abstract: "Wipe the keys from the daemon's memory.",
-    discussion: "Without a daemon nothing is open, so that is no error.")
+    discussion: "If no daemon is running, nothing is open, so this is not an error.")
 
   @OptionGroup var globals: Globals
 
@@ -45,7 +45,7 @@ struct LockCommand: ParsableCommand {
         standing.begin()
         throw Failure(
           .retry, "the daemon has not confirmed the lock",
-          "it is asked on, and locks when it can; see \(Hint.vault("status"))")
+          "it will be asked again, and locks when it can; see \(Hint.vault("status"))")
       } catch {
         standing.take()?.callOff()
         guard case ClientError.noDaemon = error else { throw error }

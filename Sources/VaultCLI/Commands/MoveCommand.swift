@@ -6,20 +6,21 @@ internal import VaultWire
 struct MoveCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "mv",
-    abstract: "Rename an item, or all items of a folder; their versions and attributes stay.",
+    abstract: "Rename an item, or move all items of a folder; their versions and attributes stay.",
     discussion: """
-      Where others have grants for its name now, or for the new one, it shows who gains and loses it, and asks. Names \
-      that end with a slash are folders. Of one that is moved it says how many items they are and asks, and moves \
-      nothing where one of the new names is taken. What was interrupted goes on when it is run again.
+      If others have grants for the present name or the new one, the command shows who gains and who loses the item, \
+      and asks. Names that end with a slash are folders. For a folder the command shows how many items it moves, and \
+      asks; if an item already has one of the new names, nothing is moved. To resume an interrupted move, give the \
+      command again.
       """)
 
   @Argument(
-    help: ArgumentHelp("Its name now, or a folder with a slash at its end.", valueName: "from"),
+    help: ArgumentHelp("The present name, or a folder with a slash at its end.", valueName: "from"),
     completion: ItemNames.completion)
   var from: String
 
   @Argument(
-    help: ArgumentHelp("Its new name, which no item has, or the folder that it goes to.", valueName: "to"),
+    help: ArgumentHelp("The new name, which no item has yet, or the folder to move into.", valueName: "to"),
     completion: Completes.folder.kind)
   var to: String
 

@@ -7,14 +7,14 @@ struct PasswdCommand: SecretTaking {
     commandName: "passwd",
     abstract: "Change the password.",
     discussion: """
-      Items are not touched: the vault's key is wrapped anew. A copy of the store made before still opens with the old \
+      Items are not touched: the vault's key is wrapped again. An earlier copy of the store still opens with the old \
       password.
       """)
 
-  @Flag(help: "Have the login slot take another login password, and leave the vault's own as it is.")
+  @Flag(help: "Give the login slot a new login password, and leave the vault's own password as it is.")
   var login = false
 
-  @Flag(help: "Prove the right to with a recovery code instead of the old password.")
+  @Flag(help: "Prove the right to change it with a recovery code instead of the old password.")
   var recovery = false
 
   @OptionGroup var secrets: SecretOptions
@@ -48,7 +48,7 @@ struct PasswdCommand: SecretTaking {
       answers.finish()
       if Keyboard.isAttended { Output.note("the vault has a password again") }
     } else if Keyboard.isAttended {
-      let changed = login ? "the login slot takes the new password" : "the password is changed"
+      let changed = login ? "the login slot has the new password" : "the password is changed"
       try Rekeying.offer(
         session, because: "\(changed); older copies of the store still open with the old one",
         secrets.passwordStdin ? nil : answers)

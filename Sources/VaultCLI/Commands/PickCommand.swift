@@ -15,11 +15,12 @@ struct PickCommand: ParsableCommand {
     commandName: "pick",
     abstract: "Choose an item on the terminal, and get, show or edit it.",
     discussion: """
-      Type some of the name's letters, in their order; arrows or control-N and control-P choose, return takes, escape \
-      leaves. The list is drawn on the terminal, and standard output gets only what get, show or edit print.
+      Type letters of the name, in their order. The arrow keys, or control-N and control-P, move the choice; return \
+      accepts it, and escape leaves. The list is drawn on the terminal, and standard output gets only what get, show \
+      or edit prints.
       """)
 
-  @Argument(help: ArgumentHelp("`get` (when left out), `show` or `edit`.", valueName: "command"))
+  @Argument(help: ArgumentHelp("`get` (the default), `show` or `edit`.", valueName: "command"))
   var action = PickAction.get
 
   @Flag(name: .shortAndLong, help: "Put the value on the clipboard instead of printing it.")

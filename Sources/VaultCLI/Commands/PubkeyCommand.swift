@@ -8,8 +8,8 @@ struct PubkeyCommand: ParsableCommand {
     commandName: "pubkey",
     abstract: "Print the public half of a key.",
     discussion: """
-      Of keys for `ssh`, `jwt` and `sign`, also while the vault is locked where their names can be read. \
-      `vault show-key` prints the public key of the vault itself.
+      Works for keys for `ssh`, `jwt` and `sign`, even while the vault is locked, if names can be read then. `vault \
+      show-key` prints the public key of the vault itself.
       """)
 
   @Argument(help: ArgumentHelp("The item.", valueName: "name"), completion: ItemNames.completion)
@@ -18,8 +18,8 @@ struct PubkeyCommand: ParsableCommand {
   @Option(
     help: ArgumentHelp(
       """
-      `spki` (PEM, when left out), `openssh` (a line for authorized_keys), `jwk`, or `jwks`: a set with the keys that \
-      were replaced and whose tokens can still be good.
+      `spki` (PEM, the default), `openssh` (a line for authorized_keys), `jwk`, or `jwks`: a set that also has the \
+      replaced keys whose tokens can still be valid.
       """, valueName: "format"))
   var format: PublicKeyFormat?
 
@@ -29,7 +29,9 @@ struct PubkeyCommand: ParsableCommand {
   @OptionGroup var globals: Globals
 
   func validate() throws {
-    if fingerprint && format != nil { throw ValidationError("--fingerprint has no --format; give one of them") }
+    if fingerprint && format != nil {
+      throw ValidationError("--fingerprint and --format exclude each other; give one of them")
+    }
   }
 
   func run() throws {

@@ -6,10 +6,10 @@ internal import VaultWire
 struct ReceiptsCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "receipts",
-    abstract: "Tell which watchers of an item have taken over its new version.",
+    abstract: "Print which watchers of an item have taken over its new version.",
     discussion: """
-      A watcher such as `vault watch --exec` says in the audit log what came of each version. Administrators see all \
-      of them, others their own.
+      A watcher such as `vault watch --exec` notes in the audit log what became of each version. Administrators see \
+      all watchers, others see only themselves.
       """)
 
   @Argument(help: ArgumentHelp("The item.", valueName: "name"), completion: ItemNames.completion)
@@ -30,9 +30,9 @@ struct ReceiptsCommand: ParsableCommand {
     }
     try report.write(json: globals.json)
     if report.isEmpty, !globals.json, Keyboard.isAttended {
-      Output.note("no watcher has said anything of \(Printable.quoted(name))")
+      Output.note("no watcher has reported anything about \(Printable.quoted(name))")
       for other in report.others.sorted() {
-        Output.note("watchers spoke of an item that had this name, and is \(Printable.quoted(other.text)) now")
+        Output.note("watchers reported on an item that had this name and is now \(Printable.quoted(other.text))")
       }
     }
   }

@@ -5,22 +5,32 @@ internal import VaultWire
 struct RekeyCommand: SecretTaking {
   static let configuration = CommandConfiguration(
     commandName: "rekey",
-    abstract: "Give the vault a new key and seal everything anew under it.",
+    abstract: "Give the vault a new key, and seal everything again under that key.",
     discussion: """
-      A changed password and a removed slot leave the vault's key as it is: older copies of the store still open with \
-      the old secret, and give the key of the present one. This makes a new key, so that they do not. Items are served \
-      meanwhile. It goes on in the daemon when this command ends, rests while the vault is locked, and goes on after a \
-      restart with the next unlock. Recovery codes are made anew; a slot whose secret is not given is left out.
+      A changed password and a removed slot leave the vault's key as it is: whoever has an older copy of the store and \
+      the old secret can get that key, and read the present store with it. After a rekey they cannot; the older copies \
+      themselves stay as they are. Meanwhile items are served. The rekey continues in the daemon if this command ends. \
+      It pauses while the vault is locked or after a restart, and resumes with the next unlock. Each recovery code is \
+      replaced by a new one; a slot whose secret is not given is left out.
       """)
 
   @Option(
-    help: ArgumentHelp("Prove the right to with this way: password, recovery or login.", valueName: "method"))
+    help: ArgumentHelp("Prove the right to rekey with password, recovery or login.", valueName: "method"),
+    completion: .list(SlotKindArgument.typed.map(\.rawValue)), transform: RekeyCommand.kind)
   var method: SlotKindArgument?
 
-  @Flag(help: "Prove the right to with a recovery code: short for --method recovery.")
+  /// Parses a method. The method `pam` is refused later, with the reason.
+  private static func kind(_ text: String) throws -> SlotKindArgument {
+    guard let kind = SlotKindArgument(rawValue: text) else {
+      throw ValidationError("it is one of \(SlotKindArgument.typed.map(\.rawValue).joined(separator: ", "))")
+    }
+    return kind
+  }
+
+  @Flag(help: "Prove the right to rekey with a recovery code: short for --method recovery.")
   var recovery = false
 
-  @Flag(help: "Give up the one that is under way; the vault keeps the key it has.")
+  @Flag(help: "Give up the rekey that is in progress; the vault keeps its present key.")
   var cancel = false
 
   @OptionGroup var secrets: SecretOptions
@@ -31,13 +41,13 @@ struct RekeyCommand: SecretTaking {
   func validate() throws {
     try Refused.secretArguments(unexpected, of: self)
     if method == .pam {
-      throw ValidationError("a fingerprint proves too little for this; give --method password, recovery or login")
+      throw ValidationError("a fingerprint is not proof enough for this; give --method password, recovery or login")
     }
     if recovery, let method, method != .recovery {
       throw ValidationError("--recovery and --method \(method.rawValue) exclude each other; give one of them")
     }
     if cancel && (recovery || method != nil || secrets.passwordStdin) {
-      throw ValidationError("--cancel proves nothing; give it alone")
+      throw ValidationError("--cancel needs no proof; give it alone")
     }
   }
 
@@ -62,6 +72,6 @@ struct RekeyCommand: SecretTaking {
       }
     }
     guard Keyboard.isAttended else { return }
-    Output.note(wasUnderWay ? "given up; the vault keeps the key it has" : "no rekey is under way")
+    Output.note(wasUnderWay ? "given up; the vault keeps its present key" : "no rekey is in progress")
   }
 }

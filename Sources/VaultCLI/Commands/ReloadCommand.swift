@@ -6,10 +6,11 @@ internal import VaultWire
 struct ReloadCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "reload",
-    abstract: "Have the daemon read its settings again, and say what has changed.",
+    abstract: "Have the daemon read its settings again, and print what has changed.",
     discussion: """
-      It is what SIGHUP does, with an answer: a file that is refused is named with the line and the reason, the old \
-      settings stay, and the exit code is 78. Never starts a daemon: one that starts reads the settings anyway.
+      Does what SIGHUP does, and reports the result: if the daemon refuses a file, the command names the file with the \
+      line and the reason, the old settings stay, and the exit code is 78. Never starts a daemon, because one that \
+      starts reads the settings anyway.
       """)
 
   @OptionGroup var globals: Globals

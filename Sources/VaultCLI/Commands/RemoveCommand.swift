@@ -8,16 +8,18 @@ struct RemoveCommand: ParsableCommand {
     commandName: "rm",
     abstract: "Delete items with all their versions; the trash keeps them for a while.",
     discussion: """
-      Arguments with =, ~, < or > are predicates, as for find, and stand for every item that matches them all; all \
-      others are names, and so is whatever follows --; a name with a slash at its end is a folder, and stands for all \
-      items in it. What predicates match, a folder, and more than one item are deleted only after a question, or with \
-      --yes. Up to \(CallLimits.items) are deleted all or none; more of them, or with very many \
-      folders, attributes or versions, in several parts. `vault trash` lists what can be brought back.
+      An argument with =, ~, < or > is a predicate, as for find; predicates stand for every item that matches all of \
+      them. Every other argument is a name, and so is everything after --. Names and predicates cannot be mixed. A \
+      name with a slash at its end is a folder, and stands for all items in it. Items that predicates match or that a \
+      folder contains, and more than one item, are deleted only after a question, or with --yes. Up to \
+      \(CallLimits.items) items are deleted all or none; more items, or items with very many folders, attributes or \
+      versions, are deleted in several parts. `vault trash` lists what can be restored.
       """,
     aliases: ["delete"])
 
   @Argument(
-    help: ArgumentHelp("Names, folders, or predicates.", valueName: "items"), completion: Completes.itemOrPredicate.kind
+    help: ArgumentHelp("Either names and folders, or predicates.", valueName: "items"),
+    completion: Completes.itemOrPredicate.kind
   )
   var items: [String] = []
 
@@ -27,7 +29,7 @@ struct RemoveCommand: ParsableCommand {
 
   static let nameOption = "item"
 
-  @Flag(help: "Delete what predicates match, or more than one, without asking.")
+  @Flag(help: "Delete without asking.")
   var yes = false
 
   @Flag(help: "Delete for good, without the trash.")
@@ -38,7 +40,7 @@ struct RemoveCommand: ParsableCommand {
   func validate() throws {
     if items.isEmpty && names.isEmpty { throw ValidationError("Missing expected argument '<items> ...'") }
     if hasPredicates && !(names.isEmpty && items.allSatisfy(Predicates.isPredicate)) {
-      throw ValidationError("give either names or predicates; names with =, ~, < or > stand behind --")
+      throw ValidationError("give either names or predicates; write names with =, ~, < or > after --")
     }
   }
 
@@ -81,7 +83,7 @@ struct RemoveCommand: ParsableCommand {
     guard let kept else { return "deleted \(what) for good" }
     let way =
       names.count == 1
-      ? "\(Hint.vault("trash restore")) brings it back" : "\(Hint.vault("trash")) lists what can be brought back"
+      ? "\(Hint.vault("trash restore")) restores it" : "\(Hint.vault("trash")) lists what can be restored"
     return "deleted \(what); \(way) within \(Seconds.format(Int64(kept)))"
   }
 

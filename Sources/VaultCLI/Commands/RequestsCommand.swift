@@ -6,7 +6,7 @@ internal import VaultWire
 struct RequestsCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "requests",
-    abstract: "List what was asked for without a grant and what was answered, or forget a denial.",
+    abstract: "List requests of callers without a grant, with their answers, or forget a denial.",
     subcommands: [RequestsListCommand.self, RequestsForgetCommand.self],
     defaultSubcommand: RequestsListCommand.self)
 }
@@ -14,27 +14,27 @@ struct RequestsCommand: ParsableCommand {
 struct RequestsListCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "list",
-    abstract: "List what waits for an answer, which approvals count now, and what nobody is asked about.",
-    discussion: "A number is drawn at random, and gone when vaultd restarts. See `vault approve` and `vault deny`.")
+    abstract: "List requests that wait, approvals in effect now, and denials about which nobody is asked.",
+    discussion: "A request's number is random, and is gone when vaultd restarts. See `vault approve` and `vault deny`.")
 
   @OptionGroup var globals: Globals
 
   func run() throws {
     let requests = try Session(globals).unlocking { vault in try vault.requests() }
     try RequestReport.write(requests, json: globals.json)
-    if requests.isEmpty, !globals.json, Keyboard.isAttended { Output.note("nobody asks for anything") }
+    if requests.isEmpty, !globals.json, Keyboard.isAttended { Output.note("there are no requests") }
   }
 }
 
 struct RequestsForgetCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "forget",
-    abstract: "Have a subject that was denied an item ask for it again.")
+    abstract: "Let a subject that was denied an item request it again.")
 
-  @Argument(help: ArgumentHelp("Who, as `vault requests` shows it.", valueName: "subject"))
+  @Argument(help: ArgumentHelp("The subject, as `vault requests` shows it.", valueName: "subject"))
   var subject: String
 
-  @Argument(help: ArgumentHelp("For which item.", valueName: "item"), completion: ItemNames.completion)
+  @Argument(help: ArgumentHelp("The item.", valueName: "item"), completion: ItemNames.completion)
   var item: String
 
   @OptionGroup var globals: Globals
@@ -59,7 +59,7 @@ struct RequestsForgetCommand: ParsableCommand {
 enum RequestNumber {
   static func parse(_ text: String) throws -> Int {
     guard let number = Int(text), number > 0 else {
-      throw ValidationError("'\(Printable.line(text))' is no number of a request; see \(Hint.vault("requests"))")
+      throw ValidationError("'\(Printable.line(text))' is not the number of a request; see \(Hint.vault("requests"))")
     }
     return number
   }

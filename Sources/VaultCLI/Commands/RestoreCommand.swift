@@ -9,9 +9,8 @@ struct RestoreCommand: SecretTaking {
     commandName: "restore",
     abstract: "Make the vault from a backup.",
     discussion: """
-      Asks for a password that the vault had when the backup was made. All of the backup is checked first, and only \
-      then there is a vault; one that is there already is never touched. Ways in that need the machine they were made \
-      on do not come along.
+      Asks for a password that the vault had when the backup was made. The whole backup is checked before there is a \
+      vault, and an existing vault is never touched. Slots that need the machine on which they were made are left out.
       """)
 
   @Flag(help: "Open the backup with a recovery code instead of a password.")
@@ -29,7 +28,7 @@ struct RestoreCommand: SecretTaking {
   func validate() throws {
     try Refused.secretArguments(unexpected, of: self)
     if file == "-" && secrets.passwordStdin {
-      throw ValidationError("standard input cannot give both the backup and the password; name the backup's file")
+      throw ValidationError("standard input cannot supply both the backup and the password; name the backup's file")
     }
   }
 

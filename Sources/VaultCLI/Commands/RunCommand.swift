@@ -5,13 +5,13 @@ struct RunCommand: ParsableCommand {
     commandName: "run",
     abstract: "Run a program with items in its environment.",
     discussion: """
-      `vault run -e OWM_APPID=owm/appid -- dashboard` becomes the program, which has the variables besides those it \
-      would have anyway. All items are fetched before it starts, or it does not.
+      `vault run -e OWM_APPID=owm/appid -- dashboard` becomes the program, which gets the variables in addition to the \
+      present ones. All items are fetched before the program starts; if one cannot be fetched, it does not start.
       """)
 
   @OptionGroup var variables: VariableOptions
 
-  @Flag(help: "Stay, and pass on what the program prints with <concealed> in place of the values.")
+  @Flag(help: "Stay, and pass on what the program prints, with <concealed> in place of the values.")
   var mask = false
 
   @OptionGroup var fetch: FetchOptions
@@ -19,12 +19,12 @@ struct RunCommand: ParsableCommand {
   @OptionGroup var daemon: DaemonOptions
 
   @Argument(
-    parsing: .postTerminator, help: ArgumentHelp("The program and its arguments, behind --.", valueName: "command"),
+    parsing: .postTerminator, help: ArgumentHelp("The program and its arguments, after --.", valueName: "command"),
     completion: .file())
   var command: [String] = []
 
   func validate() throws {
-    if command.isEmpty { throw ValidationError("no program is named; write it behind --") }
+    if command.isEmpty { throw ValidationError("no program is named; write it after --") }
   }
 
   func run() throws {

@@ -6,23 +6,25 @@ internal import VaultWire
 struct SalvageCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "salvage",
-    abstract: "Write what still authenticates of a damaged store to a file, as a backup.",
+    abstract: "Write whatever still authenticates of a damaged store to a file, as a backup.",
     discussion: """
-      The store is only read. An item is saved when its head and its current value authenticate, with as many of its \
-      older versions as do and as an item keeps; what is lost is listed. `vault restore` makes a vault from the file, \
-      once the damaged store is moved aside.
+      The store is only read. An item is saved if its head and its current value authenticate, with those older \
+      versions that authenticate, up to the number that an item keeps. The command lists what is lost. To use the \
+      file, move the damaged store aside, and give the file to `vault restore`.
       """)
 
-  @Flag(help: "Replace a file that is there already.")
+  @Flag(help: "Replace an existing file.")
   var force = false
 
-  @Argument(help: ArgumentHelp("Where to put it.", valueName: "file"), completion: .file())
+  @Argument(help: ArgumentHelp("The file to write.", valueName: "file"), completion: .file())
   var file: String
 
   @OptionGroup var globals: Globals
 
   func validate() throws {
-    if file == "-" { throw ValidationError("what is lost goes to standard output, so the backup cannot; name a file") }
+    if file == "-" {
+      throw ValidationError("the list of losses goes to standard output, so the backup cannot; name a file")
+    }
   }
 
   func run() throws {

@@ -7,9 +7,9 @@ struct SetCommand: SecretTaking {
     commandName: "set",
     abstract: "Store an item.",
     discussion: """
-      The value is asked for twice on a terminal, or once where it is pasted, and otherwise is all of standard input. \
-      Of what is one line, such as a password, the line break at its end is left out. An item that is there already is \
-      replaced only with --update; its old value stays as an earlier version.
+      On a terminal the command asks for the value twice, or once if it is pasted; otherwise the value is all of \
+      standard input. The line break at the end of a one-line value, such as a password, is left out. An existing item \
+      is replaced only with --update; its old value stays as an earlier version.
       """)
 
   @Argument(help: ArgumentHelp("The item.", valueName: "name"), completion: ItemNames.completion)
@@ -17,15 +17,16 @@ struct SetCommand: SecretTaking {
 
   @Option(
     name: .shortAndLong,
-    help: ArgumentHelp("What it is: \(ItemKind.allCases.map(\.rawValue).joined(separator: ", ")).", valueName: "kind"),
+    help: ArgumentHelp(
+      "The kind of the item: \(ItemKind.allCases.map(\.rawValue).joined(separator: ", ")).", valueName: "kind"),
     completion: .list(ItemKind.allCases.map(\.rawValue)), transform: Words.kind)
   var kind: String?
 
   @Option(
     help: ArgumentHelp(
       """
-      What its key is made for: \(KeyUse.allCases.map(\.name).joined(separator: ", ")). It is used for that alone, and \
-      that never changes.
+      What the key in the value is made for: \(KeyUse.allCases.map(\.name).joined(separator: ", ")). The key is used \
+      for that alone, and its use never changes.
       """, valueName: "use"),
     completion: .list(KeyUse.allCases.map(\.name)), transform: Words.use)
   var use: String?
@@ -34,21 +35,21 @@ struct SetCommand: SecretTaking {
     name: [.customShort("a"), .customLong("attr")],
     help: ArgumentHelp(
       """
-      An attribute to search it by; with --update the others stay, and an empty value takes it away. Attributes are \
-      no secrets.
+      An attribute to search the item by; with --update other attributes stay, and an empty value removes the \
+      attribute. Attributes are not secret.
       """, valueName: "key=value"),
     completion: Completes.attribute.kind, transform: Attribute.init(parsing:))
   var attributes: [Attribute] = []
 
   @Option(
     help: ArgumentHelp(
-      "When it is served: \(AccessClass.allCases.map(\.name).joined(separator: ", ")).", valueName: "class"),
+      "When the item is served: \(AccessClass.allCases.map(\.name).joined(separator: ", ")).", valueName: "class"),
     completion: .list(AccessClass.allCases.map(\.name)), transform: Words.accessible)
   var accessible: String?
 
   @Option(
     help: ArgumentHelp(
-      "What proof each reading needs: "
+      "The proof that each reading needs: "
         + "\(Requirement.allCases.map(\.name).joined(separator: ", ")).", valueName: "proof"),
     completion: .list(Requirement.allCases.map(\.name)), transform: Words.require)
   var require: String?
@@ -56,7 +57,7 @@ struct SetCommand: SecretTaking {
   @Option(
     parsing: .unconditional,
     help: ArgumentHelp(
-      "For how long one proof counts in your session, up to a day; 60s unless given.", valueName: "duration"),
+      "How long one proof counts in your session, up to a day; 60s by default.", valueName: "duration"),
     transform: Times.reuse)
   var reuse: Int64?
 
@@ -70,7 +71,7 @@ struct SetCommand: SecretTaking {
     transform: Times.expiry)
   var expires: Int64?
 
-  @Flag(help: "Take also an expiry that has passed, as an import of old items may have it, without a question.")
+  @Flag(help: "Accept an expiry that has passed without a question, as in an import of old items.")
   var expired = false
 
   @Option(
@@ -78,38 +79,38 @@ struct SetCommand: SecretTaking {
     completion: .file())
   var file: String?
 
-  @Flag(help: "Store standard input byte for byte, also the line break at the end of a single line.")
+  @Flag(help: "Store standard input byte for byte, including the line break at the end of a single line.")
   var exact = false
 
   @OptionGroup var generator: GeneratorOptions
 
   @Flag(
     help: """
-      With --generate and --use: make a key that is used and never told to anybody, the vault's owner included. That \
-      never changes.
+      With --generate and --use: make a key that is used but never given to anybody, not even to the vault's owner. \
+      This never changes.
       """)
   var neverRead = false
 
-  @Flag(help: "Replace an item that is there already.")
+  @Flag(help: "Replace an existing item.")
   var update = false
 
-  @Flag(help: "With --update: replace a value also by an empty one.")
+  @Flag(help: "With --update: let even an empty value replace the old one.")
   var allowEmpty = false
 
-  @Flag(help: "With --update: change what is said about the item, not its value.")
+  @Flag(help: "With --update: change whatever else is given, but not the value.")
   var keepValue = false
 
   @Flag(
     help: """
-      Store many: each line of standard input is a JSON object with name, value (or data in base64, or generate, such \
-      as "phrase"), and optionally kind, use, attributes, accessible, require, reuse, expires (such as "30d"), update \
-      and never_read.
+      Store many items: each line of standard input is a JSON object with name, value (or data in base64, or generate, \
+      such as "phrase"), and optionally kind, use, attributes, accessible, require, reuse, expires (such as "30d"), \
+      update and never_read.
       """)
   var batch = false
 
   @OptionGroup var globals: Globals
 
-  static let otherWay = "give the value on standard input or with --file, or let --generate draw one"
+  static let otherWay = "give the value on standard input or with --file, or let --generate make one"
 
   @Argument(help: .hidden) var unexpected: [String] = []
 
@@ -130,7 +131,7 @@ struct SetCommand: SecretTaking {
     if allowEmpty && (!update || keepValue || generator.generate != nil) {
       throw ValidationError("--allow-empty is for a value that replaces another; give it with --update")
     }
-    if keepValue && !update { throw ValidationError("--keep-value is for an item that is there; give --update too") }
+    if keepValue && !update { throw ValidationError("--keep-value is for an existing item; give --update too") }
     if let style = generator.generate {
       try generator.options.check(style)
       if style.isKey && use == nil && !update { throw ValidationError("a key is made for a use; give --use too") }
@@ -197,7 +198,7 @@ struct Attribute: Equatable {
 struct GeneratorOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
-      "Let the daemon draw the value: a password (when left out) or a phrase, or, with --use, a key.",
+      "Let the daemon generate the value: a password (the default) or a phrase, or, with --use, a key.",
       valueName: "style"))
   var generate: GeneratedStyle?
 
@@ -208,10 +209,12 @@ struct GeneratorOptions: ParsableArguments {
 
 /// The options for the generated value.
 struct RecipeOptions: ParsableArguments {
-  @Option(help: ArgumentHelp("Characters of a generated password, words of a phrase.", valueName: "count"))
+  @Option(
+    help: ArgumentHelp("The number of characters of a generated password, or of words of a phrase.", valueName: "count")
+  )
   var length: Int?
 
-  @Flag(name: [.customShort("n"), .long], help: "Draw a password of letters and digits alone.")
+  @Flag(name: [.customShort("n"), .long], help: "Generate a password of letters and digits alone.")
   var noSymbols = false
 
   func recipe(_ style: GeneratedStyle) -> Wire.Generator {

@@ -6,7 +6,7 @@ internal import VaultWire
 struct ShowCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "show",
-    abstract: "Show everything about an item but its value.")
+    abstract: "Show everything about an item except its value.")
 
   @Argument(help: ArgumentHelp("The item.", valueName: "name"), completion: ItemNames.completion)
   var name: String
@@ -57,7 +57,7 @@ struct ShowCommand: ParsableCommand {
 struct HistoryCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "history",
-    abstract: "List an item's versions that are kept, newest first.")
+    abstract: "List the versions of an item that are kept, newest first.")
 
   @Argument(help: ArgumentHelp("The item.", valueName: "name"), completion: ItemNames.completion)
   var name: String

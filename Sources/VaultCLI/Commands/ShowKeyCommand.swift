@@ -8,17 +8,17 @@ struct ShowKeyCommand: ParsableCommand {
     commandName: "show-key",
     abstract: "Print the public key of the vault, for `vault deposit --seal` elsewhere.",
     discussion: """
-      The key is no secret, but whoever can exchange it on its way reads what is sealed to it: compare the fingerprint \
-      that --seal tells there with the one that stands here. The vault has to have been unlocked since the daemon's \
-      start.
+      The key is not secret, but whoever exchanges it on its way can read what is sealed to it: compare the \
+      fingerprint that --seal shows there with the one that this command shows here. The vault must have been unlocked \
+      since the daemon's start.
       """)
 
   @Option(
     name: [.customShort("o"), .long],
-    help: ArgumentHelp("Write it to a file instead of standard output.", valueName: "file"), completion: .file())
+    help: ArgumentHelp("Write the key to a file instead of standard output.", valueName: "file"), completion: .file())
   var output: String?
 
-  @Flag(help: "With --output: replace a file that is there already.")
+  @Flag(help: "With --output: replace an existing file.")
   var force = false
 
   @OptionGroup var globals: Globals

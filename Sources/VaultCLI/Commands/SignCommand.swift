@@ -8,29 +8,30 @@ struct SignCommand: ParsableCommand {
     commandName: "sign",
     abstract: "Sign a message with a key that stays in the vault.",
     discussion: """
-      The item is one for `sign` (`vault set --use sign`). The message is a file or standard input, 1 MiB at most. The \
-      signature is written as --format says: its bytes, which is what other programs take (of ECDSA the two numbers in \
-      DER), or base64.
+      The item must be one for `sign` (`vault set --use sign`). The message is a file or standard input, at most 1 \
+      MiB. By default the signature is printed as bytes, as other programs expect it (for ECDSA the two numbers in \
+      DER); --format selects another form.
       """)
 
   @Argument(help: ArgumentHelp("The item.", valueName: "name"), completion: ItemNames.completion)
   var name: String
 
-  @Argument(help: ArgumentHelp("The message; standard input when left out.", valueName: "file"), completion: .file())
+  @Argument(help: ArgumentHelp("The message; standard input by default.", valueName: "file"), completion: .file())
   var file: String?
 
   @Option(
     help: ArgumentHelp(
       """
-      EdDSA, ES256, ES384, ES512, RS256, RS384, RS512, PS256, PS384 or PS512, whichever the key can; its own when left \
-      out, for RSA PS256.
+      EdDSA, ES256, ES384, ES512, RS256, RS384, RS512, PS256, PS384 or PS512, which the key must support; by default \
+      the key's own algorithm, which is PS256 for an RSA key.
       """, valueName: "name"),
     completion: .list(["EdDSA", "ES256", "ES384", "ES512", "RS256", "RS384", "RS512", "PS256", "PS384", "PS512"]))
   var algorithm: String?
 
   @Option(
     help: ArgumentHelp(
-      "`raw` (when left out) the bytes, `base64`, or `jose` the base64url of JSON Web Signatures.", valueName: "format")
+      "`raw` (the bytes, the default), `hex`, `base64`, or `jose` (the base64url of JSON Web Signatures).",
+      valueName: "format")
   )
   var format = SignatureFormat.raw
 
@@ -54,18 +55,18 @@ struct MACCommand: ParsableCommand {
     commandName: "mac",
     abstract: "Compute or compare a keyed hash (HMAC) with a key that stays in the vault.",
     discussion: """
-      The item is one for `mac` (`vault set --use mac`). The message is a file or standard input, 1 MiB at most. With \
-      --verify nothing is printed; the exit code is 65 where the hash is another.
+      The item must be one for `mac` (`vault set --use mac`). The message is a file or standard input, at most 1 MiB. \
+      With --verify the command prints nothing, and the exit code is 65 if the hashes differ.
       """)
 
   @Argument(help: ArgumentHelp("The item.", valueName: "name"), completion: ItemNames.completion)
   var name: String
 
-  @Argument(help: ArgumentHelp("The message; standard input when left out.", valueName: "file"), completion: .file())
+  @Argument(help: ArgumentHelp("The message; standard input by default.", valueName: "file"), completion: .file())
   var file: String?
 
   @Option(
-    help: ArgumentHelp("HS256 (HMAC-SHA-256, when left out) or HS512.", valueName: "name"),
+    help: ArgumentHelp("HS256 (HMAC-SHA-256, the default) or HS512.", valueName: "name"),
     completion: .list(["HS256", "HS512"]))
   var algorithm: String?
 
@@ -74,7 +75,7 @@ struct MACCommand: ParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "`hex` (when left out), `raw` the bytes, `base64`, or `jose` the base64url of JSON Web Signatures.",
+      "`hex` (the default), `raw` (the bytes), `base64`, or `jose` (the base64url of JSON Web Signatures).",
       valueName: "format"))
   var format = SignatureFormat.hex
 

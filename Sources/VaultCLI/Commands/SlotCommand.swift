@@ -53,26 +53,27 @@ struct SlotAddCommand: SecretTaking {
     commandName: "add",
     abstract: "Add a way into the vault.",
     discussion: """
-      password: another password. recovery: a code that is shown once and has to be typed back; whoever holds it opens \
-      the vault. pam: a fingerprint or the login password, as PAM's service `vault` checks it; --keystore says where \
-      the slot's key lies, and what that costs is printed. login: the login password, which pam_vault(8) passes on at \
-      login.
+      password: another password. recovery: a recovery code, which is shown once and must be typed back; whoever has \
+      it can open the vault. pam: a fingerprint or the login password, as PAM's service `vault` checks it; --keystore \
+      chooses the place for the slot's key, and the command prints the cost of the choice. login: the login password, \
+      which pam_vault(8) passes on at login.
       """)
 
   @Argument(help: ArgumentHelp("password, recovery, pam or login.", valueName: "kind"))
   var kind: SlotKindArgument
 
-  @Option(help: ArgumentHelp("What to call it in `vault slot list`.", valueName: "text"))
+  @Option(help: ArgumentHelp("The name of the slot in `vault slot list`.", valueName: "text"))
   var label: String?
 
   @OptionGroup var presence: PresenceOptions
 
   @Option(
     help: ArgumentHelp(
-      "For pam: the user whose presence counts, by number; may be repeated. Yours unless given.", valueName: "uid"))
+      "For pam: accept the presence of this user, given by number; may be repeated. Your own by default.",
+      valueName: "uid"))
   var user: [Int] = []
 
-  @Flag(help: "Prove the right to with a recovery code instead of a password.")
+  @Flag(help: "Prove the right to add a slot with a recovery code instead of a password.")
   var recovery = false
 
   @OptionGroup var secrets: SecretOptions
@@ -119,13 +120,13 @@ struct SlotAddCommand: SecretTaking {
 struct SlotRemoveCommand: SecretTaking {
   static let configuration = CommandConfiguration(
     commandName: "remove",
-    abstract: "Remove a way into the vault, never the last one.",
-    discussion: "A copy of the store made before still opens with it.")
+    abstract: "Remove a way into the vault, but never the last password or recovery code.",
+    discussion: "An earlier copy of the store still opens with the slot.")
 
-  @Argument(help: ArgumentHelp("Its number in `vault slot list`.", valueName: "id"))
+  @Argument(help: ArgumentHelp("The number of the slot in `vault slot list`.", valueName: "id"))
   var id: Int
 
-  @Flag(help: "Prove the right to with a recovery code instead of a password.")
+  @Flag(help: "Prove the right to remove a slot with a recovery code instead of a password.")
   var recovery = false
 
   @OptionGroup var secrets: SecretOptions

@@ -7,7 +7,7 @@ internal import VaultWire
 struct StatusCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "status",
-    abstract: "Say whether the vault is open, since when and why, and what comes next.",
+    abstract: "Print whether the vault is open, since when and why, and when it locks.",
     discussion: "Never starts a daemon and never keeps the vault open longer.")
 
   @OptionGroup var globals: Globals
@@ -116,9 +116,9 @@ struct StatusCommand: ParsableCommand {
 
   private static func reason(_ name: String?) -> String {
     switch name {
-    case "idle": "when nobody asks for anything"
-    case "age": "the longest it may stay open"
-    case "asked": "as asked for at the unlock"
+    case "idle": "when nobody uses it"
+    case "age": "the maximum time"
+    case "asked": "as requested at the unlock"
     default: Printable.text(name ?? "no reason given")
     }
   }

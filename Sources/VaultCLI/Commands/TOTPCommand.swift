@@ -5,8 +5,9 @@ struct TOTPCommand: ParsableCommand {
     commandName: "totp",
     abstract: "Print the one-time code of a totp item.",
     discussion: """
-      The daemon computes it: the secret behind it stays there. On a terminal the seconds that are left of it are \
-      shown beside it; elsewhere it is printed alone. A code by a counter (otpauth://hotp) moves that on.
+      The daemon computes the code, so the secret behind it stays in the daemon. On a terminal the command also shows \
+      how many seconds the code has left; elsewhere it prints the code alone. A counter-based code (otpauth://hotp) \
+      advances the counter.
       """)
 
   @Argument(help: ArgumentHelp("The item.", valueName: "name"), completion: ItemNames.completion)
@@ -18,10 +19,10 @@ struct TOTPCommand: ParsableCommand {
     name: .shortAndLong, help: "Put the code on the clipboard instead of printing it; it is cleared after 45 seconds.")
   var clip = false
 
-  @Flag(help: "Show each code as its time comes, until interrupted.")
+  @Flag(help: "Show each code when its time comes, until interrupted.")
   var watch = false
 
-  @Flag(help: "Also make a code of a secret that has expired.")
+  @Flag(help: "Also make a code from a secret that has expired.")
   var expired = false
 
   @OptionGroup var globals: Globals

@@ -7,10 +7,10 @@ internal import VaultWire
 struct TokenCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "token",
-    abstract: "Make, check and take back tokens (JWT) by a key that stays in the vault.",
+    abstract: "Make, check and revoke tokens (JWT) with a key that stays in the vault.",
     discussion: """
-      The item is one for `jwt` (`vault set --use jwt`); its attributes iss, aud, max-ttl, sub and claims say what \
-      tokens it makes. See vault-keys(7).
+      The item must be one for `jwt` (`vault set --use jwt`); its attributes iss, aud, max-ttl, sub and claims \
+      determine which tokens it makes. See vault-keys(7).
       """,
     subcommands: [
       TokenIssueCommand.self, TokenVerifyCommand.self, TokenRevokeCommand.self, TokenRotateCommand.self,
@@ -21,35 +21,37 @@ struct TokenIssueCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "issue",
     abstract: "Print a new token.",
-    discussion: "Whoever has it can use it until it expires or is taken back. A newline is added only for a terminal.")
+    discussion: "Whoever has it can use it until it expires or is revoked. A newline is added only for a terminal.")
 
   @Argument(help: ArgumentHelp("The item.", valueName: "name"), completion: ItemNames.completion)
   var name: String
 
   @Option(
     name: [.customLong("sub")],
-    help: ArgumentHelp("For whom it is, such as a device; the item's attribute `sub` bounds it.", valueName: "subject"))
+    help: ArgumentHelp(
+      "The subject of the token, such as a device; the item's attribute `sub` limits it.", valueName: "subject"))
   var subject: String?
 
   @Option(
     parsing: .unconditional,
     help: ArgumentHelp(
-      "How long it is good, such as 15m or 90d; when left out as long as the item's `max-ttl` says, or an hour.",
+      "How long the token is valid, such as 15m or 90d; by default the item's `max-ttl`, or an hour.",
       valueName: "duration"),
     transform: Times.duration)
   var ttl: Int64?
 
   @Option(
     name: [.customLong("claim")],
-    help: ArgumentHelp("A claim that the item's attribute `claims` names, as text.", valueName: "name=text"),
+    help: ArgumentHelp("Add a claim, as text; the item's attribute `claims` must name it.", valueName: "name=text"),
     transform: Attribute.init(parsing:))
   var claims: [Attribute] = []
 
   @Option(
-    help: ArgumentHelp("Such claims as a JSON object, beside those given with --claim.", valueName: "json"))
+    help: ArgumentHelp("Add such claims from a JSON object, instead of --claim.", valueName: "json"))
   var claimsJSON: String?
 
-  @Flag(name: .shortAndLong, help: "Put it on the clipboard instead of printing it; it is cleared after 45 seconds.")
+  @Flag(
+    name: .shortAndLong, help: "Put the token on the clipboard instead of printing it; it is cleared after 45 seconds.")
   var clip = false
 
   @OptionGroup var key: KeyOptions
@@ -78,7 +80,7 @@ struct TokenIssueCommand: ParsableCommand {
     guard Output.isTerminal else { return }
     try Output.text("\n")
     let (id, end) = (Printable.text(token.reply.id), LocalTime.text(token.reply.expires, to: STDERR_FILENO))
-    Output.note("its number is \(id); it is good until \(end)")
+    Output.note("its number is \(id); it is valid until \(end)")
   }
 
   /// Returns the claims as a JSON object of texts; nil if there are none.
@@ -103,15 +105,15 @@ struct TokenVerifyCommand: ParsableCommand {
     commandName: "verify",
     abstract: "Check a token, and print its claims.",
     discussion: """
-      The token is standard input or a file: whoever has it can use it, so it is never an argument. A token that does \
-      not count is 65, with the reason. The algorithm is the key's, whatever the token says; a key that was replaced \
-      counts for as long as its tokens can be good.
+      The token is standard input or a file: whoever has it can use it, so it is never an argument. If the token is \
+      not valid, the command prints the reason, and the exit code is 65. The algorithm is that of the key, whatever \
+      the token says; a replaced key is accepted for as long as its tokens can be valid.
       """)
 
   @Argument(help: ArgumentHelp("The item.", valueName: "name"), completion: ItemNames.completion)
   var name: String
 
-  @Argument(help: ArgumentHelp("The token; standard input when left out.", valueName: "file"), completion: .file())
+  @Argument(help: ArgumentHelp("The token; standard input by default.", valueName: "file"), completion: .file())
   var file: String?
 
   @OptionGroup var waiting: WaitOptions
@@ -128,7 +130,7 @@ struct TokenVerifyCommand: ParsableCommand {
     }
     if globals.json { try Output.json { reply.write(to: &$0) } }
     guard reply.valid else {
-      throw Failure(.invalid, "the token does not count: \(Printable.text(reply.fault ?? "no reason is given"))")
+      throw Failure(.invalid, "the token is not valid: \(Printable.text(reply.fault ?? "no reason is given"))")
     }
     guard !globals.json else { return }
     let claims = reply.claims ?? "{}"
@@ -139,11 +141,11 @@ struct TokenVerifyCommand: ParsableCommand {
 struct TokenRevokeCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "revoke",
-    abstract: "Take tokens back.",
+    abstract: "Revoke tokens.",
     discussion: """
-      One by its number (its claim `jti`), or all that were made for a subject so far. The list is the item \
-      NAME.revoked, a note in JSON that whoever checks tokens elsewhere reads; `vault watch NAME.revoked` tells them, \
-      and `vault receipts NAME.revoked` who has it.
+      Revokes one token by its number (its claim `jti`), or all tokens that were made for a subject so far. The list \
+      is the item NAME.revoked, a note in JSON for programs that check tokens elsewhere; `vault watch NAME.revoked` \
+      tells them of changes, and `vault receipts NAME.revoked` prints which of them have it.
       """)
 
   @Argument(help: ArgumentHelp("The item.", valueName: "name"), completion: ItemNames.completion)
@@ -154,7 +156,7 @@ struct TokenRevokeCommand: ParsableCommand {
 
   @Option(
     name: [.customLong("sub")],
-    help: ArgumentHelp("All tokens that were made for it so far.", valueName: "subject"))
+    help: ArgumentHelp("Revoke all tokens that were made for this subject so far.", valueName: "subject"))
   var subject: String?
 
   @OptionGroup var globals: Globals
@@ -182,7 +184,7 @@ struct TokenRevokeCommand: ParsableCommand {
     }
     if globals.json { return try Output.json { reply.write(to: &$0) } }
     if Keyboard.isAttended {
-      Output.note("revoked; \(Printable.quoted(reply.list)) has it, version \(reply.version)")
+      Output.note("revoked; it is in \(Printable.quoted(reply.list)), version \(reply.version)")
     }
   }
 }
@@ -190,12 +192,12 @@ struct TokenRevokeCommand: ParsableCommand {
 struct TokenRotateCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "rotate",
-    abstract: "Have a new key make the tokens from now on.",
+    abstract: "Replace the key of the tokens with a new one.",
     discussion: """
-      The daemon makes one of the same type (of RSA 3072 or 4096 bits), as a new version of the item. Tokens of the \
-      one before are good until their end: `vault token verify` knows it for as long as max-ttl, and `vault pubkey \
-      --format jwks` tells it. Those who read that are told by `vault watch`, and `vault receipts` tells who has taken \
-      it over.
+      The daemon makes a new key of the same type, as a new version of the item; a new RSA key has 3072 or 4096 bits. \
+      Tokens of the previous key stay valid until they expire: `vault token verify` accepts that key for as long as \
+      max-ttl, and `vault pubkey --format jwks` prints it, too. `vault watch` tells programs that read these keys of \
+      the new one, and `vault receipts` prints which of them have taken it over.
       """)
 
   @Argument(help: ArgumentHelp("The item.", valueName: "name"), completion: ItemNames.completion)

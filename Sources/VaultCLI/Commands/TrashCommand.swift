@@ -6,9 +6,10 @@ internal import VaultWire
 struct TrashCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "trash",
-    abstract: "List what was deleted, bring it back, or delete it for good.",
+    abstract: "List deleted items, restore them, or delete them for good.",
     discussion: """
-      Items stay in the trash for 30 days, unless vaultd.conf(5) says otherwise. No get and no search finds them there.
+      Deleted items stay in the trash for 30 days, unless vaultd.conf(5) says otherwise. No get and no search finds \
+      them there.
       """,
     subcommands: [TrashListCommand.self, TrashRestoreCommand.self, TrashEmptyCommand.self],
     defaultSubcommand: TrashListCommand.self)
@@ -17,8 +18,8 @@ struct TrashCommand: ParsableCommand {
 struct TrashListCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "list",
-    abstract: "List what is in the trash, what was deleted last first.",
-    discussion: "One name a line; a table on a terminal.")
+    abstract: "List the deleted items that can be restored, the last deleted first.",
+    discussion: "One name on each line; on a terminal a table.")
 
   @OptionGroup var globals: Globals
 
@@ -45,10 +46,10 @@ struct TrashListCommand: ParsableCommand {
 struct TrashRestoreCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "restore",
-    abstract: "Bring deleted items back, as they were.",
-    discussion: "Of several items of one name the one that was deleted last comes back.")
+    abstract: "Restore deleted items as they were.",
+    discussion: "If several items have one name, the last deleted one is restored.")
 
-  @Argument(help: ArgumentHelp("Their names.", valueName: "names"), completion: Completes.trash.kind)
+  @Argument(help: ArgumentHelp("The names of the items.", valueName: "names"), completion: Completes.trash.kind)
   var names: [String]
 
   @OptionGroup var globals: Globals
@@ -68,7 +69,7 @@ struct TrashRestoreCommand: ParsableCommand {
         throw explain(error, name, restored.count, session)
       }
       restored.append(name)
-      progress.show("\(restored.count) of \(Counted.text(names.count, "item")) came back")
+      progress.show("\(restored.count) of \(Counted.text(names.count, "item")) restored")
     }
     progress.clear()
     if globals.json {
@@ -81,7 +82,7 @@ struct TrashRestoreCommand: ParsableCommand {
         writer.endObject()
       }
     } else if Keyboard.isAttended {
-      Output.note("\(names.count == 1 ? Printable.quoted(names[0]) : "\(names.count) items") came back from the trash")
+      Output.note("\(names.count == 1 ? Printable.quoted(names[0]) : "\(names.count) items") restored from the trash")
       for (name, access) in open {
         Output.note(Printable.quoted(name) + AccessChange.note(access))
       }
@@ -89,7 +90,7 @@ struct TrashRestoreCommand: ParsableCommand {
   }
 
   private func explain(_ error: Failure, _ name: String, _ count: Int, _ session: Session) -> Failure {
-    let before = count == 0 ? "" : " (\(count) came back before that)"
+    let before = count == 0 ? "" : " (\(count) restored before that)"
     let item = Printable.quoted(name)
     return switch error.exit {
     case .missing: Failure(.missing, "\(item) is not in the trash\(before)", advice(name, session))
@@ -149,10 +150,10 @@ struct TrashEmptyCommand: ParsableCommand {
 struct RestoreVersionCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "restore-version",
-    abstract: "Make an older value of an item the current one again.",
+    abstract: "Make an older value of an item the current value again.",
     discussion: """
-      It becomes a new version, and the expiry stays as it is. It needs what reading the item needs. `vault history` \
-      lists the versions.
+      It becomes a new version, and the item keeps its expiry. The command needs what reading the item needs. `vault \
+      history` lists the versions.
       """)
 
   @Argument(help: ArgumentHelp("The item.", valueName: "name"), completion: ItemNames.completion)

@@ -7,15 +7,16 @@ internal import VaultWire
 struct UnlockCommand: SecretTaking {
   static let configuration = CommandConfiguration(
     commandName: "unlock",
-    abstract: "Open the vault: with a fingerprint, the login password, its own password or a recovery code.",
+    abstract: "Open the vault with a fingerprint, the login password, its own password or a recovery code.",
     discussion: """
-      Tries the fingerprint or login password first where the vault has a slot for them (see `vault slot add pam`), \
-      and then its own password. `vault status` says which ways are possible now.
+      If the vault has a slot for them (see `vault slot add pam`), the command first tries the fingerprint or the \
+      login password, and then the vault's own password. `vault status` lists the ways that can be used now.
       """)
 
   @Option(
     help: ArgumentHelp(
-      "Use this way alone: \(SlotKindArgument.allCases.map(\.rawValue).joined(separator: ", ")).", valueName: "method"))
+      "Use only this way in: \(SlotKindArgument.allCases.map(\.rawValue).joined(separator: ", ")).", valueName: "method"
+    ))
   var method: SlotKindArgument?
 
   @Flag(help: "Use a recovery code: short for --method recovery.")
@@ -24,7 +25,7 @@ struct UnlockCommand: SecretTaking {
   @Option(
     name: .customLong("for"),
     parsing: .unconditional,
-    help: ArgumentHelp("Keep it open for this time, such as 90s, 15m or 12h, and lock it then.", valueName: "duration"),
+    help: ArgumentHelp("Keep it open for this time, such as 90s, 15m or 12h, and then lock it.", valueName: "duration"),
     transform: Times.duration)
   var lockAfter: Int64?
 
@@ -74,7 +75,7 @@ struct UnlockCommand: SecretTaking {
   private func offerPassword(_ session: Session, _ answers: Answers) throws(Failure) {
     guard answers.hasGivenCode else { return }
     guard !secrets.passwordStdin, let keyboard = try? Keyboard(otherwise: "") else { return hint(answers) }
-    guard try keyboard.confirm("Set a new password now, in place of the one that is lost?") else {
+    guard try keyboard.confirm("Set a new password now, in place of the lost one?") else {
       return Output.note("\(UnlockCommand.later) later")
     }
     do throws(Failure) {
@@ -98,7 +99,7 @@ struct UnlockCommand: SecretTaking {
     let until = "unlocked until \(LocalTime.text(at, to: STDERR_FILENO))"
     switch status.locksBecause {
     case "idle": return until + ", and longer while you use it"
-    case "age": return until + ", the longest it may stay so"
+    case "age": return until + ", the maximum time"
     default: return until
     }
   }

@@ -6,8 +6,8 @@ struct VaultCommand: ParsableCommand {
     commandName: "vault",
     abstract: "Keep passwords, keys and tokens in an encrypted vault.",
     discussion: """
-      Secrets are read from a hidden prompt, from standard input or from a file, never from the command line. \
-      Without a command it tells the state of the vault, and the commands of every day. See vault(1).
+      Secrets are read from a hidden prompt, from standard input or from a file, never from the command line. Without \
+      a command, `vault` prints the state of the vault and the everyday commands. See vault(1).
       """,
     version: "vault \(ClientVersion.text)",
     groupedSubcommands: HelpGroup.allCases.map { CommandGroup(name: $0.rawValue, subcommands: $0.commands) })

@@ -7,9 +7,9 @@ struct VerifyCommand: ParsableCommand {
     commandName: "verify",
     abstract: "Check every record of the store, and name what is damaged, missing, replayed or foreign.",
     discussion: """
-      Changes nothing, and keeps nobody waiting. While the vault is locked it goes as far as the keys in memory allow, \
-      and says what it could not check. The exit code is 0 when everything was checked and nothing is wrong, 65 when \
-      something is wrong, and 75 when nothing is but not everything could be checked.
+      The check changes nothing and delays nobody. While the vault is locked, it goes as far as the keys in memory \
+      allow, and the command says what it could not check. The exit code is 0 when everything was checked and nothing \
+      is wrong, 65 when something is wrong, and 75 when nothing is wrong but not everything could be checked.
       """)
 
   @OptionGroup var globals: Globals

@@ -8,9 +8,9 @@ struct WatchCommand: ParsableCommand {
     commandName: "watch",
     abstract: "Print what happens to the vault and its items, or run a command on each change, until interrupted.",
     discussion: """
-      Without names the first line is the present state; with --json each line is an object. A command runs through \
-      `sh`, and reads what has changed as JSON. It goes on by itself when vaultd restarts, and tells then if something \
-      may have been missed.
+      Without names the first line is the present state; with --json each line is an object. The command of --exec \
+      runs through `sh`, and reads what has changed as JSON. `vault watch` continues by itself when vaultd restarts, \
+      and then says if something may have been missed.
       """)
 
   @Argument(
@@ -18,10 +18,10 @@ struct WatchCommand: ParsableCommand {
     completion: ItemNames.completion)
   var items: [String] = []
 
-  @Option(help: ArgumentHelp("Run this on each change.", valueName: "command"))
+  @Option(help: ArgumentHelp("Run this command on each change.", valueName: "command"))
   var exec: String?
 
-  @Flag(help: "Also run it once at the start.")
+  @Flag(help: "With --exec: also run the command once at the start.")
   var now = false
 
   @OptionGroup var globals: Globals

@@ -9,14 +9,15 @@ enum DepositLine {
 
   /// Returns the key from a file that `vault show-key` wrote; `-` means standard input.
   static func key(in path: String) throws(Failure) -> String {
-    try find("vault-key:", in: path, limit: longestKey, "holds no key of a vault", "name what `vault show-key` printed")
+    try find(
+      "vault-key:", in: path, limit: longestKey, "holds no key of a vault", "name the output of `vault show-key`")
   }
 
   /// Returns the sealed value from a file that `vault deposit --seal` wrote; `-` means standard input.
   static func box(in path: String) throws(Failure) -> String {
     try find(
       "vault-deposit:", in: path, limit: longestBox, "holds no sealed deposit",
-      "name what `vault deposit --seal` made")
+      "name the output of `vault deposit --seal`")
   }
 
   private static func find(

@@ -47,7 +47,7 @@ extension Wire.DepositInfo {
       .compactMap { $0 }.map { Printable.text($0) }.joined(separator: ", ")
     let item = name.map { " for \(Printable.quoted($0))" } ?? ""
     let left = [
-      time.map { "left \(LocalTime.text($0, to: STDERR_FILENO))" }, depositor.map { "by \(Printable.text($0))" },
+      time.map { "deposited \(LocalTime.text($0, to: STDERR_FILENO))" }, depositor.map { "by \(Printable.text($0))" },
     ].compactMap { $0 }.joined(separator: " ")
     return "\(number)\(item)" + (about.isEmpty ? "" : " (\(about))") + (left.isEmpty ? "" : ", \(left)")
       + (reason.map { ": \(Printable.text($0))" } ?? "")

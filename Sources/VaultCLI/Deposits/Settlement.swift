@@ -6,7 +6,7 @@ internal import VaultWire
 /// The arguments of the commands that accept or drop deposits which were kept aside.
 struct Settlement: ParsableArguments {
   @Argument(
-    help: ArgumentHelp("Their numbers, as `vault deposits` shows them.", valueName: "numbers"),
+    help: ArgumentHelp("The numbers of the deposits, as `vault deposits` shows them.", valueName: "numbers"),
     completion: Completes.deposit.kind, transform: Settlement.number)
   var numbers: [Int]
 

@@ -44,7 +44,7 @@ struct Doctor {
     if Session.isOwn(socket: globals.socket, system: globals.system), let value = SocketLocation.passedOver {
       diagnoses.append(
         .warn(
-          "socket", "XDG_RUNTIME_DIR is \(Printable.quoted(value)), which is no absolute path and is passed over",
+          "socket", "XDG_RUNTIME_DIR is \(Printable.quoted(value)), which is not an absolute path and is ignored",
           fix: "set it to an absolute path"))
     }
     if let problem = location.problem { diagnoses.append(.fail("socket", problem, fix: location.remedy)) }
@@ -70,7 +70,7 @@ struct Doctor {
         diagnoses.append(
           .warn(
             "daemon", "none is running",
-            fix: starts ? "the next command starts one" : "none starts before the settings are right"))
+            fix: starts ? "the next command starts one" : "none starts until the settings are correct"))
         return nil
       }
       status = answer
@@ -107,7 +107,7 @@ struct Doctor {
     diagnoses += HiddenAttributes(globals).diagnoses()
     diagnoses += status.warnings.map(Doctor.warning)
     if !diagnoses.contains(where: { $0.check == Doctor.memory }) {
-      diagnoses.append(.ok(Doctor.memory, "the daemon's keys stay out of the swap"))
+      diagnoses.append(.ok(Doctor.memory, "the daemon's keys stay out of swap"))
     }
     return status
   }
@@ -191,11 +191,11 @@ struct Doctor {
 
   private func files(of store: StorePaths) -> [Diagnosis] {
     guard let owner = owner ?? FileState(store.directory).owner else {
-      return [.warn("store", "\(store.directory) is not there", fix: "install the system service, see vaultd(8)")]
+      return [.warn("store", "\(store.directory) does not exist", fix: "install the system service, see vaultd(8)")]
     }
     guard let directory = Diagnosis.permissions("store", store.directory, is: .directory, owner: owner, mode: 0o700)
     else {
-      return [.ok("store", "\(store.directory) is not there yet; \(Hint.vault("init")) makes it")]
+      return [.ok("store", "\(store.directory) does not exist yet; \(Hint.vault("init")) makes it")]
     }
     var diagnoses = [directory]
     for name in ["vault.db", "vault.db-wal", "vault.lock", "vault.room"] {
@@ -227,7 +227,7 @@ struct Doctor {
     let now = Int64(time(nil))
     // File systems that get their time from elsewhere are allowed a difference of one minute.
     if Seconds.from(now, to: modified) > 60 {
-      return [.warn("clock", "it is behind the store's last change", fix: "set it, or let NTP do so")]
+      return [.warn("clock", "it is behind the store's last change", fix: "set it, or let NTP set it")]
     }
     return [.ok("clock", "it is not behind the store's last change")]
   }

@@ -39,10 +39,10 @@ extension Diagnosis {
     switch FileState(path) {
     case .missing: return nil
     case .hidden(let code):
-      return .warn(check, "\(path) cannot be looked at: \(Output.describe(code))", fix: "run this as its owner")
+      return .warn(check, "\(path) cannot be examined: \(Output.describe(code))", fix: "run this as its owner")
     case .there(let found, let user, let bits, _):
       guard found == kind else {
-        return .fail(check, "\(path) is no \(kind == .directory ? "directory" : "\(kind)")", fix: "move it away")
+        return .fail(check, "\(path) is not a \(kind == .directory ? "directory" : "\(kind)")", fix: "move it away")
       }
       guard user == owner else {
         return .fail(check, "\(path) belongs to uid \(user), not \(owner)", fix: "move it away, or chown it")

@@ -19,7 +19,7 @@ enum SystemdUnits {
     }
     guard folders.contains(where: { FileState("\($0)/sockets.target.wants/vaultd.socket").exists }) else {
       let command = system ? "systemctl enable --now vaultd.socket" : "systemctl --user enable --now vaultd.socket"
-      return [.warn(check, "the unit vaultd.socket is installed and not enabled", fix: command)]
+      return [.warn(check, "the unit vaultd.socket is installed but not enabled", fix: command)]
     }
     return [.ok(check, "the unit vaultd.socket is installed and enabled")]
   }

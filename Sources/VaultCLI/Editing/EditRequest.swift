@@ -33,17 +33,17 @@ struct EditRequest {
       do throws(Failure) {
         guard new.withBytes({ Content.isText($0) }) else {
           throw Failure(
-            .invalid, "what the editor has written is not text (UTF-8 without control characters); nothing was stored",
+            .invalid, "the edited value is not text (UTF-8 without control characters); nothing was stored",
             "set its encoding to UTF-8, or store such bytes with \(Hint.vault("set --update --file"))")
         }
         guard new.count <= ValueInput.limit else {
           throw Failure(
-            .invalid, "what the editor has written is more than \(Sizes.text(ValueInput.limit)); nothing was stored",
+            .invalid, "the edited value is longer than \(Sizes.text(ValueInput.limit)); nothing was stored",
             "store less, or store it in parts")
         }
         guard new.count > 0 || isSame || command.allowEmpty else {
           throw Failure(
-            .invalid, "the editor has left nothing, so nothing was stored for \(Printable.quoted(name))",
+            .invalid, "the edited value is empty, so nothing was stored for \(Printable.quoted(name))",
             ValueInput.adviceOnEmpty(kind))
         }
         let stored = try store(new, isSame: isSame, insteadOf: old.version, session)
@@ -79,7 +79,8 @@ struct EditRequest {
     if now != version {
       let changed = "\(Printable.quoted(name)) was changed meanwhile and has version \(now)"
       guard Keyboard.canAsk else { throw Failure(.exists, "\(changed); nothing was stored", "edit it again") }
-      guard try Keyboard(otherwise: "run it on a terminal").confirm("\(changed); store yours on top of it?") else {
+      let question = "\(changed); store yours as the next version?"
+      guard try Keyboard(otherwise: "run it on a terminal").confirm(question) else {
         throw Failure(Fault.cancelled)
       }
     }

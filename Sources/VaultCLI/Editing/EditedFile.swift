@@ -66,14 +66,14 @@ struct EditedFile: ~Copyable {
     var status = stat()
     guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { throw Self.replaced }
     // The limit is above that of a value, so that the person can edit a text that is too long again.
-    return try FileInput.readAll(descriptor, limit: Self.limit, name: "what the editor has written")
+    return try FileInput.readAll(descriptor, limit: Self.limit, name: "the edited value")
   }
 
   private static let limit = 64 << 20
 
   private static var replaced: Failure {
     Failure(
-      .io, "the editor has put something else than a file in the place of the one that it was given",
+      .io, "the editor has replaced the file that it was given with something else",
       "nothing was stored; see $VISUAL and $EDITOR")
   }
 

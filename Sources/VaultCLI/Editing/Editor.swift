@@ -22,7 +22,7 @@ struct Editor {
     }
     // An editor that a variable names may open its own window. The editors below would read forever from the place
     // where messages go.
-    if Keyboard.isAttended { _ = try Keyboard(otherwise: "name an editor that needs none in $VISUAL") }
+    if Keyboard.isAttended { _ = try Keyboard(otherwise: "name an editor that needs no terminal in $VISUAL") }
     guard let path = ["editor", "nano", "vi"].lazy.compactMap({ Tool.find($0) }).first else {
       throw Failure(.configuration, "there is no editor", "name one in $VISUAL or $EDITOR")
     }

@@ -105,7 +105,7 @@ extension Session {
     } catch {
       // Somebody is there, but with `--wait` nobody is asked.
       if wait != nil, mayAsk, error.advice == Failure.askOnTerminal {
-        throw Failure(error.exit, error.event, "leave out --wait, which asks nobody")
+        throw Failure(error.exit, error.event, "leave out --wait: with it nobody is asked")
       }
       throw error.tellingHowToAsk(vault.reason)
     }

@@ -16,7 +16,7 @@ struct ItemReference: Hashable {
   init(parsing text: String) throws(Fault) {
     let mark = text.utf8.lastIndex(of: UInt8(ascii: "#"))
     let field = mark.map { String(text[text.utf8.index(after: $0)...]) }
-    if field == "" { throw Fault(reason: "no field stands behind the #") }
+    if field == "" { throw Fault(reason: "no field is named after the #") }
     do throws(NameError) {
       self.init(try ItemName(String(text[..<(mark ?? text.endIndex)])), field: field)
     } catch {

@@ -5,12 +5,13 @@ struct WaitOptions: ParsableArguments {
   @Option(
     parsing: .unconditional,
     help: ArgumentHelp(
-      "Wait that long for an unlock, or with --reason for an approval, such as 30s or 5m.", valueName: "duration"),
+      "Wait this long for an unlock, or with --reason for an approval, such as 30s or 5m.", valueName: "duration"),
     transform: Times.wait)
   var wait: Int64?
 
   @Option(
     help: ArgumentHelp(
-      "What it is for: without a grant, an administrator is asked, see `vault requests`.", valueName: "text"))
+      "The purpose; if no grant gives you the item, an administrator is asked, see `vault requests`.", valueName: "text"
+    ))
   var reason: String?
 }

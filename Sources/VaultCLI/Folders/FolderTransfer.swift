@@ -26,11 +26,11 @@ struct FolderTransfer {
     case (let source?, let target?): (self.from, self.to) = (source, target)
     default:
       throw Failure(
-        .usage, "a folder goes to a folder", "end both names with a slash")
+        .usage, "a folder can only go to a folder", "end both names with a slash")
     }
     (self.act, self.yes) = (act, yes)
     guard !self.from.overlaps(self.to) else {
-      throw Failure(.usage, "one of the two folders is the other, or within it", "give another folder")
+      throw Failure(.usage, "the two folders are the same, or one is within the other", "give another folder")
     }
   }
 
@@ -58,7 +58,7 @@ struct FolderTransfer {
     } catch {
       throw Failure(
         error.exit, "\(error.message) (\(count) of \(Folder.count(left.count)) \(verb.done) before that)",
-        "the same command goes on with the rest")
+        "give the same command again for the rest")
     }
     progress.clear()
     try report(count, done: done, json: json)
@@ -91,7 +91,7 @@ struct FolderTransfer {
     guard !past.isEmpty else { return }
     throw refusal(
       .invalid, "\(Folder.count(past.count)) of it \(past.count == 1 ? "has" : "have") expired, and nothing was copied",
-      "add --expired to copy what has expired, too:", past.map(\.name))
+      "add --expired to copy these items, too:", past.map(\.name))
   }
 
   /// Returns the remaining steps, and the number of steps that an earlier run has done. Refuses names that other items
@@ -135,7 +135,7 @@ struct FolderTransfer {
       }
     let verb = taken.count == 1 ? "is" : "are"
     return refusal(
-      .exists, "\(Folder.count(taken.count)) \(verb) there already, and nothing was \(self.verb.done)", advice,
+      .exists, "\(Folder.count(taken.count)) \(verb) already there, and nothing was \(self.verb.done)", advice,
       taken.map(\.to))
   }
 

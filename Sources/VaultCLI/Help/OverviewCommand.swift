@@ -40,7 +40,7 @@ struct OverviewCommand: ParsableCommand {
       }
     }
     try Output.line("")
-    try Output.line("`vault help COMMAND` explains one, and `vault --help` lists all of them.")
+    try Output.line("`vault help COMMAND` explains a command, and `vault --help` lists all commands.")
   }
 
   /// Returns the state and the next step. A failure is shown as well, because a person who types only `vault` wants to
@@ -75,7 +75,7 @@ struct OverviewCommand: ParsableCommand {
     let name = isSystem ? "The machine's vault" : "The vault"
     // A caller that may not open the vault is not told of any method.
     let mayOpen = !status.methods.isEmpty
-    let opening = mayOpen ? "open it with `\(vault) unlock`" : "whoever owns it opens it"
+    let opening = mayOpen ? "open it with `\(vault) unlock`" : "its owner opens it"
     let state =
       switch status.state {
       case "new": "There is no vault yet; make one with `\(vault) init`"

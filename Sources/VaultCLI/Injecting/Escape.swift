@@ -31,7 +31,7 @@ enum Escape: String, CaseIterable {
       text = writer.take()
     case .shell:
       if Span<UInt8>(_bytes: value).contains(0) {
-        throw Fault(reason: "it has a NUL byte, which no word of a shell can hold")
+        throw Fault(reason: "it has a NUL byte, which no shell word can hold")
       }
       ShellWord.append(value, to: &text)
     case .base64:

@@ -34,7 +34,7 @@ struct InjectRequest {
     guard let output else { return }
     try NewFile.check(output.path, replaces: true)
     if input != "-", output.isSame(as: input) {
-      throw Failure(.usage, "the template and the output are one file", "name another output with -o")
+      throw Failure(.usage, "the template and the output are the same file", "name another output with -o")
     }
   }
 
@@ -87,7 +87,8 @@ struct InjectRequest {
     try rendering.bytes.withBytes { bytes throws(Failure) in
       if Output.isTerminal, !Content.isText(bytes) {
         throw Failure(
-          .usage, "the result is no text, and a terminal acts on such bytes", "send it to a file with -o, or to a pipe")
+          .usage, "the result is not text, and a terminal acts on such bytes",
+          "send it to a file with -o, or to a pipe")
       }
       try Output.write(bytes)
     }
@@ -103,7 +104,7 @@ extension Failure {
     guard !field.isEmpty else { return self }
     return Failure(
       exit, event,
-      "a template asks for a field by {{ vault \"\(Printable.line(String(name[..<sign])))\" | field "
+      "in a template, a field is written {{ vault \"\(Printable.line(String(name[..<sign])))\" | field "
         + "\"\(Printable.line(String(field)))\" }}"
     )
   }

@@ -26,14 +26,14 @@ struct Rendering: ~Copyable {
         do throws(Escape.Fault) { try Self.append(action, fetched, to: &bytes) } catch {
           let position = "\(action.position.line):\(action.position.column)"
           throw Failure(
-            .invalid, "\(Printable.text(name)):\(position): \(action.item.text) cannot stand there: \(error.reason)",
-            "ask for it in another form, such as base64")
+            .invalid, "\(Printable.text(name)):\(position): \(action.item.text) cannot be used there: \(error.reason)",
+            "use another form, such as base64")
         }
         places.append(start..<bytes.count)
       }
       guard bytes.count <= Self.limit else {
         throw Failure(
-          .invalid, "\(Printable.text(name)) gives more than \(Sizes.text(Self.limit))", "make several files of it")
+          .invalid, "\(Printable.text(name)) gives more than \(Sizes.text(Self.limit))", "split it into several files")
       }
     }
     self.bytes = bytes

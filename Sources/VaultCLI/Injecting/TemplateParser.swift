@@ -58,8 +58,8 @@ struct TemplateParser {
       throw fault(
         text, wordStart,
         word.isEmpty
-          ? "an action begins with vault or a text in quotes"
-          : "there is no action \(Printable.quoted(word)), but vault"
+          ? "an action begins with vault or with text in quotes"
+          : "there is no action \(Printable.quoted(word)); the only one is vault"
       )
     }
     let name = try name(text, start)
@@ -81,17 +81,17 @@ struct TemplateParser {
       let word = word(text)
       if word == "field" {
         guard field == nil, escapes.isEmpty else {
-          throw fault(text, wordStart, "field stands once, directly behind the item")
+          throw fault(text, wordStart, "field may be given once, directly after the item")
         }
         field = try self.text(text, start)
-        if field == "" { throw fault(text, at - 2, "a field has a name") }
+        if field == "" { throw fault(text, at - 2, "the field needs a name") }
       } else if let escape = Escape(rawValue: word) {
         escapes.append(escape)
       } else if at == text.count {
         throw unended(text, start)
       } else {
         let what = word.isEmpty ? "a function is missing" : "there is no function \(Printable.quoted(word))"
-        throw fault(text, wordStart, "\(what); there are field, \(Escape.names)")
+        throw fault(text, wordStart, "\(what); the functions are field, \(Escape.names)")
       }
     }
     try end(text, start, or: "| or ")
@@ -114,7 +114,7 @@ struct TemplateParser {
     let begin = at
     let name = try self.text(text, start)
     do throws(NameError) { return try ItemName(name) } catch {
-      throw fault(text, begin, "that is no name of an item: \(error.reason)")
+      throw fault(text, begin, "that is not the name of an item: \(error.reason)")
     }
   }
 
@@ -140,7 +140,7 @@ struct TemplateParser {
         at += 1
         guard at < text.count else { break }
         guard text[at] == Self.quote || text[at] == Self.backslash else {
-          throw fault(text, at - 1, "a backslash stands before a quote or another backslash alone")
+          throw fault(text, at - 1, "a backslash may only stand before a quote or another backslash")
         }
       }
       string.append(text[at])
@@ -165,7 +165,7 @@ struct TemplateParser {
   }
 
   private func unended(_ text: Span<UInt8>, _ start: Int) -> Template.Fault {
-    fault(text, start, "the action is not ended by }}")
+    fault(text, start, "the action does not end with }}")
   }
 
   private func fault(_ text: Span<UInt8>, _ place: Int, _ reason: String) -> Template.Fault {

@@ -23,9 +23,9 @@ struct Adoption: ~Copyable {
     earlier: EarlierValues = EarlierValues()
   ) throws(Refusal) {
     guard !rewriting.fates.contains(.empty) else {
-      throw Refusal(reason: "a value is empty, so nobody can tell where it stands")
+      throw Refusal(reason: "a value is empty, so its place cannot be found")
     }
-    guard let places = rewriting.places else { throw Refusal(reason: "not every value stands where it did") }
+    guard let places = rewriting.places else { throw Refusal(reason: "not every value is in its place") }
     let actions = template.actions
     for (index, others) in rewriting.others.enumerated() where actions[index].item.isSecret {
       guard let line = others.first else { continue }
@@ -133,7 +133,7 @@ struct Adoption: ~Copyable {
     let copy = source.withBytes { SecretBuffer(copying: $0) }
     do {
       guard copy.count <= Template.limit else {
-        throw Refusal(reason: "it would be more than \(Sizes.text(Template.limit))")
+        throw Refusal(reason: "it would be longer than \(Sizes.text(Template.limit))")
       }
       let template = try Template(copy)
       let again = try Rendering(template, rendering.fetched.copy(), name: "")
@@ -141,6 +141,6 @@ struct Adoption: ~Copyable {
     } catch let refusal as Refusal {
       throw refusal
     } catch {}
-    throw Refusal(reason: "it has no form as a template")
+    throw Refusal(reason: "it cannot be written as a template")
   }
 }

@@ -33,7 +33,7 @@ final class FolderWatch {
       let slash = path.lastIndex(of: "/")
       let folder = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
       guard unsafe inotify_add_watch(descriptor, folder, Self.events) >= 0 else {
-        throw Failure(.io, "cannot watch \(folder): \(Output.describe(errno))", "see to the folder")
+        throw Failure(.io, "cannot watch \(folder): \(Output.describe(errno))", "check the folder")
       }
     }
   }

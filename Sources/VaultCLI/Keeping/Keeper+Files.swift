@@ -279,7 +279,7 @@ extension Keeper {
     if status.st_uid != geteuid() || status.st_gid != getegid() { try file.give(to: status.st_uid, status.st_gid) }
     try source.withBytes { bytes throws(Failure) in try file.write(bytes) }
     // A change that somebody else makes meanwhile must not be lost.
-    let isChanged = Failure(.retry, "it has been changed itself")
+    let isChanged = Failure(.retry, "it was changed itself")
     try file.sync()
     guard templateState(known.template) == .same else { throw isChanged }
     try self.file.willExchange(template: file.partPath)
@@ -319,7 +319,7 @@ extension Keeper {
     if isHeld {
       words.add("", output, " is held, because another program has written it")
     } else if foreign != nil {
-      words.add("", output, " is not what the template gives, because another program has written it")
+      words.add("", output, " differs from the template's text, because another program has written it")
     }
     for path in (file.hasAside ? [file.asidePath] : []) + file.leftovers {
       words.add(KeeperReport.Leftover.foreign.rawValue + " lies in ", Self.absolute(path))

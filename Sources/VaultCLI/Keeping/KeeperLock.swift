@@ -49,10 +49,10 @@ final class KeeperLock {
 
   private func failure(_ code: Int32) -> Failure {
     guard code != EWOULDBLOCK else {
-      return Failure(.exists, "\(Printable.quoted(file)) is kept by another process already", "end that one first")
+      return Failure(.exists, "\(Printable.quoted(file)) is already kept by another process", "end that one first")
     }
     return Failure(
       .io, "\(Printable.quoted(path)) cannot be locked: \(Output.describe(code))",
-      "see to the folder, and remove that file unless it is another user's keeper's")
+      "check the folder, and remove that file unless it is another user's keeper's")
   }
 }

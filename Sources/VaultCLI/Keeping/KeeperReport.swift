@@ -27,7 +27,7 @@ final class KeeperReport {
     problem = failure.message
     let isThere = unsafe access(output, F_OK) == 0
     let state = isThere ? "stays as it is" : "is not written"
-    Output.note(failure.event + "; \(Printable.text(output)) \(state) until that is better", .none)
+    Output.note(failure.event + "; \(Printable.text(output)) \(state) until that is resolved", .none)
   }
 
   func solved() { problem = nil }
@@ -53,25 +53,25 @@ final class KeeperReport {
   ///   - isSudden: true if the file arrived at the moment of the write.
   func displaced(to aside: String, isSudden: Bool) {
     if json { return emitDisplaced(to: aside) }
-    let what = isSudden ? "another program wrote it at the same moment; what it wrote" : "what stood there"
+    let what = isSudden ? "another program wrote it at the same moment; its text" : "the file that was there before"
     Output.note("\(Printable.text(output)): \(what) lies in \(Printable.text(aside))", .none)
   }
 
   /// The kinds of files under a name that nobody chose.
   enum Leftover: String {
     /// Another program's text, left because a write was undone or interrupted.
-    case foreign = "what another program had written"
-    case template = "what a writing of the template has left"
+    case foreign = "the text of another program"
+    case template = "the remainder of a write of the template"
     /// The keeper's own text, with values in it, which could not be removed.
-    case own = "what an earlier writing has left"
+    case own = "the remainder of an earlier write"
   }
 
   func leftover(_ path: String, _ kind: Leftover) {
     if json { return emitDisplaced(to: path) }
     let advice =
       switch kind {
-      case .foreign, .template: "look at it, and remove it"
-      case .own: "it is removed as soon as that can be done"
+      case .foreign, .template: "examine it, and remove it"
+      case .own: "it is removed as soon as possible"
       }
     Output.note("\(kind.rawValue) lies in \(Printable.text(path)); \(advice)", .none)
   }
@@ -101,7 +101,7 @@ final class KeeperReport {
         writer.bool(isRestored)
       }
     }
-    let then = isRestored ? "it has \(FileMode.text(own)) again" : "that stays until it is written again"
+    let then = isRestored ? "it has \(FileMode.text(own)) again" : "that mode stays until it is written again"
     Output.note(
       "another program has given \(Printable.text(output)) the mode \(FileMode.text(mode)); \(then)", .none)
   }
@@ -120,11 +120,11 @@ final class KeeperReport {
     }
     let advice =
       if ways.overwrites, let aside {
-        "look at \(Printable.text(aside)) and remove it, and what stands there takes its place"
+        "examine \(Printable.text(aside)) and remove it; then the present file takes its place"
       } else if ways.adopts {
         "give --overwrite to put it beside the file"
       } else {
-        "give --adopt to take it into \(Printable.text(template)), or --overwrite to put it beside the file"
+        "give --adopt to adopt it into \(Printable.text(template)), or --overwrite to put it beside the file"
       }
     Output.note("\(Printable.text(output)) is held, because another program has written it; \(advice)", .none)
   }
@@ -148,11 +148,11 @@ final class KeeperReport {
     let template = Printable.text(template)
     if !adopts {
       let stays = ways.overwrites ? "that stays until an item or the template changes" : "that stays"
-      Output.note("\(stays); --adopt takes such changes into \(template)", .none)
+      Output.note("\(stays); --adopt adopts such changes into \(template)", .none)
     } else if let obstacle {
-      Output.note("\(template) has taken none of it: \(obstacle)", .none)
+      Output.note("\(template) has adopted none of it: \(obstacle)", .none)
     } else {
-      Output.note("\(template) has taken what is not a value", .none)
+      Output.note("\(template) has adopted what is not a value", .none)
     }
   }
 
@@ -161,7 +161,7 @@ final class KeeperReport {
     case .stands(let line): "stands at line \(line)"
     case .moved(let line): "stands in another place, line \(line)"
     case .replaced(let line): "was changed to another value, line \(line)"
-    case .gone: "is not in it any more"
+    case .gone: "is no longer in it"
     case .empty: "is empty"
     }
   }

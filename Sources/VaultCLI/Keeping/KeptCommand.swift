@@ -107,7 +107,7 @@ final class KeptCommand {
       let seconds = pause.failed()
       // A write during the run causes a new attempt at once.
       retry = isWanted ? nil : Moment.now() + seconds * 1000
-      let again = isWanted ? "now, for what was written meanwhile" : "in \(seconds) s"
+      let again = isWanted ? "now, because the file was written meanwhile" : "in \(seconds) s"
       Output.note("the command ended with \(end?.text ?? "no start"); it runs again \(again)", .none)
       isWanted = true
     }

@@ -115,9 +115,9 @@ struct KeptFile {
       guard unsafe vault_rename_new(AT_FDCWD, path, asidePath) != 0, errno == EEXIST else { continue }
       throw Failure(
         .exists,
-        "what another program had written lies in \(Printable.quoted(path)), and in \(Printable.quoted(asidePath)) "
-          + "from before",
-        "look at both, and remove one")
+        "the text of another program lies in \(Printable.quoted(path)), and earlier text in "
+          + "\(Printable.quoted(asidePath))",
+        "examine both, and remove one")
     }
   }
 
@@ -239,7 +239,7 @@ struct KeptFile {
   ) throws(Failure) -> Outcome {
     guard let (displaced, isQuiet) = Self.displaced(by: file) else {
       takeBack(file, content, nil)
-      throw Failure(.exists, "\(Printable.quoted(output.path)) is not a regular file any more, so it stays")
+      throw Failure(.exists, "\(Printable.quoted(output.path)) is no longer a regular file, so it stays")
     }
     let isSame = displaced.isSame(as: present)
     let part = FileMark.Part(name: file.part, begun: displaced.identity.inode)

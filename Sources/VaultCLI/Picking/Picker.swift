@@ -14,7 +14,7 @@ struct Picker: ~Copyable {
   init() throws(Failure) {
     let otherwise = "name the item, as in \(Hint.vault("get NAME"))"
     guard let kind = Environment.variable("TERM"), !kind.isEmpty, kind != "dumb" else {
-      throw .unasked("this terminal moves no cursor", advice: otherwise)
+      throw .unasked("this terminal cannot move the cursor", advice: otherwise)
     }
     keyboard = try Keyboard(otherwise: otherwise)
   }

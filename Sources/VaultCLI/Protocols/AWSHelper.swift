@@ -23,8 +23,8 @@ enum AWSHelper: CredentialHelper {
       vault set aws/prod --attr access-key-id=AKIAIOSFODNN7EXAMPLE
       aws sts get-session-token | vault set aws/prod --kind note --update
 
-    An expiry of the item is passed on, and so is what such JSON says of its own; once that has passed, the
-    credentials are no longer handed out.
+    An expiry of the item is passed on, and so is an expiry in such JSON; once it has passed, the credentials are no
+    longer given.
     """
 
   private static let accessKey = "access-key-id"
@@ -54,7 +54,8 @@ enum AWSHelper: CredentialHelper {
   /// Writes the credentials from a JSON value: an object of credentials, or an object around one.
   private static func write(_ entry: borrowing HelperItems.Entry, to writer: inout JSONWriter) throws(Failure) {
     let unusable = Failure(
-      .invalid, "\(Printable.quoted(entry.item.name)) has no attribute \(accessKey), and is no JSON of AWS credentials",
+      .invalid,
+      "\(Printable.quoted(entry.item.name)) has no attribute \(accessKey), and is not the JSON of AWS credentials",
       "see `vault helper aws --help`")
     guard let frame = try? HelperInput.object(entry.value.bytes) else { throw unusable }
     let object = frame.member("Credentials", of: frame.root) ?? frame.root

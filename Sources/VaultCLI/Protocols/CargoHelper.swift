@@ -16,7 +16,7 @@ enum CargoHelper: CredentialHelper {
       [registry]
       global-credential-providers = ["cargo-credential-vault"]
 
-    `cargo login` then stores the token, as the item that is called cargo/ and the URL of the registry's index.
+    `cargo login` then stores the token, as the item named cargo/ followed by the URL of the registry's index.
     """
 
   /// The version of the protocol.
@@ -90,7 +90,7 @@ enum CargoHelper: CredentialHelper {
     }
     let advice = "give it to `cargo login` on standard input"
     guard Keyboard.canAsk else { throw .unasked("no token was given", advice: advice) }
-    if let url = request.text("login-url") { Output.note("a token is to be had at \(Printable.text(url))") }
+    if let url = request.text("login-url") { Output.note("get a token at \(Printable.text(url))") }
     let keyboard = try Keyboard(otherwise: advice)
     guard let typed = try keyboard.ask("Token: ", .hidden) else { throw Failure(Fault.cancelled) }
     return typed

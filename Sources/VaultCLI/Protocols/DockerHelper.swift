@@ -22,7 +22,7 @@ enum DockerHelper: CredentialHelper {
 
       { "credHelpers": { "ghcr.io": "vault" } }
 
-    What docker stores for ghcr.io is the item docker/ghcr.io, whose attribute username says whose it is.
+    What docker stores for ghcr.io is the item docker/ghcr.io, whose attribute username is the user name.
     """
 
   private static let username = "username"

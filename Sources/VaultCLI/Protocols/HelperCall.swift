@@ -90,7 +90,7 @@ struct HelperCall {
   }
 
   /// The failure for words that the protocol does not know.
-  var unusable: Failure { Failure(.usage, "these are not the words of \(helper.name)'s protocol", advice) }
+  var unusable: Failure { Failure(.usage, "these words do not belong to \(helper.name)'s protocol", advice) }
 
   private var advice: String { "see `vault helper \(helper.name) --help`" }
 

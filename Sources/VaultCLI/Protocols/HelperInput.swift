@@ -60,7 +60,7 @@ extension HelperInput {
     do throws(FrameError) {
       return try text.withBytes { bytes throws(FrameError) in try Frame(parsing: bytes) }
     } catch {
-      throw Failure(.invalid, "\(name) is not the JSON object that it should be: \(error.reason)")
+      throw Failure(.invalid, "\(name) is not the expected JSON object: \(error.reason)")
     }
   }
 }
@@ -78,7 +78,8 @@ extension JSONWriter {
   /// Writes the value of an item, which must be text.
   mutating func secret(_ value: borrowing SecretBuffer, of item: String) throws(Failure) {
     guard value.withBytes({ Content.isText($0) }) else {
-      throw Failure(.invalid, "\(Printable.quoted(item)) is no text, which this protocol cannot carry", "store another")
+      throw Failure(
+        .invalid, "\(Printable.quoted(item)) is not text, and this protocol carries only text", "store another")
     }
     value.withBytes { secret($0) }
   }

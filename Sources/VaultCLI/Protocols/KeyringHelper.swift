@@ -12,7 +12,7 @@ enum KeyringHelper: CredentialHelper {
   static let links = ["keyring"]
   static let programs = "pip, uv, and others that run Python's keyring command"
   static let guide = """
-    Where this `keyring` is the first in PATH:
+    Put this `keyring` first in PATH:
 
       export PATH=/usr/libexec/vault/bin:$PATH
       keyring set pypi.example.org ana

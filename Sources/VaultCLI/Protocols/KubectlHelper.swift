@@ -83,7 +83,7 @@ enum KubectlHelper: CredentialHelper {
     let key = PEMText.blocks(of: "PRIVATE KEY", in: entry.value.bytes)
     guard certificate.count > 0, key.count > 0 else {
       throw Failure(
-        .invalid, "\(Printable.quoted(entry.item.name)) has no certificate beside its key", "store both in one value")
+        .invalid, "\(Printable.quoted(entry.item.name)) has no certificate with its key", "store both in one value")
     }
     writer.key("clientCertificateData")
     certificate.withBytes { writer.secret($0) }

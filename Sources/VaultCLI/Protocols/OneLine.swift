@@ -8,8 +8,8 @@ enum OneLine {
     let bytes = Span<UInt8>(_bytes: value)
     guard bytes.indices.allSatisfy({ bytes[$0] != 0x0A && bytes[$0] != 0x0D && bytes[$0] != 0 }) else {
       throw Failure(
-        .invalid, "\(Printable.quoted(item)) holds a line break or a NUL, which this protocol cannot carry",
-        "store it without")
+        .invalid, "\(Printable.quoted(item)) has a line break or a NUL, which this protocol cannot carry",
+        "store it without that")
     }
   }
 }

@@ -61,7 +61,7 @@ enum TerraformHelper: CredentialHelper {
     let object = try HelperInput.object(HelperInput.whole())
     guard object.members(of: object.root).map(\.key) == ["token"],
       let token = object.member("token", of: object.root).flatMap({ object.secret($0) })
-    else { throw Failure(.invalid, "only credentials that are a token and nothing else can be stored") }
+    else { throw Failure(.invalid, "only credentials that consist of a token alone can be stored") }
     return token
   }
 }

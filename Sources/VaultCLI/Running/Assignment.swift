@@ -8,14 +8,15 @@ struct Assignment: Equatable {
 
   init(parsing text: String) throws {
     guard let equals = text.utf8.firstIndex(of: UInt8(ascii: "=")), VariableName.isValid(text[..<equals].utf8) else {
-      throw ValidationError("`\(Printable.text(text))` is no variable and item; write it like OWM_APPID=owm/appid")
+      throw ValidationError(
+        "`\(Printable.text(text))` is not a variable and an item; write it like OWM_APPID=owm/appid")
     }
     name = String(text[..<equals])
     let reference = String(text[text.utf8.index(after: equals)...])
     do throws(ItemReference.Fault) {
       item = try ItemReference(parsing: reference)
     } catch {
-      throw ValidationError("`\(Printable.text(reference))` is no name of an item: \(error.reason)")
+      throw ValidationError("`\(Printable.text(reference))` is not the name of an item: \(error.reason)")
     }
   }
 }
@@ -25,13 +26,14 @@ struct VariableOptions: ParsableArguments {
   @Option(
     name: [.customShort("e"), .customLong("env")],
     help: ArgumentHelp(
-      "A variable and the item whose value it gets, or with #FIELD behind the item one of its fields.",
+      "A variable and the item whose value it gets, or, with #FIELD after the item, one of its fields.",
       valueName: "name=item"),
     completion: Completes.variable.kind, transform: Assignment.init(parsing:))
   var assignments: [Assignment] = []
 
   @Option(
-    help: ArgumentHelp("Take variables from a .env file, where a value vault:ITEM is that item.", valueName: "path"),
+    help: ArgumentHelp(
+      "Read variables from a .env file, where a value vault:ITEM stands for that item.", valueName: "path"),
     completion: .file())
   var envFile: [String] = []
 

@@ -45,9 +45,9 @@ struct EnvironmentFile {
       skipBlanks(text)
       name = readName(text)
     }
-    guard VariableName.isValid(name.utf8) else { throw fault("no name of a variable stands at its beginning") }
+    guard VariableName.isValid(name.utf8) else { throw fault("it does not begin with the name of a variable") }
     skipBlanks(text)
-    guard at < text.count, text[at] == UInt8(ascii: "=") else { throw fault("there is no = behind the name") }
+    guard at < text.count, text[at] == UInt8(ascii: "=") else { throw fault("there is no = after the name") }
     at += 1
     skipBlanks(text)
     var value = SecretBuffer()
@@ -58,7 +58,7 @@ struct EnvironmentFile {
       let isApart = at < text.count && Self.isBlank(text[at])
       skipBlanks(text)
       guard isAtEndOfLine(text), isApart || at == text.count || text[at] != UInt8(ascii: "#") else {
-        throw fault("something stands behind the closing quote")
+        throw fault("there is something after the closing quote")
       }
     } else {
       readPlain(text, into: &value)
@@ -75,12 +75,12 @@ struct EnvironmentFile {
     guard value.hasPrefix(Self.scheme) else { return variables.set(name, to: value) }
     let reference = (Self.scheme.utf8CodeUnitCount..<bytes.count).map { bytes[$0] }
     guard let text = String(validating: reference, as: UTF8.self) else {
-      throw Fault(line: line, reason: "the name behind vault: is not UTF-8")
+      throw Fault(line: line, reason: "the name after vault: is not UTF-8")
     }
     do throws(ItemReference.Fault) {
       variables.set(name, to: try ItemReference(parsing: text))
     } catch {
-      throw Fault(line: line, reason: "what stands behind vault: is no name of an item: \(error.reason)")
+      throw Fault(line: line, reason: "the text after vault: is not the name of an item: \(error.reason)")
     }
   }
 

@@ -78,7 +78,7 @@ struct RunRequest: Equatable {
     case E2BIG:
       return Failure(
         .notRunnable, "\(name) cannot be run: its arguments and variables are too large",
-        "hand large values over in a file, with \(Hint.vault("get")) or \(Hint.vault("inject"))")
+        "pass large values in a file, with \(Hint.vault("get")) or \(Hint.vault("inject"))")
     default: return Failure(.notRunnable, "\(name) cannot be run: \(Output.describe(code))")
     }
   }

@@ -30,7 +30,7 @@ extension Variables {
         if Span<UInt8>(_bytes: bytes).contains(0) {
           throw Failure(
             .invalid, "\(item.text) has a NUL byte, which no variable can hold",
-            "hand it over in a file, with \(Hint.vault("get")) or \(Hint.vault("inject"))")
+            "pass it in a file, with \(Hint.vault("get")) or \(Hint.vault("inject"))")
         }
       }
     }

@@ -44,8 +44,8 @@ extension Keyboard {
       try show("\n", .until(signals.descriptor))
       if text.isCut {
         throw Failure(
-          .invalid, "what was pasted has several lines, and one was asked for, so nothing was stored",
-          "give --kind note for a text of several lines, or the file it is in with --file")
+          .invalid, "the pasted text has several lines instead of one, so nothing was stored",
+          "give --kind note for text of several lines, or name its file with --file")
       }
       text.dropBreak()
     }
@@ -96,7 +96,7 @@ extension Keyboard {
           _ = consume modes
           return nil
         }
-        try show("\nIt has several lines: end it with control-D on an empty one.\n", .until(signals.descriptor))
+        try show("\nIt has several lines: end it with control-D on an empty line.\n", .until(signals.descriptor))
       }
       if style == .shown, text.part > Self.kernelLine - 1 {
         throw Failure(.invalid, "line \(text.lines + 1) is too long to be typed", "give it on standard input or --file")

@@ -11,7 +11,7 @@ struct WatchedItems {
     for text in texts {
       do throws(NameError) { patterns.append(try ItemPattern(text)) } catch {
         throw Failure(
-          .invalid, "\(Printable.quoted(text)) is neither a name nor a pattern of names: \(error.reason)",
+          .invalid, "\(Printable.quoted(text)) is neither a name nor a pattern: \(error.reason)",
           "see \(Hint.vault("list"))")
       }
     }

@@ -116,7 +116,7 @@ final class Watcher {
       queue.putBack(told)
       let seconds = pause.failed()
       retry = isNew ? nil : Moment.now() + seconds * 1000
-      let again = isNew ? "now, for what has changed meanwhile" : "in \(seconds) s"
+      let again = isNew ? "now, because of changes meanwhile" : "in \(seconds) s"
       Output.note("the command ended with \(end?.text ?? "no start"); it runs again \(again)", .none)
     }
     told = []

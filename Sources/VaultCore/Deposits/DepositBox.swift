@@ -92,7 +92,7 @@ public struct DepositBox: Hashable, Sendable {
   /// - Throws: ``CryptoError/malformed(_:)`` for any other text.
   public static func box(of text: String) throws(CryptoError) -> [UInt8] {
     guard text.hasPrefix(prefix), let box = [UInt8](base64: text.dropFirst(prefix.count)) else {
-      throw .malformed("it is no sealed deposit")
+      throw .malformed("it is not a sealed deposit")
     }
     _ = try vault(of: box)
     return box

@@ -24,7 +24,7 @@ public struct DepositKey: Hashable, Sendable {
   public init(parsing text: String) throws(CryptoError) {
     guard text.hasPrefix(Self.prefix), let bytes = [UInt8](base64: text.dropFirst(Self.prefix.count)),
       bytes.count == 1 + VaultID.count + SealedBox.keyCount, bytes[0] == Self.formatVersion
-    else { throw .malformed("it is no public key of a vault") }
+    else { throw .malformed("it is not the public key of a vault") }
     vault = try VaultID(Array(bytes[1..<1 + VaultID.count]))
     publicKey = Array(bytes[(1 + VaultID.count)...])
   }

@@ -42,7 +42,7 @@ final class CredentialConnection: SecretHolder, ChannelInboundHandler {
     let admission = door.admit(self)
     // When too many files are open, nothing can be known about the process either.
     guard let peer, let process = PeerProcess(at: socket, peer), process.isAlive else {
-      return refuse(.denied("nothing can be known of the process that asks"))
+      return refuse(.denied("nothing is known about the process that asks"))
     }
     var caller = Caller(peer, process, groups: socket.peerGroups(), door.clients.known)
     (caller.door, caller.session) = (.credentials, nil)

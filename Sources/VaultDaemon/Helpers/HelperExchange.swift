@@ -74,7 +74,7 @@ final class HelperExchange {
     case .exited(let code): "ended with exit code \(code) and no answer"
     case .killed(let signal): "was ended by signal \(signal) before it answered"
     case .hungUp, .disconnected: "closed the connection without an answer"
-    case .garbled: "sent what is no frame"
+    case .garbled: "sent something that is not a frame"
     }
   }
 

@@ -75,5 +75,5 @@ struct KeystoreHelper {
     }
   }
 
-  private var nonsense: KeystoreError { KeystoreError(.unavailable, "\(name) does not speak as it should") }
+  private var nonsense: KeystoreError { KeystoreError(.unavailable, "\(name) does not follow its protocol") }
 }

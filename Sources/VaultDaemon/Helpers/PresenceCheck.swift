@@ -117,16 +117,16 @@ final class PresenceCheck: PresenceChecking {
 
   private func take(_ frame: borrowing Frame) {
     guard let message = try? PresenceWire.Message(frame, frame.root) else {
-      return finish(.broken("vault-pam sent what is no message"))
+      return finish(.broken("vault-pam sent something that is not a message"))
     }
     switch message {
     case .outcome(let outcome): finish(outcome)
     case .prompt(let prompt):
       prompts += 1
       guard prompts <= limits.prompts, prompt.text.utf8.count <= limits.text else {
-        return finish(.broken("vault-pam says more than a person reads"))
+        return finish(.broken("vault-pam sent more text than a person reads"))
       }
-      guard !isAsking else { return finish(.broken("vault-pam asks again before it was answered")) }
+      guard !isAsking else { return finish(.broken("vault-pam asked again before it was answered")) }
       isAsking = prompt.style.wantsAnswer
       watchSilence()
       onPrompt(Prompt.Style(prompt.style), prompt.text)
@@ -135,11 +135,11 @@ final class PresenceCheck: PresenceChecking {
 
   private static func reason(_ end: HelperChannel.End) -> String {
     switch end {
-    case .exited(0), .hungUp: "ended before it had an outcome"
+    case .exited(0), .hungUp: "ended without a result"
     case .exited(let code): "failed with exit code \(code)"
     case .killed(let signal): "was ended by signal \(signal)"
-    case .disconnected: "closed the connection before it had an outcome"
-    case .garbled: "sent what is no frame"
+    case .disconnected: "closed the connection without a result"
+    case .garbled: "sent something that is not a frame"
     }
   }
 

@@ -44,7 +44,7 @@ enum PresenceSocket {
     } else if unsafe vault_peer_credentials(connection, &peer) == 0 && isTrusted(peer.uid) {
       return connection
     } else {
-      problem = Problem(reason: "\(path) is served by uid \(peer.uid), who is not who it should be")
+      problem = Problem(reason: "\(path) is served by uid \(peer.uid), which is the wrong user")
     }
     close(connection)
     if let problem { throw problem }
@@ -66,7 +66,7 @@ enum PresenceSocket {
       outer.st_mode & 0o022 == 0, isTrusted(inner.st_uid), inner.st_mode & S_IFMT == S_IFSOCK
     else {
       close(inode)
-      throw Problem(reason: "\(path) is not a socket that only its owner can have put there; remove it")
+      throw Problem(reason: "\(path) is not a socket that only its owner can have made; remove it")
     }
     return inode
   }

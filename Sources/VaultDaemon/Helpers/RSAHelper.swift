@@ -40,7 +40,7 @@ final class RSAHelper: RSAProgram {
       switch RSAReply(frame) {
       case .some(.made(let bytes)): return .success(SecretBox(bytes.withBytes { SecureBytes(copying: $0) }))
       case .some(.failed(let reason)): return .failure(.refused(reason))
-      case .none: return .failure(.unavailable("vault-rsa does not speak as it should"))
+      case .none: return .failure(.unavailable("vault-rsa does not follow its protocol"))
       }
     }
   }

@@ -35,7 +35,7 @@ struct Options: Equatable {
                      ($XDG_STATE_HOME/vault/log), or auto: the journal if there is one,
                      else the file
       --check-settings
-                     read the settings, say what is wrong with them, and end
+                     check the settings, print what is wrong with them, and exit
       --ready-fd N   write a byte to descriptor N when the socket is ready
       --version      print the version
       --help         print this text

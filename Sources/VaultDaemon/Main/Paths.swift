@@ -54,7 +54,7 @@ struct Paths: Equatable {
         socket = run + "/vault/socket"
       } else {
         let named = environment("XDG_RUNTIME_DIR").flatMap { $0.isEmpty ? nil : $0 }
-        let problem = named.map { "XDG_RUNTIME_DIR is `\($0)`, which is no absolute path" }
+        let problem = named.map { "XDG_RUNTIME_DIR is `\($0)`, which is not an absolute path" }
         throw Missing(
           reason: (problem ?? "XDG_RUNTIME_DIR is not set")
             + "; log in through a session, or name a socket with --socket")

@@ -13,7 +13,7 @@ extension SSHAgentConnection {
     // The request for a signature adds its own details to the audit log.
     if !request.isSignature { note(request) }
     if !isOwn, request.changesAgent {
-      return refuse("a process that is held to its grants changes nothing here")
+      return refuse("a process that has its grants alone can change nothing here")
     }
     switch request {
     case .list: list()
@@ -21,7 +21,7 @@ extension SSHAgentConnection {
     case .add(let key): add(key, frame)
     case .remove(let blob):
       guard visibleSessionKeys().contains(where: { $0.blob == blob }), door.sessionKeys.remove(blob) else {
-        return refuse("no key of the session is the one that is to go", .missing)
+        return refuse("the session has no such key", .missing)
       }
       reply(.success)
     case .removeAll:
@@ -142,7 +142,7 @@ extension SSHAgentConnection {
       key.verifies(sshSignature: unsafe bind.signature.span.bytes, of: unsafe bind.signedBytes.span.bytes)
     else {
       bindings.fail()
-      return refuse("the host's signature of a binding does not hold")
+      return refuse("the host's signature of a binding is not valid")
     }
     do throws(AgentRefusal) {
       try bindings.add(bind)

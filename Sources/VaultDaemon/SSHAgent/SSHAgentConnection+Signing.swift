@@ -41,7 +41,7 @@ extension SSHAgentConnection {
       let listing = try door.keys.keys(for: caller)
       guard let key = listing.keys.first(where: { $0.blob == request.key }) else {
         if !listing.isWhole, door.vault.state.kind != .unlocked { return .unlock }
-        throw .denied("no key is the one that is asked for")
+        throw .denied("there is no such key")
       }
       return try door.items.signForSSH(
         key.name, data, flags: request.flags.rawValue, detail: detail, for: caller, Said(), order

@@ -81,7 +81,8 @@ extension Wire.DepositInfo {
   fileprivate init(_ told: ToldDeposit) {
     self.init(
       number: told.number, waiting: told.isWaiting,
-      reason: told.isWaiting ? nil : told.obstacle?.text ?? "a later program kept it aside", name: told.item?.name.text,
+      reason: told.isWaiting ? nil : told.obstacle?.text ?? "a newer version of vault kept it aside",
+      name: told.item?.name.text,
       kind: told.item?.kind?.rawValue, accessible: told.item?.accessible.name, size: told.size, time: told.time,
       depositor: told.author, sealed: told.item == nil ? nil : told.isBox)
   }

@@ -145,7 +145,7 @@ extension VarlinkDoor {
 
 extension Wire.Generator {
   fileprivate static let unknown =
-    "what can be generated is a password, a phrase, or a key by ed25519, p256, rsa (3072 or 4096 bits) or hmac"
+    "only these can be generated: a password, a phrase, or a key by ed25519, p256, rsa (3072 or 4096 bits) or hmac"
 
   /// The recipe to generate from; nil for an unknown one.
   fileprivate var drawn: NewValue.Recipe? {
@@ -165,7 +165,7 @@ extension NewValue {
   /// The value itself if it can be made within a call for many items; otherwise an error.
   fileprivate var madeAtOnce: NewValue {
     guard case .generated(.key(let recipe)) = self, recipe.takesLong else { return self }
-    return .wrong("an RSA key takes long to make; store it by itself")
+    return .wrong("an RSA key takes a long time to make; store it by itself")
   }
 }
 

@@ -32,7 +32,7 @@ extension VarlinkDoor {
       let reply = Wire.BackupReply(unchecked: unchecked.isEmpty ? nil : unchecked)
       conclude(socket) { $0.reply(reply) }
     case .failure(let refusal):
-      vault.log.error("the backup counts for nothing: \(refusal.reason)")
+      vault.log.error("the backup is not valid: \(refusal.reason)")
       conclude(socket) { $0.reply(Fault(refusal)) }
     }
   }

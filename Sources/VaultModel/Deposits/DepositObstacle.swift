@@ -38,23 +38,23 @@ public enum DepositObstacle: UInt8, CaseIterable, Sendable {
   /// The reason as a clause for people.
   public var text: String {
     switch self {
-    case .forged: "it is not what was left here, so nothing vouches for it"
+    case .forged: "it is not what was deposited here, so nothing vouches for it"
     case .sealedToAnother: "it does not open with the vault's key"
-    case .malformed: "it is no deposit"
-    case .seen: "it was handed in before"
-    case .expired: "it was left more than 30 days ago"
+    case .malformed: "it is not a deposit"
+    case .seen: "it was deposited before"
+    case .expired: "it is more than 30 days old"
     case .early: "its time is more than a day ahead"
-    case .denied: "whoever left it may not leave that"
+    case .denied: "the depositor may not deposit it"
     case .exists: "there is such an item, which whoever left it may not set"
-    case .changed: "the item has changed since it was left"
+    case .changed: "the item has changed since the deposit"
     case .otherClass: "the item is of another class"
     case .otherItem: "the item is of another kind, or has other attributes"
     case .full: "the item has as many versions as it keeps"
     case .itemExpired: "the item has expired"
     case .invalid: "the value is not valid for its kind"
     case .unreadable: "the item cannot be read"
-    case .tooMany: "too many boxes were handed in within 30 days"
-    case .neverRead: "the item's key is never read, and only a generated one takes its place"
+    case .tooMany: "too many sealed deposits arrived within 30 days"
+    case .neverRead: "the item's key is never read, and only a generated key can replace it"
     }
   }
 

@@ -19,7 +19,7 @@ public struct CredentialID: Hashable, Sendable, CustomStringConvertible {
     }
     guard text.utf8.allSatisfy({ (0x20...0x7E).contains($0) && $0 != UInt8(ascii: ":") && $0 != UInt8(ascii: "/") })
     else { throw ValueError(reason: "the name of a credential is printable ASCII without ':' and '/'") }
-    guard text != ".", text != ".." else { throw ValueError(reason: "'\(text)' is no name of a credential") }
+    guard text != ".", text != ".." else { throw ValueError(reason: "'\(text)' is not the name of a credential") }
     self.text = text
   }
 

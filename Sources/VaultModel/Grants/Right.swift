@@ -72,7 +72,7 @@ public struct Rights: OptionSet, Hashable, Sendable {
         let known = Right.allCases.map(\.name).joined(separator: ", ")
         throw ValueError(
           reason: name.isEmpty
-            ? "a right is missing; there are \(known)" : "there is no right '\(name)'; there are \(known)")
+            ? "a right is missing; the rights are \(known)" : "there is no right '\(name)'; the rights are \(known)")
       }
       rights.formUnion(Rights(right))
     }

@@ -46,7 +46,7 @@ public struct Subject: Hashable, Sendable, CustomStringConvertible {
     for part in unique {
       if case .group = part { continue }
       guard kinds.insert(part.kind).inserted else {
-        throw ValueError(reason: "no process has two of '\(part.kind):'; several grants are for several subjects")
+        throw ValueError(reason: "no process has two of '\(part.kind):'; give several grants for several subjects")
       }
     }
     self.parts = unique.sorted { ($0.order, $0.text) < ($1.order, $1.text) }
@@ -56,7 +56,7 @@ public struct Subject: Hashable, Sendable, CustomStringConvertible {
     }
     if namesProgram, !kinds.contains("user"), !kinds.contains("unit") {
       throw ValueError(
-        reason: "what a process runs counts only beside user: or unit:, as in 'user:NAME,\(description)'")
+        reason: "what a process runs counts only together with user: or unit:, as in 'user:NAME,\(description)'")
     }
   }
 
@@ -131,7 +131,8 @@ extension Subject.Part {
     guard let colon = part.firstIndex(of: ":") else {
       throw ValueError(
         reason: part.isEmpty
-          ? "a subject is missing" : "'\(part)' is no subject; write user:, group:, unit:, exe: or sha256: before it")
+          ? "a subject is missing"
+          : "'\(part)' is not a subject; write user:, group:, unit:, exe: or sha256: before it")
     }
     let (kind, content) = (String(part[..<colon]), String(part[part.index(after: colon)...]))
     if content.unicodeScalars.contains(where: \.isControl) {
@@ -153,7 +154,8 @@ extension Subject.Part {
       }
       self = .digest(content)
     default:
-      throw ValueError(reason: "there is no subject '\(kind):'; there are user:, group:, unit:, exe: and sha256:")
+      throw ValueError(
+        reason: "there is no subject '\(kind):'; the subjects are user:, group:, unit:, exe: and sha256:")
     }
   }
 
@@ -174,7 +176,7 @@ extension Subject.Part {
       throw ValueError(reason: "unit: needs the whole name of a unit, such as iothome.service")
     }
     guard ["service", "scope", "slice"].contains(text[text.index(after: dot)...]) else {
-      throw ValueError(reason: "processes are in services, scopes and slices, and '\(text)' is none")
+      throw ValueError(reason: "processes are in services, scopes and slices, and '\(text)' is none of these")
     }
     return text
   }

@@ -42,7 +42,7 @@ public enum Attributes {
     }
     if self.key(ofField: key) != nil {
       throw ValueError(
-        reason: "'\(fieldPrefix)' begins what stands for an attribute, so no attribute's name begins with it")
+        reason: "'\(fieldPrefix)' selects an attribute, so no attribute's name may begin with it")
     }
   }
 

@@ -57,7 +57,7 @@ extension BackupPrefix.Problem {
   public var reason: String {
     switch self {
     case .notABackup: "it is not a backup of a vault"
-    case .newer(let version): "it was written by a later vault (backup format \(version)), which can read it"
+    case .newer(let version): "it was written by a newer version of vault (backup format \(version)), which can read it"
     case .size: "its header is damaged"
     }
   }

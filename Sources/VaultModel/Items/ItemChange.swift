@@ -78,7 +78,7 @@ public struct ItemChange: Hashable, Sendable {
   public func checkUse(of item: ItemInfo) throws(ValueError) {
     guard let own = item.use else {
       guard use == nil || use == kind?.use else {
-        throw ValueError(reason: "the use of an item never changes, and this one is no key")
+        throw ValueError(reason: "the use of an item never changes, and this one is not a key")
       }
       return
     }
@@ -98,7 +98,8 @@ public struct ItemChange: Hashable, Sendable {
     guard neverRead == nil || neverRead == item.policy.isNeverRead else {
       throw ValueError(
         reason: item.policy.isNeverRead
-          ? "an item that is never read stays so" : "what could be read once cannot become never read; make a new item")
+          ? "an item that is never read stays so"
+          : "an item that could be read cannot become never read; make a new item")
     }
   }
 
@@ -112,7 +113,7 @@ public struct ItemChange: Hashable, Sendable {
     switch use {
     case .ssh, .jwt, .mac, .sign: break
     case .totp, nil:
-      throw ValueError(reason: "what is never read is a key that is generated for ssh, jwt, mac or sign")
+      throw ValueError(reason: "only a key that is generated for ssh, jwt, mac or sign can be never read")
     }
     switch origin {
     case .generated, .copied: break

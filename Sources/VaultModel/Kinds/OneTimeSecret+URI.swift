@@ -22,7 +22,7 @@ extension OneTimeSecret {
     let seen = try readParameters(uri, from: query + 1)
     if !seen.contains(.secret) { throw ValueError(reason: "the otpauth URI has no 'secret'") }
     if isCounted && !seen.contains(.counter) {
-      throw ValueError(reason: "the otpauth URI has no 'counter', which codes by a counter need")
+      throw ValueError(reason: "the otpauth URI has no 'counter', which counter-based codes need")
     }
     if !isCounted, names(in: uri).issuer?.lowercased() == Self.steam { alphabet = .steam }
     try checkDigits(isGiven: seen.contains(.digits))
@@ -127,7 +127,7 @@ extension OneTimeSecret {
       guard Self.isValue(Self.steam, uri, range) else {
         throw ValueError(reason: "the otpauth URI's encoder is 'steam', or it has none")
       }
-      guard case .time = factor else { throw ValueError(reason: "Steam's codes go by time, and not by a counter") }
+      guard case .time = factor else { throw ValueError(reason: "Steam's codes are based on time, not on a counter") }
       alphabet = .steam
     }
   }

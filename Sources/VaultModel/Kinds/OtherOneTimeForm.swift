@@ -30,7 +30,7 @@ enum OtherOneTimeForm {
   var reason: String {
     switch self {
     case .steam:
-      "steam:// is no form of a one-time-code secret here: give what follows it, the base32, with --attr issuer=Steam, "
+      "steam:// is not a form of one-time-code secret here: give the base32 that follows it, with --attr issuer=Steam, "
         + "or otpauth://totp/Steam?secret=BASE32&issuer=Steam"
     case .migration:
       "otpauth-migration:// holds several secrets in a form of its own: export each account's otpauth:// URI, "

@@ -19,21 +19,21 @@ package enum PEMSlip: CaseIterable {
   package var reason: String {
     switch self {
     case .wideText:
-      "it is text in UTF-16; convert it with `iconv -f UTF-16 -t UTF-8 FILE`, or with UTF-16LE where that complains"
+      "it is text in UTF-16; convert it with `iconv -f UTF-16 -t UTF-8 FILE`, or with UTF-16LE if that complains"
     case .byteOrderMark:
-      #"it begins with a byte order mark (BOM); take that away with `sed '1s/^\xEF\xBB\xBF//' FILE`"#
+      #"it begins with a byte order mark (BOM); remove that with `sed '1s/^\xEF\xBB\xBF//' FILE`"#
     case .puttyKey: "it is a PuTTY key (.ppk); convert it with `puttygen KEY -O private-openssh`"
     case .publicKey:
       "it is a public key (.pub); the private one is in the file of the same name without .pub"
     case .escapedBreaks:
-      #"its line breaks are spelled \n, as in JSON; make line breaks of them with `sed 's/\\n/\n/g' FILE`"#
+      #"its line breaks are spelled \n, as in JSON; turn them into line breaks with `sed 's/\\n/\n/g' FILE`"#
     case .quotes: "it stands in quotation marks; leave them out"
-    case .indentation: "its lines are indented; take that away with `sed 's/^[[:blank:]]*//' FILE`"
+    case .indentation: "its lines are indented; remove that with `sed 's/^[[:blank:]]*//' FILE`"
     case .lostBreaks:
-      "it stands in one line; its first and last line, with BEGIN and END, have to be lines of their own"
+      "it stands in one line; its first and last line, with BEGIN and END, must be lines of their own"
     case .der:
-      "it is no text but DER; convert a key with `openssl pkey -inform DER -in FILE`, a certificate with `openssl x509 "
-        + "-inform DER -in FILE`, and what is .p12 or .pfx with `openssl pkcs12 -nodes -in FILE`"
+      "it is not text but DER; convert a key with `openssl pkey -inform DER -in FILE`, a certificate with `openssl "
+        + "x509 -inform DER -in FILE`, and a .p12 or .pfx file with `openssl pkcs12 -nodes -in FILE`"
     }
   }
 

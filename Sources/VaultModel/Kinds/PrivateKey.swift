@@ -26,7 +26,7 @@ enum PrivateKey {
         // Programs that use the key as servers have nobody to ask for a passphrase.
         if isEncrypted(block, in: text) {
           throw ValueError(
-            reason: "the private key is encrypted with a passphrase, which `openssl pkey -in FILE` takes away")
+            reason: "the private key is encrypted with a passphrase, which `openssl pkey -in FILE` removes")
         }
         try checkDER(block, in: text)
         return true

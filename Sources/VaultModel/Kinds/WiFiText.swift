@@ -71,7 +71,7 @@ public struct WiFiText: Sendable {
     case "NOPASS": return .nopass
     default:
       guard !type.contains("EAP") else {
-        throw ValueError(reason: "the QR code is of a network with accounts (EAP), which is no single passphrase")
+        throw ValueError(reason: "the QR code is of a network with accounts (EAP), which need more than a passphrase")
       }
       throw ValueError(reason: "the security in the QR code's text ('T:') is none of WPA, WPA2, WPA3, SAE, WEP, nopass")
     }

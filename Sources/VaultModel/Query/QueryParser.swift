@@ -89,11 +89,11 @@ struct QueryParser {
   private mutating func bareWord() throws(QueryError) -> String {
     let start = position
     let word = current == UInt8(ascii: "\"") ? try quoted() : try unquoted()
-    if word.isEmpty { throw QueryError(position: start, reason: "a word to look for is empty") }
+    if word.isEmpty { throw QueryError(position: start, reason: "a search word is empty") }
     if bytes[start] != UInt8(ascii: "\""),
       let symbol = bytes[start..<position].firstIndex(where: { "=~<>".utf8.contains($0) })
     {
-      let reason = "what stands before '\(text(symbol..<symbol + 1))' is not a property or an attribute's name"
+      let reason = "the text before '\(text(symbol..<symbol + 1))' is not a property or an attribute's name"
       throw QueryError(position: start, reason: reason)
     }
     return word

@@ -30,7 +30,7 @@ public enum TimeText: Hashable, Sendable {
       self = .duration(seconds)
     } else if Timestamp.parse(String(text.prefix(Self.dateCount))) != nil {
       throw ValueError(
-        reason: "a time of day has its seconds and its zone: write 2030-01-31T11:30:00Z or 2030-01-31T11:30:00+01:00")
+        reason: "a time of day needs its seconds and its zone: write 2030-01-31T11:30:00Z or 2030-01-31T11:30:00+01:00")
     } else {
       throw ValueError(reason: Self.forms)
     }

@@ -34,7 +34,7 @@ public enum Weakness: Equatable, Sendable {
   public var text: String {
     switch self {
     case .short(let count): "a password must be at least \(Self.shortest) characters; this one has \(count)"
-    case .common: "that password is among the first that anybody tries"
+    case .common: "that password is among those that attackers try first"
     case .pattern: "a password must not just repeat or count"
     }
   }

@@ -53,7 +53,7 @@ extension Access {
     let standing = standing(of: caller)
     if standing.isAdministrator { return .all }
     guard standing.hasAny || standing.isUndecided else {
-      throw .denied("this is for the vault's administrators, and for whom they granted something")
+      throw .denied("this is for the vault's administrators, and for callers with a grant")
     }
     return standing.isConfined ? .program : .user
   }

@@ -13,7 +13,7 @@ extension Access {
     // In a user's vault any process can give its socket such an address, but only the service manager puts a process
     // into a unit.
     guard caller.grantedUnit(isSystem: terms.isSystem) == unit else {
-      throw .denied("whoever asks is not in that unit")
+      throw .denied("the caller is not in that unit")
     }
     _ = try vault.keychain()
     let standing = standing(of: caller)
@@ -34,10 +34,10 @@ extension Access {
   func checkCredential(of grant: Grant, now: Int64) throws(Refusal) {
     guard let id = grant.credential else { return }
     guard let unit = grant.subject.wholeUnit, unit.hasSuffix(".service") else {
-      throw .invalidGrant("a service has credentials: name it alone, as unit:NAME.service")
+      throw .invalidGrant("only a service has credentials: name it alone, as unit:NAME.service")
     }
     guard grant.pattern.isExact else { throw .invalidGrant("a credential is one item: name it without * and ?") }
-    guard grant.rights.contains(.get) else { throw .invalidGrant("a credential is read: the right get is needed") }
+    guard grant.rights.contains(.get) else { throw .invalidGrant("a credential is read, so it needs the right get") }
     let other = book.all.first { _, other in
       other.subject == grant.subject && other.credential == id && other.pattern != grant.pattern
         && other.counts(at: now)

@@ -93,7 +93,7 @@ extension Access {
       permit = self.permit(subject, on: name)
     } else {
       let parts = CallerParts(caller, isSystem: terms.isSystem)
-      if let subject, !parts.isAll(of: subject) { throw .denied("you may ask about yourself alone") }
+      if let subject, !parts.isAll(of: subject) { throw .denied("you may ask only about yourself") }
       permit = self.permit(caller, on: name)
     }
     // The item is not looked up for a subject that cannot have the right: the time of the search would tell whether the

@@ -119,7 +119,7 @@ extension Access {
     guard vault.state.kind == .unlocked else { throw vault.locked }
     guard let ids = book.confined[subject] else { throw noSuchGrant(subject) }
     guard !book.all.contains(where: { $0.grant.subject == subject }) else {
-      throw .invalidGrant("\(subject) still has grants; `vault revoke` takes them back first")
+      throw .invalidGrant("\(subject) still has grants; revoke them first with `vault revoke`")
     }
     try change(keychain, removing: ids, adding: []) { $0.forget(subject) }
     vault.log.info("\(subject) is no longer held to its grants, by uid \(caller.uid)")
@@ -263,19 +263,19 @@ extension Access {
   private func check(_ subject: Subject, _ rights: Rights, for caller: Caller) throws(Refusal) {
     if terms.isSystem {
       guard !subject.namesProgram else {
-        throw .invalidGrant("in the system's vault no grant counts by what a process runs: name its user: or unit:")
+        throw .invalidGrant("in the machine's vault no grant goes by what a process runs: name its user: or unit:")
       }
       return
     }
     guard subject.isConfining else { return }
     guard !rights.contains(.admin) else {
-      throw .invalidGrant("a program that is held to its grants is never an administrator")
+      throw .invalidGrant("a program that has its grants alone is never an administrator")
     }
     let namesClient = subject.parts.contains { part in
       if case .executable(let path) = part { ["/vault", "/vaultd"].contains { path.hasSuffix($0) } } else { false }
     }
     if namesClient || CallerParts(caller, isSystem: false).isAll(of: subject) {
-      throw .invalidGrant("\(subject) is the program that you ask with, which would have this grant alone")
+      throw .invalidGrant("\(subject) is the program with which you ask, which would then have this grant alone")
     }
   }
 

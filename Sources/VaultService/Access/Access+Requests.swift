@@ -45,7 +45,7 @@ extension Access {
       let seconds = requests.cooling(RequestTarget(subject, name), now: vault.clock.boot())
     else { return nil }
     let minutes = (seconds + 59) / 60
-    return .denied("an administrator has denied this; it may be asked for again in \(Seconds.format(minutes * 60))")
+    return .denied("an administrator has denied this; it may be requested again in \(Seconds.format(minutes * 60))")
   }
 
   /// The subject as which a caller asks, in the form that grants name: its user and its service. In a user's vault, for
@@ -124,7 +124,7 @@ extension Access {
       if terms.isForGood {
         try grant(request, terms, caller)
       } else if !requests.approve(request, item, terms, by: caller.uid, now: vault.clock.boot()) {
-        throw .busy("as many approvals count as the vault keeps")
+        throw .busy("as many approvals are in effect as the vault keeps")
       }
       return request
     }
@@ -134,11 +134,11 @@ extension Access {
     of request: PendingRequest, _ terms: ApprovalTerms, _ process: Int32?, _ caller: Caller
   ) throws(Refusal) {
     if CallerParts(caller, isSystem: self.terms.isSystem).isAll(of: request.target.subject) {
-      throw .denied("whoever asked may not approve it")
+      throw .denied("the caller that asked may not approve it")
     }
     guard terms.isOfSession else { return }
     guard request.asker.started != nil else {
-      throw .invalidGrant("nothing tells the process that asked from a later one of its number")
+      throw .invalidGrant("the process that asked cannot be told from a later one with its number")
     }
     if let process, process != request.asker.pid {
       throw .busy("another process of that subject has asked meanwhile")
@@ -148,7 +148,7 @@ extension Access {
   /// Gives a grant for what a request asks for, in addition to the subject's rights on that name.
   private func grant(_ request: PendingRequest, _ terms: ApprovalTerms, _ caller: Caller) throws(Refusal) {
     guard let pattern = try? ItemPattern(request.target.name.text), pattern.isExact else {
-      throw .invalidGrant("the name has a * or a ? in it, and a grant for it would be one for other items, too")
+      throw .invalidGrant("the name has a * or a ? in it, so a grant for it would be one for other items, too")
     }
     let now = vault.newestTime
     let until = terms.seconds.map { Seconds.after($0, now) }
@@ -156,7 +156,7 @@ extension Access {
     let old = book.all.first { $0.grant.subject == request.target.subject && $0.grant.pattern == pattern }?.grant
     if let old, old.counts(at: now) {
       guard old.until == until else {
-        throw .invalidGrant("there is a grant for the same already that ends at another time; change that one")
+        throw .invalidGrant("there is already a grant for the same that ends at another time; change that one")
       }
       rights.formUnion(old.rights)
     }

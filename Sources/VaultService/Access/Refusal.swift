@@ -97,7 +97,7 @@ package enum Refusal: Error, Equatable {
     case .overtaken: self = .busy(error.text)
     case .tooLarge(let limit): self = .tooLarge(limit: limit)
     case .newer(let version):
-      let reason = "the store was written by a later vault (format \(version))"
+      let reason = "the store was written by a newer version of vault (format \(version))"
       self = .corrupt(reason, isNewer: true, advice: "use that one")
     case .corrupt(let reason): self = .corrupt(reason, isNewer: false, advice: nil)
     case .distrusted(let reason, let advice): self = .corrupt(reason, isNewer: false, advice: advice)
@@ -137,7 +137,7 @@ package enum Refusal: Error, Equatable {
     case .accountExpired(let reason), .presenceFailed(let reason): Obstacle(reason)
     // A wrong fingerprint costs no wait; only typed answers do.
     case .authenticationFailed(SlotKind.pam.name, let wait):
-      Obstacle(wait > 0 ? "login password not accepted" : "fingerprint not recognised")
+      Obstacle(wait > 0 ? "login password not accepted" : "fingerprint not recognized")
     case .authenticationFailed: Obstacle("not accepted")
     case .backingOff(_, let milliseconds):
       Obstacle("too soon after a wrong answer, wait \((milliseconds + 999) / 1000) s")
@@ -174,19 +174,19 @@ extension VaultError {
   package var text: String {
     switch self {
     case .noVault: "there is no vault"
-    case .vaultExists: "there is a vault already"
+    case .vaultExists: "there is already a vault"
     case .inUse(let pid): "another vaultd \(pid.map { "(pid \($0)) " } ?? "")serves this vault"
     case .locked: "the vault is locked"
     case .noSuchItem: "there is no such item"
     case .noSuchVersion(let number): "there is no version \(number)"
-    case .alreadyExists: "there is an item of this name already"
+    case .alreadyExists: "there is already an item of this name"
     case .expired: "the item has expired"
-    case .notAllowed: "the item asks for a person"
-    case .neverRead: "its key is never read, and only a generated one takes its place"
+    case .notAllowed: "the item requires a person"
+    case .neverRead: "its key is never read, and only a generated key can replace it"
     case .corrupt(let reason): reason
     case .distrusted(let reason, let advice): Obstacle(reason, advice).sentence
     case .secondStore(let reason): "the second store, which the rekey fills, is not what was written: \(reason)"
-    case .newer(let version): "the store was written by a later vault (format \(version)); use that one"
+    case .newer(let version): "the store was written by a newer version of vault (format \(version)); use that one"
     case .storage(let reason), .permissions(let reason), .invalidValue(let reason): reason
     case .tooLarge(let limit): "the limit is \(limit) bytes"
     case .lastSlot: "it is the last slot"

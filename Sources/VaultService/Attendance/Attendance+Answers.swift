@@ -60,7 +60,7 @@ extension Attendance {
     // Checked again now, because the agent's user may have lost the right to hear of this inquiry.
     guard agents.contains(where: { $0.isProcess(of: caller) && $0.told.contains(number) && mayHear($0, of: inquiry) })
     else {
-      throw .denied("it was not asked of this process")
+      throw .denied("this process was not asked")
     }
     return inquiry
   }

@@ -64,9 +64,9 @@ package final class Attendance: SecretHolder {
     let words = faces.joined(separator: " ")
     return try vault.audit.recording(.attend, caller, nil, detail: words, needs: .nothing) { () throws(Refusal) in
       try access.checkOpener(caller)
-      guard caller.started != nil else { throw .denied("nothing tells this process from a later one of its number") }
+      guard caller.started != nil else { throw .denied("this process cannot be told from a later one with its number") }
       guard agents.count < Self.most, agents.count(where: { $0.caller.uid == caller.uid }) < Self.mostOfOne else {
-        throw .busy("as many agents attend as the vault takes")
+        throw .busy("as many agents attend as the vault allows")
       }
       let agent = Agent(
         nextAgent, caller, Asker(caller, isSystem: access.terms.isSystem), faces, since: vault.clock.wall(), refused,

@@ -255,7 +255,7 @@ package final class AuditReading: SecretHolder {
       if now != .all { scope = now }
       return
     }
-    guard now == .all else { throw .denied("you may read no more than what is about yourself now") }
+    guard now == .all else { throw .denied("you may now read only what is about yourself") }
   }
 
   private func meet(_ number: Int64, _ entry: AuditEntry, _ found: inout [Found]) {

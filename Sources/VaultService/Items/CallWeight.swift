@@ -66,7 +66,7 @@ package struct CallWeight {
     }
     if bytes > Self.maximumBytes {
       throw .tooMuch(
-        "one call deletes or seals anew up to \(Self.maximumBytes >> 20) MiB of values that are there")
+        "one call deletes or reseals up to \(Self.maximumBytes >> 20) MiB of existing values")
     }
     if computing > KeyCost.turn {
       throw .tooMuch(

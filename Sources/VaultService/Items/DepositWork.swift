@@ -49,8 +49,8 @@ package final class DepositWork: SecretHolder, Runner.Work {
       waiting = rest
       guard rest.isEmpty else { return .again }
     } catch {
-      vault.audit.record(.deposit, .failed, nil, detail: "what was left could not be taken in")
-      vault.log.error("what was left could not be taken in, and waits on: \(error.text)")
+      vault.audit.record(.deposit, .failed, nil, detail: "deposits could not be taken in")
+      vault.log.error("deposits could not be taken in, and keep waiting: \(error.text)")
     }
     stop()
     let atEnd = atEnd

@@ -97,7 +97,7 @@ extension Items {
       case .failure(let refusal): return .failure(refusal)
       }
     }
-    return .success(.fault("the token was made with no key of this item's"))
+    return .success(.fault("the token was not made with a key of this item"))
   }
 
   /// The key that is a version of an item's value: the current version or, with a digest, the version whose record has

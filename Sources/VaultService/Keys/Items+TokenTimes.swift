@@ -18,7 +18,7 @@ extension Items {
     guard token.expires > newest else {
       return .misconfigured(
         "the store knows of a time that is \(Self.span(from: now, to: newest)) ahead of the clock, by which the "
-          + "token would have expired: set the clock or, where it is right, run `vault clock repair`")
+          + "token would have expired: set the clock, or if it is right, run `vault clock repair`")
     }
     if let subject, let refusal = revoked(subject, name, madeAt: now, keychain) { return refusal }
     guard newest == now, now > issuedUnnoted else { return nil }
@@ -37,7 +37,7 @@ extension Items {
     else { return nil }
     return .misconfigured(
       "the tokens of that subject are revoked up to a time that is \(Self.span(from: now, to: end)) ahead of the "
-        + "clock: set the clock or, where it is right, take the entry off the item's list with `vault edit`")
+        + "clock: set the clock, or if it is right, remove the entry from the item's list with `vault edit`")
   }
 
   private static func span(from now: Int64, to time: Int64) -> String { Seconds.format(Seconds.from(now, to: time)) }

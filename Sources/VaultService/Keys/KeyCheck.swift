@@ -85,7 +85,7 @@ enum KeyCheck {
     } catch .encrypted {
       throw ValueError(
         reason:
-          "the key is encrypted with a passphrase, which `ssh-keygen -p -N '' -f FILE` or `openssl pkey` takes away"
+          "the key is encrypted with a passphrase, which `ssh-keygen -p -N '' -f FILE` or `openssl pkey` removes"
       )
     } catch {
       // Another form of the key is a better reason than what is missing or damaged in it.

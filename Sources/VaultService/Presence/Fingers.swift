@@ -14,7 +14,7 @@ package enum Fingers: Equatable {
   package var obstacle: Obstacle? {
     switch self {
     case .fingers: nil
-    case .noBus: Obstacle("there is no system bus, over which fprintd is asked")
+    case .noBus: Obstacle("there is no system bus on which to ask fprintd")
     case .noService: Obstacle("fprintd is not installed")
     case .noReader: Obstacle("there is no fingerprint reader")
     case .noEnrolledFinger: Obstacle("no finger is enrolled", "see fprintd-enroll(1)")

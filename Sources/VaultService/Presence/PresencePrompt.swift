@@ -34,7 +34,7 @@ final class PresencePrompt {
       start()
     } else if let first = askers.first {
       first.conversation.tell(.info, method: "pam", text: "Also asked \(purpose.phrase)")
-      conversation.tell(.info, method: "pam", text: "Another program asks already; its prompt is for both")
+      conversation.tell(.info, method: "pam", text: "Another program is already asking; its prompt serves both")
     }
   }
 

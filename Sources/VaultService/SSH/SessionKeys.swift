@@ -90,7 +90,7 @@ package final class SessionKeys: SecretHolder {
     let end = constraints.lifetime.map { vault.clock.boot() + Int64($0) * 1_000_000_000 }
     let added = SessionKey(key, comment, constraints, end: end)
     remove(added.blob)
-    guard keys.count < Self.most else { throw .busy("the agent has as many keys as it takes") }
+    guard keys.count < Self.most else { throw .busy("the agent has as many keys as it can hold") }
     keys.append(added)
     watch()
   }

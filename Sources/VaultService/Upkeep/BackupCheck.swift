@@ -60,8 +60,8 @@ package final class BackupCheck: SecretHolder, Runner.Work {
   private static var failed: Refusal {
     Refusal(
       VaultError.distrusted(
-        "the check of the store failed, so the backup counts for nothing",
-        advice: "`vault verify` says what is wrong, `vault salvage` saves what is whole"))
+        "the check of the store failed, so the backup is not valid",
+        advice: "`vault verify` says what is wrong, `vault salvage` saves what is intact"))
   }
 
   private func conclude(_ outcome: Outcome) {

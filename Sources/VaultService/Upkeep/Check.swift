@@ -137,7 +137,7 @@ package final class Check: Runner.Work {
   private func tellFailure(_ result: Verification) {
     let count = result.findings.count + result.omitted
     let cause = "the check of the store found \(Counted.text(count, "thing")) wrong"
-    vault.log.error("\(cause), so nothing is written to it; `vault verify` names all of it")
+    vault.log.error("\(cause), so nothing more is written to it; `vault verify` lists everything")
     for finding in result.findings.prefix(10) { vault.log.error("\(finding.kind.rawValue): \(finding.text)") }
     vault.hooks.announce(.integrityFailed(cause))
   }

@@ -161,7 +161,7 @@ package final class RekeyWork: SecretHolder, Runner.Work {
       // The second store is closed by now; nobody else could read it while it was open here.
       upkeep.giveUpRekey(keychain, slots, because: error)
     default:
-      vault.log.warning("the rekey rests: \(error.text)")
+      vault.log.warning("the rekey pauses: \(error.text)")
       problem = error
       readers.end(.failure(Refusal(error)), in: vault.waiting.turns)
     }

@@ -82,7 +82,7 @@ extension Upkeep {
     guard keychain.hasPortableSlot else {
       throw .unavailable(
         SlotKind.recovery.name,
-        "nothing but a password or a recovery code opens a backup, and the vault has none that can be read",
+        "only a password or a recovery code opens a backup, and the vault has none that can be read",
         "make a new vault and copy the items into it")
     }
     do throws(VaultError) {

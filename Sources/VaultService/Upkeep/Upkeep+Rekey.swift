@@ -130,7 +130,7 @@ extension Upkeep {
     } catch {
       switch error {
       case .corrupt, .distrusted, .secondStore: giveUpRekey(keychain, because: error)
-      default: vault.log.warning("the rekey rests: \(error.text)")
+      default: vault.log.warning("the rekey pauses: \(error.text)")
       }
       return error
     }

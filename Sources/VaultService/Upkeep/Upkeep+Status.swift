@@ -23,15 +23,15 @@ extension Upkeep {
     if let problem = check.problem {
       warnings.append(
         VaultWarning(
-          .integrity, "the store could not be checked: \(problem.text)", "`vault verify` begins again"))
+          .integrity, "the store could not be checked: \(problem.text)", "`vault verify` starts again"))
     }
     if keychain.isCopy { warnings.append(Self.copied) }
-    if let problem = rekey?.problem { warnings.append(VaultWarning(.rekey, "the rekey rests: \(problem.text)")) }
+    if let problem = rekey?.problem { warnings.append(VaultWarning(.rekey, "the rekey pauses: \(problem.text)")) }
     if let givenUp = givenUpRekey {
       warnings.append(
         VaultWarning(
           .rekey, "a rekey was given up: \(givenUp.reason)",
-          "the vault has the key and the ways in that it had; `vault rekey` begins anew", since: givenUp.time))
+          "the vault keeps its key and its ways in; `vault rekey` starts again", since: givenUp.time))
     }
     if let problem = vault.store.bootKeyProblem {
       warnings.append(VaultWarning(.bootKey, problem, "`always` items are served only after an unlock"))
@@ -39,11 +39,11 @@ extension Upkeep {
     if let problem = vault.audit.problem {
       let effect =
         if !vault.audit.isRequired {
-          "what happens may be missing in it"
+          "entries may be missing in it"
         } else if keychain.hasFailed {
-          "nothing is answered but what finds out what is left, and saves it"
+          "only calls that check or save the store are answered"
         } else {
-          "nothing is answered until it can"
+          "no call is answered until it can be written"
         }
       warnings.append(VaultWarning(.audit, "the audit log cannot be written: \(problem)", effect))
     }
@@ -59,13 +59,13 @@ extension Upkeep {
       warnings.append(
         VaultWarning(
           .deposits, kept == 1 ? "a deposit was kept aside" : "\(kept) deposits were kept aside",
-          "`vault deposits` shows what, and why"))
+          "`vault deposits` lists them, with the reasons"))
     }
     if keychain.newestTime > vault.clock.wall() {
       warnings.append(
         VaultWarning(
           .clock, "the clock is behind the newest time in the store",
-          "expiry counts from the later one; set the clock or, where it is right, run `vault clock repair`"))
+          "expiry counts from the later one; set the clock, or if it is right, run `vault clock repair`"))
     }
     return warnings
   }
@@ -83,7 +83,7 @@ extension Upkeep {
     return [
       VaultWarning(
         .memory, "\(made.unlocked) of \(made.total) buffers for secrets could not be locked in memory",
-        "raise RLIMIT_MEMLOCK, or they may reach the swap")
+        "raise RLIMIT_MEMLOCK, or they may be written to swap")
     ]
   }
 }

@@ -24,7 +24,7 @@ extension Authentication {
         if let kept { conversation.isProven(by: kept) }
         succeed(opened.vaultKey, opened.slot)
       case .failure(.authenticationFailed) where tried.count < slots.count:
-        let reason = "\(slots.count - tried.count) slots were not tried, with which it would take too long"
+        let reason = "\(slots.count - tried.count) slots were not tried, because that would take too long"
         conversation.fail(.corrupt(reason, isNewer: false, advice: nil))
       case .failure(let fault): conversation.fail(fault)
       }

@@ -82,7 +82,7 @@ final class CarriedSlots {
 
   private func leaveOut(_ slot: SlotRecord, because reason: String, _ rest: ArraySlice<SlotRecord>) {
     leftOut.append(slot.id)
-    conversation.tell(.info, method: slot.kind.name, text: "slot \(slot.id) does not come along: \(reason)")
+    conversation.tell(.info, method: slot.kind.name, text: "slot \(slot.id) is left out: \(reason)")
     goOn(rest)
   }
 
@@ -106,7 +106,8 @@ final class CarriedSlots {
     let caller = Backoff.Source(uid: conversation.caller.uid, method: slot.kind.name)
     if case .backingOff(_, let milliseconds)? = ways.attempts.wait(for: caller) {
       let wait = (milliseconds + 999) / 1000
-      conversation.tell(.info, method: slot.kind.name, text: "after a wrong answer the next question waits \(wait) s")
+      conversation.tell(
+        .info, method: slot.kind.name, text: "after a wrong answer the next question comes after \(wait) s")
       _ = ways.timer.after(Int64(milliseconds) * 1_000_000) { [weak self, weak conversation] in
         if conversation?.isOver == false { self?.ask(slot, rest, tries: tries) }
       }
@@ -114,7 +115,8 @@ final class CarriedSlots {
     }
     let label = slot.label.isEmpty ? "" : ", \(slot.label)"
     let what = "\(slot.kind == .login ? "Login password" : "Vault password") of slot \(slot.id)\(label)"
-    let choice = isNeeded(slot, rest) ? "nothing else that lasts would open the vault" : "empty leaves it out"
+    let choice =
+      isNeeded(slot, rest) ? "no other password or recovery code would open the vault" : "empty leaves it out"
     let text = "\(tries > 1 ? "That is not it. " : "")\(what), to keep it (\(choice))"
     conversation.ask(.secret, method: slot.kind.name, text: text) { [self] typed in
       guard typed.count > 0 else { return goOn(without: slot, rest) }
@@ -171,7 +173,7 @@ final class CarriedSlots {
   }
 
   private func newCode(_ slot: SlotRecord, _ rest: ArraySlice<SlotRecord>) {
-    let text = "slot \(slot.id) gets a new recovery code; the old one will not open the vault any more"
+    let text = "slot \(slot.id) gets a new recovery code; the old one will no longer open the vault"
     conversation.tell(.info, method: slot.kind.name, text: text)
     let new = NewSlot(
       ways: ways, conversation: conversation, id: slot.id, label: slot.label, vaultKey: nextKey,

@@ -21,7 +21,7 @@ extension JSONWebToken {
       if dots.count > 2 { break }
     }
     guard dots.count == 2, dots[0] > 0, dots[1] > dots[0] + 1, dots[1] + 1 < text.byteCount else {
-      throw .malformed("it has not three parts with a point between them")
+      throw .malformed("it does not have three parts with a point between them")
     }
     let header = try Self.readHeader(Self.decode(text.extracting(0..<dots[0]), "header"))
     let payload = try Self.decode(text.extracting(dots[0] + 1..<dots[1]), "payload")

@@ -30,7 +30,7 @@ public struct TokenFault: Error, Hashable, Sendable {
   /// The fault of a token that is valid except for its revocation.
   public static var revoked: TokenFault { TokenFault(.revoked, "the token was revoked") }
 
-  static func malformed(_ reason: String) -> TokenFault { TokenFault(.malformed, "this is no token: \(reason)") }
+  static func malformed(_ reason: String) -> TokenFault { TokenFault(.malformed, "this is not a token: \(reason)") }
 
   static func notBase64(_ part: String) -> TokenFault { .malformed("its \(part) is not base64url without padding") }
 

@@ -74,7 +74,7 @@ extension Keychain {
     let table = try knownDeposits()
     let (own, all) = (table.sizes(of: tag), table.all)
     guard own.count < Self.mostDepositsOfOne, own.bytes + size <= Self.mostDepositBytesOfOne else {
-      throw .invalidValue("as much of yours waits as the vault keeps")
+      throw .invalidValue("as many of your deposits wait as the vault keeps")
     }
     guard all.count < Self.mostDeposits, all.bytes + size <= Self.mostDepositBytes else {
       throw .invalidValue("as much waits as the vault keeps")

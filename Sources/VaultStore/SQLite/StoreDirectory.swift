@@ -17,7 +17,7 @@ import Glibc
     if descriptor < 0 {
       switch errno {
       case ENOENT: return nil
-      case ENOTDIR, ELOOP: throw .permissions("\(path): is a symbolic link or no directory; it must be a directory")
+      case ENOTDIR, ELOOP: throw .permissions("\(path): is a symbolic link or not a directory; it must be a directory")
       case let number: throw SystemCall.error("open", path, number)
       }
     }

@@ -23,7 +23,7 @@ extension Keychain {
     if hasFailed {
       throw .distrusted(
         "the check of the store failed, so no backup is made of it",
-        advice: "`vault salvage` makes one of what is whole")
+        advice: "`vault salvage` makes one of what is intact")
     }
     try checkFewRows()
     guard let wrapped = try database.key(KeyName.vault(.afterFirstUnlock)) else {

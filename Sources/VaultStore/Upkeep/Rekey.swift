@@ -77,7 +77,7 @@ public final class Rekey {
     _ = try source.unwrap(.always, under: .vault, vaultKey)
     try Self.checkRoom(for: source)
     guard try source.removeStaleStore() else {
-      throw .storage("\(Self.path(in: source)) is none of this vault's; move it elsewhere")
+      throw .storage("\(Self.path(in: source)) does not belong to this vault; move it elsewhere")
     }
     let path = Self.path(in: source)
     do throws(VaultError) {

@@ -19,7 +19,7 @@ import VaultTesting
     }
     try check(["none"], 66, "or it has expired")
     for word in ["../web", "/web", "a//b", ""] { try check([word], 64, "not a valid item name") }
-    try check(["prod", "more"], 64, "not the words")
+    try check(["prod", "more"], 64, "these words do not belong to")
     #expect(try stand.sandbox.run(["helper", name, "--wait"]).errors.contains("--wait needs a value"))
     try stand.sandbox.must(["lock"])
     try check(["prod"], 75, "locked")

@@ -60,7 +60,7 @@ final class CommandFace: Face {
     guard let line else { throw .unavailable("the command ended with 0 and without an answer") }
     switch kind {
     case .secret, .visible:
-      guard isText(line) else { throw .unavailable("the command wrote what is no text in UTF-8") }
+      guard isText(line) else { throw .unavailable("the command wrote something that is not UTF-8 text") }
       return .typed(line)
     case .choice:
       if matches(line, "yes") { return .yes }
@@ -73,7 +73,7 @@ final class CommandFace: Face {
     case .presence: break
     }
     // The line is not told, because it may be a secret.
-    throw .unavailable("the command wrote another answer than those that were offered")
+    throw .unavailable("the command wrote an answer that was not offered")
   }
 
   private static func matches(_ line: borrowing SecretBuffer, _ word: StaticString) -> Bool {
@@ -105,7 +105,7 @@ final class CommandFace: Face {
       let over = over
       // From here on only the thread uses the run.
       thread = WorkThread { if (try? run.wait(until: over)) == 1 { dismissed.raise() } }
-      if thread == nil { throw .unavailable("no thread can be started") }
+      if thread == nil { throw .unavailable("cannot start a thread") }
     }
 
     func end() {

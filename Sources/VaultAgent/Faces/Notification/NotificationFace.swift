@@ -43,7 +43,7 @@ final class NotificationFace: Face {
         default: return .no
         }
       case .closedByPerson: return .dismissed
-      case .closed: throw .unavailable("the notification was closed, by nobody's hand")
+      case .closed: throw .unavailable("the notification was closed, but by nobody")
       }
     }
   }
@@ -100,7 +100,7 @@ final class NotificationFace: Face {
       thread = WorkThread { [self] in watch() }
       guard thread != nil else {
         server.close(number)
-        throw .unavailable("no thread can be started")
+        throw .unavailable("cannot start a thread")
       }
     }
 

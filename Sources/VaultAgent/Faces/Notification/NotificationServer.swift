@@ -48,7 +48,7 @@
     }
     owner = try findOwner(withdrawal)
     let reply = try call("GetCapabilities", until: withdrawal) { (_) throws(FaceError) in }
-    guard let list = reply.strings() else { throw .unavailable("the notification server answers nonsense") }
+    guard let list = reply.strings() else { throw .unavailable("the notification server's answer is not understood") }
     capabilities = Set(list)
   }
 
@@ -69,7 +69,7 @@
       try message.append(signed: content.stays ? 0 : -1)
     }
     guard let number = reply.unsigned(), number != 0 else {
-      throw .unavailable("the notification server answers nonsense")
+      throw .unavailable("the notification server's answer is not understood")
     }
     return number
   }

@@ -59,7 +59,7 @@ struct AssuanReader: ~Copyable {
     if begins(line, "ERR ") { return .failed(try number(line, from: 4)) }
     if isWord(line, "S") { return .other }
     // `INQUIRE` asks for data that this client does not have, and `END` answers nothing.
-    throw .malformed("a line is no reply")
+    throw .malformed("a line is not a reply")
   }
 
   private static func isWord(_ line: Span<UInt8>, _ word: StaticString) -> Bool {
@@ -100,7 +100,7 @@ struct AssuanReader: ~Copyable {
         continue
       }
       guard index + 2 < line.count, let high = hexDigit(line[index + 1]), let low = hexDigit(line[index + 2]) else {
-        throw .malformed("an escape is no byte")
+        throw .malformed("an escape is not a byte")
       }
       data.append(high << 4 | low)
       index += 3

@@ -88,7 +88,7 @@ final class PinentryFace: Face {
         // The question was withdrawn, or pinentry went away. The vault waits for the finger all the same.
       }
     }
-    guard let thread else { throw .unavailable("there is no room for a thread") }
+    guard let thread else { throw .unavailable("cannot start a thread") }
     shown = (thread, stop)
   }
 

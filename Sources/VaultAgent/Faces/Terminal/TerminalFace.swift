@@ -42,19 +42,19 @@ final class TerminalFace: Face {
   ) throws(FaceError) -> Answer {
     switch question.kind {
     case .secret, .visible:
-      let prompt = "\(Printable.line(question.prompt)) (nothing: not now): "
+      let prompt = "\(Printable.line(question.prompt)) (Enter: not now): "
       let typed = try line.read(prompt, hidden: question.kind == .secret, until: withdrawal)
       guard typed.count > 0 else { return .dismissed }
       return .typed(typed)
     case .choice:
-      switch try choose("yes or no (y/n, nothing: not now): ", "yn", line, withdrawal) {
+      switch try choose("yes or no (y/n, Enter: not now): ", "yn", line, withdrawal) {
       case "y": return .yes
       case "n": return .no
       default: return .dismissed
       }
     case .approval(let session):
       let offer = session ? "once (o), this process (s), always (a)" : "once (o), always (a)"
-      let prompt = "allow \(offer), or deny (d); nothing: not now: "
+      let prompt = "allow \(offer), or deny (d); Enter: not now: "
       switch try choose(prompt, session ? "osad" : "oad", line, withdrawal) {
       case "o": return .once
       case "s": return .session
@@ -96,7 +96,7 @@ final class TerminalFace: Face {
         // The question was withdrawn, or the terminal went away. The vault waits for the finger all the same.
       }
     }
-    guard let thread else { throw .unavailable("there is no room for a thread") }
+    guard let thread else { throw .unavailable("cannot start a thread") }
     shown = (thread, stop)
   }
 
