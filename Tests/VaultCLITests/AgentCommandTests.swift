@@ -52,7 +52,7 @@ import VaultTesting
     try stand.attend(faces: "command", [:])
     for _ in 0..<2 {
       let refused = try stand.sandbox.run("get", "bank")
-      #expect(refused.status != 0 && refused.errors.contains("did not want to answer"), "\(refused)")
+      #expect(refused.status != 0 && refused.errors.contains("declined to answer"), "\(refused)")
     }
     let questions = try stand.runs().filter { $0.object?["about"] as? String == "presence" }
     #expect(questions.count == 1)

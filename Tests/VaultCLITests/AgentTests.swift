@@ -90,7 +90,7 @@ import VaultTesting
     try terminal.expect("Vault password")
     terminal.type("")
     let refused = try reader.outcome()
-    #expect(refused.status != 0 && refused.errors.contains("did not want to answer"), "\(refused)")
+    #expect(refused.status != 0 && refused.errors.contains("declined to answer"), "\(refused)")
     let again = try sandbox.run("get", "bank")
     #expect(again.status == refused.status && again.errors == refused.errors)
     #expect(count("asks for `bank`", in: terminal.screen) == 1)

@@ -90,7 +90,7 @@ import VaultWire
     let sandbox = try sandbox(script)
     defer { sandbox.close() }
     let terminal = try Terminal(sandbox, ["edit", "web"], environment: editor(sandbox))
-    try terminal.expect("is more than 1 MiB")
+    try terminal.expect("is longer than 1 MiB")
     try terminal.expect("Edit it again? [y/N] ")
     terminal.type("y")
     #expect(try terminal.wait() == 0)
