@@ -35,15 +35,20 @@ enum FileInput {
   ) throws(Failure) -> SecretBuffer {
     if path == "-" { return try readAll(STDIN_FILENO, limit: limit, name: "standard input", ofMore: advice) }
     let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY)
-    guard descriptor >= 0 else { throw Failure(.io, "cannot open \(path): \(Output.describe(errno))") }
+    guard descriptor >= 0 else { throw cannotOpen(path, errno) }
     defer { close(descriptor) }
     return try readAll(descriptor, limit: limit, name: path, ofMore: advice)
+  }
+
+  private static func cannotOpen(_ path: String, _ code: Int32) -> Failure {
+    if path.isEmpty { return Failure(.usage, "`` is no name of a file", "name one") }
+    return Failure(.io, "cannot open \(path): \(Output.describe(code))")
   }
 
   /// Reads a regular file that no program has open for writing. Never blocks.
   static func readRegularFile(_ path: String, limit: Int) throws(Failure) -> SecretBuffer {
     let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
-    guard descriptor >= 0 else { throw Failure(.io, "cannot open \(path): \(Output.describe(errno))") }
+    guard descriptor >= 0 else { throw cannotOpen(path, errno) }
     defer { close(descriptor) }
     var status = stat()
     guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {

@@ -8,7 +8,7 @@ internal import VaultModel
 /// leaves nothing behind. A process that SIGKILL ends leaves the temporary file, named `.vault-new-` and six
 /// characters.
 final class NewFile {
-  private let path: String
+  let path: String
   /// The folder, as an O_PATH descriptor.
   let folder: Int32
   /// The final and the temporary name in the folder.
@@ -139,7 +139,12 @@ final class NewFile {
 
   /// Sets the final mode, then waits until all of the file is on the disk.
   func sync() throws(Failure) {
-    if mode != 0o600, fchmod(descriptor, mode) != 0 { throw Self.failure("set the mode of \(path)", errno) }
+    var status = stat()
+    // The process's umask may have taken rights away. Some file systems have no modes, and 0600 is then a wish.
+    let isRight = unsafe fstat(descriptor, &status) == 0 && status.st_mode & 0o7777 == mode
+    if !isRight, fchmod(descriptor, mode) != 0, mode != 0o600 {
+      throw Self.failure("set the mode of \(path)", errno)
+    }
     guard fsync(descriptor) == 0 else { throw Self.failure("write \(path)", errno) }
   }
 

@@ -158,6 +158,56 @@ import VaultWire
     #expect(unclear.adopted == nil)
   }
 
+  /// The time that a comparison takes must grow with the text, and not with the number of its values as well.
+  @Test("many places of one value, all alike, are compared in a moment", .timeLimit(.minutes(1))) func many() throws {
+    let count = 20_000
+    let source = String(repeating: "{\"a\": {{ vault \"k\" }}}\n", count: count)
+    let same = try rewrite(source, ["k": "1"]) { "# 1 1 1\n" + $0 + String(repeating: "1", count: count) }
+    #expect(same.fates == (0..<count).map { .stands($0 + 2) })
+    let lines = (0..<count).map { "k\($0): {{ vault \"k\" }}\n" }.joined()
+    let changed = try rewrite(lines, ["k": "secret"]) { $0.replacing("secret", with: "other") }
+    #expect(changed.fates == (0..<count).map { .replaced($0 + 1) })
+    let braces = String(repeating: "x {{ \"{{\" }}\n", count: count)
+    #expect(try rewrite(braces + "{{ vault \"k\" }}\n", ["k": "secret"]) { "new\n" + $0 }.adopted != nil)
+  }
+
+  /// Returns true if the text before `end` in `text` is the one before `place` in `rendered`: one by one, as the
+  /// index must find it.
+  private static func isSame(_ rendered: [UInt8], _ place: Int, _ text: [UInt8], _ end: Int) -> Bool {
+    var known: [UInt8] = []
+    let needsGap = unsafe Context.forEachByte(before: place, in: rendered.span.bytes) { known.append($0) }
+    var left = end
+    for byte in known {
+      while left > 0, Context.isBlank(text[left - 1]) { left -= 1 }
+      guard left > 0, text[left - 1] == byte else { return false }
+      left -= 1
+    }
+    return needsGap ? Context.isApart(text.span, &left) : true
+  }
+
+  @Test("the index of contexts finds just those that stand before a place") func contexts() throws {
+    var found = 0
+    for _ in 0..<300 {
+      func random(_ count: Int) -> [UInt8] { (0..<count).map { _ in Array("ab:, \n{".utf8).randomElement()! } }
+      let (rendered, text) = (random(60), random(60))
+      let places = (0..<12).map { _ in
+        let place = Int.random(in: 0...rendered.count)
+        return place..<place
+      }
+      let index = unsafe ContextIndex(rendered.span.bytes, before: places)
+      for end in 0...text.count {
+        var entries: Set<Int> = []
+        unsafe index.forEach(before: end, in: text.span.bytes) { entries.insert($0) }
+        for (number, place) in places.enumerated() {
+          let isSame = Self.isSame(rendered, place.lowerBound, text, end)
+          #expect(entries.contains(index.numbers[number]) == isSame, "\(rendered) \(place) \(text) \(end)")
+          if isSame { found += 1 }
+        }
+      }
+    }
+    #expect(found > 100)
+  }
+
   @Test("an empty value has no place") func empty() throws {
     let result = try rewrite("a={{ vault \"k\" }}\n", ["k": ""]) { $0 + "b\n" }
     #expect(result.adopted == nil && result.fates == [.empty])

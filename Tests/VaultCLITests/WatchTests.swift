@@ -142,6 +142,25 @@ import VaultTesting
     #expect(try terminal.wait() == 143)
   }
 
+  @Test("SIGTERM ends it at once while the daemon answers nobody") func frozen() throws {
+    let sandbox = try sandbox()
+    defer { sandbox.close() }
+    let command = "echo ran; until [ -e \(sandbox.home)/go ]; do :; done"
+    let terminal = try Terminal(sandbox, ["watch", "--now", "--exec", command, "web"])
+    try terminal.expect("ran")
+    try sandbox.signalDaemon(SIGSTOP)
+    defer { try? sandbox.signalDaemon(SIGCONT) }
+    try sandbox.write("", to: "go")
+    // After the end of the command, the watcher sends a receipt, and would wait for the daemon for five seconds.
+    try wait(for: "the end of the command") {
+      try String(contentsOfFile: "/proc/\(terminal.pid)/task/\(terminal.pid)/children", encoding: .utf8).isEmpty
+    }
+    let began = ContinuousClock.now
+    terminal.signal(SIGTERM)
+    #expect(try terminal.wait() == 143)
+    #expect(ContinuousClock.now - began < .seconds(3))
+  }
+
   @Test("SIGTERM ends the command and what it has started, also where they do not want to", arguments: [false, true])
   func ends(stubborn: Bool) throws {
     let sandbox = try sandbox()

@@ -22,9 +22,6 @@ struct Template: ~Copyable {
     /// The place of the action in the template, with its braces.
     let place: Range<Int>
     let position: Position
-
-    /// Returns true if both actions insert the same text.
-    func isSame(as other: Action) -> Bool { item == other.item && escapes == other.escapes }
   }
 
   enum Piece: Equatable {

@@ -83,30 +83,32 @@ struct Adoption: ~Copyable {
   private static func requireNoNewBraces(
     outside places: [Range<Int>], _ rendering: borrowing Rendering, _ present: RawSpan
   ) throws(Refusal) {
+    var left: [Int: Int] = [:]
+    rendering.bytes.withBytes { rendered in
+      let text = Span<UInt8>(_bytes: rendered)
+      for start in braces(in: text, outside: rendering.places) { left[occurrence(in: text, start), default: 0] += 1 }
+    }
     let text = Span<UInt8>(_bytes: present)
-    var left: [Int] = []
-    rendering.bytes.withBytes { left = braces(in: Span<UInt8>(_bytes: $0), outside: rendering.places) }
     for start in braces(in: text, outside: places) {
-      let old = left.firstIndex { old in
-        rendering.bytes.withBytes { isSame(Span<UInt8>(_bytes: $0), old, text, start) }
-      }
-      guard let old else {
+      let occurrence = occurrence(in: text, start)
+      guard let count = left[occurrence], count > 0 else {
         throw Refusal(
           reason: "there is a new {{ at line \(LineIndex(present).line(start)), which a template would act on")
       }
-      left.remove(at: old)
+      left[occurrence] = count - 1
     }
   }
 
-  private static func isSame(_ one: Span<UInt8>, _ place: Int, _ other: Span<UInt8>, _ otherPlace: Int) -> Bool {
-    for offset in 1..<known {
-      let ends = (place + offset >= one.count, otherPlace + offset >= other.count)
-      if ends.0 || ends.1 { return ends.0 == ends.1 }
-      if one[place + offset] != other[otherPlace + offset] { return false }
-      let isClosed = one[place + offset] == UInt8(ascii: "}") && one[place + offset - 1] == UInt8(ascii: "}")
-      if isClosed || one[place + offset] == 0x0A { return true }
+  /// Returns a number by which the text after a brace is recognized. The numbers of a process come from a random key,
+  /// so that nobody can write two texts with the same one.
+  private static func occurrence(in text: Span<UInt8>, _ place: Int) -> Int {
+    var hasher = Hasher()
+    for at in place + 1..<place + known where at < text.count {
+      hasher.combine(text[at])
+      let isClosed = text[at] == UInt8(ascii: "}") && text[at - 1] == UInt8(ascii: "}")
+      if isClosed || text[at] == 0x0A { break }
     }
-    return true
+    return hasher.finalize()
   }
 
   private static func braces(in text: Span<UInt8>, outside places: [Range<Int>]) -> [Int] {

@@ -2,53 +2,46 @@ internal import CLinux
 internal import Glibc
 internal import VaultWire
 
-/// Compares the text around values. By that text, a value's place is recognized in a text with other blanks and another
-/// order.
+/// The comparison of the text around values, by which a value's place is recognized in a text with other blanks and
+/// another order. At both places, the same text must stand before the value. After it, the same byte must follow, or a
+/// blank or separator at both.
 enum Context {
   /// The most bytes before a value that are compared, not counting blanks.
-  private static let most = 128
+  static let most = 128
   /// The number of compared bytes that suffices if no word is among them, as in a list of lists.
   private static let enough = 16
 
-  /// Returns true if the text before both places is the same and both values end alike. The text is compared back to a
-  /// separator or the beginning of a line, as soon as the compared text holds a word. After both values, the same byte
-  /// must follow, or a blank or separator after each.
-  static func isSame(_ one: RawSpan, _ place: Range<Int>, _ other: RawSpan, _ otherPlace: Range<Int>) -> Bool {
-    let (one, other) = (Span<UInt8>(_bytes: one), Span<UInt8>(_bytes: other))
-    return isSameBefore(one, place.lowerBound, other, otherPlace.lowerBound)
-      && isSameBehind(one, place.upperBound, other, otherPlace.upperBound)
-  }
-
-  /// Returns the first place in `text` that has the same text before it as `place` has in `rendered`; nil if there is
-  /// none.
-  static func find(_ rendered: RawSpan, _ place: Range<Int>, in text: RawSpan) -> Int? {
-    let (rendered, text) = (Span<UInt8>(_bytes: rendered), Span<UInt8>(_bytes: text))
-    for at in text.indices.dropFirst() where !isBlank(text[at]) {
-      if isSameBefore(rendered, place.lowerBound, text, at) { return at }
-    }
-    return nil
-  }
-
-  private static func isSameBefore(_ one: Span<UInt8>, _ end: Int, _ other: Span<UInt8>, _ otherEnd: Int) -> Bool {
-    var (left, right) = (end, otherEnd)
-    var (count, hasWord) = (0, false)
+  /// Calls `add` with each byte of the text before a place as it is compared: without blanks, the nearest byte first.
+  /// The text reaches back to a separator or the beginning of a line, as soon as it holds a word.
+  ///
+  /// - Returns: true if the text counts only where it stands apart: at the beginning of a text, or after a blank or
+  ///   separator.
+  static func forEachByte(before end: Int, in text: RawSpan, _ add: (UInt8) -> Void) -> Bool {
+    let text = Span<UInt8>(_bytes: text)
+    var (left, count, hasWord) = (end, 0, false)
     while count < most {
-      let isAfterBreak = skipBlanks(one, &left).hasBreak
-      let isApart = skipBlanks(other, &right).isAny || right == 0 || isSeparator(other[right - 1])
-      if left == 0 { return isApart }
-      let byte = one[left - 1]
-      if isAfterBreak || isSeparator(byte), hasWord || count >= enough { return isApart || !isWord(one[left]) }
-      guard right > 0, other[right - 1] == byte else { return false }
+      let isAfterBreak = skipBlanks(text, &left).hasBreak
+      if left == 0 { return true }
+      let byte = text[left - 1]
+      if isAfterBreak || isSeparator(byte), hasWord || count >= enough { return isWord(text[left]) }
+      add(byte)
       if isWord(byte) { hasWord = true }
-      (left, right, count) = (left - 1, right - 1, count + 1)
+      (left, count) = (left - 1, count + 1)
     }
-    return true
+    return false
   }
 
-  private static func isSameBehind(_ one: Span<UInt8>, _ place: Int, _ other: Span<UInt8>, _ otherPlace: Int) -> Bool {
-    let (mine, theirs) = (place < one.count ? one[place] : 0x20, otherPlace < other.count ? other[otherPlace] : 0x20)
-    if isBlank(mine) || isSeparator(mine) { return isBlank(theirs) || isSeparator(theirs) }
-    return mine == theirs
+  /// Moves `end` back over blanks; returns true if the text after it stands apart.
+  static func isApart(_ text: Span<UInt8>, _ end: inout Int) -> Bool {
+    skipBlanks(text, &end).isAny || end == 0 || isSeparator(text[end - 1])
+  }
+
+  /// Returns the byte after a value as it is compared: one and the same for each blank, each separator and the end of
+  /// the text.
+  static func byte(after end: Int, in text: RawSpan) -> UInt8 {
+    let text = Span<UInt8>(_bytes: text)
+    guard end < text.count else { return 0x20 }
+    return isBlank(text[end]) || isSeparator(text[end]) ? 0x20 : text[end]
   }
 
   private static func skipBlanks(_ text: Span<UInt8>, _ end: inout Int) -> (isAny: Bool, hasBreak: Bool) {
@@ -61,7 +54,7 @@ enum Context {
     return (end < start, hasBreak)
   }
 
-  private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D }
+  static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D }
 
   private static func isSeparator(_ byte: UInt8) -> Bool {
     switch byte {

@@ -25,19 +25,25 @@ struct FileIdentity: Equatable {
   var text: String { "\(inode) \(size) \(seconds) \(nanoseconds)" }
 
   /// Sets a file's modification time to one that no other program's write has: the present second with a random
-  /// fraction. The clock's own ticks are so long that two writes may have the same time.
+  /// fraction. The clock's own ticks are so long that two writes may have the same time. If the file system counts in
+  /// seconds, the time is one that was over before: any later write has a later one.
   ///
   /// - Returns: nil if the file is not the caller's, or its file system does not store such times.
   static func stamp(_ descriptor: Int32) -> FileIdentity? {
     var now = timespec()
     guard unsafe clock_gettime(CLOCK_REALTIME, &now) == 0 else { return nil }
-    // Some file systems count in units of 100 nanoseconds.
-    let part = Int.random(in: 0..<10_000_000) * 100
-    let times = [timespec(tv_sec: 0, tv_nsec: omitted), timespec(tv_sec: now.tv_sec, tv_nsec: part)]
+    // Some file systems count in units of 100 nanoseconds, and some in units of two seconds.
+    let part = Int.random(in: 1..<10_000_000) * 100
+    return stamp(descriptor, timespec(tv_sec: now.tv_sec, tv_nsec: part))
+      ?? stamp(descriptor, timespec(tv_sec: now.tv_sec - 2 - now.tv_sec % 2, tv_nsec: 0))
+  }
+
+  private static func stamp(_ descriptor: Int32, _ time: timespec) -> FileIdentity? {
+    let times = [timespec(tv_sec: 0, tv_nsec: omitted), time]
     var status = stat()
     guard unsafe futimens(descriptor, times) == 0, unsafe fstat(descriptor, &status) == 0 else { return nil }
     let identity = FileIdentity(status)
-    return identity.seconds == now.tv_sec && identity.nanoseconds == part ? identity : nil
+    return identity.seconds == time.tv_sec && identity.nanoseconds == time.tv_nsec ? identity : nil
   }
 
   /// UTIME_OMIT: the access time stays.

@@ -7,6 +7,8 @@ internal import VaultWire
 /// The mark holds nothing derived from the content: nobody who lacks the file can confirm a guess of its content.
 struct FileMark {
   private static let first = "vault-mark 1"
+  /// The most bytes of a mark. It may hold paths, of at most 4 KiB each.
+  private static let limit = 1 << 20
 
   /// True if there is a mark, whatever it says, and the keeper has written the file once.
   let exists: Bool
@@ -68,7 +70,7 @@ struct FileMark {
     defer { close(descriptor) }
     var status = stat()
     guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_uid == geteuid(),
-      status.st_mode & 0o022 == 0, let read = try? FileInput.readAll(descriptor, limit: 4096, name: path)
+      status.st_mode & 0o022 == 0, let read = try? FileInput.readAll(descriptor, limit: limit, name: path)
     else { return nil }
     // Bytes have no padding: all of them are initialized.
     return read.withBytes { bytes in unsafe bytes.withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) } }

@@ -32,12 +32,20 @@ extension Keeper {
     if present.hasWriter { return lookLater() }
     if displacedBase == nil { lookPause = Self.firstLook }
     lookAtMode(of: present)
-    if lookAt(present), isHeld { isDueNow() }
+    // A mode that was restored may be what kept the file from being read.
+    if lookAt(present.isReadable ? present : file.present() ?? present), isHeld { isDueNow() }
+  }
+
+  /// Returns true for the keeper's own file, with the text that it last had. Somebody may have given it a mode with
+  /// which it cannot be read.
+  func isBase(_ present: PresentFile) -> Bool {
+    guard let base else { return false }
+    return present.holds(base.rendering.bytes) || !present.isReadable && file.isOwn(present)
   }
 
   /// Restores the mode of the keeper's own file after somebody changed it.
   func lookAtMode(of present: PresentFile) {
-    guard file.hasOtherMode(present), let base, present.holds(base.rendering.bytes) else { return }
+    guard file.hasOtherMode(present), isBase(present) else { return }
     // A program that sets another mode each time is not fought.
     guard modesRestored < Self.mostModes else { return }
     modesRestored += 1
@@ -95,7 +103,7 @@ extension Keeper {
       isRight(wanted, present)
       return false
     }
-    if let base, present.holds(base.rendering.bytes) {
+    if isBase(present) {
       // Somebody has undone another program's change.
       foreign = nil
       if isHeld { isDueNow() } else if hasLost { isNoLongerHeld() }
@@ -112,7 +120,7 @@ extension Keeper {
 
   private func isRight(_ wanted: Wanted, _ present: PresentFile) {
     foreign = nil
-    file.confirm(present)
+    signals.whole { file.confirm(present) }
     if isHeld || hasLost || base == nil { isNoLongerHeld(isNew: base.map { !$0.gives(wanted) } ?? false) }
     base = wanted
   }
@@ -148,12 +156,17 @@ extension Keeper {
     }
     let isAdopted = ways.adopts && obstacle == nil
     if !wasTold || isAdopted || obstacle?.reason != self.obstacle {
-      report.rewritten(rewriting, rendered.template.actions, obstacle: obstacle?.reason)
+      report.rewritten(
+        rewriting, rendered.template.actions, obstacle: obstacle?.reason,
+        unread: present.isReadable ? nil : present.unread)
     }
     foreign = isAdopted ? nil : present
     self.obstacle = obstacle?.reason
     tryAgain(after: obstacle)
-    if isAdopted {
+    if isHeld, !isAdopted, let wanted {
+      // The file is to hold the due versions, which may be others.
+      sayHeld(wanted, present)
+    } else if isAdopted {
       // An earlier receipt may have reported a value as gone.
       if hasLost, !isHeld { isNoLongerHeld() }
     } else {
@@ -186,10 +199,8 @@ extension Keeper {
   ///
   /// - Parameter mayBeNew: true if the values' versions may differ from the ones that were reported before.
   func sayLost(_ rewriting: Rewriting, _ known: Wanted, mayBeNew: Bool = false) {
-    // While the output is held, none of the due versions is in it, and that was reported.
-    guard !isHeld else { return }
-    let items = known.template.actions.indices.filter { rewriting.fates[$0].isLost }
-      .map { known.template.actions[$0].item.name }
+    let actions = known.template.actions
+    let items = Set(actions.indices.filter { rewriting.fates[$0].isLost }.map { actions[$0].item.name })
     let versions = known.rendering.versions.filter { items.contains($0.key) }
     guard !versions.isEmpty else {
       if hasLost || mayBeNew { isNoLongerHeld() }
@@ -227,11 +238,11 @@ extension Keeper {
 
   /// Adopts another program's text into the template; returns the obstacle if that fails.
   private func adopt(_ present: PresentFile, _ rewriting: Rewriting, _ known: Wanted) -> Obstacle? {
-    guard present.isReadable else { return .lasting("it cannot be read") }
+    guard present.isReadable else { return .lasting(present.unread) }
     do {
       let adopted = try adopted(present, rewriting, known)
       (wanted, base, foreign) = (adopted, adopted, nil)
-      file.confirm(present)
+      signals.whole { file.confirm(present) }
       return nil
     } catch { return Obstacle(error) }
   }
@@ -241,7 +252,7 @@ extension Keeper {
     let adoption = try present.text.withBytes { bytes throws(Adoption.Refusal) in
       try Adoption(of: rewriting, known.rendering, known.template, as: bytes, earlier: earlier)
     }
-    try write(adoption.source, over: known)
+    try signals.whole { () throws(Failure) in try write(adoption.source, over: known) }
     let template = try Template(adoption.source.withBytes { SecretBuffer(copying: $0) })
     let rendering = try Rendering(template, known.rendering.fetched.copy(), name: request.name)
     return Wanted(template, rendering)

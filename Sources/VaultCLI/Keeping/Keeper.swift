@@ -35,6 +35,7 @@ final class Keeper {
   private let inbox: WatchInbox
   let files: FolderWatch
   let command: KeptCommand
+  let signals = EndingSignals()
   /// The text that the output should have; nil before the first rendering.
   var wanted: Wanted?
   /// The text that the keeper last wrote to the output or found there as it should be. It differs from the wanted text
@@ -92,33 +93,32 @@ final class Keeper {
     // The inbox listens to all items, because the template may name others later.
     let all = try WatchedItems([])
     inbox = try WatchInbox(session.vault.location, all)
-    self.command = KeptCommand(command, Receipts(session.vault, all))
+    self.command = KeptCommand(command, Receipts(session.vault, all), signals)
   }
 
   /// Works until a signal ends the program or the daemon refuses to continue.
   func work() throws(Failure) {
     var first = try begin()
     // Signals are caught from here on, so that none ends the program while a part of the file lies beside it.
-    let signals = try SignalPipe(Self.ending)
+    let pipe = try SignalPipe(Self.ending)
+    try signals.begin(pipe.descriptor)
     // The first rendering is taken out of the variable, so that it is kept no longer than it is wanted.
     if let next = first.take() { try orLater { () throws(Failure) in try write(next) } }
     while true {
       if isDue, retry.map({ $0 <= Moment.now() }) ?? true { attempt() }
       command.start()
-      wait(signals.descriptor)
-      while let number = signals.next() {
-        command.stop()
-        signals.deliver(number)
-      }
+      wait()
       do throws(Failure) { try take(inbox.take()) } catch {
-        command.stop()
+        signals.stop()
         throw error
       }
-      if files.take() || nextLook.map({ $0 <= Moment.now() }) ?? false { look() }
+      // The files are looked at in both ways each time.
+      let (isTold, isSeen) = (files.take(), files.lookIfDue())
+      if isTold || isSeen || nextLook.map({ $0 <= Moment.now() }) ?? false { look() }
       if let due = adoption, due <= Moment.now() { adoptAgain() }
       command.finish()
       // A run that an earlier keeper owed becomes due only after a look at the file.
-      if !isOwed { file.owes(command.isOwed) }
+      if !isOwed { signals.whole { file.owes(command.isOwed) } }
       tellLeftovers()
       report.send()
     }
@@ -149,13 +149,14 @@ final class Keeper {
     }
   }
 
-  private func wait(_ signals: Int32) {
-    var polled = [signals, inbox.descriptor, files.descriptor, command.descriptor].map {
+  private func wait() {
+    var polled = [inbox.descriptor, files.descriptor, command.descriptor].map {
       pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
     }
     polled.append(report.polled)
-    let next = [isDue ? retry : nil, command.due, adoption, nextLook].compactMap { $0 }.min()
-    _ = unsafe poll(&polled, nfds_t(polled.count), next.map { Int32(clamping: max(0, $0 - Moment.now())) } ?? -1)
+    let next = [isDue ? retry : nil, command.due, adoption, nextLook].compactMap { $0 }.min() ?? files.nextLook
+    let pause = min(next, files.nextLook) - Moment.now()
+    _ = unsafe poll(&polled, nfds_t(polled.count), Int32(clamping: max(0, pause)))
   }
 
   // MARK: Rendering
@@ -235,7 +236,7 @@ final class Keeper {
     case .written(let displaced)?:
       isKept(next, isWritten: true, displaced)
       if let displaced, let last { adopt(displaced, last) }
-    case .held?: hold(next)
+    case .held(let present)?: hold(next, present)
     }
   }
 
@@ -247,8 +248,10 @@ final class Keeper {
   }
 
   private func put(_ next: Wanted, overwrites: Bool) throws(Failure) -> KeptFile.Outcome {
-    try file.write(next.rendering.bytes, isFirst: base == nil, overwrites: overwrites) { present in
-      base.map { present.holds($0.rendering.bytes) } ?? false
+    try signals.whole { () throws(Failure) in
+      try file.write(next.rendering.bytes, isFirst: base == nil, overwrites: overwrites) { present in
+        base.map { present.holds($0.rendering.bytes) } ?? false
+      }
     }
   }
 
@@ -278,11 +281,22 @@ final class Keeper {
     isOwed = false
   }
 
-  private func hold(_ next: Wanted) {
+  private func hold(_ next: Wanted, _ present: PresentFile) {
     if !isHeld { report.held(aside: file.hasAside ? file.asidePath : nil) }
     isHeld = true
+    sayHeld(next, present)
+  }
+
+  /// Reports the values that a held file lacks, and the ones that stand in it.
+  func sayHeld(_ next: Wanted, _ present: PresentFile) {
     command.notice = notice
-    command.hold(reason("written"), next.rendering.versions)
+    let fates = present.text.withBytes { Rewriting(of: next.rendering, next.template, as: $0).fates }
+    let actions = next.template.actions
+    // As long as the command must run for the file, no value counts as taken.
+    let isOwed = isOwed || command.isOwed
+    let lacking = Set(actions.indices.filter { isOwed || !fates[$0].stands }.map { actions[$0].item.name })
+    let standing = next.rendering.versions.filter { !lacking.contains($0.key) }
+    command.hold(reason("written"), next.rendering.versions.filter { lacking.contains($0.key) }, standing: standing)
   }
 
   func keepValues(of wanted: Wanted?) {

@@ -36,6 +36,9 @@ final class KeeperLock {
       }
       if descriptor >= 0 { close(descriptor) }
       descriptor = opened
+      // The process's umask may have taken the rights that the next keeper needs.
+      var status = stat()
+      if unsafe fstat(opened, &status) == 0, status.st_mode & 0o600 != 0o600 { fchmod(opened, 0o600) }
     }
     throw failure(ESTALE)
   }

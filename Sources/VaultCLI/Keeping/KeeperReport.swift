@@ -134,12 +134,16 @@ final class KeeperReport {
   /// - Parameters:
   ///   - obstacle: the reason why the template did not adopt the text outside the values; nil if there is none.
   ///   - aside: the path of the text, if that is not the output's path.
+  ///   - unread: the reason why nothing is known of the text; nil if it was read.
   func rewritten(
-    _ rewriting: Rewriting, _ actions: [Template.Action], obstacle: String?, at aside: String? = nil
+    _ rewriting: Rewriting, _ actions: [Template.Action], obstacle: String?, at aside: String? = nil,
+    unread: String? = nil
   ) {
     let adopts = ways.adopts
-    if json { return emit { write(rewriting, actions, adopts, obstacle, to: &$0) } }
+    if json { return emit { write(rewriting, unread == nil ? actions : [], adopts, obstacle ?? unread, to: &$0) } }
     Output.note("another program has written \(Printable.text(aside ?? output))", .none)
+    if let unread { Output.note("nothing is known of its values: \(unread)", .none) }
+    let actions = unread == nil ? actions : []
     Output.note(
       names: actions.indices.map { index in
         let what = Printable.text(actions[index].item.label)

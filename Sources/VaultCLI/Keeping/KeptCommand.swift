@@ -7,6 +7,7 @@ internal import VaultWire
 /// after a pause if it fails. Reports the outcome to the daemon for each version in the file.
 final class KeptCommand {
   private let text: String?
+  private let signals: EndingSignals
   private var receipts: Receipts
   private var run: WatchRun?
   private var isWanted = false
@@ -25,8 +26,9 @@ final class KeptCommand {
   private var last: (word: Receipts.Word, versions: [ItemName: Int], notice: String?)?
 
   /// - Parameter text: the command; nil if there is none, and a written file is all.
-  init(_ text: String?, _ receipts: Receipts) {
+  init(_ text: String?, _ receipts: Receipts, _ signals: EndingSignals) {
     self.text = text
+    self.signals = signals
     self.receipts = receipts
   }
 
@@ -63,7 +65,7 @@ final class KeptCommand {
     written.merge(new) { $1 }
     if !new.isEmpty, !isOwed { say(.ended(.exit(0)), of: new) }
     obstacle = (word, versions)
-    if !isSaid(word, of: versions) { say(word, of: versions) }
+    if !versions.isEmpty, !isSaid(word, of: versions) { say(word, of: versions) }
   }
 
   /// Returns true if the last receipt says the same, with the present notice.
@@ -85,7 +87,7 @@ final class KeptCommand {
   func start() {
     guard let text, isWanted, obstacle == nil, descriptor < 0, retry.map({ $0 <= Moment.now() }) ?? true else { return }
     (isWanted, retry, told) = (false, nil, written)
-    do throws(Failure) { run = try WatchRun(text, []) } catch {
+    do throws(Failure) { run = try signals.start(text) } catch {
       Output.note(error.message, .none)
       end(with: nil)
     }
@@ -96,7 +98,7 @@ final class KeptCommand {
     guard descriptor >= 0 else { return }
     var polled = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
     guard unsafe poll(&polled, 1, 0) > 0, let ended = run.take() else { return }
-    end(with: ended.finish())
+    end(with: signals.finish(ended))
   }
 
   private func end(with end: WatchRun.End?) {
@@ -120,7 +122,4 @@ final class KeptCommand {
 
   /// Sends the receipts that the daemon could not take before.
   func send() { receipts.send() }
-
-  /// Ends the command and all of its process group.
-  func stop() { run.take()?.stop() }
 }

@@ -183,7 +183,7 @@ struct KeptFile {
     if present.hasWriter, hasAside { return nil }
     if present.holds(content) || isKnown(present) { return .own }
     // Once the keeper knows what it wrote, any other text is another program's, whatever the file's times say.
-    if isFirst, !present.hasWriter, mark.holds(present.identity) { return .own }
+    if isFirst || !present.isReadable, !present.hasWriter, mark.holds(present.identity) { return .own }
     guard overwrites || isFirst && !mark.exists else { return nil }
     return !hasAside || isAside(present) ? .aside : nil
   }
@@ -310,13 +310,11 @@ struct KeptFile {
 
   /// Gives the file its mode again; returns false if the keeper may not.
   func restoreMode(of present: PresentFile) -> Bool {
-    let descriptor = unsafe open(output.path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY)
-    guard descriptor >= 0 else { return false }
-    defer { close(descriptor) }
-    var status = stat()
-    guard unsafe fstat(descriptor, &status) == 0, FileIdentity(status) == present.identity else { return false }
-    return fchmod(descriptor, output.mode) == 0
+    NewFile.setMode(output.mode, of: output.path) { FileIdentity($0) == present.identity }
   }
+
+  /// Returns true for the file that the keeper wrote last, by its mark.
+  func isOwn(_ present: PresentFile) -> Bool { FileMark(of: output.path).holds(present.identity) }
 
   // MARK: The mark
 
@@ -361,7 +359,7 @@ struct KeptFile {
     mark.files = files
     if let isFirst { mark.isFirst = isFirst }
     mark.parts = (leftParts + ownParts).filter { Self.exists(path(of: $0.name)) } + (part.map { [$0] } ?? [])
-    (mark.others, mark.isOwed) = (others, isOwed)
+    (mark.others, mark.isOwed) = (others.filter(Self.exists), isOwed)
     try mark.write()
   }
 }

@@ -18,7 +18,7 @@ extension NewFile {
   func takeFreeName() throws(Failure) -> Bool {
     guard unsafe vault_rename_new(folder, part, name) == 0 else {
       if errno == EEXIST { return false }
-      throw Self.failure("name \(name)", errno)
+      throw Self.failure("name \(path)", errno)
     }
     isDone = true
     syncFolder()
@@ -32,7 +32,7 @@ extension NewFile {
       switch errno {
       case ENOENT: return .isGone
       case EINVAL, ENOSYS: return .isImpossible
-      default: throw Self.failure("exchange \(name)", errno)
+      default: throw Self.failure("exchange \(path)", errno)
       }
     }
     isDone = true
@@ -54,7 +54,7 @@ extension NewFile {
     Self.leaveToOwner(part, in: folder)
     guard unsafe vault_rename_new(folder, part, aside) == 0 else {
       if errno == EEXIST { return false }
-      throw Self.failure("name \(aside)", errno)
+      throw Self.failure("name \(path.dropLast(name.count))\(aside)", errno)
     }
     syncFolder()
     return true
@@ -63,14 +63,23 @@ extension NewFile {
   /// Restricts a regular file to its owner. A file that has more names keeps its mode. No other type of file is
   /// touched, nor a file that is put in its place meanwhile.
   static func leaveToOwner(_ name: String, in folder: Int32) {
-    let descriptor = unsafe openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY)
-    guard descriptor >= 0 else { return }
+    setMode(0o600, of: name, in: folder) { $0.st_mode & S_IFMT == S_IFREG && $0.st_nlink == 1 }
+  }
+
+  /// Sets the mode of a file, even if nobody may read it; returns false if that fails.
+  ///
+  /// - Parameter isRight: returns true for the file that is meant. No other file is touched.
+  @discardableResult
+  static func setMode(
+    _ mode: mode_t, of name: String, in folder: Int32 = AT_FDCWD, _ isRight: (stat) -> Bool
+  ) -> Bool {
+    let descriptor = unsafe openat(folder, name, O_PATH | O_NOFOLLOW | O_CLOEXEC)
+    guard descriptor >= 0 else { return false }
     defer { close(descriptor) }
     var status = stat()
-    guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_nlink == 1 else {
-      return
-    }
-    fchmod(descriptor, 0o600)
+    guard unsafe fstat(descriptor, &status) == 0, isRight(status) else { return false }
+    // fchmod(2) takes no such descriptor, but the link that names it leads to the same file.
+    return unsafe chmod("/proc/self/fd/\(descriptor)", mode) == 0
   }
 
   /// Gives the final name back to the displaced file, or leaves it to a file that a program has put there since; then
@@ -113,8 +122,15 @@ extension NewFile {
   static func checkExchange(beside path: String, isTemplate: Bool = false) throws(Failure) {
     let one = try NewFile(path, replaces: true)
     let other = try NewFile(path, replaces: true)
-    if unsafe vault_exchange(one.folder, one.part, other.part) == 0 { return }
-    throw cannotExchange(beside: path, errno, isTemplate: isTemplate)
+    guard unsafe vault_exchange(one.folder, one.part, other.part) == 0 else {
+      throw cannotExchange(beside: path, errno, isTemplate: isTemplate)
+    }
+    // A template has no mark.
+    if isTemplate || FileIdentity.stamp(one.descriptor) != nil { return }
+    throw Failure(
+      .configuration,
+      "\(Printable.quoted(path)) cannot be kept: its file system does not store the time of a writing",
+      "name a file on another one, or leave --watch out")
   }
 
   static func cannotExchange(beside path: String, _ code: Int32, isTemplate: Bool = false) -> Failure {

@@ -12,7 +12,8 @@ final class PresentFile {
   /// True if a program has the file open for writing, as far as that can be determined, or wrote during the read. More
   /// may come, and the text may not match the file's times.
   let hasWriter: Bool
-  /// True if ``hasWriter`` is, or if that cannot be determined. The keeper never removes the last name of such a file.
+  /// True if ``hasWriter`` is, or if that cannot be determined. The keeper removes the last name of such a file only if
+  /// nothing was written to it for a while.
   let mayHaveWriter: Bool
 
   /// Reads the file; nil if there is no regular file of that name.
@@ -50,6 +51,11 @@ final class PresentFile {
   /// Returns true if nothing was written to the file, and nothing else of it changed, since it was read as `other`.
   func isUnchanged(since other: PresentFile) -> Bool {
     identity == other.identity && Self.isSame(status.st_ctim, other.status.st_ctim)
+  }
+
+  /// The reason why the file is not readable, in words.
+  var unread: String {
+    status.st_size > Rendering.limit ? "it has more than \(Sizes.text(Rendering.limit))" : "it cannot be read"
   }
 
   var identity: FileIdentity { FileIdentity(status) }

@@ -46,24 +46,27 @@ struct Rewriting {
     others = Array(repeating: [], count: actions.count)
     let lines = LineIndex(present)
     var spare: [[Int]] = Array(repeating: [], count: actions.count)
+    let kinds = Self.kinds(of: actions)
     rendering.bytes.withBytes { rendered in
+      let contexts = ContextIndex(rendered, before: old)
       var taken = TakenPlaces()
       for group in Self.groups(of: old, in: rendered) {
         let form = old[group[0]]
         if form.isEmpty { continue }
-        var free = group
+        var awaited = AwaitedValues(group, kinds: kinds, contexts, old, in: rendered)
         var left: [Int] = []
         for place in taken.take(rendered.extracting(form), in: present) {
-          let fitting = free.filter { Context.isSame(rendered, old[$0], present, place) }
-          if let first = fitting.first, fitting.allSatisfy({ actions[$0].isSame(as: actions[first]) }) {
-            found[first] = place
-            free.removeAll { $0 == first }
+          if let value = awaited.take(place, in: present, contexts) {
+            found[value] = place
           } else if left.count < Self.mostLines {
             left.append(lines.line(place.lowerBound))
           }
         }
         for index in group { spare[index] = left }
       }
+      let lost = actions.indices.filter { !old[$0].isEmpty && found[$0] == nil && spare[$0].isEmpty }
+      let places = Self.places(of: lost.map { old[$0] }, rendered, in: present)
+      let replaced = Dictionary(uniqueKeysWithValues: zip(lost, places))
       for index in actions.indices {
         if old[index].isEmpty {
           fates.append(.empty)
@@ -72,7 +75,7 @@ struct Rewriting {
           others[index] = spare[index]
         } else if let line = spare[index].first {
           fates.append(.moved(line))
-        } else if let place = Context.find(rendered, old[index], in: present) {
+        } else if let place = replaced[index] ?? nil {
           fates.append(.replaced(lines.line(place)))
         } else {
           fates.append(.gone)
@@ -81,6 +84,30 @@ struct Rewriting {
     }
     let all = found.compactMap { $0 }
     places = all.count == actions.count ? all : nil
+  }
+
+  /// Returns a number for each action, the same for all actions that insert the same text.
+  private static func kinds(of actions: [Template.Action]) -> [Int] {
+    struct Inserted: Hashable {
+      let item: ItemReference
+      let escapes: [Escape]
+    }
+    var known: [Inserted: Int] = [:]
+    var kinds: [Int] = []
+    for action in actions {
+      let next = known.count
+      kinds.append(known[Inserted(item: action.item, escapes: action.escapes), default: next])
+      known[Inserted(item: action.item, escapes: action.escapes)] = kinds.last
+    }
+    return kinds
+  }
+
+  /// Returns for each value the first place in `text` with the same text before it; nil if there is none.
+  private static func places(of values: [Range<Int>], _ rendered: RawSpan, in text: RawSpan) -> [Int?] {
+    if values.isEmpty { return [] }
+    let contexts = ContextIndex(rendered, before: values)
+    let places = contexts.firstPlaces(in: text)
+    return contexts.numbers.map { places[$0] }
   }
 
   /// Groups the actions by their rendered values. Longer values come first, because a shorter one may be part of a

@@ -32,7 +32,7 @@ struct WatchRun: ~Copyable {
 
   /// A descriptor that is readable once the command has ended (pidfd_open(2)).
   let descriptor: Int32
-  private let pid: pid_t
+  let pid: pid_t
 
   /// Starts `sh -c` with a command.
   init(_ command: String, _ events: [Vault.Event]) throws(Failure) {
@@ -88,15 +88,15 @@ struct WatchRun: ~Copyable {
   /// Waits for the end that ``descriptor`` has reported.
   func finish() -> End { Self.reap(pid) }
 
-  /// Ends the command and its process group, by force if that takes too long.
-  consuming func stop() {
+  /// Ends the run of a process that nobody has waited for, and its process group, by force if that takes too long.
+  static func stop(_ pid: pid_t, _ descriptor: Int32) {
     kill(-pid, SIGTERM)
     var polled = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-    let end = Moment.now() + Self.grace
+    let end = Moment.now() + grace
     while unsafe poll(&polled, 1, Int32(clamping: max(0, end - Moment.now()))) < 0, errno == EINTR {}
     // This ends the rest of the group. The group's number stays taken until the command is waited for.
     kill(-pid, SIGKILL)
-    _ = Self.reap(pid)
+    _ = reap(pid)
   }
 
   private static func reap(_ pid: pid_t) -> End {

@@ -13,6 +13,7 @@ final class Watcher {
   private let command: String
   private let runsAtOnce: Bool
   private let inbox: WatchInbox
+  private let signals = EndingSignals()
   private var queue = WatchQueue()
   private var receipts: Receipts
   private var pause = RetryPause()
@@ -33,16 +34,13 @@ final class Watcher {
 
   /// Works until a signal ends the program or the daemon refuses to continue.
   func work() throws(Failure) {
-    let signals = try SignalPipe(Self.ending)
+    let pipe = try SignalPipe(Self.ending)
+    try signals.begin(pipe.descriptor)
     while true {
-      wait(signals.descriptor)
-      while let number = signals.next() {
-        stop()
-        signals.deliver(number)
-      }
+      wait()
       if Self.isReadable(inbox.descriptor) {
         do throws(Failure) { try take(inbox.take()) } catch {
-          stop()
+          signals.stop()
           throw error
         }
       }
@@ -52,11 +50,11 @@ final class Watcher {
   }
 
   /// Waits for something to do.
-  private func wait(_ signals: Int32) {
-    var polled = [signals, inbox.descriptor, runDescriptor].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+  private func wait() {
+    var polled = [inbox.descriptor, runDescriptor].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
     let isWaiting = runDescriptor < 0 && !queue.isEmpty
     let rest = retry.flatMap { isWaiting ? Int32(clamping: max(0, $0 - Moment.now())) : nil }
-    _ = unsafe poll(&polled, 3, rest ?? -1)
+    _ = unsafe poll(&polled, 2, rest ?? -1)
   }
 
   private var runDescriptor: Int32 { run?.descriptor ?? -1 }
@@ -95,7 +93,7 @@ final class Watcher {
     told = queue.take()
     // The versions are looked up before the run: the command may not have seen a later one.
     versions = receipts.versions(of: told)
-    do throws(Failure) { run = try WatchRun(command, told) } catch {
+    do throws(Failure) { run = try signals.start(command, told) } catch {
       Output.note(error.message, .none)
       end(with: nil)
     }
@@ -104,7 +102,7 @@ final class Watcher {
   /// Handles the end of the command, if it has ended.
   private func finish() {
     guard Self.isReadable(runDescriptor), let ended = run.take() else { return }
-    end(with: ended.finish())
+    end(with: signals.finish(ended))
   }
 
   private func end(with end: WatchRun.End?) {
@@ -122,6 +120,4 @@ final class Watcher {
     told = []
     receipts.add(.ended(end), of: versions)
   }
-
-  private func stop() { run.take()?.stop() }
 }
