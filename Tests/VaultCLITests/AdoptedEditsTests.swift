@@ -115,13 +115,15 @@ import Testing
         ),
         (
           "\"port\": 8581,",
-          "\"port\": 8581,\n            \"ssl\": {\"key\": \"/etc/ssl/private/hb.key\", \"cert\": \"/etc/ssl/certs/hb.crt\"},"
+          "\"port\": 8581,\n            \"ssl\": {\"key\": \"/etc/ssl/private/hb.key\", \"cert\": "
+            + "\"/etc/ssl/certs/hb.crt\"},"
         ),
         ("\"auth\": \"form\",", "\"auth\": \"form\",\n            \"sessionTimeout\": 28800,"), (": ", ":"),
         ("\"theme\": \"auto\",", "\"lang\": \"auto\", \"tempUnits\": \"c\", \"theme\": \"auto\","),
         (
           "\"platform\": \"mqttthing\",",
-          "\"platform\": \"mqttthing\",\n            \"type\": \"lightbulb-OnOff\",\n            \"topics\": {\"getOn\": \"home/lamp/state\", \"setOn\": \"home/lamp/set\"},"
+          "\"platform\": \"mqttthing\",\n            \"type\": \"lightbulb-OnOff\",\n            \"topics\": "
+            + "{\"getOn\": \"home/lamp/state\", \"setOn\": \"home/lamp/set\"},"
         ),
       ])
     + replaced(

@@ -52,7 +52,8 @@ func adopt(
     ].map { (odd, $0) }
     + [
       "|\n    " + key.replacing("\n", with: "\n    "), "\"" + key.replacing("\n", with: "\\n") + "\"",
-      "'-----BEGIN PRIVATE KEY-----\n\n    MC4CAQAwBQYDK2VwBCIEIJ+DYvh6SEqVTm50\n    DFtMDoQikTmiCqirVv9mWG9qfSnF\n\n    -----END PRIVATE KEY-----'",
+      "'-----BEGIN PRIVATE KEY-----\n\n    MC4CAQAwBQYDK2VwBCIEIJ+DYvh6SEqVTm50\n    "
+        + "DFtMDoQikTmiCqirVv9mWG9qfSnF\n\n    -----END PRIVATE KEY-----'",
       "MC4CAQAwBQYDK2VwBCIEIJ+DYvh6SEqVTm50DFtMDoQikTmiCqirVv9mWG9qfSnF",
       "\"x\": \"n4Ni+HpISpVObnQMW0wOhCKROaIKqKtW/2ZYb2p9KcU\", d: [MC4CAQAwBQYD, K2VwBCIEIJ]",
     ].map { (key, $0) }

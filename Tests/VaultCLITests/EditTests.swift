@@ -40,7 +40,8 @@ import VaultWire
     defer { sandbox.close() }
     let script = """
       \(writePlace(sandbox))folder=$(dirname "$1")
-      { stat -c %a "$1" "$folder"; stat -f -c %T "$folder"; ls "$folder"; cat "$1"; echo; pwd; ulimit -c; } >\(sandbox.home)/facts
+      { stat -c %a "$1" "$folder"; stat -f -c %T "$folder"; ls "$folder"; cat "$1"; echo; pwd; ulimit -c; } \
+      >\(sandbox.home)/facts
       cp "$1" "$1~"; mkdir "$folder/deeper"; cp "$1" "$folder/deeper/.swap"; mkfifo "$folder/pipe"
       ln -s \(sandbox.home)/mine "$folder/link"; ln -s \(sandbox.home)/theirs "$folder/deeper/folder"
       sed -i s/2/3/ "$1"
@@ -153,7 +154,8 @@ import VaultWire
     defer { sandbox.close() }
     try sandbox.write("mine", to: "victim")
     let script = """
-      \(writePlace(sandbox))folder=$(dirname "$1"); mkdir \(sandbox.home)/there; cp \(sandbox.home)/victim \(sandbox.home)/there
+      \(writePlace(sandbox))folder=$(dirname "$1"); mkdir \(sandbox.home)/there; cp \(sandbox.home)/victim \
+      \(sandbox.home)/there
       ln \(sandbox.home)/there/victim "$folder/link" 2>/dev/null
       mv "$folder" "$folder.moved"; ln -s \(sandbox.home)/there "$folder"
       """

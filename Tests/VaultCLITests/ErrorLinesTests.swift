@@ -116,7 +116,8 @@ import VaultWire
     let made = try sandbox.run(
       [
         "-c",
-        "mkdir $0 && cp $1 $0/vault && printf '%s\\n' '#!/bin/sh' \"cat $2 >&2; exit 78\" >$0/vaultd && chmod 755 $0/vaultd",
+        "mkdir $0 && cp $1 $0/vault && printf '%s\\n' '#!/bin/sh' \"cat $2 >&2; exit 78\" >$0/vaultd && chmod 755 "
+          + "$0/vaultd",
         programs, Sandbox.path(of: "vault"), sandbox.home + "/evil",
       ], program: "/bin/sh")
     #expect(made.status == 0, "\(made)")

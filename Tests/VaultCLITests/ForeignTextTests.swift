@@ -12,14 +12,16 @@ import VaultWire
   /// Text that writes the clipboard, clears the screen, reverses the writing direction and hides later text, in JSON's
   /// spelling.
   static let evil =
-    #"x\u001b]52;c;cHduZWQ=\u0007\u001b[2J\u009b2J\u202e\u2066\u061c\u200b\u2060\ufeff\u2028\r\nvault: \u007f\udb40\udc41y"#
+    #"x\u001b]52;c;cHduZWQ=\u0007\u001b[2J\u009b2J\u202e\u2066\u061c\u200b\u2060\ufeff\u2028\r\nvault: "#
+    + #"\u007f\udb40\udc41y"#
   static let item =
     #"{"name":"\#(evil)","kind":"\#(evil)","attributes":{"\#(evil)":"\#(evil)"},"accessible":"\#(evil)","#
     + #""require":"\#(evil)","reuse":60,"version":1,"created":0,"modified":0,"expires":1,"size":1}"#
   static let state =
     #""state":"\#(evil)","cause":"\#(evil)","since":0,"locks_at":1,"locks_because":"\#(evil)","locks_on":["\#(evil)"],"#
     + #""problem":"\#(evil)","integrity":{"state":"\#(evil)"},"#
-    + #""methods":[{"name":"\#(evil)","available":false,"possible":false,"reason":"\#(evil)","advice":"\#(evil)"}],"warnings":[{"about":"\#(evil)","text":"\#(evil)","advice":"\#(evil)"}],"#
+    + #""methods":[{"name":"\#(evil)","available":false,"possible":false,"reason":"\#(evil)","advice":"\#(evil)"}],"#
+    + #""warnings":[{"about":"\#(evil)","text":"\#(evil)","advice":"\#(evil)"}],"#
     + #""version":"\#(evil)","pid":1"#
   static let replies = [
     "Find": [#"{"parameters":{"items":[\#(item)]}}"#],
@@ -27,17 +29,21 @@ import VaultWire
     "PublicKey": [#"{"parameters":{"key":"\#(evil)\n","fingerprint":"\#(evil)"}}"#],
     "Status": [#"{"parameters":{\#(state)}}"#],
     "ListSlots": [
-      #"{"parameters":{"slots":[{"id":1,"kind":"\#(evil)","label":"\#(evil)","created":0,"kdf_memory":0,"kdf_passes":0,"#
+      #"{"parameters":{"slots":[{"id":1,"kind":"\#(evil)","label":"\#(evil)","created":0,"kdf_memory":0,"#
+        + #""kdf_passes":0,"#
         + #""keystore":"\#(evil)","users":[]}]}}"#
     ],
     "Get": [#"{"error":"io.vaultd.Vault.NoSuchItem","parameters":{"name":"\#(evil)"}}"#],
     "Monitor": [
-      #"{"parameters":{"event":"item","time":0,"change":"\#(evil)","name":"\#(evil)","to":"\#(evil)"},"continues":true}"#,
+      #"{"parameters":{"event":"item","time":0,"change":"\#(evil)","name":"\#(evil)","to":"\#(evil)"},"#
+        + #""continues":true}"#,
       #"{"parameters":{"event":"\#(evil)","time":0,"state":"\#(evil)","cause":"\#(evil)"}}"#,
     ],
     "Verify": [
-      #"{"parameters":{"findings":[{"kind":"\#(evil)","item":1,"name":"\#(evil)","text":"\#(evil)"}]},"continues":true}"#,
-      #"{"parameters":{"findings":[],"result":{"records":1,"unharmed":0,"harmed":1,"omitted":0,"unchecked":["\#(evil)"],"#
+      #"{"parameters":{"findings":[{"kind":"\#(evil)","item":1,"name":"\#(evil)","text":"\#(evil)"}]},"#
+        + #""continues":true}"#,
+      #"{"parameters":{"findings":[],"result":{"records":1,"unharmed":0,"harmed":1,"omitted":0,"#
+        + #""unchecked":["\#(evil)"],"#
         + #""changed":["\#(evil)"],"reason":"\#(evil)"}}}"#,
     ],
     "Lock": [#"{"error":"io.vaultd.Vault.\#(evil)","parameters":{}}"#],
@@ -45,8 +51,10 @@ import VaultWire
       #"{"error":"io.vaultd.Vault.MethodUnavailable","parameters":{"method":"\#(evil)","reason":"\#(evil)"}}"#
     ],
     "Unlock": [
-      #"{"parameters":{"conversation":"c0ffee","prompt":{"style":"info","method":"pam","text":"\#(evil)"}},"continues":true}"#,
-      #"{"parameters":{"conversation":"c0ffee","prompt":{"style":"secret","method":"pam","text":"\#(evil)"}},"continues":true}"#,
+      #"{"parameters":{"conversation":"c0ffee","prompt":{"style":"info","method":"pam","text":"\#(evil)"}},"#
+        + #""continues":true}"#,
+      #"{"parameters":{"conversation":"c0ffee","prompt":{"style":"secret","method":"pam","text":"\#(evil)"}},"#
+        + #""continues":true}"#,
     ],
   ]
 
@@ -109,7 +117,8 @@ import VaultWire
     // The way in must be one that the vault offers.
     let status =
       #"{"parameters":{"state":"locked","cause":"c","since":0,"locks_on":[],"vault":"v","methods":["#
-      + #"{"name":"\#(evil)","available":true,"possible":true}],"warnings":[{"about":"\#(evil)","text":"\#(evil)"}],"version":"\#(evil)","pid":1}}"#
+      + #"{"name":"\#(evil)","available":true,"possible":true}],"warnings":[{"about":"\#(evil)","text":"\#(evil)"}],"#
+      + #""version":"\#(evil)","pid":1}}"#
     let daemon = try ScriptedDaemon(sandbox, replies.merging(["Status": [status]]) { $1 })
     defer { daemon.close() }
     let terminal = try Terminal(sandbox, arguments + ["--socket", daemon.socket])

@@ -16,7 +16,8 @@ import VaultTesting
     // The client trusts the server only if the server runs as the same user.
     let socket = sandbox.home + "/socket"
     let prompt = try sandbox.write(
-      #"{"parameters":{"conversation":"c0ffee","prompt":{"style":"secret","method":"password","text":"Vault password"}},"#
+      #"{"parameters":{"conversation":"c0ffee","prompt":{"style":"secret","method":"password","text":"Vault "#
+        + #"password"}},"#
         + "\"continues\":true}\0", to: "prompt")
     let server = try Terminal(
       sandbox, identity + ["/usr/bin/socat", "-d", "-d", "UNIX-LISTEN:\(socket)", "SYSTEM:cat \(prompt); sleep 60"],
@@ -103,7 +104,8 @@ import VaultTesting
     let sandbox = try Sandbox.withVault(unlocked: true)
     defer { sandbox.close() }
     let line = """
-      mkdir bin; printf '#!/bin/bash\\nulimit -S -c >%s/limit; exec cat >/dev/null\\n' "$HOME" >bin/xclip; chmod 755 bin/xclip
+      mkdir bin; printf '#!/bin/bash\\nulimit -S -c >%s/limit; exec cat >/dev/null\\n' "$HOME" >bin/xclip; chmod 755 \
+      bin/xclip
       ulimit -S -c 0; ulimit -S -c 12; PATH=$HOME/bin:$PATH DISPLAY=:0 vault get web --clip
       """
     let outcome = try sandbox.run("-c", "cd; \(line)", program: "/bin/bash")

@@ -205,7 +205,8 @@ import VaultTesting
       sandbox,
       [
         "Unlock": [
-          #"{"parameters":{"conversation":"c0ffee","prompt":{"style":"secret","method":"password","text":"Vault password"}},"#
+          #"{"parameters":{"conversation":"c0ffee","prompt":{"style":"secret","method":"password","text":"Vault "#
+            + #"password"}},"#
             + #""continues":true}"#
         ],
         "Respond": [#"{"parameters":{}}"#],

@@ -186,7 +186,8 @@ struct InjectOwnerTests {
             "inject", "--socket", vault.sandbox.socket, "-i", folder + "/t", "-o", folder + "/out", "--owner", owner,
             "--watch",
             "--exec",
-            "grep -E '^(Uid|Gid|Groups|Cap...):' /proc/self/status; echo [$A_TOKEN$LC_TIME] $HOME $USER $XDG_RUNTIME_DIR.",
+            "grep -E '^(Uid|Gid|Groups|Cap...):' /proc/self/status; echo [$A_TOKEN$LC_TIME] $HOME $USER "
+              + "$XDG_RUNTIME_DIR.",
           ], program: vault.sandbox.root + "/bin/vault", environment: ["A_TOKEN": "root's", "LC_TIME": "C"])
         try terminal.expect("Uid:\t\(uid)\t\(uid)\t\(uid)\t\(uid)")
         let rest = try terminal.expect(".")

@@ -24,12 +24,14 @@ import VaultTesting
     ),
     (
       "rsa3072", "PS256",
-      "dgst -sha256 -sigopt rsa_padding_mode:pss -sigopt rsa_pss_saltlen:32 -verify public -signature signature message",
+      "dgst -sha256 -sigopt rsa_padding_mode:pss -sigopt rsa_pss_saltlen:32 -verify public -signature signature "
+        + "message",
       ""
     ),
     (
       "rsa3072", "PS512",
-      "dgst -sha512 -sigopt rsa_padding_mode:pss -sigopt rsa_pss_saltlen:64 -verify public -signature signature message",
+      "dgst -sha512 -sigopt rsa_padding_mode:pss -sigopt rsa_pss_saltlen:64 -verify public -signature signature "
+        + "message",
       ""
     ),
   ]
@@ -78,7 +80,8 @@ import VaultTesting
   }
 
   @Test(
-    "pyjwt and cryptography verify tokens by the key set, we verify theirs, and what only looks like one counts nowhere",
+    "pyjwt and cryptography verify tokens by the key set, we verify theirs, and what only looks like one counts "
+      + "nowhere",
     .enabled(if: OtherProgram.hasPackage("jwt") && OtherProgram.hasPackage("cryptography"), OtherProgram.why("pyjwt")))
   func tokens() throws {
     let sandbox = try Sandbox.withVault(unlocked: true)
@@ -160,13 +163,16 @@ import VaultTesting
         for name in tokens:
             token = read(style + "." + name).decode()
             header = jwt.get_unverified_header(token)
-            assert header["alg"] == algorithm and header["typ"] == "JWT" and set(header) == {"alg", "typ", "kid"}, header
+            assert header["alg"] == algorithm and header["typ"] == "JWT" and set(header) == {"alg", "typ", "kid"}, \#
+            header
             claims = jwt.decode(token, keys[header["kid"]].key if keys else key, algorithms=[algorithm], **terms)
-            assert claims["sub"] == "lamp-1" and claims["role"] == "light" and claims["exp"] - claims["iat"] == 3600, claims
+            assert claims["sub"] == "lamp-1" and claims["role"] == "light" and claims["exp"] - claims["iat"] == 3600, \#
+            claims
             out(style, "ours, " + name, "", token)
         now = int(time.time())
         def claims(**changes):
-            all = {"iss": "https://gw.example", "aud": "mqtt", "sub": "lamp-1", "iat": now, "nbf": now, "exp": now + 600,
+            all = {"iss": "https://gw.example", "aud": "mqtt", "sub": "lamp-1", "iat": now, "nbf": now, "exp": now + \#
+            600,
                    "jti": uuid.uuid4().hex}
             all.update(changes)
             return {name: value for name, value in all.items() if value is not None}
@@ -176,14 +182,18 @@ import VaultTesting
         out(style, "theirs without kid", "", theirs(headers={}))
         out(style, "audiences", "", theirs(aud=["x", "mqtt"]))
         for fault, changes in [
-            ("expired", {"exp": now - 1, "iat": now - 600, "nbf": now - 600}), ("not valid for another", {"nbf": now + 300}),
+            ("expired", {"exp": now - 1, "iat": now - 600, "nbf": now - 600}), ("not valid for another", {"nbf": now \#
+            + 300}),
             ("not valid for another", {"iat": now + 300, "exp": now + 900}), ("max-ttl", {"exp": now + 3601}),
-            ("no end", {"exp": None}), ("(iat)", {"iat": None}), ("(jti)", {"jti": None}), ("issuer", {"iss": "https://other"}),
-            ("issuer", {"iss": None}), ("audience", {"aud": None}), ("attribute 'aud'", {"aud": "http"}), ("subject", {"sub": "door-1"}),
+            ("no end", {"exp": None}), ("(iat)", {"iat": None}), ("(jti)", {"jti": None}), ("issuer", {"iss": \#
+            "https://other"}),
+            ("issuer", {"iss": None}), ("audience", {"aud": None}), ("attribute 'aud'", {"aud": "http"}), ("subject", \#
+            {"sub": "door-1"}),
             ("subject", {"sub": None}), ("subject", {"sub": "lamp-1/x"}),
         ]:
             out(style, str(changes), fault, theirs(**changes))
-        out(style, "another item's", "not made with a key" if keys else "was not signed", read(style + ".other").decode())
+        out(style, "another item's", "not made with a key" if keys else "was not signed", read(style + \#
+        ".other").decode())
         out(style, "another's kid", "not made with a key", theirs(headers={"kid": "v9"}))
         parts = read(style + ".token").decode().split(".")
         def signed_by_hash(secret, header):
@@ -192,16 +202,20 @@ import VaultTesting
         if algorithm != "HS256":
             public = read(style + ".public")
             for secret in [public, public.strip(), read(style + ".jwks"), b""]:
-                out(style, "HS256 with the public key", "algorithm is `HS256`", signed_by_hash(secret, {"alg": "HS256", "typ": "JWT", "kid": kid}))
-                out(style, "a hash said to be " + algorithm, "was not signed", signed_by_hash(secret, {"alg": algorithm, "typ": "JWT", "kid": kid}))
+                out(style, "HS256 with the public key", "algorithm is `HS256`", signed_by_hash(secret, {"alg": \#
+                "HS256", "typ": "JWT", "kid": kid}))
+                out(style, "a hash said to be " + algorithm, "was not signed", signed_by_hash(secret, {"alg": \#
+                algorithm, "typ": "JWT", "kid": kid}))
         else:
-            out(style, "an empty key", "was not signed", signed_by_hash(b"", {"alg": "HS256", "typ": "JWT", "kid": kid}))
+            out(style, "an empty key", "was not signed", signed_by_hash(b"", {"alg": "HS256", "typ": "JWT", "kid": \#
+            kid}))
         for none in ["none", "None", "NONE", ""]:
             header = b64(json.dumps({"alg": none, "typ": "JWT", "kid": kid}).encode())
             for signature in ["", parts[2]]:
                 out(style, "alg " + none, "the token", header + "." + parts[1] + "." + signature)
         out(style, "no signature", "the token", parts[0] + "." + parts[1] + ".")
-        out(style, "another payload", "was not signed", parts[0] + "." + b64(json.dumps(claims()).encode()) + "." + parts[2])
+        out(style, "another payload", "was not signed", parts[0] + "." + b64(json.dumps(claims()).encode()) + "." + \#
+        parts[2])
         raw = unb64(parts[2])
         out(style, "a bit", "was not signed", parts[0] + "." + parts[1] + "." + b64(raw[:-1] + bytes([raw[-1] ^ 1])))
         out(style, "cut short", "was not signed", parts[0] + "." + parts[1] + "." + b64(raw[:-1]))
@@ -209,7 +223,8 @@ import VaultTesting
             order = 0xFFFFFFFF00000000FFFFFFFFFFFFFFFFBCE6FAADA7179E84F3B9CAC2FC632551
             zero = bytes(64)
             out(style, "zeros", "was not signed", parts[0] + "." + parts[1] + "." + b64(zero))
-            out(style, "the order", "was not signed", parts[0] + "." + parts[1] + "." + b64(order.to_bytes(32, "big") * 2))
+            out(style, "the order", "was not signed", parts[0] + "." + parts[1] + "." + b64(order.to_bytes(32, "big") \#
+            * 2))
     """#
 
   @Test("a rotated RSA key is as long as it was, of the sizes that are made", arguments: [(2048, 3072), (4096, 4096)])

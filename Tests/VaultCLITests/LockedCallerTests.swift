@@ -90,7 +90,7 @@ struct LockedCallerTests {
     for command in [["trash"], ["rm", "kind=note", "--yes"], ["set", "web"]] {
       let terminal = try Terminal(sandbox, command + ["--socket", daemon.socket])
       #expect(try terminal.wait() == 75, "\(terminal.screen)")
-      #expect(terminal.screen.contains("the vault is locked (not unlocked since the daemon started); whoever owns"))
+      #expect(terminal.screen.contains("the vault is locked (not unlocked since the daemon started); the owner of"))
     }
   }
 

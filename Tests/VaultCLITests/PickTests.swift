@@ -233,14 +233,16 @@ extension FuzzyRank {
     defer { sandbox.close() }
     // The names are as long as allowed, and so alike that the search tries every place of each for every character.
     let items = (0..<4000).map {
-      #"{"name":"\#(String(repeating: "a", count: 500))\#($0)","kind":"note","attributes":{},"accessible":"when-unlocked","#
+      #"{"name":"\#(String(repeating: "a", count: 500))\#($0)","kind":"note","attributes":{},"#
+        + #""accessible":"when-unlocked","#
         + #""require":"none","reuse":60,"version":1,"created":1,"modified":1,"size":1}"#
     }
     let daemon = try ScriptedDaemon(
       sandbox,
       [
         "Status": [
-          #"{"parameters":{"state":"unlocked","cause":"","since":1,"locks_on":[],"methods":[],"warnings":[],"version":"0","pid":1}}"#
+          #"{"parameters":{"state":"unlocked","cause":"","since":1,"locks_on":[],"methods":[],"warnings":[],"#
+            + #""version":"0","pid":1}}"#
         ],
         "Find": stride(from: 0, to: 4000, by: 1000).map {
           #"{"parameters":{"items":[\#(items[$0..<$0 + 1000].joined(separator: ","))]},"continues":\#($0 < 3000)}"#

@@ -12,10 +12,12 @@ import VaultTesting
     let answers = sandbox.root + "/answers"
     for path in [answers, gate].compactMap(\.self) { try sandbox.run(path, program: "/usr/bin/mkfifo") }
     func prompt(_ style: String, _ text: String) -> String {
-      #"{"parameters":{"conversation":"c","prompt":{"style":"\#(style)","method":"pam","text":"\#(text)"}},"continues":true}"#
+      #"{"parameters":{"conversation":"c","prompt":{"style":"\#(style)","method":"pam","text":"\#(text)"}},"#
+        + #""continues":true}"#
     }
     let status =
-      #"{"parameters":{"state":"unlocked","cause":"x","since":1,"locks_on":[],"methods":[],"warnings":[],"version":"1","pid":1}}"#
+      #"{"parameters":{"state":"unlocked","cause":"x","since":1,"locks_on":[],"methods":[],"warnings":[],"#
+      + #""version":"1","pid":1}}"#
     let script = """
       #!/bin/bash
       say() { printf '%s\\0' "$@"; }

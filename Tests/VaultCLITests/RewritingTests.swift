@@ -21,7 +21,8 @@ import VaultWire
   private static let values = ["pin": "031-45-154", "k1": "first \"key\"", "k2": "second", "wifi#ssid": "net"]
   /// A rendering of the same configuration in another order, with other white space and an added port.
   private static let compact =
-    #"{"keys":["first \"key\"","second"],"text":"{{ x }}","port":8581,"ssid":"net","bridge":{"name":"Homebridge","pin":"031-45-154"}}"#
+    #"{"keys":["first \"key\"","second"],"text":"{{ x }}","port":8581,"ssid":"net","bridge":{"name":"Homebridge","#
+    + #""pin":"031-45-154"}}"#
 
   /// Compares `present`'s change with a rendering: returns the fate of each value, and the new template or the reason
   /// for the refusal.
@@ -49,7 +50,9 @@ import VaultWire
     #expect(result.fates == [.stands(1), .stands(1), .stands(1), .stands(1)])
     #expect(
       result.adopted
-        == #"{"keys":[{{ vault "k1" | json }},{{ vault "k2" | json }}],"text":"{{ "{{" }} x }}","port":8581,"ssid":{{ vault "wifi" | field "ssid" | json }},"bridge":{"name":"Homebridge","pin":"{{ vault "pin" }}"}}"#
+        == #"{"keys":[{{ vault "k1" | json }},{{ vault "k2" | json }}],"text":"{{ "{{" }} x "#
+        + #"}}","port":8581,"ssid":{{ vault "wifi" | field "ssid" | json }},"bridge":{"name":"Homebridge","pin":"{{ "#
+        + #"vault "pin" }}"}}"#
     )
   }
 

@@ -76,7 +76,8 @@ import VaultTesting
     defer { sandbox.close() }
     let text = "Touch the sensor" + String(repeating: blank, count: 240 - 7 - 16) + "[sudo] password for root"
     let prompt =
-      #"{"parameters":{"conversation":"c0ffee","prompt":{"style":"secret","method":"pam","text":"\#(text)"}},"continues":true}"#
+      #"{"parameters":{"conversation":"c0ffee","prompt":{"style":"secret","method":"pam","text":"\#(text)"}},"#
+      + #""continues":true}"#
     let daemon = try ScriptedDaemon(sandbox, ["Unlock": [prompt]])
     defer { daemon.close() }
     let terminal = try Terminal(sandbox, ["unlock", "--socket", daemon.socket])

@@ -40,7 +40,8 @@ import VaultTesting
     defer { sandbox.close() }
     // Ignored signals stay ignored, and the limit on core files is the one from outside.
     let look =
-      "ls /proc/self/fd | tr '\\n' ' '; grep -E 'Sig(Blk|Ign)' /proc/self/status; ulimit -S -c; ulimit -S -n; pwd; umask"
+      "ls /proc/self/fd | tr '\\n' ' '; grep -E 'Sig(Blk|Ign)' /proc/self/status; ulimit -S -c; ulimit -S -n; pwd; "
+      + "umask"
     let line = """
       cd /; exec 7</dev/null; trap '' HUP USR1; ulimit -S -c 0; ulimit -S -n 300; umask 027
       bash -c "$0" >"$HOME/before"; vault run -e A=web -- bash -c "$0" >"$HOME/after"; cat "$HOME/before"
@@ -314,7 +315,8 @@ import VaultTesting
     let sandbox = try Sandbox.withVault(unlocked: true)
     defer { sandbox.close() }
     let line = """
-      set -m; vault run --mask -e A=web -- sh -c 'echo ready; read x; echo "got $x"'; echo "stopped $?."; fg; echo "end $?."
+      set -m; vault run --mask -e A=web -- sh -c 'echo ready; read x; echo "got $x"'; echo "stopped $?."; fg; echo \
+      "end $?."
       """
     let terminal = try Terminal(sandbox, ["-c", line], program: "/bin/bash")
     try terminal.expect("ready")

@@ -10,7 +10,8 @@ import VaultTesting
     defer { sandbox.close() }
     let line = """
       cd; exec 9>lock 12</etc/passwd; flock 9
-      export LD_PRELOAD=/nonexistent/evil.so NOTIFY_SOCKET=@foreign LISTEN_FDS=1 TZ=:/nonexistent MALLOC_TRACE=/tmp/x SECRET=hunter2 LC_TIME=C
+      export LD_PRELOAD=/nonexistent/evil.so NOTIFY_SOCKET=@foreign LISTEN_FDS=1 TZ=:/nonexistent MALLOC_TRACE=/tmp/x \
+      SECRET=hunter2 LC_TIME=C
       vault init --password-stdin \(floorOptions.joined(separator: " ")) 2>/dev/null
       """
     let outcome = try sandbox.run("-c", line, program: "/bin/bash", stdin: password + "\n")
@@ -54,7 +55,8 @@ import VaultTesting
       ["--mount", "/bin/sh", "-c", script], program: "/usr/bin/unshare", environment: ["XDG_RUNTIME_DIR": nil])
     #expect(
       outcome.output == """
-        vault: XDG_RUNTIME_DIR is not set, so there is no place for the socket; log in through a session, or give --socket
+        vault: XDG_RUNTIME_DIR is not set, so there is no place for the socket; log in through a session, or give \
+        --socket
         78
         vault: XDG_RUNTIME_DIR is `relative`, which is not an absolute path, so there is no place for the socket; set \
         XDG_RUNTIME_DIR to another folder with a short absolute path, or give --socket
@@ -91,7 +93,8 @@ import VaultTesting
     try sandbox.must(["lock"])
     let ended = try sandbox.run(
       "-c",
-      "kill \(try #require(sandbox.daemonPid)); while vault status >/dev/null 2>&1; do :; done; flock \(sandbox.store)/vault.lock true",
+      "kill \(try #require(sandbox.daemonPid)); while vault status >/dev/null 2>&1; do :; done; flock "
+        + "\(sandbox.store)/vault.lock true",
       program: "/bin/sh")
     #expect(ended.status == 0, "\(ended)")
     // The daemon that the client starts comes too late: another daemon already serves the store, and listens by the
@@ -108,7 +111,8 @@ import VaultTesting
       """
     let made = try sandbox.run(
       "-c",
-      "mkdir \(programs) && cp \(Sandbox.path(of: "vault")) \(programs) && cat >\(programs)/vaultd && chmod 755 \(programs)/vaultd",
+      "mkdir \(programs) && cp \(Sandbox.path(of: "vault")) \(programs) && cat >\(programs)/vaultd && chmod 755 "
+        + "\(programs)/vaultd",
       program: "/bin/sh", stdin: script)
     #expect(made.status == 0, "\(made)")
     let outcome = try sandbox.run("get", "web", program: programs + "/vault")

@@ -156,10 +156,12 @@ import VaultWire
         return text
     ask("org.varlink.service.GetInfo")
     ask("org.varlink.service.GetInterfaceDescription", interface="io.vaultd.Vault")
-    for method in ["Status", "Lock", "ListSlots", "MarkStale", "ConfirmGrants", "RepairClock", "RepairAudit", "Reload", "Deposits",
+    for method in ["Status", "Lock", "ListSlots", "MarkStale", "ConfirmGrants", "RepairClock", "RepairAudit", \
+    "Reload", "Deposits",
                    "Find", "Attributes", "Audit"]:
         ask(V + method)
-    for method in ["Init", "Unlock", "ChangePassword", "Verify", "Salvage", "Rekey", "Requests", "Monitor", "Children", "Grants",
+    for method in ["Init", "Unlock", "ChangePassword", "Verify", "Salvage", "Rekey", "Requests", "Monitor", \
+    "Children", "Grants",
                    "Audit", "EmptyTrash", "AddSlot", "RemoveSlot", "Authenticate", "Backup", "Restore"]:
         for more, upgrade in [(False, False), (True, False), (False, True)]:
             parameters = {"kind": "password"} if method == "AddSlot" else {"id": 1} if method == "RemoveSlot" else {}
@@ -179,7 +181,8 @@ import VaultWire
         ask(V + "Grant", subject=subject, items="keys/**", rights=["get"])
         ask(V + "Revoke", subject=subject)
         ask(V + "ForgetSubject", subject=subject)
-    ask(V + "SealDeposit", key=json.loads(ask(V + "PublicKey").split(b"\\0")[0])["parameters"].get("key", ""), name="own/box", value="x")
+    ask(V + "SealDeposit", key=json.loads(ask(V + "PublicKey").split(b"\\0")[0])["parameters"].get("key", ""), \
+    name="own/box", value="x")
     ask(V + "DepositSealed", box="AAAA")
     for number in [1, 2]:
         ask(V + "Approve", number=number)

@@ -56,7 +56,8 @@ import VaultWire
   @Test("Every call has its method and its reply")
   func callsEverything() throws {
     let item =
-      #"{"name":"a","kind":"note","attributes":{},"accessible":"always","require":"none","reuse":60,"version":1,"created":1,"modified":1,"size":0}"#
+      #"{"name":"a","kind":"note","attributes":{},"accessible":"always","require":"none","reuse":60,"version":1,"#
+      + #""created":1,"modified":1,"size":0}"#
     let server = try FakeServer { peer, _ in
       while let request = try peer.read() {
         switch request.prefix(while: { $0.isLetter }) {

@@ -8,7 +8,8 @@ import VaultWire
   static func prompt(_ style: String, code: String? = nil) -> String {
     let code = code.map { ",\"code\":\"\($0)\"" } ?? ""
     return
-      #"{"conversation":"c0ffee","prompt":{"style":"\#(style)","method":"password","text":"Text of \#(style)"\#(code)}}"#
+      #"{"conversation":"c0ffee","prompt":{"style":"\#(style)","method":"password","text":"Text of "#
+      + #"\#(style)"\#(code)}}"#
   }
 
   /// Makes a daemon that sends these prompts in turn, waits for Respond after each, and ends with `end`.

@@ -6,7 +6,8 @@ import VaultWire
 
 @Suite struct StreamTests {
   static func item(_ name: String) -> String {
-    #"{"name":"\#(name)","kind":"note","attributes":{},"accessible":"always","require":"none","reuse":60,"version":1,"created":1,"modified":1,"size":0}"#
+    #"{"name":"\#(name)","kind":"note","attributes":{},"accessible":"always","require":"none","reuse":60,"#
+      + #""version":1,"created":1,"modified":1,"size":0}"#
   }
 
   @Test("Pages are put together in their order")

@@ -25,7 +25,8 @@ import VaultTesting
     defer { sandbox.close() }
     let script = """
       \(sandbox.otherAccount("_vaultd:x:64123:64123::\(home):/usr/sbin/nologin"))
-      exec setpriv --reuid=64123 --regid=64123 --clear-groups \(Sandbox.path(of: "vaultd")) --system --config /nonexistent
+      exec setpriv --reuid=64123 --regid=64123 --clear-groups \(Sandbox.path(of: "vaultd")) --system --config \
+      /nonexistent
       """
     unsafe chmod(sandbox.root, 0o711)
     let refused = try sandbox.run(["--mount", "/bin/sh", "-c", script], program: "/usr/bin/unshare")

@@ -63,7 +63,8 @@ import VaultWire
   @Test("it gets one descriptor, few variables, ordinary signals and no directory to keep") func surroundings() throws {
     let error = try ask(
       """
-      found=$(ls /proc/self/fd | tr '\\n' ' '; env | cut -d= -f1 | sort | tr '\\n' ' '; pwd -P | tr '\\n' ' '; grep -E '^Sig(Blk|Ign):' /proc/self/status | tr -d '\\t' | tr '\\n' ' ' | sed 's/ $//')
+      found=$(ls /proc/self/fd | tr '\\n' ' '; env | cut -d= -f1 | sort | tr '\\n' ' '; pwd -P | tr '\\n' ' '; grep -E \
+      '^Sig(Blk|Ign):' /proc/self/status | tr -d '\\t' | tr '\\n' ' ' | sed 's/ $//')
       printf '{"error":"refused","reason":"%s"}\\0' "$found" >&0
       """)
     let reason = try #require(error?.reason)

@@ -73,7 +73,8 @@ extension LoginTests {
   func strangeName(name: String) throws {
     try LoginStand.with { (stand) throws in
       let prompt =
-        #"{"parameters":{"conversation":"\#(name)","prompt":{"style":"secret","method":"login","text":"t"}},"continues":true}\0"#
+        #"{"parameters":{"conversation":"\#(name)","prompt":{"style":"secret","method":"login","text":"t"}},"#
+        + #""continues":true}\0"#
       let (said, seconds) = try told(
         stand, as: stand.user, command: "head -zn1 >>FILE; printf '\(prompt)'; exec cat >>FILE")
       #expect(said == #"{"method":"io.vaultd.Vault.Unlock","parameters":{"method":"login"},"more":true}"# + "\0")

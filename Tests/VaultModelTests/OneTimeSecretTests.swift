@@ -114,7 +114,7 @@ struct OneTimeSecretTests {
       ("otpauth://totp/x?secret=%20", "not base32"), ("otpauth://totp/x?secret=1", "not base32"),
       ("otpauth://totp/x\u{85}?secret=MY", "control characters"),
       ("otpauth://totp/x?secret=MY&encoder=base64", "'steam'"),
-      ("otpauth://hotp/x?secret=MY&counter=1&encoder=steam", "by time"),
+      ("otpauth://hotp/x?secret=MY&counter=1&encoder=steam", "based on time"),
       ("otpauth://totp/x?secret=MY&issuer=Steam&digits=4", "digits"),
       ("otpauth://totp/x?secret=MY&secret=MY", "twice"), ("otpauth://totp/x?digits=6&secret=MY&digits=8", "twice"),
       ("otpauth://totp/x?secret=MY&period=30&period=60", "twice"),

@@ -14,7 +14,8 @@ import VaultModel
     if tree == smallIndex {
       try fixture.sql(
         """
-        WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000) INSERT INTO vals SELECT 1, 9 + i, x'' FROM n
+        WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000) INSERT INTO vals SELECT 1, 9 + i, x'' \
+        FROM n
         """)
     }
     try fixture.lead(tree, in: circle)
@@ -114,7 +115,8 @@ import VaultModel
   func slots(circle: Fixture.Circle) throws {
     let fixture = try Fixture()
     try fixture.sql(
-      "WITH n(i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < 40) INSERT INTO slots SELECT i, zeroblob(900) FROM n"
+      "WITH n(i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < 40) INSERT INTO slots SELECT i, zeroblob(900) "
+        + "FROM n"
     )
     do { #expect(try fixture.open().damagedSlots.count == 39) }
     try fixture.lead("slots", in: circle)

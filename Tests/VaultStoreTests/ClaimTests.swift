@@ -164,7 +164,8 @@ import VaultTesting
       "PRAGMA writable_schema = ON",
       """
       WITH number(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < \(count))
-      INSERT INTO sqlite_schema SELECT 'table', 't' || n, 't' || n, (SELECT rootpage FROM sqlite_schema WHERE name = 'meta'),
+      INSERT INTO sqlite_schema SELECT 'table', 't' || n, 't' || n, (SELECT rootpage FROM sqlite_schema WHERE name = \
+      'meta'),
         'CREATE TABLE t' || n || '(a CHECK(a IN (' || \(list) || ')))' FROM number
       """)
     let errors = try use(sandbox)

@@ -145,7 +145,8 @@ import VaultModel
     let fixture = try Self.fixture()
     let longest = Database.longestDeposit
     let row =
-      "INSERT INTO deposits(item, class, state, depositor, sealed) VALUES(randomblob(16), 1, 1, x'', zeroblob(\(longest)))"
+      "INSERT INTO deposits(item, class, state, depositor, sealed) VALUES(randomblob(16), 1, 1, x'', "
+      + "zeroblob(\(longest)))"
     try fixture.sql(row)
     let keychain = try fixture.unlocked()
     #expect(try Self.obstacles(keychain.takeInAll()) == [nil, nil, .forged])

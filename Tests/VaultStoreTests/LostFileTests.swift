@@ -42,10 +42,12 @@ import VaultTesting
   }
 
   private static let goneLog =
-    "vault.db-wal was removed while vaultd has it open; stop vaultd, which puts what it still has of it into vault.db, and start it again"
+    "vault.db-wal was removed while vaultd has it open; stop vaultd, which puts what it still has of it into "
+    + "vault.db, and start it again"
 
   private static func lost(_ name: String) -> String {
-    "\(name) was removed or replaced while vaultd has it open; `vault salvage` saves what vaultd still has, until vaultd is stopped"
+    "\(name) was removed or replaced while vaultd has it open; `vault salvage` saves what vaultd still has, until "
+      + "vaultd is stopped"
   }
 
   @Test(

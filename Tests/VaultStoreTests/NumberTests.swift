@@ -121,8 +121,8 @@ import VaultModel
     let fixture = try ForgeryTests.fixture()
     try fixture.sql(
       """
-      UPDATE hashes SET record = CAST(substr(record, 1, 41) || x'ffffffffffff1f00ffffff7f' || substr(record, 54) AS BLOB) \
-      WHERE class = 1
+      UPDATE hashes SET record = CAST(substr(record, 1, 41) || x'ffffffffffff1f00ffffff7f' || substr(record, 54) AS \
+      BLOB) WHERE class = 1
       """)
     do { #expect(try fixture.unlocked().integrity == .failed) }
     let losses = try expectSaved(fixture)

@@ -61,7 +61,9 @@ import VaultModel
     "each edit is named, with the items that it harms and no others",
     arguments: [
       Edit(
-        "UPDATE heads SET sealed = zeroblob(length(sealed)) WHERE id = 1", kind: .damaged, "head of item 1", items: [1]),
+        "UPDATE heads SET sealed = zeroblob(length(sealed)) WHERE id = 1", kind: .damaged,
+        "head of item "
+          + "1", items: [1]),
       Edit("UPDATE heads SET class = 3 WHERE id = 1", kind: .damaged, "head of item 1", items: [1]),
       Edit("UPDATE heads SET class = 77 WHERE id = 1", kind: .damaged, "head of item 1", items: [1]),
       Edit("UPDATE heads SET policy = policy + 1 WHERE id = 2", kind: .damaged, "head of item 2", items: [2]),

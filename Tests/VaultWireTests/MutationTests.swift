@@ -7,7 +7,8 @@ enum Samples {
     #"{"method":"io.vaultd.Vault.Get","parameters":{"name":"owm/appid","wait_ms":30000,"interactive":true}}"#,
     #"{"parameters":{"name":"owm/appid","version":3,"value":"p\u00e4ss\"w\\o\u0072d 😹 \ud83d\ude39"}}"#,
     #"{"error":"io.vaultd.Vault.Locked","parameters":{"state":"locked","cause":"idle"}}"#,
-    #"{"method":"io.vaultd.Vault.Set","parameters":{"name":"a/b","data":"AAECAw==","attributes":{"owner":"ana","x":"\n"},"expires":1.5e9,"update":false,"kind":null}}"#,
+    #"{"method":"io.vaultd.Vault.Set","parameters":{"name":"a/b","data":"AAECAw==","attributes":{"owner":"ana","#
+      + #""x":"\n"},"expires":1.5e9,"update":false,"kind":null}}"#,
     #"{"parameters":{"items":[{"name":"a","n":[1,-2.5e-3,[],{}]}],"next":null},"continues":true}"#,
   ]
 }

@@ -107,8 +107,10 @@ import VaultTesting
             wheel.writestr("thing.py", "")
             base = "thing-1.0.dist-info/"
             wheel.writestr(base + "METADATA", "Metadata-Version: 2.1\\nName: thing\\nVersion: 1.0\\n")
-            wheel.writestr(base + "WHEEL", "Wheel-Version: 1.0\\nGenerator: test\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n")
-            wheel.writestr(base + "RECORD", "thing.py,,\\n" + "".join(base + name + ",,\\n" for name in ["METADATA", "WHEEL", "RECORD"]))
+            wheel.writestr(base + "WHEEL", "Wheel-Version: 1.0\\nGenerator: test\\nRoot-Is-Purelib: true\\nTag: \
+            py3-none-any\\n")
+            wheel.writestr(base + "RECORD", "thing.py,,\\n" + "".join(base + name + ",,\\n" for name in ["METADATA", \
+            "WHEEL", "RECORD"]))
         """, "\(folder)/simple/thing/\(wheel)",
       ])
     try stand.sandbox.write("<a href=\"\(wheel)\">\(wheel)</a>\n", to: "index/simple/thing/index.html")

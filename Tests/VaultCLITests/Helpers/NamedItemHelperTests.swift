@@ -143,7 +143,8 @@ import VaultTesting
     #expect(try stand.helper("kubectl", "prod").output == answer("v1"))
     for version in ["v1", "v1beta1"] {
       let asked =
-        #"{"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/\#(version)","spec":{"interactive":false}}"#
+        #"{"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/\#(version)","#
+        + #""spec":{"interactive":false}}"#
       #expect(
         try stand.helper("kubectl", "prod", environment: ["KUBERNETES_EXEC_INFO": asked]).output == answer(version))
       for count in 0..<asked.utf8.count {

@@ -30,7 +30,8 @@ import VaultTesting
       """
       key = Key(bytes(32))
       whole = [
-          b"\\x0b", sign_body(own, login(own, bytes(32), host=own)), key.body(constraints=b"\\x01\\0\\0\\0\\x09\\xff" + string("x")),
+          b"\\x0b", sign_body(own, login(own, bytes(32), host=own)), key.body(constraints=b"\\x01\\0\\0\\0\\x09\\xff" \
+          + string("x")),
           b"\\x12" + string(own), b"\\x13", b"\\x16" + string("p"), b"\\x17" + string("p"), bind(key, bytes(32), True),
           b"\\x1b" + string("query"),
       ]

@@ -73,12 +73,14 @@ import VaultTesting
       def host(key=None, name="", user=""):
           return string(user) + string(name) + string("") + (string(key.blob) + b"\\0" if key else b"")
       def step(start, end): return string(string(start) + string(end) + string(""))
-      def destinations(*steps): return b"\\xff" + string("restrict-destination-v00@openssh.com") + string(b"".join(steps))
+      def destinations(*steps): return b"\\xff" + string("restrict-destination-v00@openssh.com") + \
+      string(b"".join(steps))
       to_first = step(host(), host(first, "first"))
       on_to_second = step(host(first, "first"), host(second, "second"))
       session, other = b"s" * 32, b"o" * 32
       assert code(join(), own.body(constraints=destinations(to_first, on_to_second))) == 6
-      def signs(client, session, **more): return code(client, sign_body(own.blob, login(own.blob, session, **more))) == 14
+      def signs(client, session, **more): return code(client, sign_body(own.blob, login(own.blob, session, **more))) \
+      == 14
       def shown(client): return own.blob in [blob for blob, _ in blobs(client)]
 
       client = join()
@@ -112,7 +114,8 @@ import VaultTesting
       assert code(client, bind(first, session, True)) == 6
       assert not signs(client, session), "by the one that forwards"
       assert code(client, bind(second, other, False)) == 6
-      assert signs(client, other, host=second.blob) and not signs(client, other), "a login at the second, bound to its host"
+      assert signs(client, other, host=second.blob) and not signs(client, other), "a login at the second, bound to its \
+      host"
       assert not signs(client, session, host=first.blob)
       # After one that did not hold nothing can be told of where the connection comes from, and no other one holds.
       for begun in [bind(first, session, True, second.signature(session)), bind(first, session, True)[:-1]]:
@@ -145,7 +148,8 @@ import VaultTesting
       for number in range(16): assert code(client, bind(first, bytes([number] * 32), True)) == 6
       assert code(client, bind(first, b"x" * 32, True)) == 5
       # Constraints that name nothing are none.
-      for bad in [destinations(), destinations(step(host(), host())), destinations(step(host(first, "f", "u"), host(second, "s")))]:
+      for bad in [destinations(), destinations(step(host(), host())), destinations(step(host(first, "f", "u"), \
+      host(second, "s")))]:
           assert code(join(), own.body(constraints=bad)) == 5
       # A host's authority is not the host.
       authority = string("") + string("first") + string("") + string(first.blob) + b"\\1"

@@ -79,7 +79,8 @@ import VaultTesting
     #expect(try sandbox.listed().split(separator: "\n").count == 2)
     try sandbox.script(
       """
-      # None is looked at before the pause after the one before it: nobody guesses by many connections, and the right one waits,
+      # None is looked at before the pause after the one before it: nobody guesses by many connections, and the right \
+      one waits,
       # too.
       assert code(join(), b"\\x16" + string("right")) == 6
       began = time.monotonic()

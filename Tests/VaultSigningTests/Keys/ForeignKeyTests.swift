@@ -93,7 +93,8 @@ import VaultSigning
 
   @Test("are found beside a certificate and parameters; none and two of them are errors") func besides() throws {
     try workshop.run(
-      "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout key -subj /CN=x -out certificate"
+      "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout key -subj /CN=x -out "
+        + "certificate"
     )
     let (key, certificate) = try (workshop.text("key"), workshop.text("certificate"))
     let both = try privateKey(certificate + key)

@@ -17,8 +17,10 @@ struct PyJWTTests {
       """
       import json, sys, jwt
       token, key = sys.argv[1], sys.argv[2]
-      options = {"verify_exp": False, "verify_nbf": False, "verify_iat": False, "require": ["exp", "iat", "nbf", "jti", "sub"]}
-      claims = jwt.decode(token, key, algorithms=["HS256"], audience="web", issuer="https://vault.example", options=options)
+      options = {"verify_exp": False, "verify_nbf": False, "verify_iat": False, "require": ["exp", "iat", "nbf", \
+      "jti", "sub"]}
+      claims = jwt.decode(token, key, algorithms=["HS256"], audience="web", issuer="https://vault.example", \
+      options=options)
       assert jwt.get_unverified_header(token) == {"alg": "HS256", "typ": "JWT", "kid": "lamp/key"}
       for wrong in ({"key": key + "x", "audience": "web"}, {"key": key, "audience": "other"}):
           try: jwt.decode(token, algorithms=["HS256"], options=options, **wrong)
@@ -34,7 +36,8 @@ struct PyJWTTests {
     let token = try PyJWT.run(
       """
       import sys, jwt
-      claims = {"iss": "https://vault.example", "aud": ["x", "mqtt"], "sub": "lamp-1", "jti": "p", "iat": \(Stand.now), "nbf": \(Stand.now),
+      claims = {"iss": "https://vault.example", "aud": ["x", "mqtt"], "sub": "lamp-1", "jti": "p", "iat": \
+      \(Stand.now), "nbf": \(Stand.now),
                 "exp": \(Stand.now + 5), "role": "é", "other": 1.5}
       print(jwt.encode(claims, sys.argv[1], algorithm="HS256", headers={"kid": "k"}), end="")
       """, [String(decoding: Stand.key, as: UTF8.self)])
@@ -59,7 +62,8 @@ struct PyJWTTests {
       key, listed = sys.argv[1], json.loads(sys.argv[2])["revoked"]
       for token in sys.argv[3:]:
           claims = jwt.decode(token, key, algorithms=["HS256"], options={"require": ["exp", "iat", "jti"]})
-          print(any(claims["jti"] == each.get("jti") or claims["sub"] == each.get("sub") and claims["iat"] <= each["before"]
+          print(any(claims["jti"] == each.get("jti") or claims["sub"] == each.get("sub") and claims["iat"] <= \
+          each["before"]
                     for each in listed), end=" ")
       """, [String(decoding: Stand.key, as: UTF8.self), String(decoding: try list.encoded(), as: UTF8.self)] + tokens)
     #expect(answer == "True True False True ")
