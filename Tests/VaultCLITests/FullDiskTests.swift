@@ -131,8 +131,10 @@ struct FullDiskTests {
   }
 
   @Test(
-    "an audit log that is required and cannot be written ends the service until it can; otherwise that is said, and "
-      + "served on",
+    """
+    an audit log that is required and cannot be written ends the service until it can; otherwise that is said, and \
+    served on
+    """,
     arguments: ["required", "on"])
   func auditLog(mode: String) throws {
     try withSmallDisk { sandbox, remount in

@@ -80,8 +80,10 @@ import VaultTesting
   }
 
   @Test(
-    "pyjwt and cryptography verify tokens by the key set, we verify theirs, and what only looks like one counts "
-      + "nowhere",
+    """
+    pyjwt and cryptography verify tokens by the key set, we verify theirs, and what only looks like one counts \
+    nowhere
+    """,
     .enabled(if: OtherProgram.hasPackage("jwt") && OtherProgram.hasPackage("cryptography"), OtherProgram.why("pyjwt")))
   func tokens() throws {
     let sandbox = try Sandbox.withVault(unlocked: true)

@@ -7,8 +7,10 @@ import VaultTesting
   private static let password = "correct horse battery"
 
   @Test(
-    "ends soon, and the vault is whole after a restart, though another user without any right sends searches all the "
-      + "while",
+    """
+    ends soon, and the vault is whole after a restart, though another user without any right sends searches all the \
+    while
+    """,
     .enabled(if: Root.isAtHand, "needs root to be another user"))
   func flooded() throws {
     for isFlooded in [false, true] {

@@ -62,8 +62,10 @@ import VaultTesting
   }
 
   @Test(
-    "Where no variable names the runtime directory it is the one that the login made, and never instead of one that "
-      + "does",
+    """
+    Where no variable names the runtime directory it is the one that the login made, and never instead of one that \
+    does
+    """,
     arguments: [
       ([:], "/run/user/7"), (["XDG_RUNTIME_DIR": "run/user/1"], "/run/user/7"),
       (["XDG_RUNTIME_DIR": "/run/user/1"], "/run/user/1"),

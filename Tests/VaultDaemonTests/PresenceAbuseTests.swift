@@ -33,7 +33,10 @@ struct PresenceAbuseTests {
   @Test(
     "a helper that floods or says what it must not is ended",
     arguments: [
-      (#"while :; do printf '{"prompt":{"style":"info","text":"x"}}\0'; done >&0"#, "sent more text than a person reads"),
+      (
+        #"while :; do printf '{"prompt":{"style":"info","text":"x"}}\0'; done >&0"#,
+        "sent more text than a person reads"
+      ),
       (#"printf '{"prompt":{"style":"info","text":"%05000d"}}\0' 0 >&0"#, "sent more text than a person reads"),
       ("while :; do printf %01000d 0; done >&0", "sent something that is not a frame"),
       (#"printf 'nonsense\0' >&0"#, "sent something that is not a frame"),

@@ -13,10 +13,11 @@ import VaultTesting
     static volatile int isHeld;
 
     #define LOAD \\
-      "movabsq $0x1122334455667788, %%rax\\n movabsq $0xf0e1d2c3b4a59687, %%rcx\\n xorq %%rcx, %%rax\\n movq %%rax, \
-      %%xmm7\\n" \ "movabsq $0x99aabbccddeeff00, %%rax\\n movabsq $0x78695a4b3c2d1e0f, %%rcx\\n xorq %%rcx, %%rax\\n \
-      movq %%rax, %%xmm8\\n" \ "punpcklqdq %%xmm8, %%xmm7\\n pxor %%xmm8, %%xmm8\\n xorl %%eax, %%eax\\n xorl %%ecx, \
-      %%ecx\\n"
+      "movabsq $0x1122334455667788, %%rax\\n movabsq $0xf0e1d2c3b4a59687, %%rcx\\n xorq %%rcx, %%rax\\n" \\
+      "movq %%rax, %%xmm7\\n" \\
+      "movabsq $0x99aabbccddeeff00, %%rax\\n movabsq $0x78695a4b3c2d1e0f, %%rcx\\n xorq %%rcx, %%rax\\n" \\
+      "movq %%rax, %%xmm8\\n" \\
+      "punpcklqdq %%xmm8, %%xmm7\\n pxor %%xmm8, %%xmm8\\n xorl %%eax, %%eax\\n xorl %%ecx, %%ecx\\n"
     /* pause(2), again and again. */
     #define WAIT "movl $1, %0\\n 1: movl $34, %%eax\\n syscall\\n jmp 1b\\n"
 

@@ -153,8 +153,10 @@ import VaultModel
   }
 
   @Test(
-    "the log grows by half of the store and some megabytes beside a check, which comes to its end, however little it "
-      + "is taken on",
+    """
+    the log grows by half of the store and some megabytes beside a check, which comes to its end, however little it \
+    is taken on
+    """,
     arguments: [0, 1, 20])
   func bounded(records: Int) throws {
     let fixture = try Self.large()

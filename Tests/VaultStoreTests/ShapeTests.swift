@@ -91,8 +91,10 @@ import VaultModel
   }
 
   @Test(
-    "whatever becomes of the log between any two steps of a check is no finding: folded in, begun anew, failed, read "
-      + "by a backup",
+    """
+    whatever becomes of the log between any two steps of a check is no finding: folded in, begun anew, failed, read \
+    by a backup
+    """,
     arguments: 1...8)
   func logMeanwhile(seed: UInt64) throws {
     let fixture = try Fixture()
