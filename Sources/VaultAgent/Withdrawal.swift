@@ -1,10 +1,12 @@
 internal import CLinux
 internal import Glibc
+internal import Synchronization
 
 /// A signal that a question is withdrawn, for a thread that waits in poll(2).
 final class Withdrawal: Sendable {
   /// The descriptor, readable once the signal was raised (eventfd(2)).
   let descriptor: Int32
+  private let ends = Atomic(false)
 
   /// - Throws: the error number of eventfd(2).
   init() throws(Errno) {
@@ -15,7 +17,15 @@ final class Withdrawal: Sendable {
   deinit { close(descriptor) }
 
   /// Withdraws the question.
-  func raise() { eventfd_write(descriptor, 1) }
+  ///
+  /// - Parameter atEnd: true if this program ends, as after control-C; nobody else has withdrawn the question then.
+  func raise(atEnd: Bool = false) {
+    if atEnd { ends.store(true, ordering: .releasing) }
+    eventfd_write(descriptor, 1)
+  }
+
+  /// True when the question was withdrawn because this program ends.
+  var isOfEnd: Bool { ends.load(ordering: .acquiring) }
 
   /// True when the question was withdrawn.
   var isRaised: Bool {

@@ -261,7 +261,8 @@ final class Answers {
     }
   }
 
-  /// Asks for a new secret until two entries agree, at most three times.
+  /// Asks for a new secret until two entries agree. Three entries may differ, three may be weak, and three may have
+  /// control characters in them, as of an arrow key.
   ///
   /// - Parameter isNewPassword: true if the entry must be strong enough for a password of the vault. A weak entry is
   ///   reported before the person types it again.
@@ -273,8 +274,8 @@ final class Answers {
   ) throws(Failure) -> SecretBuffer? {
     let hush = try Hush(of: keyboard.terminal)
     defer { _ = hush }
-    var weakness: Weakness?
-    for _ in 1...tries {
+    var refusals: [String: Int] = [:]
+    while true {
       let entered: SecretBuffer?
       if let limit {
         entered = try keyboard.askText(question, limit: limit)
@@ -283,23 +284,62 @@ final class Answers {
       }
       guard let first = entered else { return nil }
       if limit != nil, first.withBytes({ LikelyKind(of: $0) != nil }) { return first }
-      weakness = isNewPassword ? first.withBytes { Weakness(of: $0) } : nil
-      if let weakness {
-        try keyboard.show("vault: \(weakness.text)\n")
-        continue
-      }
-      let repeated: SecretBuffer?
-      if let limit {
-        repeated = try keyboard.askText(again, limit: limit)
+      let refusal: Refusal
+      if first.hasControlKeys {
+        refusal = .controlKeys
+      } else if isNewPassword, let weakness = first.withBytes({ Weakness(of: $0) }) {
+        refusal = .weak(weakness)
       } else {
-        repeated = try keyboard.ask(again, .hidden)
+        let repeated: SecretBuffer?
+        if let limit {
+          repeated = try keyboard.askText(again, limit: limit)
+        } else {
+          repeated = try keyboard.ask(again, .hidden)
+        }
+        guard let second = repeated else { return nil }
+        if first.isEqual(to: second) { return first }
+        refusal = .different
       }
-      guard let second = repeated else { return nil }
-      if first.isEqual(to: second) { return first }
-      try keyboard.show("The two are not the same.\n")
+      // Each reason has its own tries: a typing error after two weak passwords is the first typing error.
+      refusals[refusal.name, default: 0] += 1
+      try keyboard.show(refusal.line)
+      if refusals[refusal.name] == tries { throw Failure(.invalid, refusal.atLast, "start again") }
     }
-    if let weakness { throw Failure(.invalid, weakness.text, "start again") }
-    throw Failure(.invalid, "the two entries differed three times", "start again")
+  }
+
+  /// The reason why an entry is asked for again.
+  private enum Refusal {
+    case weak(Weakness)
+    case controlKeys
+    case different
+
+    var name: String {
+      switch self {
+      case .weak: "weak"
+      case .controlKeys: "control keys"
+      case .different: "different"
+      }
+    }
+
+    /// The line for the person who is asked again.
+    var line: String {
+      switch self {
+      case .weak(let weakness): "vault: \(weakness.text)\n"
+      case .controlKeys: "vault: \(Self.held)\n"
+      case .different: "The two are not the same.\n"
+      }
+    }
+
+    /// The message after the last try.
+    var atLast: String {
+      switch self {
+      case .weak(let weakness): weakness.text
+      case .controlKeys: "three times \(Self.held)"
+      case .different: "the two entries differed three times"
+      }
+    }
+
+    private static let held = "a key that is no letter was typed, such as an arrow key"
   }
 }
 

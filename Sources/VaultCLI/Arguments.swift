@@ -7,6 +7,13 @@ enum Arguments {
   /// - Throws: ``Failure``, or an error that ``answer(_:to:)`` turns into text.
   static func parse(_ arguments: [String]) throws -> any ParsableCommand {
     let words = try helped(normalize(arguments))
+    // The parser would take the h of a name such as `-dash` for a question for help.
+    let typed = TypedWords(words)
+    if case .option(let name) = typed.unknown, !name.hasPrefix("--"), name.utf8.count > 2,
+      let failure = Mistake(words).unknown
+    {
+      throw failure
+    }
     do {
       return try OverviewCommand.isMeant(words) ? OverviewCommand.parse(words) : VaultCommand.parseAsRoot(words)
     } catch {

@@ -18,7 +18,8 @@ struct AuditReport {
     if json { return try Output.json { entry.write(to: &$0) } }
     let outcome = entry.outcome == "ok" ? nil : Self.words(for: entry)
     let result = [outcome, entry.count.map { "×\($0)" }].compactMap { $0 }.joined(separator: " ")
-    let about = [entry.item, entry.detail, entry.purpose.map { "“\($0)”" }].compactMap { $0 }.joined(separator: " ")
+    let detail = Output.isTerminal && entry.action == "audit" ? entry.detail.map(Self.withLocalTimes) : entry.detail
+    let about = [entry.item, detail, entry.purpose.map { "“\($0)”" }].compactMap { $0 }.joined(separator: " ")
     guard Output.isTerminal else {
       let number = entry.number > 0 ? "\(entry.number)" : "-"
       let fields = [number, LocalTime.text(entry.time), Self.who(entry), entry.action, about, entry.outcome]
@@ -30,6 +31,17 @@ struct AuditReport {
       .init(LocalTime.text(entry.time)), .init(Self.who(entry)), .init(entry.action), .init(about),
       .init(result, isRed: entry.outcome != "ok"))
     if table.count >= Self.page { try flush() }
+  }
+
+  /// Returns a filter in words with its times in local time, to the minute.
+  static func withLocalTimes(_ detail: String) -> String {
+    var words = detail.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
+    for index in words.indices.dropFirst() where ["since", "until"].contains(words[index - 1]) {
+      let digits = words[index].prefix { $0.isNumber }
+      guard let time = Int64(digits) else { continue }
+      words[index] = String(LocalTime.local(time).prefix(16) + words[index].dropFirst(digits.count))
+    }
+    return words.joined(separator: " ")
   }
 
   /// Prints the collected rows.

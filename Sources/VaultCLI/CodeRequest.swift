@@ -13,6 +13,8 @@ struct CodeRequest {
   func run() throws(Failure) {
     let session = try Session(command.globals)
     session.vault.reason = command.waiting.reason
+    // A counter moves on with each code.
+    if command.clip { try Clipboard.check() }
     let code = try first(session)
     if command.watch { return try watch(code, session) }
     if command.clip { Output.note(try Clipboard.put(code.digits)) } else { try print(code) }

@@ -77,17 +77,12 @@ extension Failure {
         "not a valid value\(kind.isEmpty ? "" : " for kind \(Printable.text(kind))"): \(Printable.text(reason))",
         kind.isEmpty ? "correct it" : "correct it or give another --kind")
     case .wrongKind(let name, let kind):
-      self.init(.missing, "\(Printable.quoted(name)) is of kind \(Printable.text(kind))", "only totp items have codes")
+      self.init(.invalid, "\(Printable.quoted(name)) is of kind \(Printable.text(kind))", "only totp items have codes")
     case .wrongUse(let name, let use):
       self.init(
-        .missing, "\(Printable.quoted(name)) is \(use.map { "a key for \(Printable.text($0))" } ?? "not a key")",
+        .invalid, "\(Printable.quoted(name)) is \(use.map { "a key for \(Printable.text($0))" } ?? "not a key")",
         "a key is used only for what it was made for")
-    case .neverRead(let name):
-      self.init(
-        .denied, "\(Printable.quoted(name)) is a key that is never read, and only a generated key can replace it",
-        "use it with \(Hint.vault("sign")), `mac`, `token` or the ssh-agent, or make a new one with "
-          + "\(Hint.vault("set --update --generate STYLE"))"
-      )
+    case .neverRead(let name): self.init(neverRead: name, use: nil)
     case .notOnTheseTerms(let name, let reason):
       self.init(
         .denied, "\(Printable.quoted(name)) makes no such token: \(Printable.text(reason))",
@@ -96,6 +91,24 @@ extension Failure {
       self.init(.invalid, "the limit is \(Sizes.text(limit)) per item", "store less, or store it in parts")
     default: self.init(ofState: fault)
     }
+  }
+
+  /// Describes a refusal to read a key that nobody reads.
+  ///
+  /// - Parameter use: the key's use; nil if the caller may not know it.
+  init(neverRead name: String, use: KeyUse?) {
+    let way =
+      switch use {
+      case .sign: Hint.vault("sign")
+      case .mac: Hint.vault("mac")
+      case .jwt: Hint.vault("token issue")
+      case .totp: Hint.vault("totp")
+      case .ssh: "ssh or `ssh-keygen -Y sign` through the ssh-agent of vault-ssh(7)"
+      case nil: "the command for its use, which \(Hint.vault("show")) says"
+      }
+    self.init(
+      .denied, "\(Printable.quoted(name)) is a key that is never read, and only a generated key can replace it",
+      "use it with \(way), or make a new one with \(Hint.vault("set --update --generate STYLE"))")
   }
 
   /// Describes a refusal that is not about one item.

@@ -57,6 +57,7 @@ struct GetRequest: Equatable {
   func run() throws(Failure) {
     let session = try Session(socket: socket, system: system, startsDaemon: true)
     session.vault.reason = reason
+    if clip { try Clipboard.check() }
     if let field, field != "value", field != "uri" { return try print(field: field, session) }
     let item = try read(session) { vault, wait in
       try vault.read(name, version: version, wait: wait, expired: expired, ask: asks, describe: describes)
@@ -105,11 +106,7 @@ struct GetRequest: Equatable {
     if clip { return Output.note(try Clipboard.put(value)) }
     if json { return try writeJSON(value, version: version) }
     try value.withBytes { bytes throws(Failure) in
-      if Output.isTerminal, !force, !Content.isText(bytes) {
-        throw Failure(
-          .usage, "\(Printable.quoted(name)) is not text, and a terminal acts on such bytes",
-          "send it to a file or a pipe, or give --force")
-      }
+      if !force { try Output.checkForTerminal(bytes, of: name, "send it to a file or a pipe, or give --force") }
       try Output.write(bytes)
       if Output.isTerminal, bytes.byteCount == 0 || Span<UInt8>(_bytes: bytes)[bytes.byteCount - 1] != 0x0A {
         try Output.text("\n")

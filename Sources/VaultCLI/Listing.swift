@@ -16,6 +16,9 @@ struct Listing {
   /// Filters the items that match the query.
   var isShown: (Wire.Item) -> Bool = { _ in true }
 
+  /// Returns the failure to report if no item matches; nil if an empty list is the answer.
+  var instead: (Session) -> Failure? = { _ in nil }
+
   func run(_ session: Session, json: Bool) throws(Failure) {
     var table = Table("NAME", "KIND", "MODIFIED", "EXPIRES")
     var count = 0
@@ -59,6 +62,7 @@ struct Listing {
         .invalid, "the store is damaged: items may be missing from this list",
         "\(Hint.vault("verify")) says what is damaged")
     }
+    if count == 0, isWhole, let failure = instead(session) { throw failure }
     if count == 0, isWhole, Keyboard.isAttended { Output.note(whenEmpty(session)) }
   }
 

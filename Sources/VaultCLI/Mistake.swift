@@ -36,6 +36,9 @@ struct Mistake {
       (words.path + [near]).joined(separator: " ")
     }
     let typed = (words.path + [name]).joined(separator: " ")
+    if words.path.isEmpty, let other = Self.otherCommands[name] {
+      return Failure(.usage, "unknown command \(Printable.quoted(typed))", other)
+    }
     return Failure(
       .usage, "unknown command \(Printable.quoted(typed))", Suggestion.advice(nearest, help: help))
   }
@@ -44,17 +47,26 @@ struct Mistake {
     let nearest = nearestOptions(name)
     // The word may be a secret that begins with a dash.
     let isOption = !takesSecrets || isOption(name)
+    let see = dashed(name) + "see \(help)"
     let event = isOption ? "unknown option \(Printable.quoted(name))" : "unknown option"
     guard nearest.isEmpty else { return Failure(.usage, event, Suggestion.advice(nearest, help: help)) }
     let others = Self.commands(with: name).map { Printable.quoted("vault " + $0) }
     if isOption, !others.isEmpty {
-      return Failure(.usage, event, "it is an option of \(others.prefix(3).joined(separator: ", ")); see \(help)")
+      return Failure(.usage, event, "it is an option of \(others.prefix(3).joined(separator: ", ")); \(see)")
     }
-    guard let taker = words.command as? any SecretTaking.Type else { return Failure(.usage, event, "see \(help)") }
-    guard isOption else { return Failure(.usage, Refused.text(taker.otherWay), "see \(help)") }
+    guard let taker = words.command as? any SecretTaking.Type else { return Failure(.usage, event, see) }
+    guard isOption else { return Failure(.usage, Refused.text(taker.otherWay), see) }
     // The word behind the option may be a secret.
     let hasWord = words.extra != nil || words.unknownHasValue
-    return Failure(.usage, event, "\(hasWord ? Refused.text(taker.otherWay) : taker.otherWay); see \(help)")
+    return Failure(.usage, event, "\(hasWord ? Refused.text(taker.otherWay) : taker.otherWay); \(see)")
+  }
+
+  /// The advice on a name that begins with a dash; empty for a word that cannot be one.
+  private func dashed(_ name: String) -> String {
+    guard !name.hasPrefix("--"), name.utf8.count > 2, nearestOptions(name).isEmpty, !words.shape.operands.isEmpty else {
+      return ""
+    }
+    return "a name that begins with a dash stands behind --; "
   }
 
   /// The commands that have an option of that name.
@@ -118,6 +130,14 @@ struct Mistake {
     let nearest = Nearest.names(to: typed, among: names + TypedWords.everywhere)
     return (nearest.isEmpty ? names.filter { Self.otherWords[$0]?.contains(typed) == true } : nearest).map { "--" + $0 }
   }
+
+  /// The ways to what other programs do by a command of that name.
+  private static let otherCommands = [
+    "import": "items of another program come in through \(Hint.vault("set --batch")); see `vault help set`",
+    "export":
+      "items go to other programs by \(Hint.vault("env")), `run` and `inject`, and all of them to a backup by "
+      + "\(Hint.vault("backup"))",
+  ]
 
   /// The words that other programs use for an option.
   private static let otherWords = [

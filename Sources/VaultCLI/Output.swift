@@ -131,6 +131,12 @@ enum Output {
     }
   }
 
+  /// Refuses a value whose bytes a terminal would act on, if standard output is one.
+  static func checkForTerminal(_ value: RawSpan, of item: String, _ advice: String) throws(Failure) {
+    guard isTerminal, !Content.isText(value) else { return }
+    throw Failure(.usage, "\(Printable.quoted(item)) is not text, and a terminal acts on such bytes", advice)
+  }
+
   /// Writes a line to standard output.
   static func line(_ text: String) throws(Failure) { try Output.text(text + "\n") }
 

@@ -1,6 +1,7 @@
 internal import CLinux
 internal import Glibc
 internal import VaultClient
+internal import VaultModel
 internal import VaultWire
 
 /// One run of the program against one daemon. If there is no daemon, the session may start one.
@@ -101,6 +102,9 @@ final class Session {
   private func failure(_ error: any Error) -> Failure {
     var failure = Failure(any: error)
     switch error as? ClientError {
+    case .fault(.neverRead(let name)):
+      let item = try? vault.show(name)
+      failure = Failure(neverRead: name, use: item?.use.flatMap(KeyUse.init(name:)))
     case .fault(.noSuchItem(let name, _)): failure.missing = MissingItem(name: name, location: vault.location)
     case .fault(.locked), .fault(.timedOut), .fault(.rekeyRests):
       // Most callers of the machine's vault may not open it.

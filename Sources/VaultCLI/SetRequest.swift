@@ -50,6 +50,14 @@ struct SetRequest {
   /// Stores the item's details, and the value that the daemon generates, if one is wanted.
   private func storeWithoutValue(_ session: Session) throws(Failure) -> Wire.SetReply {
     if command.keepValue { try checkIsThere(session) }
+    // The daemon would speak of the made value, which nobody gave.
+    if let style = command.generator.generate, style.isKey || command.use != nil, let use = (try? use(session)) ?? nil,
+      !GeneratedStyle.keys(for: use).contains(style)
+    {
+      throw Failure(
+        .invalid, "no key for \(use.name) is made by --generate \(style.rawValue)",
+        GeneratedStyle.advice(for: use) ?? "give its value")
+    }
     let item = try item(session)
     do throws(Failure) { return try session.unlocking { vault in try vault.set(item) } } catch {
       guard error.exit == .invalid, let style = command.generator.generate, let use = try use(session),
@@ -106,7 +114,8 @@ struct SetRequest {
         writer.endObject()
       }
     } else if Keyboard.isAttended {
-      Output.note(stored.sentence(name, isMade: isNew(stored), expires: command.expires))
+      Output.note(
+        stored.sentence(name, isMade: isNew(stored), isKept: command.keepValue, expires: command.expires))
       // If the value was typed, the suggestion came before it.
       if isNew(stored), !isChecked, let near = nearest(session) { Output.note(near) }
     }
@@ -200,7 +209,7 @@ struct SetRequest {
     }
     if item != nil, !command.update { throw Failure(Fault.alreadyExists(name: name, failed: nil)) }
     if item == nil, command.update, isMissing { try confirmNew(session) }
-    if item?.neverRead == true { throw Failure(Fault.neverRead(name: name)) }
+    if item?.neverRead == true { throw Failure(neverRead: name, use: item?.use.flatMap(KeyUse.init(name:))) }
     // Only administrators see the number of requests, and they may do everything.
     guard try session.call({ vault in try vault.status() }).requests == nil else { return }
     var rights = [Right.set]
@@ -222,14 +231,18 @@ extension Wire.SetReply {
   ///
   /// - Parameters:
   ///   - isMade: whether an update made the item because it was missing.
+  ///   - isKept: whether the value stayed as it is.
   ///   - expires: the expiry that was given, in Unix seconds. A date alone does not tell the time of day, so the
   ///     sentence does.
-  func sentence(_ name: String, isMade: Bool = false, expires: Int64? = nil) -> String {
+  func sentence(_ name: String, isMade: Bool = false, isKept: Bool = false, expires: Int64? = nil) -> String {
     let past =
       pastExpiry.map { "; its expiry, \(LocalTime.text($0, to: STDERR_FILENO)), had passed and is removed" } ?? ""
     let end = expires.flatMap { $0 > 0 ? "; it expires at \(LocalTime.text($0, to: STDERR_FILENO))" : nil } ?? ""
     let item = Printable.quoted(name)
-    let what = isMade ? "made \(item): it did not exist" : "stored \(item), version \(version)"
+    let what =
+      isMade
+      ? "made \(item): it did not exist"
+      : isKept ? "changed \(item); its value stays, version \(version)" : "stored \(item), version \(version)"
     return "\(what)\(past)\(end)\(AccessChange.note(openTo))"
   }
 }

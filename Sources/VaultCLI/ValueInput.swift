@@ -80,6 +80,9 @@ struct ValueInput {
     guard let typed = try keyboard.askLines(question, style, limit: ValueInput.limit) else {
       throw Failure(Fault.cancelled)
     }
+    if typed.hasControlKeys {
+      Output.note("the text has control characters in it, as an arrow key sends; \(Hint.vault("edit")) shows them")
+    }
     return typed
   }
 
@@ -102,7 +105,7 @@ extension SecretBuffer {
 
 extension ItemKind {
   /// True for a kind whose value may be empty.
-  fileprivate var mayBeEmpty: Bool {
+  var mayBeEmpty: Bool {
     switch self {
     case .note, .blob, .wifi: true
     case .password, .apiKey, .deviceToken, .pairingCode, .tlsKey, .certificate, .sshKey, .totp: false

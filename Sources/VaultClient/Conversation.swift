@@ -159,16 +159,29 @@ extension Vault {
     while let response = try replies.next(timeout: keyTimeout) {
       switch try response.decode(Wire.Reply<Last>.self) {
       case .last(let last): return (last, response.reply.continues)
-      case .question(let question): try put(question, response, &replies, &rules, answer)
+      case .question(let question):
+        do { try put(question, response, &rules, answer) } catch ClientError.fault(.noSuchConversation) {
+          return try end(&replies, as: Last.self)
+        }
       }
     }
     return nil
   }
 
+  /// Returns the last reply of a conversation that ended while its question stood: it ends well if somebody else has
+  /// opened the vault meanwhile.
+  private func end<Last: WireValue>(
+    _ replies: inout ReplyStream, as last: Last.Type
+  ) throws -> (Last, continues: Bool) {
+    while let response = try replies.next(timeout: timeout) {
+      if case .last(let last) = try response.decode(Wire.Reply<Last>.self) { return (last, response.reply.continues) }
+    }
+    throw ClientError.fault(.noSuchConversation)
+  }
+
   /// Puts one prompt of a conversation, and sends the answer if the prompt wants one.
   private func put(
-    _ question: Wire.Question, _ response: borrowing Response, _ replies: inout ReplyStream, _ rules: inout PromptRules,
-    _ answer: Answer
+    _ question: Wire.Question, _ response: borrowing Response, _ rules: inout PromptRules, _ answer: Answer
   ) throws {
     let (id, prompt) = (question.conversation, question.prompt)
     guard response.reply.continues, let style = Prompt.Style(rawValue: prompt.style) else {
@@ -178,15 +191,9 @@ extension Vault {
     let shown = Prompt(style: style, method: prompt.method, text: prompt.text, code: code)
     try rules.check(shown)
     let given = try answer(shown)
-    do {
-      guard style.wantsAnswer else { return }
-      guard let given else { throw ClientError.fault(.cancelled) }
-      try respond(to: id, given)
-    } catch ClientError.fault(.noSuchConversation) {
-      // The conversation has ended in the meantime, and its own reply tells the reason.
-      while try replies.next(timeout: timeout) != nil {}
-      throw ClientError.fault(.noSuchConversation)
-    }
+    guard style.wantsAnswer else { return }
+    guard let given else { throw ClientError.fault(.cancelled) }
+    try respond(to: id, given)
   }
 
   private func respond(to conversation: String, _ answer: borrowing SecretBuffer) throws(ClientError) {

@@ -16,6 +16,8 @@ import VaultTesting
     agent.terminal.control("c")
     #expect(try agent.terminal.wait() == 0)
     #expect(agent.terminal.isCooked && agent.terminal.leftBehind == 0)
+    // Nobody took the question back.
+    #expect(!agent.terminal.screen.contains("withdrawn"))
     // No agent is left to ask a person.
     #expect(try reader.reply().error == "Locked")
   }

@@ -64,6 +64,17 @@ import VaultTesting
     #expect(asked.end() == "once")
   }
 
+  @Test(
+    "the words of the answers are answers, too",
+    arguments: [("once", "once"), ("session", "session"), ("process", "session"), ("always", "always"), ("deny", "no")])
+  func words(word: String, answer: String) throws {
+    let asked = try ask(
+      .approval(session: true),
+      field: "allow once (o), this process (s), always (a), or deny (d); nothing: not now: ")
+    terminal.type(word)
+    #expect(asked.end() == answer)
+  }
+
   @Test("a visible line is shown") func visible() throws {
     let asked = try ask(.visible)
     #expect(terminal.echoes)
@@ -89,7 +100,7 @@ import VaultTesting
   func approval(letter: String, answer: String) throws {
     let field = "allow once (o), this process (s), always (a), or deny (d); Enter: not now: "
     let asked = try ask(.approval(session: true), field: field)
-    for wrong in ["x", "once", "ö", "O"] {
+    for wrong in ["x", "on", "ö", "O"] {
       terminal.type(wrong)
       try terminal.expect(field)
     }

@@ -85,7 +85,7 @@ import VaultTesting
           root”
           314159\tpending\tuser:991\tuse\tgone\tno such item, asked once, last \(time)
           141421\tapproved\tuser:992\tget\tb\t2 times, until \(time)
-          \tdenied\tuser:993\t\tc\t
+          \tdenied\tuser:993\t\tc\tuntil `vault requests forget`
 
           """)
       let terminal = try Terminal(sandbox, words("requests"))

@@ -184,7 +184,7 @@ import VaultTesting
       #expect(try terminal.wait() == 0)
       let rows = terminal.screen.split(separator: "\r\n")
       try #require(rows.count == 4, "\(terminal.screen)")
-      #expect(rows[0].hasPrefix("NO  NAME   KIND     SIZE      LEFT        BY"))
+      #expect(rows[0].hasPrefix("NO  NAME   KIND     SIZE      SENT        BY"))
       #expect(rows[2].hasPrefix("7   iot/x  api-key  12 bytes  2027-01-15  user:990,") && rows[2].contains("kept: "))
       #expect(rows[3].hasPrefix("9") && rows[3].hasSuffix("waiting"))
     }

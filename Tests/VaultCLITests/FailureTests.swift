@@ -18,7 +18,7 @@ import VaultWire
       (.noSuchSlot(id: 3), .missing), (.lastSlot, .denied), (.alreadyExists(name: "a", failed: nil), .exists),
       (.expired(name: "a", expires: 0), .invalid), (.invalidName(name: "..", reason: "r", failed: nil), .invalid),
       (.invalidValue(kind: "wifi", reason: "r", failed: nil), .invalid),
-      (.wrongKind(name: "a", kind: "note"), .missing),
+      (.wrongKind(name: "a", kind: "note"), .invalid),
       (.invalidQuery(reason: "r", position: 3), .usage),
       (.authenticationFailed(method: "password", retryAfterMilliseconds: 1000), .denied),
       (.mistypedRecoveryCode, .invalid), (.backingOff(method: "password", retryAfterMilliseconds: 1), .retry),

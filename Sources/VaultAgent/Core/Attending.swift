@@ -56,7 +56,7 @@ struct Attending {
         if !end.isRaised, told != "\(error)" { complain("\(error); trying again") }
         told = "\(error)"
       }
-      queue.withdraw(nil, at: location)
+      queue.withdraw(nil, at: location, atEnd: end.isRaised)
       var polled = pollfd(fd: end.descriptor, events: Int16(POLLIN), revents: 0)
       _ = unsafe poll(&polled, 1, pause)
       pause = min(2 * pause, 60_000)

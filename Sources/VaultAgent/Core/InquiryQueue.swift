@@ -57,9 +57,10 @@ final class OpenInquiry: Sendable {
     }
   }
 
-  func withdraw() {
+  /// - Parameter atEnd: whether this program ends.
+  func withdraw(atEnd: Bool = false) {
     state.withLock { $0.isWithdrawn = true }
-    end.raise()
+    end.raise(atEnd: atEnd)
   }
 
   func isSame(as other: OpenInquiry) -> Bool {
@@ -102,13 +103,13 @@ final class InquiryQueue: Sendable {
   }
 
   /// Withdraws the inquiry with this number, or all inquiries of a vault.
-  func withdraw(_ number: Int?, at location: SocketLocation) {
+  func withdraw(_ number: Int?, at location: SocketLocation, atEnd: Bool = false) {
     state.withLock { state in
       let isMeant = { (open: OpenInquiry) in
         open.location == location && (number == nil || open.inquiry.number == number)
       }
       state.waiting.removeAll(where: isMeant)
-      if let current = state.current, isMeant(current) { current.withdraw() }
+      if let current = state.current, isMeant(current) { current.withdraw(atEnd: atEnd) }
     }
   }
 
@@ -131,7 +132,7 @@ final class InquiryQueue: Sendable {
     state.withLock { state in
       state.isClosed = true
       state.waiting = []
-      state.current?.withdraw()
+      state.current?.withdraw(atEnd: true)
     }
     bell.ring()
   }

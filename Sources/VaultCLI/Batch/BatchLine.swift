@@ -23,8 +23,7 @@ struct BatchLine: ~Copyable {
     }
     if terms.update, item.update == nil { item.update = true }
     let name = try name(item, isGiven: frame.member("name", of: frame.root) != nil)
-    let value = try value(frame, item, mayBeEmpty: terms.allowsEmpty || item.update != true)
-    if let fault = fault(in: value, of: item) { throw fault }
+    let value = try checkedValue(frame, item, mayBeEmpty: terms.allowsEmpty || item.update != true, of: name)
     return BatchLine(number: number, size: line.count, name: name, item: item, value: value)
   }
 
@@ -105,6 +104,17 @@ struct BatchLine: ~Copyable {
     return attributes
   }
 
+  /// Returns the value, checked by its kind; a fault names the item.
+  private static func checkedValue(
+    _ frame: borrowing Frame, _ item: Wire.NewItem, mayBeEmpty: Bool, of name: ItemName
+  ) throws(BatchFault) -> SecretBuffer? {
+    do throws(BatchFault) {
+      let value = try value(frame, item, mayBeEmpty: mayBeEmpty)
+      if let fault = fault(in: value, of: item) { throw fault }
+      return value
+    } catch { throw error.of(name) }
+  }
+
   /// Returns the value itself; nil if the daemon generates it or it stays.
   private static func value(
     _ frame: borrowing Frame, _ item: Wire.NewItem, mayBeEmpty: Bool
@@ -148,6 +158,10 @@ struct BatchLine: ~Copyable {
     switch value {
     case .none: return nil
     case .some(let value):
+      if value.count == 0, !kind.mayBeEmpty {
+        return BatchFault(
+          .value, "is empty, and nothing of kind \(kind.rawValue) is: leave the line out, or give kind note")
+      }
       return value.withBytes { bytes in
         do throws(ValueError) { _ = try kind.validate(bytes, attributes: item.attributes ?? [:]) } catch {
           return BatchFault(.value, "is not valid for kind \(kind.rawValue): \(Printable.text(error.reason))")

@@ -59,6 +59,11 @@ struct BatchFault: Error, Equatable {
 
   init(_ field: BatchField, _ reason: String) { text = ": `\(field.rawValue)` \(reason)" }
 
+  private init(text: String) { self.text = text }
+
+  /// The same fault, with the item in whose line it is.
+  func of(_ item: ItemName) -> BatchFault { BatchFault(text: " (\(Printable.quoted(item.text)))\(text)") }
+
   /// The fault of a field with a value that it does not accept.
   init(wrong field: BatchField) { self.init(field, "must be \(field.allowed)") }
 

@@ -18,7 +18,7 @@ struct BatchSet {
 
   func run() throws(Failure) {
     let session = try Session(globals)
-    var stored = 0
+    var (stored, isEmpty) = (0, false)
     let progress = Progress()
     // The proofs that lines have required so far.
     var proofs: Set<String> = []
@@ -33,9 +33,15 @@ struct BatchSet {
         }
       }
       progress.clear()
+      isEmpty = reader.count == 0
     } catch {
       progress.clear()
       throw Failure(error.exit, "\(error.message) (\(stored) stored before that)")
+    }
+    // The program that should have written the lines has probably failed.
+    if isEmpty, !terms.allowsEmpty {
+      throw Failure(
+        .invalid, "standard input is empty, so nothing was stored", "give --allow-empty if that is meant")
     }
     try report(stored)
   }

@@ -79,9 +79,13 @@ enum Clipboard {
       "print the value instead, without --clip")
   }
 
-  /// Sends the value to the terminal itself (OSC 52), which also works over a remote shell. The clipboard cannot be
-  /// read back to check for the value, so it is not cleared later.
-  private static func putThroughTerminal(_ value: borrowing SecretBuffer) throws(Failure) -> String {
+  /// Throws if there is no clipboard, before a value is made for it or a person is asked.
+  static func check() throws(Failure) {
+    if Provider.allCases.contains(where: { $0.hasDisplay && $0.command(.copy) != nil }) { return }
+    try checkTerminal()
+  }
+
+  private static func checkTerminal() throws(Failure) {
     guard Keyboard.isAttended else {
       throw Failure(
         .unavailable, "there is no clipboard: no display with wl-copy, xclip or xsel", "install one of them")
@@ -89,6 +93,12 @@ enum Clipboard {
     if let obstacle = TerminalClipboard.obstacle() {
       throw Failure(.unavailable, "there is no clipboard: \(obstacle.reason)", obstacle.advice)
     }
+  }
+
+  /// Sends the value to the terminal itself (OSC 52), which also works over a remote shell. The clipboard cannot be
+  /// read back to check for the value, so it is not cleared later.
+  private static func putThroughTerminal(_ value: borrowing SecretBuffer) throws(Failure) -> String {
+    try checkTerminal()
     let keyboard = try Keyboard(otherwise: "install wl-copy, xclip or xsel")
     var sequence = SecretBuffer(capacity: Base64.encodedCount(value.count) + 16)
     sequence.append("\u{1B}]52;c;" as StaticString)

@@ -66,6 +66,11 @@ struct GrantCommand: ParsableCommand {
     let before = reply.replaced.map { " (before: \($0.rights.joined(separator: ", ")))" } ?? ""
     Output.note(
       "\(Printable.text(subject)) may \(names.joined(separator: ", ")) \(Printable.quoted(items))\(end)\(before)")
+    if let other = OutOfReach.user(of: subject, session.vault.location) {
+      Output.note(
+        "\(Printable.text(other)) cannot connect to your vault, whose socket is in a folder of yours alone; "
+          + "the machine's vault (--system) serves others")
+    }
     if let credential {
       Output.note(
         "its unit gets it with LoadCredential=\(credential):\(Printable.text(session.vault.location.credentials))")
@@ -152,6 +157,26 @@ struct CanCommand: ParsableCommand {
       }
     }
     if !isAllowed { throw ExitCode(Exit.denied.rawValue) }
+  }
+}
+
+/// A grant that nobody can use, because its user cannot connect to the vault's socket.
+private enum OutOfReach {
+  /// Returns the part of a subject that names such a user; nil if there is none.
+  static func user(of subject: String, _ location: SocketLocation) -> String? {
+    let folder = String(location.path[..<(location.path.lastIndex(of: "/") ?? location.path.startIndex)])
+    var status = stat()
+    guard unsafe stat(folder, &status) == 0, status.st_mode & 0o011 == 0 else { return nil }
+    return subject.split(separator: ",").map(String.init).first { part in
+      guard part.hasPrefix("user:") else { return false }
+      let name = String(part.dropFirst("user:".count))
+      let uid =
+        uid_t(name)
+        ?? (try? Account(
+          name, passwd: FileInput.text(of: "/etc/passwd") ?? "", group: FileInput.text(of: "/etc/group") ?? ""))?.uid
+      // Root passes every folder.
+      return uid.map { $0 != 0 && $0 != status.st_uid } ?? false
+    }
   }
 }
 

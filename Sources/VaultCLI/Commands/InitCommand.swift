@@ -51,6 +51,9 @@ struct InitCommand: SecretTaking {
       }
     } else if Keyboard.isAttended {
       Output.note("the vault is made, and unlocked")
+      if !recovery {
+        Output.note("it has no recovery code; \(Hint.vault("slot add recovery")) makes one")
+      }
       Output.next(InitCommand.next)
     }
   }

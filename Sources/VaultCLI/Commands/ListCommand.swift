@@ -1,5 +1,7 @@
 internal import ArgumentParser
+internal import VaultClient
 internal import VaultModel
+internal import VaultWire
 
 struct ListCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -31,20 +33,42 @@ struct ListCommand: ParsableCommand {
     let session = try Session(globals)
     let query = [try query(), expiring ? "expires<30d" : nil].compactMap { $0 }.joined(separator: " ")
     var listing = Listing(
-      query: query.isEmpty ? nil : query, whenEmpty: { $0.wayToAsk ?? $0.mayNotSee ?? whenEmpty },
+      query: query.isEmpty ? nil : query, whenEmpty: { $0.wayToAsk ?? $0.mayNotSee ?? whenEmpty($0) },
       isTree: !flat && !expiring)
     listing.isByExpiry = expiring
+    listing.instead = itemInstead
     let uses = try unused.map { try ItemUses(since: $0, session) }
     if let uses { listing.isShown = uses.isUnused }
     try listing.run(session, json: globals.json)
     uses?.note()
   }
 
-  private var whenEmpty: String {
+  /// The failure for a folder without items that is itself an item; nil if it is none.
+  private func itemInstead(_ session: Session) -> Failure? {
+    guard let folder, !folder.hasSuffix("/"), (try? ItemName(folder)) != nil,
+      let item = try? session.call({ vault in try vault.find("name=\(Predicates.quote(folder))", limit: 1) }),
+      let content = try? session.call({ vault in
+        try vault.find("name~\(Predicates.quote(folder + "/**"))", limit: 1)
+      }), !item.isEmpty, content.isEmpty
+    else { return nil }
+    return Failure(
+      .missing, "\(Printable.quoted(folder)) is an item and no folder", "\(Hint.vault("show")) tells about it")
+  }
+
+  private func whenEmpty(_ session: Session) -> String {
     if expiring { return "nothing expires within 30 days" }
     if unused != nil { return "every item was read or used since then" }
     guard let folder, folder != "/" else { return "there are no items yet; store one with \(Hint.vault("set"))" }
-    return "there is nothing in \(Printable.quoted(folder)); see \(Hint.vault("list"))"
+    let items = (try? session.call { vault in try vault.find(nil) }) ?? []
+    var folders: Set<String> = []
+    for item in items {
+      let parts = item.name.split(separator: "/", omittingEmptySubsequences: false)
+      for count in parts.indices.dropFirst() { folders.insert(parts.prefix(count).joined(separator: "/")) }
+    }
+    var typed = folder
+    while typed.hasSuffix("/") { typed.removeLast() }
+    let near = Suggestion.text(Nearest.names(to: typed, among: folders.sorted()))
+    return "there is nothing in \(Printable.quoted(folder)); \(near ?? "see \(Hint.vault("list"))")"
   }
 
   private func query() throws -> String? {
@@ -91,6 +115,28 @@ struct FindCommand: ParsableCommand {
   func run() throws {
     let query = predicates.joined(separator: " ")
     let listing = Listing(query: query, whenEmpty: { $0.wayToAsk ?? NothingFound.text(query, $0) }, limit: limit)
-    try listing.run(Session(globals), json: globals.json)
+    do throws(Failure) { try listing.run(Session(globals), json: globals.json) } catch {
+      throw error.exit == .usage ? placed(error, query) : error
+    }
+  }
+
+  /// Says in which of several arguments a mistake is: nobody has typed the query that they form together.
+  private func placed(_ failure: Failure, _ query: String) -> Failure {
+    guard predicates.count > 1,
+      case .failure(let error) = Result(catching: { () throws(QueryError) in
+        try Query(parsing: query)
+      })
+    else { return failure }
+    var start = 0
+    for predicate in predicates {
+      let end = start + predicate.utf8.count
+      if error.position <= end {
+        return Failure(
+          .usage, "invalid query at byte \(error.position - start) of \(Printable.quoted(predicate)): \(error.reason)",
+          failure.advice)
+      }
+      start = end + 1
+    }
+    return failure
   }
 }

@@ -45,7 +45,7 @@ struct LockCommand: ParsableCommand {
         standing.begin()
         throw Failure(
           .retry, "the daemon has not confirmed the lock",
-          "it will be asked again, and locks when it can; see \(Hint.vault("status"))")
+          "vault keeps asking it, and it locks as soon as it can; see \(Hint.vault("status"))")
       } catch {
         standing.take()?.callOff()
         guard case ClientError.noDaemon = error else { throw error }

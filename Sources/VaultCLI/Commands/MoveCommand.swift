@@ -41,12 +41,14 @@ struct MoveCommand: ParsableCommand {
     if let folders = try FolderTransfer(.move, from, to, yes: yes) {
       return try folders.run(session, json: globals.json)
     }
-    if !yes { try confirmAccess(to, session) }
+    if !yes {
+      try checkIsFree(to, session)
+      try confirmAccess(to, session)
+    }
     do throws(Failure) {
       try session.unlocking { vault in try vault.move(from, to: to) }
     } catch {
-      guard error.exit == .exists else { throw error }
-      throw Failure(.exists, "\(Printable.quoted(to)) already exists", "choose another name, or delete it first")
+      throw error.exit == .exists ? Self.taken(to) : error
     }
     guard globals.json else {
       if Keyboard.isAttended { Output.note("moved \(Printable.quoted(from)) to \(Printable.quoted(to))") }
@@ -60,6 +62,20 @@ struct MoveCommand: ParsableCommand {
       writer.string(to)
       writer.endObject()
     }
+  }
+
+  private static func taken(_ name: String) -> Failure {
+    Failure(.exists, "\(Printable.quoted(name)) already exists", "choose another name, or delete it first")
+  }
+
+  /// Refuses a name that is taken, so that a person is only asked about a move that can be done.
+  private func checkIsFree(_ to: String, _ session: Session) throws(Failure) {
+    do throws(Failure) { _ = try session.unlocking { vault in try vault.show(to) } } catch {
+      // A caller that may move the item may lack the right to find another one.
+      guard error.exit == .missing || error.exit == .denied else { throw error }
+      return
+    }
+    throw Self.taken(to)
   }
 
   /// Shows who gains or loses access to the item, and asks. Only an administrator learns this.

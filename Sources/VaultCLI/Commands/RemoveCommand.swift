@@ -29,7 +29,7 @@ struct RemoveCommand: ParsableCommand {
 
   static let nameOption = "item"
 
-  @Flag(help: "Delete without asking.")
+  @Flag(help: "Delete what predicates match, a folder, or more than one item without asking.")
   var yes = false
 
   @Flag(help: "Delete for good, without the trash.")
@@ -105,7 +105,8 @@ struct RemoveCommand: ParsableCommand {
     do throws(Failure) {
       return try delete(&left, session, now: now)
     } catch {
-      guard error.exit == .io, !now else { throw error }
+      guard error.exit == .io else { throw error }
+      if now { throw Self.withoutRoom(error) }
       let failure = Failure(
         .io, error.event, "\(Hint.vault("rm --now")) deletes without the trash, which needs less room")
       guard Keyboard.canAsk else { throw failure }
@@ -113,8 +114,18 @@ struct RemoveCommand: ParsableCommand {
       guard try keyboard.confirm("\(error.event). Delete for good instead, which needs less room?") else {
         throw failure
       }
-      return try delete(&left, session, now: true)
+      do throws(Failure) { return try delete(&left, session, now: true) } catch { throw Self.withoutRoom(error) }
     }
+  }
+
+  /// The same failure; if not even the room for deleting is left, with what helps. On a disk that was always small,
+  /// no room was kept for it.
+  private static func withoutRoom(_ failure: Failure) -> Failure {
+    guard failure.event.hasPrefix(StoreProblem.diskFull) else { return failure }
+    return Failure(
+      .io, failure.event,
+      "deleting needs some room, too: free some on the disk of the store; \(Hint.vault("doctor")) says how much is left"
+    )
   }
 
   /// Deletes the remaining items in one call, or in as many calls as the daemon's limits require.

@@ -9,7 +9,8 @@ struct SetCommand: SecretTaking {
     discussion: """
       On a terminal the command asks for the value twice, or once if it is pasted; otherwise the value is all of \
       standard input. The line break at the end of a one-line value, such as a password, is left out. An existing item \
-      is replaced only with --update; its old value stays as an earlier version.
+      is replaced only with --update; its old value stays as an earlier version. \
+      The attribute pattern gives the form of an unusual pairing code, such as ##-####.
       """)
 
   @Argument(help: ArgumentHelp("The item.", valueName: "name"), completion: ItemNames.completion)

@@ -114,6 +114,18 @@ struct SlotAddCommand: SecretTaking {
     } else if Keyboard.isAttended {
       Output.note("added slot \(slot)")
     }
+    if kind == .pam { tellOfObstacle(slot, session) }
+  }
+}
+
+extension SlotAddCommand {
+  /// Says why a new `pam` slot cannot be used yet.
+  private func tellOfObstacle(_ slot: Int, _ session: Session) {
+    guard let methods = try? session.call({ vault in try vault.status() }).methods,
+      !methods.contains(where: { ["pam", "fingerprint"].contains($0.name) && $0.available }),
+      let method = methods.first(where: { $0.name == "pam" }), let reason = method.reason
+    else { return }
+    Output.note("slot \(slot) cannot be used yet: \(Hint.text(Sentence.joined(reason, method.advice)))")
   }
 }
 

@@ -66,7 +66,9 @@ struct TokenIssueCommand: ParsableCommand {
   }
 
   func run() throws {
+    if let claimsJSON { try Self.check(claimsJSON) }
     let session = try Session(globals)
+    if clip { try Clipboard.check() }
     let token = try key.use(session, for: "vault token issue \(name)") { vault in
       try vault.issueToken(name, subject: subject, lifetime: ttl, claims: claimsJSON ?? Self.json(claims), key.wait)
     }
@@ -81,6 +83,14 @@ struct TokenIssueCommand: ParsableCommand {
     try Output.text("\n")
     let (id, end) = (Printable.text(token.reply.id), LocalTime.text(token.reply.expires, to: STDERR_FILENO))
     Output.note("its number is \(id); it is valid until \(end)")
+  }
+
+  /// Refuses claims that are not JSON: no terms of the item could allow them.
+  private static func check(_ claims: String) throws(Failure) {
+    do throws(FrameError) { _ = try Frame(parsing: unsafe claims.utf8.span.bytes) } catch {
+      throw Failure(
+        .invalid, "the text of the claims is not a JSON object: \(error.reason)", "write it like '{\"role\":\"door\"}'")
+    }
   }
 
   /// Returns the claims as a JSON object of texts; nil if there are none.

@@ -27,7 +27,7 @@ struct TrashListCommand: ParsableCommand {
     let session = try Session(globals)
     try session.needAllNames()
     let items = try session.unlocking { vault in try vault.find(inTrash: true) }
-    var table = Table("NAME", "KIND", "DELETED", "LEFT")
+    var table = Table("NAME", "KIND", "DELETED", "GONE IN")
     for item in items.sorted(by: { ($1.deleted ?? 0, $0.name) < ($0.deleted ?? 0, $1.name) }) {
       if globals.json {
         try Output.json { item.write(to: &$0) }

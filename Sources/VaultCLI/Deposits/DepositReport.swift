@@ -18,7 +18,7 @@ enum DepositReport {
   /// Returns the table for a terminal. On 80 columns, there is room only for the day of the deposit, and for the reason
   /// why it was kept.
   static func table(_ deposits: [Wire.DepositInfo]) -> Table {
-    var table = Table("NO", "NAME", "KIND", "SIZE", "LEFT", "BY", "STATE")
+    var table = Table("NO", "NAME", "KIND", "SIZE", "SENT", "BY", "STATE")
     for deposit in deposits {
       table.add(
         .init("\(deposit.number)"), .init(deposit.name ?? ""), .init(deposit.kind ?? ""),

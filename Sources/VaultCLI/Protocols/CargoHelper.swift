@@ -56,7 +56,7 @@ enum CargoHelper: CredentialHelper {
       let hush = Hush.onTerminal()
       defer { _ = hush }
       let name = try items.stored(spelling, Self.name) ?? Self.name(of: spelling.usual)
-      try items.store(name, token(request, name), HelperItems.About(kind: .apiKey))
+      try items.store(name, token(request, name), as: .textLine, HelperItems.About(kind: .apiKey))
     case "logout":
       guard let found = try items.stored(spelling, Self.name), try items.erase([found]) else {
         return failure("not-found")

@@ -83,7 +83,7 @@ enum DockerHelper: CredentialHelper {
     about.attributes = [username: user]
     let items = try HelperItems(call, for: "docker credentials for \(server)")
     let spelling = URLSpelling(server)
-    try items.store(try items.stored(spelling, name) ?? name(of: spelling.usual), secret, about)
+    try items.store(try items.stored(spelling, name) ?? name(of: spelling.usual), secret, as: .text, about)
   }
 
   private static func erase(_ call: HelperCall) throws(Failure) {

@@ -32,6 +32,7 @@ enum GitHelper: CredentialHelper {
   private static func get(_ call: HelperCall) throws(Failure) {
     let request = try Request(call)
     let found = try request.found()
+    var unusable: Failure?
     for item in request.candidates(among: found) {
       guard let user = request.place.user(of: item.name) else { continue }
       let entry = try request.items.entry(of: item)
@@ -39,14 +40,23 @@ enum GitHelper: CredentialHelper {
       let refresh = try found.contains { $0.name == token } ? request.items.value(token) : nil
       if entry == nil, refresh == nil { continue }
       var answer = GitAnswer(for: item.name)
-      if request.said.takesAuthtype { answer.addLine("capability[]=authtype") }
-      // A password is sent with its user, even if the user's name is empty.
-      if !user.name.isEmpty || item.attributes[authtype] == nil { try answer.add("username", user.name) }
-      // An expired password is no use, but git can get a new one for the refresh token.
-      if let entry { try answer.add(entry, item.attributes[authtype]) }
-      if let refresh { try answer.add("oauth_refresh_token", refresh.bytes) }
+      do throws(Failure) {
+        if request.said.takesAuthtype { answer.addLine("capability[]=authtype") }
+        // A password is sent with its user, even if the user's name is empty.
+        if !user.name.isEmpty || item.attributes[authtype] == nil { try answer.add("username", user.name) }
+        // An expired password is no use, but git can get a new one for the refresh token.
+        if let entry { try answer.add(entry, item.attributes[authtype]) }
+        if let refresh { try answer.add("oauth_refresh_token", refresh.bytes) }
+      } catch {
+        // An item that cannot be sent does not stand before the other users of the host.
+        if let unusable { Output.note(unusable.message) }
+        unusable = error
+        continue
+      }
+      if let unusable { Output.note(unusable.message) }
       return try answer.send()
     }
+    if let unusable { throw unusable }
   }
 
   private static func store(_ call: HelperCall) throws(Failure) {
@@ -61,14 +71,27 @@ enum GitHelper: CredentialHelper {
     // as Kerberos.
     let isOfNobody = request.said.string(.username)?.isEmpty ?? false
     guard secret.count > 0 || isOfNobody else { throw request.items.noSecret(for: name) }
+    for (key, value) in [("the user's name", request.said.name(.username)), ("authtype", request.said.name(.authtype))]
+    {
+      // Bytes have no padding: all of them are initialized.
+      if let value { try CarriedForm.line.checkNew(unsafe value.span.bytes, key, of: name) }
+    }
+    let refresh = request.said.secret(.refreshToken)
+    switch refresh {
+    case .some(let token):
+      try token.withBytes { bytes throws(Failure) in
+        try CarriedForm.line.checkNew(bytes, "the refresh token", of: name)
+      }
+    case .none: break
+    }
     var about = HelperItems.About()
     about.kind = secret.count == 0 ? .blob : .password
     about.attributes = [authtype: request.said.has(.credential) ? kind : nil]
     about.expires = expires
-    let isReplaced = try request.items.store(name, secret, about, lastIn: request.place.folders)
+    let isReplaced = try request.items.store(name, secret, as: .line, about, lastIn: request.place.folders)
     let token = "\(name)/\(GitPlace.refreshToken)"
-    if let refresh = request.said.secret(.refreshToken) {
-      try request.items.store(token, refresh, HelperItems.About())
+    if let refresh {
+      try request.items.store(token, refresh, as: .line, HelperItems.About())
     } else if isReplaced, try request.items.item(token) != nil {
       // The refresh token belonged to the replaced password.
       try request.items.erase([token])
@@ -202,5 +225,10 @@ private struct GitAnswer: ~Copyable {
     text.append(0x0A)
   }
 
-  consuming func send() throws(Failure) { try text.withBytes { bytes throws(Failure) in try Output.write(bytes) } }
+  consuming func send() throws(Failure) {
+    try text.withBytes { bytes throws(Failure) in
+      try Output.checkForTerminal(bytes, of: item, "send it to a file or a pipe")
+      try Output.write(bytes)
+    }
+  }
 }

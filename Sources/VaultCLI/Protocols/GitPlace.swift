@@ -12,8 +12,8 @@ struct GitPlace {
   static let root = "git"
   static let refreshToken = "%oauth_refresh_token"
 
-  /// The folders of a host: first the one for new items and, if git spells the host differently, the one with git's
-  /// spelling, which earlier versions used.
+  /// The folders of a host: first the one for new items and, if git spells the protocol or the host differently, the
+  /// ones with git's spelling, which earlier versions used.
   let folders: [String]
   private let path: [UInt8]?
   private let username: [UInt8]?
@@ -21,12 +21,17 @@ struct GitPlace {
   /// Nil unless git named a protocol and a host: only an attacker would ask for the credentials of any host.
   init?(_ said: borrowing GitAttributes) {
     guard let scheme = said.name(.protocol), !scheme.isEmpty, let host = said.name(.host) else { return nil }
-    var hosts = [host]
-    if let protocolName = said.string(.protocol), let text = said.string(.host) {
-      let usual = Array(URLSpelling.host(text, scheme: protocolName.lowercased()).utf8)
-      if usual != host { hosts.insert(usual, at: 0) }
+    var (schemes, hosts) = ([scheme], [host])
+    if let protocolName = said.string(.protocol).map(URLSpelling.lowercased) {
+      if Array(protocolName.utf8) != scheme { schemes.insert(Array(protocolName.utf8), at: 0) }
+      if let text = said.string(.host) {
+        let usual = Array(URLSpelling.host(text, scheme: protocolName).utf8)
+        if usual != host { hosts.insert(usual, at: 0) }
+      }
     }
-    folders = hosts.map { "\(Self.root)/\(NameSegment.encode(scheme))/\(NameSegment.encode($0))" }
+    folders = schemes.flatMap { scheme in
+      hosts.map { "\(Self.root)/\(NameSegment.encode(scheme))/\(NameSegment.encode($0))" }
+    }
     path = said.name(.path).map(Self.withoutSlashes)
     username = said.name(.username)
   }

@@ -77,10 +77,7 @@ extension Frame {
 extension JSONWriter {
   /// Writes the value of an item, which must be text.
   mutating func secret(_ value: borrowing SecretBuffer, of item: String) throws(Failure) {
-    guard value.withBytes({ Content.isText($0) }) else {
-      throw Failure(
-        .invalid, "\(Printable.quoted(item)) is not text, and this protocol carries only text", "store another")
-    }
+    try value.withBytes { bytes throws(Failure) in try CarriedForm.text.check(bytes, of: item) }
     value.withBytes { secret($0) }
   }
 }

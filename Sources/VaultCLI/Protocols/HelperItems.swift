@@ -131,15 +131,18 @@ struct HelperItems {
   /// Only the caller has access to a new item, unless a grant was made for its name before. Standard error then lists
   /// the subjects of such grants.
   ///
-  /// - Parameter folders: folders in which the item that was stored last must be distinguishable by its time.
+  /// - Parameters:
+  ///   - form: the form that the value must have for the helper's own answer.
+  ///   - folders: folders in which the item that was stored last must be distinguishable by its time.
   /// - Returns: true if the value replaced another one.
   @discardableResult
   func store(
-    _ name: String, _ value: borrowing SecretBuffer, _ about: About, lastIn folders: [String] = []
+    _ name: String, _ value: borrowing SecretBuffer, as form: CarriedForm, _ about: About, lastIn folders: [String] = []
   ) throws(Failure) -> Bool {
     do throws(NameError) { _ = try ItemName(name) } catch {
       throw Failure(Fault.invalidName(name: name, reason: error.reason, failed: nil))
     }
+    try value.withBytes { bytes throws(Failure) in try form.checkNew(bytes, of: name) }
     let old = try item(name)
     var attributes = old?.attributes ?? [:]
     for (key, text) in about.attributes { attributes[key] = text }

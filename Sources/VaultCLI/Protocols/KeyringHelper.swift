@@ -96,7 +96,10 @@ enum KeyringHelper: CredentialHelper {
     }
     value.bytes.withBytes { text.append($0) }
     text.append(0x0A)
-    try text.withBytes { bytes throws(Failure) in try Output.write(bytes) }
+    try text.withBytes { bytes throws(Failure) in
+      try Output.checkForTerminal(bytes, of: value.name, "send it to a file or a pipe")
+      try Output.write(bytes)
+    }
   }
 
   /// Returns the user whose password was stored last.
@@ -121,6 +124,8 @@ enum KeyringHelper: CredentialHelper {
 
   private static func set(_ service: String, _ user: String, _ items: HelperItems) throws(Failure) {
     let name = try stored(service, user, items) ?? name(of: URLSpelling(service).usual, user)
+    // Bytes have no padding: all of them are initialized.
+    try CarriedForm.line.checkNew(unsafe user.utf8.span.bytes, "the user's name", of: name)
     var input = ValueInput(name: name, file: nil, isExact: false, mayBeEmpty: true)
     let value = try input.read { () in .password }
     // The program that should have supplied the password has failed.
@@ -128,7 +133,7 @@ enum KeyringHelper: CredentialHelper {
     var about = HelperItems.About()
     about.kind = .password
     // A caller that names no user gets the user whose password was stored last, so the times must differ.
-    try items.store(name, value, about, lastIn: URLSpelling(service).all.map(folder))
+    try items.store(name, value, as: .text, about, lastIn: URLSpelling(service).all.map(folder))
     input.noteCutBreak()
   }
 

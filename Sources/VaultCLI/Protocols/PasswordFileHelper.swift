@@ -28,6 +28,7 @@ enum PasswordFileHelper: CredentialHelper {
     let items = try HelperItems(call, for: "vault helper password-file \(name)")
     guard let value = try items.value(name) else { throw NamedItem.missing(name) }
     try value.bytes.withBytes { bytes throws(Failure) in
+      try Output.checkForTerminal(bytes, of: name, "send it to a file or a pipe")
       try Output.write(bytes)
       let text = Span<UInt8>(_bytes: bytes)
       if text.isEmpty || text[text.count - 1] != 0x0A { try Output.text("\n") }

@@ -32,7 +32,7 @@ enum TerraformHelper: CredentialHelper {
     case "get": try get(spelling, items)
     case "store":
       let name = try items.stored(spelling, name) ?? name(of: spelling.usual)
-      try items.store(name, token(), HelperItems.About(kind: .apiKey))
+      try items.store(name, token(), as: .text, HelperItems.About(kind: .apiKey))
     case "forget":
       // A missing token counts as forgotten.
       if let found = try items.stored(spelling, name) { try items.erase([found]) }

@@ -31,6 +31,12 @@ struct URLSpelling {
   /// Returns a host in its usual form, for a place with that scheme.
   static func host(_ authority: String, scheme: String) -> String { Place.usual(authority, scheme) }
 
+  /// Replaces ASCII upper-case letters by lower-case ones.
+  static func lowercased(_ text: String) -> String {
+    String(
+      decoding: text.utf8.map { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) ? $0 | 0x20 : $0 }, as: UTF8.self)
+  }
+
   /// A name of a place, split into its parts.
   private struct Place {
     let scheme: String?
@@ -44,7 +50,7 @@ struct URLSpelling {
       var rest = Substring(text)
       var scheme: String?
       if let mark = text.firstRange(of: "://") {
-        scheme = Self.lowercased(String(text[..<mark.lowerBound]))
+        scheme = URLSpelling.lowercased(String(text[..<mark.lowerBound]))
         rest = text[mark.upperBound...]
         guard let scheme, !scheme.isEmpty, scheme.utf8.allSatisfy(Self.isOfScheme) else { return nil }
       }
@@ -69,18 +75,11 @@ struct URLSpelling {
     /// as it is.
     static func usual(_ authority: String, _ scheme: String) -> String {
       let at = authority.lastIndex(of: "@").map { authority.index(after: $0) } ?? authority.startIndex
-      var host = lowercased(String(authority[at...]))
+      var host = URLSpelling.lowercased(String(authority[at...]))
       // `sparse+https` is a scheme of cargo.
       let port = scheme == "https" || scheme.hasSuffix("+https") ? ":443" : scheme == "http" ? ":80" : ""
       if !port.isEmpty, host.hasSuffix(port) { host.removeLast(port.count) }
       return authority[..<at] + host
-    }
-
-    /// Replaces ASCII upper-case letters by lower-case ones.
-    private static func lowercased(_ text: String) -> String {
-      String(
-        decoding: text.utf8.map { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) ? $0 | 0x20 : $0 }, as: UTF8.self
-      )
     }
 
     private static func isOfScheme(_ byte: UInt8) -> Bool {

@@ -44,7 +44,11 @@ enum RequestReport {
     if let last = request.last { parts.append("asked \(request.times), last \(LocalTime.text(last, to: output))") }
     if request.state == "approved", let pid = request.pid { parts.append("process \(pid)") }
     if let uses = request.uses { parts.append(uses == 1 ? "once" : "\(uses) times") }
-    if let until = request.until { parts.append("until \(LocalTime.text(until, to: output))") }
+    if let until = request.until {
+      parts.append("until \(LocalTime.text(until, to: output))")
+    } else if request.state == "denied" {
+      parts.append("until \(Hint.vault("requests forget"))")
+    }
     return parts
   }
 }

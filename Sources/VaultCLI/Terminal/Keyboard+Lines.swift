@@ -74,7 +74,16 @@ extension Keyboard {
       var byte: UInt8 = 0
       let count = unsafe read(terminal, &byte, 1)
       if count < 0 && errno == EINTR { continue }
-      if count < 0 && errno == EAGAIN {
+      let isEmpty = count < 0 && errno == EAGAIN
+      if signal == nil { signal = signals.next() }
+      // Text that follows a control-C at once, as in a paste, is no answer.
+      if let number = signal, SignalPipe.ending.contains(number) {
+        _ = consume modes
+        text.dropPart()
+        try show("\n", .none)
+        return number
+      }
+      if isEmpty {
         // Lines that were typed before the signal are kept.
         if let signal {
           _ = consume modes
@@ -86,45 +95,37 @@ extension Keyboard {
         continue
       }
       // If typed text shows, the kernel handles control-D itself and passes on no byte for it.
-      guard count == 1, try !text.take(byte, edits: style == .hidden) else {
+      let isEnd: Bool
+      do throws(Failure) {
+        isEnd = if count == 1 { try text.take(byte, edits: style == .hidden) } else { true }
+      } catch {
+        drain(signals)
+        throw error
+      }
+      if isEnd {
         _ = consume modes
         return nil
       }
       if endsWithLine, text.lines == 1, byte == 0x0A || byte == 0x0D {
         guard text.isPEM else {
-          text.isCut = hasMore(signals)
+          // The kernel dropped what was typed before the signal, so this is no whole line.
+          if let signal {
+            _ = consume modes
+            text.dropLine()
+            try show("\n", .none)
+            return signal
+          }
+          text.isCut = drain(signals, isKnown: false)
           _ = consume modes
           return nil
         }
         try show("\nIt has several lines: end it with control-D on an empty line.\n", .until(signals.descriptor))
       }
       if style == .shown, text.part > Self.kernelLine - 1 {
+        drain(signals)
         throw Failure(.invalid, "line \(text.lines + 1) is too long to be typed", "give it on standard input or --file")
       }
     }
-  }
-
-  /// Reads and drops text after a line until none has arrived for a moment: a paste arrives at once, and nobody types
-  /// so fast. None of it reaches the next question or the shell.
-  ///
-  /// - Returns: true if the text is more than line breaks and blanks.
-  private func hasMore(_ signals: borrowing SignalPipe) -> Bool {
-    // The time is limited because something may hold a key down.
-    let end = Moment.now() + 10_000
-    var isMore = false
-    var polled = [
-      pollfd(fd: signals.descriptor, events: Int16(POLLIN), revents: 0),
-      pollfd(fd: terminal, events: Int16(POLLIN), revents: 0),
-    ]
-    // One byte is read at a time, so that no more than that stays in memory.
-    var byte: UInt8 = 0
-    while Moment.now() < end, unsafe poll(&polled, 2, isMore ? 500 : 100) > 0, polled[0].revents == 0,
-      unsafe read(terminal, &byte, 1) == 1
-    {
-      if byte > 0x20 { isMore = true }
-    }
-    byte = 0
-    return isMore
   }
 }
 
@@ -142,7 +143,7 @@ private struct LinesTyped: ~Copyable {
   init(limit: Int) { self.limit = limit }
 
   /// Takes the byte of a key; returns true at the end of the text. With `edits`, this type handles backspace, control-U
-  /// and control-D.
+  /// and control-D. The marks around a paste are left out.
   mutating func take(_ byte: UInt8, edits: Bool) throws(Failure) -> Bool {
     switch byte {
     case 0x04 where edits: return true
@@ -158,8 +159,18 @@ private struct LinesTyped: ~Copyable {
       }
       bytes.append(byte)
       part += 1
+      if byte == UInt8(ascii: "~"), PasteMark.ends(bytes) {
+        bytes.truncate(to: bytes.count - PasteMark.count)
+        part -= PasteMark.count
+      }
     }
     return false
+  }
+
+  /// Removes the one line that was typed.
+  mutating func dropLine() {
+    bytes.removeAll()
+    (lines, part) = (0, 0)
   }
 
   /// Removes the line that is being typed.

@@ -106,13 +106,52 @@ struct Keyboard: ~Copyable {
       if count < 0 && (errno == EINTR || errno == EAGAIN) { continue }
       let step = count == 1 ? line.take(byte) : .end
       if case .more = step {
-        guard line.bytes.count <= Keyboard.longest else { throw Failure(.invalid, "that is too long to be typed") }
+        guard line.bytes.count <= Keyboard.longest else {
+          drain(signals)
+          throw Failure(.invalid, "that is too long to be typed")
+        }
         continue
       }
       _ = consume modes
       if style == .hidden || step == .end { try show("\n", .until(signals.descriptor)) }
       return step == .end ? .end : .line(line.finish())
     }
+  }
+
+  /// Reads and drops typed text until none has arrived for a moment, without showing it: a paste arrives at once, and
+  /// nobody types so fast. None of it reaches the next question or the shell.
+  ///
+  /// - Parameter isKnown: whether more is known to come, which may take longer to arrive.
+  /// - Returns: true if the text is more than line breaks, blanks and the mark at the end of a paste.
+  @discardableResult
+  func drain(_ signals: borrowing SignalPipe, isKnown: Bool = true) -> Bool {
+    var modes = termios()
+    // The question's own modes return after it.
+    if unsafe tcgetattr(terminal, &modes) == 0 {
+      TerminalModes.apply(TerminalModes.changed(modes, for: .hidden), to: terminal, TCSADRAIN)
+    }
+    // The time is limited because something may hold a key down.
+    let end = Moment.now() + 10_000
+    var isMore = false
+    let mark = Array(PasteMark.end.utf8)
+    var matched = 0
+    var polled = [
+      pollfd(fd: signals.descriptor, events: Int16(POLLIN), revents: 0),
+      pollfd(fd: terminal, events: Int16(POLLIN), revents: 0),
+    ]
+    // One byte is read at a time, so that no more than that stays in memory.
+    var byte: UInt8 = 0
+    while Moment.now() < end, unsafe poll(&polled, 2, isMore || isKnown ? 500 : 100) > 0, polled[0].revents == 0,
+      unsafe read(terminal, &byte, 1) == 1
+    {
+      if matched < mark.count, byte == mark[matched] {
+        matched += 1
+      } else if byte > 0x20 {
+        isMore = true
+      }
+    }
+    byte = 0
+    return isMore
   }
 
   /// Waits until something is typed; returns a signal's number if one came first.

@@ -11,14 +11,16 @@ struct TypedLine: ~Copyable {
   init(edits: Bool) { self.edits = edits }
 
   /// Takes the byte of a key: backspace removes a character, control-U removes the line, and control-D ends an empty
-  /// line.
+  /// line. The marks around a paste are left out.
   mutating func take(_ byte: UInt8) -> Step {
     switch byte {
     case 0x0A, 0x0D: return .done
     case 0x04 where edits: return bytes.count == 0 ? .end : .done
     case 0x15 where edits: bytes.removeAll()
     case 0x08 where edits, 0x7F where edits: removeCharacter()
-    default: bytes.append(byte)
+    default:
+      bytes.append(byte)
+      if byte == UInt8(ascii: "~"), PasteMark.ends(bytes) { bytes.truncate(to: bytes.count - PasteMark.count) }
     }
     return .more
   }

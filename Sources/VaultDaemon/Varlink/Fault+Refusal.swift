@@ -18,7 +18,9 @@ extension Fault {
     case .noSuchVersion(let name, let version): self = .noSuchVersion(name: name, version: version)
     case .noSuchSlot(let id): self = .noSuchSlot(id: id)
     case .lastSlot: self = .lastSlot
-    case .noSuchGrant(let subject): self = .noSuchGrant(subject: subject)
+    case .noSuchGrant(let subject):
+      // The name is that of `ListGrants`.
+      self = .noSuchGrant(subject: (try? Subject(parsing: subject)).map { VarlinkDoor.named($0) } ?? subject)
     case .noSuchRequest(let number): self = .noSuchRequest(number: number)
     case .invalidGrant(let reason): self = .invalidGrant(reason: reason)
     case .alreadyExists(let name): self = .alreadyExists(name: name, failed: failed)

@@ -87,7 +87,7 @@ enum TimeBound: Hashable, Sendable {
 }
 
 /// The times that a predicate can examine.
-enum TimeSubject: String, Hashable, Sendable {
+enum TimeSubject: String, Hashable, Sendable, CaseIterable {
   case expires
   case created
   case modified
@@ -110,7 +110,7 @@ enum TimeSubject: String, Hashable, Sendable {
 }
 
 /// The numbers of the current version that a predicate can examine.
-enum NumberSubject: String, Hashable, Sendable {
+enum NumberSubject: String, Hashable, Sendable, CaseIterable {
   case version
   case size
 

@@ -30,8 +30,15 @@ struct PredicateParser {
     case "=", "!=":
       try checkChoice(subject)
       return .equals(subject, value.text, negated: operation.text == "!=")
-    default: throw wrongOperation("is text: use '=', '!=' or '~'")
+    default: throw wrongOperation("is text: use '=', '!=' or '~'\(nearest(subject))")
     }
+  }
+
+  /// The question whether another key was meant, if an attribute is compared as only other keys are; empty otherwise.
+  private func nearest(_ subject: TextSubject) -> String {
+    guard case .attribute = subject else { return "" }
+    let known = TimeSubject.allCases.map(\.rawValue) + NumberSubject.allCases.map(\.rawValue)
+    return Nearest.names(to: key.text, among: known, most: 1).first.map { "; did you mean \($0)?" } ?? ""
   }
 
   /// Refuses a misspelled kind or an impossible name, which would otherwise silently match nothing.

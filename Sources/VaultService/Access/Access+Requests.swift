@@ -39,11 +39,13 @@ extension Access {
     return number
   }
 
-  /// The refusal for a caller who asks for an item that was denied to it a short while ago; nil if it was not denied.
+  /// The refusal for a caller who asks for an item that was denied to it for good, or a short while ago; nil if it was
+  /// not denied.
   func denial(of name: ItemName, for caller: Caller, _ said: Said) -> Refusal? {
-    guard said.purpose?.isEmpty == false, let subject = subject(of: caller),
-      let seconds = requests.cooling(RequestTarget(subject, name), now: vault.clock.boot())
-    else { return nil }
+    guard said.purpose?.isEmpty == false, let subject = subject(of: caller) else { return nil }
+    let target = RequestTarget(subject, name)
+    if book.denies(target) { return .denied("an administrator has denied this for good, and nobody is asked again") }
+    guard let seconds = requests.cooling(target, now: vault.clock.boot()) else { return nil }
     let minutes = (seconds + 59) / 60
     return .denied("an administrator has denied this; it may be requested again in \(Seconds.format(minutes * 60))")
   }

@@ -239,7 +239,7 @@ import VaultTesting
     try stand.sandbox.must(["set", "git/https/example.org/ana", "--kind", "blob"], stdin: value)
     let outcome = try stand.helper("git", "get", stdin: Self.place)
     #expect(outcome.status == 65 && outcome.output.isEmpty, "\(outcome)")
-    #expect(outcome.errors.contains("has a line break or a NUL"))
+    #expect(outcome.errors.contains("holds a line break, a carriage return or a NUL"))
     // A user's name that holds a line break is not printed, either.
     try stand.sandbox.must(["set", "git/https/example.com/a%0Apassword=x".replacing("=", with: "%3D")], stdin: "1")
     let user = try stand.helper("git", "get", stdin: "protocol=https\nhost=example.com\n")

@@ -32,7 +32,7 @@ final class TerminalFace: Face {
     hush.begin()
     try put(question, on: line)
     do throws(FaceError) { return try Self.answer(question, line, until: withdrawal) } catch {
-      if error == .withdrawn { line.write("\nvault: the question was withdrawn\n") }
+      if error == .withdrawn { line.write(withdrawal.isOfEnd ? "\n" : "\nvault: the question was withdrawn\n") }
       throw error
     }
   }
@@ -47,7 +47,7 @@ final class TerminalFace: Face {
       guard typed.count > 0 else { return .dismissed }
       return .typed(typed)
     case .choice:
-      switch try choose("yes or no (y/n, Enter: not now): ", "yn", line, withdrawal) {
+      switch try choose("yes or no (y/n, Enter: not now): ", [["y", "yes"], ["n", "no"]], line, withdrawal) {
       case "y": return .yes
       case "n": return .no
       default: return .dismissed
@@ -55,7 +55,9 @@ final class TerminalFace: Face {
     case .approval(let session):
       let offer = session ? "once (o), this process (s), always (a)" : "once (o), always (a)"
       let prompt = "allow \(offer), or deny (d); Enter: not now: "
-      switch try choose(prompt, session ? "osad" : "oad", line, withdrawal) {
+      let own = session ? [["s", "session", "process", "this process"]] : []
+      let words = [["o", "once"]] + own + [["a", "always"], ["d", "deny"]]
+      switch try choose(prompt, words, line, withdrawal) {
       case "o": return .once
       case "s": return .session
       case "a": return .always
@@ -66,16 +68,24 @@ final class TerminalFace: Face {
     }
   }
 
-  /// Asks until one of `letters` is typed and returns it; nil for an empty line.
+  /// Asks until one of `answers` is typed; nil for an empty line.
+  ///
+  /// - Parameter answers: for each answer its letter, and the words that mean the same.
+  /// - Returns: the letter of the answer.
   private static func choose(
-    _ prompt: String, _ letters: String, _ line: borrowing TerminalLine, _ withdrawal: Withdrawal
-  ) throws(FaceError) -> Character? {
+    _ prompt: String, _ answers: [[String]], _ line: borrowing TerminalLine, _ withdrawal: Withdrawal
+  ) throws(FaceError) -> String? {
     while true {
       let typed = try line.read(prompt, hidden: false, until: withdrawal)
       if typed.count == 0 { return nil }
-      let first = typed.withBytes { Character(Unicode.Scalar(Span<UInt8>(_bytes: $0)[0])) }
-      if typed.count == 1, letters.contains(first) { return first }
-      let awaited = letters.dropLast().map(String.init).joined(separator: ", ") + " or \(letters.suffix(1))"
+      // An answer is no secret.
+      let word = typed.withBytes { bytes in
+        let bytes = Span<UInt8>(_bytes: bytes)
+        return String(decoding: bytes.indices.map { bytes[$0] }, as: UTF8.self)
+      }
+      if let answer = answers.first(where: { $0.contains(word) }) { return answer[0] }
+      let letters = answers.map { $0[0] }
+      let awaited = letters.dropLast().joined(separator: ", ") + " or \(letters[letters.count - 1])"
       line.write("that is none of them: type \(awaited), or nothing\n")
     }
   }
