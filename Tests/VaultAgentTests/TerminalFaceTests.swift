@@ -70,7 +70,7 @@ import VaultTesting
   func words(word: String, answer: String) throws {
     let asked = try ask(
       .approval(session: true),
-      field: "allow once (o), this process (s), always (a), or deny (d); nothing: not now: ")
+      field: "allow once (o), this process (s), always (a), or deny (d); Enter: not now: ")
     terminal.type(word)
     #expect(asked.end() == answer)
   }
