@@ -17,7 +17,8 @@ extension Vault {
   ///   - begin: called with the size before the first byte.
   ///   - told: called with the parts that the daemon could not check for lack of keys.
   ///   - write: called with the bytes in their order, in parts of up to 1 MiB, which must not leave the closure.
-  ///   - keep: called after the last byte. If it throws, the daemon does not count the backup as the last one.
+  ///   - keep: called after the last byte of a copy that has come whole. If it throws, the daemon does not count the
+  ///     backup as the last one. The copy may still turn out to be worthless: see above.
   @discardableResult
   public func backup(
     salvaged: Bool = false, cancellation: Int32? = nil, begin: (Int) throws -> Void = { _ in },
@@ -47,10 +48,12 @@ extension Vault {
       try buffer.withBytes { try write($0.extracting(first: count)) }
       done += count
     }
-    try keep()
-    let confirmation: [UInt8] = [0, 0, 0, 0]
-    // Bytes have no padding: all are initialized. Whatever the daemon says instead of waiting for them is read next.
-    _ = try connection.send(raw: unsafe confirmation.span.bytes, until: Deadline(after: Self.transferTimeout))
+    if done == size {
+      try keep()
+      let confirmation: [UInt8] = [0, 0, 0, 0]
+      // Bytes have no padding: all are initialized. Whatever the daemon says instead of waiting for them is read next.
+      _ = try connection.send(raw: unsafe confirmation.span.bytes, until: Deadline(after: Self.transferTimeout))
+    }
     try connection.beginFrames()
     // The daemon may still be checking the copy.
     let last = try Response(from: connection, until: Deadline(after: Self.checkTimeout)).decode(Wire.BackupReply.self)

@@ -31,9 +31,9 @@ import VaultTesting
     #expect(unsafe chmod(stand.path("new"), 0) == 0 && rename(stand.path("new"), stand.path("out")) == 0)
     try terminal.expect(
       more == ["--overwrite"] ? "nothing is known of its values: it cannot be read" : "cannot be read")
-    #expect(!terminal.screen.contains("is not in it any more"))
+    #expect(!terminal.screen.contains("is no longer in it"))
     try stand.set("222-22-222")
-    try terminal.expect(more == ["--overwrite"] ? "what stood there lies in" : "is held")
+    try terminal.expect(more == ["--overwrite"] ? "the file that was there before lies in" : "is held")
     let place = more == ["--overwrite"] ? "out.displaced" : "out"
     #expect(try stand.read(place) == "other")
     #expect(try stand.mode(place) == (more == ["--overwrite"] ? 0o600 : 0))
@@ -102,7 +102,7 @@ import VaultTesting
     defer { try? stand.sandbox.signalDaemon(SIGCONT) }
     // After this report, the keeper calls the daemon, and would wait for it for five seconds.
     try stand.replace(with: "other")
-    try terminal.expect("--adopt takes such changes")
+    try terminal.expect("--adopt adopts such changes")
     let began = ContinuousClock.now
     try stand.end(terminal)
     #expect(ContinuousClock.now - began < .seconds(3))

@@ -107,4 +107,23 @@ private struct Manual {
     #expect(said.isEmpty, "\(said)")
     #expect(outcome.output.contains("vault.1") || outcome.status == 0, "\(outcome)")
   }
+
+  @Test("no word of a heading is read as a macro") func headings() throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    let folder = URL(fileURLWithPath: Manual.path).deletingLastPathComponent()
+    let pages = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.last?.isNumber == true }
+    #expect(pages.count > 15)
+    for page in pages {
+      let path = folder.appendingPathComponent(page).path
+      let shown = try sandbox.run(["-Tutf8", path], program: "/usr/bin/mandoc").output
+      // Bold letters are printed twice, with a backspace between.
+      let plain = shown.replacing(/.\u{8}/, with: "")
+      for line in try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n") {
+        guard line.hasPrefix(".Sh ") || line.hasPrefix(".Ss ") else { continue }
+        let heading = line.dropFirst(4).replacing(#"\&"#, with: "").replacing("\"", with: "")
+        #expect(plain.contains("\n\(heading)\n") || plain.contains("\n   \(heading)\n"), "\(page): \(heading)")
+      }
+    }
+  }
 }

@@ -35,7 +35,7 @@ import VaultModel
     let stand = try Self.stand()
     let caller = RoomStand.caller(990)
     var readings = try (0..<AuditReaders.most).map { _ in try stand.access.readAudit(AuditFilter(), for: caller) }
-    #expect(throws: Refusal.busy("8 programs of this user are reading the audit log")) {
+    #expect(throws: Refusal.busy("8 programs are reading the audit log for the same user")) {
       try stand.access.readAudit(AuditFilter(), for: caller)
     }
     _ = try stand.access.readAudit(AuditFilter(), for: RoomStand.caller(991))

@@ -197,6 +197,8 @@ final class FolderWatch {
     // An event without a name is about a watched folder or file, or says that events were missed.
     if name.isEmpty { return watch < 0 || names[watch] != nil }
     guard names[watch]?.contains(name) ?? false || others.contains(name) else { return false }
+    // IN_ISDIR: a new folder on the way, which is not watched yet.
+    if events & 0x4000_0000 != 0 { return true }
     return events & UInt32(IN_CREATE) == 0 || !lastNames.contains(name) || !isBegun(name)
   }
 

@@ -126,7 +126,7 @@ struct Keyboard: ~Copyable {
   @discardableResult
   func drain(_ signals: borrowing SignalPipe, isKnown: Bool = true) -> Bool {
     var modes = termios()
-    // The question's own modes return after it.
+    // The modes from before the question return after it.
     if unsafe tcgetattr(terminal, &modes) == 0 {
       TerminalModes.apply(TerminalModes.changed(modes, for: .hidden), to: terminal, TCSADRAIN)
     }

@@ -69,7 +69,9 @@ struct ReceiptReport {
 
   /// Writes the receipts, the latest first.
   func write(json: Bool) throws(Failure) {
-    let words = words.values.sorted { $0.entry.number > $1.entry.number }
+    // A count that is not written yet is the latest, and has no number.
+    func place(_ number: Int) -> Int { number > 0 ? number : .max }
+    let words = words.values.sorted { place($0.entry.number) > place($1.entry.number) }
     if json {
       for word in words { try writeJSON(word) }
     } else if Output.isTerminal {

@@ -18,7 +18,10 @@ extension SSHAgentConnection {
     }
     let asked = AskedCall(terms, in: door.asking, line) { [weak self] event throws(Refusal) in
       guard let self else { return nil }
-      if event != nil, door.lock.isLocked { throw .denied("the agent was locked meanwhile") }
+      if event != nil, door.lock.isLocked {
+        refuse("the agent was locked meanwhile", .locked)
+        return nil
+      }
       return try call(event)
     } refuse: { [weak self] in
       self?.refuse($0.reasonWithoutNames, $0.outcome)
@@ -41,10 +44,8 @@ extension SSHAgentConnection {
 
   /// True if a lock ends the request that waits.
   func isEnded(by lock: Lock) -> Bool {
-    switch asked?.wait {
-    case nil, .unlock, .bootKey, .room: false
-    case .approval, .presence, .signature: lock.reach.contains(.names)
-    case .confirmation: true
-    }
+    guard let wait = asked?.wait else { return false }
+    if case .confirmation = wait { return true }
+    return wait.tellsName && lock.reach.contains(.names)
   }
 }

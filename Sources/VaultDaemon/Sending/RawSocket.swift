@@ -73,7 +73,9 @@ final class RawSocket: Sendable {
   }
 
   /// Fills `bytes`.
-  func receive(into bytes: inout MutableRawSpan, pace: Pace? = nil) throws(Problem) {
+  ///
+  /// - Parameter patience: replaces the usual patience, in milliseconds.
+  func receive(into bytes: inout MutableRawSpan, pace: Pace? = nil, patience: Int32? = nil) throws(Problem) {
     try check(true)
     var done = 0
     while done < bytes.byteCount {
@@ -83,7 +85,7 @@ final class RawSocket: Sendable {
         done += count
         pace?.move(count)
       } else {
-        try wait(for: POLLIN, after: errno, pace, patience, true)
+        try wait(for: POLLIN, after: errno, pace, patience ?? self.patience, true)
       }
     }
   }

@@ -10,6 +10,8 @@ enum Timeouts {
   static let linger = TimeAmount.seconds(1)
   /// The time for a client to take or send the next bytes of a backup, in milliseconds.
   static let transfer: Int32 = 60_000
+  /// The time that a client has to write a backup to its disk before it confirms the backup, in milliseconds.
+  static let confirmation: Int32 = 600_000
   /// The pace of a client that takes or sends a backup: at least 64 KiB/s on average after the first minute, and an
   /// hour in all.
   static let pace = Pace.Limits(least: 64 << 10, grace: 60_000_000_000, total: 3_600_000_000_000)

@@ -11,6 +11,8 @@ struct BackupSending: Sendable {
     case tooSlow(unsent: [UInt8])
     /// The client's process has ended, with the unsent rest of the current block.
     case disowned(unsent: [UInt8])
+    /// All blocks were sent, but for the unsent rest of the last one, and the client has not confirmed them.
+    case unconfirmed(RawSocket.Problem, unsent: [UInt8])
     case broken(RawSocket.Problem)
   }
 
@@ -63,10 +65,10 @@ struct BackupSending: Sendable {
         var word = [UInt8](repeating: 0, count: Self.lengthCount)
         var span = word.mutableSpan
         var bytes = unsafe span.mutableBytes  // The same.
-        try socket.receive(into: &bytes)
+        try socket.receive(into: &bytes, patience: Timeouts.confirmation)
       }
       return .whole
-    } catch { return .broken(error) }
+    } catch { return .unconfirmed(error, unsent: Array(last[sent...])) }
   }
 
   /// Makes the next block; returns the number of bytes after its length.

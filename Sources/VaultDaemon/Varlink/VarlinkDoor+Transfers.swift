@@ -54,6 +54,15 @@ extension VarlinkDoor {
     case .disowned(let unsent):
       log.warning("the backup was called off: \(RawSocket.Problem.disowned.text)")
       conclude(socket, after: unsent + BackupSending.lastBlock) { $0.reply(Fault(.disowned)) }
+    case .unconfirmed(let problem, let unsent):
+      log.warning("the backup was not confirmed: \(problem.text)")
+      switch problem {
+      case .calledOff: conclude(socket, after: unsent) { $0.reply(Fault(cause)) }
+      case .disowned: conclude(socket, after: unsent) { $0.reply(Fault(.disowned)) }
+      case .silent, .tooSlow:
+        conclude(socket, after: unsent) { $0.reply(Fault.busy(reason: "the backup was not confirmed in time")) }
+      case .gone, .failed: break
+      }
     case .broken(let problem): log.warning("the backup ended early: \(problem.text)")
     }
   }

@@ -68,10 +68,14 @@ package final class AskedCall {
 
   private func goOn(after event: Wait?) {
     if case .approval(let number) = event, asking.access.requests.isUsedUp(number) { hasLostApproval = true }
+    // The place among the askers stays until it is known for what the call waits next.
+    wait = nil
     do throws(Refusal) {
       guard let next = try call(event) else { return callOff() }
       if !isOver { try hold(next) }
     } catch {
+      // The door may have refused the call meanwhile, because of something that the call has found.
+      guard !isOver else { return }
       callOff()
       refuse(error)
     }
@@ -141,7 +145,10 @@ package final class AskedCall {
     switch joined {
     case .waits(let waiter): return waiter
     case .isDismissed: if !waitsAnyway { throw give(up: .cancelled) }
-    case .nobody: if !waitsAnyway { throw give(up: unanswered) }
+    case .nobody:
+      // As above, the entry of this is there.
+      if case .presence = wait { throw unanswered }
+      if !waitsAnyway { throw give(up: unanswered) }
     }
     return nil
   }

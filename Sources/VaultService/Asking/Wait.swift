@@ -17,7 +17,7 @@ package enum Wait: Hashable, Sendable {
   /// A signature by a large RSA key, or the turn of that; with the number of the call's ``RSAOrder``.
   case signature(Int)
 
-  /// True if the name of an item is known to those who are asked: a lock that hides names ends the wait.
+  /// True if the wait holds the name of an item, or is known by one: a lock that hides names ends it.
   package var tellsName: Bool {
     switch self {
     case .approval, .presence, .signature: true

@@ -30,7 +30,7 @@ final class AuditReaders {
   /// - Throws: ``Refusal/busy(_:)`` if the user's subject has as many readers as it may have.
   func enter(_ reader: Reader) throws(Refusal) -> Place {
     guard counts[reader, default: 0] < Self.most else {
-      throw .busy("\(Self.most) programs of this user are reading the audit log")
+      throw .busy("\(Self.most) programs are reading the audit log for the same user")
     }
     counts[reader, default: 0] += 1
     return Place(reader, self)

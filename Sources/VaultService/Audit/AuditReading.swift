@@ -220,6 +220,8 @@ package final class AuditReading: SecretHolder {
   /// Begins to read the entries that were written during the reading; false if there are none, and if they are read in
   /// any case.
   private func beginLater(_ keychain: Keychain) throws(Refusal) -> Bool {
+    // All that was there at the beginning has been walked over, whether it was asked for or not.
+    next = max(next, seen)
     guard !isFollowing, walksLeft > 0, keychain.nextAuditEntry > next else { return false }
     walksLeft -= 1
     audit.write()

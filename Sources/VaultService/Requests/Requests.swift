@@ -115,6 +115,7 @@ final class Requests: SecretHolder {
     approvals.removeAll { $0.target == new.target && $0.right == new.right && $0.process == new.process }
     guard approvals.count < Self.mostApprovals else { return false }
     approvals.append(new)
+    usedUp.removeAll { $0 == new.number }
     denials.removeAll { $0.target == request.target }
     drop(request.number, .approved)
     return true
