@@ -56,7 +56,8 @@ systemctl stop vaultd.service
 # A daemon that was taken over puts links wherever it can, while the socket is made again and again.
 echo secret >/etc/victim
 chmod 600 /etc/victim
-as_daemon bash -c '
+# It is a child of its own, so that the kill below meets it.
+setpriv --reuid=_vaultd --regid=_vaultd --clear-groups bash -c '
   while :; do
     for place in /run/vault-pam/socket /run/vault/pam.socket /run/vault-pam; do ln -sfn /etc/victim $place; done
   done' 2>/dev/null &
@@ -67,11 +68,13 @@ for _ in {1..40}; do
   [[ $(stat -c %U /etc/victim) == root ]] || fail "the manager gave away a file of root's"
 done
 kill "$attacker"
+wait "$attacker" || true
 [[ $(stat -c %U:%a /run/vault-pam) == root:755 ]] || fail "the directory was replaced"
 
 # An account that has the daemon's very name and was made for something else: nothing starts, and it is handed nothing.
 systemctl stop vaultd.socket vaultd.service vault-pam.socket
-rm -rf /run/vault /run/vault-pam
+# Its last link may be on its way.
+rm -rf /run/vault /run/vault-pam || { sleep 1; rm -rf /run/vault /run/vault-pam; }
 sed -i "/^_vaultd:/s|:/var/lib/vault:|:/etc/elsewhere:|" /etc/passwd
 for unit in vaultd.socket vault-pam.socket vaultd.service; do
   ! systemctl start $unit || fail "$unit starts for another account of the daemon's name"

@@ -21,9 +21,14 @@ public final class HeldEnd {
 
   deinit { letGo() }
 
+  /// The end of a process that could not be held: one that is killed while it ends stops no more.
+  public struct Missed: Error {}
+
   /// Waits until the process has ended.
+  ///
+  /// - Throws: ``Missed``.
   public func wait() throws {
-    guard next() == UInt8(ascii: "x") else { throw SandboxError("its end was missed") }
+    guard next() == UInt8(ascii: "x") else { throw Missed() }
   }
 
   /// Lets the kernel tear down the process. Safe to call twice.

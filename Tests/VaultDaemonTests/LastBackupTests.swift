@@ -62,6 +62,9 @@ private let password = "correct horse battery"
       return client
     }
     _ = try begin()
+    let wrong = try begin()
+    wrong.send(Array("nope".utf8))
+    #expect(try wrong.receiveBytes() == nil)
     let second = try begin()
     #expect(try time(sandbox) == 0)
     second.send([0, 0, 0, 0])

@@ -66,6 +66,8 @@ struct BackupSending: Sendable {
         var span = word.mutableSpan
         var bytes = unsafe span.mutableBytes  // The same.
         try socket.receive(into: &bytes, patience: Timeouts.confirmation)
+        // Anything else is no confirmation, and nothing follows it.
+        guard word.allSatisfy({ $0 == 0 }) else { return .unconfirmed(.gone, unsent: []) }
       }
       return .whole
     } catch { return .unconfirmed(error, unsent: Array(last[sent...])) }

@@ -129,7 +129,8 @@ extension VarlinkDoor {
       let isLast = rest.left <= 0 || next == nil || !isStream && !found.isEmpty
       if isLast || !found.isEmpty {
         let cursor = isStream ? nil : next.map { FindCursor($0).text(for: search.owner) }
-        let reply = Wire.FindReply(items: told(found), next: cursor, faulty: items.mayBeMissing ? true : nil)
+        let isFaulty = items.mayBeMissing(for: connection.caller)
+        let reply = Wire.FindReply(items: told(found), next: cursor, faulty: isFaulty ? true : nil)
         connection.reply(reply, continues: !isLast)
       }
       guard !isLast else { return }

@@ -188,8 +188,11 @@ package final class Items {
     return item
   }
 
-  /// True if a check of the store has failed, so that a search may lack items.
-  package var mayBeMissing: Bool { vault.openKeychain?.hasFailed ?? false }
+  /// True if a check of the store has failed, so that a search may lack items. Callers without any right learn nothing
+  /// of that.
+  package func mayBeMissing(for caller: Caller) -> Bool {
+    vault.openKeychain?.hasFailed == true && access.hasAny(caller)
+  }
 
   /// One page of the items that match a query; see
   /// ``VaultStore/Keychain/find(_:in:limit:after:now:examining:if:isPassedOver:isTimeUp:)``.
