@@ -302,6 +302,12 @@ import VaultTesting
     try terminal.expect("wrote")
     // The keeper finds neither file when it looks.
     terminal.signal(SIGSTOP)
+    let pid = terminal.pid
+    try wait(for: "the stop") {
+      try FileManager.default.contentsOfDirectory(atPath: "/proc/\(pid)/task").allSatisfy { task in
+        try String(contentsOfFile: "/proc/\(pid)/task/\(task)/stat", encoding: .utf8).contains(") T ")
+      }
+    }
     #expect(unsafe unlink(sandbox.home + "/t") == 0 && unlink(sandbox.home + "/out") == 0)
     terminal.signal(SIGCONT)
     try terminal.expect("out is not written until that is resolved")
