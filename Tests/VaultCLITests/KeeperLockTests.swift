@@ -67,11 +67,14 @@ import VaultTesting
     defer { stand.close() }
     let terminal = try stand.begin()
     try terminal.expect("wrote")
+    // The first keeper must not lock the file again before the second one does.
+    terminal.signal(SIGSTOP)
     stand.remove(".out.vault-lock")
     let second = try stand.begin()
     try wait(for: "the second one") {
       try String(contentsOfFile: "/proc/locks", encoding: .utf8).contains(" \(second.pid) ")
     }
+    terminal.signal(SIGCONT)
     // Stopping the second keeper makes the first one find the new value.
     second.signal(SIGSTOP)
     try stand.set("111-11-111")
