@@ -276,13 +276,7 @@ final class Answers {
     defer { _ = hush }
     var refusals: [String: Int] = [:]
     while true {
-      let entered: SecretBuffer?
-      if let limit {
-        entered = try keyboard.askText(question, limit: limit)
-      } else {
-        entered = try keyboard.ask(question, .hidden)
-      }
-      guard let first = entered else { return nil }
+      guard let first = try entry(question, keyboard, pasting: limit) else { return nil }
       if limit != nil, first.withBytes({ LikelyKind(of: $0) != nil }) { return first }
       let refusal: Refusal
       if first.hasControlKeys {
@@ -290,13 +284,7 @@ final class Answers {
       } else if isNewPassword, let weakness = first.withBytes({ Weakness(of: $0) }) {
         refusal = .weak(weakness)
       } else {
-        let repeated: SecretBuffer?
-        if let limit {
-          repeated = try keyboard.askText(again, limit: limit)
-        } else {
-          repeated = try keyboard.ask(again, .hidden)
-        }
-        guard let second = repeated else { return nil }
+        guard let second = try entry(again, keyboard, pasting: limit) else { return nil }
         if first.isEqual(to: second) { return first }
         refusal = .different
       }
@@ -305,6 +293,14 @@ final class Answers {
       try keyboard.show(refusal.line)
       if refusals[refusal.name] == tries { throw Failure(.invalid, refusal.atLast, "start again") }
     }
+  }
+
+  /// One entry of a new secret, typed or, with a limit of its bytes, perhaps pasted; nil at the end of the input.
+  private static func entry(
+    _ question: String, _ keyboard: borrowing Keyboard, pasting limit: Int?
+  ) throws(Failure) -> SecretBuffer? {
+    if let limit { return try keyboard.askText(question, limit: limit) }
+    return try keyboard.ask(question, .hidden)
   }
 
   /// The reason why an entry is asked for again.
