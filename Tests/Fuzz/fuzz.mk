@@ -44,10 +44,10 @@ FUZZ_SERVICE := Audit/AuditSettings Files/OwnFile Files/SystemError Files/TextFi
 $(FUZZ)/VaultService.o: Tests/Fuzz/fuzz.mk $(patsubst %,Sources/VaultService/%.swift,$(FUZZ_SERVICE)) \
   $(patsubst %,$(FUZZ)/%.o,VaultCore VaultModel)
 # What reads the client's files and other programs' words, without the argument parser.
-FUZZ_CLI := Fetching/FetchedItems Fetching/ItemReference Injecting/Escape Injecting/ShellWord Injecting/Template \
-  Injecting/TemplateParser Injecting/YAMLScalar Protocols/GitAttributes Protocols/GitPlace Protocols/NameSegment \
-  Protocols/URLSpelling \
-  Running/EnvironmentFile Running/VariableName Running/Variables
+FUZZ_CLI := Items/Fetching/FetchedItems Items/Fetching/ItemReference Inject/Escape Inject/ShellWord Inject/Template \
+  Inject/TemplateParser Inject/YAMLScalar Helpers/GitAttributes Helpers/GitPlace Helpers/NameSegment \
+  Helpers/URLSpelling \
+  Run/EnvironmentFile Run/VariableName Run/Variables
 $(FUZZ)/VaultCLI.o: Tests/Fuzz/fuzz.mk $(patsubst %,Sources/VaultCLI/%.swift,$(FUZZ_CLI)) \
   $(patsubst %,$(FUZZ)/%.o,VaultWire VaultModel)
 $(FUZZ)/Logging.o: Tests/Fuzz/Logging.swift Tests/Fuzz/fuzz.mk

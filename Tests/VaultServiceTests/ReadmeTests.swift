@@ -9,7 +9,7 @@ import Testing
   }
 
   @Test("it names the version that `vault` prints") func version() throws {
-    let source = try text("Sources/VaultCLI/ClientVersion.swift")
+    let source = try text("Sources/VaultCLI/Main/ClientVersion.swift")
     let version = try #require(source.firstMatch(of: /static let text = "([^"]+)"/)).output.1
     #expect(try text("README.md").contains("version \(version), as `vault --version` prints it"))
   }
