@@ -58,7 +58,7 @@ import Testing
     for (path, text) in try files("VaultDaemon") {
       let names = imports(text)
       #expect(!names.contains("VaultStore") && !text.contains("Keychain("), "\(path)")
-      let speaks = ["Varlink/", "Sending/", "Helpers/"].contains { path.hasPrefix($0) }
+      let speaks = ["Doors/Varlink/", "Connections/", "Helpers/"].contains { path.hasPrefix($0) }
       // These three files may import VaultWire: settings for the names of PAM services, the account that serves the
       // machine's vault for its name, and the sockets' paths for their limit.
       let mentions = ["Main/Configuration.swift", "Main/UserName.swift", "Main/Paths.swift"].contains(path)
