@@ -195,13 +195,13 @@ let package = Package(
     .target(
       name: "VaultTesting", dependencies: ["VaultProcess", "CLinux", "CSQLite", "CMemorySearch", "CFaultyDisk"],
       path: "Tests/Support", swiftSettings: strict),
-    .testTarget(name: "VaultModelTests", dependencies: ["VaultModel"], swiftSettings: strict),
+    .testTarget(name: "VaultModelTests", dependencies: ["VaultModel", "VaultTesting"], swiftSettings: strict),
     .testTarget(
       name: "VaultCoreTests",
       dependencies: ["VaultCore", "VaultModel", "CSodium", "CMemorySearch", "stack-proof", "VaultTesting"],
       resources: [.copy("Vectors")], swiftSettings: strict),
     .testTarget(
-      name: "VaultSigningTests", dependencies: ["VaultSigning", "VaultCore", "VaultModel"],
+      name: "VaultSigningTests", dependencies: ["VaultSigning", "VaultCore", "VaultModel", "VaultTesting"],
       resources: [.copy("Vectors")], swiftSettings: strict),
     .testTarget(
       name: "VaultStoreTests",
@@ -210,7 +210,8 @@ let package = Package(
         "store-replay", "VaultTesting",
       ],
       swiftSettings: strict),
-    .testTarget(name: "VaultWireTests", dependencies: ["VaultWire", "VaultModel"], swiftSettings: strict),
+    .testTarget(
+      name: "VaultWireTests", dependencies: ["VaultWire", "VaultModel", "VaultTesting"], swiftSettings: strict),
     .testTarget(
       name: "VaultClientTests",
       dependencies: ["VaultClient", "VaultProcess", "VaultWire", "VaultModel", "CLinux", "VaultTesting"],

@@ -9,8 +9,7 @@ import VaultTesting
 
   /// The words that vault-agent(8) documents for a command's input.
   private static func documented() throws -> Set<String> {
-    let page = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-      .deletingLastPathComponent().appendingPathComponent("man/vault-agent.8")
+    let page = Repository.root.appending(path: "man/vault-agent.8")
     let source = try String(contentsOf: page, encoding: .utf8)
     let section = try #require(source.split(separator: ".Sh COMMAND\n").last).split(separator: ".Sh SECURITY\n")[0]
     let words = section.split(separator: "\n").filter { $0.hasPrefix(".It Cm ") }

@@ -10,8 +10,7 @@ private struct Manual {
   /// The text before the first command.
   var common = ""
 
-  static let path = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-    .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent("man/vault.1").path
+  static let path = Repository.root.appending(path: "man/vault.1").path
 
   init() throws {
     source = try String(contentsOfFile: Manual.path, encoding: .utf8)
@@ -79,7 +78,7 @@ private struct Manual {
 
   @Test("an example fits 80 columns here, and loses no backslash in any page")
   func examples() throws {
-    let folder = URL(fileURLWithPath: Manual.path).deletingLastPathComponent()
+    let folder = Repository.root.appending(path: "man")
     let pages = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.last?.isNumber == true }
     #expect(pages.count > 5)
     for page in pages {
@@ -111,7 +110,7 @@ private struct Manual {
   @Test("no word of a heading is read as a macro") func headings() throws {
     let sandbox = try Sandbox()
     defer { sandbox.close() }
-    let folder = URL(fileURLWithPath: Manual.path).deletingLastPathComponent()
+    let folder = Repository.root.appending(path: "man")
     let pages = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.last?.isNumber == true }
     #expect(pages.count > 15)
     for page in pages {

@@ -28,8 +28,7 @@ struct Transcript {
   private(set) var steps: [Step] = []
   private(set) var files: [(name: String, text: String)] = []
 
-  static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-    .deletingLastPathComponent().appendingPathComponent("Transcripts").path
+  static let folder = Repository.root.appending(path: "Tests/Transcripts").path
 
   /// The names of all transcripts.
   static let names: [String] = {

@@ -10,8 +10,7 @@ private struct EarlierVault: CustomStringConvertible {
   var description: String { (folder as NSString).lastPathComponent }
 
   static let all: [EarlierVault] = {
-    let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-      .appendingPathComponent("Upgrades").path
+    let root = Repository.root.appending(path: "Tests/Upgrades").path
     let entries = (try? FileManager.default.contentsOfDirectory(atPath: root)) ?? []
     return entries.filter { $0.first?.isNumber == true }.sorted().map { EarlierVault(folder: root + "/" + $0) }
   }()

@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 import VaultClient
+import VaultTesting
 import VaultWire
 
 // begin of the errors
@@ -17,24 +18,25 @@ func readKey(from vault: Vault, use: (RawSpan) -> Void) throws(ClientError) {
 
 @Suite struct DocumentationTests {
   private func lines(_ path: String) throws -> [String] {
-    let file = URL(filePath: #filePath).deletingLastPathComponent().appending(path: path)
+    let file = Repository.root.appending(path: path)
     return try String(contentsOf: file, encoding: .utf8).components(separatedBy: "\n")
   }
 
   /// Returns the code blocks of the page.
   private func blocks() throws -> [[String]] {
-    let page = try lines("../../Sources/VaultClient/VaultClient.docc/VaultClient.md")
+    let page = try lines("Sources/VaultClient/VaultClient.docc/VaultClient.md")
     return page.split { $0.hasPrefix("```") }.enumerated().filter { $0.offset % 2 == 1 }.map { Array($0.element) }
   }
 
   @Test("The poller on the documentation page is the one compiled here")
   func matchesPoller() throws {
-    #expect(try blocks()[0] == lines("WeatherPoller.swift").dropLast())
+    #expect(try blocks()[0] == lines("Tests/VaultClientTests/WeatherPoller.swift").dropLast())
   }
 
   @Test("Its other lines of code are among those compiled here")
   func matchesErrors() throws {
-    let own = try lines("DocumentationTests.swift").map { $0.trimmingCharacters(in: .whitespaces) }
+    let file = try lines("Tests/VaultClientTests/DocumentationTests.swift")
+    let own = file.map { $0.trimmingCharacters(in: .whitespaces) }
     let start = try #require(own.firstIndex(of: "// begin of the errors"))
     let end = try #require(own.firstIndex(of: "// end of the errors"))
     let code = try blocks()[1].map { $0.trimmingCharacters(in: .whitespaces) }

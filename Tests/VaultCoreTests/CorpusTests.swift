@@ -1,15 +1,9 @@
-import Foundation
 import Testing
+import VaultTesting
 
 @Suite("The kept inputs of the fuzzers of records") struct CorpusTests {
-  private func inputs(_ fuzzer: String) throws -> [[UInt8]] {
-    let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../Fuzz/Corpus/\(fuzzer)")
-    let files = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
-    return try files.map { [UInt8](try Data(contentsOf: $0)) }
-  }
-
   @Test("Each is an error or a record with that one encoding") func records() throws {
-    let inputs = try inputs("RecordFuzz")
+    let inputs = try Repository.corpus(of: "RecordFuzz").map(\.bytes)
     let found = Dictionary(grouping: inputs) { exerciseRecord(unsafe $0.span.bytes) }
     // The corpus must contain valid and invalid records of all kinds; otherwise this test would prove little.
     #expect(found[.head, default: []].count >= 3 && found[.slot, default: []].count >= 2)
@@ -18,7 +12,7 @@ import Testing
   }
 
   @Test("Each is an error or a backup's header with that one encoding") func backups() throws {
-    let inputs = try inputs("BackupFuzz")
+    let inputs = try Repository.corpus(of: "BackupFuzz").map(\.bytes)
     #expect(inputs.count { exerciseBackup(unsafe $0.span.bytes) } == 4 && inputs.count >= 12)
   }
 }

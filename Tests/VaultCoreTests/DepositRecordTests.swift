@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 import VaultModel
+import VaultTesting
 
 @testable import VaultCore
 
@@ -168,7 +169,7 @@ import VaultModel
   /// Writes the samples to the fuzzers' corpus, if `WRITE_CORPUS` is set.
   @Test("are kept for the fuzzers", .enabled(if: ProcessInfo.processInfo.environment["WRITE_CORPUS"] != nil))
   func corpus() throws {
-    let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../Fuzz/Corpus/RecordFuzz")
+    let folder = Repository.root.appending(path: "Tests/Fuzz/Corpus/RecordFuzz")
     let names = ["deposit-item", "deposit-plain", "deposit-box", "box"]
     for (name, bytes) in zip(names, try Self.samples()) { try Data(bytes).write(to: folder.appending(path: name)) }
   }

@@ -1,6 +1,7 @@
 import Foundation
 import Logging
 import Testing
+import VaultTesting
 
 @testable import VaultDaemon
 @testable import VaultService
@@ -14,8 +15,7 @@ import Testing
   }
 
   @Test("what the example has commented out is read, and is the default") func example() throws {
-    let source = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-    let example = source.deletingLastPathComponent().appendingPathComponent("Sources/vaultd/vaultd.conf")
+    let example = Repository.root.appending(path: "Sources/vaultd/vaultd.conf")
     let settings = try String(contentsOf: example, encoding: .utf8).split(separator: "\n").compactMap { line in
       line.wholeMatch(of: /#([a-z0-9-]+ = .*)/).map { String($0.1) }
     }

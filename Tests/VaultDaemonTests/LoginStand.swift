@@ -16,8 +16,7 @@ final class LoginStand: Sendable {
 
   /// The module, built by a make rule of its own, because it is no part of the package.
   private static let module = Result {
-    let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-      .deletingLastPathComponent().path
+    let root = Repository.root.path
     let sandbox = try Sandbox()
     defer { sandbox.close() }
     let variables = ProcessInfo.processInfo.environment

@@ -8,8 +8,7 @@ import VaultTesting
 /// Connections whose process has ended; `peers.py` makes them in a pid namespace of its own.
 @Suite("The process that connected", .enabled(if: TestUser.canBeMade, "makes a pid namespace, which needs root"))
 struct PeerTests {
-  private static let script =
-    URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("peers.py").path
+  private static let script = Repository.root.appending(path: "Tests/VaultDaemonTests/peers.py").path
 
   /// Returns the answer in each case, by the case's name.
   private func answers(_ arguments: String...) throws -> [String: String] {

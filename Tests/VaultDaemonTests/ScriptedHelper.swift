@@ -6,8 +6,7 @@ import VaultTesting
 enum ScriptedHelper {
   /// The path at which the script runs. A copy that a test has just written could still be open in a child of another
   /// test, which makes execution fail with "text file busy".
-  static let path =
-    URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("helper.sh").path
+  static let path = Repository.root.appending(path: "Tests/VaultDaemonTests/helper.sh").path
 
   /// Puts `vaultd` into a folder of its own, with the script as its `vault-tpm2`, and returns the path of that
   /// `vaultd`.

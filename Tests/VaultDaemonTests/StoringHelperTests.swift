@@ -14,11 +14,10 @@ struct StoringHelperTests {
   private func stand(_ config: String = "") throws -> Sandbox {
     let sandbox = try Sandbox()
     let programs = sandbox.root + "/bin"
-    let helper = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("helper.sh").path
     let made = try sandbox.run(
       [
         "-c", "mkdir $0 && cp $1 $0 && ln -s $2 $0/vault-keyring && ln -s $2 $0/vault-tpm2", programs,
-        Sandbox.path(of: "vaultd"), helper,
+        Sandbox.path(of: "vaultd"), ScriptedHelper.path,
       ], program: "/bin/sh")
     #expect(made.status == 0, "\(made)")
     // The request ends with a NUL; the file gets its name once the request is complete. `exec`, because a child would

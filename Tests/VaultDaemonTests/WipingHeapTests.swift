@@ -58,8 +58,7 @@ import VaultTesting
   @Test("wipes what is given back, and the old place of what is moved, and keeps what is in it") func wipes() throws {
     let sandbox = try Sandbox()
     defer { sandbox.close() }
-    let sources = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-      .deletingLastPathComponent().appendingPathComponent("Sources/CWipingHeap").path
+    let sources = Repository.root.appending(path: "Sources/CWipingHeap").path
     func build(_ more: [String], as name: String) throws -> String {
       let program = sandbox.root + "/" + name
       try sandbox.compile(

@@ -1,17 +1,13 @@
 import Foundation
+import VaultTesting
 
 @testable import VaultModel
 
 /// Shared means of the tests: values checked in one line, an item to search for, and the kept fuzz inputs.
 enum Fixture {
-  /// The folder of one fuzz target's kept inputs.
-  static func corpus(_ name: String) -> URL {
-    URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../Fuzz/Corpus/\(name)").standardizedFileURL
-  }
-
   /// The bytes of one kept input.
   static func bytes(_ folder: String, _ name: String) throws -> [UInt8] {
-    [UInt8](try Data(contentsOf: corpus(folder).appending(path: name)))
+    [UInt8](try Data(contentsOf: Repository.root.appending(path: "Tests/Fuzz/Corpus/\(folder)/\(name)")))
   }
 
   /// A kept input of the fuzzer of kinds, as text.

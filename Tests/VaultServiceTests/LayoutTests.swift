@@ -1,12 +1,11 @@
 import Foundation
 import Testing
+import VaultTesting
 
 @Suite("Where code may stand") struct LayoutTests {
-  private static let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..").standardized
-
   /// Returns the Swift files below a folder of the sources, with their text.
   private func files(_ folder: String) throws -> [(path: String, text: String)] {
-    let base = Self.root.appending(path: "Sources/\(folder)")
+    let base = Repository.root.appending(path: "Sources/\(folder)")
     let all = FileManager.default.enumerator(at: base, includingPropertiesForKeys: nil)?.compactMap { $0 as? URL } ?? []
     let swift = all.filter { $0.pathExtension == "swift" }
     try #require(!swift.isEmpty, "\(folder)")
@@ -22,7 +21,7 @@ import Testing
 
   @Test("the top level holds the package, its readme, its license, its sources, its tests and its manual")
   func topLevel() throws {
-    let names = try FileManager.default.contentsOfDirectory(atPath: Self.root.path).filter { !$0.hasPrefix(".") }
+    let names = try FileManager.default.contentsOfDirectory(atPath: Repository.root.path).filter { !$0.hasPrefix(".") }
     // SwiftPM writes its resolved versions there.
     let own = Set(names).subtracting(["Package.resolved"])
     #expect(own == ["Package.swift", "Makefile", "README.md", "LICENSE", "Sources", "Tests", "man"])

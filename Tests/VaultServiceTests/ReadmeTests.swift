@@ -1,11 +1,10 @@
 import Foundation
 import Testing
+import VaultTesting
 
 @Suite("README") struct ReadmeTests {
-  private static let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..").standardized
-
   private func text(_ path: String) throws -> String {
-    try String(contentsOf: Self.root.appending(path: path), encoding: .utf8)
+    try String(contentsOf: Repository.root.appending(path: path), encoding: .utf8)
   }
 
   @Test("it names the version that `vault` prints") func version() throws {
@@ -22,7 +21,7 @@ import Testing
       "#" + heading.dropFirst(3).lowercased().replacing(/[^a-z ]/, with: "").replacing(" ", with: "-")
     }
     for target in targets {
-      let isThere = FileManager.default.fileExists(atPath: Self.root.appending(path: target).path)
+      let isThere = FileManager.default.fileExists(atPath: Repository.root.appending(path: target).path)
       #expect(target.hasPrefix("#") ? sections.contains(target) : isThere, "\(target)")
     }
   }

@@ -1,15 +1,9 @@
-import Foundation
 import Testing
+import VaultTesting
 
 @Suite("The kept inputs of the fuzzers of an agent") struct AgentCorpusTests {
-  private static func inputs(_ name: String) throws -> [(name: String, bytes: [UInt8])] {
-    let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../Fuzz/Corpus/\(name)")
-    return try FileManager.default.contentsOfDirectory(at: folder.standardizedFileURL, includingPropertiesForKeys: nil)
-      .map { ($0.lastPathComponent, [UInt8](try Data(contentsOf: $0))) }
-  }
-
   @Test("each is refused, or read and written again the same, whatever it is taken for") func agent() throws {
-    let inputs = try Self.inputs("AgentFuzz")
+    let inputs = try Repository.corpus(of: "AgentFuzz")
     #expect(inputs.count >= 19)
     let signed: Set = ["login", "login-unbound", "login-certificate", "sshsig"]
     let refused: Set = ["add-certificate", "empty"]
@@ -23,7 +17,7 @@ import Testing
   }
 
   @Test("each text of a known_hosts file gives names that are names") func knownHosts() throws {
-    let inputs = try Self.inputs("KnownHostsFuzz")
+    let inputs = try Repository.corpus(of: "KnownHostsFuzz")
     #expect(inputs.count >= 10)
     let fruitless: Set = ["hashed-bad", "comment", "other-key", "empty"]
     for (name, bytes) in inputs {

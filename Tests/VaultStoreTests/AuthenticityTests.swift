@@ -2,6 +2,7 @@ import Foundation
 import Testing
 import VaultCore
 import VaultModel
+import VaultTesting
 
 @testable import VaultStore
 
@@ -20,9 +21,7 @@ import VaultModel
 
   @Test("is the list of vault-security(7)")
   func manual() throws {
-    let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-      .deletingLastPathComponent()
-    let page = try String(contentsOf: root.appendingPathComponent("man/vault-security.7"), encoding: .utf8)
+    let page = try String(contentsOf: Repository.root.appending(path: "man/vault-security.7"), encoding: .utf8)
     let rest = page.split(separator: "\n").drop { $0 != "Every part of the store is one of these:" }
     let list = rest.prefix { $0 != ".El" }
     let subjects = list.filter { $0.hasPrefix(".It ") }.flatMap { $0.dropFirst(4).split(separator: ", ") }

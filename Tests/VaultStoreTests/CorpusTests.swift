@@ -6,7 +6,7 @@ import VaultTesting
 @Suite("The kept inputs of the store's fuzzers") struct CorpusTests {
   @Test("Each ends with an error or with what was stored", arguments: ["StoreFuzz", "RestoreFuzz"])
   func replay(fuzzer: String) throws {
-    let corpus = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../Fuzz/Corpus/\(fuzzer)")
+    let corpus = Repository.root.appending(path: "Tests/Fuzz/Corpus/\(fuzzer)")
     let files = try FileManager.default.contentsOfDirectory(at: corpus, includingPropertiesForKeys: nil)
     let sandbox = try Sandbox()
     defer { sandbox.close() }

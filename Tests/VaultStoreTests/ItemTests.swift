@@ -2,6 +2,7 @@ import Foundation
 import Testing
 import VaultCore
 import VaultModel
+import VaultTesting
 
 @testable import VaultStore
 
@@ -118,7 +119,7 @@ import VaultModel
     let fixture = try Fixture()
     let keychain = try fixture.unlocked()
     func certificate(_ kind: String) throws -> (text: String, expires: Int64?) {
-      let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../Fuzz/Corpus/KindFuzz")
+      let folder = Repository.root.appending(path: "Tests/Fuzz/Corpus/KindFuzz")
       let text = try String(contentsOf: folder.appending(path: "certificate-\(kind).pem"), encoding: .utf8)
       let facts = try secret(text).withBytes { (bytes: RawSpan) throws(ValueError) in
         try ItemKind.certificate.validate(bytes, attributes: [:])

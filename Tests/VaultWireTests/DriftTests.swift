@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import VaultTesting
 import VaultWire
 
 /// The agreement of the Swift types with the interface's definition.
@@ -18,8 +19,7 @@ import VaultWire
       (VaultInterface.name, VaultInterface.description), (ServiceInterface.name, ServiceInterface.description),
     ])
   func matchesFile(name: String, description: StaticString) throws {
-    let file = URL(filePath: #filePath).deletingLastPathComponent()
-      .appending(path: "../../Sources/VaultWire/\(name).varlink")
+    let file = Repository.root.appending(path: "Sources/VaultWire/\(name).varlink")
     #expect(try String(contentsOf: file, encoding: .utf8) == "\(description)")
   }
 

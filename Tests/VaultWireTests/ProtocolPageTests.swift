@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import VaultTesting
 import VaultWire
 
 /// vault-protocol(7) has a line for every type, method and error of the interface.
@@ -9,7 +10,7 @@ import VaultWire
 
   init() throws {
     interface = try VarlinkDefinition("\(VaultInterface.description)")
-    let path = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../man/vault-protocol.7")
+    let path = Repository.root.appending(path: "man/vault-protocol.7")
     page = try VarlinkDefinition(Self.definition(in: try String(contentsOf: path, encoding: .utf8)))
   }
 

@@ -5,8 +5,7 @@ import VaultTesting
 struct HelperManual {
   private let examples: [(section: String, text: String)]
 
-  static let path = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-    .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent("man/vault-helpers.7").path
+  static let path = Repository.root.appending(path: "man/vault-helpers.7").path
 
   init() throws {
     var (section, example): (String, String?) = ("", nil)

@@ -81,8 +81,7 @@ final class HelperStand {
 /// Programs that not every machine has, and the places where the tests look for them.
 enum OtherProgram {
   /// The folder that `make test-deps` fills from PyPI.
-  static let python = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-    .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent(".build/python").path
+  static let python = Repository.root.appending(path: ".build/python").path
 
   /// Returns the path of a program from PyPI or in the tests' own PATH; nil if there is none.
   static func path(_ name: String) -> String? {

@@ -6,8 +6,7 @@ import VaultTesting
 /// Hosts that the real ssh logs in to. Each host is an sshd that serves one connection over its standard streams, with
 /// keys, settings and an account of its own in a mount namespace: it neither reads nor changes anything of the machine.
 struct SSHHosts {
-  private static let unpacked = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-    .appendingPathComponent("../../../.build/openssh-server/usr/sbin/sshd").standardized.path
+  private static let unpacked = Repository.root.appending(path: ".build/openssh-server/usr/sbin/sshd").path
   private static let program = [unpacked, "/usr/sbin/sshd"].first { FileManager.default.isExecutableFile(atPath: $0) }
   static let isPossible = Root.isAtHand && program != nil
   static let need: Comment = "needs root, for a mount namespace, and sshd, which `make test-deps` unpacks in .build"

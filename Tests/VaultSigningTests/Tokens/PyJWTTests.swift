@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 import VaultSigning
+import VaultTesting
 
 @Suite("PyJWT", .enabled(if: PyJWT.isHere, "needs PyJWT for /usr/bin/python3, which is not here; see `make test-deps`"))
 struct PyJWTTests {
@@ -90,8 +91,7 @@ private enum PyJWT {
 
   /// Runs a program and returns its output.
   static func run(_ program: String, _ arguments: [String]) throws -> String {
-    let packages = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../../.build/python")
-      .standardized
+    let packages = Repository.root.appending(path: ".build/python")
     let (python, output) = (Process(), Pipe())
     python.executableURL = URL(filePath: "/usr/bin/python3")
     python.arguments = ["-B", "-c", program] + arguments
