@@ -235,7 +235,7 @@ let package = Package(
         // An event loop whose clock a test moves.
         .product(name: "NIOEmbedded", package: "swift-nio"),
       ] + nio,
-      exclude: ["helper.sh", "peers.py"],
+      exclude: ["Helpers/helper.sh", "Peers/peers.py"],
       swiftSettings: strict),
     .testTarget(
       name: "VaultAgentTests",
