@@ -110,7 +110,7 @@ extension Vault {
   ) throws(ClientError) -> [Wire.Item] {
     let (items, isFaulty) = try search(query, limit: limit, inTrash: inTrash)
     guard !isFaulty || !items.isEmpty else {
-      let reason = "no such item can be read, and the check of the store has failed"
+      let reason = "no item was found, and some may be missing: the check of the store has failed"
       throw .fault(.corrupt(reason: reason, newer: false, advice: nil))
     }
     return items

@@ -2,7 +2,7 @@
 
 import json, os, statistics, subprocess, sys
 
-BIN, PROGRAMS, RESULT = sys.argv[1:4]
+BIN, PROGRAMS, RESULT = map(os.path.abspath, sys.argv[1:4])
 # Everything runs once and shortly, and no figure is printed: they mean nothing.
 TRIES = os.environ.get("BENCH_TRY") == "1"
 

@@ -94,7 +94,7 @@ package enum Refusal: Error, Equatable {
     case .noSuchSlot(let id): self = .noSuchSlot(Int(id))
     case .lastSlot: self = .lastSlot
     case .rekeying: self = .rekeying
-    case .overtaken: self = .busy(error.text)
+    case .overtaken, .backingUp: self = .busy(error.text)
     case .tooLarge(let limit): self = .tooLarge(limit: limit)
     case .newer(let version):
       let reason = "the store was written by a newer version of vault (format \(version))"
@@ -192,6 +192,7 @@ extension VaultError {
     case .lastSlot: "it is the last slot"
     case .noSuchSlot(let id): "there is no slot \(id)"
     case .overtaken: "the ways in were changed meanwhile"
+    case .backingUp: "another backup is being made"
     case .rekeying: "the vault is being given a new key"
     }
   }

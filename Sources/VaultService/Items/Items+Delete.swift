@@ -88,7 +88,9 @@ extension Items {
   ) throws(Refusal) {
     try CallWeight.check(count: names.count)
     var weight = CallWeight()
-    for name in Set(names) {
+    // The entry of a refusal names the first item that is refused, whatever the order of a set would be.
+    var once: Set<ItemName> = []
+    for name in names where once.insert(name).inserted {
       refused = name
       let permit = try permit(.admin, on: name, for: caller)
       let item = try? keychain.item(named: name)

@@ -5,7 +5,7 @@ internal import VaultModel
 extension PrivateKey {
   /// Signs `message` as an SSH agent does.
   ///
-  /// - Parameter flags: The flags of an agent's request (draft-miller-ssh-agent section 3.6.1). For an RSA key, 2 asks
+  /// - Parameter flags: The flags of an agent's request (RFC 9987 section 3.6.1). For an RSA key, 2 asks
   ///   for SHA-256, 4 for SHA-512, and both for SHA-256, as in OpenSSH's agent. Other keys ignore both flags.
   /// - Throws: ``SigningError`` for unknown flags, and for an RSA key without a flag, because that would mean SHA-1.
   public borrowing func sshSignature(of message: RawSpan, flags: UInt32 = 0) throws(SigningError) -> [UInt8] {

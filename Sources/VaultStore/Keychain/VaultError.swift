@@ -14,7 +14,7 @@ public enum VaultError: Error, Hashable {
   case noSuchItem
   /// The item keeps no version with that number.
   case noSuchVersion(Int)
-  /// An item or a slot with that name or id exists already, or a backup or a rekey is in progress already.
+  /// An item or a slot with that name or id exists already.
   case alreadyExists
   /// The item has expired and is not served any more since that time, in Unix seconds.
   case expired(Int64)
@@ -44,6 +44,8 @@ public enum VaultError: Error, Hashable {
   case noSuchSlot(UInt32)
   /// The slots are no longer those on which the change was decided.
   case overtaken
+  /// Another backup is being made.
+  case backingUp
   /// The vault is being rekeyed, and its slots cannot be changed until the rekey ends.
   case rekeying
 }

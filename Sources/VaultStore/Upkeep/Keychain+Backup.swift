@@ -15,10 +15,10 @@ extension Keychain {
   /// - Throws: ``VaultError/locked`` unless the keys of `after-first-unlock` items are in memory;
   ///   ``VaultError/distrusted(_:advice:)`` when the store has failed or its files have lost their names;
   ///   ``VaultError/corrupt(_:)`` when the records without which nothing opens are not those that were written last, or
-  ///   when the vault has no portable slot (see ``hasPortableSlot``); ``VaultError/alreadyExists`` while another backup
-  ///   is being made; ``VaultError/storage(_:)``.
+  ///   when the vault has no portable slot (see ``hasPortableSlot``); ``VaultError/backingUp``;
+  ///   ``VaultError/storage(_:)``.
   public func beginBackup(now: Int64) throws(VaultError) -> BackupStream {
-    guard snapshot == nil else { throw .alreadyExists }
+    guard snapshot == nil else { throw .backingUp }
     guard case .none = transaction.state else { throw .storage("a change is being made") }
     if hasFailed {
       throw .distrusted(

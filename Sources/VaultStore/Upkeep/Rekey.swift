@@ -60,7 +60,7 @@ public final class Rekey {
   ///   - nextKey: 32 random bytes, the new vault key.
   ///   - vaultKey: the present vault key.
   ///   - bootKey: the key that opens `always` items from boot on; it stays the same.
-  /// - Throws: ``VaultError/alreadyExists`` when a rekey is in progress; ``VaultError/lastSlot`` when none of `slots`
+  /// - Throws: ``VaultError/rekeying`` when a rekey is in progress; ``VaultError/lastSlot`` when none of `slots`
   ///   is lasting; ``VaultError/overtaken`` when the vault has other slots than `carried`; ``VaultError/corrupt(_:)``
   ///   for another vault's key and when a check of the live store has failed; ``VaultError/locked`` when keys of the
   ///   live store are no longer in memory; ``VaultError/storage(_:)``, also when there is no room for a second store.
@@ -69,7 +69,7 @@ public final class Rekey {
     _ source: Keychain, carrying carried: [SlotRecord], slots: [SlotRecord], nextKey: borrowing SecureBytes,
     vaultKey: borrowing SecureBytes, bootKey: borrowing SecureBytes, now: Int64
   ) throws(VaultError) {
-    guard !source.isRekeying else { throw .alreadyExists }
+    guard !source.isRekeying else { throw .rekeying }
     // From here to the mark of the rekey, which keeps the slots unchanged, nothing else uses the store.
     guard source.slots == carried else { throw .overtaken }
     guard !source.hasFailed else { throw .corrupt("the check of the store failed") }

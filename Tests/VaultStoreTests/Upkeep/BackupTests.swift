@@ -228,7 +228,7 @@ struct BackedUp: ~Copyable {
     let fixture = try Fixture()
     let keychain = try fixture.unlocked()
     _ = try keychain.beginBackup(now: 3000)
-    #expect(throws: VaultError.alreadyExists) { _ = try keychain.beginBackup(now: 3000) }
+    #expect(throws: VaultError.backingUp) { _ = try keychain.beginBackup(now: 3000) }
     keychain.endBackup()
     _ = try BackedUp.backup(keychain)
   }

@@ -271,7 +271,7 @@ import VaultModel
     }
     #expect(!keychain.isRekeying)
     _ = try fixture.rekey(keychain)
-    #expect(throws: VaultError.alreadyExists) { try fixture.rekey(keychain) }
+    #expect(throws: VaultError.rekeying) { try fixture.rekey(keychain) }
     expectCorrupt { _ = try keychain.nextKey(vaultKey: secret(Fixture.nextKey)) }
     #expect(keychain.nextSlots().map(\.label) == ["slot 1, again"])
     try keychain.dropRekey()

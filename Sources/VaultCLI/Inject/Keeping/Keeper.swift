@@ -67,6 +67,9 @@ final class Keeper {
   var leftovers: Set<String> = []
   /// True if a command must still run that an earlier keeper owed.
   private var isOwed = false
+  /// The time of the next attempt to record that, on the clock of ``Moment``; nil unless the last one failed.
+  private var owing: Int?
+  private var owingPause = RetryPause()
   /// True if a displaced file lay beside the output at the last look.
   var hadAside = false
   /// The number of times that the output's mode was found changed since the last write.
@@ -118,7 +121,7 @@ final class Keeper {
       if let due = adoption, due <= Moment.now() { adoptAgain() }
       command.finish()
       // A run that an earlier keeper owed becomes due only after a look at the file.
-      if !isOwed { signals.whole { file.owes(command.isOwed) } }
+      if !isOwed { recordOwed() }
       tellLeftovers()
       report.send()
     }
@@ -149,12 +152,24 @@ final class Keeper {
     }
   }
 
+  /// Records in the mark whether the command must still run. A mark that cannot be written, as on a full disk, is tried
+  /// again after a pause: each try makes a file in the folder that is watched.
+  private func recordOwed() {
+    guard owing.map({ $0 <= Moment.now() }) ?? true else { return }
+    if signals.whole({ file.owes(command.isOwed) }) {
+      owing = nil
+      owingPause.reset()
+    } else {
+      owing = Moment.now() + owingPause.failed() * 1000
+    }
+  }
+
   private func wait() {
     var polled = [inbox.descriptor, files.descriptor, command.descriptor].map {
       pollfd(fd: $0, events: Int16(POLLIN), revents: 0)
     }
     polled.append(report.polled)
-    let next = [isDue ? retry : nil, command.due, adoption, nextLook].compactMap { $0 }.min() ?? files.nextLook
+    let next = [isDue ? retry : nil, command.due, adoption, nextLook, owing].compactMap { $0 }.min() ?? files.nextLook
     let pause = min(next, files.nextLook) - Moment.now()
     _ = unsafe poll(&polled, nfds_t(polled.count), Int32(clamping: max(0, pause)))
   }

@@ -334,13 +334,18 @@ struct KeptFile {
     try? self.mark([stamp], isFirst: false)
   }
 
-  /// Records whether the command must still run for what was written.
-  mutating func owes(_ isOwed: Bool) {
+  /// Records whether the command must still run for what was written; false if the mark could not be written.
+  mutating func owes(_ isOwed: Bool) -> Bool {
     let before = self.isOwed
-    guard isOwed != before else { return }
+    guard isOwed != before else { return true }
     self.isOwed = isOwed
-    // A failed write of the mark is tried again until the mark is on the disk.
-    do { try mark(FileMark(of: output.path).files) } catch { self.isOwed = before }
+    do {
+      try mark(FileMark(of: output.path).files)
+      return true
+    } catch {
+      self.isOwed = before
+      return false
+    }
   }
 
   /// Records a new template that is about to exchange its name with the present one.
