@@ -186,7 +186,7 @@ extension Items {
     sum.count += 1
     sum.bytes += Keychain.depositSize(plaintext)
     guard sum.count <= Keychain.mostDepositsOfOne, sum.bytes <= Keychain.mostDepositBytesOfOne else {
-      throw .invalidValue("as many of your deposits wait as the vault keeps")
+      throw .invalidValue("you have reached the limit of waiting deposits")
     }
     depositsAtOnce[author] = sum
   }

@@ -135,13 +135,13 @@ extension AuditWalk {
       if !isRight { add(nil, nil, "the end of the audit log was written by somebody else") }
     }
     if let first = (try? keychain.database.firstAuditRow()) ?? nil, first <= cut.row {
-      add(nil, nil, "before entry \(cut.entries + 1) somebody else has written")
+      add(nil, nil, "somebody else has written before entry \(cut.entries + 1)")
     }
     let lastRow = (try? keychain.database.lastAuditRow()) ?? 0
     // A tally after the end is this process's own.
     let written = keychain.standingAudit ?? keychain.writtenAuditEnd?.row ?? end.row
     if lastRow > written, !isEndLost {
-      add(end.entries + 1, nil, "after entry \(end.entries) somebody else has written")
+      add(end.entries + 1, nil, "somebody else has written after entry \(end.entries)")
     }
   }
 }

@@ -219,7 +219,7 @@ public final class AuditWalk {
         }
       }
     } catch .corrupt(let reason) {
-      add(nil, nil, "the audit log cannot be read on: \(reason)")
+      add(nil, nil, "the audit log cannot be read any further: \(reason)")
       conclude(keychain)
       return true
     }

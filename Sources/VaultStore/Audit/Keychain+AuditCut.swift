@@ -149,7 +149,7 @@ extension Keychain {
           try AEAD.open(bytes, key: key, associatedData: place)
         }
         return try opened.withBytes { (bytes: RawSpan) throws(CryptoError) in try AuditUsage(decoding: bytes) }
-      } catch { throw .corrupt("what was used of the audit log cannot be read") }
+      } catch { throw .corrupt("the record of the audit log's used parts cannot be read") }
     }
   }
 

@@ -127,7 +127,7 @@ extension Keychain {
         }
         return true
       }
-    } catch .corrupt(let reason) { lose(Finding(.damaged, "deposits cannot be read on: \(reason)")) }
+    } catch .corrupt(let reason) { lose(Finding(.damaged, "the deposits cannot be read any further: \(reason)")) }
     let stored = try? source.classRecord(.whenUnlocked).sets[Self.depositsPlace]
     // If there are no rows and the class record names none, nothing is lost.
     if stored.map({ $0 != found }) ?? (found != RecordSet()) {

@@ -74,10 +74,10 @@ extension Keychain {
     let table = try knownDeposits()
     let (own, all) = (table.sizes(of: tag), table.all)
     guard own.count < Self.mostDepositsOfOne, own.bytes + size <= Self.mostDepositBytesOfOne else {
-      throw .invalidValue("as many of your deposits wait as the vault keeps")
+      throw .invalidValue("you have reached the limit of waiting deposits")
     }
     guard all.count < Self.mostDeposits, all.bytes + size <= Self.mostDepositBytes else {
-      throw .invalidValue("as much waits as the vault keeps")
+      throw .invalidValue("the waiting deposits have reached the vault's limit")
     }
   }
 

@@ -127,10 +127,10 @@ extension Keychain {
   static func use(_ change: ItemChange, _ kind: ItemKind) throws(VaultError) -> KeyUse? {
     guard let use = change.use else { return kind.use }
     if let only = kind.use, only != use {
-      throw .invalidValue("an item of the kind \(kind.rawValue) is for \(only.name), and for nothing else")
+      throw .invalidValue("an item of kind \(kind.rawValue) is only for \(only.name)")
     }
     if let needed = use.kind, needed != kind {
-      throw .invalidValue("what is for \(use.name) is of the kind \(needed.rawValue)")
+      throw .invalidValue("a key for \(use.name) has the kind \(needed.rawValue)")
     }
     return use
   }

@@ -86,7 +86,7 @@ extension Keychain {
       findings.append(Finding(.damaged, text))
     }
     for (accessible, facts) in authentic.dropFirst() {
-      if facts.nextSlot != first.nextSlot { add(accessible, "another number for the next slot") }
+      if facts.nextSlot != first.nextSlot { add(accessible, "a different number for the next slot") }
       if facts.nextRow > first.nextRow + Self.rowsApart { add(accessible, "a far higher number for the next item") }
     }
     let last = try database.lastRow()

@@ -52,7 +52,7 @@ extension Database {
   private static func auditRow(_ row: Statement) throws(VaultError) -> AuditRow {
     let (number, chain) = (try row.integer(0), try row.integer(1))
     guard (1...AuditPosition.most).contains(number) else {
-      throw .corrupt("row \(number) of the audit log is none that a log comes to")
+      throw .corrupt("row \(number) of the audit log has a number that no log reaches")
     }
     return AuditRow(
       row: number, chain: (1...number).contains(chain) ? chain : 0, bytes: try row.bytes(2, atMost: longestAudit))

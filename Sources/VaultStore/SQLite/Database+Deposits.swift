@@ -167,7 +167,7 @@ extension Database {
     return found
   }
 
-  private static let foreignDeposit = VaultError.corrupt("vault.db: a deposit is none of ours")
+  private static let foreignDeposit = VaultError.corrupt("vault.db: a deposit was not written by vault")
 
   /// Stores a new row under its number.
   func insertDeposit(_ deposit: DepositRow) throws(VaultError) {

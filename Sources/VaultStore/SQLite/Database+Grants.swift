@@ -59,7 +59,7 @@ extension Database {
   private static func place(_ row: Statement) throws(VaultError) -> (id: ItemID, accessible: AccessClass) {
     let id = row.isNull(1) ? nil : try row.withBlob(1) { (bytes: RawSpan) throws(VaultError) in ItemID(bytes) }
     guard let id, let accessible = UInt8(exactly: try row.integer(2)).flatMap(AccessClass.init(rawValue:)) else {
-      throw .corrupt("vault.db: a grant is none of ours")
+      throw .corrupt("vault.db: a grant was not written by vault")
     }
     return (id, accessible)
   }

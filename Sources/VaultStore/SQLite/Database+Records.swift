@@ -118,7 +118,7 @@ extension Database {
     var classes = Set(AccessClass.allCases.map { Int64($0.rawValue) })
     try statements.hashes.classes.each { (row: Statement) throws(VaultError) in
       if classes.remove(try row.integer(0)) != nil { return true }
-      findings.append(Finding(.foreign, "a class record of no class was put in by somebody else"))
+      findings.append(Finding(.foreign, "a record of an unknown class was put in by somebody else"))
       return false
     }
     return findings

@@ -31,11 +31,11 @@ struct DatabaseHeader {
   /// no page is a map of other pages.
   static func check(_ page: Page, pages: Int) throws(VaultError) {
     let header = DatabaseHeader(bytes: Array(page.bytes.prefix(length)))
-    guard header.number(at: 28) == pages else { throw .corrupt("page 1 tells of another number of pages") }
+    guard header.number(at: 28) == pages else { throw .corrupt("page 1 gives a different number of pages") }
     // Page size, format versions, reserved space and payload fractions; then the two marks of an auto-vacuumed file.
     guard Array(header.bytes[16..<24]) == [16, 0, 2, 2, 0, 64, 32, 32], header.number(at: 52) == 0,
       header.number(at: 64) == 0
-    else { throw .corrupt("page 1 tells of another file format") }
+    else { throw .corrupt("page 1 gives a different file format") }
   }
 
   private func check(size: Int, hasLog: Bool) throws(VaultError) {
@@ -47,7 +47,7 @@ struct DatabaseHeader {
     guard Int(bytes[16]) << 8 | Int(bytes[17]) == Self.pageSize, bytes[18] == 2, bytes[19] == 2,
       number(at: 44) == 4, number(at: 56) == 1
     else {
-      throw .corrupt("vault.db has another file format")
+      throw .corrupt("vault.db has a file format that vault does not write")
     }
     // While a log waits to be folded in, the file may be shorter than its header says.
     let whole = size % Self.pageSize == 0 && size / Self.pageSize >= number(at: 28)

@@ -21,7 +21,7 @@ extension SQLiteConnection {
   /// connection closes.
   static let lostLog = VaultError.distrusted(
     "vault.db-wal was removed while vaultd has it open",
-    advice: "stop vaultd, which puts what it still has of it into vault.db, and start it again")
+    advice: "stop vaultd, which writes the rest of the log into vault.db, and start it again")
 
   /// True when another file now has the log's name, which SQLite does not notice. The comparison is safe because no
   /// other file can have the number of a file that is open.
@@ -58,7 +58,7 @@ extension SQLiteConnection {
         throw error
       }
     } catch .storage(let reason), .permissions(let reason), .corrupt(let reason) {
-      throw .storage("the log was removed, and what vault.db lacks of it is lost: \(reason)")
+      throw .storage("the log was removed, and the changes that vault.db does not have yet are lost: \(reason)")
     }
     noteLog()
   }

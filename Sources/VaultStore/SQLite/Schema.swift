@@ -131,7 +131,7 @@ enum Schema {
         type: try row.text(0), name: try row.text(1), table: try row.text(2), root: 0,
         sql: row.isNull(3) ? nil : try row.text(3))
       guard let place = expected.firstIndex(where: { $0.isIn(found) }) else {
-        throw .corrupt("vault.db: a table is not ours")
+        throw .corrupt("vault.db: a table was not made by vault")
       }
       expected.remove(at: place)
       return true

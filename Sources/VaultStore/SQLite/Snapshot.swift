@@ -26,7 +26,7 @@ final class Snapshot: @unchecked Sendable {
     let file = try MainFile(connection)
     size = try file.size()
     guard size == Int(try connection.integer("PRAGMA page_count")) * DatabaseHeader.pageSize else {
-      throw .corrupt("vault.db has another size than it should have")
+      throw .corrupt("vault.db does not have the size that it should have")
     }
     self.file = Mutex(file)
     self.connection = connection

@@ -45,7 +45,9 @@ struct WriteAheadLog {
     guard unsafe pread(file, &header, header.count, 0) == header.count else { return }
     committed.salts = Array(header[LogFrames.salts])
     // SQLite would not open such a store, and would blame the system for it.
-    if LogFrames.isOfAnotherVersion(header: header) { throw .corrupt("vault.db-wal has another file format") }
+    if LogFrames.isOfAnotherVersion(header: header) {
+      throw .corrupt("vault.db-wal has a file format that vault does not write")
+    }
     guard unsafe pread(file, &frame, frame.count, offset) == frame.count else { return }
     guard var frames = LogFrames(header: header) else { throw .corrupt("vault.db-wal is damaged") }
     var isIntact = true

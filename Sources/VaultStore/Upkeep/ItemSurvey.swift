@@ -113,7 +113,7 @@ struct ItemSurvey {
       left -= 1
       older = version
       if version == current || !names(version) {
-        add(.foreign, "version \(version) of item \(item) is none that its head names", to: &verification)
+        add(.foreign, "version \(version) of item \(item) is not named by its head", to: &verification)
       }
       return left > 0 && (count == 0 || !verification.isFull)
     }

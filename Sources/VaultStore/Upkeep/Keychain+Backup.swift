@@ -23,7 +23,7 @@ extension Keychain {
     if hasFailed {
       throw .distrusted(
         "the check of the store failed, so no backup is made of it",
-        advice: "`vault salvage` makes one of what is intact")
+        advice: "`vault salvage` makes one from what is intact")
     }
     try checkFewRows()
     guard let wrapped = try database.key(KeyName.vault(.afterFirstUnlock)) else {
@@ -65,7 +65,7 @@ extension Keychain {
         vaultID: vault, created: now, size: snapshot.size, slots: portable, wrappedKey: wrapped)
     } catch {
       throw .corrupt(
-        portable.isEmpty ? "no slot is there that opens a backup" : "a backup cannot be made of these slots and keys")
+        portable.isEmpty ? "no slot is left that opens a backup" : "a backup cannot be made of these slots and keys")
     }
     switch keys.afterFirstUnlock.backup {
     case .some(let key):

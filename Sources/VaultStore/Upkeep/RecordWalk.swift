@@ -39,7 +39,7 @@ struct RecordWalk {
         }
       } catch .corrupt(let reason) {
         // The tree of pages is damaged, so the rows after this place cannot be reached.
-        verification.add(Finding(.damaged, "\(Self.name(table)) cannot be read on: \(reason)"))
+        verification.add(Finding(.damaged, "\(Self.name(table)) cannot be read any further: \(reason)"))
         left = max(left, 1)
         next()
         continue
@@ -141,7 +141,7 @@ struct RecordWalk {
       verification.records += 1
       let item = met.item
       guard let tag = try met.tag(), let accessible = try met.accessible() else {
-        verification.add(Finding(.damaged, item: item, "a tag that leads to item \(item) is none of ours"))
+        verification.add(Finding(.damaged, item: item, "a tag that leads to item \(item) was not written by vault"))
         tagClass = nil
         return left > 0
       }

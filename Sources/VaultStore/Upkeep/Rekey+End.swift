@@ -18,7 +18,7 @@ extension Rekey {
   ) throws(VaultError) {
     guard case .changed(isChecked: true) = stage, source.touched?.isEmpty == true, !source.hasFailed, !source.isGone
     else {
-      throw .storage("the rekey is not at its end")
+      throw .storage("the rekey is not finished")
     }
     // If this fails, on a full disk for example, the rekey is at its end as before.
     try source.settle()
@@ -69,13 +69,13 @@ extension Rekey {
 
   private func compareCounts() throws(VaultError) {
     guard source.knownItems == target.knownItems else {
-      throw .secondStore("it has another number of items")
+      throw .secondStore("it has a different number of items")
     }
     for accessible in AccessClass.allCases {
       let (old, new) = (try source.classRecord(accessible).sets, try target.classRecord(accessible).sets)
       for table in AssociatedData.Table.allCases where Self.keepsCount(table) {
         guard old[.init(table)].count != new[.init(table)].count else { continue }
-        throw .secondStore("it has another number of records of class \(accessible.name)")
+        throw .secondStore("it has a different number of records of class \(accessible.name)")
       }
     }
   }

@@ -185,7 +185,7 @@ public final class Salvage {
         return left > 0
       }
     } catch .corrupt(let reason) {
-      result.lose(Finding(.damaged, "the table of heads cannot be read on after item \(max(lowest, 0)): \(reason)"))
+      result.lose(Finding(.damaged, "the table of heads cannot be read after item \(max(lowest, 0)): \(reason)"))
       direction = .down
     }
     return false
@@ -204,7 +204,7 @@ public final class Salvage {
         return isAtEnd
       }
     } catch .corrupt(let reason) {
-      result.lose(Finding(.damaged, "the table of heads cannot be read on before item \(highest): \(reason)"))
+      result.lose(Finding(.damaged, "the table of heads cannot be read before item \(highest): \(reason)"))
       return true
     }
     return isAtEnd
@@ -232,7 +232,7 @@ public final class Salvage {
       result.saved += 1
       if copied.surplus > 0 {
         let subject = "the \(copied.surplus) oldest versions of item \(item)"
-        let text = "\(subject) are lost: an item keeps no more than the others"
+        let text = "\(subject) are lost: an item keeps only the newest ones"
         result.lose(Finding(.damaged, item: item, name: name, text))
       }
       for version in copied.lost {

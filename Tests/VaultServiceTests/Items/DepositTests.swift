@@ -82,7 +82,7 @@ import VaultStore
     // The limit is the number that can be kept aside, whether or not these are.
     for index in 3..<Keychain.mostDepositsOfOne { try Self.leave(stand, "own/\(index)", by: caller) }
     for name in ["own/there", "own/not-there"] {
-      #expect(throws: Refusal.busy("as many of your deposits wait as the vault keeps")) {
+      #expect(throws: Refusal.busy("you have reached the limit of waiting deposits")) {
         try Self.leave(stand, name, by: caller)
       }
     }

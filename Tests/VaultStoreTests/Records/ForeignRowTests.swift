@@ -208,7 +208,7 @@ import VaultModel
     try fixture.sql("INSERT INTO vals VALUES(4, \(number), zeroblob(50))")
     try fixture.forgeAlways { _ in }
     let texts = try Self.texts(fixture)
-    #expect(texts.contains("version \(number) of item 4 is none that its head names"), "\(texts)")
+    #expect(texts.contains("version \(number) of item 4 is not named by its head"), "\(texts)")
     #expect(texts.contains("the values and tags of class always are not those that its items have"), "\(texts)")
   }
 
@@ -222,7 +222,7 @@ import VaultModel
       #expect(try keychain.text("safe") == "gold")
       #expect(try keychain.text("token") == "t")
     }
-    #expect(try Self.texts(fixture).contains("version 77 of item \(item) is none that its head names"))
+    #expect(try Self.texts(fixture).contains("version 77 of item \(item) is not named by its head"))
   }
 
   @Test("changes of items of every class while a check is under way fail none of it", arguments: 1...4)
@@ -252,7 +252,7 @@ import VaultModel
 
   @Test(
     "rows that nothing counts are found, and told once however many there are",
-    arguments: [("meta", "'name ' || i", "a fact about the vault"), ("hashes", "i", "a class record of no class")])
+    arguments: [("meta", "'name ' || i", "a fact about the vault"), ("hashes", "i", "a record of an unknown class")])
   func uncounted(table: String, key: String, subject: String) throws {
     let fixture = try ForgeryTests.fixture()
     try fixture.sql(

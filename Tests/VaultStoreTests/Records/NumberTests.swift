@@ -92,7 +92,7 @@ import VaultModel
     let result = try keychain.verify()
     #expect(
       result.findings.map(\.text)
-        == ["the class record of always has another number for the next slot than that of when-unlocked"])
+        == ["the class record of always has a different number for the next slot than that of when-unlocked"])
     #expect(keychain.integrity == .failed)
   }
 

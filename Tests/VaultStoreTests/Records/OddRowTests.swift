@@ -41,14 +41,16 @@ import VaultModel
   @Test(
     "is one finding, and nothing else seems to be missing",
     arguments: [
-      Edit("UPDATE deposits SET class = 5 WHERE id = 1", "vault.db: a deposit is none of ours"),
-      Edit("UPDATE deposits SET state = 9 WHERE id = 1", "vault.db: a deposit is none of ours"),
-      Edit("UPDATE deposits SET item = x'00' WHERE id = 2", "vault.db: a deposit is none of ours"),
+      Edit("UPDATE deposits SET class = 5 WHERE id = 1", "vault.db: a deposit was not written by vault"),
+      Edit("UPDATE deposits SET state = 9 WHERE id = 1", "vault.db: a deposit was not written by vault"),
+      Edit("UPDATE deposits SET item = x'00' WHERE id = 2", "vault.db: a deposit was not written by vault"),
       Edit("UPDATE deposits SET sealed = \(longer) WHERE id = 2", "vault.db: a record is too long"),
-      Edit("UPDATE grants SET class = 9 WHERE id = 1", "vault.db: a grant is none of ours"),
-      Edit("UPDATE grants SET item = zeroblob(15) WHERE id = 2", "vault.db: a grant is none of ours"),
+      Edit("UPDATE grants SET class = 9 WHERE id = 1", "vault.db: a grant was not written by vault"),
+      Edit("UPDATE grants SET item = zeroblob(15) WHERE id = 2", "vault.db: a grant was not written by vault"),
       Edit("UPDATE grants SET sealed = \(longer) WHERE id = 3", "vault.db: a record is too long"),
-      Edit("INSERT INTO grants(item, class, sealed) VALUES(x'', -1, x'')", "vault.db: a grant is none of ours"),
+      Edit(
+        "INSERT INTO grants(item, class, sealed) VALUES(x'', -1, x'')",
+        "vault.db: a grant was not written by vault"),
       Edit("UPDATE slots SET record = \(longer) WHERE id = 2", "slot 2 cannot be read"),
       Edit("INSERT INTO slots VALUES(-1, zeroblob(10))", "slot -1 was put in by somebody else"),
       Edit("INSERT INTO slots VALUES(4294967296, zeroblob(10))", "slot 4294967296 was put in by somebody else"),

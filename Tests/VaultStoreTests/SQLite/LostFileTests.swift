@@ -42,7 +42,7 @@ import VaultTesting
   }
 
   private static let goneLog =
-    "vault.db-wal was removed while vaultd has it open; stop vaultd, which puts what it still has of it into "
+    "vault.db-wal was removed while vaultd has it open; stop vaultd, which writes the rest of the log into "
     + "vault.db, and start it again"
 
   private static func lost(_ name: String) -> String {

@@ -58,7 +58,7 @@ import VaultModel
     try fixture.forgeAlways { _ in }
     let (result, steps) = try Self.verify(fixture.unlocked())
     #expect(steps.allSatisfy { $0.findings <= 16 })
-    #expect(result.findings.count { $0.text.hasSuffix("of item 4 is none that its head names") } == 300)
+    #expect(result.findings.count { $0.text.hasSuffix("of item 4 is not named by its head") } == 300)
   }
 
   @Test("where more is wrong with an item than is listed, the rest of it is left, and later items count all the same")
@@ -213,7 +213,7 @@ import VaultModel
     #expect(texts.count == Keychain.keptVersions, "\(texts)")
     #expect(
       texts.contains(
-        "the \(50 - Keychain.keptVersions) oldest versions of item 4 are lost: an item keeps no more than the others"))
+        "the \(50 - Keychain.keptVersions) oldest versions of item 4 are lost: an item keeps only the newest ones"))
   }
 
   @Test("items with long values are saved one in a step") func salvageLong() throws {

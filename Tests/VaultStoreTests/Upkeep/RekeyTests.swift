@@ -75,7 +75,7 @@ import VaultModel
     let rekey = try fixture.rekey(keychain)
     while try !rekey.step(records: 16) {}
     try keychain.move(from: name("folder 1/item 1"), to: name("folder 1/other"), now: 3000)
-    try #require(throws: VaultError.storage("the rekey is not at its end")) { try rekey.finish() }
+    try #require(throws: VaultError.storage("the rekey is not finished")) { try rekey.finish() }
     try rekey.complete()
     #expect(try keychain.text("folder 1/other") == "first 1")
     #expect(throws: VaultError.noSuchItem) { try keychain.text("folder 1/item 1") }

@@ -174,7 +174,7 @@ struct FileShape {
     }
     let isOurs = !isSchema || others.count == Schema.trees.count && rows.count == others.count
     if others.isEmpty { stage = .freePages } else { tree = others.removeFirst() }
-    guard isOurs else { throw .corrupt("there are other tables than ours") }
+    guard isOurs else { throw .corrupt("there are tables that vault did not make") }
   }
 
   private mutating func conclude() throws(VaultError) {
@@ -182,8 +182,8 @@ struct FileShape {
     // The pages below a damaged page were skipped and not counted, so the totals below mean nothing.
     guard isWhole else { return }
     guard versions.count == 2, versions[0] == versions[1] else {
-      throw .corrupt("the index of \(Schema.vals) has other rows than the table")
+      throw .corrupt("the index of \(Schema.vals) does not have the same rows as the table")
     }
-    guard pages.unused == 0 else { throw .corrupt("\(pages.unused) pages are for nothing") }
+    guard pages.unused == 0 else { throw .corrupt("\(pages.unused) pages are used by nothing") }
   }
 }

@@ -62,7 +62,7 @@ final class FrozenPages {
     if let index {
       if index.pageCount != count { throw LogIndex.damaged }
     } else if try file.size() != count * DatabaseHeader.pageSize {
-      throw .corrupt("vault.db has another size than it should have")
+      throw .corrupt("vault.db does not have the size that it should have")
     }
   }
 

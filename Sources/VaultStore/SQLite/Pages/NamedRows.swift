@@ -51,7 +51,7 @@ struct NamedRows {
     var bytes = Array(page.bytes[cell.local])
     var next = cell.rest?.page
     while bytes.count < cell.size, let number = next {
-      guard (1...file.count).contains(number) else { throw page.damaged("a row that goes on nowhere") }
+      guard (1...file.count).contains(number) else { throw page.damaged("a row that continues nowhere") }
       let more = try file.page(number)
       bytes += more.bytes[4...].prefix(cell.size - bytes.count)
       next = more.number32(at: 0)

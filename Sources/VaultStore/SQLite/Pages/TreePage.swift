@@ -20,7 +20,7 @@ struct TreePage {
     header = page.number == 1 ? DatabaseHeader.length : 0
     let kind = Kind(rawValue: page.bytes[header])
     guard let kind, isTable == (kind == .interiorTable || kind == .leafTable) else {
-      throw page.damaged("another type than the tree has")
+      throw page.damaged("a different type than its tree")
     }
     self.page = page
     self.isTable = isTable
@@ -75,7 +75,7 @@ struct TreePage {
       (block, last) = (page.number16(at: block), end)
     }
     guard Page.size - content - space.taken == Int(page.bytes[header + 7]) else {
-      throw page.damaged("bytes that are for nothing")
+      throw page.damaged("bytes that nothing uses")
     }
   }
 }

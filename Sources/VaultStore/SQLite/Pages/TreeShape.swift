@@ -85,7 +85,7 @@ struct TreeShape {
     guard page.count > 0 || number == root && page.isLeaf else { throw page.page.damaged("no cell") }
     guard path.count < Self.deepest else { throw page.page.damaged("too many pages above it") }
     guard page.isLeaf else { return path.append(Level(page: page)) }
-    guard path.count == leafDepth ?? path.count else { throw page.page.damaged("another depth than other leaves") }
+    guard path.count == leafDepth ?? path.count else { throw page.page.damaged("a different depth than other leaves") }
     leafDepth = path.count
     for index in 0..<page.count { try pass(page, index) }
   }

@@ -130,7 +130,7 @@ import VaultModel
     do {
       let keychain = try fixture.unlocked()
       let found = try keychain.verify().findings.map(\.text)
-      #expect(found.contains("the table heads: page \(root) has bytes that are for nothing"), "\(found)")
+      #expect(found.contains("the table heads: page \(root) has bytes that nothing uses"), "\(found)")
     }
     #expect(try fixture.files() == before)
   }

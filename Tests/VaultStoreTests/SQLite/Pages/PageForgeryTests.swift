@@ -117,11 +117,11 @@ extension ShapeForgeryTests {
     var forge = try PageForge(new)
     if isPage { _ = forge.emptyPage() }
     try forge.write()
-    if isPage { return try expectFound(new, "the file: 1 pages are for nothing") }
+    if isPage { return try expectFound(new, "the file: 1 pages are used by nothing") }
     forge.put(forge.data.count / PageForge.size - 1, at: 28, bytes: 4)
     try Data(forge.data).write(to: URL(fileURLWithPath: new.path("vault.db")))
     // A file longer than its header says is found when its pages are frozen, or by the header.
-    try expectFound(new, "vault.db has another size than it should have")
+    try expectFound(new, "vault.db does not have the size that it should have")
   }
 
   @Test("each byte of the header that tells how pages are read", arguments: [20, 21, 22, 23, 55, 67])
@@ -131,7 +131,7 @@ extension ShapeForgeryTests {
     forge.data(offset, forge.data[offset] ^ 1)
     try forge.write()
     do { _ = try new.unlocked() } catch let error as VaultError { return #expect(error.isCorrupt, "\(error)") }
-    try expectFound(new, "the file: page 1 tells of another file format")
+    try expectFound(new, "the file: page 1 gives a different file format")
   }
 
   @Test("an entry for an index that the schema names besides keeps the vault closed")

@@ -148,7 +148,7 @@ import VaultModel
     }
     forge.leaf(cells, isTable: false, on: root)
     try forge.write()
-    try expectFound(new, "the index of vals has other rows than the table")
+    try expectFound(new, "the index of vals does not have the same rows as the table")
   }
 
   @Test("an older value that no index leads to")
@@ -160,7 +160,7 @@ import VaultModel
     cells.append(PageForge.Cell(row: 99, bytes: [cells[0].bytes[0], 99] + cells[0].bytes.dropFirst(2)))
     forge.leaf(cells, on: root)
     try forge.write()
-    try expectFound(new, "the index of vals has other rows than the table")
+    try expectFound(new, "the index of vals does not have the same rows as the table")
   }
 
   @Test("a slot that a walk meets and a lookup does not is not removed, and is found")
