@@ -51,7 +51,8 @@ extension Vault {
     if done == size {
       try keep()
       let confirmation: [UInt8] = [0, 0, 0, 0]
-      // Bytes have no padding: all are initialized. Whatever the daemon says instead of waiting for them is read next.
+      // Bytes have no padding: all are initialized. If the daemon answers without waiting for these bytes, its answer
+      // is read next.
       _ = try connection.send(raw: unsafe confirmation.span.bytes, until: Deadline(after: Self.transferTimeout))
     }
     try connection.beginFrames()

@@ -58,8 +58,8 @@ extension Vault {
   ///   - recovery: true to make a recovery code, which `answer` is shown.
   ///   - keystore: also makes a `pam` slot for the caller, with its key in this keystore.
   ///   - insecure: true to allow that the keystore is a `file` of the user's.
-  ///   - offer: true to ask last, without a `keystore`, if presence should open the vault too, when the machine can do
-  ///     that.
+  ///   - offer: true to ask the person at the end whether presence should open the vault, too. The daemon asks this
+  ///     only without a `keystore`, and only if the machine can recognize the person.
   ///   - kdfMemory: bytes of memory for the key derivation; nil lets the daemon measure what the machine can do.
   ///   - kdfPasses: passes of the key derivation; nil lets the daemon measure them, too.
   ///   - answer: called for the first password and with the other prompts.
@@ -126,7 +126,7 @@ extension Vault {
     return slot
   }
 
-  /// Removes the slot `id`; the last slot cannot be removed.
+  /// Removes the slot `id`. The last slot that is lasting (a password or a recovery code) cannot be removed.
   public func removeSlot(_ id: Int, method: String? = nil, answer: Answer) throws {
     try converse(.removeSlot, Wire.RemoveSlotParameters(id: id, method: method), answer)
   }
@@ -168,8 +168,8 @@ extension Vault {
     return nil
   }
 
-  /// Returns the last reply of a conversation that ended while its question stood: it ends well if somebody else has
-  /// opened the vault meanwhile.
+  /// Returns the last reply of a conversation that ended before its question was answered. That reply is a success if
+  /// somebody else has opened the vault meanwhile.
   private func end<Last: WireValue>(
     _ replies: inout ReplyStream, as last: Last.Type
   ) throws -> (Last, continues: Bool) {

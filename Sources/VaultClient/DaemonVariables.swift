@@ -4,9 +4,9 @@
 /// The environment variables that a daemon takes over from the process that starts it.
 ///
 /// The daemon outlives the script or the login that happened to need it, and it holds the keys. So it gets only the
-/// variables that name the user's files and buses. It gets no `LD_PRELOAD`, which would load code into it and can come
-/// from a user's file that pam_env(8) reads. It gets no `NOTIFY_SOCKET`, because it would then report its readiness to
-/// an unrelated service manager.
+/// variables that name the user, the user's language, and the user's files and buses. It gets no `LD_PRELOAD`, which
+/// would load code into it and can come from a user's file that pam_env(8) reads. It gets no `NOTIFY_SOCKET`, because
+/// it would then report its readiness to an unrelated service manager.
 enum DaemonVariables {
   /// Returns true when `variable`, which is `NAME=value`, is passed on.
   static func pass(_ variable: UnsafePointer<CChar>) -> Bool {

@@ -3,8 +3,8 @@ public import VaultWire
 extension Vault {
   /// Attends a person's session: passes inquiries and notices for the person to `each`, until `each` returns false.
   ///
-  /// It blocks while nothing happens. Each half of ``silence`` without a message, the daemon is asked for a sign of
-  /// life.
+  /// It blocks while nothing happens. Whenever no message has come for half of ``silence``, the daemon is asked for a
+  /// sign of life.
   ///
   /// - Parameter faces: the faces with which the person is asked, in their order.
   /// - Throws: ``ClientError/disconnected`` when the daemon goes away, and ``ClientError/timedOut`` when it gives no

@@ -14,7 +14,7 @@ extension Vault {
   /// - Parameters:
   ///   - wait: the time to wait for an unlock; nil fails at once with ``Fault/locked(state:cause:)``.
   ///   - expired: true to accept an item past its expiry.
-  ///   - ask: true to wait if an agent attends that can ask a person, for `wait` or else for two minutes.
+  ///   - ask: true to wait, for `wait` or else for two minutes, if an attending agent can ask a person.
   public func code(
     _ name: String, wait: Duration? = nil, expired: Bool = false, ask: Bool = false
   ) throws(ClientError) -> OneTimeCode {

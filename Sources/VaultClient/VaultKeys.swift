@@ -16,7 +16,7 @@ extension Vault {
     public var wait: Duration?
     /// True to accept an item past its expiry.
     public var expired = false
-    /// True to wait if an agent attends that can ask a person, for `wait` or else for two minutes.
+    /// True to wait, for `wait` or else for two minutes, if an attending agent can ask a person.
     public var ask = false
 
     public init(wait: Duration? = nil, expired: Bool = false, ask: Bool = false) {

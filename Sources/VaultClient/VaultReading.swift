@@ -22,7 +22,7 @@ extension Vault {
   ///   - version: the number of the version; nil means the current one.
   ///   - wait: the time to wait for an unlock; nil fails at once with ``Fault/locked(state:cause:)``.
   ///   - expired: true to accept an item past its expiry.
-  ///   - ask: true to wait if an agent attends that can ask a person, for `wait` or else for two minutes.
+  ///   - ask: true to wait, for `wait` or else for two minutes, if an attending agent can ask a person.
   public func get(
     _ name: String, version: Int? = nil, wait: Duration? = nil, expired: Bool = false, ask: Bool = false
   ) throws(ClientError) -> SecretBuffer {
@@ -103,8 +103,8 @@ extension Vault {
   /// Returns all items that match `query` (nil: all), or those in the trash, at most `limit`. ``find(_:limit:each:)``
   /// keeps no items.
   ///
-  /// - Throws: ``ClientError/answerTooLarge(limit:)`` when the items are more than 256 MiB; ``Fault/corrupt`` when
-  ///   there is none, and a check of the store has failed, so that one may be missing.
+  /// - Throws: ``ClientError/answerTooLarge(limit:)`` when the items are more than 256 MiB; ``Fault/corrupt`` when no
+  ///   item is found and a check of the store has failed, so that an item may be missing.
   public func find(
     _ query: String? = nil, limit: Int? = nil, inTrash: Bool = false
   ) throws(ClientError) -> [Wire.Item] {

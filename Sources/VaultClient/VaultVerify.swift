@@ -26,8 +26,8 @@ extension Vault {
   }
 
   /// Makes the daemon save the parts of a damaged store that still authenticate, for
-  /// ``backup(salvaged:cancellation:begin:write:)``. Passes the progress and the losses to `each` as they come. Returns
-  /// the number of saved items, and the number of losses that were not passed on.
+  /// ``backup(salvaged:cancellation:begin:told:write:keep:)``. Passes the progress and the losses to `each` as they
+  /// come. Returns the number of saved items, and the number of losses that were not passed on.
   public func salvage(_ each: (Wire.SalvageReply) throws -> Void) throws -> (saved: Int, omitted: Int) {
     var replies = try stream(.salvage, timeout: timeout, Wire.Empty())
     var size = AnswerSize(limit: longestReport)

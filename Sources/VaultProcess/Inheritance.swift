@@ -22,8 +22,8 @@ public enum Inheritance {
   /// it.
   private static let openFiles: UInt = 1024
 
-  /// Resets the niceness, the scheduling and I/O priorities, the personality, the soft limits and the score for the
-  /// kernel's out-of-memory killer.
+  /// Resets the niceness, the scheduling and I/O priorities, the personality, the soft limits (except the limit of core
+  /// files) and the score for the kernel's out-of-memory killer.
   ///
   /// Hard limits stay, because they are the administrator's. A process without privileges cannot reset niceness, nor a
   /// scheduling policy below the normal one. Anything that cannot be reset is passed over. For a process with one

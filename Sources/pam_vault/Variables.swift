@@ -1,7 +1,8 @@
 import CLinux
 import CPAM
 
-/// The environment of the coming session: the variables set by PAM's modules, and those that a daemon also needs.
+/// The environment for a daemon in the coming session: those of the variables set by PAM's modules that a daemon takes
+/// over, and others that a daemon needs.
 struct Variables: ~Copyable {
   private var texts: WipedBytes
   private let pointers: WipedBytes

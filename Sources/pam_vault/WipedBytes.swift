@@ -30,7 +30,8 @@ import CPAM
     unsafe header.initialize(to: Header(count: 0, isBroken: false, owner: owner))
   }
 
-  /// Copies the text that PAM holds as `item`; nil when PAM holds nothing, or more than a password.
+  /// Copies the text that PAM holds as `item`; nil when PAM holds no text or one longer than any password, or when
+  /// there is no memory.
   init?(item: Int32, _ pamh: OpaquePointer, owner: uid_t) {
     var found: UnsafeRawPointer?
     guard unsafe pam_get_item(pamh, item, &found) == PAM_SUCCESS, let found = unsafe found else { return nil }

@@ -6,7 +6,7 @@ internal import Glibc
 /// Only the asking thread calls their methods, except `tell`, which any thread may call (see ``Face``).
 struct Faces: @unchecked Sendable {
   let all: [any Face]
-  /// The hush of this process's terminal, which all faces share.
+  /// The ``TerminalHush`` of this process's terminal, which keeps typed text from being shown. All faces share it.
   let hush: TerminalHush
 
   var names: [String] { all.map(\.name.rawValue) }

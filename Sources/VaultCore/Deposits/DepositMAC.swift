@@ -1,7 +1,7 @@
 public import VaultModel
 
-/// The proof that the daemon took a deposit, for which class, and that the daemon sealed the deposit to the vault's own
-/// key. A deposit that waits for an unlock carries this proof.
+/// The proof that the daemon took a deposit for a certain class, and sealed the deposit to the vault's own key. A
+/// deposit that waits for an unlock carries this proof.
 public enum DepositMAC {
   /// The place in the store to which a deposit is bound.
   public static func place(_ id: ItemID, _ vault: VaultID, _ accessible: AccessClass) -> AssociatedData {

@@ -45,7 +45,7 @@ public struct ClassKeys: ~Copyable, Sendable {
   /// Authenticates the beginnings of the audit log's chains; nil for `after-first-unlock`. Wiped by ``forgetValues()``.
   public private(set) var audit: SecureBytes?
   /// Seals backups; nil except for `after-first-unlock`, so that an idle lock does not prevent a backup. The key opens
-  /// only records as they lie in the store, which are sealed. Wiped by ``forgetValues()``.
+  /// backups, in which the records are sealed as they are in the store. Wiped by ``forgetValues()``.
   public private(set) var backup: SecureBytes?
   /// The secret key of the vault's box, which opens what was sealed to the vault while the vault was locked; nil except
   /// for `when-unlocked`. Wiped by ``forgetValues()``.

@@ -16,7 +16,6 @@ public struct AssociatedData: Sendable {
     case hashes = 6
     case tags = 10
     case meta = 11
-    // Tables for records that later programs store.
     case grants = 7
     case deposits = 8
     case audit = 9
@@ -87,8 +86,8 @@ public struct AssociatedData: Sendable {
     return result
   }
 
-  /// The data to which something of the vault outside the tables of records is bound: format,
-  /// `purpose`, vault id, `fields`.
+  /// The context to which data other than a record is bound, such as a wrapped class key or the key of a backup:
+  /// format, `purpose`, vault id, `fields`.
   static func encode(purpose: String, _ vault: VaultID, _ fields: [[UInt8]]) -> [UInt8] {
     encode([formatField, Array(purpose.utf8), vault.bytes] + fields)
   }

@@ -124,7 +124,8 @@ public struct AuditChain: Hashable, Sendable {
     }
   }
 
-  /// True if somebody vouches for the chain's entries, given whether somebody does for the chain before.
+  /// True if a key vouches for the chain's entries. `isBefore` tells whether a key vouches for those of the chain
+  /// before.
   public func isVouchedFor(after isBefore: Bool) -> Bool {
     switch origin {
     case .unlocked: true

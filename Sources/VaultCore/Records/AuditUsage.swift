@@ -1,7 +1,8 @@
 public import VaultModel
 
-/// The bytes that subjects have used of their parts of the audit log, and the count of events beyond. The usage is
-/// stored with the anchor of the log, so that a restarted daemon continues from there.
+/// The number of bytes that each subject has used of its parts of the audit log, and the number of events that found no
+/// room in these parts. The usage is stored with the anchor of the log, so that a restarted daemon continues from
+/// there.
 ///
 /// The plaintext, numbers little-endian:
 ///

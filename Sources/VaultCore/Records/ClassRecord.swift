@@ -81,8 +81,8 @@ public struct ClassRecord: Hashable, Sendable {
   public static let lastRow: Int64 = 1 << 53
   /// The highest allowed ``Facts/nextSlot``.
   public static let lastSlot: UInt32 = 1 << 31
-  /// A number above the records of any table. Sums and differences of such counts are far below the
-  /// limits of an integer.
+  /// A limit above the number of records in any table. Sums and differences of such counts are far below the limits of
+  /// an integer.
   public static let mostRecords: Int64 = 1 << 40
 
   /// The hashes over the records.

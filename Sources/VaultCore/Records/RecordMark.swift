@@ -20,7 +20,7 @@ public struct RecordMark: Hashable, Sendable {
     self.init(before, record, RawSpan(), key: key)
   }
 
-  /// Marks `record` at `place`, which says nothing about the position in the store, as the record in `row`.
+  /// Marks `record` as the record in `row`, if `place` does not say in which row the record lies.
   ///
   /// The row too has a fixed size: 8 bytes, little-endian.
   public init(_ place: AssociatedData, row: Int64, _ record: RawSpan, key: borrowing SecureBytes) {

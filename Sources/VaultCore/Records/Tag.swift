@@ -4,8 +4,8 @@ internal import CSodium
 ///
 /// Equal inputs under one key give equal tags, and the store learns nothing else. The input is a domain byte and then
 /// each part after its length (4 bytes, little-endian), so no two different lists of parts have the same encoding. The
-/// first bit is 0 for the domain of names and 1 for all others, so that the tags of names lie together, in that part of
-/// their table through which every request for a value goes.
+/// first bit is 0 for the domain of names and 1 for all others, so that the tags of names lie together in one part of
+/// their table. Every request for a value looks only into that part.
 public struct Tag: Hashable, Sendable {
   /// The size in bytes.
   public static let count = 16

@@ -43,8 +43,9 @@ extension AuditWalk.Fault {
 extension Keychain {
   /// The detail of the entry of a rekey that took the whole log along.
   public static let rekeyedWithLog = "with the whole log"
-  /// The number of a chain's first records that are searched for the entry of the rekey before it. That entry is made
-  /// in the same turn in which the new store takes the old one's place, and only what waited in memory comes before it.
+  /// The number of records at the beginning of a chain in which ``tellsOfRekey(_:_:)`` looks for the entry of a rekey.
+  /// That entry is made in the same turn in which the new store takes the old one's place, so only entries that waited
+  /// in memory then come before it.
   private static let recordsToRekey = 8
 
   /// The chains that a rekey left sealed to the old keys, and that were not set aside yet.
@@ -87,7 +88,7 @@ extension Keychain {
     /// The row of the first chain's beginning.
     let row: Int64
     let chain: AuditChain
-    /// The times at which the chains were begun, which the links cover.
+    /// The times at which the chains were begun. The links from chain to chain cover these times.
     var times: [Int64] = []
 
     /// True when a rekey can have left all of these chains. A rekey left what waited in memory: one chain, or a few

@@ -108,7 +108,8 @@ extension AuditWalk {
   func conclude(_ keychain: Keychain) {
     if let anchorProblem { add(nil, nil, anchorProblem) }
     if !isOvertaken { checkEnd(keychain) }
-    // Each link was noted at the end of a record, and some of these records may have been removed since.
+    // A noted link that the walk did not meet is a fault, because each link was noted at the end of a record. A link
+    // before the start of the walk is no fault: its record may have been removed since.
     for (entry, link) in noted.sorted(by: { $0.key < $1.key }) where entry > start.entries {
       if !asideLinks.contains(link) { addNoted(entry) }
     }

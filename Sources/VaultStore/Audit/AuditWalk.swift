@@ -263,7 +263,8 @@ public final class AuditWalk {
     if !isBroken, chain.previous != position.link {
       add(position.entries, position.entries, "what was written up to entry \(position.entries) is not what is there")
     }
-    // The numbers of the entries that were set aside reach up to this number.
+    // If the row before this one was set aside, the entries that were set aside end just before this chain's first
+    // entry.
     if isAside(row.row - 1), !isBroken { position.entries = max(position.entries, chain.first - 1) }
     resume(at: chain.first)
     position.row = row.row - 1

@@ -14,9 +14,9 @@ extension Keychain {
   ///   - now: Unix seconds.
   ///   - steps: the most parts to remove.
   ///   - usage: the subjects' use of the log, to be stored with the anchor.
-  ///   - carry: returns the entries to keep of those that are removed only because the log is too long. It gets these
-  ///     entries and the number of bytes that they take. The kept entries are written at the end of the log at the same
-  ///     time, and must take fewer bytes.
+  ///   - carry: returns the entries to keep of a part, if at least some of that part is removed because the log is too
+  ///     long and not for its age. It gets the entries of the part and the number of bytes that they take. The kept
+  ///     entries are written at the end of the log at the same time, and must take fewer bytes.
   ///   - tell: makes the entry that reports how many entries were removed; it is written at the same time.
   ///   - then: called after that, to seal what must stand after these entries.
   /// - Returns: the number of entries that were removed.

@@ -76,7 +76,7 @@ extension Keychain {
     }
   }
 
-  /// True when a vault key authenticates the beginning of a chain in a row.
+  /// True when a key of the vault authenticates the beginning of a chain, which stands in row `row`.
   func isRight(_ chain: AuditChain, _ row: Int64) -> Bool {
     switch chain.origin {
     case .unlocked: Self.isRight(chain, row, vault, keys.whenUnlocked.audit)
@@ -96,8 +96,9 @@ extension Keychain {
 
   // MARK: Copies
 
-  /// Continues to copy the log of another store of the same vault, which has the same keys or the keys of a rekey. True
-  /// when everything that was written there is here, and the anchor here covers as much. A transaction must be open.
+  /// Continues to copy the log of another store of the same vault. This store has the same keys as the other one, or
+  /// the new keys of a rekey. True when everything that was written there is here, and the anchor here covers as much.
+  /// A transaction must be open.
   ///
   /// - Parameter part: the part to copy; nil for all of the log.
   func copyAudit(

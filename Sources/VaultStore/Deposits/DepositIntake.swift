@@ -119,7 +119,8 @@ struct DepositIntake {
     }
     guard let stored else { return .kept(number: 0, .invalid) }
     self.item = identity
-    // A deposit that is taken in at once comes before no waiting deposit: those for its item were left earlier.
+    // The series is noted only for a deposit that waited. A deposit that is taken in at once precedes no waiting
+    // deposit, because the deposits that wait for its item were left earlier.
     if let number {
       let current = old?.head.item.current.number ?? 0
       let before = try keychain.takenBase(of: identity, item.name)?.base

@@ -34,7 +34,7 @@ struct DepositNote {
     let version: Int
   }
 
-  /// The age of the strongest class until which the deposit is remembered.
+  /// The age of the strongest class (``ClassRecord/Facts/age``) up to which the deposit is remembered.
   let until: Int64
   let taken: Taken?
 
@@ -67,8 +67,8 @@ struct DepositNote {
 
 extension Keychain {
   /// The blind mark of an item, which shows whether two deposits were for the same item. It is made of the item's
-  /// identity, because another item may get the name later, under a key that a lock wipes, and with a place that no
-  /// record has.
+  /// identity, because another item may get the name later. Its key is one that a lock wipes, and its place is one that
+  /// no record has.
   func depositMark(of item: ItemID) throws(VaultError) -> [UInt8] {
     try item.withBytes { (bytes: RawSpan) throws(VaultError) in try depositMark(bytes, number: 0) }
   }

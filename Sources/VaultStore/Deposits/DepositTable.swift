@@ -10,7 +10,8 @@ struct DepositTable {
   private(set) var all: Sizes = (0, 0)
   /// The rows that wait, with their sizes in bytes.
   private(set) var waiting: [Int64: Int] = [:]
-  /// The waiting rows that are not ours, with their sizes in bytes. They do not count for any depositor.
+  /// The waiting rows that are not ours, which means that this program cannot have written them, with their sizes in
+  /// bytes. They do not count for any depositor.
   private(set) var foreign: [Int64: Int] = [:]
   /// The number of rows that are kept aside.
   private(set) var kept = 0

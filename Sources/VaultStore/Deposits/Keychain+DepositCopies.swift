@@ -12,8 +12,8 @@ extension Keychain {
     try clearDeposits()
     // Rows whose numbers are not authenticated get new numbers, after all rows that keep theirs.
     var unnumbered: [Int64] = []
-    // The remembered rows, which became values. They come after the waiting rows, because the names that those wait for
-    // decide what is kept of the notes here.
+    // The rows that are only remembered. They are copied after the waiting rows, because a note keeps the change that
+    // its deposit made only if another deposit waits for the same item.
     var remembered: [DepositRow] = []
     var names: Set<ItemName> = []
     var found = RecordSet()

@@ -65,9 +65,9 @@ extension Keychain {
         sealed: DepositNote(until: rememberedUntil).bytes))
   }
 
-  /// The age of the strongest class until which a deposit that is settled now is remembered. A deposit that is not
-  /// further ahead than allowed is too old by then. A clock that jumps does not make a deposit forgotten
-  /// (``ClassRecord/Facts/age``).
+  /// The age of the strongest class up to which a deposit that is settled now is remembered. By then the deposit is too
+  /// old to be taken in again, even if its time lay in the future by ``depositLead``. A clock that jumps does not make
+  /// a deposit forgotten (``ClassRecord/Facts/age``).
   private var rememberedUntil: Int64 {
     Seconds.after(Self.depositAge + Self.depositLead, facts[.whenUnlocked]?.age ?? 0)
   }

@@ -88,7 +88,7 @@ extension Keychain {
   ///   - decide: called with each item. A child is left out if no allowed item is that child or lies in it.
   ///   - isTimeUp: called after each item; true ends this call.
   /// - Returns: the names, and true when the walk is over.
-  /// - Throws: as ``find(_:limit:after:now:examining:if:isPassedOver:isTimeUp:)`` does.
+  /// - Throws: as ``find(_:in:limit:after:now:examining:if:isPassedOver:isTimeUp:)`` does.
   public func children(
     _ walk: ChildWalk, in area: SearchArea = .everything, now: Int64, if decide: (ItemInfo) -> Decision,
     isTimeUp: () -> Bool

@@ -93,7 +93,8 @@ public final class GrantWalk {
   private func read(_ keychain: Keychain, from first: Int64, _ isTimeUp: () -> Bool) throws(VaultError) {
     var left = Self.stride
     try keychain.database.eachGrant(from: first) { (found: Result<GrantRow, VaultError>) throws(VaultError) in
-      // A row that cannot be read counts towards no set. If it stands for a row that did count, the set is another one.
+      // A row that cannot be read counts towards no set. If the row counted before it was damaged, the set differs from
+      // the stored one.
       let row = try? found.get()
       if let row, left == 0, isTimeUp() {
         next = row.row

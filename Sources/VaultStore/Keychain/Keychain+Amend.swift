@@ -8,8 +8,9 @@ extension Keychain {
   ///
   /// Everything else about the item stays, except the time of its last change.
   /// - Parameter now: as for ``set(_:value:now:ahead:)``.
-  /// - Throws: ``VaultError/noSuchItem``, ``VaultError/locked``, ``VaultError/invalidValue(_:)``,
-  ///   ``VaultError/tooLarge(_:)``, ``VaultError/corrupt(_:)``, ``VaultError/storage(_:)``. Then nothing has changed.
+  /// - Throws: ``VaultError/noSuchItem``, ``VaultError/locked``, ``VaultError/neverRead``,
+  ///   ``VaultError/invalidValue(_:)``, ``VaultError/tooLarge(_:)``, ``VaultError/corrupt(_:)``,
+  ///   ``VaultError/storage(_:)``. Then nothing has changed.
   public func amend(_ name: ItemName, value: borrowing SecureBytes, now: Int64) throws(VaultError) {
     if value.count > Self.maximumValue { throw .tooLarge(Self.maximumValue) }
     try write { () throws(VaultError) in

@@ -9,7 +9,8 @@ extension Keychain {
   ///   - now: Unix seconds. The times stored are this time or the newest time of any write of the item's class,
   ///     whichever is later.
   ///   - ahead: what was sealed for this change before; see ``sealAhead(_:_:)``.
-  /// - Throws: ``VaultError/alreadyExists`` without ``ItemChange/update``; ``VaultError/invalidValue(_:)``;
+  /// - Throws: ``VaultError/alreadyExists`` without ``ItemChange/update``; ``VaultError/neverRead`` for a new value,
+  ///   other than a generated one, of an item that is never read; ``VaultError/invalidValue(_:)``;
   ///   ``VaultError/tooLarge(_:)``; ``VaultError/locked`` when a needed key is not in memory, which for a new item
   ///   includes the keys that tell whether its name is taken; ``VaultError/corrupt(_:)``; ``VaultError/storage(_:)``.
   ///   Then nothing has changed.
@@ -158,8 +159,9 @@ extension Keychain {
   /// passed.
   ///
   /// - Throws: ``VaultError/noSuchItem``, ``VaultError/noSuchVersion(_:)``, ``VaultError/locked``,
-  ///   ``VaultError/invalidValue(_:)`` when the item has become an item of another kind since;
-  ///   ``VaultError/corrupt(_:)``, ``VaultError/storage(_:)``. Then nothing has changed.
+  ///   ``VaultError/neverRead`` for an item that is never read; ``VaultError/invalidValue(_:)`` when the item has
+  ///   become an item of another kind since; ``VaultError/corrupt(_:)``, ``VaultError/storage(_:)``. Then nothing has
+  ///   changed.
   @discardableResult
   public func restoreVersion(
     _ number: Int, of name: ItemName, by author: String? = nil, now: Int64, ahead: SealedAhead? = nil

@@ -7,9 +7,9 @@ extension Keychain {
   ///
   /// A check in progress is abandoned, and a backup ends here: another thread that reads the backup gets no more of it.
   /// Nothing can be read or written afterwards; see ``isGone``.
-  /// - Throws: ``VaultError/storage(_:)`` when there is not enough memory for the stand-in; the files are still open
-  ///   then. Also ``VaultError/storage(_:)`` when the log was removed and cannot be put back; the files are closed
-  ///   then, and vault.db lacks the content that only the log had.
+  /// - Throws: ``VaultError/storage(_:)`` when there is not enough memory for the stand-in that replaces the open
+  ///   database; the files are still open then. Also ``VaultError/storage(_:)`` when the log was removed and cannot be
+  ///   put back; the files are closed then, and vault.db lacks the content that only the log had.
   public func close() throws(VaultError) {
     guard !isGone else { return }
     let stand = try Database.closed(database.path)

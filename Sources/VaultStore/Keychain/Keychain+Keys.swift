@@ -61,7 +61,7 @@ extension Keychain {
   public func lock(hidingNames: Bool, keepingAfterFirstUnlock: Bool = true) {
     if hidingNames || !keepingAfterFirstUnlock {
       bound.recent.forget()
-      // The store has the marks of these items, from which the versions can be found again.
+      // The deposits' notes in the store have the blind marks of these items, by which the versions can be found again.
       takenBases = [:]
     }
     if hidingNames { pass?.forgetNames() }

@@ -7,8 +7,8 @@ import VaultModel
 // one that was not given before. Each class determines the rows of its own items, and the strongest class determines
 // the ids of slots. So nobody who has the key of another class, or none, can use up the numbers of a stronger class.
 extension Keychain {
-  /// The largest possible distance between the next rows in the class records. It is more than the number of items of
-  /// one class that anybody makes between two items of another class.
+  /// The limit on the distance between the numbers ``ClassRecord/Facts/nextRow`` of two class records. It is more than
+  /// the number of items of one class that anybody makes between two items of another class.
   static let rowsApart: Int64 = 1 << 32
 
   /// The row for a new item of a class: a free row above all rows that the class's record knows of.
@@ -65,9 +65,9 @@ extension Keychain {
     return id
   }
 
-  /// The classes that decide on rows that count towards all classes, out of the classes whose records are authentic:
-  /// the strongest class alone, because whoever has its key has all keys. If its record is lost, all the others decide
-  /// together.
+  /// Returns the classes that decide whether a row that counts towards all classes is the one that was stored last, out
+  /// of the classes whose records are authentic. The strongest class decides alone, because whoever has its key has all
+  /// keys. If its record is not authentic, all the others decide together.
   static func judges(_ authentic: [AccessClass]) -> [AccessClass] {
     authentic.contains(.whenUnlocked) ? [.whenUnlocked] : authentic
   }

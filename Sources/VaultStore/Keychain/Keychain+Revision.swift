@@ -56,7 +56,7 @@ extension Keychain {
             (plaintext: RawSpan) throws(VaultError) in
             guard next.checks(version) else { return }
             facts = try validate(plaintext, item)
-            // The item's new kind has made a key of the value.
+            // With the item's new kind, the value is a key, so the item gets the key's public half.
             if old.head.item.use == nil, item.use != nil { head.item.publicKey = facts.publicKey }
           }
         }

@@ -18,8 +18,8 @@ extension Keychain {
   public var generation: UInt64 { bound.recent.generation }
 
   /// Sets the newest time of each class back to `now`, in Unix seconds, if it is later. This is for a clock that ran
-  /// ahead. The age of the class goes back as well: what is remembered for a certain time is remembered for as long
-  /// from now on.
+  /// ahead. The age of the class goes back as well, by at most 31 days, so that the vault does not forget too early
+  /// what it remembers for a certain time; see ``ClassRecord/Facts/setBack(to:)``.
   ///
   /// - Throws: ``VaultError/locked`` unless all keys are in memory; ``VaultError/rekeying``;
   ///   ``VaultError/corrupt(_:)``, ``VaultError/storage(_:)``.

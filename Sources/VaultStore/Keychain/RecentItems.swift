@@ -55,8 +55,8 @@ struct RecentItems {
     isEmpty = true
   }
 
-  /// Replaces what another store remembered. The count of generations continues from there, so that no generation comes
-  /// a second time.
+  /// Forgets all items, for a store that takes the place of another one. The count of generations continues above the
+  /// count of the other store, so that no generation comes a second time.
   mutating func follow(_ before: RecentItems) {
     forget()
     generation = max(generation, before.generation) &+ 1

@@ -37,7 +37,7 @@ extension Database {
     return found
   }
 
-  // MARK: Tables that go by names
+  // MARK: Tables with names as keys
 
   /// The record of that name; nil when there is none. If a damaged row keeps SQLite from the record, the record is read
   /// directly from the file's pages.
@@ -57,7 +57,7 @@ extension Database {
     }
   }
 
-  /// The first rows of a table that goes by names, in the order of their names, up to `limit`. A row that cannot be
+  /// The first rows of a table with names as keys, in the order of their names, up to `limit`. A row that cannot be
   /// read comes as an error. If SQLite cannot reach all of the rows, they are read directly from the file's pages.
   private func rows(_ all: Statement, _ tree: Schema.Tree, limit: Int) throws(VaultError) -> [NamedRows.Row] {
     do throws(VaultError) {

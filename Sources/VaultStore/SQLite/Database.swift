@@ -57,7 +57,8 @@ final class Database {
     return try Database(connection, path: path, lock: nil)
   }
 
-  /// Declares that the records are ours, too, so that closing may fold the log into the file.
+  /// Declares that not only the tables but also the records are ours, so that closing may fold the log into the main
+  /// file.
   func trust() { connection.trust() }
 
   /// Declares that the records are damaged: the files stay as they are, even after closing.

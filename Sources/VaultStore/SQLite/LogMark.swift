@@ -5,8 +5,8 @@
 /// which folds the log in, removes it. A file that has the mark and no log beside it is such a copy, or has lost its
 /// log.
 ///
-/// Two kinds of copy go unnoticed: a copy made before that first commit was folded in, which waits while a backup or a
-/// check reads the file; and a copy with the log of another moment beside it.
+/// Two kinds of copy go unnoticed: a copy made before that first commit was folded in (the commit cannot be folded in
+/// while a backup or a check reads the file), and a copy with the log of another moment beside it.
 struct LogMark {
   /// The name of the row.
   static let name = "log"

@@ -97,8 +97,8 @@ import Glibc
   func shrinkCache() throws(VaultError) { try execute("PRAGMA cache_size = -16384") }
 
   deinit {
-    // SQLite would remove the log by its name, which another file has by now, unless the main file's name belongs to
-    // another file, too.
+    // SQLite removes the log by its name. If another file has that name by now, SQLite would remove that file, unless
+    // the main file's name belongs to another file, too.
     if hasOtherLog { distrust() }
     // A log whose name was only removed is folded in from its open file, so nothing is lost.
     do throws(VaultError) { try putBackLog() } catch { distrust() }
@@ -197,8 +197,9 @@ import Glibc
   /// The most bytes that are written to the log in one piece: 16 frames.
   private static let mostGathered = 16 * LogFrames.frameSize
 
-  /// Makes the log refuse keys that claim to be too long, as the main file does, and write frames in larger pieces than
-  /// SQLite does. Call this once, after SQLite has read from the database and before it reads an index.
+  /// Makes a read from the log fail if a page of an index has a key that claims to be longer than any column, as a read
+  /// from the main file does. Also writes frames to the log in larger pieces than SQLite does. Call this once, after
+  /// SQLite has read from the database and before it reads an index.
   func guardLog() {
     let log = unsafe vault_log(handle)
     unsafe limitKeys(of: log, with: guards + 1)
@@ -323,9 +324,9 @@ import Glibc
 
 /// The part of the log that belongs to committed transactions.
 struct CommittedLog {
-  /// The number of these frames.
+  /// The number of frames in that part.
   var frames = 0
-  /// The salts in the log's header at that time; nil when there was no header. If the header has other salts now, the
-  /// log was folded in completely and has started over since.
+  /// The salts in the log's header when these frames were last counted; nil when there was no header. If the header has
+  /// other salts now, the log was folded in completely and has started over since.
   var salts: [UInt8]?
 }

@@ -4,8 +4,8 @@ internal import CSQLite
 ///
 /// A tree whose pages lead in a circle has no end. If no row of it matches, a step over it never returns by itself. No
 /// statement of ours examines more than a few thousand rows in one step, however large the store is, so the bound is
-/// one number. The bound is smaller until the tables are known to be ours: the schema that SQLite reads then has eight
-/// rows, and parsing it takes no instruction.
+/// one number. The bound is smaller until the tables are known to be ours: the schema that SQLite reads then has few
+/// rows, one for each of ``Schema/trees``, and parsing it takes no instruction.
 @safe final class StepBudget {
   /// The number of instructions between two calls of the progress handler, and the number of calls allowed in one step:
   /// first in a store whose tables are known to be ours, then in a schema.

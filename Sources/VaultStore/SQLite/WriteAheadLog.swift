@@ -82,7 +82,8 @@ struct WriteAheadLog {
     return unsafe pread(file, &frame, frame.count, offset) == frame.count
   }
 
-  /// The offset of the last frame, at `offset` or later, before the next written data; nil when only a hole follows.
+  /// The offset of the frame before the one in which the next written data begins; it is `offset` or later. Nil when
+  /// only a hole follows.
   private static func lastFrame(in file: Int32, beforeDataBehind offset: Int) -> Int? {
     let size = LogFrames.frameSize
     // A file system without support for holes reports that the whole file is written.

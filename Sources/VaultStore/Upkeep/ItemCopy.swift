@@ -91,8 +91,9 @@ struct ItemCopy {
     return result
   }
 
-  /// Reads from the source. Unless losses are tolerated, the source has failed from then on if a record there is not as
-  /// it was written: the fault must then be found, and the rest saved, in the source.
+  /// Reads from the source. If a record there is not as it was written, the source has failed from then on, because the
+  /// fault must be found there and the rest saved from there. A copy that tolerates losses does not make the source
+  /// fail.
   private func opening<R>(_ body: () throws(VaultError) -> R) throws(VaultError) -> R {
     toleratesLoss ? try body() : try source.noticing(body)
   }

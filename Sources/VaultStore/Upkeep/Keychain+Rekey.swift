@@ -106,7 +106,8 @@ extension Keychain {
     guard canBeReplaced else { throw .storage("a backup is being made") }
     guard case .none = transaction.state else { throw .storage("a change is being made") }
     guard bound.isSettled else { throw .storage("something that is sealed to the old keys is not written yet") }
-    // If both stores stay where they are, a check in progress reads their pages again from the start.
+    // The frozen pages are released. If the replacement fails, a check in progress reads the pages again from the
+    // start.
     pass?.thaw()
     other.pass?.thaw()
     let stand = try Database.closed(database.path)

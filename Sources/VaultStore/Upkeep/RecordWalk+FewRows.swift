@@ -2,8 +2,8 @@ import VaultCore
 import VaultModel
 
 /// The parts of the tables with few rows that a walk could not read. Each row that cannot be read is a finding of its
-/// own. The set that it would count towards, or the row that it stands for, is not compared with the hashes, because it
-/// would seem to be missing.
+/// own. The set in which such a row counts is not compared with the stored hashes, because the row would seem to be
+/// missing there.
 struct UnreadRows {
   private var tables: Set<AssociatedData.Table> = []
   private var places: Set<RecordSets.Place> = []

@@ -60,7 +60,8 @@ struct RecordWalk {
     }
   }
 
-  // Each walk collects the marks of its rows, because access to the sets costs as much as a small hash.
+  // Each walk collects the marks of its rows in sets of its own and merges them into `sets` at its end, because each
+  // access to `sets` costs as much as a small hash.
 
   private mutating func walkHeads(
     _ keychain: Keychain, _ left: inout Int, _ verification: inout Verification

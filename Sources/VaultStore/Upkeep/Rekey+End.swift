@@ -8,7 +8,7 @@ extension Rekey {
   ///
   /// Call this only right after ``step(records:)`` returned true. The rekey is over then.
   /// - Parameters:
-  ///   - record: fills the record with which the log of the new vault ends, and the log of no other. The record is
+  ///   - record: fills the last record of the new vault's log. The old vault's log never has this record. The record is
   ///     there as soon as the second store has its place, whatever fails after that.
   ///   - now: the time of that record, Unix seconds.
   /// - Throws: the reason why the end failed. The live keychain is then as it was, unless ``Keychain/isGone`` is true:

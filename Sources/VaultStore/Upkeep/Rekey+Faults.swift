@@ -1,7 +1,7 @@
 import VaultModel
 
-// The distinction of the store that is at fault when a rekey finds data that was not written so: the live store, which
-// has then failed, or the second store, which can be filled anew.
+// The decision which store is at fault when a rekey finds data that is not what was written: the live store, which has
+// then failed, or the second store, which can be filled anew.
 extension Rekey {
   /// Runs a part of the work. A fault of the second store is thrown as an error about the second store.
   ///

@@ -9,9 +9,9 @@ public import VaultModel
 /// number and size that an item keeps (``Keychain/keptVersions``, ``Keychain/keptBytes``). These need not be the
 /// latest: old records that were put back together still open.
 ///
-/// Nothing else that the damaged store says counts. Rows are given anew, in the order in which the items are found. If
-/// two items have the same name or the same identity, the item of the stronger class is saved, or else the one that is
-/// later according to its own head.
+/// For items, the salvage relies on nothing else in the damaged store. Rows are given anew, in the order in which the
+/// items are found. If two items have the same name or the same identity, the item of the stronger class is saved, or
+/// else the one that is later according to its own head.
 ///
 /// The second store is nobody's vault: it exists so that a backup can be made of ``target``, and ``remove(_:)`` deletes
 /// it. Both keychains have one owner, and all keys of the source must be in memory.

@@ -4,7 +4,8 @@ public import VaultModel
 public struct Verification: Hashable, Sendable {
   /// The findings in the order in which they were made, at most ``Finding/limit`` of them.
   public internal(set) var findings: [Finding] = []
-  /// The least number of further findings. When the list is full, an item with a fault is not searched for more.
+  /// A lower bound on the number of findings that are not listed: when the list is full, an item with a fault is not
+  /// searched for more.
   public internal(set) var omitted = 0
   /// The number of items without a fault in the classes that were checked completely.
   public internal(set) var unharmed = 0

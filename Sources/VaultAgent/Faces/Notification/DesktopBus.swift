@@ -31,7 +31,7 @@ internal import Glibc
     unsafe connection = made
   }
 
-  // A queued message was already written when it was sent, unless the bus does not read.
+  // No flush is needed: sd-bus writes each message when it is sent, unless the bus does not read.
   deinit { unsafe sd_bus_close_unref(connection) }
 
   /// Sends a method call; returns the number by which its reply is known.

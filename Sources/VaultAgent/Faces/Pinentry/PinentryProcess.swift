@@ -101,7 +101,7 @@ final class PinentryProcess {
   }
 
   private func send(_ line: String) throws(FaceError) {
-    // The earlier line would be taken for the answer to this one.
+    // A line that pinentry has sent without being asked would be taken for the answer to this line.
     if reader.hasMore { throw .unavailable("pinentry speaks unasked") }
     let deadline = Self.deadline(patience)
     var rest = Array(line.utf8)[...]

@@ -1,4 +1,4 @@
-/// The rows of a small table that goes by names, read directly from its pages.
+/// The rows of a small table with names as keys, read directly from its pages.
 ///
 /// To find a name in such a table, SQLite reads whole rows, even a row that somebody made megabytes long. So a page
 /// with such a row is kept from SQLite (`vault_guard_file`). Here each row is read by itself, and of a row that is too
@@ -61,7 +61,7 @@ struct NamedRows {
 }
 
 extension Database {
-  /// The rows of a table that goes by names, read from its pages. They are read once and kept until the next commit.
+  /// The rows of a table with names as keys, read from its pages. They are read once and kept until the next commit.
   func namedRows(_ tree: Schema.Tree) throws(VaultError) -> NamedRows {
     if let known = rowsByPages[tree.name] { return known }
     let file = try frozenPages()
