@@ -13,30 +13,35 @@ static inline int vault_bind_text_copy(sqlite3_stmt *s, int i, const char *p, in
     return sqlite3_bind_text(s, i, p, n, SQLITE_TRANSIENT);
 }
 
-/* Without its memory statistics SQLite takes no process-wide lock for each piece of memory. Before its first use. */
+/* Turns SQLite's memory statistics off, so that SQLite takes no process-wide lock for each allocation. Call this before
+   the first use of SQLite. */
 static inline int vault_sqlite_configure(void) { return sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0); }
 
-/* The functions of a file whose pages are looked at as they are read, and the file's own. */
+/* The state of a guarded file, whose pages are checked as they are read. `methods` replace the file's functions, and
+   `own` are the functions that SQLite gave it. */
 struct vault_guard {
     sqlite3_io_methods methods;
     const sqlite3_io_methods *own;
     int page;
     int longest;
-    /* Of a log: what is to be written in one piece, and where. */
+    /* For a log: the bytes that are gathered to be written in one piece (`count` bytes in a buffer of `room` bytes),
+       and their offset in the file. */
     unsigned char *gathered;
     int room, count;
     sqlite3_int64 start;
-    /* The result of such a write that failed, until SQLite has met it in a sync or writes there again. */
+    /* The error of such a write, and its offset. The error is kept until a sync reports it to SQLite, or until SQLite
+       writes at or before that offset again. */
     int failure;
     sqlite3_int64 lost;
-    /* Nonzero while the sync of a commit writes what is gathered and does not wait for the disk. */
+    /* Nonzero while the sync of a commit only writes the gathered bytes and does not wait for the disk. */
     int defers;
-    /* Nonzero while such a commit may not be on the disk yet. */
+    /* Nonzero while a commit that did not wait may not be on the disk yet. */
     int owed;
 };
 
-/* Whether a page of an index has a key that claims to be longer than `longest` bytes (sqlite.org/fileformat2.html, section
-   1.6). What does not lie in the page is left to SQLite, which refuses it (cell_size_check). */
+/* Returns 1 if a page of an index has a key that claims to be longer than `longest` bytes, and 0 otherwise
+   (sqlite.org/fileformat2.html, section 1.6). Cells outside the page are not checked here, because SQLite refuses them
+   (cell_size_check). */
 static inline int vault_page_overclaims(const unsigned char *page, int size, int longest) {
     int inner = page[0] == 2, count = page[3] << 8 | page[4];
     if (!inner && page[0] != 10) return 0;
@@ -57,9 +62,10 @@ static inline int vault_guarded_read(sqlite3_file *file, void *p, int n, sqlite3
     return code == SQLITE_OK && n == guard->page && vault_page_overclaims(p, n, guard->longest) ? SQLITE_CORRUPT : code;
 }
 
-/* Has the file refuse a page with a key that claims to be longer than `longest` bytes. SQLite believes a page of an index
-   how long its keys are, whatever SQLITE_LIMIT_LENGTH says: it reads so much into memory, and of 2 GiB it writes to where
-   there is none. The guard is the file's until that is closed; without an effect where there is no file. */
+/* Makes a read from the file fail with SQLITE_CORRUPT if the page has a key that claims to be longer than `longest`
+   bytes. SQLite trusts the length that a page of an index states for a key, whatever SQLITE_LIMIT_LENGTH says: it reads
+   that much into memory, and for a length of 2 GiB it writes outside the memory that it has. The guard must live until
+   the file is closed. If there is no file, the call has no effect. */
 static inline void vault_guard_file(sqlite3_file *file, struct vault_guard *guard, int page, int longest) {
     if (!file || !file->pMethods) return;
     guard->own = file->pMethods;
@@ -70,8 +76,8 @@ static inline void vault_guard_file(sqlite3_file *file, struct vault_guard *guar
     file->pMethods = &guard->methods;
 }
 
-/* Writes to the log, once the commit before it is on the disk: a log is read up to the first transaction that did not
-   get there whole, and nothing of another may lie behind that. */
+/* Writes to the log, after it has made sure that the commit before this write is on the disk. SQLite reads a log up to
+   the first transaction that is not there as a whole, so no part of a later transaction may follow that one. */
 static inline int vault_write_after_commit(sqlite3_file *file, const void *p, int n, sqlite3_int64 at) {
     struct vault_guard *guard = (struct vault_guard *)file->pMethods;
     if (guard->owed) {
@@ -107,7 +113,8 @@ static inline int vault_gathering_write(sqlite3_file *file, const void *p, int n
 
 static inline int vault_gathering_sync(sqlite3_file *file, int flags) {
     struct vault_guard *guard = (struct vault_guard *)file->pMethods;
-    /* Frames of before must not be taken for some of a log that begins anew: its header is on the disk first. */
+    /* If the log begins anew, SQLite must not take frames of the old log for frames of the new one. So the new header
+       must be on the disk first, and this sync waits for the disk. */
     int begins = guard->start == 0 && guard->count > 0;
     int code = vault_write_gathered(file);
     if (code == SQLITE_OK) code = guard->failure;
@@ -134,13 +141,14 @@ static inline int vault_gathering_size(sqlite3_file *file, sqlite3_int64 *size) 
 
 static inline int vault_gathering_close(sqlite3_file *file) {
     const sqlite3_io_methods *own = ((struct vault_guard *)file->pMethods)->own;
-    vault_write_gathered(file); /* Nothing of it was committed, or there would have been a sync. */
+    vault_write_gathered(file); /* No gathered byte belongs to a commit, because a commit ends with a sync. */
     file->pMethods = own;
     return own->xClose(file);
 }
 
-/* Has a guarded log put its writes together in `room` bytes of memory until it is synced or asked for: SQLite writes each
-   frame in two pieces, and a commit is nothing until its sync. */
+/* Makes a guarded log gather its writes in `room` bytes of memory. They are written once the log is synced, read,
+   truncated, measured or closed, or once a write does not follow the gathered bytes or does not fit. Larger writes are
+   good because SQLite writes each frame in two pieces, and safe because a commit does not count before its sync. */
 static inline void vault_gather_writes(sqlite3_file *file, struct vault_guard *guard, unsigned char *memory, int room) {
     if (!file || file->pMethods != &guard->methods) return;
     guard->gathered = memory;
@@ -165,15 +173,15 @@ static inline int vault_db_switch(sqlite3 *db, int option, int on) {
     return sqlite3_db_config(db, option, on, (int *)0);
 }
 
-/* The log beside the database, through SQLite's own descriptor; 0 when there is none yet. */
+/* Returns the log beside the database, as SQLite itself has it open; 0 if there is no log yet. */
 static inline sqlite3_file *vault_log(sqlite3 *db) {
     sqlite3_file *file = 0;
     sqlite3_file_control(db, "main", SQLITE_FCNTL_JOURNAL_POINTER, &file);
     return file && file->pMethods ? file : 0;
 }
 
-/* The system's error number behind the last failed operation on the log or the database file; 0 when there was none.
-   sqlite3_system_errno does not know of those that fail within a commit. */
+/* Returns the system's error number for the last failed operation on the log or the database file; 0 if none failed.
+   sqlite3_system_errno alone does not report operations that failed within a commit. */
 static inline int vault_db_system_error(sqlite3 *db) {
     sqlite3_file *file = vault_log(db);
     int number = 0;
@@ -182,7 +190,8 @@ static inline int vault_db_system_error(sqlite3 *db) {
     return number != 0 ? number : sqlite3_system_errno(db);
 }
 
-/* Fills n bytes from the log; *whole is 0 when it ends before that. */
+/* Reads n bytes from the log into p. Sets *whole to 1 if all n bytes were read, and to 0 otherwise. A log that ends
+   earlier is not an error. */
 static inline int vault_log_read(sqlite3 *db, void *p, int n, sqlite3_int64 at, int *whole) {
     sqlite3_file *file = vault_log(db);
     int code = file ? file->pMethods->xRead(file, p, n, at) : SQLITE_IOERR_SHORT_READ;
@@ -196,7 +205,7 @@ static inline int vault_log_sync(sqlite3 *db) {
     return file ? file->pMethods->xSync(file, SQLITE_SYNC_NORMAL | SQLITE_SYNC_DATAONLY) : SQLITE_OK;
 }
 
-/* How long the log is. */
+/* Stores the size of the log in *size; 0 if there is no log. */
 static inline int vault_log_size(sqlite3 *db, sqlite3_int64 *size) {
     sqlite3_file *file = vault_log(db);
     *size = 0;

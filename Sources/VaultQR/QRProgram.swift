@@ -42,7 +42,8 @@ public enum QRProgram {
     var none = rlimit(rlim_cur: 0, rlim_max: 0)
     unsafe setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none)
     _ = vault_set_not_dumpable()
-    // The program waits while the terminal takes no output, and would keep the secret for as long.
+    // This program ends together with `vault`. Otherwise it would wait, and keep the secret, for as long as the
+    // terminal takes no output.
     _ = vault_end_with_parent()
     // A closed pipe and a full file are reported as errors of write(2).
     signal(SIGPIPE, SIG_IGN)

@@ -25,8 +25,8 @@ public protocol WireValue: Sendable {
 struct Fields {
   private let object: Frame.Node?
   private let all: UInt64
-  /// One bit for each member that was read. A definition has far fewer fields than there are bits, so an object with
-  /// more members must have an unknown one among the first.
+  /// One bit for each of the first 64 members, set once the member was read. A definition has far fewer fields than
+  /// that, so an object with more members has an unknown one among the first 64.
   private var seen: UInt64 = 0
 
   init(_ frame: borrowing Frame, _ object: Frame.Node?) throws(ParameterError) {
@@ -36,7 +36,8 @@ struct Fields {
     all = count >= 64 ? .max : 1 << UInt64(count) - 1
   }
 
-  /// True if all members were read. No object has a key twice, so any further field is absent.
+  /// True if all members were read. All fields that were not read yet are then absent, because no object has a key
+  /// twice.
   private var isDone: Bool { seen == all }
 
   /// The value of `key`; nil if it is absent or null.

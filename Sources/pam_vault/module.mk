@@ -1,11 +1,12 @@
-# The PAM module: Embedded Swift, so that it loads into a login without a run-time library. It is no product of the
-# package, whose static standard library would come along.
+# Builds the PAM module in Embedded Swift, so that a login program can load it without a run-time library. The module is
+# not a product of the package, because that would link the package's static standard library into it.
 
 PAM_MODULE  := .build/pam/pam_vault.so
-# What a daemon finds in its environment is the client's rule, and what it keeps of its starter the daemon's own.
+# Two sources come from other modules: the client's rule for the environment of a daemon that it starts, and the
+# daemon's rule for the state that it must not keep from the process that started it.
 PAM_SOURCES := $(wildcard Sources/pam_vault/*.swift) Sources/VaultClient/DaemonVariables.swift \
   Sources/VaultProcess/Inheritance.swift
-# The strictness of Package.swift.
+# The same strict checks as in Package.swift.
 PAM_FLAGS   := -swift-version 6 -warnings-as-errors -strict-memory-safety \
   -enable-upcoming-feature InternalImportsByDefault -enable-upcoming-feature MemberImportVisibility \
   -enable-upcoming-feature ExistentialAny -enable-experimental-feature Embedded -wmo -Osize -parse-as-library
@@ -19,7 +20,8 @@ $(PAM_MODULE): $(PAM_SOURCES) .build/pam/DaemonPath.swift Sources/pam_vault/pam_
 
 build: $(PAM_MODULE)
 
-# Written only when it says something else, so that another PREFIX builds the module anew and the same one does not.
+# The file is written only if its content changes, so that make rebuilds the module after a change of PREFIX and not
+# otherwise.
 .build/pam/DaemonPath.swift: .build/pam/now
 	@echo '/// The directory of the installed daemon.' >$<
 	@echo 'let daemonPath: StaticString = "$(bindir)/vaultd"' >>$<

@@ -19,7 +19,8 @@ final class Answers {
   private var tries = 0
   /// The methods that have asked for a secret in this conversation.
   private var methods: Set<String> = []
-  /// The answer to a question that this program asked before the daemon repeated it.
+  /// The answer to the daemon's next question, if this program already has it: a secret that it asked for again after a
+  /// refusal, or a recovery code from an earlier conversation.
   private var held: SecretBuffer?
   /// The recovery code that was given last, kept until ``forgetCode()``.
   private var code: SecretBuffer?

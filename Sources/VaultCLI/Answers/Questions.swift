@@ -4,7 +4,8 @@ internal import VaultModel
 
 /// The daemon's questions, as the terminal shows them.
 enum Questions {
-  /// The beginnings of questions that say by themselves whose secret they mean.
+  /// The beginnings of questions that tell whose secret they ask for, so that they are shown without `vault:` before
+  /// them.
   private static let own = [
     "Vault password", "Current vault password", "New vault password", "Recovery code", "Password of the backup",
   ]

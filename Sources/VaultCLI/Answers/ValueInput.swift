@@ -15,7 +15,7 @@ struct ValueInput {
   /// False if an empty value would replace another one and nobody allowed that: the source of the value has probably
   /// failed.
   let mayBeEmpty: Bool
-  /// True if the item may turn out to be of another kind than `read(kind:)` is told, because nobody has named one.
+  /// True if nobody has named a kind, so that the item may get another kind than the one that `read(kind:)` is told.
   var isKindOpen = false
   /// True once a line break at the end was left out.
   private(set) var hasCutBreak = false
@@ -34,7 +34,7 @@ struct ValueInput {
   /// - Throws: also if the value is empty and must not be.
   mutating func read(kind: () throws(Failure) -> ItemKind) throws(Failure) -> SecretBuffer {
     var value = try given(kind)
-    // A program of another system that has nothing to give may write a byte order mark alone.
+    // A program from another system may write a byte order mark even if it has no text. Such input counts as empty.
     if !isExact, value.isByteOrderMark, try kind() != .blob { value.truncate(to: 0) }
     guard value.count > 0 || mayBeEmpty else {
       let input = file.map { $0 == "-" ? "standard input" : Printable.text($0) } ?? "standard input"

@@ -24,7 +24,7 @@ struct AuditItemCommand: ParsableCommand {
   private struct Reader: Hashable {
     let who: String
     let action: String
-    /// False for a count of uses for which the log does not name the items.
+    /// False if the log only counted these uses and does not tell which items they were of.
     let isCertain: Bool
   }
 
@@ -175,7 +175,8 @@ struct AuditItemCommand: ParsableCommand {
 }
 
 extension Wire.AuditEntry {
-  /// True if the entry is a count of accesses beyond the subject's part of the log, without further details.
+  /// True if the entry only counts accesses, without further details, because the subject had used up its share of the
+  /// log.
   var isOnlyCounted: Bool { count != nil && of == nil }
 
   /// True for a count of accesses that may be about any item. Earlier versions put the subject where other entries name

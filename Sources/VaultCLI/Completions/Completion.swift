@@ -23,7 +23,9 @@ struct Completion {
   private let typed: TypedWords
   private let source: CompletionSource
 
-  /// Prints the offers. Prints nothing else, whatever goes wrong.
+  /// Prints the offers. Prints nothing else, whatever goes wrong with them.
+  ///
+  /// - Throws: ``Failure`` if the arguments are not those of a completion script, or the output cannot be written.
   static func print(_ arguments: ArraySlice<String>) throws(Failure) {
     let arguments = Array(arguments)
     guard arguments.count >= 2, arguments[0] == "--" else {
@@ -46,7 +48,7 @@ struct Completion {
 
   /// Returns the offers; nil if the shell must offer files.
   ///
-  /// Texts that a terminal would not show as they are are left out: nobody could tell what they complete.
+  /// A text that a terminal would not show unchanged is left out: nobody could tell what it completes.
   func offers() -> [Offer]? {
     guard let all = all() else { return nil }
     return all.filter { $0.text.utf8.starts(with: word.utf8) && Printable.isPlain($0.text) }

@@ -1,7 +1,8 @@
 internal import VaultModel
 internal import VaultWire
 
-/// The line of a file that is a vault's public key, or a value that was sealed to one. Other lines may surround it.
+/// The one line of a file that holds a vault's public key or a value sealed to such a key. The file may have other
+/// lines before and after it.
 enum DepositLine {
   /// The most bytes of a file with a key and of a file with a sealed value. The longest sealed value is 1 MiB in
   /// base64.

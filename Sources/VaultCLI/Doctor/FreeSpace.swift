@@ -5,7 +5,7 @@ struct FreeSpace {
   /// The number of bytes below which a person should free some space.
   static let low = 16 << 20
   let bytes: Int
-  /// True if the daemon keeps room for deletions aside, as it does if there is enough.
+  /// True if the daemon has reserved some room for deletions, which it does only if there is enough free space.
   let isRoomKept: Bool
 
   /// Nil if the free space cannot be determined.

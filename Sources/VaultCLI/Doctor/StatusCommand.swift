@@ -22,7 +22,7 @@ struct StatusCommand: ParsableCommand {
     for line in StatusCommand.lines(status, now: Int64(time(nil)), system: isSystem) { try Output.line(line) }
   }
 
-  /// The state of the user's vault while no daemon runs: nobody has its keys.
+  /// Describes the state of the user's vault while no daemon runs, so that nobody has the vault's keys.
   static func absent() -> Failure {
     if let problem = Daemon.settingsProblem() {
       return Failure(
@@ -85,7 +85,7 @@ struct StatusCommand: ParsableCommand {
     return place + "; offers \(keys)" + (agent.added > 0 ? " and \(agent.added) of ssh-add" : "")
   }
 
-  /// Describes an agent: its process, its faces and the start of its attendance.
+  /// Describes an agent: its process, the ways in which it asks (its faces), and the time at which it began to attend.
   private static func text(_ agent: Wire.Agent, now: Int64) -> String {
     let user = agent.user.map { Printable.text($0) } ?? "uid \(agent.uid)"
     let unit = agent.unit.map { " (\(Printable.text($0)))" } ?? ""

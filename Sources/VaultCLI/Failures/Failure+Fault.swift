@@ -93,7 +93,7 @@ extension Failure {
     }
   }
 
-  /// Describes a refusal to read a key that nobody reads.
+  /// Describes the refusal to return a key that is never read.
   ///
   /// - Parameter use: the key's use; nil if the caller may not know it.
   init(neverRead name: String, use: KeyUse?) {
@@ -131,7 +131,8 @@ extension Failure {
       self.init(.invalid, "the recovery code is mistyped: its checksum does not match", "check it and type it again")
     case .methodUnavailable(let method, let reason, let advice):
       let text = Hint.text(Sentence.joined(reason, advice))
-      // The vault's methods say nothing about a backup's, and advice from the daemon is enough.
+      // If the daemon gave advice, that is enough. The status lists the vault's methods only, which say nothing about
+      // the methods of a backup.
       let advice = advice == nil ? "see \(Hint.vault("status"))" : nil
       self.init(.configuration, "\(Printable.quoted(method)) cannot be used: \(text)", advice)
     case .accountExpired(let reason):

@@ -131,7 +131,7 @@ struct Mistake {
     return (nearest.isEmpty ? names.filter { Self.otherWords[$0]?.contains(typed) == true } : nearest).map { "--" + $0 }
   }
 
-  /// The ways to what other programs do by a command of that name.
+  /// Commands that other programs have and `vault` lacks, each with the way to do the same with `vault`.
   private static let otherCommands = [
     "import": "items of another program come in through \(Hint.vault("set --batch")); see `vault help set`",
     "export":

@@ -140,7 +140,8 @@ final class NewFile {
   /// Sets the final mode, then waits until all of the file is on the disk.
   func sync() throws(Failure) {
     var status = stat()
-    // The process's umask may have taken rights away. Some file systems have no modes, and 0600 is then a wish.
+    // The process's umask may have removed permissions. Some file systems have no modes: a mode that cannot be set
+    // there is an error, except for 0600.
     let isRight = unsafe fstat(descriptor, &status) == 0 && status.st_mode & 0o7777 == mode
     if !isRight, fchmod(descriptor, mode) != 0, mode != 0o600 {
       throw Self.failure("set the mode of \(path)", errno)

@@ -48,7 +48,7 @@ enum GitHelper: CredentialHelper {
         if let entry { try answer.add(entry, item.attributes[authtype]) }
         if let refresh { try answer.add("oauth_refresh_token", refresh.bytes) }
       } catch {
-        // An item that cannot be sent does not stand before the other users of the host.
+        // An item that cannot be sent must not keep git from the items of the host's other users.
         if let unusable { Output.note(unusable.message) }
         unusable = error
         continue

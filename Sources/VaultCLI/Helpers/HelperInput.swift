@@ -12,8 +12,8 @@ enum HelperInput {
     try FileInput.readAll(STDIN_FILENO, limit: limit, name: "standard input")
   }
 
-  /// Reads the lines up to an empty line or the end. A program that keeps its end open and waits may never end the
-  /// input.
+  /// Reads the lines up to an empty line or the end of the input. The other program may keep its end of the pipe open
+  /// while it waits for the answer, so the empty line must be enough.
   static func paragraph() throws(Failure) -> SecretBuffer {
     var text = SecretBuffer(capacity: 4096)
     var searched = 0

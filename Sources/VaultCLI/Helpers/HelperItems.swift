@@ -72,7 +72,7 @@ struct HelperItems {
   /// Returns the name of the item that is already stored for a place, under any spelling of it.
   ///
   /// - Parameter name: returns the item's name for a spelling.
-  /// - Returns: nil if no item is stored.
+  /// - Returns: nil if no item is stored; the name for the spelling as written if the caller may not find that item.
   func stored(_ spelling: URLSpelling, _ name: (String) -> String) throws(Failure) -> String? {
     let names = spelling.all.map(name)
     do throws(Failure) {

@@ -6,7 +6,7 @@ internal import VaultWire
 enum CarriedForm {
   /// A line of the message.
   case line
-  /// A line of a message in JSON.
+  /// One line of text, as a string in JSON.
   case textLine
   /// Text, as a string in JSON.
   case text

@@ -118,8 +118,8 @@ struct RemoveCommand: ParsableCommand {
     }
   }
 
-  /// The same failure; if not even the room for deleting is left, with what helps. On a disk that was always small,
-  /// no room was kept for it.
+  /// The same failure; with advice, if the disk does not even have the room that deleting needs. If the disk always had
+  /// little room, none was reserved for deletions.
   private static func withoutRoom(_ failure: Failure) -> Failure {
     guard failure.event.hasPrefix(StoreProblem.diskFull) else { return failure }
     return Failure(

@@ -67,7 +67,7 @@ enum Output {
   private static let terminalPart = 256
 
   /// Waits until what was written has been taken: until a file is on the disk, and until the reader of a pipe has read
-  /// everything. A reader that takes longer than ten seconds is believed to read on.
+  /// everything. After ten seconds, this function assumes that the reader will read the rest, and returns.
   ///
   /// - Throws: the failure if the file cannot be written, or if the reader has closed the pipe before its end.
   static func awaitTaken(_ descriptor: Int32 = STDOUT_FILENO) throws(Failure) {

@@ -15,7 +15,7 @@ enum Sizes {
     return bytes
   }
 
-  /// A size in bytes for a person, in the largest unit of which there is exactly one, or at least two.
+  /// A size in bytes for a person. The unit is the largest one for which the size is exactly 1, or at least 2.
   static func text(_ bytes: Int) -> String {
     for (unit, size) in [("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)]
     where bytes >= 2 * size || bytes == size {

@@ -55,7 +55,8 @@ enum Times {
     }
   }
 
-  /// Checks an expiry that applies to many items, so that nobody is asked whether it is intended.
+  /// Checks the expiry of an item in a batch. Nobody is asked whether an expiry in the past is intended: it is refused
+  /// unless `allowsPast` is true.
   static func checkedExpiry(_ time: Int64, allowsPast: Bool) throws(ValueError) -> Int64 {
     guard time <= Timestamp.last else {
       throw ValueError(reason: "that is after the year 9999; Unix time is a number of seconds")

@@ -9,7 +9,7 @@ extension Keyboard {
   private static let kernelLine = 4095
 
   /// Asks, and reads lines up to control-D on an empty one; nil if there is no text before that. Each line keeps its
-  /// line break. If typed text does not show, control-D also ends a line and the text with it.
+  /// line break. If typed text does not show, control-D ends the text even in the middle of a line.
   ///
   /// Typed text is kept if the program is stopped and continues.
   /// - Parameter limit: the most bytes of the text.

@@ -3,7 +3,7 @@ internal import Glibc
 
 /// The descriptor to which the handler writes the number of the signal.
 ///
-/// It is a plain number that is set before the handler is installed, and that only the handler reads.
+/// It is a plain number. Each pipe sets it before it installs the handler, and restores the earlier number at its end.
 nonisolated(unsafe) private var signalPipeEnd: Int32 = -1
 
 /// Turns the signals that would end or stop the program into bytes that can be polled, while a terminal must be

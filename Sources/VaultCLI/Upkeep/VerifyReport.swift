@@ -33,8 +33,8 @@ struct VerifyReport {
     return lines.joined(separator: "\n") + "\n"
   }
 
-  /// A warning on items whose class as a whole is not the latest: records that open and belong together may still be
-  /// older ones.
+  /// A warning about the classes whose records, as a whole, are not the ones that were last written: any record in them
+  /// may be older, even if it opens and fits the others.
   private var caveat: String {
     result.changed.isEmpty ? "" : "; any item of class \(list(result.changed)) may be an older copy of itself"
   }

@@ -69,7 +69,7 @@ struct ReceiptReport {
 
   /// Writes the receipts, the latest first.
   func write(json: Bool) throws(Failure) {
-    // A count that is not written yet is the latest, and has no number.
+    // An entry without a number is a count that is not in the log yet, so it is the latest.
     func place(_ number: Int) -> Int { number > 0 ? number : .max }
     let words = words.values.sorted { place($0.entry.number) > place($1.entry.number) }
     if json {

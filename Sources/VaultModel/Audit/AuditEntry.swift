@@ -55,8 +55,8 @@ public struct AuditEntry: Hashable, Sendable {
   public var repeats: Repeats?
   /// True if equal events after this entry were counted, so that a later entry may report repetitions of this one.
   public var isCounted = false
-  /// The subject whose part of the log the entry took, if the caller does not determine it: a member of a group does
-  /// not tell which of its groups gave it access.
+  /// The subject whose share of the log this entry uses up; nil if the caller alone determines that subject. A caller
+  /// in several groups, for example, does not tell which of its groups gave it access.
   public var subject: Subject?
 
   public init(

@@ -30,7 +30,7 @@ public enum DepositObstacle: UInt8, CaseIterable, Sendable {
   case invalid = 14
   /// The item cannot be read.
   case unreadable = 15
-  /// As many boxes were taken in as the vault remembers.
+  /// The vault has taken in as many deposits as it remembers, from all callers or from this one.
   case tooMany = 16
   /// The item's key is never read, and only a generated key may take its place.
   case neverRead = 17

@@ -104,7 +104,7 @@ public struct ItemChange: Hashable, Sendable {
   }
 
   /// Checks that a never-read item is a key that the vault generated or copied, for a use in which nobody outside the
-  /// vault needs the key itself: its public half or its codes suffice.
+  /// vault needs the key itself: its public half or its keyed hashes suffice. One-time codes are no such use.
   ///
   /// - Parameter use: The use of the new item.
   /// - Throws: ``ValueError`` if it is something else.

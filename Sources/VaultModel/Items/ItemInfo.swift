@@ -22,7 +22,7 @@ public struct VersionInfo: Hashable, Sendable {
 public struct Trashed: Hashable, Sendable {
   /// The time of the deletion, Unix seconds.
   public var time: Int64
-  /// The age of the store's trash at that moment, in seconds.
+  /// The age of the trash of the item's access class at that moment, in seconds.
   public var age: Int64
   /// The number of the deletion, which the store uses only once: a later deletion has a higher number, whatever the
   /// clock says. 0 if an earlier program deleted the item.

@@ -98,7 +98,8 @@ public struct ItemName: Hashable, Comparable, Sendable, CustomStringConvertible 
 }
 
 extension Hasher {
-  /// Adds a text as its bytes, because any number of texts with other bytes can be equal to it.
+  /// Adds the bytes of a text. The hash of the `String` itself would be the same for all texts that Swift considers
+  /// equal, and any number of texts with different bytes can be equal.
   mutating func combine(bytesOf text: String) {
     let bytes = text.utf8.span
     // The bytes are lent for the call.

@@ -65,7 +65,7 @@ public struct Policy: Hashable, Sendable {
     self.isNeverRead = isNeverRead
   }
 
-  /// True for a right that nobody has on such an item: no grant gives it, and no administrator has it.
+  /// True for a right that nobody has on an item with this policy: no grant gives it, and no administrator has it.
   public func withholds(_ right: Right) -> Bool {
     guard isNeverRead else { return false }
     return switch right {

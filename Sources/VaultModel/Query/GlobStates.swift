@@ -11,7 +11,8 @@ struct GlobStates: Hashable, Sendable {
   private var arriving: [UInt64]
   /// The characters that stand for themselves in the pattern, sorted, without `/`.
   private let scalars: [Unicode.Scalar]
-  /// The states kept by a character other than `/` and, below, those kept by `/`.
+  /// The states that stay if a character other than `/` follows; the next property holds those that stay if `/`
+  /// follows.
   private var staying: [UInt64]
   private var stayingAcross: [UInt64]
 

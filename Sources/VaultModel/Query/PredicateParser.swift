@@ -34,7 +34,8 @@ struct PredicateParser {
     }
   }
 
-  /// The question whether another key was meant, if an attribute is compared as only other keys are; empty otherwise.
+  /// A suggestion of a similar key of times or numbers, if an attribute was compared with an operator that only such
+  /// keys have; empty if there is none.
   private func nearest(_ subject: TextSubject) -> String {
     guard case .attribute = subject else { return "" }
     let known = TimeSubject.allCases.map(\.rawValue) + NumberSubject.allCases.map(\.rawValue)

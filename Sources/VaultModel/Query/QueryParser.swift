@@ -139,7 +139,8 @@ struct QueryParser {
 }
 
 extension Glob {
-  /// Makes the pattern in a query or, if `isContained`, a pattern that finds it anywhere.
+  /// Makes the pattern that a word of a query spells or, with `isContained`, a pattern that finds that word anywhere in
+  /// a text.
   init(_ word: QueryParser.Word, isContained: Bool = false) throws(QueryError) {
     guard word.text.utf8.count <= Glob.maximumBytes else {
       throw QueryError(position: word.position, reason: "the pattern is longer than \(Glob.maximumBytes) bytes")

@@ -73,8 +73,9 @@ public enum SearchArea: Hashable, Sendable {
     }
   }
 
-  /// A number that identifies the area in the position of a search: 64-bit FNV-1a of its text. If two areas have the
-  /// same number, a continued search looks at some of its matches again, or misses some.
+  /// A number that identifies the area in the position from which a search continues: the 64-bit FNV-1a hash of its
+  /// text. If two areas of a search have the same number, the continued search looks at some matches again, or misses
+  /// some.
   public var key: UInt64 {
     var hash: UInt64 = 0xCBF2_9CE4_8422_2325
     func add(_ text: String, _ kind: UInt8) {

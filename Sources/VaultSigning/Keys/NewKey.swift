@@ -55,8 +55,8 @@ public enum NewKey {
     }
     let order = try unsafe Expression { out in unsafe vault_rsa_order(out, Int32(bits)) }
     let pair = try unsafe Expression { out in unsafe gcry_pk_genkey(out, order.handle) }
-    // The private half has its own list; both halves have n and e. libgcrypt's u is the inverse of its first prime
-    // modulo its second, so p and q are exchanged.
+    // `pair` has a list for each half of the key. Both lists have n and e; only the private one has d, p, q and u.
+    // libgcrypt's u is the inverse of its first prime modulo its second, so p and q are exchanged.
     let key = RSASecret(
       n: try pair.secretNumber("n"), e: try pair.secretNumber("e"), d: try pair.secretNumber("d"),
       p: try pair.secretNumber("q"), q: try pair.secretNumber("p"), qInv: try pair.secretNumber("u"))

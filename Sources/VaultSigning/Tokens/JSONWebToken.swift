@@ -55,7 +55,8 @@ public struct JSONWebToken: ~Copyable, Sendable {
   /// - Parameters:
   ///   - keyID: The key's name for verifiers, as in the key set where they find the key; nil for none.
   ///   - payload: The claims, as in ``TokenClaims/payload``.
-  ///   - sign: Returns the signature of a message. The array is wiped if it is not kept elsewhere.
+  ///   - sign: Returns the signature of a message. The returned array is wiped after use, unless something else still
+  ///     refers to it.
   /// - Throws: The errors of `sign`.
   public static func make(
     algorithm: Algorithm, keyID: String?, payload: [UInt8], sign: (RawSpan) throws(SigningError) -> [UInt8]

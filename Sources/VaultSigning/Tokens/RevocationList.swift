@@ -16,7 +16,8 @@ public struct RevocationList: Sendable {
     let identifier: String
     /// The time at which the token expires.
     var expiresAt: Int64
-    /// The age of the list's class from which the entry can be removed; nil if not set yet.
+    /// The age of the list's access class, as in ``RevocationList/drop(expiredBy:age:)``, from which the entry can be
+    /// removed; nil if it is not set yet.
     var age: Int64? = nil
   }
 

@@ -231,7 +231,7 @@ extension Keychain {
         publicKey: publicKey)
     } catch {
       bound.audit = consume before
-      throw .corrupt("the public key is none")
+      throw .corrupt("the public key is invalid")
     }
     let row = end.row + 1
     switch chain.origin {

@@ -180,7 +180,7 @@ extension Keychain {
         throw .corrupt("the seed of an audit chain does not open")
       }
     }
-    do throws(CryptoError) { try chain.seal(seed, to: publicKey) } catch { throw .corrupt("the public key is none") }
+    do throws(CryptoError) { try chain.seal(seed, to: publicKey) } catch { throw .corrupt("the public key is invalid") }
     guard chain.origin == .continued || chain.mac == .none || source.isRight(chain, row.row) else {
       throw .corrupt("a chain of the audit log was begun by somebody else")
     }

@@ -60,7 +60,7 @@ extension Keychain {
         let mac = box.withSpan { DepositMAC.make(place, row: row, publicKey: publicKey, tag, sealed: $0, key: key) }
         return DepositRow(
           row: row, id: id, accessible: accessible, state: .waiting, depositor: tag.bytes, sealed: mac.array + box)
-      } catch { throw .corrupt("the public key is none") }
+      } catch { throw .corrupt("the public key is invalid") }
     }
   }
 

@@ -9,8 +9,8 @@
 public struct Frame: ~Copyable, Sendable {
   /// The maximum depth to which objects and arrays may nest, including the message itself.
   public static let maximumDepth = 16
-  /// The highest number of keys and values of a frame: more than a call, or a page of the largest possible items, has,
-  /// and few enough to be read within some milliseconds.
+  /// The highest number of keys and values of a frame. No call and no page of the largest possible items has so many,
+  /// and a frame with so many is read within some milliseconds.
   public static let maximumValues = 1 << 15
   /// The highest number of members of one object. The largest objects of the interface are the attributes of an item.
   public static let maximumMembers = 256

@@ -8,9 +8,10 @@ extension Span<UInt8> {
     var at = start
     while at < count {
       let word = at <= count - 8 ? word(at: at) : lastWord(from: at)
-      // The top bit of a byte in `odd` is set if the byte is not ASCII, if subtracting 0x20 from it or 1 from its
-      // difference to a quote or a backslash borrows, or if adding 1 to it gives 0x80. A carry or borrow can falsify
-      // the bit of a byte after such a byte, but never that of the first.
+      // The top bit of a byte in `odd` is set in four cases: the byte is not ASCII; it is below 0x20, so that
+      // subtracting 0x20 borrows; it is a quote or a backslash, so that its XOR with that character is 0 and
+      // subtracting 1 borrows; or it is 0x7F, so that adding 1 gives 0x80. A carry or borrow can give a wrong bit to a
+      // byte after such a byte, but the first set bit is always right.
       let ones: UInt64 = 0x0101_0101_0101_0101
       let odd =
         word | (word &- ones &* 0x20) | ((word ^ ones &* 0x22) &- ones) | ((word ^ ones &* 0x5C) &- ones)

@@ -1,14 +1,15 @@
 internal import VaultModel
 internal import VaultWire
 
-/// A new template that renders to another program's text: that text, with the actions in place of their values.
+/// A new template, made from another program's text by putting the template's actions in place of their values. It
+/// renders to exactly that text.
 struct Adoption: ~Copyable {
   /// The reason why a text is not adopted into a template.
   struct Refusal: Error, Equatable {
     let reason: String
   }
 
-  /// The most bytes after `{{` that identify an occurrence of it; fewer if `}}` or the end of the line comes first.
+  /// The most bytes after a `{{` by which it is told from other ones; fewer if `}}` or the end of the line comes first.
   private static let known = 64
 
   /// The text of the new template.

@@ -7,7 +7,8 @@ struct AwaitedValues {
     var values: [Int] = []
     /// The number of values that were found.
     var found = 0
-    /// The number of values before the last one that differs in kind from the one before it.
+    /// The index of the last value whose kind differs from that of the value before it; 0 if all values are of one
+    /// kind.
     var lastChange = 0
 
     /// The first value that was not found.
@@ -31,7 +32,7 @@ struct AwaitedValues {
 
   /// - Parameters:
   ///   - values: the numbers of the values.
-  ///   - kinds: for each number, a number that all actions have in common that insert the same.
+  ///   - kinds: the kind of each value, by its number. Actions that insert the same text have the same kind.
   init(
     _ values: [Int], kinds: [Int], _ contexts: borrowing ContextIndex, _ places: [Range<Int>], in rendered: RawSpan
   ) {

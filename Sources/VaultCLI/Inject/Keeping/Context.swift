@@ -11,8 +11,9 @@ enum Context {
   /// The number of compared bytes that suffices if no word is among them, as in a list of lists.
   private static let enough = 16
 
-  /// Calls `add` with each byte of the text before a place as it is compared: without blanks, the nearest byte first.
-  /// The text reaches back to a separator or the beginning of a line, as soon as it holds a word.
+  /// Calls `add` with each byte of the text before a place that is compared: without blanks, the nearest byte first.
+  /// Going back, the text ends at the first separator or beginning of a line by which it holds a word or ``enough``
+  /// bytes.
   ///
   /// - Returns: true if the text counts only where it stands apart: at the beginning of a text, or after a blank or
   ///   separator.

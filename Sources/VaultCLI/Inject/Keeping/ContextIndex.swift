@@ -1,6 +1,6 @@
 internal import VaultWire
 
-/// The texts before values, sorted so that those that stand before a place are found without a look at each.
+/// The texts before values, sorted so that a search for the texts before a place need not look at every text.
 struct ContextIndex: ~Copyable {
   /// A text before one or more values; see ``Context/forEachByte(before:in:_:)``.
   private struct Entry {
@@ -9,7 +9,7 @@ struct ContextIndex: ~Copyable {
     let isApart: Bool
   }
 
-  /// The bytes of all texts, which may be parts of other values.
+  /// The bytes of all texts. They may include parts of other values, so they lie in memory that wipes itself.
   private let bytes: SecretBuffer
   private let entries: [Entry]
   /// The range of the entries that begin with each byte.
@@ -44,7 +44,8 @@ struct ContextIndex: ~Copyable {
     (self.entries, self.firsts, self.numbers) = (entries, firsts, numbers)
   }
 
-  /// Compares the bytes, and then whether the texts count only apart. The result is below, at or above zero.
+  /// Compares the bytes of two texts; if these are equal, a text that counts only where it stands apart comes last. The
+  /// result is below, at or above zero.
   private static func order(_ one: Entry, _ other: Entry, _ bytes: RawSpan) -> Int {
     let span = Span<UInt8>(_bytes: bytes)
     for offset in 0..<min(one.bytes.count, other.bytes.count) {

@@ -12,12 +12,13 @@ struct FileMark {
 
   /// True if there is a mark, whatever it says, and the keeper has written the file once.
   let exists: Bool
-  /// The file that the keeper was about to write, and the keeper's own file that it was to displace.
+  /// The identities of the keeper's own files: of the one that it was about to write, and of the one that this write
+  /// was to replace.
   var files: [FileIdentity]
   /// The temporary names of the files that the keeper made. After an exchange of names, such a name belongs to the
   /// displaced file.
   var parts: [Part]
-  /// The paths beside the template that a write of the template may have left.
+  /// The paths beside the template at which an interrupted write of the template may have left a file.
   var others: [String]
   /// True if the command must still run for what was written.
   var isOwed: Bool
@@ -29,8 +30,8 @@ struct FileMark {
   /// A temporary name in the folder.
   struct Part: Equatable {
     let name: String
-    /// The inode number of the keeper's own file with that name, while the file is incomplete and has had no other
-    /// name.
+    /// The inode number of the file with that name, if the keeper is to remove the file: its own file that is
+    /// incomplete and has had no other name, or a file that could not be removed so far.
     var begun: UInt64?
   }
 

@@ -136,7 +136,8 @@ extension Keeper {
   /// Reports a text that a program made from a rendering, and lets the template adopt it if that is allowed.
   ///
   /// - Parameters:
-  ///   - known: the rendering from which the text was made; or the error, which may pass, that hides it for now.
+  ///   - known: the rendering from which the text was made; or the error, which may pass, because of which that
+  ///     rendering cannot be determined now.
   ///   - last: the rendering to compare with after such an error.
   /// - Returns: the rendering if the template adopted the text; nil otherwise.
   private func tell(of present: PresentFile, _ known: Result<Wanted, Failure>, or last: Wanted) -> Wanted? {
@@ -164,7 +165,7 @@ extension Keeper {
     self.obstacle = obstacle?.reason
     tryAgain(after: obstacle)
     if isHeld, !isAdopted, let wanted {
-      // The file is to hold the due versions, which may be others.
+      // The report is about the versions that are due, which may differ from those in the text.
       sayHeld(wanted, present)
     } else if isAdopted {
       // An earlier receipt may have reported a value as gone.
@@ -311,7 +312,7 @@ extension Keeper {
 
   // MARK: What a person is to see to
 
-  /// Reports files that have appeared under names that nobody chose, and updates the notice once they are gone.
+  /// Reports files that were left under temporary names, and updates the notice once they are gone.
   func tellLeftovers() {
     let own = file.ownLeftovers
     let paths = Set(file.leftovers + own)

@@ -63,11 +63,11 @@ final class Keeper {
   var nextLook: Int?
   /// The milliseconds before that look.
   var lookPause = Keeper.firstLook
-  /// The paths of files under names that nobody chose, as last reported.
+  /// The paths of files that were left under temporary names, as last reported.
   var leftovers: Set<String> = []
   /// True if a command must still run that an earlier keeper owed.
   private var isOwed = false
-  /// The time of the next attempt to record that, on the clock of ``Moment``; nil unless the last one failed.
+  /// The time of the next ``recordOwed()``, on the clock of ``Moment``; nil unless the last one failed.
   private var owing: Int?
   private var owingPause = RetryPause()
   /// True if a displaced file lay beside the output at the last look.
@@ -115,7 +115,7 @@ final class Keeper {
         signals.stop()
         throw error
       }
-      // The files are looked at in both ways each time.
+      // Both checks run each time: `||` would skip the second one.
       let (isTold, isSeen) = (files.take(), files.lookIfDue())
       if isTold || isSeen || nextLook.map({ $0 <= Moment.now() }) ?? false { look() }
       if let due = adoption, due <= Moment.now() { adoptAgain() }
@@ -286,7 +286,7 @@ final class Keeper {
     isOwed = false
   }
 
-  /// Notes that the file holds the due versions again, as far as the file is the keeper's.
+  /// Notes that no due version is missing from the file any more.
   ///
   /// - Parameter isNew: true if the file held something else when it was last right.
   func isNoLongerHeld(isNew: Bool = false) {

@@ -57,7 +57,7 @@ final class KeeperReport {
     Output.note("\(Printable.text(output)): \(what) lies in \(Printable.text(aside))", .none)
   }
 
-  /// The kinds of files under a name that nobody chose.
+  /// The kinds of files that were left under temporary names.
   enum Leftover: String {
     /// Another program's text, left because a write was undone or interrupted.
     case foreign = "the text of another program"

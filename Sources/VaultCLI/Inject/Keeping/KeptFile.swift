@@ -76,7 +76,7 @@ struct KeptFile {
     Self.exists(asidePath)
   }
 
-  /// The paths of other programs' texts under names that nobody chose, left because a write was undone.
+  /// The paths of other programs' texts that were left under temporary names because a write was undone.
   var leftovers: [String] { leftParts.map { path(of: $0.name) }.filter(Self.exists) }
   /// The paths of the keeper's own files that could not be removed so far.
   var ownLeftovers: [String] { ownParts.map { path(of: $0.name) }.filter(Self.exists) }

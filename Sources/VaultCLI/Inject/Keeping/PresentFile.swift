@@ -63,7 +63,8 @@ final class PresentFile {
   /// Returns true if the file holds exactly these bytes.
   func holds(_ content: borrowing SecretBuffer) -> Bool { isReadable && text.isEqual(to: content) }
 
-  /// Returns true if both hold the same bytes, and no more may come to this one.
+  /// Returns true if both hold the same bytes, and no more may come to this one. Files that are not readable are
+  /// compared by their identity.
   func isSame(as other: PresentFile) -> Bool {
     if hasWriter { return false }
     return other.isReadable ? holds(other.text) : !isReadable && identity == other.identity

@@ -36,8 +36,8 @@ struct SqueezedText: ~Copyable {
     self.origins = origins
   }
 
-  /// Returns the place of some bytes in the original text. The place ends after the first byte of the last one's
-  /// spelling.
+  /// Returns the place of some squeezed bytes in the original text. If the last of them is spelled there with several
+  /// bytes, only the first of these belongs to the place.
   func origin(of place: Range<Int>) -> Range<Int> {
     Int(origins[place.lowerBound])..<Int(origins[place.upperBound - 1]) + 1
   }

@@ -7,7 +7,7 @@ final class BatchCall {
   private var batch = Batch()
   /// The line number of each item.
   private var lines: [Int] = []
-  /// The number of the items' folders and attributes, including replaced ones; and the bytes of these and of the names.
+  /// The counts for the limits ``CallLimits/tags`` and ``CallLimits/text`` over all items; see ``weight(of:)``.
   private var tags = 0
   private var text = 0
 

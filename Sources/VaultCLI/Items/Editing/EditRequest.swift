@@ -64,7 +64,8 @@ struct EditRequest {
   ) -> SecretBuffer {
     let hasNewMark = text.withBytes { $0.hasByteOrderMark } && !old.withBytes { $0.hasByteOrderMark }
     var value = text.withBytes { SecretBuffer(copying: $0.extracting(droppingFirst: hasNewMark ? 3 : 0)) }
-    // An empty text that may have several lines does not show how the value should end.
+    // If the old value is empty and its kind may have several lines, nothing tells whether a line break at the end
+    // belongs to the new value.
     guard old.count > 0 || kind?.hasOneLine == true, old.finalBreak == 0 else { return value }
     value.truncate(to: value.count - value.finalBreak)
     return value

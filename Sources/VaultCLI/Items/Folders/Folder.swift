@@ -7,7 +7,7 @@ struct Folder: Equatable {
   /// The beginning of the items' names, with the slash at its end.
   let prefix: String
 
-  /// Nil if the text does not end with a slash and so names an item.
+  /// Nil if the text does not end with a slash and so names an item, and for a slash alone.
   init?(_ text: String) {
     guard text.utf8.last == UInt8(ascii: "/"), text.utf8.count > 1 else { return nil }
     prefix = text

@@ -50,7 +50,7 @@ struct SetRequest {
   /// Stores the item's details, and the value that the daemon generates, if one is wanted.
   private func storeWithoutValue(_ session: Session) throws(Failure) -> Wire.SetReply {
     if command.keepValue { try checkIsThere(session) }
-    // The daemon would speak of the made value, which nobody gave.
+    // This check comes before the daemon's own, whose message would be about a value that nobody gave.
     if let style = command.generator.generate, style.isKey || command.use != nil, let use = (try? use(session)) ?? nil,
       !GeneratedStyle.keys(for: use).contains(style)
     {

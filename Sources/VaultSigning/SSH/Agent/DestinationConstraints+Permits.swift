@@ -35,8 +35,8 @@ extension DestinationConstraints {
       throw AgentRefusal("the login is for another session than the connection is bound to")
     }
     guard let hostKey = authentication.hostKey else {
-      // On the first hop the session is sufficient proof. After it, another host binds sessions in which this machine
-      // takes no part.
+      // With one hop, the session is sufficient proof, because this machine takes part in it. With more hops, another
+      // host binds the later sessions, in which this machine takes no part.
       guard bindings.hops.count == 1 else { throw AgentRefusal("the login over a forwarded agent names no host") }
       return route
     }

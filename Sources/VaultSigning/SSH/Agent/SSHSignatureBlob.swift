@@ -19,8 +19,8 @@ public struct SSHSignatureBlob: Hashable, Sendable {
 
   private static let magic = Array("SSHSIG".utf8)
 
-  /// True if `data` begins like such data. Nothing else that SSH signs begins so, because these bytes would be too
-  /// large a length there.
+  /// True if `data` begins with the bytes `SSHSIG`. Nothing else that SSH signs begins with them: other data begin with
+  /// a length, and as a length these bytes would be too large.
   public static func isBegun(by data: RawSpan) -> Bool {
     data.byteCount >= magic.count && magic.indices.allSatisfy { data.byte($0) == magic[$0] }
   }
