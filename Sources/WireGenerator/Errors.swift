@@ -15,7 +15,7 @@ extension Source {
     }
     line()
     block("extension \(name)") { source in
-      source.line("/// The error's name in a reply, without that of its interface; nil for one of another interface.")
+      source.line("/// The error's name without the interface's name; nil for an error of another interface.")
       source.block("var shortName: StaticString?") { source in
         source.block("switch self") { source in
           for error in definition.errors { source.line("case .\(error.name.caseName): \"\(error.name)\"") }
@@ -23,8 +23,8 @@ extension Source {
         }
       }
       source.line()
-      source.line("/// Reads the error of that name with its parameters; nil where the interface has none.")
-      source.line("/// Throws ``ParameterError`` when the parameters of a known one are not as defined.")
+      source.line("/// Reads the error of that name with its parameters; nil if the interface has no such error.")
+      source.line("/// Throws ``ParameterError`` when the parameters of a known error are not as defined.")
       source.block(
         "init?(_ frame: borrowing Frame, shortName name: Substring, _ parameters: Frame.Node?) throws(ParameterError)"
       ) { source in

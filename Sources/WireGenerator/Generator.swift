@@ -75,8 +75,8 @@ import Foundation
     source.errors(
       of: vault, as: "Fault", "A call failed: one case per error of \(vault.name).",
       others: [
-        "/// The call itself was wrong, as \(service.name) names it.", "case service(ServiceFault)",
-        "/// An error this program does not know.", "case unknown(String)",
+        "/// The call itself was wrong: an error of \(service.name).", "case service(ServiceFault)",
+        "/// An error that this program does not know.", "case unknown(String)",
       ])
     source.errors(of: service, as: "ServiceFault", "The errors of \(service.name): the call itself was wrong.")
     return source.text
@@ -87,9 +87,9 @@ import Foundation
     for (name, interface) in [("VaultInterface", vault), ("ServiceInterface", service)] {
       source.line("/// The interface \(interface.definition.name), which the daemon serves.")
       source.block("public enum \(name)") { source in
-        source.line("/// Its name.")
+        source.line("/// The interface's name.")
         source.line("public static let name = \"\(interface.definition.name)\"")
-        source.line("/// Its definition, with the comments.")
+        source.line("/// The interface's definition, with the comments.")
         source.line("public static let description: StaticString = #\"\"\"")
         for line in interface.text.split(separator: "\n", omittingEmptySubsequences: false) {
           source.line(String(line))

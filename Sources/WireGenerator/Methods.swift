@@ -3,11 +3,11 @@
 extension Source {
   mutating func methodNames(_ definitions: [Definition]) {
     let methods = definitions.flatMap(\.methods)
-    line("/// Every method the daemon serves.")
+    line("/// The methods that the daemon serves.")
     block("public enum MethodName: Hashable, Sendable, CaseIterable") { source in
       for method in methods { source.line("case \(method.name.caseName.escaped)") }
       source.line()
-      source.line("/// The name as a call carries it.")
+      source.line("/// The name in a call, with the interface's name.")
       source.block("public var fullName: StaticString") { source in
         source.block("switch self") { source in
           for definition in definitions {
@@ -19,11 +19,11 @@ extension Source {
       }
       for (property, comment, holds) in [
         (
-          "needsMore", "True when it streams replies or asks questions, so that it must be called with `more`.",
+          "needsMore", "True if the method streams replies or asks questions, and must be called with `more`.",
           \.streams
         ),
         (
-          "needsUpgrade", "True when other bytes than Varlink's follow, so that it must be called with `upgrade`.",
+          "needsUpgrade", "True if other bytes than Varlink's follow, and the method must be called with `upgrade`.",
           \.upgrades
         ),
       ] as [(String, String, KeyPath<Definition.Method, Bool>)] {
@@ -43,9 +43,9 @@ extension Source {
 
   mutating func handlers(_ definitions: [Definition]) {
     let methods = definitions.flatMap(\.methods)
-    line("/// Answers calls: a function for each method.")
+    line("/// The functions that answer calls, one for each method.")
     block("public protocol MethodHandler") { source in
-      source.line("/// The one who is to be answered.")
+      source.line("/// The recipient of the answer.")
       source.line("associatedtype Caller")
       for method in methods {
         source.line()
@@ -56,7 +56,7 @@ extension Source {
     }
     line()
     block("extension MethodHandler") { source in
-      source.line("/// Reads the parameters of a call of `method`, and has it answered.")
+      source.line("/// Reads the parameters of a call of `method`, and calls the function for it.")
       source.line("@inlinable")
       source.block(
         """

@@ -26,7 +26,7 @@ extension Source {
     let parameters = plain.map { field in
       "\(field.name.property.escaped): \(field.swiftType)\(field.absent)"
     }
-    line("/// Fills it in, but for secrets; what is left out is absent.")
+    line("/// Makes the value without its secrets; members that are left out are absent.")
     block("public init(\(parameters.joined(separator: ", ")))") { source in
       for field in fields {
         let name = field.name.property
@@ -52,7 +52,7 @@ extension Source {
       let property = field.name == "writer" ? "self.writer" : field.name.property.escaped
       source.line("writer.field(\"\(field.name)\", \(property))")
     }
-    if !secrets.isEmpty { line("/// Writes it without its secret.") }
+    if !secrets.isEmpty { line("/// Writes the value without its secret.") }
     block("public func write(to writer: inout JSONWriter)") { source in
       source.line("writer.beginObject()")
       for field in plain { write(field, &source) }
@@ -60,7 +60,7 @@ extension Source {
     }
     guard !secrets.isEmpty || holder != nil else { return }
     line()
-    line("/// Writes it with `secret`, which is UTF-8 where there is no field for other bytes.")
+    line("/// Writes the value with `secret`, which must be UTF-8 if there is no field for other bytes.")
     block("public func write(to writer: inout JSONWriter, secret: RawSpan)") { source in
       source.line("writer.beginObject()")
       for field in plain {
