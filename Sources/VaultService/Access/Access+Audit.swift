@@ -52,7 +52,7 @@ extension Access {
   private func auditScope(of caller: Caller) throws(Refusal) -> AuditReading.Scope {
     let standing = standing(of: caller)
     if standing.isAdministrator { return .all }
-    guard standing.hasAny || standing.isUndecided else {
+    guard standing.hasAny(now: vault.newestTime) || standing.isUndecided else {
       throw .denied("this is for the vault's administrators, and for callers with a grant")
     }
     return standing.isConfined ? .program : .user

@@ -13,9 +13,11 @@ extension Access {
       return book.holding(CallerParts(caller, isSystem: false)).map(AuditSubject.Name.init)
         ?? (book.knowsConfined ? .user(caller.uid) : .undecided)
     }
-    guard standing.hasAny else { return standing.isUndecided ? .undecided : .strangers }
-    // In a vault that hides names, the grants that let the caller in are not in memory, so they are read.
-    return readableBook.granted(caller.uid, caller.groups, caller.grantedUnit(isSystem: terms.isSystem))
+    // A grant that has ended names a subject still, so that its part of the log stays the same.
+    guard standing.hasGrants else { return standing.isUndecided ? .undecided : .strangers }
+    // In a vault that hides names, the grants that let the caller in are not in memory in the clear, so they are opened.
+    return readableBook(for: CallerParts(caller, isSystem: terms.isSystem))
+      .granted(caller.uid, caller.groups, caller.grantedUnit(isSystem: terms.isSystem))
   }
 
   /// The subject to whose part of the log the entries of a deposit's sender count.

@@ -163,12 +163,17 @@ extension Access {
     var loaded: [AccessClass: GrantBook.Loaded] = [:]
     for accessible in unknown {
       do throws(VaultError) { loaded[accessible] = .stored(try keychain.grants(of: accessible, among: read)) } catch {
-        vault.log.error("no grant for items of class \(accessible.name) counts: \(Refusal(grants: error).sentence)")
+        warn(accessible, error)
         loaded[accessible] = .changed(read[accessible]?.records ?? [], because: error)
         sets[accessible] = nil
       }
     }
     book.load(loaded, sets)
+  }
+
+  /// Logs that the grants of a class do not count.
+  func warn(_ accessible: AccessClass, _ error: VaultError) {
+    vault.log.error("no grant for items of class \(accessible.name) counts: \(Refusal(grants: error).sentence)")
   }
 
   /// Forgets everything, because the store is another one now.

@@ -25,9 +25,11 @@ package final class Access: SecretHolder {
   /// The proofs of presence, for the items that require them.
   private var authorizations = Authorizations()
   var book = GrantBook()
-  /// True while the grants, which name items, are not kept in memory: in a vault that hides names, until it is
-  /// unlocked. Meanwhile the grants that can be read are read again for each decision.
-  var hidesGrants = false
+  /// True while the grants, which name items, are not kept in memory in the clear: in a vault that hides names, until it
+  /// is unlocked. Meanwhile those for a caller are opened for each decision.
+  var hidesGrants = false { didSet { hidden = nil } }
+  /// The grants that can be opened then; nil until they are first needed.
+  private var hidden: HiddenGrants?
   /// The grants that were read for the unlock that takes place now. They do not count by themselves.
   var readAhead: [AccessClass: ReadGrants] = [:]
   /// The times at which grants were used, as far as the store does not have them yet.
@@ -125,7 +127,7 @@ package final class Access: SecretHolder {
   /// True when a caller has a right to anything, or may have one by grants that cannot be read now.
   package func hasAny(_ caller: Caller) -> Bool {
     let standing = standing(of: caller)
-    return standing.hasAny || standing.isUndecided
+    return standing.hasAny(now: vault.newestTime) || standing.isUndecided
   }
 
   private static let administratorsOnly = "this is for the vault's administrators"
@@ -146,7 +148,7 @@ package final class Access: SecretHolder {
     if !isConfined, caller.door != .credentials, isBornAdministrator(caller.uid, caller.groups) {
       return Standing(revision: book.revision, isAdministrator: true, isConfined: false, grants: [:])
     }
-    let found = readableBook.grants(for: parts)
+    let found = readableBook(for: parts).grants(for: parts)
     var grants: [AccessClass: GrantIndex?] = [:]
     for accessible in AccessClass.allCases {
       grants[accessible] = .some(
@@ -155,11 +157,15 @@ package final class Access: SecretHolder {
     return Standing(revision: book.revision, isAdministrator: false, isConfined: isConfined, grants: grants)
   }
 
-  /// The grants that can be known now; grants that are not kept in memory are read.
-  var readableBook: GrantBook {
+  /// The grants that can be known now, as far as they concern a caller with these parts. Grants that are not kept in
+  /// memory in the clear are opened.
+  func readableBook(for parts: CallerParts) -> GrantBook {
     guard hidesGrants, let keychain = vault.openKeychain else { return book }
+    if hidden?.isCurrent(keychain) != true {
+      hidden = HiddenGrants(keychain) { accessible, error in warn(accessible, error) }
+    }
     var read = book
-    readGrants(of: keychain, into: &read)
+    if let hidden { read.load(hidden.records(for: parts, keychain)) }
     vault.hooks.afterwards { Stack.wipe() }
     return read
   }
@@ -206,6 +212,7 @@ package final class Access: SecretHolder {
   public override func letGo(for lock: Lock) {
     authorizations.forget()
     for accessible in Self.forgotten(lock) { book.forget(accessible) }
+    // The sealed grants are read again when they are needed: a lock has taken keys away.
     if lock.reach.contains(.names) { hidesGrants = true }
   }
 

@@ -234,7 +234,8 @@ struct GrantBook {
     return grants.filter { id, grant in known[id].map { $0.isSame(as: grant) } == true }
   }
 
-  private static func key(_ subject: Subject) -> Subject.Part {
+  /// The part of a subject by which its records are found: the unit if it has one.
+  static func key(_ subject: Subject) -> Subject.Part {
     subject.parts.first { if case .unit = $0 { true } else { false } } ?? subject.parts[0]
   }
 

@@ -26,8 +26,11 @@ final class Standing {
   /// True when there may be grants that nobody can read now.
   var isUndecided: Bool { !isAdministrator && grants.values.contains { $0 == nil } }
 
-  /// True when the caller has any right to anything.
-  var hasAny: Bool { isAdministrator || grants.values.contains { $0?.isEmpty == false } }
+  /// True when grants name the caller, whether or not they have ended.
+  var hasGrants: Bool { isAdministrator || grants.values.contains { $0?.isEmpty == false } }
+
+  /// True when the caller has any right to anything now.
+  func hasAny(now: Int64) -> Bool { isAdministrator || grants.values.contains { $0?.countsAny(at: now) == true } }
 
   /// True when the caller has that right to anything.
   func has(_ right: Right, now: Int64) -> Bool {
@@ -97,6 +100,11 @@ final class GrantIndex {
   }
 
   var isEmpty: Bool { folders.isEmpty }
+
+  /// True when some grant counts at a time, in Unix seconds.
+  func countsAny(at now: Int64) -> Bool {
+    folders.values.contains { $0.contains { $0.grant.counts(at: now) } }
+  }
 
   var entries: [Entry] { folders.values.flatMap { $0 } }
 

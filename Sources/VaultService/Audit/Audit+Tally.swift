@@ -56,7 +56,8 @@ extension Audit {
         tallyLater()
       }
     }
-    write(isLast: true)
+    // The copy carries the use of the log as it was stored last.
+    write(anchored: true, isLast: true)
   }
 
   /// Fills the block with counts; false if there are more than the block holds.

@@ -6,6 +6,8 @@ public import VaultModel
 public struct ReadGrants {
   /// The records that open.
   public fileprivate(set) var records: [GrantRecord] = []
+  /// The same records, sealed, in the same order; empty unless the reading keeps them.
+  public fileprivate(set) var sealed: [SealedGrant] = []
   public fileprivate(set) var set = RecordSet()
   /// False when one of the records does not open.
   fileprivate(set) var isWhole = true
@@ -14,6 +16,11 @@ public struct ReadGrants {
 
   /// True when there is no record at all.
   var isEmpty: Bool { problem == nil && isWhole && records.isEmpty }
+}
+
+/// One record of the grants as it stands in the store, sealed.
+public struct SealedGrant {
+  let row: GrantRow
 }
 
 /// The reading of all grants, in steps, with keys of its own. An unlock that must know the grants from its beginning
@@ -56,6 +63,7 @@ public final class GrantWalk {
   private var count = 0
   private var problem: VaultError?
   private var texts = GrantTexts()
+  private var keepsSealed = false
   private let plaintext = Scratch()
 
   /// Begins to read the grants that a vault key opens, except for the classes whose set in `known` is the one that was
@@ -76,7 +84,10 @@ public final class GrantWalk {
   }
 
   /// Begins to read the grants of these classes that the keys in memory open.
-  init(_ keychain: Keychain, _ classes: [AccessClass]) {
+  ///
+  /// - Parameter keepsSealed: true to keep the records in their sealed form as well.
+  init(_ keychain: Keychain, _ classes: [AccessClass], keepsSealed: Bool = false) {
+    self.keepsSealed = keepsSealed
     for accessible in classes { keys[accessible] = keychain.withKeys(accessible) { Keys($0) } }
   }
 
@@ -121,6 +132,7 @@ public final class GrantWalk {
         try GrantRecord(decoding: bytes, id: row.id, &texts)
       }
       read.records.append(record)
+      if keepsSealed { read.sealed.append(SealedGrant(row: row)) }
     } catch { read.isWhole = false }
     self.read[row.accessible] = read
   }

@@ -22,8 +22,10 @@ extension Keychain {
   }
 
   /// Reads the grants of those of `classes` whose keys are in memory.
-  public func readGrants(of classes: [AccessClass]) -> [AccessClass: ReadGrants] {
-    let walk = GrantWalk(self, classes)
+  ///
+  /// - Parameter keepsSealed: true to return the records in their sealed form as well.
+  public func readGrants(of classes: [AccessClass], keepsSealed: Bool = false) -> [AccessClass: ReadGrants] {
+    let walk = GrantWalk(self, classes, keepsSealed: keepsSealed)
     while !walk.step(self, isTimeUp: { false }) {}
     return walk.found
   }
@@ -50,10 +52,21 @@ extension Keychain {
   ///
   /// - Throws: ``VaultError/locked``; ``VaultError/storage(_:)``.
   public func grants(with ids: Set<ItemID>, of accessible: AccessClass) throws(VaultError) -> [GrantRecord] {
+    try open(database.grants(with: ids).rows, of: accessible)
+  }
+
+  /// Opens records that were read before, those of one class. A record that does not open is left out.
+  ///
+  /// - Throws: ``VaultError/locked``.
+  public func open(_ grants: [SealedGrant], of accessible: AccessClass) throws(VaultError) -> [GrantRecord] {
+    try open(grants.map(\.row), of: accessible)
+  }
+
+  private func open(_ rows: [GrantRow], of accessible: AccessClass) throws(VaultError) -> [GrantRecord] {
     let plaintext = Scratch()
     return try withGrantsKey(accessible) { (key: borrowing SecureBytes) throws(VaultError) in
       var records: [GrantRecord] = []
-      for row in try database.grants(with: ids).rows where row.accessible == accessible {
+      for row in rows where row.accessible == accessible {
         let place = GrantRecord.place(row.id, vault, accessible)
         do throws(CryptoError) {
           try row.sealed.withSpan { (sealed: RawSpan) throws(CryptoError) in

@@ -62,15 +62,23 @@ struct BackupSending: Sendable {
       // Bytes have no padding, so all are initialized.
       try socket.send(unsafe last.span.bytes, from: &sent, pace: Pace(limits, now: now))
       if isConfirmed {
-        var word = [UInt8](repeating: 0, count: Self.lengthCount)
-        var span = word.mutableSpan
-        var bytes = unsafe span.mutableBytes  // The same.
-        try socket.receive(into: &bytes, patience: Timeouts.confirmation)
-        // Anything else is no confirmation, and nothing follows it.
-        guard word.allSatisfy({ $0 == 0 }) else { return .unconfirmed(.gone, unsent: []) }
+        let end = now() + Int64(Timeouts.confirmation) * 1_000_000
+        for _ in 0..<Self.lengthCount {
+          // Anything else than zeros is no confirmation, and nothing follows it.
+          guard try receiveByte(until: end) == 0 else { return .unconfirmed(.gone, unsent: []) }
+        }
       }
       return .whole
     } catch { return .unconfirmed(error, unsent: Array(last[sent...])) }
+  }
+
+  /// Receives one byte; `end` is in nanoseconds of `CLOCK_MONOTONIC`. A client that sends byte by byte has no more time.
+  private func receiveByte(until end: Int64) throws(RawSocket.Problem) -> UInt8 {
+    var word: [UInt8] = [0]
+    var span = word.mutableSpan
+    var bytes = unsafe span.mutableBytes  // A byte has no padding.
+    try socket.receive(into: &bytes, patience: Int32(clamping: max(0, (end - now()) / 1_000_000)))
+    return word[0]
   }
 
   /// Makes the next block; returns the number of bytes after its length.

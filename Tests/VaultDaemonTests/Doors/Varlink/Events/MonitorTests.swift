@@ -99,7 +99,7 @@ import VaultTesting
       // The client still waits for this event when the lock comes, and the lock must first decide whether the client
       // may know of it.
       client.vault.hooks.announce(.item(try ItemName("own/a"), .created))
-      #expect(caller.memory.standing?.hasAny == true)
+      #expect(caller.memory.standing?.hasGrants == true)
       client.vault.lock(because: .asked)
       #expect(caller.memory.standing == nil && client.isOpen)
     }
