@@ -21,14 +21,14 @@ extension Access {
   ///
   /// - Returns: the number of the request, for whose answer the caller may wait; nil if nobody is asked.
   /// - Throws: the refusal if the request cannot be recorded in the audit log.
-  func ask(_ right: Right, _ name: ItemName, for caller: Caller, _ said: Said) throws(Refusal) -> Int? {
+  func ask(_ right: Right, _ name: ItemName, for caller: Caller, _ said: Said) throws(Refusal) -> QuestionNumber? {
     guard let purpose = said.purpose, !purpose.isEmpty, let subject = subject(of: caller) else { return nil }
     let words = Audit.line(purpose)
     let target = RequestTarget(subject, name)
     guard words.contains(where: { !$0.isWhitespace }), !book.denies(target) else { return nil }
     let asked = requests.ask(
-      right, target, words, caller, { Asker($0, isSystem: terms.isSystem) }, now: vault.clock.boot(),
-      at: vault.clock.wall())
+      right, target, words, caller, { Asker($0, isSystem: terms.isSystem) }, number: vault.questions.freeNumber,
+      now: vault.clock.boot(), at: vault.clock.wall())
     guard let (number, isNew) = asked else { return nil }
     guard isNew else { return number }
     vault.audit.record(.request, .ok, caller, item: name.text, detail: "\(right.name), number \(number)", said)
@@ -65,7 +65,7 @@ extension Access {
   }
 
   /// The rights that an approval gives a caller without a grant, and the number of the approval; nil if there is none.
-  func approval(_ right: Right, _ name: ItemName, for caller: Caller) -> (Permit, Int?)? {
+  func approval(_ right: Right, _ name: ItemName, for caller: Caller) -> (Permit, QuestionNumber?)? {
     guard !requests.approvals.isEmpty, let subject = subject(of: caller) else { return nil }
     let target = RequestTarget(subject, name)
     let now = vault.clock.boot()
@@ -100,7 +100,7 @@ extension Access {
   /// - Returns: the request.
   /// - Throws: the refusal, also if the caller is the subject that asked, and if there is no such item.
   package func approve(
-    _ number: Int, _ terms: ApprovalTerms, process: Int32? = nil, for caller: Caller
+    _ number: QuestionNumber, _ terms: ApprovalTerms, process: Int32? = nil, for caller: Caller
   ) throws(Refusal) -> PendingRequest {
     let request = requests.request(number)
     let detail = [request.map { "\($0.target.subject) \($0.right.name)" }, terms.text, "number \(number)"]
@@ -168,7 +168,7 @@ extension Access {
 
   /// Denies a request, or revokes an approval. Nobody is asked for the same right again for a while or, with
   /// `isForGood`, until an administrator forgets the denial.
-  package func deny(_ number: Int, isForGood: Bool, for caller: Caller) throws(Refusal) -> RequestTarget {
+  package func deny(_ number: QuestionNumber, isForGood: Bool, for caller: Caller) throws(Refusal) -> RequestTarget {
     let target = requests.request(number)?.target ?? requests.approvals.first { $0.number == number }?.target
     let detail = [target?.subject.description, isForGood ? "always" : nil, "number \(number)"]
       .compactMap { $0 }.joined(separator: ", ")

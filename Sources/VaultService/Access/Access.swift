@@ -35,16 +35,15 @@ package final class Access: SecretHolder {
   /// The times at which grants were used, as far as the store does not have them yet.
   var uses: [ItemID: Int64] = [:]
   /// The requests for rights that no grant gives, and their results.
-  let requests: Requests
+  var requests: Requests { vault.questions.requests }
 
   package init(_ terms: Terms, _ vault: Vault) {
     self.terms = terms
     self.vault = vault
-    requests = Requests(in: vault.holders)
     super.init(in: vault.holders)
     requests.changed = { [unowned vault] number, change in
       vault.hooks.announce(.request(number, change))
-      if change != .asked { vault.waiting.go(.approval(number)) { true } }
+      if change != .asked { vault.waiting.go(.question(number)) { true } }
     }
   }
 

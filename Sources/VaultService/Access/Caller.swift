@@ -108,6 +108,7 @@ package struct Caller: Hashable, Sendable {
     /// Drops the facts that name items.
     package func forgetNames() {
       standing = nil
+      passage.hasForgotten = passage.terms != nil
       forgetPassageNames()
     }
 
@@ -121,6 +122,7 @@ package struct Caller: Hashable, Sendable {
     private func forgetPassageNames() {
       (passage.item, passage.detail) = ("", "")
       passage.said = Said()
+      (passage.id, passage.version) = (nil, nil)
     }
 
     // All memories are equal: what identifies a caller is in its other fields.

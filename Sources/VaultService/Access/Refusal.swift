@@ -12,10 +12,12 @@ package enum Refusal: Error, Equatable {
   case locked(LockState)
   /// The time to wait is over, and the vault is still locked.
   case timedOut
+  /// The time to wait is over, and nobody has shown the presence that the item requires.
+  case unshown
   /// The time to wait is over, and no administrator has answered the request of this number.
-  case unanswered(Int)
+  case unanswered(QuestionNumber)
   /// Administrators are asked by the request of this number, and have not answered yet.
-  case unapproved(Int)
+  case unapproved(QuestionNumber)
   /// There is no such item. If `isVerified`, the store was found whole, so nobody has taken the item away.
   case noSuchItem(String, isVerified: Bool)
   case noSuchVersion(String, Int)
@@ -23,7 +25,7 @@ package enum Refusal: Error, Equatable {
   /// There is no grant for this subject, or none for this pattern.
   case noSuchGrant(String)
   /// There is no request, approval or inquiry with this number; nil if there is no such denial.
-  case noSuchRequest(Int?)
+  case noSuchRequest(QuestionNumber?)
   case invalidGrant(String)
   case lastSlot
   case alreadyExists(String)

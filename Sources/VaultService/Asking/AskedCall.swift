@@ -13,17 +13,29 @@ package final class AskedCall {
     /// Returns the words for a person; called when one is asked.
     let said: () -> Said
     let patience: Patience
-    /// The action and the item in the entry of a call that waits no longer; nil if the door records that.
-    let entry: (action: AuditAction, item: ItemName)?
+    /// The content of the entry of a call that ends while it waits.
+    let about: About
     /// True while the client is connected and its process runs.
     let isStillAsking: () -> Bool
 
     package init(
-      _ caller: Caller, _ patience: Patience, entry: (action: AuditAction, item: ItemName)? = nil,
-      saying said: @escaping () -> Said, isStillAsking: @escaping () -> Bool
+      _ caller: Caller, _ patience: Patience, about: About, saying said: @escaping () -> Said,
+      isStillAsking: @escaping () -> Bool
     ) {
-      (self.caller, self.patience, self.entry) = (caller, patience, entry)
+      (self.caller, self.patience, self.about) = (caller, patience, about)
       (self.said, self.isStillAsking) = (said, isStillAsking)
+    }
+  }
+
+  /// The content of an entry of the audit log.
+  package struct About {
+    let action: AuditAction
+    let item: String
+    let detail: String
+    let said: Said
+
+    package init(_ action: AuditAction, _ item: String = "", detail: String = "", _ said: Said = Said()) {
+      (self.action, self.item, self.detail, self.said) = (action, item, detail, said)
     }
   }
 
@@ -55,15 +67,24 @@ package final class AskedCall {
 
   /// Makes the call. True if it waits: then the door keeps it until it is over.
   package func begin() -> Bool {
+    tellAudit()
     goOn(after: nil)
     return !isOver
   }
 
   /// Ends the wait without an answer.
   package func callOff() {
+    // A lock that hides names has wiped those of the entry; the call has kept its own.
+    if asking.vault.audit.hasForgotten(terms.caller) { tellAudit() }
     isOver = true
     attempt?.callOff()
     (attempt, waiter, wait) = (nil, nil, nil)
+  }
+
+  /// Tells the audit log what the call is about.
+  private func tellAudit() {
+    let about = terms.about
+    asking.vault.audit.isAbout(about.action, about.item, detail: about.detail, about.said, for: terms.caller)
   }
 
   private func goOn(after event: Wait?) {
@@ -102,35 +123,30 @@ package final class AskedCall {
     case .approval(let number):
       limit = try left(for: next)
       if case .whileAsked = terms.patience { joined = try join(next) }
-      event = .approval(number)
+      event = .question(number)
     case .presence, .confirmation:
       limit = try left(for: next)
-      guard let place = try join(next) else { throw give(up: refusal(unanswered: next)) }
-      (joined, event) = (place, .inquiry(place.inquiry))
+      guard let place = try join(next) else { throw refusal(unanswered: next) }
+      (joined, event) = (place, .question(place.inquiry))
     }
     (wait, waiter) = (next, joined)
-    asking.vault.audit.waits(for: terms.caller)
     attempt = Attempt(for: event, in: asking.vault.waiting, line, within: limit, asking.timer) { [weak self] in
       guard let self else { return }
       giveUp(refusal(late: next))
-    } _: { [weak self] in
-      guard let self, !isOver else { return nil }
+    } goOn: { [weak self] in
+      guard let self, !isOver else { return }
       if terms.isStillAsking() { goOn(after: next) } else { callOff() }
-      return nil
     }
   }
 
   /// The nanoseconds for which the call may still wait for a person; nil for no limit.
   private func left(for wait: Wait) throws(Refusal) -> Int64? {
     switch terms.patience {
-    case .none:
-      // The entry of a call for an item that requires presence is written when that is found out.
-      if case .presence = wait { throw refusal(unanswered: wait) }
-      throw give(up: refusal(unanswered: wait))
+    case .none: throw refusal(unanswered: wait)
     case .anyway(nil): return nil
     case .whileAsked(let end), .anyway(let end?):
       let left = end - asking.vault.clock.monotonic()
-      guard left > 0 else { throw give(up: refusal(late: wait)) }
+      guard left > 0 else { throw refusal(late: wait) }
       return left
     }
   }
@@ -144,11 +160,8 @@ package final class AskedCall {
     }
     switch joined {
     case .waits(let waiter): return waiter
-    case .isDismissed: if !waitsAnyway { throw give(up: .cancelled) }
-    case .nobody:
-      // As above, the entry of this is there.
-      if case .presence = wait { throw unanswered }
-      if !waitsAnyway { throw give(up: unanswered) }
+    case .isDismissed: if !waitsAnyway { throw .cancelled }
+    case .nobody: if !waitsAnyway { throw unanswered }
     }
     return nil
   }
@@ -181,7 +194,8 @@ package final class AskedCall {
   /// The refusal of a call whose time is over.
   private func refusal(late wait: Wait) -> Refusal {
     switch wait {
-    case .unlock, .bootKey, .room, .signature, .presence: .timedOut
+    case .unlock, .bootKey, .room, .signature: .timedOut
+    case .presence: .unshown
     case .approval(let number): hasLostApproval ? Self.lostApproval : .unanswered(number)
     case .confirmation: .denied("nobody has allowed this use of the key in time")
     }
@@ -190,15 +204,7 @@ package final class AskedCall {
   private func giveUp(_ refusal: Refusal) {
     guard !isOver else { return }
     callOff()
-    if terms.isStillAsking() { refuse(give(up: refusal)) }
-  }
-
-  /// Records the refusal of a call that waits no longer, and returns it.
-  private func give(up refusal: Refusal) -> Refusal {
-    if let entry = terms.entry {
-      asking.items.gaveUp(entry.action, entry.item, refusal, for: terms.caller, terms.said())
-    }
-    return refusal
+    if terms.isStillAsking() { refuse(refusal) }
   }
 }
 

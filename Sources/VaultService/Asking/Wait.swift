@@ -9,7 +9,7 @@ package enum Wait: Hashable, Sendable {
   /// The turn of a long answer, and room for it.
   case room
   /// An administrator's answer to the request with this number.
-  case approval(Int)
+  case approval(QuestionNumber)
   /// The presence of a person, as the item of this name requires it.
   case presence(ItemName, Requirement)
   /// A person's consent to one use of the key with this fingerprint.

@@ -11,10 +11,8 @@ package final class Waiting {
     case unlock
     /// The arrival of the boot key.
     case bootKey
-    /// A change of the request with this number.
-    case approval(Int)
-    /// A person's answer to the inquiry with this number.
-    case inquiry(Int)
+    /// A person's answer to the question with this number, or another change of it; see ``Questions``.
+    case question(QuestionNumber)
     /// Progress of the ``RSAOrder`` with this number.
     case signature(Int)
   }
@@ -105,13 +103,13 @@ package final class Waiting {
   }
 }
 
-/// One call that could not be answered, and is repeated after the event for which it waits; the same for every door.
+/// One wait of a call that could not be answered, for one event.
 ///
-/// It ends when the call was answered or refused, at its own time limit, and when the caller goes away (``callOff()``).
+/// It ends when the event has come, at its own time limit, and when the caller goes away (``callOff()``).
 package final class Attempt {
   private let waiting: Waiting
   private let line: Line
-  private let attempt: () -> Waiting.Event?
+  private let proceed: () -> Void
   private var place: (event: Waiting.Event, number: Int)?
   private var timeout: Timer.Cancel?
   private var isOver = false
@@ -121,16 +119,13 @@ package final class Attempt {
   /// - Parameters:
   ///   - line: the line of the caller.
   ///   - limit: the nanoseconds for which the call may wait, after which `late` runs; nil for no limit.
-  ///   - attempt: repeats the call, and returns the event for which it then waits; nil once the call was answered or
-  ///     refused.
+  ///   - proceed: makes the call again, once, after the event.
   package init(
     for event: Waiting.Event, in waiting: Waiting, _ line: Line, within limit: Int64?, _ timer: Timer,
-    late: @escaping () -> Void, _ attempt: @escaping () -> Waiting.Event?
+    late: @escaping () -> Void, goOn proceed: @escaping () -> Void
   ) {
-    self.waiting = waiting
-    self.line = line
-    self.attempt = attempt
-    wait(event)
+    (self.waiting, self.line, self.proceed) = (waiting, line, proceed)
+    place = (event, waiting.add(self, for: event, line))
     guard let limit else { return }
     timeout = timer.after(limit) { [weak self] in
       guard let self, !isOver else { return }
@@ -139,12 +134,10 @@ package final class Attempt {
     }
   }
 
-  private func wait(_ event: Waiting.Event) { place = (event, waiting.add(self, for: event, line)) }
-
   fileprivate func goOn() {
-    place = nil
     guard !isOver else { return }
-    if let event = attempt() { wait(event) } else { end() }
+    end()
+    proceed()
   }
 
   /// Ends the wait without an answer.

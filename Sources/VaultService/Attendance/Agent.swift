@@ -16,8 +16,8 @@ package final class Agent {
   let send: (AttendanceEvent) -> Bool
   /// The numbers of the open inquiries that the agent was told of, and of those among them that it cannot put to a
   /// person.
-  var told: Set<Int> = []
-  var unable: Set<Int> = []
+  var told: Set<QuestionNumber> = []
+  var unable: Set<QuestionNumber> = []
 
   init(
     _ number: Int, _ caller: Caller, _ process: Asker, _ faces: [String], since: Int64, _ refused: @escaping () -> Void,
@@ -38,7 +38,7 @@ package enum AttendanceEvent {
   /// The first event, with the number of the agent.
   case attending(Int)
   case inquiry(ToldInquiry)
-  case withdrawn(Int, Withdrawal)
+  case withdrawn(QuestionNumber, Withdrawal)
   case notice(Notice)
 
   /// The reasons why an inquiry is withdrawn.

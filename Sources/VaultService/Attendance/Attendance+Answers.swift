@@ -4,26 +4,26 @@ internal import VaultStore
 // The two ends of an inquiry: an answer that an agent brings, or a dismissal.
 extension Attendance {
   /// The item of the presence inquiry with this number. The caller must be an agent that was told of the inquiry.
-  package func item(of number: Int, for caller: Caller) throws(Refusal) -> ItemInfo {
+  package func item(of number: QuestionNumber, for caller: Caller) throws(Refusal) -> ItemInfo {
     let inquiry = try inquiry(number, toldTo: caller)
     guard case .presence(let name, _, _) = inquiry.matter else { throw .invalid("inquiry") }
     return try items.itemToProve(name, for: caller)
   }
 
   /// The session that waits for the presence inquiry with this number; nil if the inquiry is over.
-  func session(of number: Int) -> AuthenticationSession? {
+  func session(of number: QuestionNumber) -> AuthenticationSession? {
     if case .presence(_, _, let session) = inquiries[number]?.matter { session } else { nil }
   }
 
   /// Notes that a person has shown presence or said yes, so that the waiting calls continue.
-  func isShown(_ number: Int) {
+  func isShown(_ number: QuestionNumber) {
     close(number, .answered)
-    vault.waiting.go(.inquiry(number)) { true }
+    vault.waiting.go(.question(number)) { true }
   }
 
   /// Notes that a person allows the one use of a key that the inquiry with this number is about, so that the call
   /// continues.
-  package func confirm(_ number: Int, for caller: Caller) throws(Refusal) {
+  package func confirm(_ number: QuestionNumber, for caller: Caller) throws(Refusal) {
     let inquiry = try inquiry(number, toldTo: caller)
     guard case .confirmation(let fingerprint, _) = inquiry.matter else { throw .invalid("inquiry") }
     try vault.audit.recording(
@@ -34,7 +34,7 @@ extension Attendance {
   }
 
   /// Notes that a person does not want to answer now or, with `isUnable`, that this agent cannot ask.
-  package func dismiss(_ number: Int, isUnable: Bool, for caller: Caller) throws(Refusal) {
+  package func dismiss(_ number: QuestionNumber, isUnable: Bool, for caller: Caller) throws(Refusal) {
     let inquiry = try inquiry(number, toldTo: caller)
     if isUnable {
       for agent in agents where agent.isProcess(of: caller) { agent.unable.insert(number) }
@@ -44,18 +44,16 @@ extension Attendance {
       .dismiss, caller, name(inquiry), detail: "\(about(inquiry)), number \(number)", needs: .nothing
     ) {
       () throws(Refusal) in
-      let now = vault.clock.boot()
-      dismissals = dismissals.filter { $0.value > now }
-      let topic = inquiry.matter.topic
-      dismissals[topic] = now + Self.coolDown
-      for inquiry in inquiries.values.filter({ $0.matter.topic == topic }) {
+      let (topic, now) = (inquiry.matter.topic, vault.clock.boot())
+      inquiries.dismiss(topic, until: now + Self.coolDown, now: now)
+      for inquiry in inquiries.all where inquiry.matter.topic == topic {
         close(inquiry.number, .dismissed)
         inquiry.giveUp(.dismissed)
       }
     }
   }
 
-  private func inquiry(_ number: Int, toldTo caller: Caller) throws(Refusal) -> Inquiry {
+  private func inquiry(_ number: QuestionNumber, toldTo caller: Caller) throws(Refusal) -> Inquiry {
     guard let inquiry = inquiries[number] else { throw .noSuchRequest(number) }
     // Checked again now, because the agent's user may have lost the right to hear of this inquiry.
     guard agents.contains(where: { $0.isProcess(of: caller) && $0.told.contains(number) && mayHear($0, of: inquiry) })

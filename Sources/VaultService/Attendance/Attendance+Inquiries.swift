@@ -24,8 +24,7 @@ extension Attendance {
     guard let matter = matter(of: wait, caller) else { return .nobody }
     if agents.isEmpty, !waitsAnyway { return .nobody }
     if isCooling(matter) { return .isDismissed }
-    let number = numbers[matter] ?? open(freeNumber(matter), matter)
-    guard let inquiry = inquiries[number] else { return .nobody }
+    let inquiry = inquiries[matter] ?? open(matter)
     guard waitsAnyway || canBeAsked(inquiry) else {
       closeUnlessWanted(inquiry)
       return .nobody
@@ -33,7 +32,7 @@ extension Attendance {
     let task = said.task.map { Printable.text($0) }
     let place = inquiry.add(caller, Audit.line(said.purpose ?? ""), task: task, giveUp: giveUp)
     tellLater()
-    return .waits(Waiter(place, of: number, self))
+    return .waits(Waiter(place, of: inquiry.number, self))
   }
 
   /// The matter about which people are asked; nil if nobody can be asked about it, or if too many calls wait.
@@ -43,15 +42,15 @@ extension Attendance {
     case .unlock: return .unlock
     case .approval(let number): return .approval(number)
     case .confirmation(let fingerprint):
-      let open = inquiries.values.count { if case .confirmation = $0.matter { true } else { false } }
+      let open = inquiries.all.count { if case .confirmation = $0.matter { true } else { false } }
       guard open < Self.mostConfirmations else { return nil }
       nextUse += 1
       return .confirmation(fingerprint: fingerprint, use: nextUse)
     case .presence(let name, let requirement):
       guard let session = caller.session else { return nil }
       let matter = Inquiry.Matter.presence(name, requirement, session)
-      if numbers[matter] != nil { return matter }
-      let open = inquiries.values.compactMap { inquiry -> UInt32? in
+      if inquiries[matter] != nil { return matter }
+      let open = inquiries.all.compactMap { inquiry -> UInt32? in
         if case .presence(_, _, let session) = inquiry.matter { session.uid } else { nil }
       }
       let own = open.count { $0 == session.uid }
@@ -60,7 +59,7 @@ extension Attendance {
   }
 
   /// Ends the wait of a call. If it was the last one, the inquiry ends, too.
-  func leave(_ number: Int, _ waiter: Int) {
+  func leave(_ number: QuestionNumber, _ waiter: Int) {
     guard let inquiry = inquiries[number] else { return }
     inquiry.remove(waiter)
     closeUnlessWanted(inquiry)
@@ -73,36 +72,21 @@ extension Attendance {
     if inquiry.count == 0 { close(inquiry.number, .gone) }
   }
 
-  @discardableResult func open(_ number: Int, _ matter: Inquiry.Matter) -> Int {
-    inquiries[number] = Inquiry(number, matter)
-    numbers[matter] = number
-    return number
-  }
-
-  private func freeNumber(_ matter: Inquiry.Matter) -> Int {
-    if case .approval(let number) = matter { return number }
-    while true {
-      let number = access.requests.draw()
-      if inquiries[number] == nil, access.requests.request(number) == nil { return number }
-    }
+  private func open(_ matter: Inquiry.Matter) -> Inquiry {
+    if case .approval(let number) = matter { return inquiries.open(number, matter) }
+    return inquiries.open(vault.questions.freeNumber(), matter)
   }
 
   /// Ends an inquiry, and tells the agents that were told of it.
-  func close(_ number: Int, _ why: AttendanceEvent.Withdrawal) {
-    guard let inquiry = inquiries.removeValue(forKey: number) else { return }
-    numbers[inquiry.matter] = nil
+  func close(_ number: QuestionNumber, _ why: AttendanceEvent.Withdrawal) {
+    guard inquiries.close(number) else { return }
     for agent in agents where agent.told.remove(number) != nil {
       agent.unable.remove(number)
       send(.withdrawn(number, why), to: agent)
     }
   }
 
-  func isCooling(_ matter: Inquiry.Matter) -> Bool {
-    guard let end = dismissals[matter.topic] else { return false }
-    if end > vault.clock.boot() { return true }
-    dismissals[matter.topic] = nil
-    return false
-  }
+  func isCooling(_ matter: Inquiry.Matter) -> Bool { inquiries.isDismissed(matter.topic, now: vault.clock.boot()) }
 
   // MARK: Agents that can ask
 
@@ -112,7 +96,7 @@ extension Attendance {
   }
 
   /// Ends the waits for an inquiry that no agent can put to a person.
-  func checkSomebodyCanAsk(_ number: Int) {
+  func checkSomebodyCanAsk(_ number: QuestionNumber) {
     guard let inquiry = inquiries[number], !canBeAsked(inquiry) else { return }
     inquiry.giveUp(.nobody)
   }

@@ -9,12 +9,12 @@ extension Attendance {
     if agents.isEmpty, inquiries.isEmpty { return }
     switch event {
     case .state(let state):
-      if state.kind == .unlocked, let number = numbers[.unlock] { close(number, .answered) }
-      if state.kind == .unlocked { dismissals[.unlock] = nil }
+      if state.kind == .unlocked, let inquiry = inquiries[.unlock] { close(inquiry.number, .answered) }
+      if state.kind == .unlocked { inquiries.forgetDismissal(of: .unlock) }
       if state.kind == .unlocked || state.kind == .locked { tell(.notice(.state(state))) }
     case .integrityFailed(let reason): tell(.notice(.integrity(reason)))
     case .request(let number, .asked):
-      open(number, .approval(number))
+      inquiries.open(number, .approval(number))
       tellLater()
     case .request(let number, let change): close(number, change == .dropped ? .gone : .answered)
     case .item(let name, _, _, _): itemChanged(name)
@@ -35,9 +35,9 @@ extension Attendance {
 
   /// Has calls that wait for presence check an item again after a change: it may be gone, or require something else.
   private func itemChanged(_ name: ItemName) {
-    for inquiry in Array(inquiries.values) {
+    for inquiry in inquiries.all {
       guard case .presence(name, _, _) = inquiry.matter else { continue }
-      vault.waiting.go(.inquiry(inquiry.number)) { true }
+      vault.waiting.go(.question(inquiry.number)) { true }
     }
   }
 
@@ -54,7 +54,7 @@ extension Attendance {
   }
 
   private func tellChanged() {
-    for inquiry in inquiries.values.filter({ $0.hasChanged || isNew($0) }) {
+    for inquiry in inquiries.all where inquiry.hasChanged || isNew(inquiry) {
       inquiry.hasChanged = false
       for agent in agents { tell(inquiry, to: agent) }
     }

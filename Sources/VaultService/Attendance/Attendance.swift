@@ -27,10 +27,7 @@ package final class Attendance: SecretHolder {
   let timer: Timer
   /// The agents, in the order in which they connected.
   package private(set) var agents: [Agent] = []
-  var inquiries: [Int: Inquiry] = [:]
-  var numbers: [Inquiry.Matter: Int] = [:]
-  /// The times until which nobody is asked about these topics, in `CLOCK_BOOTTIME` nanoseconds.
-  var dismissals: [Inquiry.Topic: Int64] = [:]
+  var inquiries: Inquiries { vault.questions.inquiries }
   private var nextAgent = 1
   /// The number of confirmations asked for so far.
   var nextUse = 0
@@ -81,10 +78,10 @@ package final class Attendance: SecretHolder {
   /// Tells an agent that has just connected of all open inquiries.
   package func begin(_ agent: Agent) {
     guard agent.send(.attending(agent.number)) else { return }
-    for request in access.requests.pending where numbers[.approval(request.number)] == nil {
-      if !isCooling(.approval(request.number)) { open(request.number, .approval(request.number)) }
+    for request in access.requests.pending where inquiries[request.number] == nil {
+      if !isCooling(.approval(request.number)) { inquiries.open(request.number, .approval(request.number)) }
     }
-    for inquiry in inquiries.values.sorted(by: { $0.number < $1.number }) { tell(inquiry, to: agent) }
+    for inquiry in inquiries.all.sorted(by: { $0.number < $1.number }) { tell(inquiry, to: agent) }
   }
 
   private static func isFace(_ text: String) -> Bool {
@@ -96,7 +93,7 @@ package final class Attendance: SecretHolder {
     guard let index = agents.firstIndex(where: { $0 === agent }) else { return }
     agents.remove(at: index)
     vault.audit.record(.attend, .ok, agent.caller, detail: "ended")
-    for number in Array(inquiries.keys) { checkSomebodyCanAsk(number) }
+    for inquiry in inquiries.all { checkSomebodyCanAsk(inquiry.number) }
     if agents.isEmpty { vault.armNext() }
   }
 
@@ -112,16 +109,9 @@ package final class Attendance: SecretHolder {
 
   override package func letGo(for lock: Lock) {
     guard lock.reach.contains(.names) else { return }
-    for inquiry in Array(inquiries.values) where inquiry.matter != .unlock { close(inquiry.number, .gone) }
-    // New tables are made: a table from which entries were removed keeps its memory, in which short names stand, and a
-    // `filter` that removes nothing returns the same table.
-    let (cooling, unlock) = (dismissals[.unlock], numbers[.unlock])
-    (dismissals, numbers) = ([:], [:])
-    (dismissals[.unlock], numbers[.unlock]) = (cooling, unlock)
+    for inquiry in inquiries.all where inquiry.matter != .unlock { close(inquiry.number, .gone) }
+    inquiries.forgetNames()
   }
 
-  override package func outlives(_ lock: Lock) -> Bool {
-    lock.reach.contains(.names)
-      && (inquiries.values.contains { $0.matter != .unlock } || dismissals.contains { $0.key != .unlock })
-  }
+  override package func outlives(_ lock: Lock) -> Bool { lock.reach.contains(.names) && inquiries.mayHoldNames }
 }

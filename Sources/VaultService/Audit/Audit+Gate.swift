@@ -1,3 +1,4 @@
+internal import VaultCore
 package import VaultModel
 internal import VaultStore
 
@@ -35,10 +36,22 @@ extension Audit {
     guard memory.passage.terms != nil else { return }
     (memory.passage.action, memory.passage.item, memory.passage.detail) = (action, item, detail)
     memory.passage.said = said
+    (memory.passage.id, memory.passage.version, memory.passage.hasForgotten) = (nil, nil, false)
   }
 
-  /// Notes that the call under way waits: the entry until now does not have its outcome.
-  package func waits(for caller: Caller) { caller.memory.passage.isRecorded = false }
+  /// Notes what a call has found before it waits, in case the gate must record it. The door's words about the same item
+  /// stay.
+  func hasFound(_ id: ItemID?, _ detail: String?, of action: AuditAction, _ reading: Reading) {
+    let caller = reading.caller
+    let passage = caller.memory.passage
+    let isKnown = passage.action == action && passage.item == reading.name.text && !passage.detail.isEmpty
+    isAbout(
+      action, reading.name.text, detail: isKnown ? passage.detail : detail ?? "", reading.said, for: caller)
+    (caller.memory.passage.id, caller.memory.passage.version) = (id, reading.version)
+  }
+
+  /// True if a lock has had the content of the call under way forgotten, because it names an item.
+  func hasForgotten(_ caller: Caller) -> Bool { caller.memory.passage.hasForgotten }
 
   /// Lets an answer out. Call this right before the answer is sent.
   ///
@@ -71,8 +84,8 @@ extension Audit {
     let passage = caller.memory.passage
     let isNamed = passage.action != .call || !passage.item.isEmpty
     record(
-      passage.action, outcome, caller, item: isNamed ? passage.item : "\(terms.name)",
-      detail: passage.detail.isEmpty ? nil : passage.detail, passage.said)
+      passage.action, outcome, caller, item: isNamed ? passage.item : "\(terms.name)", id: passage.id,
+      detail: passage.detail.isEmpty ? nil : passage.detail, version: passage.version, passage.said)
   }
 
   /// Writes everything recorded to the disk now, if that is required and the call needs it.

@@ -85,18 +85,7 @@ package final class AuditReading: SecretHolder {
   /// True when the reader is also told of new entries. Counts are then shown when they are written, and not before.
   package var isFollowing = false
   private var firsts = AuditFirsts()
-  /// The search for the last entries, if only a number of them is wanted; nil once their beginning is known.
-  private var search: LastEntries?
-  /// The number of entries to skip before the last ones.
-  private var skip = 0
-  /// True once the search is over, while the last entries are returned.
-  private var isAtLast = false
-  /// The number of the first entry that did not exist when the reading began, once that is reached. Unless the reader
-  /// follows the log, only counts of earlier entries are returned of the later ones.
-  private var firstLater: Int64?
-  /// The number of walks over later entries that are still to be made, so that no count is missed that was written
-  /// during the reading.
-  private var walksLeft = 3
+  private var stage: AuditStage
   /// The number of uses of items whose entries have only a name, other than the one that is asked for.
   package private(set) var othersByName = 0
   /// The entries that were found and are still to be returned.
@@ -120,7 +109,7 @@ package final class AuditReading: SecretHolder {
     self.place = place
     self.filter = filter
     self.own = own
-    search = filter.last.map { LastEntries($0) }
+    stage = AuditStage(last: filter.last)
     (self.decide, self.mayFind) = (decide, mayFind)
     isCheck = noted != nil
     scope = try decide()
@@ -212,9 +201,16 @@ package final class AuditReading: SecretHolder {
     if isCheck { return found }
     if try beginLater(keychain) { return now() >= end ? found : found + (try look(until: end, now: now)) }
     let counted = isFollowing ? [] : counted
-    guard let search else { return found + counted }
-    let tail = try beginLast(search, keychain, counted)
-    return self.walk == nil || now() >= end ? tail : try look(until: end, now: now)
+    switch stage.beginLast(before: counted.count, at: next) {
+    case .isOver: return found + counted
+    case .isCounted: return counted.suffix(filter.last ?? counted.count)
+    case .begins(let entry):
+      do throws(VaultError) { self.walk = try keychain.auditWalk(from: entry) } catch { throw Refusal(error) }
+      // No entry repeats an entry of another chain, and the walk begins with a chain.
+      firsts = AuditFirsts()
+      next = entry
+      return now() >= end ? [] : try look(until: end, now: now)
+    }
   }
 
   /// Begins to read the entries that were written during the reading; false if there are none, and if they are read in
@@ -222,25 +218,10 @@ package final class AuditReading: SecretHolder {
   private func beginLater(_ keychain: Keychain) throws(Refusal) -> Bool {
     // All that was there at the beginning has been walked over, whether it was asked for or not.
     next = max(next, seen)
-    guard !isFollowing, walksLeft > 0, keychain.nextAuditEntry > next else { return false }
-    walksLeft -= 1
+    guard !isFollowing, keychain.nextAuditEntry > next, stage.beginLater(at: next) else { return false }
     audit.write()
-    if firstLater == nil { firstLater = next }
     do throws(VaultError) { walk = try keychain.auditWalk(from: next) } catch { throw Refusal(error) }
     return true
-  }
-
-  /// Begins to return the last entries, after all were found. If there are no others, returns those that are only
-  /// counted.
-  private func beginLast(_ search: LastEntries, _ keychain: Keychain, _ counted: [Found]) throws(Refusal) -> [Found] {
-    self.search = nil
-    (isAtLast, firstLater) = (true, firstLater ?? next)
-    guard let start = search.start(before: counted.count) else { return counted.suffix(filter.last ?? counted.count) }
-    do throws(VaultError) { walk = try keychain.auditWalk(from: start.entry) } catch { throw Refusal(error) }
-    // No entry repeats an entry of another chain, and the walk begins with a chain.
-    firsts = AuditFirsts()
-    (next, skip) = (start.entry, start.skip)
-    return []
   }
 
   /// The entries of counts that are not written yet and have no number, which is 0: repetitions, and events beyond
@@ -269,23 +250,14 @@ package final class AuditReading: SecretHolder {
     if isMine, entry.isCounted { firsts.add(entry, number) }
     guard number >= next else { return }
     // The entry to begin at was removed meanwhile.
-    if number > next { skip = 0 }
+    if number > next { stage.hasLost() }
     next = number + 1
-    if !isFollowing, let firstLater, number >= firstLater {
-      guard let repeats = entry.repeats, repeats.of ?? 0 < firstLater else { return }
-    }
-    guard !isOfOther, filter.isOfItsTime(entry) else { return }
+    guard isFollowing || stage.includes(number, entry), !isOfOther, filter.isOfItsTime(entry) else { return }
     guard isMine else {
-      if !isAtLast, isShown(entry), filter.isOfOtherName(entry) { othersByName += 1 }
+      if !stage.isAtLast, isShown(entry), filter.isOfOtherName(entry) { othersByName += 1 }
       return
     }
-    if search != nil {
-      search?.add(number)
-    } else if skip > 0 {
-      skip -= 1
-    } else {
-      found.append(Found(number, entry))
-    }
+    if stage.finds(number) { found.append(Found(number, entry)) }
   }
 
   /// True when an entry is in the scope of the reading.

@@ -47,6 +47,11 @@ struct Passage {
   var item = ""
   var detail = ""
   var said = Said()
+  /// The item, once it was found, and the version of it that is wanted.
+  var id: ItemID?
+  var version: Int?
+  /// True if this content was forgotten, because it names an item.
+  var hasForgotten = false
   /// True once an entry has the outcome of the call.
   var isRecorded = false
   /// False while an entry of the call may be only in memory.

@@ -5,7 +5,7 @@ internal import VaultStore
 extension Items {
   /// Stores a copy of an item under another name, with its current value, kind, attributes, policies and expiry.
   ///
-  /// The caller needs the rights on the source that ``get(_:version:evenExpired:upTo:as:for:_:_:)`` needs or, if its
+  /// The caller needs the rights on the source that ``get(_:_:)`` needs or, if its
   /// key is never read, must be an administrator. On the target the caller needs the rights that a new item needs. An
   /// item that is replaced keeps its versions; because the policy of the source replaces its policy, the caller must
   /// have shown what its policy requires.
@@ -30,7 +30,7 @@ extension Items {
   /// The version of `target`, if `target` is such a copy of `source` already, with the same value, kind, attributes,
   /// policies and expiry.
   ///
-  /// The caller needs the rights on both items that ``get(_:version:evenExpired:upTo:as:for:_:_:)`` needs, because the
+  /// The caller needs the rights on both items that ``get(_:_:)`` needs, because the
   /// answer tells whether two values are the same.
   ///
   /// - Throws: the refusal that `target` exists, if it is not such a copy. Both items have an entry then, too, because

@@ -11,7 +11,7 @@ package struct UnitCredential {
 // The values that the service manager hands to units as credentials.
 extension Items {
   /// Lends the value that is the credential `id` of `unit` to `answer`, as
-  /// ``get(_:version:evenExpired:upTo:as:for:_:_:)`` does.
+  /// ``get(_:_:)`` does.
   ///
   /// - Parameter most: the most bytes that the value may have.
   package func credential(
@@ -26,7 +26,7 @@ extension Items {
       throw error
     }
     guard let name else { return vault.store.isAwaitingBootKey ? .bootKey : .unlock }
-    return try get(name, as: UnitCredential(id: id, most: most), for: caller, Said(), answer)
+    return try get(Reading(name, as: UnitCredential(id: id, most: most), for: caller), answer)
   }
 
   /// The unit's request in words for the audit log.

@@ -20,22 +20,19 @@ extension Items {
     let names = names.filter { once.insert($0).inserted }
     var refused: ItemName?
     var ids: [ItemName: ItemID] = [:]
-    let kept: Int64?
-    do throws(Refusal) {
-      try vault.audit.settle()
-      kept = try remove(names, isForGood, long, caller, &ids, refused: &refused)
-    } catch {
+    return try vault.audit.recording { () throws(Refusal) in
+      try remove(names, isForGood, long, caller, &ids, refused: &refused)
+    } end: { refusal in
+      guard let refusal else {
+        let detail = isForGood ? Self.forGood : nil
+        for name in names { vault.audit.record(.delete, .ok, caller, item: name.text, id: ids[name], detail: detail) }
+        return
+      }
       if names.count == 1 { refused = names[0] }
       let detail = Self.detail(ofUndone: names, isForGood, isAboutOne: refused != nil)
       let id = refused.flatMap { ids[$0] }
-      vault.audit.record(.delete, error.outcome, caller, item: refused?.text, id: id, detail: detail)
-      try vault.audit.settle()
-      throw error
+      vault.audit.record(.delete, refusal.outcome, caller, item: refused?.text, id: id, detail: detail)
     }
-    let detail = isForGood ? Self.forGood : nil
-    for name in names { vault.audit.record(.delete, .ok, caller, item: name.text, id: ids[name], detail: detail) }
-    try vault.audit.settle()
-    return kept
   }
 
   private static let forGood = "for good"

@@ -80,23 +80,32 @@ extension Items {
     _ changes: [(change: ItemChange, value: NewValue)], _ long: LongChange? = nil, for caller: Caller,
     fill: (Int, inout MutableRawSpan) -> Bool
   ) throws(BatchRefusal) -> [StoredVersion] {
-    let versions: [StoredVersion]
     var (refused, id): (Int?, ItemID?)
-    do throws(BatchRefusal) {
-      do throws(Refusal) { try vault.audit.settle() } catch { throw BatchRefusal(index: nil, refusal: error) }
-      versions = try store(changes, long, caller, refused: &refused, &id, fill)
+    var stored: [StoredVersion] = []
+    // The refusal that the change at an index has met.
+    var met: BatchRefusal?
+    do throws(Refusal) {
+      try vault.audit.recording { () throws(Refusal) in
+        do throws(BatchRefusal) { stored = try store(changes, long, caller, refused: &refused, &id, fill) } catch {
+          met = error
+          throw error.refusal
+        }
+      } end: { refusal in
+        guard let refusal else {
+          for (new, version) in zip(changes, stored) {
+            vault.audit.record(.set, .ok, caller, item: new.change.name.text, id: version.item)
+          }
+          return
+        }
+        let name = (met?.index ?? refused).map { changes[$0].change.name.text }
+        let detail = Self.detail(ofBatch: changes.count, isAboutOne: name != nil)
+        vault.audit.record(.set, refusal.outcome, caller, item: name, id: id, detail: detail)
+      }
     } catch {
-      let name = (error.index ?? refused).map { changes[$0].change.name.text }
-      let detail = Self.detail(ofBatch: changes.count, isAboutOne: name != nil)
-      vault.audit.record(.set, error.refusal.outcome, caller, item: name, id: id, detail: detail)
-      do throws(Refusal) { try vault.audit.settle() } catch { throw BatchRefusal(index: nil, refusal: error) }
-      throw error
+      // Otherwise the entry could not be written, which is about no change.
+      throw BatchRefusal(index: met?.refusal == error ? met?.index : nil, refusal: error)
     }
-    for (new, version) in zip(changes, versions) {
-      vault.audit.record(.set, .ok, caller, item: new.change.name.text, id: version.item)
-    }
-    do throws(Refusal) { try vault.audit.settle() } catch { throw BatchRefusal(index: nil, refusal: error) }
-    return versions
+    return stored
   }
 
   /// The detail of a refused call for many items. The entry of the call names the refused item if the refusal is about

@@ -27,13 +27,12 @@ extension Items {
   /// - Returns: nil if the code was lent; otherwise what the caller may wait for.
   /// - Throws: the reason why there is no code.
   package func code(
-    _ name: ItemName, evenExpired: Bool = false, for caller: Caller, _ said: Said = Said(),
-    _ answer: (borrowing MadeCode) -> Void
+    _ reading: Reading, _ answer: (borrowing MadeCode) -> Void
   ) throws(Refusal) -> Wait? {
-    let now = vault.clock.wall()
-    return try use(name, for: .totp, "code", for: caller, said) { (keychain, decide) throws(VaultError) in
+    let (name, now) = (reading.name, vault.clock.wall())
+    return try use(reading, for: .totp, "code") { (keychain, decide) throws(VaultError) in
       func make() throws(VaultError) -> Making {
-        try keychain.withValue(of: name, now: now, evenExpired: evenExpired, if: decide) { item, _, value in
+        try keychain.withValue(of: name, now: now, evenExpired: reading.evenExpired, if: decide) { item, _, value in
           Making(item, value, now)
         }
       }

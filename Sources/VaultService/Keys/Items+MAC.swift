@@ -28,15 +28,16 @@ extension Items {
   /// - Returns: nil if the result was lent; otherwise what the caller may wait for.
   /// - Throws: the reason why there is no result.
   package func mac(
-    _ name: ItemName, _ message: borrowing SecureBytes, _ algorithm: String?, comparing code: [UInt8]?,
-    evenExpired: Bool = false, for caller: Caller, _ said: Said = Said(), _ answer: (MadeMAC) -> Void
+    _ reading: Reading, _ message: borrowing SecureBytes, _ algorithm: String?, comparing code: [UInt8]?,
+    _ answer: (MadeMAC) -> Void
   ) throws(Refusal) -> Wait? {
     guard let hash = Self.hashes[algorithm ?? "HS256"] else { throw .invalid("algorithm") }
     let detail = code == nil ? "keyed hash" : "comparison of a keyed hash"
     return try message.withBytes { (message: RawSpan) throws(Refusal) in
-      try use(name, for: .mac, detail, for: caller, said) { (keychain, decide) throws(VaultError) in
-        try keychain.withValue(of: name, now: vault.clock.wall(), evenExpired: evenExpired, if: decide) {
-          item, version, value in
+      try use(reading, for: .mac, detail) { (keychain, decide) throws(VaultError) in
+        try keychain.withValue(
+          of: reading.name, now: vault.clock.wall(), evenExpired: reading.evenExpired, if: decide
+        ) { item, version, value in
           Self.mac(message, hash, code, item, version, SecureBytes(copying: value))
         }
       } _: { made in

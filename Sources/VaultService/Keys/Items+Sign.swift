@@ -25,18 +25,19 @@ extension Items {
   /// - Returns: nil if the signature was lent; otherwise what the caller may wait for.
   /// - Throws: the reason why there is no signature.
   package func sign(
-    _ name: ItemName, _ message: borrowing SecureBytes, _ algorithm: String?, evenExpired: Bool = false,
-    for caller: Caller, _ said: Said = Said(), _ order: RSAOrder? = nil, _ answer: (MadeSignature) -> Void
+    _ reading: Reading, _ message: borrowing SecureBytes, _ algorithm: String?, _ order: RSAOrder? = nil,
+    _ answer: (MadeSignature) -> Void
   ) throws(Refusal) -> Wait? {
-    let order = order ?? rsaOrder(for: caller)
+    let order = order ?? rsaOrder(for: reading.caller)
     let scheme = try algorithm.map { (name) throws(Refusal) in
       guard let scheme = SignatureScheme(joseName: name) else { throw .invalid("algorithm") }
       return scheme
     }
     return try message.withBytes { (message: RawSpan) throws(Refusal) in
-      try use(name, for: .sign, "signature", for: caller, said, order) { (keychain, decide) throws(VaultError) in
-        try keychain.withValue(of: name, now: vault.clock.wall(), evenExpired: evenExpired, if: decide) {
-          item, version, value in
+      try use(reading, for: .sign, "signature", order) { (keychain, decide) throws(VaultError) in
+        try keychain.withValue(
+          of: reading.name, now: vault.clock.wall(), evenExpired: reading.evenExpired, if: decide
+        ) { item, version, value in
           do throws(Refusal) { return .made(try Self.sign(message, scheme, item, version, value, order)) } catch {
             return .refused(error)
           }

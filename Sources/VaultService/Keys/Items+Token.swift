@@ -36,19 +36,18 @@ extension Items {
   /// - Returns: nil if the token was lent; otherwise what the caller may wait for.
   /// - Throws: the reason why there is no token.
   package func issue(
-    _ name: ItemName, _ wanted: WantedToken, evenExpired: Bool = false, for caller: Caller, _ said: Said = Said(),
-    _ order: RSAOrder? = nil, _ answer: (borrowing MadeToken) -> Void
+    _ reading: Reading, _ wanted: WantedToken, _ order: RSAOrder? = nil, _ answer: (borrowing MadeToken) -> Void
   ) throws(Refusal) -> Wait? {
-    let order = order ?? rsaOrder(for: caller)
+    let order = order ?? rsaOrder(for: reading.caller)
     let (id, now) = order.token ?? (Self.newTokenID(), vault.clock.wall())
     order.token = (id, now)
     // The item's own subject, if the caller names none.
     var subject = wanted.subject
     return try use(
-      name, for: .jwt, subject.map { "token \(id) for \($0)" } ?? "token \(id)", for: caller, said, order
+      reading, for: .jwt, subject.map { "token \(id) for \($0)" } ?? "token \(id)", order
     ) { (keychain, decide) throws(VaultError) in
       let made: Made<MadeToken> = try keychain.withValue(
-        of: name, now: now, evenExpired: evenExpired, if: decide
+        of: reading.name, now: now, evenExpired: reading.evenExpired, if: decide
       ) { item, version, value in
         do throws(Refusal) {
           let claims = try Self.claims(wanted, id, now, item)
@@ -60,8 +59,9 @@ extension Items {
       }
       switch consume made {
       case .refused(let refusal): return .refused(refusal)
+      case .waits(let wait): return .waits(wait)
       case .made(let token):
-        if let refusal = prepare(token, subject, name, madeAt: now, keychain) { return .refused(refusal) }
+        if let refusal = prepare(token, subject, reading.name, madeAt: now, keychain) { return .refused(refusal) }
         return .made(token)
       }
     } _: { token in

@@ -1,5 +1,5 @@
 package import VaultCore
-package import VaultModel
+internal import VaultModel
 internal import VaultSigning
 internal import VaultStore
 
@@ -39,14 +39,13 @@ extension Items {
   /// - Throws: the reason why the token cannot be checked. If the list cannot be read, no token is taken as not
   ///   revoked.
   package func verify(
-    _ token: borrowing SecureBytes, of name: ItemName, for caller: Caller, _ said: Said = Said(),
-    _ answer: (CheckedToken) -> Void
+    _ token: borrowing SecureBytes, _ reading: Reading, _ answer: (CheckedToken) -> Void
   ) throws(Refusal) -> Wait? {
-    let now = vault.clock.wall()
+    let (name, now) = (reading.name, vault.clock.wall())
     var found: CheckedToken.Valid?
     return try token.withBytes { (text: RawSpan) throws(Refusal) in
       try use(
-        name, for: .jwt, "check of \(found?.text ?? "a token")", for: caller, said
+        reading, for: .jwt, "check of \(found?.text ?? "a token")"
       ) { (keychain, decide) throws(VaultError) -> Made<CheckedToken> in
         let token: CheckedToken.Valid
         switch try check(text, of: name, keychain, now, decide) {

@@ -1,4 +1,4 @@
-package import VaultModel
+internal import VaultModel
 internal import VaultSigning
 internal import VaultStore
 
@@ -13,11 +13,10 @@ extension Items {
   /// - Returns: nil if the signature was lent; otherwise what the caller may wait for.
   /// - Throws: the reason why there is no signature.
   package func signForSSH(
-    _ name: ItemName, _ data: [UInt8], flags: UInt32, detail: String, for caller: Caller, _ said: Said,
-    _ order: RSAOrder, _ answer: ([UInt8]) -> Void
+    _ reading: Reading, _ data: [UInt8], flags: UInt32, detail: String, _ order: RSAOrder, _ answer: ([UInt8]) -> Void
   ) throws(Refusal) -> Wait? {
-    try use(name, for: .ssh, detail, for: caller, said, order) { (keychain, decide) throws(VaultError) in
-      try keychain.withValue(of: name, now: vault.clock.wall(), if: decide) { item, _, value in
+    try use(reading, for: .ssh, detail, order) { (keychain, decide) throws(VaultError) in
+      try keychain.withValue(of: reading.name, now: vault.clock.wall(), if: decide) { item, _, value in
         do throws(Refusal) {
           let key = try Self.privateKey(item, value)
           do throws(SigningError) {

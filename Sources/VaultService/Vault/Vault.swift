@@ -15,10 +15,11 @@ package final class Vault {
   package let directory: String
   /// The list of all objects that hold secrets.
   package let holders = SecretHolders()
-  /// The calls that wait for the vault.
-  package let waiting = Waiting()
   /// The audit log.
   package let audit: Audit
+  let questions: Questions
+  /// The calls that wait for the vault, or for an answer to a question.
+  package var waiting: Waiting { questions.waiting }
   package private(set) var settings: VaultSettings
   package private(set) var state: LockState
   var store: OpenStore
@@ -82,6 +83,7 @@ package final class Vault {
     store = OpenStore(directory: directory)
     state = LockState(kind: .new, cause: .start, since: clock.wall())
     audit = Audit(clock: clock, log: log, timer: timer, in: holders)
+    questions = Questions(in: holders)
     audit.configure(settings.audit)
     audit.keychain = { [unowned self] in openKeychain }
   }

@@ -13,7 +13,7 @@ package enum VaultEvent {
   /// The check of the store has failed, for this reason.
   case integrityFailed(String)
   /// A request has changed, by its number; administrators are told.
-  case request(Int, RequestChange)
+  case request(QuestionNumber, RequestChange)
 
   /// The event of an item that was stored, by the version that was made.
   static func item(_ name: ItemName, stored version: Int) -> VaultEvent {

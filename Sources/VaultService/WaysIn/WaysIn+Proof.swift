@@ -12,7 +12,7 @@ extension WaysIn {
   /// Asks a person for the proof that an item requires, for another caller's session, which waits for the inquiry with
   /// that number.
   package func prove(
-    _ item: ItemInfo, for inquiry: Int, _ attendance: Attendance, _ said: Said, _ prompter: any Prompter
+    _ item: ItemInfo, for inquiry: QuestionNumber, _ attendance: Attendance, _ said: Said, _ prompter: any Prompter
   ) {
     let purpose = Purpose(.other("to use \(item.name.text)"), said)
     prove(item.policy, of: item.name.text, purpose, said, prompter, inquiry: (inquiry, attendance))
@@ -27,7 +27,7 @@ extension WaysIn {
 
   private func prove(
     _ policy: Policy, of name: String?, _ purpose: Purpose, _ said: Said, _ prompter: any Prompter,
-    inquiry: (number: Int, attendance: Attendance)? = nil
+    inquiry: (number: QuestionNumber, attendance: Attendance)? = nil
   ) {
     let caller = prompter.caller
     let keychain: Keychain

@@ -189,8 +189,11 @@ import VaultTesting
       told = [event(agent), event(agent)]
       assert sorted([each.get("why", each.get("notice")) for each in told]) == ["gone", "locked"], told
       print(ended(reader))
+      assert converse("Unlock") == "done"
+      entries = call(connect(), "Audit", more=True, action="get")["entries"]
+      print([(entry["outcome"], entry["item"]) for entry in entries])
       """)
-    #expect(output == "Locked\n")
+    #expect(output == "Locked\n[('locked', 'bank')]\n")
   }
 
   @Test(
@@ -242,12 +245,57 @@ import VaultTesting
       for value in range(3): assert call(connect(), "Set", name="bank", value=str(value), update=True) != "Denied"
       # What was to be done after that is done.
       for turn in range(50): call(connect(), "Status")
-      entries = call(connect(), "Audit", more=True, action="get")["entries"]
-      print(len([entry for entry in entries if entry["outcome"] == "presence"]) <= 4)
+      print([entry["outcome"] for entry in call(connect(), "Audit", more=True, action="get")["entries"]])
       assert converse("Authenticate", inquiry=number) == "done"
       print(ended(reader))
+      print([entry["outcome"] for entry in call(connect(), "Audit", more=True, action="get")["entries"]])
       """)
-    #expect(output == "True\n2\n")
+    #expect(output == "[]\n2\n['ok']\n")
+  }
+
+  @Test("a call that waits for presence leaves one entry, that of its end") func oneEntry() throws {
+    let sandbox = try sandbox()
+    defer { sandbox.close() }
+    try sandbox.must(["set", "key", "--require", "password", "--generate", "ed25519", "--use", "sign"])
+    let output = try run(
+      sandbox,
+      """
+      print(ended(ask("Get", name="bank")))
+      agent = attend()
+      for method, parameters in [("Get", {"name": "bank"}), ("Sign", {"name": "key", "value": "x"})]:
+          late = ask(method, ask=True, wait_ms=1500, **parameters)
+          assert event(agent)["event"] == "inquiry"
+          print(ended(late))
+          assert event(agent)["why"] == "gone"
+          reader = ask(method, ask=True, **parameters)
+          number = event(agent)["inquiry"]["number"]
+          assert converse("Authenticate", inquiry=number) == "done"
+          assert event(agent)["why"] == "answered"
+          ended(reader)
+          dismissed = ask(method, ask=True, **parameters)
+          assert call(connect(), "Dismiss", inquiry=event(agent)["inquiry"]["number"]) == {}
+          assert event(agent)["why"] == "dismissed"
+          print(ended(dismissed))
+      for entry in call(connect(), "Audit", more=True)["entries"]:
+          if entry["action"] in ("get", "use"):
+              print(entry["action"], entry["outcome"], entry["item"], entry.get("detail"))
+      """)
+    #expect(
+      output == """
+        PresenceRequired
+        TimedOut
+        Cancelled
+        TimedOut
+        Cancelled
+        get presence bank None
+        get presence bank None
+        get ok bank None
+        get cancelled bank None
+        use presence key signature
+        use ok key signature
+        use cancelled key signature
+
+        """, "\(output)")
   }
 
   @Test("a wrong password is told of") func failedUnlock() throws {

@@ -98,7 +98,7 @@ import VaultTesting
     let audit = try sandbox.sshAudit()
     #expect(
       audit == [
-        "find ok 1 key for ssh", "use presence ssh/a \(login)", "use cancelled ssh/a \(login), by \(own)",
+        "find ok 1 key for ssh", "use cancelled ssh/a \(login), by \(own)",
         "use cancelled ssh signature with \(own)", "find cancelled keys for ssh",
       ], "\(audit)")
   }

@@ -93,5 +93,31 @@ import VaultStore
       return (early, client.messages())
     }
     #expect(replies.0 == [] && replies.1.count == 1 && replies.1.first?.contains("Locked") == true, "\(replies)")
+    #expect(try stand.on { try Self.told($0) } == ["get locked large"])
+  }
+
+  @Test("has an entry with its item's name where names are hidden, whatever ends it", arguments: [nil, 3] as [Int64?])
+  func entries(_ seconds: Int64?) throws {
+    let stand = try ConnectionStand.unlocked("hide-names = true")
+    defer { stand.close() }
+    try stand.on { client in
+      client.vault.lock(because: .asked)
+      client.call("Get", #"{"name":"a","wait_ms":3000}"#)
+      #expect(client.messages() == [])
+      // The second lock has the name forgotten that the first call came with.
+      client.vault.lock(because: .asked)
+      if let seconds { client.pass(.seconds(seconds)) } else { client.leave() }
+    }
+    #expect(try stand.on { try Self.told($0) } == [seconds == nil ? "get cancelled a" : "get locked a"])
+  }
+
+  /// Returns the entries of the audit log about values, in a vault that was locked.
+  private static func told(_ client: ConnectionStand.Inside) throws -> [String] {
+    try client.unlock()
+    let reading = try client.assembly.rooms.access.readAudit(AuditFilter(), for: client.connection.caller)
+    defer { reading.end() }
+    return try reading.page(until: .max) { 0 }.found.map(\.entry).filter { $0.action == .get }.map {
+      "\($0.action.name) \($0.outcome.name) \($0.item ?? "")"
+    }
   }
 }

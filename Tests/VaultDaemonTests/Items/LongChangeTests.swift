@@ -14,8 +14,8 @@ import VaultStore
   private static let call = #"{"name":"long","accessible":"after-first-unlock","update":true}"#
 
   /// Makes a stand with an item of two versions, each of which is sealed in a turn of its own.
-  private static func stand() throws -> ConnectionStand {
-    let stand = try ConnectionStand.unlocked("")
+  private static func stand(_ settings: String = "") throws -> ConnectionStand {
+    let stand = try ConnectionStand.unlocked(settings)
     try stand.on { client in
       for name in ["long", "other"] {
         for number in 1...2 {
@@ -95,8 +95,8 @@ import VaultStore
     var others: [String] = []
     var left = "long"
     var testDescription: String { method }
-    /// The entry of a cancelled call, which names the item only if the call has a single one.
-    var cancelled: String { "cancelled \(others.isEmpty ? item : "")" }
+    /// The entry of a call that a lock ends, which names the item only if the call has a single one.
+    var locked: String { "locked \(others.isEmpty ? item : "")" }
   }
 
   private static let calls = [
@@ -171,11 +171,11 @@ import VaultStore
       let answers = client.messages()
       #expect(answers.count == 1 && answers[0].contains("io.vaultd.Vault.Locked"), "\(answers)")
       try client.unlock()
-      #expect(try Self.told(client) == [call.cancelled])
+      #expect(try Self.told(client) == [call.locked])
       #expect(try client.vault.keychain().item(named: ItemName("long")).versions.count == 2)
     }
     try stand.goRound("the turns") { client in !client.door.turns.isAwaited }
-    #expect(try stand.on { client in try Self.told(client) } == [call.cancelled])
+    #expect(try stand.on { client in try Self.told(client) } == [call.locked])
   }
 
   @Test("has nothing sealed for whoever may not make it", arguments: calls)
@@ -233,8 +233,11 @@ import VaultStore
     }
   }
 
-  @Test("ends with a lock, and is refused as locked") func lock() throws {
-    let stand = try Self.stand()
+  @Test(
+    "ends with a lock, and is refused as locked, with an entry that names the item",
+    arguments: ["", "hide-names = true"])
+  func lock(_ settings: String) throws {
+    let stand = try Self.stand(settings)
     defer { stand.close() }
     try stand.on { client in
       client.call("Set", Self.call)
@@ -244,7 +247,7 @@ import VaultStore
       let answers = client.messages()
       #expect(answers.count == 1 && answers[0].contains("io.vaultd.Vault.Locked"), "\(answers)")
       try client.unlock()
-      #expect(try Self.accessible(client) == .whenUnlocked && Self.told(client) == ["cancelled long"])
+      #expect(try Self.accessible(client) == .whenUnlocked && Self.told(client) == ["locked long"])
     }
     try stand.goRound("the turns") { client in !client.door.turns.isAwaited }
     #expect(try stand.on { client in try Self.accessible(client) } == .whenUnlocked)

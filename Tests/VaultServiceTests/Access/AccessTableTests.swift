@@ -88,10 +88,10 @@ struct AccessCase: CustomTestStringConvertible, Sendable {
     },
     AccessCase("code", [.use], proof: true, on: "totp") { try used($0.code($1, for: $2) { _ in }) },
     AccessCase("sign", [.use], proof: true, on: "sign") {
-      try used($0.sign($1, RoomStand.secret(message), nil, for: $2) { _ in })
+      try used($0.sign(Reading($1, for: $2), RoomStand.secret(message), nil) { _ in })
     },
     AccessCase("keyed hash", [.use], proof: true, on: "mac") {
-      try used($0.mac($1, RoomStand.secret(message), nil, comparing: nil, for: $2) { _ in })
+      try used($0.mac(Reading($1, for: $2), RoomStand.secret(message), nil, comparing: nil) { _ in })
     },
     AccessCase("issue", [.use], proof: true, on: "jwt") {
       try used($0.issue($1, WantedToken(subject: nil, lifetime: nil, claims: nil), for: $2) { _ in })

@@ -17,20 +17,19 @@ import Testing
       waiting.turns = turns
     }
 
-    /// Makes a call that waits for at most this many milliseconds, and that then waits for the event that `next`
-    /// returns.
+    /// Makes a call that waits for at most this many milliseconds, and then does `next`.
     @discardableResult
     func wait(
-      _ name: String, _ line: Line? = nil, milliseconds: Int64? = nil, next: @escaping () -> Waiting.Event? = { nil }
+      _ name: String, _ line: Line? = nil, milliseconds: Int64? = nil, next: @escaping () -> Void = {}
     ) -> Attempt {
       Attempt(
         for: .unlock, in: waiting, line ?? self.line, within: milliseconds.map { $0 * 1_000_000 }, hands.timer
       ) { [unowned self] in
         done.append("\(name) is late")
-      } _: { [unowned self] in
+      } goOn: { [unowned self] in
         done.append(name)
         hands.pass(2_000_000)
-        return next()
+        next()
       }
     }
 
@@ -57,14 +56,14 @@ import Testing
 
   @Test("one that has to wait for the same again waits for the next time") func once() {
     let stand = Stand()
-    stand.wait("a") { .unlock }
+    stand.wait("a") { stand.wait("a again") }
     stand.wait("b")
     stand.unlock()
     for _ in 0..<100 { stand.turns.turn() }
     #expect(stand.done == ["a", "b"] && !stand.isEmpty)
     stand.unlock()
     for _ in 0..<100 { stand.turns.turn() }
-    #expect(stand.done == ["a", "b", "a"] && !stand.isEmpty)
+    #expect(stand.done == ["a", "b", "a again"] && stand.isEmpty)
   }
 
   @Test("those of one user do not wait for all that another's wait for") func users() {
@@ -120,20 +119,5 @@ import Testing
     stand.turns.turn()
     stand.hands.pass(seconds: 2)
     #expect(stand.done == ["short is late", "long"] && stand.isEmpty)
-  }
-
-  @Test("one that cannot be answered yet when it goes on waits for what it says then, until its own time is up")
-  func again() {
-    let stand = Stand()
-    var next = [Waiting.Event.bootKey, .unlock]
-    stand.wait("a", milliseconds: 100) { next.removeFirst() }
-    stand.unlock()
-    stand.turns.turn()
-    #expect(stand.done == ["a"] && stand.isEmpty && !stand.waiting.isEmpty(.bootKey))
-    stand.waiting.go(.bootKey) { true }
-    stand.turns.turn()
-    #expect(stand.done == ["a", "a"] && !stand.isEmpty)
-    stand.hands.pass(100_000_000)
-    #expect(stand.done == ["a", "a", "a is late"] && stand.isEmpty)
   }
 }

@@ -121,12 +121,9 @@ import VaultModel
     let number = try #require(call.waiter?.inquiry)
     var isMadeAgain = false
     let line = Line(of: 1)
-    let makeAgain: () -> Waiting.Event? = {
-      isMadeAgain = true
-      return nil
-    }
     let attempt = Attempt(
-      for: .inquiry(number), in: stand.vault.waiting, line, within: nil, stand.rooms.hands.timer, late: {}, makeAgain)
+      for: .question(number), in: stand.vault.waiting, line, within: nil, stand.rooms.hands.timer, late: {},
+      goOn: { isMadeAgain = true })
     stand.attendance.happened(.item(try ItemName("b"), .deleted))
     stand.rooms.run()
     #expect(!isMadeAgain)
@@ -225,7 +222,33 @@ import VaultModel
     #expect(stand.askApproval(number, asker).joined == "waits")
   }
 
-  private static func request(_ stand: AttendanceStand, _ asker: Caller) throws -> Int {
+  @Test("a number stands for one question: a request, its approval, or an inquiry") func numbers() throws {
+    let stand = try AttendanceStand(system: true)
+    try stand.rooms.set("a")
+    _ = try stand.attend(AttendanceStand.process(10, uid: 0))
+    let asker = AttendanceStand.process(50, uid: 990)
+    let administrator = stand.rooms.administrator
+    let request = try Self.request(stand, asker)
+    /// Returns the number of an inquiry for which two numbers are drawn, the one of the request first.
+    func inquiry(_ next: Int) throws -> (QuestionNumber, Waiter?) {
+      var drawn = [request.value, next]
+      stand.vault.questions.draw = { drawn.removeFirst() }
+      let call = stand.askConfirmation("k")
+      return (try #require(call.waiter?.inquiry), call.waiter)
+    }
+    let first = try inquiry(1)
+    _ = try stand.rooms.access.approve(request, ApprovalTerms(), for: administrator)
+    let second = try inquiry(2)
+    try #require(try stand.rooms.items.get(ItemName("a"), for: asker) { _, _, _ in } == nil)
+    let third = try inquiry(3)
+    #expect([first.0, second.0, third.0] == [1, 2, 3])
+    var drawn = [request.value, 1, 2, 3, 4]
+    stand.vault.questions.draw = { drawn.removeFirst() }
+    #expect(try Self.request(stand, asker) == 4)
+    withExtendedLifetime([first.1, second.1, third.1]) {}
+  }
+
+  private static func request(_ stand: AttendanceStand, _ asker: Caller) throws -> QuestionNumber {
     let wait = try stand.rooms.items.get(try ItemName("a"), for: asker, Said(purpose: "to work")) { _, _, _ in }
     guard case .approval(let number) = try #require(wait) else { throw RequestStand.RequestStandError() }
     return number
@@ -244,8 +267,7 @@ import VaultModel
     _ = agent.take()
     stand.lock()
     #expect(agent.take().sorted() == ["notice locked", "withdrawn gone"])
-    #expect(
-      stand.attendance.inquiries.isEmpty && stand.attendance.numbers.isEmpty && stand.attendance.dismissals.isEmpty)
+    #expect(stand.attendance.inquiries.isEmpty && !stand.attendance.inquiries.mayHoldNames)
   }
 
   @Test("a lock that does not hide names leaves what has one") func shown() throws {

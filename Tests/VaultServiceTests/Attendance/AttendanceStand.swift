@@ -10,7 +10,7 @@ final class AttendanceStand {
     /// The events in order: `attending`, `unlock COUNT`, `presence NAME COUNT`, `approval NAME COUNT`, `confirmation
     /// COUNT`, `withdrawn WHY` and `notice KIND`.
     var told: [String] = []
-    var numbers: [Int] = []
+    var numbers: [QuestionNumber] = []
     var askers: [Asker] = []
     /// For each current asker, the daemon's words and the asker's own words.
     var words: [String] = []
@@ -116,7 +116,7 @@ final class AttendanceStand {
     call { attendance.join(.confirmation(fingerprint), caller, Said(task: "a signature"), giveUp: $0) }
   }
 
-  func askApproval(_ number: Int, _ caller: Caller) -> Call {
+  func askApproval(_ number: QuestionNumber, _ caller: Caller) -> Call {
     call { attendance.join(.approval(number), caller, Said(purpose: "to work"), giveUp: $0) }
   }
 

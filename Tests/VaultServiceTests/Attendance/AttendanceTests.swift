@@ -118,8 +118,9 @@ import VaultModel
       #expect(throws: refusal) { try stand.attendance.dismiss(number, isUnable: true, for: other) }
       #expect(throws: refusal) { _ = try stand.attendance.item(of: number, for: other) }
     }
-    #expect(throws: Refusal.noSuchRequest(number ^ 1)) {
-      try stand.attendance.dismiss(number ^ 1, isUnable: false, for: AttendanceStand.process(10))
+    let none = QuestionNumber(number.value ^ 1)
+    #expect(throws: Refusal.noSuchRequest(none)) {
+      try stand.attendance.dismiss(none, isUnable: false, for: AttendanceStand.process(10))
     }
     #expect(call.end == nil)
     #expect(try stand.attendance.item(of: number, for: AttendanceStand.process(10)).name.text == "a")

@@ -220,7 +220,7 @@ import VaultStore
     try stand.set("boot", accessible: .always)
     try stand.restart()
     Self.get(stand, "boot")
-    stand.items.gaveUp(.get, try ItemName("other"), stand.rooms.vault.locked, for: stand.administrator, Said())
+    stand.vault.audit.record(.get, .locked, stand.administrator, item: "other")
     try stand.unlock()
     let told = try Self.told(stand)
     #expect(told.contains("get ok boot") && told.contains("get locked other"), "\(told)")
@@ -416,7 +416,7 @@ import VaultStore
   @Test("entries without the boot key are told at the unlock where it is there") func unvouched() throws {
     let stand = try RoomStand.unlocked()
     try stand.restart(withBootKey: false)
-    stand.items.gaveUp(.get, try ItemName("a"), stand.rooms.vault.locked, for: stand.administrator, Said())
+    stand.vault.audit.record(.get, .locked, stand.administrator, item: "a")
     try stand.restart()
     try stand.unlock()
     let told = try Self.told(stand)
@@ -442,7 +442,7 @@ import VaultStore
         if isCold { try stand.restart() }
         stand.vault.wipe()
         // A waiting call whose connection is closed.
-        stand.items.gaveUp(.get, try ItemName("left"), stand.rooms.vault.locked, for: stand.administrator, Said())
+        stand.vault.audit.record(.get, .locked, stand.administrator, item: "left")
         stand.vault.closeStore()
         stand.vault.openStore(because: .start)
         try stand.openWithBootKey()

@@ -72,15 +72,24 @@ import VaultStore
     #expect(try Self.told(stand) == ["call ok a call", "call ok a call", "call cancelled a call"])
   }
 
-  @Test("what was recorded before a call waits is not what has come of it") func waits() throws {
+  @Test("a call that waits has one entry, that of its end, with what was found before") func waits() throws {
     let stand = try RoomStand.unlocked()
     let (caller, audit) = (stand.administrator, stand.vault.audit)
-    try audit.begin(Self.terms(), for: caller)
-    audit.isAbout(.use, "key", for: caller)
-    audit.record(.use, .presence, caller, item: "key")
-    audit.waits(for: caller)
-    try audit.pass(.denied, isLast: true, for: caller)
-    #expect(try AuditTests.told(stand).dropLast().suffix(2) == ["use presence key", "use denied key"])
+    try stand.set("a", require: .password)
+    let name = try ItemName("a")
+    for outcome in [AuditOutcome.presence, .cancelled, .locked] {
+      try audit.begin(Self.terms(.log, .withValue), for: caller)
+      audit.isAbout(.get, "a", for: caller)
+      for _ in 0..<2 {
+        #expect(
+          try stand.items.get(name, version: 1, for: caller) { _, _, _ in } == .presence(name, .password))
+      }
+      try audit.pass(outcome, isLast: true, for: caller)
+    }
+    let found = try AuditTests.found(stand).filter { $0.action == .get }
+    #expect(found.map(\.outcome) == [.presence, .cancelled, .locked])
+    #expect(found.allSatisfy { $0.item == "a" && $0.detail == "version 1" })
+    #expect(found.map { $0.id != nil } == [true, true, false])
   }
 
   @Test("of a store that has failed nothing but its exceptions is begun, or answered") func failed() throws {

@@ -89,7 +89,8 @@ final class CredentialConnection: SecretHolder, ChannelInboundHandler {
   /// wait to start until somebody has unlocked the vault.
   private func ask() {
     guard let peer, let asker, let address = asker.address else { return }
-    let terms = AskedCall.Terms(asker.caller, .anyway(until: nil)) {
+    let about = AskedCall.About(.get, detail: Items.detail(address.id, of: address.unit))
+    let terms = AskedCall.Terms(asker.caller, .anyway(until: nil), about: about) {
       Said(task: "its credential \(Printable.quoted("\(address.id)"))")
     } isStillAsking: { [weak self] in
       self?.checkProcess() == true

@@ -44,8 +44,8 @@ extension SSHAgentConnection {
   /// Records the request for the audit log.
   func note(_ request: AgentRequest) {
     switch request {
-    case .list: note(.find, "keys for ssh")
-    case .sign(let request): note(.use, "ssh signature with \(PublicKey.fingerprint(ofSSHBlob: request.key))")
+    case .list: note(.find, Self.listing)
+    case .sign(let request): note(.use, Self.signature(request))
     case .add: note(.use, "ssh-add")
     case .remove(let blob): note(.use, "ssh-add -d of \(PublicKey.fingerprint(ofSSHBlob: blob))")
     case .removeAll: note(.use, "ssh-add -D")
@@ -54,9 +54,14 @@ extension SSHAgentConnection {
     }
   }
 
-  /// - Parameter item: the name of the item that holds the key, if there is one.
-  func note(_ action: AuditAction, _ detail: String, item: String = "") {
-    if let caller { door.vault.audit.isAbout(action, item, detail: detail, for: caller) }
+  func note(_ action: AuditAction, _ detail: String) {
+    if let caller { door.vault.audit.isAbout(action, detail: detail, for: caller) }
+  }
+
+  private static let listing = "keys for ssh"
+
+  static func signature(_ request: SignRequest) -> String {
+    "ssh signature with \(PublicKey.fingerprint(ofSSHBlob: request.key))"
   }
 
   /// Handles a request while the agent is locked: only the passphrase helps. As with OpenSSH's agent, no key is shown.
@@ -91,7 +96,7 @@ extension SSHAgentConnection {
 
   private func list() {
     let said = Said(task: "list of the keys for SSH")
-    wait(said) { [weak self] _ throws(Refusal) in
+    wait(AskedCall.About(.find, detail: Self.listing), said) { [weak self] _ throws(Refusal) in
       guard let self, let caller else { return nil }
       let listing: SSHKeys.Listing
       do throws(Refusal) { listing = try door.keys.keys(for: caller) } catch .noVault {

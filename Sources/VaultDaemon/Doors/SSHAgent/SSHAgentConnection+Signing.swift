@@ -30,13 +30,13 @@ extension SSHAgentConnection {
     }
     let known = (try? door.keys.keys(for: caller))?.keys.first { $0.blob == request.key }?.name
     let detail = words(nil)
-    if let known {
-      note(.use, "\(detail), by \(PublicKey.fingerprint(ofSSHBlob: request.key))", item: known.text)
-    } else {
-      note(.sign(request))
-    }
+    let about =
+      known.map {
+        AskedCall.About(.use, $0.text, detail: "\(detail), by \(PublicKey.fingerprint(ofSSHBlob: request.key))")
+      } ?? AskedCall.About(.use, detail: Self.signature(request))
     let order = door.items.rsaOrder(for: caller)
-    wait(Said(task: words(known.map { "with \(Printable.quoted($0.text))" }))) { [weak self] _ throws(Refusal) in
+    wait(about, Said(task: words(known.map { "with \(Printable.quoted($0.text))" }))) {
+      [weak self] _ throws(Refusal) in
       guard let self, let caller = self.caller else { return nil }
       let listing = try door.keys.keys(for: caller)
       guard let key = listing.keys.first(where: { $0.blob == request.key }) else {
@@ -44,7 +44,7 @@ extension SSHAgentConnection {
         throw .denied("there is no such key")
       }
       return try door.items.signForSSH(
-        key.name, data, flags: request.flags.rawValue, detail: detail, for: caller, Said(), order
+        Reading(key.name, for: caller), data, flags: request.flags.rawValue, detail: detail, order
       ) { signature in
         reply(.signature(signature))
       }
@@ -66,7 +66,7 @@ extension SSHAgentConnection {
     }
     let order = door.items.rsaOrder(for: caller)
     var isAllowed = !key.constraints.needsConfirmation
-    wait(Said(task: detail)) { [weak self] event throws(Refusal) in
+    wait(AskedCall.About(.use, detail: detail), Said(task: detail)) { [weak self] event throws(Refusal) in
       guard let self else { return nil }
       if event == .confirmation(key.fingerprint) { isAllowed = true }
       guard isAllowed else { return .confirmation(key.fingerprint) }
@@ -80,7 +80,6 @@ extension SSHAgentConnection {
   private func makeSignature(
     by key: SessionKey, _ data: [UInt8], _ flags: UInt32, _ detail: String, _ order: RSAOrder
   ) -> Wait? {
-    note(.use, detail)
     do throws(SigningError) {
       switch try key.sign(data, flags: flags, order) {
       case .waits(let wait): return wait

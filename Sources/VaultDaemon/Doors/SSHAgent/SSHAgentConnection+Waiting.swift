@@ -7,11 +7,15 @@ extension SSHAgentConnection {
   /// connection; then the question to a person is withdrawn.
   ///
   /// - Parameters:
+  ///   - about: the content of the entry of a call that ends while it waits.
   ///   - said: the words for the person who is asked; evaluated only then.
   ///   - call: makes the call, with the event that has come since it was made last.
-  func wait(_ said: @escaping @autoclosure () -> Said, _ call: @escaping (Wait?) throws(Refusal) -> Wait?) {
+  func wait(
+    _ about: AskedCall.About, _ said: @escaping @autoclosure () -> Said,
+    _ call: @escaping (Wait?) throws(Refusal) -> Wait?
+  ) {
     guard let caller, let line else { return }
-    let terms = AskedCall.Terms(caller, .usual(door.vault.clock), saying: said) { [weak self] in
+    let terms = AskedCall.Terms(caller, .usual(door.vault.clock), about: about, saying: said) { [weak self] in
       guard let self else { return false }
       if !isStillAsking { close() }
       return isStillAsking

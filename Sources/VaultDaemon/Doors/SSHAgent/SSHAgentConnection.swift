@@ -201,8 +201,9 @@ final class SSHAgentConnection: SecretHolder, ChannelInboundHandler {
   // MARK: Locks
 
   override func letGo(for lock: Lock) {
-    if lock.reach.contains(.names) { caller?.memory.forgetNames() }
+    // The entry of a request that the lock ends names its key.
     if lock.isEffective, isEnded(by: lock) { refuse("the vault was locked meanwhile", .locked) }
+    if lock.reach.contains(.names) { caller?.memory.forgetNames() }
     // A key in these bytes belongs to the data that the lock protects.
     if lock.isEffective, inbound.count > 0, !isProcessing { close() }
     if lock.isEffective, !isProcessing { inbound.removeAll() }

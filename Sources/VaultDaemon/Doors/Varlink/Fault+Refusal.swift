@@ -12,8 +12,8 @@ extension Fault {
     case .noVault: self = .noVault
     case .vaultExists: self = .vaultExists
     case .locked(let state): self = .locked(state: state.kind.rawValue, cause: state.cause.text)
-    case .timedOut: self = .timedOut
-    case .unanswered(let number): self = .unanswered(number: number)
+    case .timedOut, .unshown: self = .timedOut
+    case .unanswered(let number): self = .unanswered(number: number.value)
     case .noSuchItem(let name, let isVerified): self = .noSuchItem(name: name, unverified: isVerified ? nil : true)
     case .noSuchVersion(let name, let version): self = .noSuchVersion(name: name, version: version)
     case .noSuchSlot(let id): self = .noSuchSlot(id: id)
@@ -21,7 +21,7 @@ extension Fault {
     case .noSuchGrant(let subject):
       // The name is that of `ListGrants`.
       self = .noSuchGrant(subject: (try? Subject(parsing: subject)).map { VarlinkDoor.named($0) } ?? subject)
-    case .noSuchRequest(let number): self = .noSuchRequest(number: number)
+    case .noSuchRequest(let number): self = .noSuchRequest(number: number?.value)
     case .invalidGrant(let reason): self = .invalidGrant(reason: reason)
     case .alreadyExists(let name): self = .alreadyExists(name: name, failed: failed)
     case .expired(let name, let time): self = .expired(name: name, expires: time)
@@ -51,7 +51,7 @@ extension Fault {
     case .tooLarge(let limit): self = .tooLarge(limit: limit)
     case .tooMuch(let reason): self = .tooMuch(reason: reason)
     case .unapproved(let number):
-      self = .denied(reason: "an administrator was asked, and has not approved this yet", request: number)
+      self = .denied(reason: "an administrator was asked, and has not approved this yet", request: number.value)
     case .denied(let reason): self = .denied(reason: reason, request: nil)
     case .corrupt(let reason, let isNewer, let advice):
       self = .corrupt(reason: reason, newer: isNewer, advice: advice)

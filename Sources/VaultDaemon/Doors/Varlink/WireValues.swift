@@ -93,7 +93,7 @@ extension Wire.MonitorReply {
     case .integrityFailed(let cause):
       self.init(event: "integrity", time: time, state: "failed", cause: cause)
     case .request(let number, let change):
-      self.init(event: "request", time: time, change: change.rawValue, number: number)
+      self.init(event: "request", time: time, change: change.rawValue, number: number.value)
     }
   }
 }

@@ -8,7 +8,7 @@ internal import VaultWire
 /// its socket, or at once.
 extension VarlinkConnection {
   /// Refuses the calls on a connection whose process has ended, and ends the connection.
-  func disown() { refuseCalls(Refusal.disowned) }
+  func disown() { refuseCalls(Fault(.disowned)) }
 
   /// Ends the connection to make room for another, at the limit of `most`. A waiting call is told the reason.
   func giveWay(most: Int) {
@@ -27,20 +27,21 @@ extension VarlinkConnection {
   }
 
   /// Ends the connection with an error, even if the call wants no reply.
-  func refuseCalls(_ refusal: Refusal) { refuseCalls(Fault(refusal)) }
+  func refuseCalls(_ refusal: Refusal) { refuseCalls(Fault(refusal), refusal.outcome) }
 
-  func refuseCalls(_ fault: Fault) {
+  /// - Parameter outcome: the outcome of a call that may be waiting; cancelled if that is up to the client.
+  private func refuseCalls(_ fault: Fault, _ outcome: AuditOutcome = .cancelled) {
     current.isOneway = false
-    callOff(fault)
+    callOff(fault, outcome)
     closeGently()
   }
 
-  /// Answers a call that may be waiting, as if its client had gone.
-  private func callOff(_ fault: Fault) {
+  /// Answers a call that may be waiting.
+  private func callOff(_ fault: Fault, _ outcome: AuditOutcome = .cancelled) {
     let cancel = current.onCancel
     current.onCancel = nil
     cancel?()
-    let fault = passed(fault, .cancelled)
+    let fault = passed(fault, outcome)
     send { $0.reply(fault) }
   }
 

@@ -64,8 +64,9 @@ final class VarlinkConnection: SecretHolder, ChannelInboundHandler {
 
   // When the daemon ends, all connections are closed after their last replies, so that lock is ignored here.
   override func letGo(for lock: Lock) {
-    if lock.reach.contains(.names) { caller.memory.forgetNames() }
+    // The entry of a call that the lock ends names its item.
     if lock.isEffective, lock.cause != .stop { self.lock(lock) }
+    if lock.reach.contains(.names) { caller.memory.forgetNames() }
   }
 
   override func outlives(_ lock: Lock) -> Bool {

@@ -18,15 +18,14 @@ protocol AskedItem {
 extension VarlinkDoor {
   /// Answers a call now, or holds it until it can be answered.
   func send(_ asked: some AskedItem, _ connection: VarlinkConnection) {
-    vault.audit.isAbout(asked.action, asked.name.text, asked.said, for: connection.caller)
     ask(asked, connection, first: longest(connection))
   }
 
   /// - Parameter first: the most bytes of an answer that is sent at once.
   private func ask(_ asked: some AskedItem, _ connection: VarlinkConnection, first: Int) {
     let terms = AskedCall.Terms(
-      connection.caller, asked.patience, entry: (asked.action, asked.name), saying: { asked.said },
-      isStillAsking: { [weak connection] in connection?.isStillAsking == true })
+      connection.caller, asked.patience, about: AskedCall.About(asked.action, asked.name.text, asked.said),
+      saying: { asked.said }, isStillAsking: { [weak connection] in connection?.isStillAsking == true })
     let call = AskedCall(terms, in: asking, connection.share.answers) {
       [weak self, weak connection] event throws(Refusal) in
       guard let self, let connection else { return nil }
@@ -47,7 +46,6 @@ extension VarlinkDoor {
 
   /// Lets a long answer wait for its turn among the works, and for room.
   private func waitForRoom(_ asked: some AskedItem, _ connection: VarlinkConnection) {
-    vault.audit.waits(for: connection.caller)
     let number = plaintext.wait(connection.plaintextClient) { [weak self, weak connection] in
       if let self, let connection, connection.isStillAsking { ask(asked, connection, first: .max) }
     }

@@ -25,14 +25,15 @@ extension VarlinkDoor {
 
   func confirm(_ call: Wire.ConfirmParameters, _: borrowing Frame, _ connection: VarlinkConnection) {
     answer(connection) { () throws(Refusal) in
-      try attendance.confirm(call.inquiry, for: connection.caller)
+      try attendance.confirm(QuestionNumber(call.inquiry), for: connection.caller)
       connection.reply(Wire.Empty())
     }
   }
 
   func dismiss(_ call: Wire.DismissParameters, _: borrowing Frame, _ connection: VarlinkConnection) {
     answer(connection) { () throws(Refusal) in
-      try attendance.dismiss(call.inquiry, isUnable: call.unable ?? false, for: connection.caller)
+      try attendance.dismiss(
+        QuestionNumber(call.inquiry), isUnable: call.unable ?? false, for: connection.caller)
       connection.reply(Wire.Empty())
     }
   }
@@ -59,7 +60,8 @@ extension Wire.Asker {
 extension Wire.Inquiry {
   fileprivate init(_ told: ToldInquiry) {
     self.init(
-      number: told.number, about: told.about, askers: told.askers.map { Wire.Asker($0.asker, $0.words, task: $0.task) },
+      number: told.number.value, about: told.about,
+      askers: told.askers.map { Wire.Asker($0.asker, $0.words, task: $0.task) },
       count: told.count, name: told.name, missing: told.isMissing ? true : nil,
       subject: told.subject.map { VarlinkDoor.named($0) }, right: told.right?.name, require: told.require?.name,
       reuse: told.reuse.map { Int(clamping: $0) }, idle: told.idle.map { Int(clamping: $0) },
@@ -73,7 +75,7 @@ extension Wire.AttendReply {
     case .attending(let number): self.init(event: "attending", time: time, agent: number)
     case .inquiry(let told): self.init(event: "inquiry", time: time, inquiry: Wire.Inquiry(told))
     case .withdrawn(let number, let why):
-      self.init(event: "withdrawn", time: time, number: number, why: why.rawValue)
+      self.init(event: "withdrawn", time: time, number: number.value, why: why.rawValue)
     case .notice(.locking(let reason, let at)):
       self.init(event: "notice", time: time, notice: "locking", cause: reason.rawValue, at: at)
     case .notice(.state(let state)):

@@ -11,7 +11,8 @@ extension VarlinkDoor {
       let name = try Self.itemName(call.name)
       let code = AskedUse(of: name, waiting: call.waitMilliseconds, ask: call.ask, said, vault.clock) {
         [items] connection throws(Refusal) in
-        try items.code(name, evenExpired: call.expired ?? false, for: connection.caller, said) { made in
+        let reading = Reading(name, evenExpired: call.expired ?? false, for: connection.caller, said)
+        return try items.code(reading) { made in
           let reply = Wire.CodeReply(
             name: name.text, until: made.until, period: made.period, counter: made.counter.map(Int.init))
           connection.reply(content: ReplyContent(made.accessible)) { writer in

@@ -33,9 +33,9 @@ extension VarlinkDoor {
 
     func send(_ door: VarlinkDoor, _ connection: VarlinkConnection, upTo longest: Int) throws(Refusal) -> Wait? {
       let mayFind = describes ? door.items.mayFind(name, connection.caller) : nil
-      return try door.items.get(
-        name, version: version, evenExpired: evenExpired, upTo: longest, for: connection.caller, said
-      ) { item, version, value in
+      let reading = Reading(
+        name, version: version, evenExpired: evenExpired, upTo: longest, for: connection.caller, said)
+      return try door.items.get(reading) { item, version, value in
         var reply = Wire.GetReply(name: name.text, version: version)
         if mayFind?(item) == true { reply.item = Wire.Item(item) }
         connection.reply(content: ReplyContent(item.policy.accessible)) { writer in

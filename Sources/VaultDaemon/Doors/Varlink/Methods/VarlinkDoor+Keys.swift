@@ -16,10 +16,8 @@ extension VarlinkDoor {
       let order = items.rsaOrder(for: connection.caller)
       let signature = AskedUse(of: name, waiting: call.waitMilliseconds, ask: call.ask, said, vault.clock) {
         [items] connection throws(Refusal) in
-        try items.sign(
-          name, message.bytes, call.algorithm, evenExpired: call.expired ?? false, for: connection.caller, said,
-          order
-        ) { made in
+        let reading = Reading(name, evenExpired: call.expired ?? false, for: connection.caller, said)
+        return try items.sign(reading, message.bytes, call.algorithm, order) { made in
           connection.reply(
             Wire.SignReply(
               name: name.text, version: made.version, algorithm: made.algorithm, signature: made.bytes.base64,
@@ -42,10 +40,8 @@ extension VarlinkDoor {
       let name = try Self.itemName(call.name)
       let mac = AskedUse(of: name, waiting: call.waitMilliseconds, ask: call.ask, said, vault.clock) {
         [items] connection throws(Refusal) in
-        try items.mac(
-          name, message.bytes, call.algorithm, comparing: code, evenExpired: call.expired ?? false,
-          for: connection.caller, said
-        ) { made in
+        let reading = Reading(name, evenExpired: call.expired ?? false, for: connection.caller, said)
+        return try items.mac(reading, message.bytes, call.algorithm, comparing: code) { made in
           var reply = Wire.MacReply(name: name.text, version: made.version)
           switch made.result {
           case .code(let code): reply.mac = code.base64

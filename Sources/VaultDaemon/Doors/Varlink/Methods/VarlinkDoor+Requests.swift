@@ -33,7 +33,8 @@ extension VarlinkDoor {
         guard let number = Int32(exactly: pid) else { throw .invalid("pid") }
         return number
       }
-      let request = try access.approve(call.number, terms, process: process, for: connection.caller)
+      let request = try access.approve(
+        QuestionNumber(call.number), terms, process: process, for: connection.caller)
       connection.reply(
         Wire.ApproveReply(
           subject: Self.named(request.target.subject), right: request.right.name, name: request.target.name.text))
@@ -43,7 +44,8 @@ extension VarlinkDoor {
   func deny(_ call: Wire.DenyParameters, _: borrowing Frame, _ connection: VarlinkConnection) {
     _ = note(call.interactive, nil, connection)
     answerFromVault(connection) { () throws(Refusal) in
-      let target = try access.deny(call.number, isForGood: call.always ?? false, for: connection.caller)
+      let target = try access.deny(
+        QuestionNumber(call.number), isForGood: call.always ?? false, for: connection.caller)
       connection.reply(Wire.DenyReply(subject: Self.named(target.subject), name: target.name.text))
     }
   }
@@ -61,7 +63,7 @@ extension VarlinkDoor {
 extension Wire.Request {
   fileprivate init(_ request: PendingRequest, isMissing: Bool) {
     self.init(
-      number: request.number, state: "pending", subject: VarlinkDoor.named(request.target.subject),
+      number: request.number.value, state: "pending", subject: VarlinkDoor.named(request.target.subject),
       right: request.right.name, name: request.target.name.text, missing: isMissing ? true : nil,
       reason: request.words, count: request.count, first: request.first, last: request.last)
     tell(request.asker)
@@ -69,7 +71,7 @@ extension Wire.Request {
 
   fileprivate init(_ approval: Approval, until: Int64?) {
     self.init(
-      number: approval.number, state: "approved", subject: VarlinkDoor.named(approval.target.subject),
+      number: approval.number.value, state: "approved", subject: VarlinkDoor.named(approval.target.subject),
       right: approval.right.name, name: approval.target.name.text, uses: approval.uses, until: until,
       by: Int(approval.by))
     if let process = approval.process { tell(process) }

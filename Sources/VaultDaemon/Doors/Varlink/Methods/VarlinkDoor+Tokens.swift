@@ -13,9 +13,8 @@ extension VarlinkDoor {
       let order = items.rsaOrder(for: connection.caller)
       let token = AskedUse(of: name, waiting: call.waitMilliseconds, ask: call.ask, said, vault.clock) {
         [items] connection throws(Refusal) in
-        try items.issue(
-          name, wanted, evenExpired: call.expired ?? false, for: connection.caller, said, order
-        ) { made in
+        let reading = Reading(name, evenExpired: call.expired ?? false, for: connection.caller, said)
+        return try items.issue(reading, wanted, order) { made in
           let reply = Wire.IssueTokenReply(name: name.text, version: made.version, id: made.id, expires: made.expires)
           connection.reply(content: ReplyContent(made.accessible)) { writer in
             made.text.withBytes { reply.write(to: &writer, secret: $0) }
@@ -34,7 +33,7 @@ extension VarlinkDoor {
       let name = try Self.itemName(call.name)
       let check = AskedUse(of: name, waiting: call.waitMilliseconds, ask: call.ask, said, vault.clock) {
         [items] connection throws(Refusal) in
-        try items.verify(token.bytes, of: name, for: connection.caller, said) { checked in
+        try items.verify(token.bytes, Reading(name, for: connection.caller, said)) { checked in
           switch checked {
           case .fault(let reason):
             connection.reply(Wire.VerifyTokenReply(name: name.text, valid: false, fault: reason))

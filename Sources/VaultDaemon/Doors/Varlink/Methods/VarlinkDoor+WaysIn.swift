@@ -20,7 +20,7 @@ extension VarlinkDoor {
   func authenticate(_ call: Wire.AuthenticateParameters, _: borrowing Frame, _ connection: VarlinkConnection) {
     let said = note(call.interactive, call.reason, connection)
     answerFromVault(connection) { () throws(Refusal) in
-      if let inquiry = call.inquiry {
+      if let inquiry = call.inquiry.map(QuestionNumber.init) {
         if call.name != nil { throw .invalid("name") }
         let item = try attendance.item(of: inquiry, for: connection.caller)
         return ways.prove(item, for: inquiry, attendance, said, prompter(connection))

@@ -131,7 +131,7 @@ import VaultTesting
         .item(own, .created, version: 1), .item(hidden, .created, version: 1), .item(own, .moved, to: hidden),
         .item(hidden, .updated, version: 2), .item(try ItemName("own/a/b"), .created, version: 1),
         .item(try ItemName("own/ab"), .created, version: 1), .item(hidden, .moved, to: try ItemName("hidden/too")),
-        .request(123_456, .asked), .integrityFailed("hidden is not whole"),
+        .request(QuestionNumber(123_456), .asked), .integrityFailed("hidden is not whole"),
         .item(try ItemName("hidden/too"), .moved, to: own), .item(own, .deleted),
       ]
       for event in events { client.vault.hooks.announce(event) }

@@ -35,7 +35,9 @@ import VaultModel
   @Test("no more than so many, and so many bytes, are kept: the oldest go") func bounds() throws {
     let many = events()
     let start = many.newest
-    let places = try (0..<5000).map { many.add(.request($0, .asked), at: 1) + (try ItemName("a").text.isEmpty ? 1 : 0) }
+    let places = try (0..<5000).map {
+      many.add(.request(QuestionNumber($0), .asked), at: 1) + (try ItemName("a").text.isEmpty ? 1 : 0)
+    }
     #expect(many.after(start) == nil && many.after(places[3000]) == nil)
     let kept = places.filter { many.after($0) != nil }
     #expect(kept.count > 512 && kept.count <= RecentEvents.most + 1 && kept.last == places.last)

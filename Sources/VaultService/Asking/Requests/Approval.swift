@@ -48,7 +48,7 @@ package struct ApprovalTerms: Hashable, Sendable {
 /// A request that was approved, for as long as the approval counts. It is kept in memory only.
 package struct Approval: Sendable {
   /// The number of the request.
-  package let number: Int
+  package let number: QuestionNumber
   package let target: RequestTarget
   package let right: Right
   /// The item that had the name when the request was approved. The approval does not count for another item with that

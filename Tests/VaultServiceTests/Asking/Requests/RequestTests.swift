@@ -56,9 +56,8 @@ import VaultModel
     let numbers = try (0..<16).map { try stand.number("i\($0)") }
     #expect(Set(numbers).count == 16 && numbers.allSatisfy { (100_000...999_999).contains($0) })
     #expect(numbers != numbers.sorted())
-    let requests = stand.access.requests
-    var drawn = [numbers[3], numbers[5], 7]
-    requests.draw = { drawn.removeFirst() }
+    var drawn = [numbers[3].value, numbers[5].value, 7]
+    stand.rooms.vault.questions.draw = { drawn.removeFirst() }
     #expect(try stand.number("other", RequestStand.caller(991)) == 7)
   }
 

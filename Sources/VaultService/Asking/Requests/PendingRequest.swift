@@ -44,8 +44,8 @@ package enum RequestChange: String, Sendable {
 
 /// A call that was refused because no grant allows it, and that waits for an administrator's answer.
 package struct PendingRequest: Sendable {
-  /// The number of the request: six random digits.
-  package let number: Int
+  /// The number of the request.
+  package let number: QuestionNumber
   package let target: RequestTarget
   /// The right that was asked for: `get` or `use`.
   package let right: Right
@@ -60,7 +60,9 @@ package struct PendingRequest: Sendable {
   /// The number of calls.
   package fileprivate(set) var count = 1
 
-  init(_ number: Int, _ target: RequestTarget, _ right: Right, _ words: String, _ asker: Asker, at time: Int64) {
+  init(
+    _ number: QuestionNumber, _ target: RequestTarget, _ right: Right, _ words: String, _ asker: Asker, at time: Int64
+  ) {
     (self.number, self.target, self.right) = (number, target, right)
     (self.words, self.asker) = (words, asker)
     (first, last) = (time, time)

@@ -10,7 +10,7 @@ final class Inquiry {
     /// Asks for the presence that an item requires, in one authentication session.
     case presence(ItemName, Requirement, AuthenticationSession)
     /// Asks an administrator to approve or deny the request with this number.
-    case approval(Int)
+    case approval(QuestionNumber)
     /// Asks a person to allow one use of the key with this fingerprint, which requires that each time. No two of these
     /// join.
     case confirmation(fingerprint: String, use: Int)
@@ -31,14 +31,14 @@ final class Inquiry {
   enum Topic: Hashable {
     case unlock
     case presence(ItemName, Requirement, uid: UInt32)
-    case approval(Int)
+    case approval(QuestionNumber)
     case confirmation(fingerprint: String)
   }
 
   /// The most askers that agents are told of.
   static let mostTold = 8
 
-  let number: Int
+  let number: QuestionNumber
   let matter: Matter
   /// The calls that wait, by their ascending numbers.
   private var places: [Int: Place] = [:]
@@ -60,7 +60,7 @@ final class Inquiry {
     }
   }
 
-  init(_ number: Int, _ matter: Matter) { (self.number, self.matter) = (number, matter) }
+  init(_ number: QuestionNumber, _ matter: Matter) { (self.number, self.matter) = (number, matter) }
 
   var count: Int { places.count }
 
@@ -103,11 +103,11 @@ package final class Waiter {
     case nobody
   }
 
-  package let inquiry: Int
+  package let inquiry: QuestionNumber
   private let number: Int
   private weak var attendance: Attendance?
 
-  init(_ number: Int, of inquiry: Int, _ attendance: Attendance) {
+  init(_ number: Int, of inquiry: QuestionNumber, _ attendance: Attendance) {
     (self.number, self.inquiry, self.attendance) = (number, inquiry, attendance)
   }
 
@@ -125,7 +125,7 @@ package struct ToldAsker {
 
 /// An inquiry, as described to agents.
 package struct ToldInquiry {
-  package var number: Int
+  package var number: QuestionNumber
   /// `unlock`, `presence`, `approval` or `confirmation`.
   package var about: String
   package var askers: [ToldAsker] = []

@@ -27,16 +27,14 @@ final class Requests: SecretHolder {
   static let (cooling, longestCooling): (Int64, Int64) = (60 * 1_000_000_000, 3600 * 1_000_000_000)
 
   /// Called with each change, with the number of the request.
-  var changed: (Int, RequestChange) -> Void = { _, _ in }
-  /// Draws the number of a request.
-  var draw: () -> Int = { 100_000 + Int(RandomBytes.uniform(below: 900_000)) }
+  var changed: (QuestionNumber, RequestChange) -> Void = { _, _ in }
 
   /// The waiting requests, in the order in which they came.
   private(set) var pending: [PendingRequest] = []
   private(set) var approvals: [Approval] = []
   private(set) var denials: [Denial] = []
   /// The numbers of the approvals whose last use was a short while ago, the newest last.
-  private var usedUp: [Int] = []
+  private var usedUp: [QuestionNumber] = []
   private var rates = RequestRates()
 
   // MARK: Asking
@@ -45,13 +43,14 @@ final class Requests: SecretHolder {
   ///
   /// - Parameters:
   ///   - asker: describes the process of a caller, which takes a while.
+  ///   - number: draws the number of a new request.
   ///   - now: the time in `CLOCK_BOOTTIME` nanoseconds.
   ///   - time: the time in Unix seconds.
   /// - Returns: the number of the request, and whether the request is new; nil if nobody is asked.
   func ask(
-    _ right: Right, _ target: RequestTarget, _ words: String, _ caller: Caller, _ asker: (Caller) -> Asker, now: Int64,
-    at time: Int64
-  ) -> (number: Int, isNew: Bool)? {
+    _ right: Right, _ target: RequestTarget, _ words: String, _ caller: Caller, _ asker: (Caller) -> Asker,
+    number: () -> QuestionNumber, now: Int64, at time: Int64
+  ) -> (number: QuestionNumber, isNew: Bool)? {
     if denials.contains(where: { $0.target == target && now < $0.end }) { return nil }
     if let index = pending.firstIndex(where: { $0.target == target && $0.right == right }) {
       let known = pending[index].asker
@@ -60,7 +59,7 @@ final class Requests: SecretHolder {
     }
     guard rates.take(target.subject, now: now) else { return nil }
     makeRoom(for: target.subject)
-    let request = PendingRequest(freeNumber(), target, right, words, asker(caller), at: time)
+    let request = PendingRequest(number(), target, right, words, asker(caller), at: time)
     pending.append(request)
     changed(request.number, .asked)
     return (request.number, true)
@@ -85,19 +84,16 @@ final class Requests: SecretHolder {
     if let oldest = pending.first(where: { $0.target.subject == victim }) { drop(oldest.number, .dropped) }
   }
 
-  private func freeNumber() -> Int {
-    while true {
-      let number = draw()
-      let isTaken = pending.contains { $0.number == number } || approvals.contains { $0.number == number }
-      if !isTaken { return number }
-    }
+  /// True for the number of a request or an approval, also of one that was used up a short while ago.
+  func has(_ number: QuestionNumber) -> Bool {
+    request(number) != nil || approvals.contains { $0.number == number } || isUsedUp(number)
   }
 
   /// The request with that number.
-  func request(_ number: Int) -> PendingRequest? { pending.first { $0.number == number } }
+  func request(_ number: QuestionNumber) -> PendingRequest? { pending.first { $0.number == number } }
 
   /// Removes a request, with the change that ended it.
-  func drop(_ number: Int, _ change: RequestChange) {
+  func drop(_ number: QuestionNumber, _ change: RequestChange) {
     guard let index = pending.firstIndex(where: { $0.number == number }) else { return }
     pending.remove(at: index)
     changed(number, change)
@@ -115,14 +111,13 @@ final class Requests: SecretHolder {
     approvals.removeAll { $0.target == new.target && $0.right == new.right && $0.process == new.process }
     guard approvals.count < Self.mostApprovals else { return false }
     approvals.append(new)
-    usedUp.removeAll { $0 == new.number }
     denials.removeAll { $0.target == request.target }
     drop(request.number, .approved)
     return true
   }
 
   /// Denies a request, or revokes an approval. Nobody is asked for the same again for a while, each time for longer.
-  func deny(_ number: Int, _ target: RequestTarget, now: Int64) {
+  func deny(_ number: QuestionNumber, _ target: RequestTarget, now: Int64) {
     approvals.removeAll { $0.number == number }
     // Denials are forgotten some time after their end.
     denials.removeAll { now >= $0.end + Self.longestCooling }
@@ -167,7 +162,7 @@ final class Requests: SecretHolder {
   }
 
   /// Notes a use of an approval.
-  func use(_ number: Int) {
+  func use(_ number: QuestionNumber) {
     guard let index = approvals.firstIndex(where: { $0.number == number }) else { return }
     approvals[index].use()
     guard approvals[index].uses == 0 else { return }
@@ -176,7 +171,7 @@ final class Requests: SecretHolder {
   }
 
   /// True for an approval of which no use is left.
-  func isUsedUp(_ number: Int) -> Bool { usedUp.contains(number) }
+  func isUsedUp(_ number: QuestionNumber) -> Bool { usedUp.contains(number) }
 
   /// Forgets approvals that have ended.
   func forgetOver(_ now: Int64) { approvals.removeAll { !$0.counts(at: now) } }

@@ -19,7 +19,8 @@ import VaultModel
     group.groups.append(RoomStand.administrators)
     #expect(throws: Refusal.denied("the caller that asked may not approve it")) { try stand.approve(number, by: group) }
     #expect(throws: Refusal.self) { try stand.approve(number, by: RequestStand.caller(991)) }
-    #expect(throws: Refusal.noSuchRequest(number + 1)) { try stand.approve(number + 1) }
+    let none = QuestionNumber(number.value + 1)
+    #expect(throws: Refusal.noSuchRequest(none)) { try stand.approve(none) }
     var other = RequestStand.caller(991, pid: 61)
     other.groups.append(RoomStand.administrators)
     try stand.approve(number, by: other)
@@ -30,7 +31,7 @@ import VaultModel
     let stand = try RequestStand()
     // Draw the numbers in order: two random ones could be equal.
     var drawn = 100_000
-    stand.access.requests.draw = {
+    stand.rooms.vault.questions.draw = {
       drawn += 1
       return drawn
     }

@@ -26,7 +26,7 @@ struct RequestStand {
   enum Answer: Equatable {
     case served
     /// The caller may wait for an answer to the request of that number.
-    case asked(Int)
+    case asked(QuestionNumber)
     case wait(Wait)
     case refused(Refusal)
   }
@@ -47,7 +47,7 @@ struct RequestStand {
   }
 
   /// Makes a request as a caller, and returns its number.
-  func number(_ name: String, _ caller: Caller = caller()) throws -> Int {
+  func number(_ name: String, _ caller: Caller = caller()) throws -> QuestionNumber {
     guard case .asked(let number) = try ask(name, caller) else { throw RequestStandError() }
     return number
   }
@@ -55,14 +55,14 @@ struct RequestStand {
   struct RequestStandError: Error {}
 
   func approve(
-    _ number: Int, uses: Int? = nil, seconds: Int64? = nil, session: Bool = false, always: Bool = false,
+    _ number: QuestionNumber, uses: Int? = nil, seconds: Int64? = nil, session: Bool = false, always: Bool = false,
     process: Int32? = nil, by caller: Caller? = nil
   ) throws(Refusal) {
     let terms = try ApprovalTerms(uses: uses, seconds: seconds, isOfSession: session, isForGood: always)
     _ = try access.approve(number, terms, process: process, for: caller ?? rooms.administrator)
   }
 
-  func deny(_ number: Int, always: Bool = false) throws(Refusal) {
+  func deny(_ number: QuestionNumber, always: Bool = false) throws(Refusal) {
     _ = try access.deny(number, isForGood: always, for: rooms.administrator)
   }
 

@@ -1,0 +1,63 @@
+/// The open inquiries, at most one on each matter, and the topics about which nobody is asked for a while.
+final class Inquiries {
+  private var byNumber: [QuestionNumber: Inquiry] = [:]
+  private var numbers: [Inquiry.Matter: QuestionNumber] = [:]
+  /// The times until which nobody is asked about these topics, in `CLOCK_BOOTTIME` nanoseconds.
+  private var dismissals: [Inquiry.Topic: Int64] = [:]
+
+  var isEmpty: Bool { byNumber.isEmpty }
+  var all: [Inquiry] { Array(byNumber.values) }
+  /// The inquiry with this number.
+  subscript(number: QuestionNumber) -> Inquiry? { byNumber[number] }
+  /// The inquiry on this matter.
+  subscript(matter: Inquiry.Matter) -> Inquiry? { numbers[matter].flatMap { byNumber[$0] } }
+
+  @discardableResult func open(_ number: QuestionNumber, _ matter: Inquiry.Matter) -> Inquiry {
+    let inquiry = Inquiry(number, matter)
+    (byNumber[number], numbers[matter]) = (inquiry, number)
+    return inquiry
+  }
+
+  /// Ends an inquiry; false if it is not open.
+  func close(_ number: QuestionNumber) -> Bool {
+    guard let inquiry = byNumber.removeValue(forKey: number) else { return false }
+    numbers[inquiry.matter] = nil
+    return true
+  }
+
+  // MARK: Dismissals
+
+  /// Has nobody asked about a topic until `end`, in `CLOCK_BOOTTIME` nanoseconds, as `now` is.
+  func dismiss(_ topic: Inquiry.Topic, until end: Int64, now: Int64) {
+    dismissals = dismissals.filter { $0.value > now }
+    dismissals[topic] = end
+  }
+
+  /// True while nobody is asked about a topic.
+  func isDismissed(_ topic: Inquiry.Topic, now: Int64) -> Bool {
+    guard let end = dismissals[topic] else { return false }
+    if end <= now { dismissals[topic] = nil }
+    return end > now
+  }
+
+  /// Lets people be asked about a topic again.
+  func forgetDismissal(of topic: Inquiry.Topic) { dismissals[topic] = nil }
+
+  // MARK: Locks
+
+  /// True if an inquiry or a dismissal may name an item.
+  var mayHoldNames: Bool {
+    byNumber.values.contains { $0.matter != .unlock } || dismissals.contains { $0.key != .unlock }
+  }
+
+  /// Forgets everything that may name items.
+  ///
+  /// New tables are made: a table from which entries were removed keeps its memory, in which short names stand, and a
+  /// `filter` that removes nothing returns the same table.
+  func forgetNames() {
+    let (inquiry, dismissal) = (self[.unlock], dismissals[.unlock])
+    (byNumber, numbers, dismissals) = ([:], [:], [:])
+    if let inquiry { (byNumber[inquiry.number], numbers[.unlock]) = (inquiry, inquiry.number) }
+    dismissals[.unlock] = dismissal
+  }
+}

@@ -1,0 +1,82 @@
+internal import VaultModel
+
+/// The stage of a reading of the audit log, which goes through as many walks as it needs: over everything that is there
+/// at the beginning; over the entries that were written meanwhile, among which may be counts of earlier ones; and, if
+/// only the last entries are wanted, over these, which the walks before have found and not kept.
+struct AuditStage {
+  private enum Aim {
+    /// Returns all entries.
+    case all
+    /// Finds out where the last entries begin.
+    case search(LastEntries)
+    /// Returns the last entries, after skipping this many.
+    case last(skip: Int)
+  }
+
+  private var aim: Aim
+  /// The number of the first entry that did not exist when the reading began, once that is reached.
+  private var firstLater: Int64?
+  /// The number of walks over later entries that are still to be made, so that no count is missed that was written
+  /// during the reading.
+  private var laterWalks = 3
+
+  /// - Parameter last: the number of entries that are wanted, if only the last ones are.
+  init(last: Int?) { aim = last.map { .search(LastEntries($0)) } ?? .all }
+
+  /// True once every entry of the reading has been met, and only the last ones are met again.
+  var isAtLast: Bool { if case .last = aim { true } else { false } }
+
+  /// True when an entry belongs to the reading. Of later entries, only counts of earlier ones do.
+  func includes(_ number: Int64, _ entry: AuditEntry) -> Bool {
+    guard let firstLater, number >= firstLater else { return true }
+    return entry.repeats.map { $0.of ?? 0 < firstLater } ?? false
+  }
+
+  /// Notes an entry that was found. True if it is to be returned now.
+  mutating func finds(_ number: Int64) -> Bool {
+    switch aim {
+    case .all, .last(skip: 0): return true
+    case .last(let skip): aim = .last(skip: skip - 1)
+    case .search(var last):
+      // The marks are not copied.
+      aim = .all
+      last.add(number)
+      aim = .search(last)
+    }
+    return false
+  }
+
+  /// Notes that entries are gone at which the last ones were to begin.
+  mutating func hasLost() { if isAtLast { aim = .last(skip: 0) } }
+
+  /// Begins a walk over later entries; false if enough such walks were made.
+  mutating func beginLater(at number: Int64) -> Bool {
+    guard laterWalks > 0 else { return false }
+    laterWalks -= 1
+    firstLater = firstLater ?? number
+    return true
+  }
+
+  /// The result of ``beginLast(before:at:)``.
+  enum Last {
+    /// The reading returns entries as it finds them.
+    case isOver
+    /// All that is wanted is counted and not written yet.
+    case isCounted
+    /// A walk is to begin at this entry.
+    case begins(Int64)
+  }
+
+  /// Begins to return the last entries, after all were found.
+  ///
+  /// - Parameters:
+  ///   - counted: the number of wanted entries that come after all of them.
+  ///   - number: the number after the last entry that was met.
+  mutating func beginLast(before counted: Int, at number: Int64) -> Last {
+    guard case .search(let last) = aim else { return .isOver }
+    firstLater = firstLater ?? number
+    let start = last.start(before: counted)
+    aim = .last(skip: start?.skip ?? 0)
+    return start.map { .begins($0.entry) } ?? .isCounted
+  }
+}

@@ -1,0 +1,5 @@
+@testable import VaultService
+
+extension QuestionNumber: ExpressibleByIntegerLiteral {
+  public init(integerLiteral value: Int) { self.init(value) }
+}
