@@ -1,4 +1,3 @@
-internal import CLinux
 internal import Glibc
 internal import VaultClient
 internal import VaultProcess
@@ -46,10 +45,8 @@ public enum AgentProgram {
   }
 
   private static func harden() {
-    var none = rlimit(rlim_cur: 0, rlim_max: 0)
-    unsafe setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none)
-    _ = vault_set_not_dumpable()
-    for number in [SIGPIPE, SIGXFSZ, SIGTTIN, SIGTTOU] { signal(number, SIG_IGN) }
+    try? Confinement.begin()
+    for number in [SIGTTIN, SIGTTOU] { signal(number, SIG_IGN) }
   }
 
   /// The vaults to attend: the one that the options name, and beside the user's own vault also the machine's vault if

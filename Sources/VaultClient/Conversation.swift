@@ -1,3 +1,4 @@
+internal import VaultModel
 public import VaultWire
 
 /// A question from the daemon to the person who unlocks or changes the vault.
@@ -121,7 +122,7 @@ extension Vault {
       .addSlot,
       Wire.AddSlotParameters(
         kind: kind, label: label, method: method, keystore: keystore, users: users, insecure: insecure,
-        kdfMemory: kdfMemory, kdfPasses: kdfPasses), makesCode: kind == "recovery", answer)
+        kdfMemory: kdfMemory, kdfPasses: kdfPasses), makesCode: SlotKind(name: kind)?.facts.secret == .code, answer)
     guard let slot = made.slot else { throw ClientError.protocolViolation("parameter slot") }
     return slot
   }

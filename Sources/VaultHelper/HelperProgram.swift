@@ -50,13 +50,7 @@ public struct HelperProgram: Sendable {
 
   private func harden() {
     umask(0o077)
-    var none = rlimit(rlim_cur: 0, rlim_max: 0)
-    unsafe setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none)
-    _ = vault_set_not_dumpable()
-    // A write to a daemon that has gone away fails with EPIPE.
-    signal(SIGPIPE, SIG_IGN)
-    // A write to a file that must not grow any more fails with EFBIG.
-    signal(SIGXFSZ, SIG_IGN)
+    try? Confinement.begin()
   }
 
   private func send(_ reply: borrowing SecretBuffer) -> Bool {

@@ -1,5 +1,6 @@
 internal import CLinux
 internal import Glibc
+internal import VaultProcess
 
 /// The steps that take rights and inherited state away from this process before a PAM module is loaded into it.
 enum Isolation {
@@ -28,17 +29,11 @@ enum Isolation {
   static func apply() {
     umask(0o077)
     _ = unsafe chdir("/")
-    var none = rlimit(rlim_cur: 0, rlim_max: 0)
-    _ = unsafe setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none)
-    _ = vault_set_not_dumpable()
+    try? Confinement.begin()
     var signals = sigset_t()
     unsafe sigemptyset(&signals)
     unsafe pthread_sigmask(SIG_SETMASK, &signals, nil)
-    // A write to a peer that went away fails with EPIPE. SIGCHLD is reset because modules wait for the programs they
-    // start.
-    signal(SIGPIPE, SIG_IGN)
-    // A module that writes a file that must not grow any more gets EFBIG.
-    signal(SIGXFSZ, SIG_IGN)
+    // Modules wait for the programs that they start.
     signal(SIGCHLD, SIG_DFL)
     cleanEnvironment()
   }

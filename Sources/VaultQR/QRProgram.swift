@@ -39,15 +39,10 @@ public enum QRProgram {
   }
 
   private static func harden() {
-    var none = rlimit(rlim_cur: 0, rlim_max: 0)
-    unsafe setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none)
-    _ = vault_set_not_dumpable()
+    try? Confinement.begin()
     // This program ends together with `vault`. Otherwise it would wait, and keep the secret, for as long as the
     // terminal takes no output.
     _ = vault_end_with_parent()
-    // A closed pipe and a full file are reported as errors of write(2).
-    signal(SIGPIPE, SIG_IGN)
-    signal(SIGXFSZ, SIG_IGN)
   }
 
   private static func draw() throws(End) {

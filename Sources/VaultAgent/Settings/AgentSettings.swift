@@ -53,22 +53,10 @@ struct AgentSettings: Equatable {
     }
   }
 
-  /// Reads the text of a file. Blank lines and lines that begin with `#` are ignored.
+  /// Reads the text of a file.
   init(parsing text: String) throws(Problem) {
-    var seen: Set<String> = []
-    // A CR LF is one Character, so the text is split at every kind of line end.
-    for (index, raw) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated() {
-      let line = Self.trim(raw)
-      if line.isEmpty || line.hasPrefix("#") { continue }
-      guard let equals = line.firstIndex(of: "=") else {
-        throw Problem(line: index + 1, reason: "expected `key = value`")
-      }
-      let key = String(Self.trim(line[..<equals]))
-      let value = String(Self.trim(line[line.index(after: equals)...]))
-      guard seen.insert(key).inserted else {
-        throw Problem(line: index + 1, reason: "\(Printable.quoted(key)) is set twice")
-      }
-      if let reason = set(key, value) { throw Problem(line: index + 1, reason: reason) }
+    do throws(SettingLines.Problem) { try SettingLines.read(text) { set($0, $1) } } catch {
+      throw Problem(line: error.line, reason: error.reason)
     }
   }
 
@@ -87,9 +75,7 @@ struct AgentSettings: Equatable {
     case "system":
       guard let flag = ["yes": true, "no": false][value] else { return "system is yes or no" }
       attendsSystem = flag
-    default:
-      let nearest = Nearest.names(to: key, among: ["faces", "pinentry", "command", "system"], most: 1).first
-      return "unknown setting \(Printable.quoted(key))" + (nearest.map { "; did you mean `\($0)`?" } ?? "")
+    default: return SettingLines.unknown(key, among: ["faces", "pinentry", "command", "system"])
     }
     return nil
   }
@@ -127,12 +113,5 @@ struct AgentSettings: Equatable {
       throw Problem(path: path, line: 0, reason: "is not UTF-8")
     }
     return text
-  }
-
-  private static func trim(_ text: Substring) -> Substring {
-    var rest = text
-    while let first = rest.first, first == " " || first == "\t" { rest.removeFirst() }
-    while let last = rest.last, last == " " || last == "\t" { rest.removeLast() }
-    return rest
   }
 }

@@ -77,7 +77,7 @@ struct DenyCommand: ParsableCommand {
     let session = try Session(globals)
     let reply = try session.unlocking(for: "vault deny \(number)") { vault in try vault.deny(number, always: always) }
     if globals.json {
-      try Output.json { reply.write(to: &$0) }
+      try Output.json(reply)
     } else if Keyboard.isAttended {
       Output.note("\(Printable.text(reply.subject)) may not have \(Printable.quoted(reply.name))")
     }

@@ -23,7 +23,7 @@ struct ApproveRequest {
       try vault.approve(command.number, approval)
     }
     if command.globals.json {
-      try Output.json { reply.write(to: &$0) }
+      try Output.json(reply)
     } else if Keyboard.isAttended {
       Output.note(
         "\(Printable.text(reply.subject)) may \(Printable.text(reply.right)) \(Printable.quoted(reply.name)) \(terms)")

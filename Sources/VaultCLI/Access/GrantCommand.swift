@@ -61,7 +61,7 @@ struct GrantCommand: ParsableCommand {
     let reply = try session.unlocking(for: "vault grant \(subject)") { vault in
       try vault.grant(subject, items, names, as: credential, until: until)
     }
-    if globals.json { return try Output.json { reply.write(to: &$0) } }
+    if globals.json { return try Output.json(reply) }
     guard Keyboard.isAttended else { return }
     let end = until.map { ", until \(LocalTime.text($0, to: STDERR_FILENO))" } ?? ""
     let before = reply.replaced.map { " (before: \($0.rights.joined(separator: ", ")))" } ?? ""
@@ -105,7 +105,7 @@ struct RevokeCommand: ParsableCommand {
     let session = try Session(globals)
     let reply = try session.unlocking(for: "vault revoke \(subject)") { vault in try vault.revoke(subject, items) }
     if globals.json {
-      try Output.json { reply.write(to: &$0) }
+      try Output.json(reply)
     } else if Keyboard.isAttended {
       for grant in reply.revoked { Output.note("revoked: \(grant.sentence)") }
     }
@@ -150,12 +150,7 @@ struct CanCommand: ParsableCommand {
     let subject = self.subject == "self" ? nil : self.subject
     let isAllowed = try session.unlocking { vault in try vault.can(subject, right, item) }
     if globals.json {
-      try Output.json { writer in
-        writer.beginObject()
-        writer.key("allowed")
-        writer.bool(isAllowed)
-        writer.endObject()
-      }
+      try Output.json { $0.add("allowed", isAllowed) }
     }
     if !isAllowed { throw ExitCode(Exit.denied.rawValue) }
   }

@@ -47,7 +47,7 @@ struct GrantsListCommand: ParsableCommand {
       try vault.grants(for: subject, on: item, unused: seconds)
     }
     if globals.json {
-      for grant in found.grants { try Output.json { grant.write(to: &$0) } }
+      for grant in found.grants { try Output.json(grant) }
     } else if Output.isTerminal {
       var table = Table("SUBJECT", "ITEMS", "MAY", "UNTIL", "USED")
       for grant in found.grants {
@@ -92,12 +92,7 @@ struct GrantsConfirmCommand: ParsableCommand {
     let session = try Session(globals)
     let count = try session.unlocking(for: "vault grants confirm") { vault in try vault.confirmGrants() }
     if globals.json {
-      try Output.json { writer in
-        writer.beginObject()
-        writer.key("grants")
-        writer.integer(Int64(count))
-        writer.endObject()
-      }
+      try Output.json { $0.add("grants", count) }
     } else if Keyboard.isAttended {
       Output.note("\(Counted.text(count, "grant")) \(count == 1 ? "counts" : "count")")
     }
@@ -122,12 +117,7 @@ struct GrantsForgetCommand: ParsableCommand {
     let session = try Session(globals)
     try session.unlocking(for: "vault grants forget \(subject)") { vault in try vault.forgetSubject(subject) }
     if globals.json {
-      try Output.json { writer in
-        writer.beginObject()
-        writer.key("forgotten")
-        writer.string(subject)
-        writer.endObject()
-      }
+      try Output.json { $0.add("forgotten", subject) }
     } else if Keyboard.isAttended {
       Output.note("\(Printable.text(subject)) is like your other programs again")
     }

@@ -6,7 +6,7 @@ internal import VaultWire
 enum RequestReport {
   static func write(_ requests: [Wire.Request], json: Bool) throws(Failure) {
     if json {
-      for request in requests { try Output.json { request.write(to: &$0) } }
+      for request in requests { try Output.json(request) }
     } else if Output.isTerminal {
       var table = table(requests)
       if table.count > 0 { try Output.text(table.text()) }

@@ -43,12 +43,7 @@ struct RequestsForgetCommand: ParsableCommand {
     let session = try Session(globals)
     try session.unlocking(for: "vault requests forget") { vault in try vault.forgetDenial(of: subject, item) }
     if globals.json {
-      try Output.json { writer in
-        writer.beginObject()
-        writer.key("forgotten")
-        writer.string(item)
-        writer.endObject()
-      }
+      try Output.json { $0.add("forgotten", item) }
     } else if Keyboard.isAttended {
       Output.note("\(Printable.text(subject)) may ask for \(Printable.quoted(item)) again")
     }

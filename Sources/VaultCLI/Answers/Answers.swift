@@ -98,14 +98,14 @@ final class Answers {
   func holdingCode() -> Answers {
     let next = Answers(fromInput: false, json: json)
     guard let code = code.take() else { return next }
-    next.asked = (SlotKindArgument.recovery.rawValue, "Recovery code")
+    next.asked = (SlotKind.recovery.name, "Recovery code")
     next.held = consume code
     return next
   }
 
   /// Keeps the given secret if it is a recovery code; forgets the kept code otherwise.
   private func keep(_ given: borrowing SecretBuffer, for method: String) {
-    if method == SlotKindArgument.recovery.rawValue {
+    if method == SlotKind.recovery.name {
       code = given.withBytes { SecretBuffer(copying: $0) }
     } else {
       code = nil
@@ -130,12 +130,10 @@ final class Answers {
     return typed
   }
 
-  /// Writes the recovery code that the daemon made, if there is one.
-  func writeRecoveryCode(to writer: inout JSONWriter) {
+  /// Adds the recovery code that the daemon made, if there is one.
+  func addRecoveryCode(to object: inout JSONObject) {
     switch recoveryCode {
-    case .some(let code):
-      writer.key("recovery_code")
-      code.withBytes { writer.secret($0) }
+    case .some(let code): code.withBytes { object.add("recovery_code", secret: $0) }
     case .none: break
     }
   }
@@ -154,7 +152,7 @@ final class Answers {
     switch fault {
     case .authenticationFailed(let failed, let milliseconds), .backingOff(let failed, let milliseconds):
       (method, wait) = (failed, milliseconds)
-    case .mistypedRecoveryCode: (method, wait) = ("recovery", 0)
+    case .mistypedRecoveryCode: (method, wait) = (SlotKind.recovery.name, 0)
     default: return nil
     }
     guard takesMethod || methods.isSubset(of: [method]), tries < Answers.tries else {
@@ -164,7 +162,7 @@ final class Answers {
     let end = Moment.now() + wait
     let keyboard = try Keyboard(otherwise: "")
     guard let question = asked?.method == method ? asked?.question : nil else {
-      guard SlotKindArgument.typed.contains(where: { $0.rawValue == method }) else { return nil }
+      guard SlotKind.typed.contains(where: { $0.name == method }) else { return nil }
       return try askLater(method, fault, keyboard, until: end)
     }
     try keyboard.show("vault: \(Failure(fault).event)\n")
@@ -210,8 +208,8 @@ final class Answers {
   /// A hint why a password that looks right can be wrong, if the last password has letters beyond ASCII; returned once
   /// only.
   private func hint(after fault: Fault) -> String? {
-    guard case .authenticationFailed(let method, _) = fault, ["password", "login"].contains(method), hasComposed,
-      !isHinted
+    guard case .authenticationFailed(let method, _) = fault, SlotKind(name: method)?.facts.secret == .password,
+      hasComposed, !isHinted
     else { return nil }
     isHinted = true
     return ComposedLetters.hint

@@ -129,7 +129,7 @@ struct AuditListCommand: ParsableCommand {
     }
     progress.clear()
     if globals.json {
-      try Output.json { result.write(to: &$0) }
+      try Output.json(result)
     } else {
       try Output.text(AuditReport.text(result, noted: noted.count))
     }

@@ -82,8 +82,8 @@ struct AuditItemCommand: ParsableCommand {
     let others = known.others.sorted { $0.key < $1.key }
     try show(rows.map { ($0.key, $0.value) })
     if globals.json {
-      for (other, count) in others { try Output.json { Self.write(other.text, count, &$0) } }
-      if known.otherNames > 0 { try Output.json { Self.write(otherNames: known.otherNames, &$0) } }
+      for (other, count) in others { try Self.write(other.text, count) }
+      if known.otherNames > 0 { try Output.json { $0.add("other_names", known.otherNames) } }
       return
     }
     if !rows.contains(where: \.key.isCertain), Keyboard.isAttended {
@@ -111,7 +111,7 @@ struct AuditItemCommand: ParsableCommand {
 
   private func show(_ rows: [(reader: Reader, uses: Uses)]) throws {
     if globals.json {
-      for (reader, uses) in rows { try Output.json { Self.write(reader, uses, &$0) } }
+      for (reader, uses) in rows { try Self.write(reader, uses) }
     } else if Output.isTerminal {
       var table = Table("LAST", "WHO", "WHAT", "TIMES")
       for (reader, uses) in rows {
@@ -131,46 +131,24 @@ struct AuditItemCommand: ParsableCommand {
     reader.isCertain ? "\(uses.count)" : "0 to \(uses.count)"
   }
 
-  private static func write(_ reader: Reader, _ uses: Uses, _ writer: inout JSONWriter) {
-    writer.beginObject()
-    writer.key("caller")
-    writer.string(reader.who)
-    writer.key("action")
-    writer.string(reader.action)
-    writer.key("last")
-    writer.integer(uses.last)
-    writer.key("count")
-    writer.integer(Int64(uses.count))
-    if uses.counted > 0 {
-      writer.key("counted")
-      writer.integer(Int64(uses.counted))
+  private static func write(_ reader: Reader, _ uses: Uses) throws(Failure) {
+    try Output.json { object in
+      object.add("caller", reader.who)
+      object.add("action", reader.action)
+      object.add("last", uses.last)
+      object.add("count", uses.count)
+      if uses.counted > 0 { object.add("counted", uses.counted) }
+      if uses.byName > 0 { object.add("by_name", uses.byName) }
+      if !reader.isCertain { object.add("uncertain", true) }
     }
-    if uses.byName > 0 {
-      writer.key("by_name")
-      writer.integer(Int64(uses.byName))
-    }
-    if !reader.isCertain {
-      writer.key("uncertain")
-      writer.bool(true)
-    }
-    writer.endObject()
-  }
-
-  private static func write(otherNames count: Int, _ writer: inout JSONWriter) {
-    writer.beginObject()
-    writer.key("other_names")
-    writer.integer(Int64(count))
-    writer.endObject()
   }
 
   /// Writes the number of uses of another item that once had the name.
-  private static func write(_ other: String, _ count: Int, _ writer: inout JSONWriter) {
-    writer.beginObject()
-    writer.key("now")
-    writer.string(other)
-    writer.key("count")
-    writer.integer(Int64(count))
-    writer.endObject()
+  private static func write(_ other: String, _ count: Int) throws(Failure) {
+    try Output.json { object in
+      object.add("now", other)
+      object.add("count", count)
+    }
   }
 }
 

@@ -20,14 +20,7 @@ struct AuditRepairCommand: ParsableCommand {
     let session = try Session(globals)
     let aside = try session.unlocking(for: "vault audit repair") { vault in try vault.repairAudit() }
     if globals.json {
-      return try Output.json { writer in
-        writer.beginObject()
-        writer.key("aside")
-        writer.beginArray()
-        for one in aside { one.write(to: &writer) }
-        writer.endArray()
-        writer.endObject()
-      }
+      return try Output.json { $0.add("aside", aside) }
     }
     if aside.isEmpty { return try Output.line("nothing to repair") }
     for one in aside {

@@ -15,7 +15,7 @@ struct AuditReport {
 
   mutating func add(_ entry: Wire.AuditEntry) throws(Failure) {
     count += 1
-    if json { return try Output.json { entry.write(to: &$0) } }
+    if json { return try Output.json(entry) }
     let outcome = entry.outcome == "ok" ? nil : Self.words(for: entry)
     let result = [outcome, entry.count.map { "×\($0)" }].compactMap { $0 }.joined(separator: " ")
     let detail = Output.isTerminal && entry.action == "audit" ? entry.detail.map(Self.withLocalTimes) : entry.detail

@@ -6,7 +6,7 @@ internal import VaultWire
 enum DepositReport {
   static func write(_ deposits: [Wire.DepositInfo], json: Bool) throws(Failure) {
     if json {
-      for deposit in deposits { try Output.json { deposit.write(to: &$0) } }
+      for deposit in deposits { try Output.json(deposit) }
     } else if Output.isTerminal {
       var table = table(deposits)
       if table.count > 0 { try Output.text(table.text()) }

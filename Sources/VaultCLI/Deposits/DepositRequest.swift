@@ -39,7 +39,7 @@ struct DepositRequest {
 
   private func report(_ reply: Wire.DepositSealedReply) throws(Failure) {
     if command.globals.json {
-      try Output.json { reply.write(to: &$0) }
+      try Output.json(reply)
     } else if Keyboard.isAttended {
       Output.note(reply.sentence)
     }
@@ -56,15 +56,10 @@ struct DepositRequest {
     input.noteCutBreak()
     if let output = command.output { try NewFile.write("\(reply.box)\n", to: output, replaces: command.force) }
     if command.globals.json {
-      try Output.json { writer in
-        writer.beginObject()
-        writer.key("name")
-        writer.string(name)
-        writer.key(command.output == nil ? "box" : "file")
-        writer.string(command.output ?? reply.box)
-        writer.key("fingerprint")
-        writer.string(reply.fingerprint)
-        writer.endObject()
+      try Output.json { object in
+        object.add("name", name)
+        object.add(command.output == nil ? "box" : "file", command.output ?? reply.box)
+        object.add("fingerprint", reply.fingerprint)
       }
     } else if command.output == nil {
       try Output.foreign(reply.box)

@@ -42,26 +42,12 @@ struct DepositsAcceptCommand: ParsableCommand {
   func run() throws {
     let settled = try settlement.settle(accept: true)
     if settlement.globals.json {
-      try Output.json { writer in
-        writer.beginObject()
-        writer.key("accepted")
-        writer.beginArray()
-        for (deposit, reply) in settled {
-          writer.beginObject()
-          writer.key("number")
-          writer.integer(Int64(deposit.number))
-          if let name = reply.name ?? deposit.name {
-            writer.key("name")
-            writer.string(name)
-          }
-          if let version = reply.version {
-            writer.key("version")
-            writer.integer(Int64(version))
-          }
-          writer.endObject()
+      try Output.json { object in
+        object.add("accepted", settled) { accepted, settled in
+          accepted.add("number", settled.deposit.number)
+          accepted.add("name", settled.reply.name ?? settled.deposit.name)
+          accepted.add("version", settled.reply.version)
         }
-        writer.endArray()
-        writer.endObject()
       }
     } else if Keyboard.isAttended {
       for (deposit, reply) in settled {
@@ -84,14 +70,7 @@ struct DepositsDropCommand: ParsableCommand {
   func run() throws {
     let settled = try settlement.settle(accept: false)
     if settlement.globals.json {
-      try Output.json { writer in
-        writer.beginObject()
-        writer.key("dropped")
-        writer.beginArray()
-        for (deposit, _) in settled { writer.integer(Int64(deposit.number)) }
-        writer.endArray()
-        writer.endObject()
-      }
+      try Output.json { $0.add("dropped", settled.map(\.deposit.number)) }
     } else if Keyboard.isAttended {
       Output.note(
         settled.count == 1

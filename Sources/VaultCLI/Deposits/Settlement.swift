@@ -21,13 +21,13 @@ struct Settlement: ParsableArguments {
   }
 
   /// Shows the deposits and asks, then accepts or drops each. Does nothing unless all of them were kept aside.
-  func settle(accept: Bool) throws(Failure) -> [(Wire.DepositInfo, Wire.SettleDepositReply)] {
+  func settle(accept: Bool) throws(Failure) -> [(deposit: Wire.DepositInfo, reply: Wire.SettleDepositReply)] {
     let session = try Session(globals)
     // A locked vault reveals too little about deposits for a decision.
     if Keyboard.canAsk { try session.unlockIfLocked() }
     let deposits = try find(session)
     if !yes { try ask(deposits, accept: accept) }
-    var settled: [(Wire.DepositInfo, Wire.SettleDepositReply)] = []
+    var settled: [(deposit: Wire.DepositInfo, reply: Wire.SettleDepositReply)] = []
     for deposit in deposits {
       do throws(Failure) {
         let reply = try session.unlocking { vault in try vault.settleDeposit(deposit.number, accept: accept) }

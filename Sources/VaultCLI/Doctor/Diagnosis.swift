@@ -34,18 +34,10 @@ struct Diagnosis: Equatable {
     return "\(mark)  \(Printable.text(check)): \(Printable.text(text))" + (fix.map { "; \(Hint.text($0))" } ?? "")
   }
 
-  func write(to writer: inout JSONWriter) {
-    writer.beginObject()
-    writer.key("check")
-    writer.string(check)
-    writer.key("level")
-    writer.string(level.rawValue)
-    writer.key("text")
-    writer.string(text)
-    if let fix {
-      writer.key("fix")
-      writer.string(fix)
-    }
-    writer.endObject()
+  func add(to object: inout JSONObject) {
+    object.add("check", check)
+    object.add("level", level.rawValue)
+    object.add("text", text)
+    object.add("fix", fix)
   }
 }

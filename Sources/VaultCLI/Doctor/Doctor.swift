@@ -145,7 +145,7 @@ struct Doctor {
       let slots = try? session.call({ vault in try vault.slots() })
     else { return [] }
     return status.methods.compactMap { method in
-      let kind = method.name == "fingerprint" ? "pam" : method.name
+      let kind = method.name == "fingerprint" ? SlotKind.pam.name : method.name
       guard slots.contains(where: { $0.kind == kind }) else { return nil }
       let check = "unlock by \(method.name)"
       guard let reason = method.reason else { return .ok(check, "possible now") }

@@ -11,7 +11,7 @@ struct DoctorCommand: ParsableCommand {
   func run() throws {
     let diagnoses = Doctor(globals).examine()
     for diagnosis in diagnoses {
-      if globals.json { try Output.json { diagnosis.write(to: &$0) } } else { try Output.line(diagnosis.line) }
+      if globals.json { try Output.json { diagnosis.add(to: &$0) } } else { try Output.line(diagnosis.line) }
     }
     let failed = diagnoses.filter { $0.level == .fail }.count
     if failed > 0 {

@@ -17,7 +17,7 @@ struct StatusCommand: ParsableCommand {
     let status = try session.call { vault in
       do { return try vault.status() } catch ClientError.noDaemon where session.isOwn { throw StatusCommand.absent() }
     }
-    if globals.json { return try Output.json { status.write(to: &$0) } }
+    if globals.json { return try Output.json(status) }
     let isSystem = session.vault.location == .system
     for line in StatusCommand.lines(status, now: Int64(time(nil)), system: isSystem) { try Output.line(line) }
   }

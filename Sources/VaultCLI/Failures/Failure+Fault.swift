@@ -120,10 +120,10 @@ extension Failure {
         "put quotes around the value, and around the predicate for the shell: 'owner=\"ana smith\"'")
     case .invalidQuery(let reason, let position):
       self.init(.usage, "invalid query at byte \(position): \(Printable.text(reason))", "see `vault help find`")
-    case .authenticationFailed("pam", let wait):
+    case .authenticationFailed(SlotKind.pam.name, let wait):
       self.init(.denied, "you were not recognized", "try again in \(Failure.seconds(wait))")
     case .authenticationFailed(let method, let wait):
-      let what = method == "recovery" ? "recovery code" : "password"
+      let what = SlotKind(name: method)?.facts.secret == .code ? "recovery code" : "password"
       self.init(.denied, "wrong \(what)", "try again in \(Failure.seconds(wait))")
     case .backingOff(_, let wait):
       self.init(.retry, "too soon after a wrong attempt", "try again in \(Failure.seconds(wait))")

@@ -33,26 +33,18 @@ enum AWSHelper: CredentialHelper {
     let name = try NamedItem.name(call)
     let items = try HelperItems(call, for: "AWS credentials \(call.words[0])")
     guard let entry = try items.entry(name) else { throw NamedItem.missing(name) }
-    var writer = JSONWriter()
-    writer.beginObject()
-    writer.key("Version")
-    writer.integer(1)
-    if let id = entry.item.attributes[accessKey] {
-      writer.key("AccessKeyId")
-      writer.string(id)
-      writer.key("SecretAccessKey")
+    try Output.json { object throws(Failure) in
+      object.add("Version", 1)
+      guard let id = entry.item.attributes[accessKey] else { return try add(entry, to: &object) }
+      object.add("AccessKeyId", id)
       try entry.value.bytes.withBytes { bytes throws(Failure) in try OneLine.check(bytes, of: name) }
-      try writer.secret(entry.value.bytes, of: name)
-      write(entry.item.expires.map(Timestamp.format), to: &writer)
-    } else {
-      try write(entry, to: &writer)
+      try object.add("SecretAccessKey", entry.value.bytes, of: name)
+      object.add("Expiration", entry.item.expires.map(Timestamp.format))
     }
-    writer.endObject()
-    try Output.json(writer.take())
   }
 
-  /// Writes the credentials from a JSON value: an object of credentials, or an object around one.
-  private static func write(_ entry: borrowing HelperItems.Entry, to writer: inout JSONWriter) throws(Failure) {
+  /// Adds the credentials from a JSON value: an object of credentials, or an object around one.
+  private static func add(_ entry: borrowing HelperItems.Entry, to result: inout JSONObject) throws(Failure) {
     let unusable = Failure(
       .invalid,
       "\(Printable.quoted(entry.item.name)) has no attribute \(accessKey), and is not the JSON of AWS credentials",
@@ -63,15 +55,12 @@ enum AWSHelper: CredentialHelper {
       let secret = frame.member("SecretAccessKey", of: object).flatMap({ frame.secret($0) })
     else { throw unusable }
     let expires = try expiry(frame.member("Expiration", of: object), in: frame, entry.item)
-    writer.key("AccessKeyId")
-    writer.string(id)
-    writer.key("SecretAccessKey")
-    secret.withBytes { writer.secret($0) }
+    result.add("AccessKeyId", id)
+    secret.withBytes { result.add("SecretAccessKey", secret: $0) }
     if let token = frame.member("SessionToken", of: object).flatMap({ frame.secret($0) }) {
-      writer.key("SessionToken")
-      token.withBytes { writer.secret($0) }
+      token.withBytes { result.add("SessionToken", secret: $0) }
     }
-    write(expires, to: &writer)
+    result.add("Expiration", expires)
   }
 
   /// Returns the time at which the credentials expire: the stated time or the item's expiry, whichever comes first.
@@ -100,11 +89,5 @@ enum AWSHelper: CredentialHelper {
     }
     let told = text ?? Timestamp.format(own)
     return item.expires.map { $0 < own ? Timestamp.format($0) : told } ?? told
-  }
-
-  private static func write(_ expiration: String?, to writer: inout JSONWriter) {
-    guard let expiration else { return }
-    writer.key("Expiration")
-    writer.string(expiration)
   }
 }

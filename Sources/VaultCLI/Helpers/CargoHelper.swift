@@ -68,15 +68,7 @@ enum CargoHelper: CredentialHelper {
       }
       return try answer(entry)
     }
-    return line { writer in
-      writer.beginObject()
-      writer.key("Ok")
-      writer.beginObject()
-      writer.key("kind")
-      writer.string(kind)
-      writer.endObject()
-      writer.endObject()
-    }
+    return line { object in object.add("Ok") { $0.add("kind", kind) } }
   }
 
   private static func name(of url: String) -> String { "\(name)/\(NameSegment.encode(url))" }
@@ -98,52 +90,31 @@ enum CargoHelper: CredentialHelper {
 
   private static func answer(_ entry: borrowing HelperItems.Entry) throws(Failure) -> SecretBuffer {
     try entry.value.bytes.withBytes { bytes throws(Failure) in try OneLine.check(bytes, of: entry.item.name) }
-    var writer = JSONWriter()
-    writer.beginObject()
-    writer.key("Ok")
-    writer.beginObject()
-    writer.key("kind")
-    writer.literal("get")
-    writer.key("token")
-    try writer.secret(entry.value.bytes, of: entry.item.name)
-    writer.key("cache")
-    writer.literal(entry.item.expires == nil ? "session" : "expires")
-    if let expires = entry.item.expires {
-      writer.key("expiration")
-      writer.integer(expires)
-    }
-    writer.key("operation_independent")
-    writer.bool(true)
-    writer.endObject()
-    writer.endObject()
-    var line = writer.take()
-    line.append(0x0A)
-    return line
-  }
-
-  private static func failure(_ kind: StaticString, _ message: String? = nil) -> SecretBuffer {
-    line { writer in
-      writer.beginObject()
-      writer.key("Err")
-      writer.beginObject()
-      writer.key("kind")
-      writer.literal(kind)
-      if let message {
-        writer.key("message")
-        writer.string(message)
-        writer.key("caused-by")
-        writer.beginArray()
-        writer.endArray()
+    return try line { object throws(Failure) in
+      try object.add("Ok") { answer throws(Failure) in
+        answer.add("kind", "get")
+        try answer.add("token", entry.value.bytes, of: entry.item.name)
+        answer.add("cache", entry.item.expires == nil ? "session" : "expires")
+        answer.add("expiration", entry.item.expires)
+        answer.add("operation_independent", true)
       }
-      writer.endObject()
-      writer.endObject()
     }
   }
 
-  private static func line(_ body: (inout JSONWriter) -> Void) -> SecretBuffer {
-    var writer = JSONWriter()
-    body(&writer)
-    var line = writer.take()
+  private static func failure(_ kind: String, _ message: String? = nil) -> SecretBuffer {
+    line { object in
+      object.add("Err") { error in
+        error.add("kind", kind)
+        error.add("message", message)
+        if message != nil { error.add("caused-by", [String]()) }
+      }
+    }
+  }
+
+  private static func line<E: Error>(_ members: (inout JSONObject) throws(E) -> Void) throws(E) -> SecretBuffer {
+    var object = JSONObject()
+    try members(&object)
+    var line = object.take()
     line.append(0x0A)
     return line
   }

@@ -58,16 +58,11 @@ enum DockerHelper: CredentialHelper {
       throw notFound
     }
     guard let user = entry.item.attributes[username], !user.isEmpty else { throw noUsername }
-    var writer = JSONWriter()
-    writer.beginObject()
-    writer.key("ServerURL")
-    writer.string(server)
-    writer.key("Username")
-    writer.string(user)
-    writer.key("Secret")
-    try writer.secret(entry.value.bytes, of: entry.item.name)
-    writer.endObject()
-    try Output.json(writer.take())
+    try Output.json { object throws(Failure) in
+      object.add("ServerURL", server)
+      object.add("Username", user)
+      try object.add("Secret", entry.value.bytes, of: entry.item.name)
+    }
   }
 
   private static func store(_ call: HelperCall) throws(Failure) {
@@ -96,16 +91,13 @@ enum DockerHelper: CredentialHelper {
     let items = try HelperItems(call, for: "docker credentials")
     let now = Int64(time(nil))
     let found = try items.items(in: name).filter { $0.expires.map { $0 > now } ?? true }.sorted { $0.name < $1.name }
-    try Output.json { writer in
-      writer.beginObject()
+    try Output.json { object in
       for item in found {
         guard let bytes = NameSegment.decode(item.name.dropFirst(name.count + 1)),
           let server = String(validating: bytes, as: UTF8.self)
         else { continue }
-        writer.key(server)
-        writer.string(item.attributes[username] ?? "")
+        object.add(server, item.attributes[username] ?? "")
       }
-      writer.endObject()
     }
   }
 

@@ -33,17 +33,11 @@ enum GCPHelper: CredentialHelper {
 
   static func run(_ call: HelperCall) throws {
     do throws(Failure) { try answer(call) } catch {
-      try Output.json { writer in
-        writer.beginObject()
-        writer.key("version")
-        writer.integer(1)
-        writer.key("success")
-        writer.bool(false)
-        writer.key("code")
-        writer.string("\(error.exit.rawValue)")
-        writer.key("message")
-        writer.string("vault: \(Printable.line(error.message))")
-        writer.endObject()
+      try Output.json { object in
+        object.add("version", 1)
+        object.add("success", false)
+        object.add("code", "\(error.exit.rawValue)")
+        object.add("message", "vault: \(Printable.line(error.message))")
       }
       throw ExitCode(error.exit.rawValue)
     }
@@ -55,21 +49,12 @@ enum GCPHelper: CredentialHelper {
     let items = try HelperItems(call, for: "vault helper gcp \(call.words[0])", mayAsk: mayAsk)
     guard let entry = try items.entry(name) else { throw NamedItem.missing(name) }
     let type = Environment.variable("GOOGLE_EXTERNAL_ACCOUNT_TOKEN_TYPE") ?? idToken
-    var writer = JSONWriter()
-    writer.beginObject()
-    writer.key("version")
-    writer.integer(1)
-    writer.key("success")
-    writer.bool(true)
-    writer.key("token_type")
-    writer.string(type)
-    writer.key(type == saml ? "saml_response" as StaticString : "id_token")
-    try writer.secret(entry.value.bytes, of: name)
-    if let expires = entry.item.expires {
-      writer.key("expiration_time")
-      writer.integer(expires)
+    try Output.json { object throws(Failure) in
+      object.add("version", 1)
+      object.add("success", true)
+      object.add("token_type", type)
+      try object.add(type == saml ? "saml_response" : "id_token", entry.value.bytes, of: name)
+      object.add("expiration_time", entry.item.expires)
     }
-    writer.endObject()
-    try Output.json(writer.take())
   }
 }

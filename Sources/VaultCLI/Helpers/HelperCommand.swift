@@ -45,13 +45,9 @@ struct HelperCommand: ParsableCommand {
   private func list() throws {
     if globals.json {
       for helper in Helpers.all {
-        try Output.json { writer in
-          writer.beginObject()
-          writer.key("protocol")
-          writer.string(helper.name)
-          writer.key("programs")
-          writer.string(helper.programs)
-          writer.endObject()
+        try Output.json { object in
+          object.add("protocol", helper.name)
+          object.add("programs", helper.programs)
         }
       }
       return

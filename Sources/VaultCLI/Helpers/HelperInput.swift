@@ -74,10 +74,10 @@ extension Frame {
   }
 }
 
-extension JSONWriter {
-  /// Writes the value of an item, which must be text.
-  mutating func secret(_ value: borrowing SecretBuffer, of item: String) throws(Failure) {
+extension JSONObject {
+  /// Adds the value of an item, which must be text.
+  mutating func add(_ key: String, _ value: borrowing SecretBuffer, of item: String) throws(Failure) {
     try value.withBytes { bytes throws(Failure) in try CarriedForm.text.check(bytes, of: item) }
-    value.withBytes { secret($0) }
+    value.withBytes { add(key, secret: $0) }
   }
 }

@@ -77,16 +77,10 @@ enum KeyringHelper: CredentialHelper {
       let value = try items.first(of: names(of: service, user), { name throws(Failure) in try items.value(name) })
     else { throw ExitCode(1) }
     if form == .json {
-      var writer = JSONWriter()
-      writer.beginObject()
-      if mode == .creds {
-        writer.key("username")
-        writer.string(user)
+      return try Output.json { object throws(Failure) in
+        if mode == .creds { object.add("username", user) }
+        try object.add("password", value.bytes, of: value.name)
       }
-      writer.key("password")
-      try writer.secret(value.bytes, of: value.name)
-      writer.endObject()
-      return try Output.json(writer.take())
     }
     var text = SecretBuffer(capacity: value.bytes.count + user.utf8.count + 2)
     if mode == .creds {

@@ -38,28 +38,16 @@ enum KubectlHelper: CredentialHelper {
     let (version, mayAsk) = try asked()
     let items = try HelperItems(call, for: "Kubernetes credentials \(call.words[0])", mayAsk: mayAsk)
     guard let entry = try items.entry(name) else { throw NamedItem.missing(name) }
-    var writer = JSONWriter()
-    writer.beginObject()
-    writer.key("apiVersion")
-    writer.string(version)
-    writer.key("kind")
-    writer.literal("ExecCredential")
-    writer.key("status")
-    writer.beginObject()
-    if let expires = entry.item.expires {
-      writer.key("expirationTimestamp")
-      writer.string(Timestamp.format(expires))
+    try Output.json { object throws(Failure) in
+      object.add("apiVersion", version)
+      object.add("kind", "ExecCredential")
+      try object.add("status") { status throws(Failure) in
+        status.add("expirationTimestamp", entry.item.expires.map(Timestamp.format))
+        if entry.item.kind == ItemKind.tlsKey.rawValue { return try add(certificateAndKey: entry, to: &status) }
+        try entry.value.bytes.withBytes { bytes throws(Failure) in try OneLine.check(bytes, of: name) }
+        try status.add("token", entry.value.bytes, of: name)
+      }
     }
-    if entry.item.kind == ItemKind.tlsKey.rawValue {
-      try write(certificateAndKey: entry, to: &writer)
-    } else {
-      try entry.value.bytes.withBytes { bytes throws(Failure) in try OneLine.check(bytes, of: name) }
-      writer.key("token")
-      try writer.secret(entry.value.bytes, of: name)
-    }
-    writer.endObject()
-    writer.endObject()
-    try Output.json(writer.take())
   }
 
   /// Returns the version that the caller asks for, and whether a person may be asked.
@@ -76,8 +64,8 @@ enum KubectlHelper: CredentialHelper {
     return (version, interactive ?? true)
   }
 
-  private static func write(
-    certificateAndKey entry: borrowing HelperItems.Entry, to writer: inout JSONWriter
+  private static func add(
+    certificateAndKey entry: borrowing HelperItems.Entry, to object: inout JSONObject
   ) throws(Failure) {
     let certificate = PEMText.blocks(of: "CERTIFICATE", in: entry.value.bytes)
     let key = PEMText.blocks(of: "PRIVATE KEY", in: entry.value.bytes)
@@ -85,10 +73,8 @@ enum KubectlHelper: CredentialHelper {
       throw Failure(
         .invalid, "\(Printable.quoted(entry.item.name)) has no certificate with its key", "store both in one value")
     }
-    writer.key("clientCertificateData")
-    certificate.withBytes { writer.secret($0) }
-    writer.key("clientKeyData")
-    key.withBytes { writer.secret($0) }
+    certificate.withBytes { object.add("clientCertificateData", secret: $0) }
+    key.withBytes { object.add("clientKeyData", secret: $0) }
   }
 }
 

@@ -43,16 +43,13 @@ enum TerraformHelper: CredentialHelper {
   private static func name(of host: String) -> String { "\(name)/\(NameSegment.encode(host))" }
 
   private static func get(_ spelling: URLSpelling, _ items: HelperItems) throws(Failure) {
-    var writer = JSONWriter()
-    writer.beginObject()
+    var object = JSONObject()
     // An empty object means that there is no token.
     let names = spelling.all.map(name)
     if let value = try items.first(of: names, { name throws(Failure) in try items.value(name) }) {
-      writer.key("token")
-      try writer.secret(value.bytes, of: value.name)
+      try object.add("token", value.bytes, of: value.name)
     }
-    writer.endObject()
-    try Output.json(writer.take())
+    try Output.json(object.take())
   }
 
   /// Returns the token from the object on standard input. An object with more members cannot be stored, and that must

@@ -56,14 +56,10 @@ struct InjectRequest {
     let isChanged = try Self.write(rendering.bytes, to: output)
     let versions = rendering.versions
     guard json else { return }
-    try Output.json { writer in
-      writer.beginObject()
-      writer.key("output")
-      writer.string(output.path)
-      writer.key("changed")
-      writer.bool(isChanged)
-      writer.versions(versions)
-      writer.endObject()
+    try Output.json { object in
+      object.add("output", output.path)
+      object.add("changed", isChanged)
+      object.add(versions: versions)
     }
   }
 
@@ -77,12 +73,10 @@ struct InjectRequest {
 
   private func print(_ rendering: borrowing Rendering, json: Bool) throws(Failure) {
     if json {
-      var writer = JSONWriter(capacity: rendering.bytes.count * 2 + 256)
-      writer.beginObject()
-      rendering.bytes.withBytes { writer.content($0) }
-      writer.versions(rendering.versions)
-      writer.endObject()
-      return try Output.json(writer.take())
+      return try Output.json(capacity: rendering.bytes.count * 2 + 256) { object in
+        rendering.bytes.withBytes { object.add(content: $0) }
+        object.add(versions: rendering.versions)
+      }
     }
     try rendering.bytes.withBytes { bytes throws(Failure) in
       if Output.isTerminal, !Content.isText(bytes) {
@@ -110,19 +104,12 @@ extension Failure {
   }
 }
 
-extension JSONWriter {
-  /// Writes the member with the items that were inserted.
-  mutating func versions(_ versions: [ItemName: Int]) {
-    key("items")
-    beginArray()
-    for (name, version) in versions.sorted(by: { $0.key < $1.key }) {
-      beginObject()
-      key("name")
-      string(name.text)
-      key("version")
-      integer(Int64(version))
-      endObject()
+extension JSONObject {
+  /// Adds the member with the items that were inserted.
+  mutating func add(versions: [ItemName: Int]) {
+    add("items", versions.sorted(by: { $0.key < $1.key })) { item, version in
+      item.add("name", version.key.text)
+      item.add("version", version.value)
     }
-    endArray()
   }
 }

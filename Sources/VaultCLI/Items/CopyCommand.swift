@@ -54,15 +54,10 @@ struct CopyCommand: ParsableCommand {
         .exists, "\(Printable.quoted(to)) already exists", "choose another name, or replace it with --force")
     }
     if globals.json {
-      try Output.json { writer in
-        writer.beginObject()
-        writer.key("from")
-        writer.string(from)
-        writer.key("to")
-        writer.string(to)
-        writer.key("version")
-        writer.integer(Int64(copied.version))
-        writer.endObject()
+      try Output.json { object in
+        object.add("from", from)
+        object.add("to", to)
+        object.add("version", copied.version)
       }
     } else if Keyboard.isAttended {
       Output.note(

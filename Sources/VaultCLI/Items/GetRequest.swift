@@ -115,18 +115,11 @@ struct GetRequest: Equatable {
   }
 
   private func writeJSON(_ value: borrowing SecretBuffer, version: Int) throws(Failure) {
-    var writer = JSONWriter(capacity: value.count * 2 + 256)
-    writer.beginObject()
-    writer.key("name")
-    writer.string(name)
-    writer.key("version")
-    writer.integer(Int64(version))
-    if let field, field != "value" {
-      writer.key("field")
-      writer.string(field)
+    try Output.json(capacity: value.count * 2 + 256) { object in
+      object.add("name", name)
+      object.add("version", version)
+      if field != "value" { object.add("field", field) }
+      value.withBytes { object.add(content: $0) }
     }
-    value.withBytes { bytes in writer.content(bytes) }
-    writer.endObject()
-    try Output.json(writer.take())
   }
 }

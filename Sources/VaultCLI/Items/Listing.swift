@@ -36,7 +36,7 @@ struct Listing {
     func show(_ item: Wire.Item, as name: String? = nil) throws(Failure) {
       count += 1
       if json {
-        try Output.json { item.write(to: &$0) }
+        try Output.json(item)
       } else if Output.isTerminal {
         table.add(
           .init(name ?? item.name), .init(item.kind + (item.neverRead == true ? ", never read" : "")),

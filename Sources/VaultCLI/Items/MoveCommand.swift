@@ -54,13 +54,9 @@ struct MoveCommand: ParsableCommand {
       if Keyboard.isAttended { Output.note("moved \(Printable.quoted(from)) to \(Printable.quoted(to))") }
       return
     }
-    try Output.json { writer in
-      writer.beginObject()
-      writer.key("from")
-      writer.string(from)
-      writer.key("to")
-      writer.string(to)
-      writer.endObject()
+    try Output.json { object in
+      object.add("from", from)
+      object.add("to", to)
     }
   }
 

@@ -60,17 +60,9 @@ struct RemoveCommand: ParsableCommand {
     }
     let kept = try delete(names, session)
     if globals.json {
-      try Output.json { writer in
-        writer.beginObject()
-        writer.key("deleted")
-        writer.beginArray()
-        for name in names { writer.string(name) }
-        writer.endArray()
-        if let kept {
-          writer.key("kept")
-          writer.integer(Int64(kept))
-        }
-        writer.endObject()
+      try Output.json { object in
+        object.add("deleted", names)
+        object.add("kept", kept)
       }
     } else if Keyboard.isAttended {
       Output.note(RemoveCommand.outcome(names, kept))

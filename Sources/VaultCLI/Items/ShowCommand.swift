@@ -16,7 +16,7 @@ struct ShowCommand: ParsableCommand {
   func run() throws {
     let session = try Session(globals)
     let item = try session.unlocking { vault in try vault.show(name) }
-    if globals.json { return try Output.json { item.write(to: &$0) } }
+    if globals.json { return try Output.json(item) }
     for line in ShowCommand.lines(item) { try Output.line(line) }
   }
 
@@ -70,7 +70,7 @@ struct HistoryCommand: ParsableCommand {
     var table = Table("VERSION", "CREATED", "SIZE", "WRITER", "")
     for version in versions {
       if globals.json {
-        try Output.json { version.write(to: &$0) }
+        try Output.json(version)
       } else {
         table.add(
           .init(String(version.version)), .init(LocalTime.text(version.created)),

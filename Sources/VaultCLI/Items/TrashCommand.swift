@@ -30,7 +30,7 @@ struct TrashListCommand: ParsableCommand {
     var table = Table("NAME", "KIND", "DELETED", "GONE IN")
     for item in items.sorted(by: { ($1.deleted ?? 0, $0.name) < ($0.deleted ?? 0, $1.name) }) {
       if globals.json {
-        try Output.json { item.write(to: &$0) }
+        try Output.json(item)
       } else if Output.isTerminal {
         table.add(
           .init(item.name), .init(item.kind), .init(item.deleted.map { LocalTime.text($0) } ?? ""),
@@ -73,14 +73,7 @@ struct TrashRestoreCommand: ParsableCommand {
     }
     progress.clear()
     if globals.json {
-      try Output.json { writer in
-        writer.beginObject()
-        writer.key("restored")
-        writer.beginArray()
-        for name in restored { writer.string(name) }
-        writer.endArray()
-        writer.endObject()
-      }
+      try Output.json { $0.add("restored", restored) }
     } else if Keyboard.isAttended {
       Output.note("\(names.count == 1 ? Printable.quoted(names[0]) : "\(names.count) items") restored from the trash")
       for (name, access) in open {
@@ -123,12 +116,7 @@ struct TrashEmptyCommand: ParsableCommand {
     if !yes { try ask(session) }
     let deleted = try session.unlocking { vault in try vault.emptyTrash() }
     if globals.json {
-      try Output.json { writer in
-        writer.beginObject()
-        writer.key("deleted")
-        writer.integer(Int64(deleted))
-        writer.endObject()
-      }
+      try Output.json { $0.add("deleted", deleted) }
     } else if Keyboard.isAttended {
       Output.note("deleted \(TrashEmptyCommand.items(deleted)) for good")
     }
@@ -174,13 +162,9 @@ struct RestoreVersionCommand: ParsableCommand {
       try vault.restoreVersion(version, of: name)
     }
     if globals.json {
-      try Output.json { writer in
-        writer.beginObject()
-        writer.key("name")
-        writer.string(name)
-        writer.key("version")
-        writer.integer(Int64(made))
-        writer.endObject()
+      try Output.json { object in
+        object.add("name", name)
+        object.add("version", made)
       }
     } else if Keyboard.isAttended {
       Output.note("version \(version) of \(Printable.quoted(name)) is current again, as version \(made)")

@@ -40,7 +40,7 @@ struct PubkeyCommand: ParsableCommand {
     let reply = try session.unlocking(for: "vault pubkey \(name)") { vault in
       try vault.publicKey(of: name, format: format.rawValue)
     }
-    if globals.json { return try Output.json { reply.write(to: &$0) } }
+    if globals.json { return try Output.json(reply) }
     if fingerprint { return try Output.line(Printable.text(reply.fingerprint)) }
     // PEM has several lines and ends with a newline.
     try Output.foreign(reply.key)

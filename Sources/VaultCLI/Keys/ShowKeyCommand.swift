@@ -35,13 +35,9 @@ struct ShowKeyCommand: ParsableCommand {
     let text = "\(reply.key)\nfingerprint \(reply.fingerprint)\n"
     if let output { try NewFile.write(text, to: output, replaces: force) }
     if globals.json {
-      try Output.json { writer in
-        writer.beginObject()
-        writer.key(output == nil ? "key" : "file")
-        writer.string(output ?? reply.key)
-        writer.key("fingerprint")
-        writer.string(reply.fingerprint)
-        writer.endObject()
+      try Output.json { object in
+        object.add(output == nil ? "key" : "file", output ?? reply.key)
+        object.add("fingerprint", reply.fingerprint)
       }
     } else if output == nil {
       try Output.foreign(reply.key)

@@ -13,6 +13,10 @@ struct SignCommand: ParsableCommand {
       DER); --format selects another form.
       """)
 
+  private static let algorithms = SignatureScheme.allCases.map(\.facts.joseName)
+  private static let names =
+    "\(algorithms.dropLast().joined(separator: ", ")) or \(algorithms[algorithms.count - 1])"
+
   @Argument(help: ArgumentHelp("The item.", valueName: "name"), completion: ItemNames.completion)
   var name: String
 
@@ -22,10 +26,10 @@ struct SignCommand: ParsableCommand {
   @Option(
     help: ArgumentHelp(
       """
-      EdDSA, ES256, ES384, ES512, RS256, RS384, RS512, PS256, PS384 or PS512, which the key must support; by default \
-      the key's own algorithm, which is PS256 for an RSA key.
+      \(SignCommand.names), which the key must support; by default the key's own algorithm, which is PS256 for an RSA \
+      key.
       """, valueName: "name"),
-    completion: .list(["EdDSA", "ES256", "ES384", "ES512", "RS256", "RS384", "RS512", "PS256", "PS384", "PS512"]))
+    completion: .list(SignCommand.algorithms))
   var algorithm: String?
 
   @Option(
@@ -45,7 +49,7 @@ struct SignCommand: ParsableCommand {
     let reply = try key.use(session, for: "vault sign \(name)") { vault in
       try vault.sign(name, message, algorithm: algorithm, key.wait)
     }
-    if globals.json { return try Output.json { reply.write(to: &$0) } }
+    if globals.json { return try Output.json(reply) }
     try format.write(joseForm: reply.signature, usualForm: reply.der ?? reply.signature)
   }
 }
@@ -92,7 +96,7 @@ struct MACCommand: ParsableCommand {
     let reply = try key.use(session, for: "vault mac \(name)") { vault in
       try vault.mac(name, message, algorithm: algorithm, comparing: compared, key.wait)
     }
-    if globals.json { try Output.json { reply.write(to: &$0) } }
+    if globals.json { try Output.json(reply) }
     if compared != nil {
       guard reply.valid == true else {
         throw Failure(.invalid, "the hash is not that of the message under \(Printable.quoted(name))")

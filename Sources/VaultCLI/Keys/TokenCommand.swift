@@ -96,14 +96,9 @@ struct TokenIssueCommand: ParsableCommand {
   /// Returns the claims as a JSON object of texts; nil if there are none.
   private static func json(_ claims: [Attribute]) -> String? {
     if claims.isEmpty { return nil }
-    var writer = JSONWriter(capacity: 256)
-    writer.beginObject()
-    for claim in claims {
-      writer.key(claim.key)
-      writer.string(claim.value)
-    }
-    writer.endObject()
-    return writer.take().withBytes { bytes in
+    var object = JSONObject()
+    for claim in claims { object.add(claim.key, claim.value) }
+    return object.take().withBytes { bytes in
       // The bytes are lent for the call, and claims are no secret.
       unsafe bytes.withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) }
     }
@@ -138,7 +133,7 @@ struct TokenVerifyCommand: ParsableCommand {
     let reply = try waiting.use(session, for: "vault token verify \(name)") { vault in
       try vault.verifyToken(name, token, waiting.keyWait())
     }
-    if globals.json { try Output.json { reply.write(to: &$0) } }
+    if globals.json { try Output.json(reply) }
     guard reply.valid else {
       throw Failure(.invalid, "the token is not valid: \(Printable.text(reply.fault ?? "no reason is given"))")
     }
@@ -192,7 +187,7 @@ struct TokenRevokeCommand: ParsableCommand {
     let reply = try session.unlocking(for: "vault token revoke \(name)") { vault in
       try vault.revokeToken(name, id: id, subject: subject)
     }
-    if globals.json { return try Output.json { reply.write(to: &$0) } }
+    if globals.json { return try Output.json(reply) }
     if Keyboard.isAttended {
       Output.note("revoked; it is in \(Printable.quoted(reply.list)), version \(reply.version)")
     }
@@ -226,13 +221,9 @@ struct TokenRotateCommand: ParsableCommand {
       return try vault.set(Wire.NewItem(name: name, generate: generator, update: true))
     }
     if globals.json {
-      return try Output.json { writer in
-        writer.beginObject()
-        writer.key("name")
-        writer.string(name)
-        writer.key("version")
-        writer.integer(Int64(stored.version))
-        writer.endObject()
+      return try Output.json { object in
+        object.add("name", name)
+        object.add("version", stored.version)
       }
     }
     if Keyboard.isAttended { Output.note(stored.sentence(name)) }

@@ -140,10 +140,17 @@ enum Output {
   /// Writes a line to standard output.
   static func line(_ text: String) throws(Failure) { try Output.text(text + "\n") }
 
-  /// Writes one JSON value and a newline to standard output.
-  static func json(_ body: (inout JSONWriter) -> Void) throws(Failure) {
+  /// Writes a JSON object and a newline to standard output.
+  static func json(capacity: Int = 256, _ members: (inout JSONObject) throws(Failure) -> Void) throws(Failure) {
+    var object = JSONObject(capacity: capacity)
+    try members(&object)
+    try json(object.take())
+  }
+
+  /// Writes a value of the daemon's interface and a newline to standard output.
+  static func json(_ value: some WireValue) throws(Failure) {
     var writer = JSONWriter()
-    body(&writer)
+    value.write(to: &writer)
     try json(writer.take())
   }
 

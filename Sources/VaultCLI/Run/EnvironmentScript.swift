@@ -43,20 +43,17 @@ enum EnvironmentScript {
   static func json(
     _ variables: borrowing Variables, _ fetched: borrowing FetchedItems
   ) throws(Failure) -> SecretBuffer {
-    var writer = JSONWriter(capacity: 4096)
-    writer.beginObject()
+    var object = JSONObject(capacity: 4096)
     for entry in variables.entries {
-      writer.key(entry.name)
       try variables.withValue(of: entry, fetched) { value throws(Failure) in
         guard UTF8Text.isValid(value) else {
           throw Failure(
             .invalid, "the value of \(entry.name) is not UTF-8, so it has no JSON form",
             "leave --json out, or \(Hint.vault("get --json")) gives it in base64")
         }
-        writer.secret(value)
+        object.add(entry.name, secret: value)
       }
     }
-    writer.endObject()
-    return writer.take()
+    return object.take()
   }
 }

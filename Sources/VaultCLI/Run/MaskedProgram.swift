@@ -58,6 +58,8 @@ struct MaskedProgram: ~Copyable {
     self.errors = errors
   }
 
+  /// Starts the program as the person would: unlike with ``StartedProgram``, it inherits this process's other
+  /// descriptors, its earlier limits and signals and its process group, and is found in its PATH.
   private static func start(
     _ command: [String], _ ends: [Int32], mask: UnsafePointer<sigset_t>, _ pid: inout pid_t
   ) -> Int32 {

@@ -42,12 +42,9 @@ struct InitCommand: SecretTaking {
     if answers.hasChosen { chosen.keystore = .memory }
     chosen.sayCost()
     if globals.json {
-      try Output.json { writer in
-        writer.beginObject()
-        writer.key("created")
-        writer.bool(true)
-        answers.writeRecoveryCode(to: &writer)
-        writer.endObject()
+      try Output.json { object in
+        object.add("created", true)
+        answers.addRecoveryCode(to: &object)
       }
     } else if Keyboard.isAttended {
       Output.note("the vault is made, and unlocked")

@@ -14,13 +14,9 @@ struct LockCommand: ParsableCommand {
     let isRunning = try lock(Session(globals, startsDaemon: false))
     if !isRunning { Output.note("no daemon is running, so nothing is unlocked") }
     guard globals.json else { return }
-    try Output.json { writer in
-      writer.beginObject()
-      writer.key("locked")
-      writer.bool(true)
-      writer.key("daemon")
-      writer.bool(isRunning)
-      writer.endObject()
+    try Output.json { object in
+      object.add("locked", true)
+      object.add("daemon", isRunning)
     }
   }
 

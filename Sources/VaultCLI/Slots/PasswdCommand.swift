@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import VaultClient
+internal import VaultModel
 internal import VaultWire
 
 struct PasswdCommand: SecretTaking {
@@ -29,21 +30,15 @@ struct PasswdCommand: SecretTaking {
     let session = try Session(globals)
     let answers = Answers(secrets, json: globals.json)
     let slots = try session.attempt { vault in try vault.slots() }
-    let kind = (login ? SlotKindArgument.login : .password).rawValue
+    let kind = (login ? SlotKind.login : .password).name
     let isFirst = slots?.contains { $0.kind == kind } == false
     try session.converse(answers, isLast: false) { vault, method, answer in
       try vault.changePassword(
-        method: method ?? (recovery ? "recovery" : nil), kind: login ? "login" : nil, kdfMemory: cost.kdfMemory,
-        kdfPasses: cost.kdfPasses,
-        answer: answer)
+        method: method ?? (recovery ? SlotKind.recovery.name : nil), kind: login ? kind : nil,
+        kdfMemory: cost.kdfMemory, kdfPasses: cost.kdfPasses, answer: answer)
     }
     if globals.json {
-      try Output.json { writer in
-        writer.beginObject()
-        writer.key("changed")
-        writer.bool(true)
-        writer.endObject()
-      }
+      try Output.json { $0.add("changed", true) }
     } else if isFirst {
       answers.finish()
       if Keyboard.isAttended { Output.note("the vault has a password again") }

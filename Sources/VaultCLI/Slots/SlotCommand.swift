@@ -23,7 +23,7 @@ struct SlotListCommand: ParsableCommand {
     var table = Table("ID", "KIND", "CREATED", "COST", "LABEL")
     for slot in slots {
       if globals.json {
-        try Output.json { slot.write(to: &$0) }
+        try Output.json(slot)
       } else {
         let cost =
           slot.kdfMemory > 0
@@ -37,15 +37,22 @@ struct SlotListCommand: ParsableCommand {
   }
 }
 
-/// The kinds of slots that can be made.
-enum SlotKindArgument: String, ExpressibleByArgument, CaseIterable {
-  case password
-  case recovery
-  case pam
-  case login
+/// A kind of slot as an argument: its name.
+struct SlotKindArgument: ExpressibleByArgument {
+  let kind: SlotKind
 
+  init?(argument: String) {
+    guard let kind = SlotKind(name: argument) else { return nil }
+    self.kind = kind
+  }
+
+  static var allValueStrings: [String] { SlotKind.allCases.map(\.name) }
+  static var defaultCompletionKind: CompletionKind { .list(allValueStrings) }
+}
+
+extension SlotKind {
   /// The kinds whose secret is typed as it is. For a `pam` slot, PAM decides what to ask.
-  static let typed: [SlotKindArgument] = [.password, .recovery, .login]
+  static let typed = allCases.filter { $0.facts.secret != .presenceKey }
 }
 
 struct SlotAddCommand: SecretTaking {
@@ -84,10 +91,10 @@ struct SlotAddCommand: SecretTaking {
 
   func validate() throws {
     try Refused.secretArguments(unexpected, of: self)
-    if kind == .pam && presence.keystore == nil {
+    if kind.kind.facts.secret == .presenceKey && presence.keystore == nil {
       throw ValidationError("a pam slot needs --keystore, \(PresenceOptions.names)")
     }
-    if kind != .pam && (presence.keystore != nil || presence.insecureFile || !user.isEmpty) {
+    if kind.kind.facts.secret != .presenceKey && (presence.keystore != nil || presence.insecureFile || !user.isEmpty) {
       throw ValidationError("--keystore, --insecure-file and --user belong to pam slots")
     }
   }
@@ -97,24 +104,21 @@ struct SlotAddCommand: SecretTaking {
     let answers = Answers(secrets, json: globals.json)
     let slot = try session.converse(answers) { vault, method, answer in
       try vault.addSlot(
-        kind: kind.rawValue, label: label, method: method ?? (recovery ? "recovery" : nil),
+        kind: kind.kind.name, label: label, method: method ?? (recovery ? SlotKind.recovery.name : nil),
         keystore: presence.keystore?.rawValue, users: user.isEmpty ? nil : user,
         insecure: presence.insecureFile ? true : nil, kdfMemory: cost.kdfMemory, kdfPasses: cost.kdfPasses,
         answer: answer)
     }
     presence.sayCost()
     if globals.json {
-      try Output.json { writer in
-        writer.beginObject()
-        writer.key("slot")
-        writer.integer(Int64(slot))
-        answers.writeRecoveryCode(to: &writer)
-        writer.endObject()
+      try Output.json { object in
+        object.add("slot", slot)
+        answers.addRecoveryCode(to: &object)
       }
     } else if Keyboard.isAttended {
       Output.note("added slot \(slot)")
     }
-    if kind == .pam { tellOfObstacle(slot, session) }
+    if kind.kind.facts.secret == .presenceKey { tellOfObstacle(slot, session) }
   }
 }
 
@@ -122,8 +126,8 @@ extension SlotAddCommand {
   /// Says why a new `pam` slot cannot be used yet.
   private func tellOfObstacle(_ slot: Int, _ session: Session) {
     guard let methods = try? session.call({ vault in try vault.status() }).methods,
-      !methods.contains(where: { ["pam", "fingerprint"].contains($0.name) && $0.available }),
-      let method = methods.first(where: { $0.name == "pam" }), let reason = method.reason
+      !methods.contains(where: { [SlotKind.pam.name, "fingerprint"].contains($0.name) && $0.available }),
+      let method = methods.first(where: { $0.name == SlotKind.pam.name }), let reason = method.reason
     else { return }
     Output.note("slot \(slot) cannot be used yet: \(Hint.text(Sentence.joined(reason, method.advice)))")
   }
@@ -152,15 +156,10 @@ struct SlotRemoveCommand: SecretTaking {
     let session = try Session(globals)
     let answers = Answers(secrets, json: globals.json)
     try session.converse(answers, isLast: false) { vault, method, answer in
-      try vault.removeSlot(id, method: method ?? (recovery ? "recovery" : nil), answer: answer)
+      try vault.removeSlot(id, method: method ?? (recovery ? SlotKind.recovery.name : nil), answer: answer)
     }
     if globals.json {
-      try Output.json { writer in
-        writer.beginObject()
-        writer.key("removed")
-        writer.integer(Int64(id))
-        writer.endObject()
-      }
+      try Output.json { $0.add("removed", id) }
     } else if Keyboard.isAttended {
       try Rekeying.offer(
         session, because: "slot \(id) is removed; older copies of the store still open with it",

@@ -15,7 +15,7 @@ struct UnlockCommand: SecretTaking {
 
   @Option(
     help: ArgumentHelp(
-      "Use only this way in: \(SlotKindArgument.allCases.map(\.rawValue).joined(separator: ", ")).", valueName: "method"
+      "Use only this way in: \(SlotKind.allCases.map(\.name).joined(separator: ", ")).", valueName: "method"
     ))
   var method: SlotKindArgument?
 
@@ -36,15 +36,15 @@ struct UnlockCommand: SecretTaking {
 
   func validate() throws {
     try Refused.secretArguments(unexpected, of: self)
-    if recovery, let method, method != .recovery {
-      throw ValidationError("--recovery and --method \(method.rawValue) exclude each other; give one of them")
+    if recovery, let method = method?.kind, method != .recovery {
+      throw ValidationError("--recovery and --method \(method.name) exclude each other; give one of them")
     }
   }
 
   /// The requested method. A line of standard input is the vault's own password unless another method is given.
   private var chosen: String? {
-    if recovery { return SlotKindArgument.recovery.rawValue }
-    return method?.rawValue ?? (secrets.passwordStdin ? SlotKindArgument.password.rawValue : nil)
+    if recovery { return SlotKind.recovery.name }
+    return method?.kind.name ?? (secrets.passwordStdin ? SlotKind.password.name : nil)
   }
 
   func run() throws {
@@ -56,7 +56,7 @@ struct UnlockCommand: SecretTaking {
     defer { answers.forgetCode() }
     guard globals.json || Keyboard.isAttended else { return hint(answers) }
     let status = try session.call { vault in try vault.status() }
-    if globals.json { return try Output.json { status.write(to: &$0) } }
+    if globals.json { return try Output.json(status) }
     if let warning = Integrity.copyWarning(status) { Output.note(warning) }
     Output.note(UnlockCommand.sentence(status))
     try offerPassword(session, answers)
@@ -83,7 +83,7 @@ struct UnlockCommand: SecretTaking {
       let next = answers.holdingCode()
       try session.converse(next) { vault, method, answer in
         try vault.changePassword(
-          method: method ?? SlotKindArgument.recovery.rawValue, kind: nil, kdfMemory: nil, kdfPasses: nil,
+          method: method ?? SlotKind.recovery.name, kind: nil, kdfMemory: nil, kdfPasses: nil,
           answer: answer)
       }
     } catch {

@@ -52,17 +52,11 @@ struct BackupChecking {
 
   private func report(_ outline: BackupOutline, unchecked: String?) throws(Failure) {
     if globals.json {
-      return try Output.json { writer in
-        writer.beginObject()
-        writer.key("file")
-        writer.string(file)
-        writer.key("created")
-        writer.integer(outline.created)
-        writer.key("size")
-        writer.integer(Int64(outline.count))
-        writer.key("checked")
-        writer.string(unchecked == nil ? "all" : "length")
-        writer.endObject()
+      return try Output.json { object in
+        object.add("file", file)
+        object.add("created", outline.created)
+        object.add("size", outline.count)
+        object.add("checked", unchecked == nil ? "all" : "length")
       }
     }
     let made = "made \(StatusCommand.moment(outline.created, now: Int64(time(nil)))), \(Sizes.text(outline.count))"

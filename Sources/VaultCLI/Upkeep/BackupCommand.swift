@@ -72,19 +72,10 @@ struct BackupCommand: SecretTaking {
         "not checked, because their keys are not in memory: \(parts); unlock the vault to have all of it checked")
     }
     if globals.json {
-      try Output.json { writer in
-        writer.beginObject()
-        writer.key("file")
-        writer.string(file)
-        writer.key("size")
-        writer.integer(Int64(size))
-        if !unchecked.isEmpty {
-          writer.key("unchecked")
-          writer.beginArray()
-          for part in unchecked { writer.string(part) }
-          writer.endArray()
-        }
-        writer.endObject()
+      try Output.json { object in
+        object.add("file", file)
+        object.add("size", size)
+        if !unchecked.isEmpty { object.add("unchecked", unchecked) }
       }
     } else if Keyboard.isAttended {
       Output.note("the backup is made, \(Sizes.text(size)); \(Hint.vault("restore")) makes a vault from it")

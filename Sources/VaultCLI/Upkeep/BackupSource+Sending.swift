@@ -19,7 +19,7 @@ extension BackupSource {
     let leftOut = try session.converse(answers) { vault, method, answer in
       var done = header.count
       return try vault.restore(
-        header: header, method: method ?? (recovery ? SlotKindArgument.recovery.rawValue : nil), checks: checks,
+        header: header, method: method ?? (recovery ? SlotKind.recovery.name : nil), checks: checks,
         read: { bytes in
           // The rest takes time, and the daemon asks nothing more.
           answers.finish()

@@ -26,13 +26,9 @@ struct ClockRepairCommand: ParsableCommand {
     let session = try Session(globals)
     let reply = try session.unlocking(for: "vault clock repair") { vault in try vault.repairClock() }
     if globals.json {
-      try Output.json { writer in
-        writer.beginObject()
-        writer.key("newest")
-        writer.integer(reply.newest)
-        writer.key("clock")
-        writer.integer(reply.clock)
-        writer.endObject()
+      try Output.json { object in
+        object.add("newest", reply.newest)
+        object.add("clock", reply.clock)
       }
     } else if Keyboard.isAttended {
       let ahead = Seconds.from(reply.clock, to: reply.newest)

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import VaultClient
+internal import VaultModel
 internal import VaultWire
 
 struct RekeyCommand: SecretTaking {
@@ -16,13 +17,13 @@ struct RekeyCommand: SecretTaking {
 
   @Option(
     help: ArgumentHelp("Prove the right to rekey with password, recovery or login.", valueName: "method"),
-    completion: .list(SlotKindArgument.typed.map(\.rawValue)), transform: RekeyCommand.kind)
-  var method: SlotKindArgument?
+    completion: .list(SlotKind.typed.map(\.name)), transform: RekeyCommand.kind)
+  var method: SlotKind?
 
   /// Parses a method. The method `pam` is refused later, with the reason.
-  private static func kind(_ text: String) throws -> SlotKindArgument {
-    guard let kind = SlotKindArgument(rawValue: text) else {
-      throw ValidationError("it is one of \(SlotKindArgument.typed.map(\.rawValue).joined(separator: ", "))")
+  private static func kind(_ text: String) throws -> SlotKind {
+    guard let kind = SlotKind(name: text) else {
+      throw ValidationError("it is one of \(SlotKind.typed.map(\.name).joined(separator: ", "))")
     }
     return kind
   }
@@ -44,7 +45,7 @@ struct RekeyCommand: SecretTaking {
       throw ValidationError("a fingerprint is not proof enough for this; give --method password, recovery or login")
     }
     if recovery, let method, method != .recovery {
-      throw ValidationError("--recovery and --method \(method.rawValue) exclude each other; give one of them")
+      throw ValidationError("--recovery and --method \(method.name) exclude each other; give one of them")
     }
     if cancel && (recovery || method != nil || secrets.passwordStdin) {
       throw ValidationError("--cancel needs no proof; give it alone")
@@ -58,18 +59,13 @@ struct RekeyCommand: SecretTaking {
     answers.begin()
     if Keyboard.canAsk && !secrets.passwordStdin { try session.unlockIfLocked() }
     let rekeying = Rekeying(session, answers, json: globals.json)
-    try rekeying.run(method: recovery ? SlotKindArgument.recovery.rawValue : method?.rawValue)
+    try rekeying.run(method: recovery ? SlotKind.recovery.name : method?.name)
   }
 
   private func giveUp(_ session: Session) throws(Failure) {
     let wasUnderWay = try session.call { vault in try vault.cancelRekey() }
     if globals.json {
-      return try Output.json { writer in
-        writer.beginObject()
-        writer.key("cancelled")
-        writer.bool(wasUnderWay)
-        writer.endObject()
-      }
+      return try Output.json { $0.add("cancelled", wasUnderWay) }
     }
     guard Keyboard.isAttended else { return }
     Output.note(wasUnderWay ? "given up; the vault keeps its present key" : "no rekey is in progress")

@@ -1,4 +1,5 @@
 internal import VaultClient
+internal import VaultModel
 internal import VaultWire
 
 /// A rekey with its progress and questions on the terminal, run by `vault rekey` or offered by another command.
@@ -39,20 +40,13 @@ struct Rekeying {
 
   private func report(_ kept: [Int]?, _ leftOut: [Int]) throws(Failure) {
     if json {
-      try Output.json { writer in
-        writer.beginObject()
-        writer.key("rekeyed")
-        writer.bool(true)
+      try Output.json { object in
+        object.add("rekeyed", true)
         if let kept {
-          for (name, numbers) in [("slots" as StaticString, kept), ("left_out", leftOut)] {
-            writer.key(name)
-            writer.beginArray()
-            for number in numbers { writer.integer(Int64(number)) }
-            writer.endArray()
-          }
+          object.add("slots", kept)
+          object.add("left_out", leftOut)
         }
-        answers.writeRecoveryCode(to: &writer)
-        writer.endObject()
+        answers.addRecoveryCode(to: &object)
       }
     } else if Keyboard.isAttended {
       Output.note("the vault has a new key, which older copies of the store do not give")
@@ -72,7 +66,7 @@ struct Rekeying {
   /// The number of recovery codes that open the vault; 0 also if the daemon does not report the slots.
   private static func codes(_ session: Session) -> Int {
     let slots = try? session.call { vault in try vault.slots() }
-    return (slots ?? []).count { $0.kind == SlotKindArgument.recovery.rawValue }
+    return (slots ?? []).count { $0.kind == SlotKind.recovery.name }
   }
 
   /// The question whether to rekey, with the effect on the recovery codes.

@@ -24,7 +24,7 @@ struct ReloadCommand: ParsableCommand {
         throw Failure(.configuration, Printable.text(reason), "correct it, and run this again")
       }
     }
-    if globals.json { return try Output.json { change.write(to: &$0) } }
+    if globals.json { return try Output.json(change) }
     for line in ReloadCommand.lines(change) { try Output.line(line) }
   }
 

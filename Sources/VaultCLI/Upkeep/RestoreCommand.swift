@@ -45,15 +45,9 @@ struct RestoreCommand: SecretTaking {
   }
 
   private func write(_ leftOut: [Wire.Slot]) throws(Failure) {
-    try Output.json { writer in
-      writer.beginObject()
-      writer.key("restored")
-      writer.bool(true)
-      writer.key("left_out")
-      writer.beginArray()
-      for slot in leftOut { slot.write(to: &writer) }
-      writer.endArray()
-      writer.endObject()
+    try Output.json { object in
+      object.add("restored", true)
+      object.add("left_out", leftOut)
     }
   }
 }

@@ -63,19 +63,11 @@ struct SalvageCommand: ParsableCommand {
   }
 
   private func printJSON(_ saved: Int, _ losses: [Wire.Finding], _ omitted: Int) throws {
-    try Output.json { writer in
-      writer.beginObject()
-      writer.key("file")
-      writer.string(file)
-      writer.key("saved")
-      writer.integer(Int64(saved))
-      writer.key("losses")
-      writer.beginArray()
-      for loss in losses { loss.write(to: &writer) }
-      writer.endArray()
-      writer.key("omitted")
-      writer.integer(Int64(omitted))
-      writer.endObject()
+    try Output.json { object in
+      object.add("file", file)
+      object.add("saved", saved)
+      object.add("losses", losses)
+      object.add("omitted", omitted)
     }
   }
 }

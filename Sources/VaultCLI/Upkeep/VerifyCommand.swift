@@ -28,7 +28,7 @@ struct VerifyCommand: ParsableCommand {
     }
     progress.clear()
     let report = VerifyReport(findings: findings, result: result)
-    if globals.json { try Output.json { report.write(to: &$0) } } else { try Output.text(report.text) }
+    if globals.json { try Output.json { report.add(to: &$0) } } else { try Output.text(report.text) }
     let status = try session.call { vault in try vault.status() }
     if let warning = Integrity.copyWarning(status) { Output.note(warning) }
     if let failure = report.failure { throw failure }

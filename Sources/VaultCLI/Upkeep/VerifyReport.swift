@@ -64,31 +64,18 @@ struct VerifyReport {
     return nil
   }
 
-  func write(to writer: inout JSONWriter) {
-    writer.beginObject()
-    writer.key("ok")
-    writer.bool(isWhole)
+  func add(to object: inout JSONObject) {
+    object.add("ok", isWhole)
     for (key, number) in [
       ("records", result.records), ("unharmed", result.unharmed), ("harmed", result.harmed),
       ("omitted", result.omitted),
     ] {
-      writer.key(key)
-      writer.integer(Int64(number))
+      object.add(key, number)
     }
     for (key, texts) in [("harmed_names", harmed), ("unchecked", result.unchecked), ("changed", result.changed)] {
-      writer.key(key)
-      writer.beginArray()
-      for text in texts { writer.string(text) }
-      writer.endArray()
+      object.add(key, texts)
     }
-    if let reason = result.reason {
-      writer.key("reason")
-      writer.string(reason)
-    }
-    writer.key("findings")
-    writer.beginArray()
-    for finding in findings { finding.write(to: &writer) }
-    writer.endArray()
-    writer.endObject()
+    object.add("reason", result.reason)
+    object.add("findings", findings)
   }
 }

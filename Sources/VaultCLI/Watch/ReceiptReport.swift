@@ -113,43 +113,19 @@ struct ReceiptReport {
   }
 
   private func writeJSON(_ word: Word) throws(Failure) {
-    try Output.json { writer in
-      writer.beginObject()
-      if let uid = word.entry.uid { writer.member("uid", uid) }
-      if let user = word.entry.user { writer.member("user", user) }
-      if let pid = word.entry.pid { writer.member("pid", pid) }
-      if let unit = word.entry.unit { writer.member("unit", unit) }
-      writer.member("time", Int(word.entry.time))
-      writer.member("version", word.version)
-      writer.key("succeeded")
-      writer.bool(word.isTaken)
-      if word.isHeld {
-        writer.key("held")
-        writer.bool(true)
-      }
-      if let said = word.entry.purpose { writer.member("detail", said) }
-      if let taken = word.taken { writer.member("taken", taken) }
-      if let isCurrent = isCurrent(word) {
-        writer.key("current")
-        writer.bool(isCurrent)
-      }
-      if let watches = word.entry.watches {
-        writer.key("watches")
-        writer.bool(watches)
-      }
-      writer.endObject()
+    try Output.json { object in
+      object.add("uid", word.entry.uid)
+      object.add("user", word.entry.user)
+      object.add("pid", word.entry.pid)
+      object.add("unit", word.entry.unit)
+      object.add("time", Int(word.entry.time))
+      object.add("version", word.version)
+      object.add("succeeded", word.isTaken)
+      if word.isHeld { object.add("held", true) }
+      object.add("detail", word.entry.purpose)
+      object.add("taken", word.taken)
+      object.add("current", isCurrent(word))
+      object.add("watches", word.entry.watches)
     }
-  }
-}
-
-extension JSONWriter {
-  fileprivate mutating func member(_ key: StaticString, _ number: Int) {
-    self.key(key)
-    integer(Int64(number))
-  }
-
-  fileprivate mutating func member(_ key: StaticString, _ text: String) {
-    self.key(key)
-    string(text)
   }
 }

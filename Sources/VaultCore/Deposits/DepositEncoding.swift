@@ -6,7 +6,7 @@ public import VaultModel
 //
 // The item:
 //
-//   1  access class    1  kind: its place in ItemKind's order of declaration, from 1; 0 for none
+//   1  access class    1  kind: its number as in a head; 0 for none
 //   2  name's size    …  name
 //   1  whether attributes are given, 0 or 1; if they are: 2  number of attributes, then as in a head record
 //   4  value's size    …  value

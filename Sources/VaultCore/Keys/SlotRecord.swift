@@ -1,35 +1,5 @@
 public import VaultModel
 
-/// The kind of secret that opens a slot. The numbers are part of the format.
-public enum SlotKind: UInt8, Named, Sendable {
-  /// An app password, through Argon2id.
-  case password = 1
-  /// A ``RecoveryCode``.
-  case recovery = 2
-  /// A random key, which a keystore releases after PAM has verified the presence of one of the users
-  /// in the slot's ``PresenceTerms``.
-  case pam = 3
-  /// The login password, through Argon2id; `pam_vault.so` passes the password on at login.
-  case login = 4
-
-  /// The name that people and programs write.
-  public var name: String {
-    switch self {
-    case .password: "password"
-    case .recovery: "recovery"
-    case .pam: "pam"
-    case .login: "login"
-    }
-  }
-
-  /// True if a slot of this kind opens the vault for as long as somebody has its secret. The other kinds may stop
-  /// working: a login password can be changed without the vault, and a keystore may lose its key.
-  public var isLasting: Bool { self == .password || self == .recovery }
-
-  /// True if a person types the secret, so that Argon2id has to make guesses slow.
-  public var usesArgon2id: Bool { self == .password || self == .login }
-}
-
 /// One way into the vault: the vault key, wrapped under a key from a password, a recovery code or a keystore.
 ///
 /// All fields but ``wrapped`` lie in the clear in the store, because the list of slots must be readable while the vault
@@ -67,9 +37,11 @@ public struct SlotRecord: Hashable, Sendable {
     guard label.utf8.count <= Self.maximumLabel else { throw .limits("slot label is longer than 256 bytes") }
     guard salt.count == Argon2id.saltCount else { throw .malformed("slot salt size") }
     guard wrapped.count == Self.wrappedCount else { throw .malformed("slot key size") }
-    guard kind.usesArgon2id == (kdf != nil) else { throw .malformed("slot derivation does not fit its kind") }
+    guard (kind.facts.secret == .password) == (kdf != nil) else {
+      throw .malformed("slot derivation does not fit its kind")
+    }
     if let kdf { try kdf.validate() }
-    terms = kind == .pam ? try PresenceTerms(extensions) : nil
+    terms = kind.facts.secret == .presenceKey ? try PresenceTerms(extensions) : nil
     self.id = id
     self.kind = kind
     self.label = label
@@ -139,12 +111,12 @@ public struct SlotRecord: Hashable, Sendable {
   }
 
   func deriveRoot(_ secret: borrowing SecureBytes) throws(CryptoError) -> SecureBytes {
-    switch kind {
-    case .password, .login:
+    switch kind.facts.secret {
+    case .password:
       guard let kdf else { throw .malformed("slot derivation does not fit its kind") }
       return try Argon2id.derive(secret, salt: salt, parameters: kdf)
-    case .recovery: return try RecoveryCode(typed: secret).key(salt: salt)
-    case .pam:
+    case .code: return try RecoveryCode(typed: secret).key(salt: salt)
+    case .presenceKey:
       guard secret.count == Self.presenceKeyCount else { throw .malformed("a presence key has 32 bytes") }
       return SecureBytes(count: 32) { root in
         unsafe KeyedHash.hash(

@@ -12,8 +12,6 @@ public struct BackupHeader: Hashable, Sendable {
   public static let pieceCount = 64 << 10
   /// The highest number of slots in a backup.
   public static let maximumSlots = 255
-  /// The kinds of slots that open the vault on any machine; the others need their own machine.
-  public static let portableKinds: Set<SlotKind> = [.password, .recovery]
   static let saltCount = 32
 
   /// The vault of which this is a backup.
@@ -35,7 +33,7 @@ public struct BackupHeader: Hashable, Sendable {
     guard size > 0 else { throw .malformed("backup of nothing") }
     guard salt.count == Self.saltCount else { throw .malformed("backup salt size") }
     guard !slots.isEmpty, slots.count <= Self.maximumSlots else { throw .limits("a backup has from 1 to 255 slots") }
-    guard slots.allSatisfy({ Self.portableKinds.contains($0.kind) }) else {
+    guard slots.allSatisfy(\.kind.facts.isPortable) else {
       throw .malformed("a backup's slot is of another kind")
     }
     guard wrappedKey.count == KeyWrap.wrappedCount else { throw .malformed("wrapped key size") }

@@ -3,7 +3,7 @@ internal import VaultModel
 // Version 1 of the encoding. Numbers are little-endian; times are Unix seconds, signed.
 //
 //   1  format version, 1
-//   1  kind: its place in ItemKind's order of declaration, from 1 (see `code`)
+//   1  kind: a number from 1, which never changes (see `code`)
 //   1  access class    1  requirement    4  reuse window in seconds
 //   8  policy revision, from 1    8  head revision, from 1
 //   8  created    8  modified    1  whether it expires, 0 or 1    8  expires, only if it does

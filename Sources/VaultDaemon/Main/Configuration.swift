@@ -20,30 +20,13 @@ struct Configuration: Sendable, Equatable {
   var sshAgent = false
   var logLevel = Logger.Level.info
 
-  /// A line that cannot be followed.
-  struct Problem: Error, Equatable {
-    /// The number of the line, counted from 1.
-    var line: Int
-    var reason: String
-  }
+  typealias Problem = SettingLines.Problem
 
   init() {}
 
-  /// Reads the text of a file. Blank lines and lines that begin with `#` are ignored.
+  /// Reads the text of a file.
   init(parsing text: String) throws(Problem) {
-    var seen: Set<String> = []
-    // A CR LF is one Character, so the text is split at every kind of line end.
-    for (index, raw) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated() {
-      let line = Self.trim(raw)
-      if line.isEmpty || line.hasPrefix("#") { continue }
-      guard let equals = line.firstIndex(of: "=") else {
-        throw Problem(line: index + 1, reason: "expected `key = value`")
-      }
-      let key = String(Self.trim(line[..<equals]))
-      let value = String(Self.trim(line[line.index(after: equals)...]))
-      guard seen.insert(key).inserted else { throw Problem(line: index + 1, reason: "\(key) is set twice") }
-      if let reason = set(key, value) { throw Problem(line: index + 1, reason: reason) }
-    }
+    try SettingLines.read(text) { set($0, $1) }
   }
 
   /// The keys of all settings.
@@ -52,11 +35,6 @@ struct Configuration: Sendable, Equatable {
     "tpm2-device", "keyring-bus-name",
     "pam-service", "max-connections", "max-requests-per-second", "ssh-agent", "log-level",
   ]
-
-  private static func unknown(_ key: String) -> String {
-    let nearest = Nearest.names(to: key, among: keys, most: 1).first.map { "; did you mean `\($0)`?" }
-    return "unknown setting \(Printable.quoted(key))" + (nearest ?? "")
-  }
 
   /// Stores one setting; returns the reason when its value is wrong.
   private mutating func set(_ key: String, _ value: String) -> String? {
@@ -113,7 +91,7 @@ struct Configuration: Sendable, Equatable {
         return "log-level is one of \(Logger.Level.allCases.map(\.rawValue).joined(separator: ", "))"
       }
       logLevel = level
-    default: return Self.unknown(key)
+    default: return SettingLines.unknown(key, among: Self.keys)
     }
     return nil
   }
@@ -188,12 +166,5 @@ struct Configuration: Sendable, Equatable {
     }
     target = seconds
     return nil
-  }
-
-  private static func trim(_ text: Substring) -> Substring {
-    var rest = text
-    while let first = rest.first, first == " " || first == "\t" { rest.removeFirst() }
-    while let last = rest.last, last == " " || last == "\t" { rest.removeLast() }
-    return rest
   }
 }

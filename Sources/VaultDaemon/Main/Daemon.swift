@@ -5,6 +5,7 @@ internal import Logging
 internal import NIOCore
 internal import NIOPosix
 internal import VaultCore
+internal import VaultModel
 internal import VaultProcess
 internal import VaultService
 

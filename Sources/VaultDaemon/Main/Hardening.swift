@@ -1,4 +1,3 @@
-internal import CLinux
 internal import Glibc
 internal import VaultProcess
 internal import VaultService
@@ -16,12 +15,8 @@ enum Hardening {
     umask(0o077)
     // Every path is absolute; the daemon does not keep its starting directory busy.
     try SystemError.check("chdir /", unsafe chdir("/"))
-    var none = rlimit(rlim_cur: 0, rlim_max: 0)
-    try SystemError.check("setrlimit", unsafe setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none))
-    try SystemError.check("prctl", vault_set_not_dumpable())
-    // A write to a client that went away fails with EPIPE.
-    signal(SIGPIPE, SIG_IGN)
-    // A write to a file that must not grow any more fails with EFBIG.
-    signal(SIGXFSZ, SIG_IGN)
+    do throws(StartedProgram.Failure) { try Confinement.begin() } catch {
+      throw SystemError(call: error.call, code: error.errno)
+    }
   }
 }

@@ -1,4 +1,5 @@
-/// The kind of an item's value. Raw values are stored and never change.
+/// The kind of an item's value. A raw value is the name in messages, files and commands, and never changes; the store
+/// holds a number in its place (HeadRecordEncoding.swift).
 public enum ItemKind: String, CaseIterable, Sendable {
   case password
   case apiKey = "api-key"

@@ -53,12 +53,12 @@ extension Items {
     _ order: RSAOrder
   ) throws(Refusal) -> MadeSignature {
     let key = try privateKey(item, value)
-    let scheme = scheme ?? key.type.usualScheme
+    let scheme = scheme ?? key.type.facts.usualScheme
     guard scheme.keyType == key.type else { throw .invalid("algorithm") }
     do throws(SigningError) {
       let bytes = try order.sign(message, by: key, scheme, of: item.policy.accessible)
       return MadeSignature(
-        version: version, accessible: item.policy.accessible, algorithm: scheme.joseName, bytes: bytes,
+        version: version, accessible: item.policy.accessible, algorithm: scheme.facts.joseName, bytes: bytes,
         der: ECDSASignature(bytes, key.type)?.der)
     } catch {
       throw .misconfigured(error.reason)
@@ -85,33 +85,5 @@ extension Items {
     } catch {
       throw .invalidValue(kind: "", reason: error.reason)
     }
-  }
-}
-
-extension KeyType {
-  /// The scheme of a signature if the caller names none.
-  fileprivate var usualScheme: SignatureScheme { self == .rsa ? .rsaPSSSHA256 : schemes[0] }
-}
-
-extension SignatureScheme {
-  /// The name in JSON Web Algorithms (RFC 7518 section 3.1, RFC 8037 section 3.1).
-  fileprivate var joseName: String {
-    switch self {
-    case .ed25519: "EdDSA"
-    case .ecdsaSHA256: "ES256"
-    case .ecdsaSHA384: "ES384"
-    case .ecdsaSHA512: "ES512"
-    case .rsaPKCS1SHA256: "RS256"
-    case .rsaPKCS1SHA384: "RS384"
-    case .rsaPKCS1SHA512: "RS512"
-    case .rsaPSSSHA256: "PS256"
-    case .rsaPSSSHA384: "PS384"
-    case .rsaPSSSHA512: "PS512"
-    }
-  }
-
-  fileprivate init?(joseName: String) {
-    guard let scheme = Self.allCases.first(where: { $0.joseName == joseName }) else { return nil }
-    self = scheme
   }
 }

@@ -8,18 +8,12 @@ enum KeyCost {
   static let turn = Int(Turns.length / 1000)
 
   /// The highest cost of checking a value that an item keeps, if the type of its key is not known.
-  static let mostOfKept = 4600
+  static let mostOfKept = KeyType.allCases.map(\.facts.checkTime).max() ?? 0
 
   /// The cost of checking a private key that was given.
   static func check(_ key: KeyOutline) -> Int {
-    switch key.type {
-    case .ed25519: 150
-    case .p256: 1800
-    case .p384: 4000
-    case .p521: 4500
     // No signature is made with a large key if many are stored; see ``KeyCheck``.
-    case .rsa: key.isLarge ? 400 : 4600
-    }
+    key.isLarge ? 400 : key.type.facts.checkTime
   }
 
   /// The cost of generating a value, and of checking it like one that was given.

@@ -62,7 +62,9 @@ enum TokenKey: ~Copyable {
     switch self {
     case .bytes(let key):
       return try HMAC.withCode(of: message, key: key, .sha256) { $0.array }
-    case .pair(let key): return try order.sign(message, by: key, key.type.tokenScheme, of: accessible)
+    case .pair(let key):
+      guard let scheme = key.type.facts.tokenScheme else { throw SigningError("no token is signed with such a key") }
+      return try order.sign(message, by: key, scheme, of: accessible)
     }
   }
 
@@ -73,7 +75,8 @@ enum TokenKey: ~Copyable {
         return false
       }
     case .pair(let key):
-      return key.publicKey.verifies(signature.array, of: message, key.type.tokenScheme)
+      guard let scheme = key.type.facts.tokenScheme else { return false }
+      return key.publicKey.verifies(signature.array, of: message, scheme)
     }
   }
 }
@@ -81,16 +84,7 @@ enum TokenKey: ~Copyable {
 extension JSONWebToken.Algorithm {
   /// Creates the algorithm for a type of key; nil for a type that signs no tokens.
   init?(_ type: KeyType) {
-    switch type {
-    case .ed25519: self = .edDSA
-    case .p256: self = .es256
-    case .rsa: self = .rs256
-    case .p384, .p521: return nil
-    }
+    guard let scheme = type.facts.tokenScheme else { return nil }
+    self.init(rawValue: scheme.facts.joseName)
   }
-}
-
-extension KeyType {
-  /// The scheme by which tokens are signed with such a key.
-  fileprivate var tokenScheme: SignatureScheme { self == .rsa ? .rsaPKCS1SHA256 : schemes[0] }
 }

@@ -99,7 +99,7 @@ extension Upkeep {
     then: @escaping (Handover) -> Void
   ) {
     let kind = slots[0].kind
-    let question = kind == .password ? "Password of the backup" : "Recovery code of the backup"
+    let question = kind.facts.secret == .code ? "Recovery code of the backup" : "Password of the backup"
     conversation.ask(.secret, method: kind.name, text: question) { [unowned self] secret in
       ways.open(slots, vaultID: header.vaultID.bytes, with: secret, by: caller, for: conversation) { opened in
         guard !conversation.isOver else { return }
@@ -116,7 +116,7 @@ extension Upkeep {
   /// The slots to try: those of the named kind; if no kind is named, the password slots, or the recovery slots of a
   /// backup without a password.
   private static func slots(of header: BackupHeader, method: String?) throws(Refusal) -> [SlotRecord] {
-    let kinds = method.map { [SlotKind(name: $0)] } ?? [.password, .recovery]
+    let kinds = method.map { [SlotKind(name: $0)] } ?? SlotKind.allCases.filter(\.facts.isPortable)
     for kind in kinds {
       let slots = header.slots.filter { $0.kind == kind }
       if slots.isEmpty { continue }

@@ -1,4 +1,5 @@
 internal import VaultCore
+internal import VaultModel
 
 /// The failed attempts to unlock the vault, and the time that each caller must wait before the next attempt.
 package final class Attempts {

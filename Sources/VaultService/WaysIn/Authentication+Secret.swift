@@ -1,4 +1,5 @@
 internal import VaultCore
+internal import VaultModel
 internal import VaultStore
 
 /// Proof by a password or recovery code: a secret that a person types, tried on every slot of its kind.
@@ -40,7 +41,7 @@ extension WaysIn {
   ) {
     // Checked again, because attempts may have failed since the prompt.
     if let wait = attempts.wait(for: caller) { return then(.failure(wait)) }
-    if slots.first?.kind == .recovery {
+    if slots.first?.kind.facts.secret == .code {
       // The checksum reveals a typing error. In that case no attempt was made, and none is counted.
       do throws(CryptoError) { _ = try RecoveryCode(typed: secret) } catch {
         return then(.failure(.mistypedRecoveryCode))
@@ -63,7 +64,7 @@ extension WaysIn {
         attempts.forgive(caller)
         then(.success(opened))
       case .wrong:
-        let what = slots.first?.kind.secretName ?? "secret"
+        let what = slots.first?.kind.facts.secretName ?? "secret"
         vault.log.info("wrong \(what), from uid \(caller.uid)")
         then(.failure(.authenticationFailed(method: caller.method, wait: Int(seconds) * 1000)))
       case .outOfMemory(let tried):

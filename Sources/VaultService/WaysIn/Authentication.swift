@@ -46,9 +46,9 @@ final class Authentication {
       tell(kind, obstacle)
       return goOn(after: obstacle)
     }
-    switch kind {
-    case .pam: provePresence()
-    case .password, .recovery, .login: proveSecret(kind)
+    switch kind.facts.secret {
+    case .presenceKey: provePresence()
+    case .password, .code: proveSecret(kind)
     }
   }
 
@@ -84,19 +84,8 @@ extension Obstacle {
   /// The obstacle, with the advice to use another secret instead.
   func sentence(otherwise next: SlotKind) -> String {
     // Some obstacles have this advice already.
-    let advice = "use your \(next.secretName)"
-    return self.advice == advice ? "\(reason); \(advice)" : "\(Clauses.ended(sentence)) Try your \(next.secretName)."
-  }
-}
-
-extension SlotKind {
-  /// The secret that a person types for a slot of this kind, as prompts and the log call it.
-  var secretName: String {
-    switch self {
-    case .password: "vault password"
-    case .recovery: "recovery code"
-    case .pam: "fingerprint or login password"
-    case .login: "login password"
-    }
+    let secret = next.facts.secretName
+    let advice = "use your \(secret)"
+    return self.advice == advice ? "\(reason); \(advice)" : "\(Clauses.ended(sentence)) Try your \(secret)."
   }
 }

@@ -68,10 +68,10 @@ final class CarriedSlots {
     }
     let rest = rest.dropFirst()
     guard slot.id != opened.id else { return remake(slot, secret, rest) }
-    switch slot.kind {
-    case .password, .login: ask(slot, rest)
-    case .recovery: newCode(slot, rest)
-    case .pam: presence(slot, rest)
+    switch slot.kind.facts.secret {
+    case .password: ask(slot, rest)
+    case .code: newCode(slot, rest)
+    case .presenceKey: presence(slot, rest)
     }
   }
 
@@ -90,7 +90,7 @@ final class CarriedSlots {
 
   /// True if no lasting slot would open the new vault without `slot`, counting the slots made so far and the `rest`.
   private func isNeeded(_ slot: SlotRecord, _ rest: ArraySlice<SlotRecord>) -> Bool {
-    slot.kind.isLasting && !(made + rest).contains { $0.kind.isLasting }
+    slot.kind.facts.isLasting && !(made + rest).contains(where: \.kind.facts.isLasting)
   }
 
   /// Leaves out a slot whose password was not given, or ends the conversation if the slot is needed.
@@ -114,7 +114,7 @@ final class CarriedSlots {
       return
     }
     let label = slot.label.isEmpty ? "" : ", \(slot.label)"
-    let what = "\(slot.kind == .login ? "Login password" : "Vault password") of slot \(slot.id)\(label)"
+    let what = "\(slot.kind.facts.question) of slot \(slot.id)\(label)"
     let choice =
       isNeeded(slot, rest) ? "no other password or recovery code would open the vault" : "empty leaves it out"
     let text = "\(tries > 1 ? "That is not it. " : "")\(what), to keep it (\(choice))"

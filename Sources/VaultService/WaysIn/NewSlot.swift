@@ -36,10 +36,10 @@ struct NewSlot {
       return conversation.fail(
         .denied("the vault's passwords together would take too long to try; remove a slot first"))
     }
-    let text = kind == .login ? "Login password" : "New vault password"
+    let text = kind.facts.isOfSystem ? kind.facts.question : "New \(kind.facts.secretName)"
     conversation.ask(.newSecret, method: kind.name, text: text) { password in
       // The minimal length of a login password is the system's to decide.
-      if kind != .login, let weakness = password.withBytes({ Weakness(of: $0) }) {
+      if !kind.facts.isOfSystem, let weakness = password.withBytes({ Weakness(of: $0) }) {
         return conversation.fail(.weakSecret(weakness.text))
       }
       guard password.count > 0 else { return conversation.fail(.weakSecret("the password is empty")) }

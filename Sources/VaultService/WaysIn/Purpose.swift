@@ -34,15 +34,10 @@ struct Purpose {
 
   /// The question for a secret. The purpose is left out if the name of the secret makes it plain.
   func question(for kind: SlotKind) -> String {
-    let name =
-      switch kind {
-      case .password: "Vault password"
-      case .recovery: "Recovery code"
-      case .pam, .login: "Login password"
-      }
+    let name = kind.facts.question
     return switch act {
     case .unlock: name + reason
-    case .changePassword where kind == .recovery: name + reason
+    case .changePassword where kind.facts.secret == .code: name + reason
     case .changePassword: "Current \(name.lowercased())\(reason)"
     case .other(let words): "\(name) \(words)\(reason)"
     }

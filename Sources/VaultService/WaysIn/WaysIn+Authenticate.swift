@@ -11,8 +11,6 @@ extension WaysIn {
     let kinds = keychain.slots.map(\.kind)
     return !kinds.contains(.password) && kinds.contains(.recovery) ? .recovery : .password
   }
-  /// The methods that may change the slots; a finger on a reader is not enough for that.
-  private static let strong: [SlotKind] = [.password, .recovery]
 
   /// Asks for a proof with `method`, or with the best possible method, and passes on the vault key and the slot that
   /// was opened.
@@ -42,9 +40,11 @@ extension WaysIn {
     then: @escaping (_ vaultKey: Handover, _ slot: SlotRecord) -> Void
   ) {
     let method = method ?? (vault.openKeychain.map(Self.usualSecret) ?? .password).name
-    let kind = SlotKind(name: method)
-    guard kind != .pam, alsoLogin || kind != .login else {
-      let known = Self.strong.map(\.name).joined(separator: " or ")
+    // A name that is no kind's is refused below.
+    let rights = SlotKind(name: method)?.facts.rights ?? .everyChange
+    guard rights == .everyChange || rights == .ownChange && alsoLogin else {
+      let strong = SlotKind.allCases.filter { $0.facts.rights == .everyChange }
+      let known = strong.map(\.name).joined(separator: " or ")
       return conversation.fail(.unavailable(method, "a change of the ways in needs \(known)"))
     }
     // The new vault has its slots already, so a change now would be lost.
@@ -74,7 +74,7 @@ extension WaysIn {
             ? "`vault slot add password` makes one with the recovery code" : nil)
     }
     let caller = Backoff.Source(uid: uid, method: kind.name)
-    guard kind == .pam else { return attempts.wait(for: caller) }
+    guard kind.facts.secret == .presenceKey else { return attempts.wait(for: caller) }
     let obstacles = slots.compactMap { obstacle(toSlot: $0, uid: uid) }
     if obstacles.count == slots.count {
       let reasons = obstacles.map(\.reason).joined(separator: "; ")
@@ -101,9 +101,9 @@ extension WaysIn {
 
 extension Keychain {
   /// The slots of a kind on which a proof is tried. A stale slot is left out until it is replaced. Anybody who can
-  /// write to the store can mark a slot stale, so the mark counts only for login passwords.
+  /// write to the store can mark a slot stale, so the mark counts only for secrets of the system.
   func triedSlots(_ kind: SlotKind) -> [SlotRecord] {
-    let stale = kind == .login ? staleSlots : []
+    let stale = kind.facts.isOfSystem ? staleSlots : []
     return slots.filter { $0.kind == kind && !stale.contains($0.id) }
   }
 }

@@ -1,4 +1,5 @@
 internal import VaultCore
+internal import VaultModel
 internal import VaultStore
 
 /// The methods to unlock the vault, each with the reason why it cannot be used now, as far as that is known before any
@@ -62,8 +63,8 @@ extension WaysIn {
     let noPAM = presence.means.obstacle(presence.passwordQuestion(for: uid))
     let noFinger = presence.means.obstacle(presence.biometryQuestion(for: uid)) ?? fingers.obstacle
     var methods = [Method("pam", pam, noPAM), Method("fingerprint", pam ?? noFinger, noFinger)]
-    for kind in [SlotKind.password, .recovery, .login] {
-      if kind == .login && !keychain.slots.contains(where: { $0.kind == kind }) { continue }
+    for kind in SlotKind.allCases where kind.facts.secret != .presenceKey {
+      if !kind.facts.isLasting && !keychain.slots.contains(where: { $0.kind == kind }) { continue }
       methods.append(Method(kind.name, obstacle(to: kind, keychain, uid: uid)?.obstacle))
     }
     return methods
@@ -80,9 +81,7 @@ extension WaysIn {
   private func none(because reason: Obstacle, _ uid: UInt32) -> [Method] {
     let noPAM = presence.means.obstacle(presence.passwordQuestion(for: uid))
     let noFinger = presence.means.obstacle(presence.biometryQuestion(for: uid))
-    return [
-      Method("pam", noPAM ?? reason, noPAM), Method("fingerprint", noFinger ?? reason, noFinger),
-      Method("password", reason), Method("recovery", reason),
-    ]
+    return [Method("pam", noPAM ?? reason, noPAM), Method("fingerprint", noFinger ?? reason, noFinger)]
+      + SlotKind.allCases.filter(\.facts.isLasting).map { Method($0.name, reason) }
   }
 }

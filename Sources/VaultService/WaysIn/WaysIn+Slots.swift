@@ -1,5 +1,5 @@
 package import VaultCore
-internal import VaultModel
+package import VaultModel
 internal import VaultStore
 
 /// The calls for slots: ChangePassword, AddSlot, RemoveSlot and ListSlots. ``NewSlot`` makes the records.
@@ -39,7 +39,8 @@ extension WaysIn {
         ways: self, conversation: conversation, id: old?.id ?? keychain.nextSlotID, label: old?.label ?? "",
         vaultKey: vaultKey, vaultID: keychain.vaultID)
       new.password(kind, cost: cost) { [unowned self] slot in
-        let change = old.map { "the \(kind.secretName) of slot \($0.id) was changed" } ?? "slot \(slot.id) was added"
+        let secret = kind.facts.secretName
+        let change = old.map { "the \(secret) of slot \($0.id) was changed" } ?? "slot \(slot.id) was added"
         conclude(conversation, vaultKey, without: old, change) { (key: borrowing SecureBytes) throws(VaultError) in
           if let old {
             try keychain.replaceSlot(slot, given: [opened, old], vaultKey: key)
@@ -100,7 +101,7 @@ extension WaysIn {
         !label.unicodeScalars.contains(where: { $0.properties.generalCategory == .control })
       else { throw .invalid("label") }
       cost = try wanted.cost.cost()
-      if kind == .pam { (keystore, users) = try presence(wanted, prompter.caller.uid) }
+      if kind.facts.secret == .presenceKey { (keystore, users) = try presence(wanted, prompter.caller.uid) }
     } catch { return refuse(prompter, error, .slot) }
     let conversation = converse(prompter, .slot)
     authenticateOwner(conversation, method: method, purpose: Purpose(.other("to add a slot"))) {
@@ -117,10 +118,10 @@ extension WaysIn {
         }
         if !isStored { dropPresenceKey(of: slot, vaultID: keychain.vaultID) }
       }
-      switch kind {
-      case .password, .login: new.password(kind, cost: cost, then: store)
-      case .recovery: new.recoveryCode(then: store)
-      case .pam: new.presence(keystore, users: users, then: store)
+      switch kind.facts.secret {
+      case .password: new.password(kind, cost: cost, then: store)
+      case .code: new.recoveryCode(then: store)
+      case .presenceKey: new.presence(keystore, users: users, then: store)
       }
     }
   }

@@ -55,10 +55,10 @@ extension WaysIn {
       conversation.conclude()
       remember(slot, caller)
       hooks.keyIsKnown(key, keychain)
-      if slot.kind != .pam { takeUpPresenceKeys(key, keychain, uid: caller.uid, provenBy: slot) }
+      if slot.kind.facts.secret != .presenceKey { takeUpPresenceKeys(key, keychain, uid: caller.uid, provenBy: slot) }
       // The key is wiped before anybody is told.
       _ = consume key
-      vault.unlocked(keychain, by: .method(slot.kind.unlockedBy), for: seconds.map(Int64.init), caller) {
+      vault.unlocked(keychain, by: .method(slot.kind.facts.unlockedBy), for: seconds.map(Int64.init), caller) {
         conversation.finish()
       }
     } catch {
@@ -72,18 +72,6 @@ extension WaysIn {
     case .password: access.add(.password, by: caller, with: [slot])
     case .pam, .login: access.add(.presence, by: caller, with: [slot])
     case .recovery: break
-    }
-  }
-}
-
-extension SlotKind {
-  /// The method, in the words of the lock state.
-  fileprivate var unlockedBy: String {
-    switch self {
-    case .password: "password"
-    case .recovery: "recovery code"
-    case .pam: "fingerprint or login password"
-    case .login: "login password"
     }
   }
 }

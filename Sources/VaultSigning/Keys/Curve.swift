@@ -1,58 +1,45 @@
 internal import CGcrypt
+internal import VaultModel
 
-/// The NIST curves over prime fields (FIPS 186-4 appendix D.1.2), with their names in each protocol.
+/// The NIST curves over prime fields (FIPS 186-4 appendix D.1.2).
 enum Curve: CaseIterable, Sendable {
   case p256, p384, p521
 
-  var type: KeyType {
+  /// All in which the curves differ.
+  struct Facts: Sendable {
+    let type: KeyType
+    /// The size of the field in bits.
+    let bits: Int
+    /// The name in JOSE (RFC 7518 section 6.2.1.1).
+    let joseName: String
+    /// The name in SSH (RFC 5656 section 10.1).
+    let sshName: String
+    /// The contents octets of the object identifier (RFC 5480 section 2.1.1.1).
+    let identifier: [UInt8]
+  }
+
+  var facts: Facts {
     switch self {
-    case .p256: .p256
-    case .p384: .p384
-    case .p521: .p521
+    case .p256:
+      Facts(
+        type: .p256, bits: 256, joseName: "P-256", sshName: "nistp256",
+        identifier: [0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x03, 0x01, 0x07])
+    case .p384:
+      Facts(
+        type: .p384, bits: 384, joseName: "P-384", sshName: "nistp384", identifier: [0x2B, 0x81, 0x04, 0x00, 0x22])
+    case .p521:
+      Facts(
+        type: .p521, bits: 521, joseName: "P-521", sshName: "nistp521", identifier: [0x2B, 0x81, 0x04, 0x00, 0x23])
     }
   }
 
+  var type: KeyType { facts.type }
   /// The size in bytes of a coordinate, of a private scalar and of each half of a signature.
-  var count: Int {
-    switch self {
-    case .p256: 32
-    case .p384: 48
-    case .p521: 66
-    }
-  }
-
+  var count: Int { (facts.bits + 7) / 8 }
   /// The size in bytes of an uncompressed point: 4, x and y.
   var pointCount: Int { 1 + 2 * count }
-
-  /// The name in JOSE (RFC 7518 section 6.2.1.1).
-  var joseName: String {
-    switch self {
-    case .p256: "P-256"
-    case .p384: "P-384"
-    case .p521: "P-521"
-    }
-  }
-
   /// The name in libgcrypt.
-  var name: String { "NIST \(joseName)" }
-
-  /// The name in SSH (RFC 5656 section 10.1).
-  var sshName: String {
-    switch self {
-    case .p256: "nistp256"
-    case .p384: "nistp384"
-    case .p521: "nistp521"
-    }
-  }
-
-  /// The contents octets of the object identifier (RFC 5480 section 2.1.1.1).
-  var identifier: [UInt8] {
-    switch self {
-    case .p256: [0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x03, 0x01, 0x07]
-    case .p384: [0x2B, 0x81, 0x04, 0x00, 0x22]
-    case .p521: [0x2B, 0x81, 0x04, 0x00, 0x23]
-    }
-  }
+  var name: String { "NIST \(facts.joseName)" }
 }
 
 /// Computations in the group, done by libgcrypt.

@@ -48,7 +48,7 @@ enum KeyAlgorithm: Hashable {
       DER.element(
         DERTag.sequence,
         DER.element(DERTag.objectIdentifier, Self.curveIdentifier)
-          + DER.element(DERTag.objectIdentifier, curve.identifier))
+          + DER.element(DERTag.objectIdentifier, curve.facts.identifier))
     case .rsa:
       DER.element(
         DERTag.sequence, DER.element(DERTag.objectIdentifier, Self.rsaIdentifier) + DER.element(DERTag.null, []))
@@ -63,7 +63,7 @@ extension Curve {
   init(_ fields: inout DERCursor, in der: RawSpan) throws(KeyError) {
     guard let parameters = fields.next(in: der) else { throw .damaged("its curve cannot be read") }
     guard parameters.tag == DERTag.objectIdentifier else { throw .unnamedCurve }
-    guard let curve = Self.allCases.first(where: { der.isEqual(parameters.content, $0.identifier) }) else {
+    guard let curve = Self.allCases.first(where: { der.isEqual(parameters.content, $0.facts.identifier) }) else {
       throw .unsupported("a curve other than P-256, P-384 and P-521")
     }
     self = curve

@@ -1,5 +1,5 @@
 internal import VaultCore
-internal import VaultModel
+public import VaultModel
 
 /// The facts about a private key that are known without computing with it.
 public struct KeyOutline: Hashable, Sendable {

@@ -1,4 +1,5 @@
 internal import VaultCore
+internal import VaultModel
 
 extension PrivateKey {
   /// Makes the key from the parts that a parser found. If no public key is given, the public half

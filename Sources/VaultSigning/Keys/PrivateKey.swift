@@ -1,5 +1,5 @@
 internal import VaultCore
-internal import VaultModel
+public import VaultModel
 
 /// A private key, ready to sign.
 ///

@@ -1,3 +1,5 @@
+public import VaultModel
+
 /// The public half of a key, which verifies signatures.
 ///
 /// Two values are equal if they are the same key; the bytes are kept as they were checked.
@@ -55,7 +57,7 @@ public struct PublicKey: Hashable, Sendable {
   public var bitCount: Int {
     switch form {
     case .ed25519: 256
-    case .curve(let curve, _): curve == .p521 ? 521 : 8 * curve.count
+    case .curve(let curve, _): curve.facts.bits
     case .rsa(let modulus, _): Self.bitCount(modulus)
     }
   }

@@ -1,4 +1,4 @@
-internal import VaultModel
+public import VaultModel
 
 /// An ECDSA signature in both of its forms: r followed by s (RFC 7518 section 3.4), and the DER of Ecdsa-Sig-Value (RFC
 /// 3279 section 2.2.3), which TLS, X.509 and OpenSSL use.

@@ -1,5 +1,6 @@
 internal import CGcrypt
 internal import VaultCore
+public import VaultModel
 
 extension PrivateKey {
   /// Hashes and signs `message`.

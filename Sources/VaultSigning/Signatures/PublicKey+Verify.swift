@@ -1,5 +1,6 @@
 internal import CGcrypt
 internal import VaultCore
+public import VaultModel
 
 extension PublicKey {
   /// True if `signature` is a signature of `message` by this key.

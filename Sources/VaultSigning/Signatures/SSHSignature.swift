@@ -1,4 +1,4 @@
-internal import VaultModel
+public import VaultModel
 
 /// The signatures of SSH: the name of an algorithm and the signature's bytes (RFC 4253 section 6.6, RFC 5656 section
 /// 3.1.2, RFC 8332 section 3, RFC 8709 section 6).
@@ -71,11 +71,7 @@ private struct SSHAlgorithm {
 
   /// The algorithms of a key.
   static func all(for key: PublicKey) -> [SSHAlgorithm] {
-    guard key.type == .rsa else { return [SSHAlgorithm(name: key.sshName, scheme: key.type.schemes[0])] }
-    return [
-      SSHAlgorithm(name: "rsa-sha2-256", scheme: .rsaPKCS1SHA256),
-      SSHAlgorithm(name: "rsa-sha2-512", scheme: .rsaPKCS1SHA512),
-    ]
+    key.type.schemes.compactMap { scheme in scheme.facts.sshName.map { SSHAlgorithm(name: $0, scheme: scheme) } }
   }
 
   init(name: String, scheme: SignatureScheme) {

@@ -1,27 +1,7 @@
 internal import CGcrypt
+internal import VaultModel
 
-/// The hash functions of signatures (FIPS 180-4).
-enum SignatureHash: Sendable {
-  case sha256, sha384, sha512
-
-  /// The name in libgcrypt.
-  var name: String {
-    switch self {
-    case .sha256: "sha256"
-    case .sha384: "sha384"
-    case .sha512: "sha512"
-    }
-  }
-
-  /// The size of a digest in bytes.
-  var count: Int {
-    switch self {
-    case .sha256: 32
-    case .sha384: 48
-    case .sha512: 64
-    }
-  }
-
+extension SignatureHash {
   /// The digest of `message`.
   func digest(of message: RawSpan) -> [UInt8] {
     let algorithm =

@@ -1,5 +1,5 @@
 public import VaultCore
-import VaultModel
+public import VaultModel
 
 // The slots, which are the ways into the vault. Their records are not encrypted, except for the wrapped vault key, so
 // these methods work in every state. A change of slots has the vault key at hand, which gives the keys of the hashes
@@ -73,7 +73,7 @@ extension Keychain {
   ) throws(VaultError) {
     try changeSlots(given: seen, vaultKey: vaultKey) { () throws(VaultError) in
       guard hasSlot(slot.id) else { throw .noSuchSlot(slot.id) }
-      guard slot.kind.isLasting || isLasting(without: slot.id) || !isLasting else { throw .lastSlot }
+      guard slot.kind.facts.isLasting || isLasting(without: slot.id) || !isLasting else { throw .lastSlot }
       try setStale(staleSlots.subtracting([slot.id]))
       try store(slot, isNew: false)
     }
@@ -99,11 +99,11 @@ extension Keychain {
     }
   }
 
-  /// True when a slot other than `id` can be read and is lasting (``SlotKind/isLasting``). Without a lasting slot, the
-  /// vault would be lost on the day the other slots end, and until then no slot could be added.
-  public func isLasting(without id: UInt32) -> Bool { slots.contains { $0.id != id && $0.kind.isLasting } }
+  /// True when a slot other than `id` can be read and is lasting (``SlotKind/Facts/isLasting``). Without such a slot,
+  /// the vault would be lost on the day the other slots end, and until then no slot could be added.
+  public func isLasting(without id: UInt32) -> Bool { slots.contains { $0.id != id && $0.kind.facts.isLasting } }
 
-  private var isLasting: Bool { slots.contains { $0.kind.isLasting } }
+  private var isLasting: Bool { slots.contains(where: \.kind.facts.isLasting) }
 
   /// The slots whose secret was changed elsewhere and not here, according to somebody who may talk to the daemon.
   ///

@@ -134,7 +134,7 @@ public final class Keychain {
     bootKey: borrowing SecureBytes, now: Int64
   ) throws(VaultError) {
     guard let highest = slots.map(\.id).max(), Set(slots.map(\.id)).count == slots.count,
-      slots.contains(where: \.kind.isLasting)
+      slots.contains(where: \.kind.facts.isLasting)
     else { throw .lastSlot }
     guard let vault = try? VaultID(vaultID) else { throw .corrupt("a vault id has 16 bytes") }
     let whenUnlocked = RandomBytes.secret(count: 32)

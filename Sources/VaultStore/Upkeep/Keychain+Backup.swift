@@ -4,7 +4,7 @@ import VaultModel
 // The backup: a copy of the whole vault.
 extension Keychain {
   /// True when a backup could be opened on another machine, by a slot whose key does not lie on this machine.
-  public var hasPortableSlot: Bool { slots.contains { BackupHeader.portableKinds.contains($0.kind) } }
+  public var hasPortableSlot: Bool { slots.contains(where: \.kind.facts.isPortable) }
 
   /// Begins a backup of the vault as it is now. Later changes are not in it.
   ///
@@ -58,7 +58,7 @@ extension Keychain {
   }
 
   private func stream(_ snapshot: Snapshot, _ wrapped: [UInt8], _ now: Int64) throws(VaultError) -> BackupStream {
-    let portable = slots.filter { BackupHeader.portableKinds.contains($0.kind) }
+    let portable = slots.filter(\.kind.facts.isPortable)
     var header: BackupHeader
     do throws(CryptoError) {
       header = try BackupHeader(

@@ -69,7 +69,7 @@ extension Keychain {
     try keychain.readSlots()
     try keychain.unlock(vaultKey: vaultKey)
     try keychain.checkFewRows()
-    let leftOut = keychain.slots.filter { !BackupHeader.portableKinds.contains($0.kind) }
+    let leftOut = keychain.slots.filter { !$0.kind.facts.isPortable }
     guard keychain.slots.filter({ !leftOut.contains($0) }) == header.slots else {
       throw .corrupt("it holds other slots than it says")
     }

@@ -6,7 +6,7 @@ import VaultTesting
 @testable import VaultCore
 
 @Suite("Records of deposits") struct DepositRecordTests {
-  private static let vault = VaultID.random()
+  private static let vault = (try? VaultID([UInt8](1...16))) ?? .random()
   private static let value: [UInt8] = [1, 0, 255, 10]
 
   static func item(_ text: String = "iothome/token") throws -> DepositedItem {
@@ -19,31 +19,33 @@ import VaultTesting
     uid: 990, groups: [990, 7], unit: "iothome.service", executable: "/usr/bin/x", digest: nil, isAdministrator: false,
     author: "user:990,unit:iothome.service")
 
-  private static let identity = ItemID.random()
+  private static let identity = ItemID(words: (3, 4))
 
-  /// Makes plaintexts of each form.
-  static func samples() throws -> [[UInt8]] {
-    let stamp = DepositStamp(vault: vault, time: 1 << 33)
+  /// Makes a plaintext of each form, the same in every run, with the name under which it is kept for the fuzzers.
+  static func samples() throws -> [(name: String, bytes: [UInt8])] {
+    let stamp = DepositStamp(vault: vault, id: ItemID(words: (1, 2)), time: 1 << 33)
     var plain = try item()
     (plain.kind, plain.attributes) = (nil, nil)
     let admin = Depositor(uid: 0, groups: [], isAdministrator: true, author: "user:0")
     let scratch = Scratch()
-    var samples: [[UInt8]] = []
-    func keep() { samples.append(scratch.withBytes { bytes in unsafe bytes.withUnsafeBytes { unsafe [UInt8]($0) } }) }
+    var samples: [(name: String, bytes: [UInt8])] = []
+    func keep(_ name: String) {
+      samples.append((name, scratch.withBytes { bytes in unsafe bytes.withUnsafeBytes { unsafe [UInt8]($0) } }))
+    }
     try value.withSpan { bytes in
       let base = DepositRecord.Base(version: 3, item: identity)
       DepositRecord.encode(stamp, depositor, try item(), base: base, value: bytes, into: scratch)
-      keep()
+      keep("deposit-item")
       let unnamed = DepositRecord.Base(version: 3, item: nil)
       DepositRecord.encode(stamp, depositor, try item(), base: unnamed, value: bytes, into: scratch)
-      keep()
+      keep("deposit-item-unnamed")
       DepositRecord.encode(stamp, admin, plain, base: nil, value: RawSpan(), into: scratch)
-      keep()
+      keep("deposit-plain")
     }
     DepositRecord.encode(stamp, admin, box: [1, 2, 3], into: scratch)
-    keep()
+    keep("deposit-box")
     DepositBox.encode(stamp, try item(), valueCount: value.count, into: scratch) { fill(&$0) }
-    keep()
+    keep("box")
     return samples
   }
 
@@ -54,7 +56,7 @@ import VaultTesting
   private static func kind(_ bytes: [UInt8]) -> KindOfRecord? { bytes.withSpan { exerciseRecord($0) } }
 
   @Test("are read back as they were written") func round() throws {
-    let samples = try Self.samples()
+    let samples = try Self.samples().map(\.bytes)
     #expect(samples.map(Self.kind) == [.deposit, .deposit, .deposit, .deposit, .box])
     for (index, identity) in [Self.identity, nil].enumerated() {
       let read = try samples[index].withSpan { (bytes: RawSpan) in try DepositRecord(decoding: bytes) }
@@ -66,7 +68,7 @@ import VaultTesting
   }
 
   @Test("are refused when they are cut or longer, and have one encoding each") func changed() throws {
-    for (index, sample) in try Self.samples().enumerated() {
+    for (index, sample) in try Self.samples().map(\.bytes).enumerated() {
       // The box of a deposit has no length of its own: it reaches to the deposit's end.
       if index != 3 {
         for cut in sample.indices.map({ Array(sample.prefix($0)) }) + [sample + [0]] {
@@ -170,7 +172,16 @@ import VaultTesting
   @Test("are kept for the fuzzers", .enabled(if: ProcessInfo.processInfo.environment["WRITE_CORPUS"] != nil))
   func corpus() throws {
     let folder = Repository.root.appending(path: "Tests/Fuzz/Corpus/RecordFuzz")
-    let names = ["deposit-item", "deposit-plain", "deposit-box", "box"]
-    for (name, bytes) in zip(names, try Self.samples()) { try Data(bytes).write(to: folder.appending(path: name)) }
+    for (name, bytes) in try Self.samples() { try Data(bytes).write(to: folder.appending(path: name)) }
+  }
+
+  @Test(
+    "are kept for the fuzzers under the names of their forms",
+    .enabled(if: ProcessInfo.processInfo.environment["WRITE_CORPUS"] == nil, "they are being written"))
+  func kept() throws {
+    let kept = try Repository.corpus(of: "RecordFuzz")
+    for (name, bytes) in try Self.samples() {
+      #expect(kept.first { $0.name == name }?.bytes == bytes, "\(name): run this suite with WRITE_CORPUS=1")
+    }
   }
 }

@@ -1,6 +1,7 @@
 import CMemorySearch
 import Glibc
 import Testing
+import VaultModel
 
 @testable import VaultCore
 

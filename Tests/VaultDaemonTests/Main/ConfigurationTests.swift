@@ -1,6 +1,7 @@
 import Foundation
 import Logging
 import Testing
+import VaultModel
 import VaultTesting
 
 @testable import VaultDaemon

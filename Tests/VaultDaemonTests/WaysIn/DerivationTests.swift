@@ -2,6 +2,7 @@ import Foundation
 import Glibc
 import Testing
 import VaultCore
+import VaultModel
 import VaultTesting
 
 private let password = "correct horse battery"

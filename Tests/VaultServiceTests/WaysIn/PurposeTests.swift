@@ -1,5 +1,6 @@
 import Testing
 import VaultCore
+import VaultModel
 
 @testable import VaultService
 

@@ -1,5 +1,6 @@
 import Testing
 import VaultCore
+import VaultModel
 import VaultSigning
 
 @Suite("Keys that are damaged") struct DamagedKeyTests {

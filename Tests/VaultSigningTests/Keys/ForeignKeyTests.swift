@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 import VaultCore
+import VaultModel
 import VaultSigning
 
 @Suite("Keys that openssl and ssh-keygen make") struct ForeignKeyTests {

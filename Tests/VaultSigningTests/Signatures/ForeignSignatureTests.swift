@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 import VaultCore
+import VaultModel
 import VaultSigning
 
 @Suite("Signatures between openssl, ssh-keygen and us") struct ForeignSignatureTests {

@@ -1,5 +1,6 @@
 import Testing
 import VaultCore
+import VaultModel
 import VaultSigning
 
 @Suite("Signatures in SSH's form") struct SSHSignatureTests {

@@ -1,5 +1,6 @@
 import Testing
 import VaultCore
+import VaultModel
 import VaultSigning
 
 @Suite("What a signature may not be") struct StrictnessTests {

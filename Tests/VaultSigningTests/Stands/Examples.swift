@@ -1,3 +1,4 @@
+import VaultModel
 import VaultSigning
 
 /// The curves, with the facts that a test needs to encode their keys itself.

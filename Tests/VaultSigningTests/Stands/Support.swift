@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 import VaultCore
+import VaultModel
 import VaultSigning
 
 /// Secure memory with these bytes.

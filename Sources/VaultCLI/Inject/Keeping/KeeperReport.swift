@@ -34,13 +34,7 @@ final class KeeperReport {
 
   func wrote(_ versions: [ItemName: Int]) {
     if json {
-      emit { writer in
-        writer.key("event")
-        writer.literal("written")
-        writer.key("output")
-        writer.string(output)
-        writer.versions(versions)
-      }
+      emit("written") { object in object.add(versions: versions) }
     } else {
       Output.note("wrote \(Printable.text(output))", .none)
     }
@@ -77,28 +71,15 @@ final class KeeperReport {
   }
 
   private func emitDisplaced(to path: String) {
-    emit { writer in
-      writer.key("event")
-      writer.literal("displaced")
-      writer.key("output")
-      writer.string(output)
-      writer.key("path")
-      writer.string(path)
-    }
+    emit("displaced") { object in object.add("path", path) }
   }
 
   /// Reports that another program has changed the output's mode.
   func modeChanged(_ mode: mode_t, from own: mode_t, isRestored: Bool) {
     if json {
-      return emit { writer in
-        writer.key("event")
-        writer.literal("mode")
-        writer.key("output")
-        writer.string(output)
-        writer.key("mode")
-        writer.string(FileMode.text(mode))
-        writer.key("restored")
-        writer.bool(isRestored)
+      return emit("mode") { object in
+        object.add("mode", FileMode.text(mode))
+        object.add("restored", isRestored)
       }
     }
     let then = isRestored ? "it has \(FileMode.text(own)) again" : "that mode stays until it is written again"
@@ -110,14 +91,7 @@ final class KeeperReport {
   ///
   /// - Parameter aside: the path of a file that was displaced earlier; nil if there is none.
   func held(aside: String?) {
-    if json {
-      return emit { writer in
-        writer.key("event")
-        writer.literal("held")
-        writer.key("output")
-        writer.string(output)
-      }
-    }
+    if json { return emit("held") }
     let advice =
       if ways.overwrites, let aside {
         "examine \(Printable.text(aside)) and remove it; then the present file takes its place"
@@ -140,7 +114,7 @@ final class KeeperReport {
     unread: String? = nil
   ) {
     let adopts = ways.adopts
-    if json { return emit { write(rewriting, unread == nil ? actions : [], adopts, obstacle ?? unread, to: &$0) } }
+    if json { return emit(rewriting, unread == nil ? actions : [], adopts, obstacle ?? unread) }
     Output.note("another program has written \(Printable.text(aside ?? output))", .none)
     if let unread { Output.note("nothing is known of its values: \(unread)", .none) }
     let actions = unread == nil ? actions : []
@@ -176,49 +150,25 @@ final class KeeperReport {
       ? ", and also at line \(first)" : ", and also at line \(first) and \(others.count - 1) more"
   }
 
-  private func write(
-    _ rewriting: Rewriting, _ actions: [Template.Action], _ adopts: Bool, _ obstacle: String?,
-    to writer: inout JSONWriter
-  ) {
-    writer.key("event")
-    writer.literal("rewritten")
-    writer.key("output")
-    writer.string(output)
-    writer.key("values")
-    writer.beginArray()
-    for index in actions.indices {
-      writer.beginObject()
-      writer.key("name")
-      writer.string(actions[index].item.name.text)
-      if let field = actions[index].item.field {
-        writer.key("field")
-        writer.string(field)
+  private func emit(_ rewriting: Rewriting, _ actions: [Template.Action], _ adopts: Bool, _ obstacle: String?) {
+    emit("rewritten") { object in
+      object.add("values", actions.indices) { value, index in
+        value.add("name", actions[index].item.name.text)
+        value.add("field", actions[index].item.field)
+        let others = rewriting.others[index]
+        let (state, lines) =
+          switch rewriting.fates[index] {
+          case .stands(let line): ("stands", [line] + others)
+          case .moved: ("moved", others)
+          case .replaced(let line): ("replaced", [line])
+          case .gone: ("gone", others)
+          case .empty: ("empty", others)
+          }
+        value.add("state", state)
+        value.add("lines", lines)
       }
-      writer.key("state")
-      var lines = rewriting.others[index]
-      switch rewriting.fates[index] {
-      case .stands(let line):
-        writer.literal("stands")
-        lines.insert(line, at: 0)
-      case .moved: writer.literal("moved")
-      case .replaced(let line):
-        writer.literal("replaced")
-        lines = [line]
-      case .gone: writer.literal("gone")
-      case .empty: writer.literal("empty")
-      }
-      writer.key("lines")
-      writer.beginArray()
-      for line in lines { writer.integer(Int64(line)) }
-      writer.endArray()
-      writer.endObject()
-    }
-    writer.endArray()
-    writer.key("adopted")
-    writer.bool(adopts && obstacle == nil)
-    if let obstacle {
-      writer.key("obstacle")
-      writer.string(obstacle)
+      object.add("adopted", adopts && obstacle == nil)
+      object.add("obstacle", obstacle)
     }
   }
 
@@ -230,11 +180,11 @@ final class KeeperReport {
   /// Writes the events for which there is room.
   func send() { events.send() }
 
-  private func emit(_ members: (inout JSONWriter) -> Void) {
-    var writer = JSONWriter()
-    writer.beginObject()
-    members(&writer)
-    writer.endObject()
-    events.add(Output.jsonLine(writer.take()))
+  private func emit(_ event: String, _ members: (inout JSONObject) -> Void = { _ in }) {
+    var object = JSONObject()
+    object.add("event", event)
+    object.add("output", output)
+    members(&object)
+    events.add(Output.jsonLine(object.take()))
   }
 }

@@ -71,12 +71,7 @@ struct BatchSet {
 
   private func report(_ stored: Int) throws(Failure) {
     if globals.json {
-      try Output.json { writer in
-        writer.beginObject()
-        writer.key("stored")
-        writer.integer(Int64(stored))
-        writer.endObject()
-      }
+      try Output.json { $0.add("stored", stored) }
     } else if Keyboard.isAttended {
       Output.note("stored \(Counted.text(stored, "item"))")
     }

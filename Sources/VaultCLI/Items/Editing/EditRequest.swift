@@ -93,19 +93,11 @@ struct EditRequest {
   /// Reports the result; `stored` is nil if the value is unchanged.
   private func report(version: Int, _ stored: Wire.SetReply?) throws(Failure) {
     if command.globals.json {
-      try Output.json { writer in
-        writer.beginObject()
-        writer.key("name")
-        writer.string(name)
-        writer.key("version")
-        writer.integer(Int64(version))
-        writer.key("changed")
-        writer.bool(stored != nil)
-        if let past = stored?.pastExpiry {
-          writer.key("past_expiry")
-          writer.integer(past)
-        }
-        writer.endObject()
+      try Output.json { object in
+        object.add("name", name)
+        object.add("version", version)
+        object.add("changed", stored != nil)
+        object.add("past_expiry", stored?.pastExpiry)
       }
     } else if Keyboard.isAttended {
       Output.note(stored?.sentence(name) ?? "unchanged, so nothing was stored")

@@ -183,22 +183,14 @@ struct FolderTransfer {
 
   private func report(_ count: Int, done: Int, json: Bool) throws(Failure) {
     if json {
-      return try Output.json { writer in
-        writer.beginObject()
-        writer.key("from")
-        writer.string(from.prefix)
-        writer.key("to")
-        writer.string(to.prefix)
+      return try Output.json { object in
+        object.add("from", from.prefix)
+        object.add("to", to.prefix)
         switch act {
-        case .move: writer.key("moved")
-        case .copy: writer.key("copied")
+        case .move: object.add("moved", count)
+        case .copy: object.add("copied", count)
         }
-        writer.integer(Int64(count))
-        if done > 0 {
-          writer.key("there")
-          writer.integer(Int64(done))
-        }
-        writer.endObject()
+        if done > 0 { object.add("there", done) }
       }
     }
     guard Keyboard.isAttended else { return }

@@ -46,11 +46,7 @@ struct GenerateCommand: ParsableCommand {
     let value = try session.call { vault in try vault.generate(recipe.recipe(style)) }
     if clip { return Output.note(try Clipboard.put(value)) }
     if globals.json {
-      var writer = JSONWriter(capacity: 256)
-      writer.beginObject()
-      value.withBytes { writer.content($0) }
-      writer.endObject()
-      return try Output.json(writer.take())
+      return try Output.json { object in value.withBytes { object.add(content: $0) } }
     }
     try value.withBytes { bytes in try Output.write(bytes) }
     if Output.isTerminal { try Output.text("\n") }

@@ -101,17 +101,10 @@ struct SetRequest {
 
   private func report(_ stored: Wire.SetReply, _ session: Session) throws(Failure) {
     if command.globals.json {
-      try Output.json { writer in
-        writer.beginObject()
-        writer.key("name")
-        writer.string(name)
-        writer.key("version")
-        writer.integer(Int64(stored.version))
-        if let past = stored.pastExpiry {
-          writer.key("past_expiry")
-          writer.integer(past)
-        }
-        writer.endObject()
+      try Output.json { object in
+        object.add("name", name)
+        object.add("version", stored.version)
+        object.add("past_expiry", stored.pastExpiry)
       }
     } else if Keyboard.isAttended {
       Output.note(

@@ -63,14 +63,15 @@ enum OpenSSHPrivate {
   private static func numbers(
     named name: String, _ reader: inout SSHReader, _ bytes: RawSpan
   ) throws(SSHFormatError) -> KeyParts? {
-    switch name {
-    case "ssh-ed25519":
+    guard let type = KeyType(sshName: name) else { return nil }
+    switch type.facts.family {
+    case .ed25519:
       let stated = try reader.string(bytes)
       let pair = try reader.string(bytes)
       guard pair.count == 64 else { throw SSHFormatError("an Ed25519 key has 64 bytes") }
       let middle = pair.lowerBound + 32
       return KeyParts(secret: .ed25519(pair.lowerBound..<middle), stated: [stated, middle..<pair.upperBound])
-    case "ssh-rsa":
+    case .rsa:
       var numbers: [Range<Int>] = []
       for _ in 0..<6 { numbers.append(try reader.unsignedInteger(bytes)) }
       return KeyParts(
@@ -78,9 +79,9 @@ enum OpenSSHPrivate {
           KeyParts.RSA(
             modulus: numbers[0], publicExponent: numbers[1], exponent: numbers[2], prime1: numbers[4],
             prime2: numbers[5], coefficient: numbers[3])))
-    default:
-      guard let curve = Curve.allCases.first(where: { name == "ecdsa-sha2-\($0.sshName)" }) else { return nil }
-      guard try reader.text(bytes) == curve.sshName else { throw SSHFormatError("a key names two curves") }
+    case .curve:
+      guard let curve = Curve(type) else { return nil }
+      guard try reader.text(bytes) == curve.facts.sshName else { throw SSHFormatError("a key names two curves") }
       let point = try reader.string(bytes)
       return KeyParts(secret: .curve(curve, try reader.unsignedInteger(bytes)), stated: [point])
     }

@@ -112,7 +112,7 @@ extension PrivateKey {
       key.withBytes { writer.bytes($0) }
     case .curve(let key):
       guard case .curve(let curve, let point) = publicKey.form else { preconditionFailure("a key of two types") }
-      writer.string(curve.sshName.utf8)
+      writer.string(curve.facts.sshName.utf8)
       writer.string(point)
       writer.unsignedInteger(key.scalar)
     case .rsa(let rsa):

@@ -17,7 +17,7 @@ extension PublicKey {
       text.member(#""kty":"#, "OKP")
       text.member(#""x":"#, base64url: bytes)
     case .curve(let curve, let point):
-      text.member(#""crv":"#, curve.joseName)
+      text.member(#""crv":"#, curve.facts.joseName)
       text.member(#""kty":"#, "EC")
       text.member(#""x":"#, base64url: Array(point[1...curve.count]))
       text.member(#""y":"#, base64url: Array(point[(1 + curve.count)...]))

@@ -1,5 +1,5 @@
 internal import VaultCore
-internal import VaultModel
+public import VaultModel
 
 /// The forms of SSH: RFC 4253 section 6.6 for RSA, RFC 5656 section 3.1 for curves, RFC 8709 section 4 for Ed25519.
 extension PublicKey {
@@ -9,11 +9,12 @@ extension PublicKey {
       checking: KeyError.reading { () throws(SSHFormatError) in
         var reader = SSHReader(blob)
         let name = try reader.text(blob)
+        guard let type = KeyType(sshName: name) else { return (nil, name) }
         let form: Form? =
-          switch name {
-          case "ssh-ed25519": .ed25519(try reader.array(blob))
-          case "ssh-rsa": try Self.readRSA(&reader, blob)
-          default: try Self.readCurve(named: name, &reader, blob)
+          switch type.facts.family {
+          case .ed25519: .ed25519(try reader.array(blob))
+          case .rsa: try Self.readRSA(&reader, blob)
+          case .curve: try Self.readCurve(type, &reader, blob)
           }
         if form != nil { try reader.finish() }
         return (form, name)
@@ -32,10 +33,10 @@ extension PublicKey {
   }
 
   private static func readCurve(
-    named name: String, _ reader: inout SSHReader, _ blob: RawSpan
+    _ type: KeyType, _ reader: inout SSHReader, _ blob: RawSpan
   ) throws(SSHFormatError) -> Form? {
-    guard let curve = Curve.allCases.first(where: { name == "ecdsa-sha2-\($0.sshName)" }) else { return nil }
-    guard try reader.text(blob) == curve.sshName else { throw SSHFormatError("a key names two curves") }
+    guard let curve = Curve(type) else { return nil }
+    guard try reader.text(blob) == curve.facts.sshName else { throw SSHFormatError("a key names two curves") }
     return .curve(curve, try reader.array(blob))
   }
 
@@ -50,13 +51,7 @@ extension PublicKey {
   }
 
   /// The name of the key's type in SSH, such as `ssh-ed25519`.
-  public var sshName: String {
-    switch form {
-    case .ed25519: "ssh-ed25519"
-    case .curve(let curve, _): "ecdsa-sha2-\(curve.sshName)"
-    case .rsa: "ssh-rsa"
-    }
-  }
+  public var sshName: String { type.facts.sshName }
 
   /// The public key blob of SSH.
   public var sshBlob: [UInt8] {
@@ -65,7 +60,7 @@ extension PublicKey {
     switch form {
     case .ed25519(let bytes): writer.string(bytes)
     case .curve(let curve, let point):
-      writer.string(curve.sshName)
+      writer.string(curve.facts.sshName)
       writer.string(point)
     case .rsa(let modulus, let exponent):
       writer.unsignedInteger(exponent)
@@ -106,12 +101,7 @@ extension PublicKey {
   /// The type of the key in a public key blob, judged only by the beginning of the blob; nil for an unsupported type.
   public static func type(ofSSHBlob blob: RawSpan) -> KeyType? {
     var reader = SSHReader(blob)
-    guard let name = try? reader.text(blob) else { return nil }
-    switch name {
-    case "ssh-ed25519": return .ed25519
-    case "ssh-rsa": return .rsa
-    default: return Curve.allCases.first { name == "ecdsa-sha2-\($0.sshName)" }?.type
-    }
+    return (try? reader.text(blob)).flatMap(KeyType.init(sshName:))
   }
 
   /// The size in bits of the RSA key in a public key blob; nil for a key of another type.

@@ -1,3 +1,5 @@
+internal import VaultModel
+
 /// A key that a client passes to the agent (RFC 9987, types 17 and 25).
 public struct AddedKey: Hashable, Sendable {
   /// The key's type, such as `ssh-ed25519`.
@@ -28,22 +30,22 @@ public struct AddedKey: Hashable, Sendable {
     of type: String, _ reader: inout SSHReader, _ frame: RawSpan
   ) throws(SSHFormatError) {
     let curve = "ecdsa-sha2-"
-    switch type {
-    case "ssh-ed25519":
+    switch KeyType(sshName: type)?.facts.family {
+    case .ed25519:
       // The public key, and then the seed with the public key after it.
       guard try reader.string(frame).count == 32, try reader.string(frame).count == 64 else {
         throw SSHFormatError("an Ed25519 key is of the wrong size")
       }
-    case "ecdsa-sha2-nistp256", "ecdsa-sha2-nistp384", "ecdsa-sha2-nistp521":
+    case .curve:
       guard try reader.text(frame, atMost: 16) == type.dropFirst(curve.count) else {
         throw SSHFormatError("an ECDSA key is of another curve than its type")
       }
       _ = try reader.string(frame)
       _ = try reader.unsignedInteger(frame)
-    case "ssh-rsa":
+    case .rsa:
       // The numbers n, e, d, the inverse of q, p and q.
       for _ in 0..<6 { _ = try reader.unsignedInteger(frame) }
-    default: throw SSHFormatError(reason(against: type))
+    case nil: throw SSHFormatError(reason(against: type))
     }
   }
 

@@ -1,9 +1,9 @@
+internal import VaultModel
+
 /// Public key blobs (RFC 4253 section 6.6), as far as an agent distinguishes them: by the type at their beginning.
 enum KeyBlob {
   /// The types of the keys that the agent can hold.
-  static let plainTypes = [
-    "ssh-ed25519", "ecdsa-sha2-nistp256", "ecdsa-sha2-nistp384", "ecdsa-sha2-nistp521", "ssh-rsa",
-  ]
+  static let plainTypes = KeyType.allCases.map(\.facts.sshName)
 
   /// The end of the name of a certificate type (OpenSSH's PROTOCOL.certkeys).
   static let certificateSuffix = "-cert-v01@openssh.com"
@@ -33,7 +33,7 @@ enum KeyBlob {
   static func plain(_ blob: [UInt8]) throws(SSHFormatError) -> [UInt8] {
     let type = try type(blob)
     if plainTypes.contains(type) { return blob }
-    guard let plainType = plainTypes.first(where: { $0 + certificateSuffix == type }) else {
+    guard let plainType = KeyType.allCases.first(where: { $0.facts.sshName + certificateSuffix == type })?.facts else {
       throw SSHFormatError("a key is of an unknown type")
     }
     let bytes = unsafe blob.span.bytes
@@ -41,8 +41,8 @@ enum KeyBlob {
     _ = try reader.string(bytes)
     _ = try reader.string(bytes)  // The nonce.
     var writer = SSHWriter()
-    writer.string(plainType)
-    for _ in 0..<(plainType == "ssh-ed25519" ? 1 : 2) { writer.string(try reader.array(bytes)) }
+    writer.string(plainType.sshName)
+    for _ in 0..<plainType.sshFields { writer.string(try reader.array(bytes)) }
     return writer.bytes
   }
 }

@@ -1,4 +1,5 @@
 import Testing
+import VaultModel
 
 @testable import VaultSigning
 

@@ -67,7 +67,7 @@ extension VarlinkDoor {
   func changePassword(_ call: Wire.ChangePasswordParameters, _: borrowing Frame, _ connection: VarlinkConnection) {
     answerFromVault(connection) { () throws(Refusal) in
       let kind = call.kind.flatMap(SlotKind.init(name:))
-      guard call.kind == nil || kind?.usesArgon2id == true else { throw .invalid("kind") }
+      guard call.kind == nil || kind?.facts.secret == .password else { throw .invalid("kind") }
       ways.changePassword(
         provenBy: call.method, kind: kind, cost: WantedCost(memory: call.kdfMemory, passes: call.kdfPasses),
         prompter(connection))

@@ -1,0 +1,62 @@
+/// The types of keys that sign. All that sets them apart as data is in their ``facts``.
+public enum KeyType: String, CaseIterable, Sendable {
+  /// Ed25519 (RFC 8032).
+  case ed25519
+  /// ECDSA with NIST's curves (FIPS 186-4 appendix D.1.2).
+  case p256, p384, p521
+  /// RSA (RFC 8017), of 2048 to 8192 bits.
+  case rsa
+
+  /// The types that have the same kinds of numbers, and so the same forms and computations.
+  public enum Family: Sendable { case ed25519, curve, rsa }
+
+  /// All in which the types differ as data.
+  public struct Facts: Sendable {
+    public let family: Family
+    /// The name in SSH (RFC 8709 section 4, RFC 5656 section 3.1, RFC 4253 section 6.6).
+    public let sshName: String
+    /// The number of fields after the name in a public key blob of SSH.
+    public let sshFields: Int
+    /// The scheme of a signature if the caller names none.
+    public let usualScheme: SignatureScheme
+    /// The scheme by which tokens are signed; nil for a type that signs no tokens.
+    public let tokenScheme: SignatureScheme?
+    /// The time to check a private key, in microseconds of one core of a small server, on which it was measured. An
+    /// RSA key is one that signs in the process that answers callers.
+    public let checkTime: Int
+  }
+
+  public var facts: Facts {
+    switch self {
+    case .ed25519:
+      Facts(
+        family: .ed25519, sshName: "ssh-ed25519", sshFields: 1, usualScheme: .ed25519, tokenScheme: .ed25519,
+        checkTime: 150)
+    case .p256:
+      Facts(
+        family: .curve, sshName: "ecdsa-sha2-nistp256", sshFields: 2, usualScheme: .ecdsaSHA256,
+        tokenScheme: .ecdsaSHA256, checkTime: 1800)
+    case .p384:
+      Facts(
+        family: .curve, sshName: "ecdsa-sha2-nistp384", sshFields: 2, usualScheme: .ecdsaSHA384, tokenScheme: nil,
+        checkTime: 4000)
+    case .p521:
+      Facts(
+        family: .curve, sshName: "ecdsa-sha2-nistp521", sshFields: 2, usualScheme: .ecdsaSHA512, tokenScheme: nil,
+        checkTime: 4500)
+    case .rsa:
+      Facts(
+        family: .rsa, sshName: "ssh-rsa", sshFields: 2, usualScheme: .rsaPSSSHA256, tokenScheme: .rsaPKCS1SHA256,
+        checkTime: 4600)
+    }
+  }
+
+  /// The type with that name in SSH; nil for a name of another type.
+  public init?(sshName: String) {
+    guard let type = Self.allCases.first(where: { $0.facts.sshName == sshName }) else { return nil }
+    self = type
+  }
+
+  /// The schemes for such a key, the shortest hash first.
+  public var schemes: [SignatureScheme] { SignatureScheme.allCases.filter { $0.keyType == self } }
+}
