@@ -11,6 +11,8 @@ public final class Connection {
   public static let defaultTimeout = Duration.seconds(30)
   /// The time to keep trying while nobody listens, as when the daemon restarts.
   public static let defaultPatience = Duration.seconds(2)
+  /// The least time to wait for a daemon whose queue of clients is full.
+  private static let busyPatience = Duration.seconds(1)
   private static let chunk = 16 << 10
 
   let socket: Descriptor
@@ -31,9 +33,11 @@ public final class Connection {
 
   /// Checks the server at `location` and connects.
   ///
-  /// While nobody listens it keeps trying until `patience` is over.
+  /// While nobody listens it keeps trying until `patience` is over. While the daemon's queue of clients is full it
+  /// keeps trying for a second at least, because the daemon is there.
   ///
-  /// - Throws: ``ClientError/noDaemon(_:)`` when nobody listened in time, and ``ClientError/unsafeSocket(_:)`` at once
+  /// - Throws: ``ClientError/noDaemon(_:)`` when nobody listened in time, ``ClientError/timedOut`` when the queue
+  ///   stayed full, and ``ClientError/unsafeSocket(_:)`` at once
   ///   when the directory, the socket or its owner is not as it should be.
   public convenience init(
     to location: SocketLocation, patience: Duration = Connection.defaultPatience
@@ -46,6 +50,7 @@ public final class Connection {
     to location: SocketLocation, patience: Duration, interrupt: Interrupt?, retrying: () -> Void = {}
   ) throws(ClientError) {
     let deadline = Deadline(after: patience)
+    let busyDeadline = Deadline(after: max(patience, Self.busyPatience))
     var pause = Duration.milliseconds(2)
     self.interrupt = interrupt
     scratch.append(count: Connection.chunk) { _ in }
@@ -60,7 +65,7 @@ public final class Connection {
       }
       // Neither waiting nor starting a daemon would help.
       if !busy, let problem = location.problem { throw .impossibleSocket(problem, remedy: location.remedy) }
-      if deadline.hasPassed { throw busy ? .timedOut : .noDaemon(location.path) }
+      if (busy ? busyDeadline : deadline).hasPassed { throw busy ? .timedOut : .noDaemon(location.path) }
       retrying()
       try Connection.wait(for: 0, on: nil, until: deadline.orAfter(pause), interrupt)
       pause = min(pause * 2, .milliseconds(100))

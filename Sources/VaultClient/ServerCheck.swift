@@ -12,6 +12,9 @@ struct ServerCheck: ~Copyable {
   private let directory: Descriptor
   private let owner: uid_t
 
+  /// The time that one attempt may wait for a daemon whose queue is full, in microseconds.
+  private static let longestWait = 100_000
+
   /// The result of one attempt: a connection, or an obstacle that may disappear by itself.
   enum Outcome: ~Copyable {
     case connected(Descriptor)
@@ -82,8 +85,11 @@ struct ServerCheck: ~Copyable {
     if status.st_mode & S_IFMT == S_IFLNK { throw .unsafeSocket("\(location.path) is a symbolic link") }
     guard status.st_mode & S_IFMT == S_IFSOCK else { throw .unsafeSocket("\(location.path) is not a socket") }
 
-    let type = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
-    let socket = try Descriptor("socket", socket(AF_UNIX, type, 0))
+    let socket = try Descriptor("socket", socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0))
+    // The kernel lets waiting clients in one after the other. A client that only tried now and then would hardly find
+    // the queue of a daemon free to which another program connects again and again.
+    var wait = timeval(tv_sec: 0, tv_usec: Self.longestWait)
+    unsafe setsockopt(socket.number, SOL_SOCKET, SO_SNDTIMEO, &wait, socklen_t(MemoryLayout<timeval>.size))
     while unsafe vault_connect_unix(socket.number, "/proc/self/fd/\(inode.number)") != 0 {
       switch errno {
       case EINTR: continue
@@ -98,6 +104,10 @@ struct ServerCheck: ~Copyable {
     }
     guard isTrusted(peer.uid) else {
       throw .unsafeSocket("\(location.path) is served by uid \(peer.uid), which is the wrong user")
+    }
+    let flags = fcntl(socket.number, F_GETFL)
+    guard flags >= 0, fcntl(socket.number, F_SETFL, flags | O_NONBLOCK) == 0 else {
+      throw .system("fcntl \(location.path)", errno: errno)
     }
     return .connected(socket)
   }

@@ -75,6 +75,9 @@ final class FakeServer: Sendable {
     try? FileManager.default.removeItem(atPath: directory)
   }
 
+  /// Makes a queue in which one client may wait, and accepts none until ``listen()``.
+  func queue() { Glibc.listen(listener, 0) }
+
   /// Begins to accept connections.
   func listen() {
     isListening.withLock { $0 = true }

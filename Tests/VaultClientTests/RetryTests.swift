@@ -30,6 +30,21 @@ import VaultWire
     withExtendedLifetime(connection) {}
   }
 
+  @Test("A client that finds the daemon's queue full waits in it, also if it would not wait for a daemon")
+  func waitsInQueue() throws {
+    let server = try FakeServer(listening: false) { peer, _ in try peer.waitForEnd() }
+    defer { server.close() }
+    server.queue()
+    let first = try Connection(to: server.location, patience: .zero)
+    var retries = 0
+    let second = try Connection(to: server.location, patience: .zero, interrupt: nil) {
+      retries += 1
+      if retries == 1 { server.listen() }
+    }
+    #expect(retries >= 1)
+    withExtendedLifetime((first, second)) {}
+  }
+
   @Test("A client that finds no socket tries again until there is one")
   func waitsForSocket() throws {
     let server = try FakeServer { peer, _ in try peer.waitForEnd() }

@@ -1,6 +1,6 @@
 internal import VaultService
 
-/// The clients that are connected to the Varlink socket, and the share of each uid there.
+/// The clients of all doors together: the share of each uid, and who was heard last.
 final class Clients {
   /// The number of shares that are kept for uids without a connection.
   private static let mostGone = 256
@@ -9,7 +9,6 @@ final class Clients {
   private static let mostHeard = 4
 
   private var shares: [UInt32: UserShare] = [:]
-  private var connectionCount = 0
   private var heardCount = 0
   private var lastReader: ObjectIdentifier?
   private var processes = HeldProcesses()
@@ -17,7 +16,7 @@ final class Clients {
   /// True when the kernel identifies the connected process itself, at any time, and not only by its pid.
   var areProcessesTold = false
   /// The connection on which each of the last few users was heard, for ``lookAround(beside:amongEvents:)``.
-  private var lastHeard: [VarlinkConnection] = []
+  private var lastHeard: [(share: UserShare, sender: any Sender)] = []
   private var isLooking = false
   /// The buffer for requests that are read without waiting.
   private var incoming = Incoming()
@@ -42,22 +41,31 @@ final class Clients {
     for share in shares.values { share.rate.change(perSecond: mostRequests) }
   }
 
+  /// The most clients at once that the settings allow.
+  var most: Int { openFiles.connections(configured: mostConnections) }
+
   /// Returns true for users whose share has the weight of an administrator: root, and the user whose vault it is.
   private func isAdministrator(_ uid: UInt32) -> Bool { uid == 0 || uid == owner }
 
-  /// The most connections at once.
-  private var most: Int { openFiles.connections(configured: mostConnections) }
-
-  func admit(_ connection: VarlinkConnection) {
-    makeRoom(for: connection.share)
-    connection.share.add(connection)
-    connectionCount += 1
+  /// The share of a uid, which all its connections have together.
+  func share(of uid: UInt32) -> UserShare {
+    if let share = shares[uid] { return share }
+    if shares.count >= Self.mostGone { forgetGone() }
+    let share = UserShare(uid: uid, RequestRate(perSecond: mostRequests, now: clock.monotonic()))
+    if isAdministrator(uid) { share.weight = UserShare.administrator }
+    shares[uid] = share
+    return share
   }
 
-  func leave(_ connection: VarlinkConnection) {
-    if connection.share.remove(connection) { connectionCount -= 1 }
-    lastHeard.removeAll { $0 === connection }
+  /// Forgets uids that have been gone for so long that nothing they did still counts.
+  private func forgetGone() {
+    let now = clock.monotonic()
+    shares = shares.filter {
+      $0.value.clientCount > 0 || $0.value.lingering > 0 || !$0.value.rate.isFull(now: now)
+    }
   }
+
+  // MARK: Hearing
 
   /// Returns a number above all earlier ones, for the order in which connections were accepted and heard.
   func heardNext() -> Int {
@@ -65,16 +73,20 @@ final class Clients {
     return heardCount
   }
 
-  /// Records that a connection has sent something.
-  func heard(_ connection: VarlinkConnection) {
-    connection.input.heard = heardNext()
-    if let index = lastHeard.firstIndex(where: { $0.share === connection.share }) {
-      if lastHeard[index] !== connection { lastHeard[index] = connection }
+  /// Records that a connection has sent something; returns the number of that, as ``heardNext()`` does.
+  func heard(_ sender: some Sender) -> Int {
+    let share = sender.share
+    if let index = lastHeard.firstIndex(where: { $0.share === share }) {
+      if lastHeard[index].sender !== sender { lastHeard[index].sender = sender }
     } else {
       if lastHeard.count >= Self.mostHeard { lastHeard.removeLast() }
-      lastHeard.insert(connection, at: 0)
+      lastHeard.insert((share, sender), at: 0)
     }
+    return heardNext()
   }
+
+  /// Forgets a connection that ends.
+  func forget(_ client: some Client) { lastHeard.removeAll { $0.sender === client } }
 
   /// Reads what recently heard users have sent meanwhile, and answers those who have had less than the users who wait.
   ///
@@ -84,27 +96,8 @@ final class Clients {
   func lookAround(beside share: UserShare?, amongEvents: Bool) {
     guard !isLooking else { return }
     isLooking = true
-    for connection in lastHeard where connection.share !== share {
-      connection.lookIn(amongEvents: amongEvents)
-    }
+    for heard in lastHeard where heard.share !== share { heard.sender.lookIn(amongEvents: amongEvents) }
     isLooking = false
-  }
-
-  /// Returns the process that made a connection, if it runs; `find` gets hold of the process.
-  func runningProcess(of connection: VarlinkConnection, _ find: () -> PeerProcess?) -> PeerProcess? {
-    processes.running(connection.peer.pid, acceptedAs: connection.place, most: openFiles.processes, find)
-  }
-
-  /// Lends the bytes that have arrived at a socket; false when there are none.
-  ///
-  /// All sockets share one buffer. It is lent to one at a time, and wiped before the next.
-  func takeIncoming(from socket: ClientSocket, _ body: (RawSpan) -> Void) -> Bool {
-    var incoming = Incoming()
-    swap(&incoming, &self.incoming)
-    let count = incoming.receive(from: socket)
-    if count > 0 { incoming.lend(count, body) }
-    swap(&incoming, &self.incoming)
-    return count > 0
   }
 
   /// Returns true when this connection was also the last one that sent something, and records it as the last.
@@ -114,42 +107,31 @@ final class Clients {
     return lastReader == id
   }
 
-  /// The share of this peer's uid, which all its connections have together.
-  func share(of peer: Peer) -> UserShare {
-    if let share = shares[peer.uid] { return share }
-    if shares.count >= Self.mostGone { forgetGone() }
-    let share = UserShare(uid: peer.uid, RequestRate(perSecond: mostRequests, now: clock.monotonic()))
-    if isAdministrator(peer.uid) { share.weight = UserShare.administrator }
-    shares[peer.uid] = share
-    return share
+  /// Lends the bytes that have arrived at a socket; false when there are none.
+  ///
+  /// All sockets share one buffer. It is lent to one at a time, and wiped before the next.
+  ///
+  /// - Parameter peeks: true to leave the bytes in the socket.
+  func takeIncoming(from socket: ClientSocket, peeks: Bool = false, _ body: (RawSpan) -> Void) -> Bool {
+    var incoming = Incoming()
+    swap(&incoming, &self.incoming)
+    let count = incoming.receive(from: socket, peeks: peeks)
+    if count > 0 { incoming.lend(count, body) }
+    swap(&incoming, &self.incoming)
+    return count > 0
   }
 
-  /// Forgets uids that have been gone for so long that nothing they did still counts.
-  private func forgetGone() {
-    let now = clock.monotonic()
-    shares = shares.filter {
-      !$0.value.connections.isEmpty || $0.value.lingering > 0 || !$0.value.rate.isFull(now: now)
-    }
+  /// Returns the process that made a connection, if it runs.
+  ///
+  /// - Parameters:
+  ///   - pid: the pid of the process.
+  ///   - place: the connection's place in the order in which clients were accepted.
+  ///   - find: gets hold of the process.
+  func runningProcess(_ pid: Int32, acceptedAs place: Int, _ find: () -> PeerProcess?) -> PeerProcess? {
+    processes.running(pid, acceptedAs: place, most: openFiles.processes, find)
   }
 
-  func close() {
-    for share in shares.values { for connection in share.connections.values { connection.close() } }
-  }
-
-  // MARK: Room
-
-  /// Closes a connection to make room for another one of `share`, if the limit is reached.
-  private func makeRoom(for share: UserShare) {
-    while connectionCount >= most {
-      let holdings = shares.values.lazy.map {
-        Room.Holding(uid: $0.uid, count: $0.connections.count, weight: $0.weight)
-      }
-      guard let loser = Room.loser(holdings, for: share.uid), let leaving = shares[loser]?.leaving() else { return }
-      // The connection is told of its end only in a later turn of the loop, and would be counted until then.
-      leave(leaving)
-      leaving.giveWay(most: most)
-    }
-  }
+  // MARK: Refused clients
 
   /// Returns true when a refused client may get time to read the reason, and counts it until ``lingered(_:)``. Returns
   /// false when many clients do so already; the limit for one uid is lower.
@@ -165,14 +147,5 @@ final class Clients {
   func lingered(_ share: UserShare) {
     lingering -= 1
     share.lingering -= 1
-  }
-
-  /// Counts the further bytes of frames that a connection holds. If its uid holds too many, ends that uid's connection
-  /// with the most.
-  func count(_ more: Int, of connection: VarlinkConnection) {
-    let share = connection.share
-    share.pendingBytes += more
-    guard more > 0, share.pendingBytes > Room.pendingBytes else { return }
-    share.connections.values.max { $0.input.held < $1.input.held }?.refuseMore()
   }
 }

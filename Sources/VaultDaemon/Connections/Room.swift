@@ -1,14 +1,13 @@
 /// The choice of the connection that must go when all clients together are too many, or send too much.
 ///
-/// It always belongs to the uid that holds most, so that clients of other uids do not pay for it.
+/// It always belongs to the uid that holds most, so that clients of other uids do not pay for it. Of that uid's
+/// connections, it belongs to the process that holds most, so that the uid's other programs do not pay for it either.
 enum Room {
   /// The most bytes that the connections of one uid may have sent without a handled call; one frame alone may have 2
   /// MiB.
   static let pendingBytes = 16 << 20
   /// The most bytes that the connections of one uid may leave unread.
   static let unreadBytes = 16 << 20
-  /// The number of connections that are chosen at a time, so that not every newcomer causes a choice among thousands.
-  static let chosen = 64
 
   /// The number of a uid's connections, and its weight.
   struct Holding {
@@ -17,19 +16,29 @@ enum Room {
     var weight: Int
   }
 
+  /// The importance of a connection, the lowest first.
+  enum Standing: Int, Comparable {
+    /// Every call is answered.
+    case idle
+    /// A call waits for something, such as an unlock or an event, or no call has come yet.
+    case waiting
+    /// A lock waits to be handled, or the call of an agent that is about to attend.
+    case urgent
+    /// An agent attends over the connection.
+    case attending
+
+    static func < (one: Standing, other: Standing) -> Bool { one.rawValue < other.rawValue }
+  }
+
   /// The facts about a connection that decide the choice.
   struct Guest: Equatable {
     var id: ObjectIdentifier
-    /// True when a call on the connection waits for something: an unlock, an answer, an event.
-    var isHeld: Bool
+    /// The pid of the process that connected. Connections that were left open by an ended process count as those of a
+    /// later process with its pid. Processes that cannot be seen from here have the pid 0 and count as one.
+    var process: Int32
+    var standing: Standing
     /// The time at which the connection last sent something, as an increasing number.
     var heard: Int
-
-    /// Orders the connections by who goes first: the one that has been silent longest. One with a waiting call goes
-    /// only if all have waiting calls.
-    static func < (one: Guest, other: Guest) -> Bool {
-      one.isHeld == other.isHeld ? one.heard < other.heard : other.isHeld
-    }
   }
 
   /// Returns the uid that must make room for another connection of `uid`: the one with the most connections for its
@@ -48,18 +57,28 @@ enum Room {
     return loser?.uid
   }
 
-  /// Returns the first ``chosen`` connections that must go, in that order.
-  static func silent(_ guests: some Sequence<Guest>) -> [Guest] {
-    var first: [Guest] = []
-    for guest in guests {
-      if first.count == chosen {
-        guard guest < first[chosen - 1] else { continue }
-        first.removeLast()
-      }
-      var place = first.count
-      while place > 0, guest < first[place - 1] { place -= 1 }
-      first.insert(guest, at: place)
+  /// Returns the connections of one uid in the order in which they must go.
+  ///
+  /// The process with the most connections gives way first. Of one process, and of processes with equally many, the
+  /// connection of the lowest standing goes first, and of those the one that has been silent longest. Each process has
+  /// one connection for an agent or an urgent call that does not count as one of its connections and goes last;
+  /// otherwise a program that forks, or pretends to be several agents, would drive out an agent or a lock.
+  static func leaving(_ guests: some Sequence<Guest>) -> [Guest] {
+    // The connections of each process, from the one that stays longest.
+    let staying = guests.sorted { one, other in
+      (one.process, other.standing.rawValue, other.heard) < (other.process, one.standing.rawValue, one.heard)
     }
-    return first
+    var numbered: [(number: Int, guest: Guest)] = []
+    numbered.reserveCapacity(staying.count)
+    for guest in staying {
+      let last = numbered.last.flatMap { $0.guest.process == guest.process ? $0.number : nil }
+      let number = last ?? (guest.standing >= .urgent ? -1 : 0)
+      numbered.append((last == nil ? number : number + 1, guest))
+    }
+    numbered.sort { one, other in
+      (other.number, one.guest.standing.rawValue, one.guest.heard)
+        < (one.number, other.guest.standing.rawValue, other.guest.heard)
+    }
+    return numbered.map(\.guest)
   }
 }

@@ -18,9 +18,11 @@ enum Timeouts {
   /// The time for a client to read the result of a backup or a restore, in milliseconds. Another client may be waiting
   /// behind it.
   static let lastWord: Int32 = 30_000
-  /// The time for service managers to take the daemon's last bytes when the daemon ends, in milliseconds. It is less
-  /// than the 90 seconds that a service manager gives the daemon itself.
-  static let lastCredentials: Int64 = 60_000
+  /// The time for service managers to take the daemon's last bytes before it ends, in milliseconds.
+  static let lastWords: Int64 = 1_000
+  /// The time for them to do so afterwards, in milliseconds. It is less than the 90 seconds that a service manager
+  /// gives a service to end.
+  static let lastWordsBeyond: Int64 = 60_000
   /// The pause before the next attempt to have the service manager keep a connection, in nanoseconds.
   static let keepPause: Int64 = 100_000_000
   /// The pause before the next attempt to accept a client after a failure.

@@ -106,7 +106,8 @@ final class Assembly {
     }
     if let socket = sockets.ssh {
       ssh.socket = SocketName.path(of: socket.descriptor)
-      listening.append(Server.start(socket, loop: loop, backlog) { [ssh] in SSHAgentConnection($0, ssh) }.map { _ in })
+      listening.append(
+        Server.start(socket, loop: loop, backlog) { [ssh] in try SSHAgentConnection($0, ssh) }.map { _ in })
     }
     // A kept connection that has ended in the meantime fails here and is ignored.
     for kept in sockets.kept {
@@ -155,7 +156,7 @@ final class Assembly {
   /// Ends all connections, after their sockets take what is still owed to them.
   func closeConnections() {
     backlog.close()
-    clients.close()
+    door.entrance.close()
     credentials.end()
     ssh.end()
   }

@@ -35,6 +35,7 @@ public enum Daemon {
 
   /// Runs until a signal ends the daemon; returns the exit code.
   public static func main(_ arguments: [String]) -> Int32 {
+    if arguments.first == LastWords.argument { return LastWords.goOn(Array(arguments.dropFirst())) }
     if let problem = StartText.problem(pathVariables) {
       let isUsage = if case .argument = problem { true } else { false }
       return complain(Failure(code: isUsage ? Exit.usage : Exit.configuration, text: problem.text("vaultd(8)")))

@@ -85,9 +85,6 @@ struct ClientSocket {
     if channel.isActive { shutdown(descriptor, Int32(SHUT_RDWR)) }
   }
 
-  /// The poll(2) argument for waiting until the socket takes bytes, when no loop waits for it.
-  var writable: pollfd { pollfd(fd: channel.isActive ? descriptor : -1, events: Int16(POLLOUT), revents: 0) }
-
   /// Lends the descriptor; nil when the socket is closed.
   func withDescriptor<R>(_ body: (CInt) -> R) -> R? { channel.isActive ? body(descriptor) : nil }
 
@@ -119,11 +116,14 @@ struct ClientSocket {
 
   /// Fills `bytes` with the bytes that have come; returns their number. The end of the stream and errors are left to
   /// NIO, which meets them again.
-  func receive(into bytes: inout MutableRawSpan) -> Int {
+  ///
+  /// - Parameter peeks: true to leave the bytes in the socket.
+  func receive(into bytes: inout MutableRawSpan, peeks: Bool = false) -> Int {
     guard channel.isActive else { return 0 }
+    let flags = Int32(MSG_DONTWAIT) | (peeks ? Int32(MSG_PEEK) : 0)
     // The kernel fills the memory in place.
     return unsafe bytes.withUnsafeMutableBytes { bytes in
-      max(0, unsafe Glibc.recv(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_DONTWAIT)))
+      max(0, unsafe Glibc.recv(descriptor, bytes.baseAddress, bytes.count, flags))
     }
   }
 }

@@ -10,8 +10,8 @@ package final class Agent {
   package let faces: [String]
   /// The time at which the agent connected, in Unix seconds.
   package let since: Int64
-  /// Ends the agent's call when the agent may no longer attend.
-  let refused: () -> Void
+  /// Ends the agent's call, with the reason.
+  let refused: (Refusal) -> Void
   /// Sends the agent an event; returns false if the agent is to be sent no more events.
   let send: (AttendanceEvent) -> Bool
   /// The numbers of the open inquiries that the agent was told of, and of those among them that it cannot put to a
@@ -20,8 +20,8 @@ package final class Agent {
   var unable: Set<QuestionNumber> = []
 
   init(
-    _ number: Int, _ caller: Caller, _ process: Asker, _ faces: [String], since: Int64, _ refused: @escaping () -> Void,
-    _ send: @escaping (AttendanceEvent) -> Bool
+    _ number: Int, _ caller: Caller, _ process: Asker, _ faces: [String], since: Int64,
+    _ refused: @escaping (Refusal) -> Void, _ send: @escaping (AttendanceEvent) -> Bool
   ) {
     (self.number, self.caller, self.process, self.faces, self.since) = (number, caller, process, faces, since)
     (self.refused, self.send) = (refused, send)

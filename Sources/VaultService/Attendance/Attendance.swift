@@ -55,16 +55,17 @@ package final class Attendance: SecretHolder {
   /// - Throws: the refusal of an agent that may not attend, or of one too many. The refusal is recorded in the audit
   ///   log.
   package func attend(
-    _ faces: [String], for caller: Caller, refused: @escaping () -> Void, send: @escaping (AttendanceEvent) -> Bool
+    _ faces: [String], for caller: Caller, refused: @escaping (Refusal) -> Void,
+    send: @escaping (AttendanceEvent) -> Bool
   ) throws(Refusal) -> Agent {
     guard !faces.isEmpty, faces.count <= Self.mostFaces, faces.allSatisfy(Self.isFace) else { throw .invalid("faces") }
     let words = faces.joined(separator: " ")
     return try vault.audit.recording(.attend, caller, nil, detail: words, needs: .nothing) { () throws(Refusal) in
       try access.checkOpener(caller)
       guard caller.started != nil else { throw .denied("this process cannot be told from a later one with its number") }
-      guard agents.count < Self.most, agents.count(where: { $0.caller.uid == caller.uid }) < Self.mostOfOne else {
-        throw .busy("as many agents attend as the vault allows")
-      }
+      let own = agents.filter { $0.caller.uid == caller.uid }
+      if own.count >= Self.mostOfOne { try makeRoom(among: own) }
+      if agents.count >= Self.most { try makeRoom(among: agents) }
       let agent = Agent(
         nextAgent, caller, Asker(caller, isSystem: access.terms.isSystem), faces, since: vault.clock.wall(), refused,
         send)
@@ -73,6 +74,15 @@ package final class Attendance: SecretHolder {
       vault.armNext()
       return agent
     }
+  }
+
+  /// Ends an agent of the process that attends most often, so that no process keeps out the agents of others.
+  private func makeRoom(among agents: [Agent]) throws(Refusal) {
+    func count(_ agent: Agent) -> Int { agents.count { $0.isProcess(of: agent.caller) } }
+    let full = Refusal.busy("as many agents attend as the vault allows")
+    guard let most = agents.max(by: { count($0) < count($1) }), count(most) > 1 else { throw full }
+    end(most)
+    most.refused(full)
   }
 
   /// Tells an agent that has just connected of all open inquiries.
@@ -101,7 +111,7 @@ package final class Attendance: SecretHolder {
   package func reconsider() {
     for agent in agents where (try? access.checkOpener(agent.caller)) == nil {
       end(agent)
-      agent.refused()
+      agent.refused(.denied("what let you attend was revoked"))
     }
   }
 

@@ -91,6 +91,14 @@ public struct FrameReader: ~Copyable, Sendable {
     return frame
   }
 
+  /// Returns the next whole frame without taking it. Returns nil until its NUL arrives, when it has more than `most`
+  /// bytes, and when it is invalid.
+  public func peek(atMost most: Int) -> Frame? {
+    guard complete > 0, let end = buffer.firstIndex(of: 0, from: start), end - start <= most else { return nil }
+    var memory = Frame.Memory()
+    return buffer.withBytes { try? Frame(parsing: $0.extracting(start..<end), in: &memory) }
+  }
+
   /// Takes back a frame that is no longer needed, so that the next one need not allocate memory. The frame
   /// is wiped at once.
   public mutating func takeBack(_ frame: consuming Frame) { spare = frame.leaveMemory() }

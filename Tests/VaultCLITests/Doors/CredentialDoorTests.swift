@@ -220,6 +220,25 @@ struct CredentialDoorTests {
     #expect(try waiting.outcome().output == overflow)
   }
 
+  @Test("has the daemon end before those that were refused have read so, and no unit start even then")
+  func stopBesideUnread() throws {
+    let stand = try CredentialStand()
+    defer { stand.close() }
+    let refused = try (0..<3).map { _ in try stand.begin("other", in: "tls", pauses: true) }
+    try stand.awaitConnected(3)
+    try wait(for: "the refusals") {
+      stand.sandbox.daemonLog.components(separatedBy: "was refused").count == 4
+    }
+    // They read only once the daemon has ended.
+    #expect(try stand.sandbox.stopDaemon() == 0)
+    try stand.sandbox.write("", to: "../read")
+    for each in refused {
+      let output = try each.outcome().output
+      let count = try #require(Int(output.prefix { $0 != " " }))
+      #expect(count > 1 << 20 && output.hasSuffix("bytes of ['-']"), "\(output)")
+    }
+  }
+
   @Test("closes no connection without a word where there are few descriptors, and leaves some for the unlock")
   func fewDescriptors() throws {
     let stand = try CredentialStand()

@@ -62,7 +62,7 @@ struct SeveralUsersTests {
     // This client is served as often as it asks; the others are cut off once they have not read for half a minute.
     func goOn() throws -> Bool {
       #expect(try calm.call("Status").error == nil)
-      let left = try stand.on { $0.clients.share(of: Peer(uid: uid, gid: uid, pid: 1)).unreadBytes }
+      let left = try stand.on { $0.clients.share(of: uid).unreadBytes }
       most = max(most, left)
       return left > 0 || most == 0
     }
@@ -168,7 +168,7 @@ struct SeveralUsersTests {
     // The loop notices the end of the last connections as it runs.
     var left = 1
     for _ in 0..<100_000 where left > 0 {
-      left = try stand.on { $0.clients.share(of: Peer(uid: uid, gid: uid, pid: 1)).connections.count }
+      left = try stand.on { $0.door.entrance.connections(of: uid).count }
     }
     #expect(left == 0)
   }

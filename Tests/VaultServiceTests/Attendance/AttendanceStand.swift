@@ -77,7 +77,7 @@ final class AttendanceStand {
 
   func attend(_ caller: Caller = process(10), faces: [String] = ["terminal"]) throws(Refusal) -> Listener {
     let listener = Listener()
-    let agent = try attendance.attend(faces, for: caller) {
+    let agent = try attendance.attend(faces, for: caller) { _ in
       listener.isRefused = true
     } send: {
       listener.note($0)

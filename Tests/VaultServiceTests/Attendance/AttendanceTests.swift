@@ -189,6 +189,16 @@ import VaultModel
     #expect(stand.attendance.agents.count == 32)
   }
 
+  @Test("of a process that attends most often give way to another's, and of no other process") func several() throws {
+    let stand = try AttendanceStand(system: true)
+    let first = try stand.attend(AttendanceStand.process(1, uid: 0))
+    let many = try (0..<7).map { _ in try stand.attend(AttendanceStand.process(2, uid: 0)) }
+    for pid in 3...8 { _ = try stand.attend(AttendanceStand.process(Int32(pid), uid: 0)) }
+    #expect(many.filter(\.isRefused).count == 6 && !first.isRefused)
+    #expect(throws: Refusal.self) { _ = try stand.attend(AttendanceStand.process(9, uid: 0)) }
+    #expect(stand.attendance.agents.count == 8 && !first.isRefused)
+  }
+
   @Test("are none of others than those whose answer counts, and the attempt is on the record") func standing() throws {
     let stand = try AttendanceStand()
     #expect(throws: Refusal.self) { _ = try stand.attend(AttendanceStand.process(10, uid: 2000)) }

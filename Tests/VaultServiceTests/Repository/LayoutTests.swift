@@ -64,4 +64,13 @@ import VaultTesting
       #expect(speaks || mentions || !names.contains("VaultWire"), "\(path)")
     }
   }
+
+  @Test("the room for connections knows no door by name") func room() throws {
+    for (path, text) in try files("VaultDaemon/Connections") {
+      let lower = text.lowercased()
+      for word in ["varlink", "sshagent", "ssh-agent", "credential", "secretservice"] {
+        #expect(!lower.contains(word), "\(path) says \(word)")
+      }
+    }
+  }
 }

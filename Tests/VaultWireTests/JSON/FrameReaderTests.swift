@@ -45,6 +45,26 @@ extension FrameReader {
     #expect(reader.pendingCount == 0)
   }
 
+  @Test("A look at the next frame takes nothing, and shows neither half a frame nor a long or an invalid one")
+  func peeks() throws {
+    func peek(_ reader: borrowing FrameReader, atMost most: Int = 9) -> String? {
+      guard let frame = reader.peek(atMost: most) else { return nil }
+      return frame.member("a", of: frame.root).flatMap { frame.string($0) }
+    }
+    var reader = FrameReader()
+    try reader.append(Array("{\"a\":\"b\"}".utf8))
+    var seen = [peek(reader)]
+    try reader.append([0] + Array("{\"a\":\"c\"}\0{\"a\"\0".utf8))
+    seen += [peek(reader, atMost: 8), peek(reader), peek(reader)]
+    _ = try reader.next()
+    seen += [peek(reader), peek(reader)]
+    _ = try reader.next()
+    seen += [peek(reader)]
+    #expect(seen == [nil, nil, "b", "b", "c", "c", nil])
+    let isLeft = reader.hasFrame
+    #expect(isLeft)
+  }
+
   @Test("Frames are the same however the stream is cut", arguments: [1, 2, 3, 5, 7, 11, 64, 4096])
   func doesNotDependOnChunks(_ size: Int) throws {
     let expected = (0..<50).map { String(repeating: "é", count: $0) }

@@ -4,7 +4,7 @@ internal import VaultService
 
 /// One connection of a service manager. It asks for one credential by the address of its socket, sends nothing, and
 /// reads until the end.
-final class CredentialConnection: SecretHolder, ChannelInboundHandler {
+final class CredentialConnection: SecretHolder, ChannelInboundHandler, Client {
   typealias InboundIn = ByteBuffer
   typealias OutboundOut = ByteBuffer
 
@@ -12,6 +12,7 @@ final class CredentialConnection: SecretHolder, ChannelInboundHandler {
   private let socket: ClientSocket
   /// Nil when nothing can be known about the process that connected.
   private let peer: Peer?
+  let share: UserShare
   private var context: ChannelHandlerContext?
   /// The facts about the process that connected, once they were read.
   private var asker: (process: PeerProcess, caller: Caller, address: CredentialAddress?)?
@@ -26,8 +27,19 @@ final class CredentialConnection: SecretHolder, ChannelInboundHandler {
     self.door = door
     socket = ClientSocket(channel)
     peer = try? socket.peer()
+    share = door.clients.share(of: peer?.uid ?? door.manager)
+    heard = door.clients.heardNext()
     super.init(in: door.vault.holders)
   }
+
+  // MARK: Room
+
+  let heard: Int
+  var pid: Int32 { peer?.pid ?? 0 }
+  var standing: Room.Standing { isRefused ? .idle : .waiting }
+
+  func giveWay(most: Int) { overflow() }
+  func close() { overflow() }
 
   // MARK: Channel handlers
 
@@ -39,7 +51,7 @@ final class CredentialConnection: SecretHolder, ChannelInboundHandler {
     // The peer is not the service manager whose units the vault knows, so it starts no unit with what it reads.
     if let peer, peer.uid != door.manager { return finish() }
     keep()
-    let admission = door.admit(self)
+    let admission = door.entrance.admit(self)
     // When too many files are open, nothing can be known about the process either.
     guard let peer, let process = PeerProcess(at: socket, peer), process.isAlive else {
       return refuse(.denied("nothing is known about the process that asks"))
@@ -55,7 +67,7 @@ final class CredentialConnection: SecretHolder, ChannelInboundHandler {
     } catch { return refuse(error) }
     switch admission {
     case .admitted: break
-    case .full, .closed: return refuse(.busy("too many units wait for credentials"))
+    case .refused, .turnedAway: return refuse(.busy("too many units wait for credentials"))
     }
     if socket.isBegun { return refuse(.busy("an earlier process of the daemon had begun to answer")) }
     if address == nil { return refuse(.denied("the address of the socket names no unit and no credential")) }
@@ -76,7 +88,7 @@ final class CredentialConnection: SecretHolder, ChannelInboundHandler {
     outbox?.clear()
     outbox = nil
     if let asker { door.vault.audit.leave(for: asker.caller) }
-    door.leave(self)
+    door.entrance.leave(self)
   }
 
   func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {}
@@ -88,14 +100,14 @@ final class CredentialConnection: SecretHolder, ChannelInboundHandler {
   /// Sends the credential now, or once it can be. The wait ends when the service manager gives up, so that a unit may
   /// wait to start until somebody has unlocked the vault.
   private func ask() {
-    guard let peer, let asker, let address = asker.address else { return }
+    guard let asker, let address = asker.address else { return }
     let about = AskedCall.About(.get, detail: Items.detail(address.id, of: address.unit))
     let terms = AskedCall.Terms(asker.caller, .anyway(until: nil), about: about) {
       Said(task: "its credential \(Printable.quoted("\(address.id)"))")
     } isStillAsking: { [weak self] in
       self?.checkProcess() == true
     }
-    let asked = AskedCall(terms, in: door.asking, door.clients.share(of: peer).answers) {
+    let asked = AskedCall(terms, in: door.asking, share.answers) {
       [weak self] _ throws(Refusal) in
       try self?.send(address)
     } refuse: { [weak self] in
@@ -136,7 +148,6 @@ final class CredentialConnection: SecretHolder, ChannelInboundHandler {
     do throws(Refusal) { try door.vault.audit.pass(nil, isLast: true, for: asker.caller) } catch {
       return refuse(error)
     }
-    let share = door.clients.share(of: peer)
     socket.markBegun()
     let outbox = Outbox(
       context.channel, socket, of: Plaintext.Client(process: peer.pid, line: share.works), share,

@@ -14,7 +14,7 @@ extension SSHAgentConnection {
   func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
 
   func channelActive(context: ChannelHandlerContext) {
-    guard let peer, peer.uid == door.owner, door.admit(self), let process = PeerProcess(at: socket, peer),
+    guard peer.uid == door.owner, door.admits(self), let process = PeerProcess(at: socket, peer),
       process.isAlive
     else { return close() }
     peerProcess = process
@@ -38,7 +38,7 @@ extension SSHAgentConnection {
   /// Takes the client's next request if it comes at once, without a turn of the loop for it.
   private func lookAgain() -> Bool {
     let now = door.vault.clock.monotonic()
-    guard caller != nil, !isAnswering, !isEnded, inbound.count == 0, !door.upkeep.runner.isBusy, let line,
+    guard caller != nil, !isAnswering, !isEnded, inbound.count == 0, !door.upkeep.runner.isBusy,
       door.turns.mayGo(line), anticipation.looks(now: now)
     else { return false }
     let isTaken = Anticipation.poll(from: now, door.vault.clock) {
@@ -52,7 +52,7 @@ extension SSHAgentConnection {
     stopWaiting()
     inbound.removeAll()
     forgetCaller()
-    door.leave(self)
+    door.entrance.leave(self)
   }
 
   func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {

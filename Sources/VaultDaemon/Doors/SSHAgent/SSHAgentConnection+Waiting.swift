@@ -14,7 +14,7 @@ extension SSHAgentConnection {
     _ about: AskedCall.About, _ said: @escaping @autoclosure () -> Said,
     _ call: @escaping (Wait?) throws(Refusal) -> Wait?
   ) {
-    guard let caller, let line else { return }
+    guard let caller else { return }
     let terms = AskedCall.Terms(caller, .usual(door.vault.clock), about: about, saying: said) { [weak self] in
       guard let self else { return false }
       if !isStillAsking { close() }

@@ -5,13 +5,14 @@ internal import VaultService
 internal import VaultSigning
 
 /// One client of the ssh-agent. It takes in requests, and answers each before the next.
-final class SSHAgentConnection: SecretHolder, ChannelInboundHandler {
+final class SSHAgentConnection: SecretHolder, ChannelInboundHandler, Client {
   typealias InboundIn = ByteBuffer
   typealias OutboundOut = ByteBuffer
 
   let door: SSHAgentDoor
   let socket: ClientSocket
-  let peer: Peer?
+  let peer: Peer
+  let share: UserShare
   var context: ChannelHandlerContext?
   var peerProcess: PeerProcess?
   /// The process that connected, as far as it is known; nil when the client gets no answers.
@@ -28,17 +29,27 @@ final class SSHAgentConnection: SecretHolder, ChannelInboundHandler {
   private var isReading = true
   /// True once the client sends no more.
   var isEnded = false
-  /// The connection's place in the order in which the door's connections last sent something.
+  /// The time at which the client last sent something, as ``Clients/heardNext()`` counts.
   var heard = 0
   /// The request, while it waits for the vault or for a person.
   var asked: AskedCall?
 
-  init(_ channel: any Channel, _ door: SSHAgentDoor) {
+  /// - Throws: the reason why nothing can be known about the process that connected.
+  init(_ channel: any Channel, _ door: SSHAgentDoor) throws(SystemError) {
     self.door = door
     socket = ClientSocket(channel)
-    peer = try? socket.peer()
+    peer = try socket.peer()
+    share = door.clients.share(of: peer.uid)
     super.init(in: door.vault.holders)
   }
+
+  // MARK: Room
+
+  var pid: Int32 { peer.pid }
+  /// A connection that waits for its answer is in use.
+  var standing: Room.Standing { isAnswering ? .waiting : .idle }
+
+  func giveWay(most: Int) { close() }
 
   // MARK: Requests
 
@@ -62,7 +73,7 @@ final class SSHAgentConnection: SecretHolder, ChannelInboundHandler {
     var left = Self.slice
     while !isAnswering, let count = frameCount {
       isAnswering = true
-      guard let line, left == 0 || !door.turns.mayGo(line) else {
+      guard left == 0 || !door.turns.mayGo(line) else {
         left -= 1
         handle(count)
         continue
@@ -83,7 +94,7 @@ final class SSHAgentConnection: SecretHolder, ChannelInboundHandler {
   }
 
   /// The line in which the user's requests get their turns.
-  var line: Line? { peer.map { door.clients.share(of: $0).answers } }
+  var line: Line { share.answers }
 
   /// The size of the first request, once all of it is there. Ends the connection if it would be too long.
   private var frameCount: Int? {
@@ -103,7 +114,7 @@ final class SSHAgentConnection: SecretHolder, ChannelInboundHandler {
     guard let peerProcess, caller != nil else { return }
     guard peerProcess.isAlive else { return close() }
     let began = door.vault.clock.monotonic()
-    defer { if let line { door.turns.charge(line, since: began) } }
+    defer { door.turns.charge(line, since: began) }
     door.vault.checkDeadlines()
     defer { door.upkeep.foldLogLater() }
     // If an answer cannot be written, NIO delivers all remaining bytes of the client. They go into a separate buffer
@@ -182,7 +193,7 @@ final class SSHAgentConnection: SecretHolder, ChannelInboundHandler {
   }
 
   private func log(_ reason: String) {
-    door.vault.log.info("ssh-agent: process \(peer?.pid ?? 0) was refused: \(reason)")
+    door.vault.log.info("ssh-agent: process \(peer.pid) was refused: \(reason)")
   }
 
   /// Forgets the process that connected; its requests get no answer.

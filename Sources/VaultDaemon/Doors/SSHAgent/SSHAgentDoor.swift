@@ -14,6 +14,7 @@ final class SSHAgentDoor {
   let asking: Asking
   let upkeep: Upkeep
   let clients: Clients
+  let entrance: Entrance<SSHAgentConnection>
   let turns: Turns
   let timer: Timer
   let keys: SSHKeys
@@ -25,8 +26,6 @@ final class SSHAgentDoor {
   let knownHosts: KnownHostsFile
   /// The path of the socket; nil when there is none.
   var socket: String?
-  /// The most connections at once.
-  private let most: Int
   /// False when the settings turn the ssh-agent off; then nobody is answered.
   var isOn: Bool {
     didSet {
@@ -35,7 +34,6 @@ final class SSHAgentDoor {
       sessionKeys.removeAll()
     }
   }
-  private var connections: [ObjectIdentifier: SSHAgentConnection] = [:]
 
   init(_ rooms: Rooms, _ clients: Clients, _ turns: Turns, timer: Timer, home: String?, most: Int, isOn: Bool) {
     (items, vault, access) = (rooms.items, rooms.vault, rooms.access)
@@ -46,30 +44,19 @@ final class SSHAgentDoor {
     lock = AgentLock(timer)
     owner = rooms.access.terms.owner
     knownHosts = KnownHostsFile(home: home)
-    (self.most, self.isOn) = (most, isOn)
+    entrance = Entrance(clients, .idleGivesWay) { most }
+    self.isOn = isOn
     sessionKeys.someAreGone = { [unowned self] in
-      for connection in Array(connections.values) { connection.checkAwaitedKey() }
+      for connection in entrance.connections { connection.checkAwaitedKey() }
     }
   }
 
-  /// Admits a connection. At the limit, it replaces the connection that has been silent longest. False when none is
-  /// silent, or when the agent is off.
-  func admit(_ connection: SSHAgentConnection) -> Bool {
+  /// Admits a connection; false when the agent is off, or when every other connection is in use.
+  func admits(_ connection: SSHAgentConnection) -> Bool {
     guard isOn else { return false }
-    if connections.count >= most {
-      // A connection that waits for its answer is in use.
-      guard let idle = connections.values.filter({ !$0.isAnswering }).min(by: { $0.heard < $1.heard }) else {
-        return false
-      }
-      leave(idle)
-      idle.close()
-    }
     connection.heard = clients.heardNext()
-    connections[ObjectIdentifier(connection)] = connection
-    return true
+    return entrance.admit(connection) == .admitted
   }
 
-  func leave(_ connection: SSHAgentConnection) { connections[ObjectIdentifier(connection)] = nil }
-
-  func end() { for connection in connections.values { connection.close() } }
+  func end() { entrance.close() }
 }

@@ -17,6 +17,7 @@ final class VarlinkDoor {
   let attendance: Attendance
   let asking: Asking
   let clients: Clients
+  let entrance: Entrance<VarlinkConnection>
   /// The turns in which the clients share the loop.
   let turns: Turns
   /// The events that are still to be sent to watchers. They have separate turns, so that a lock is announced before
@@ -56,6 +57,7 @@ final class VarlinkDoor {
     upkeep = rooms.upkeep
     (attendance, asking) = (rooms.attendance, rooms.asking)
     self.clients = clients
+    entrance = Entrance(clients, .oneGivesWay) { [unowned clients] in clients.most }
     self.turns = turns
     self.timer = timer
     self.transferThread = transferThread

@@ -33,6 +33,9 @@ struct Inbound: ~Copyable {
     return frame
   }
 
+  /// Returns the next call without taking it; nil when no whole one is there, or it has more than `most` bytes.
+  func peek(atMost most: Int) -> Frame? { hasDeferred ? nil : reader.peek(atMost: most) }
+
   /// Defers a call that was taken, so that it is the next one again.
   mutating func putOff(_ frame: consuming Frame) { deferred = consume frame }
 

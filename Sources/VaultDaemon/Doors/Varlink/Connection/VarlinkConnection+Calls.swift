@@ -16,7 +16,7 @@ extension VarlinkConnection {
     // Received bytes were copied, and may be a password whose frame never ends, or a value that nobody takes.
     defer { Stack.wipeRegisters() }
     do throws(FrameError) { try input.inbound.append(bytes) } catch { return refuse(error) }
-    clients.heard(self)
+    (input.heard, input.isNew) = (clients.heard(self), false)
     input.isReading = true
     process(isTurn: isTurn)
     input.isReading = false
@@ -113,6 +113,7 @@ extension VarlinkConnection {
   }
 
   private func handle(_ frame: borrowing Frame) {
+    input.isUrgent = false
     do throws(ParameterError) {
       let call = try Call(frame)
       current.isOneway = call.oneway
@@ -144,12 +145,12 @@ extension VarlinkConnection {
     countHeld()
   }
 
-  /// Reports to ``Clients`` how many bytes of frames the connection holds.
+  /// Reports to the ``Entrance`` how many bytes of frames the connection holds.
   func countHeld() {
     let more = input.inbound.byteCount - input.held
     guard more != 0 else { return }
     input.held += more
-    clients.count(more, of: self)
+    door.entrance.count(more, of: self)
   }
 
   func forgetFrames() {

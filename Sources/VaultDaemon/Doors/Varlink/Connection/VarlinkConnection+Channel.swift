@@ -25,7 +25,7 @@ extension VarlinkConnection {
   func channelActive(context: ChannelHandlerContext) {
     defer { lookAround(amongEvents: true) }
     input.heard = clients.heardNext()
-    clients.admit(self)
+    guard door.entrance.admit(self) == .admitted else { return close() }
     // If the kernel identifies the process itself, the process can be examined later, in the turn of its uid.
     guard clients.areProcessesTold, !door.turns.mayGo(share.answers, isShort: true) else {
       // Most clients send their request as they connect, so it has arrived by now.
@@ -63,7 +63,7 @@ extension VarlinkConnection {
     current.onCancel = nil
     cancel?()
     door.vault.audit.leave(for: caller)
-    clients.leave(self)
+    door.entrance.leave(self)
     door.events.remove(ObjectIdentifier(self))
     // When many connections close at once, NIO would free everything that belongs to them in one go.
     let channel = context.channel

@@ -8,7 +8,7 @@ internal import VaultWire
 /// A call that cannot be answered at once holds the connection (``hold(_:)``); everything that the client sends
 /// meanwhile waits. Everything runs on the event loop. This file contains the interface for the door. Extensions
 /// contain the handlers that NIO calls, the taking of calls from the bytes that were read, and the end of a connection.
-final class VarlinkConnection: SecretHolder, ChannelInboundHandler {
+final class VarlinkConnection: SecretHolder, ChannelInboundHandler, Sender {
   typealias InboundIn = ByteBuffer
   typealias OutboundOut = ByteBuffer
 
@@ -53,7 +53,7 @@ final class VarlinkConnection: SecretHolder, ChannelInboundHandler {
     self.door = door
     place = door.clients.heardNext()
     caller = Caller(unknown: peer)
-    share = door.clients.share(of: peer)
+    share = door.clients.share(of: peer.uid)
     super.init(in: door.vault.holders)
   }
 
@@ -87,7 +87,11 @@ extension VarlinkConnection {
     var anticipation = Anticipation()
     /// The time at which the client last sent something, as ``Clients/heardNext()`` counts.
     var heard = 0
-    /// The bytes of frames that are held for the client, as last reported to ``Clients``.
+    /// True until the client has sent something.
+    var isNew = true
+    /// True when the next call was found to be one for which other connections give way.
+    var isUrgent = false
+    /// The bytes of frames that are held for the client, as last reported to the ``Entrance``.
     var held = 0
     /// True while calls are taken from bytes that were just read; their replies are sent together.
     var isReading = false
@@ -111,7 +115,7 @@ extension VarlinkConnection {
   struct CurrentCall {
     /// The closure to run if the client goes away; set while the call waits for its answer.
     var onCancel: (() -> Void)? {
-      didSet { if onCancel == nil { (asked, holdsName) = (nil, false) } }
+      didSet { if onCancel == nil { (asked, holdsName, attends) = (nil, false, false) } }
     }
     /// The call, while it waits for the vault or for a person.
     var asked: AskedCall?
@@ -125,6 +129,8 @@ extension VarlinkConnection {
     var isOneway = false
     /// True when the call takes a stream of replies.
     var streams = false
+    /// True while an agent attends by the call.
+    var attends = false
     /// True while the call waits with the name of an item, which a lock must wipe in a vault that hides names.
     var holdsName = false
   }
@@ -146,7 +152,7 @@ extension VarlinkConnection {
 
   /// The process that connected; nil when it has ended, or nothing can be known about it.
   var peerProcess: PeerProcess? {
-    clients.runningProcess(of: self) {
+    clients.runningProcess(peer.pid, acceptedAs: place) {
       if let peerStarted { return PeerProcess(peer.pid, started: peerStarted) }
       return socket.flatMap { PeerProcess(at: $0, peer) }
     }
@@ -211,7 +217,7 @@ extension VarlinkConnection {
   /// Holds the connection for a call that will be answered later. `cancel` runs if the client goes away first.
   func hold(_ cancel: @escaping () -> Void) {
     current.onCancel = cancel
-    (current.asked, current.holdsName) = (nil, false)
+    (current.asked, current.holdsName, current.attends) = (nil, false, false)
   }
 
   /// Holds the connection for a call until the event for which the call waits has come.
@@ -219,9 +225,6 @@ extension VarlinkConnection {
     hold { call.callOff() }
     current.asked = call
   }
-
-  /// True when a call waits for something that the client need not do.
-  var isHeld: Bool { current.onCancel != nil || input.isScheduled }
 
   /// Ends a held call: continues with the bytes that came meanwhile, after this reply is sent.
   private func release() {

@@ -7,7 +7,7 @@ extension VarlinkDoor {
   func attend(_ call: Wire.AttendParameters, _: borrowing Frame, _ connection: VarlinkConnection) {
     answer(connection) { () throws(Refusal) in
       let agent = try attendance.attend(call.faces, for: connection.caller) { [weak connection] in
-        connection?.fail(Refusal.denied("what let you attend was revoked"))
+        connection?.fail($0)
       } send: { [vault, weak connection] event in
         guard let connection, !connection.isClosing else { return false }
         // An agent that does not read is cut off, as watchers are.
@@ -19,6 +19,7 @@ extension VarlinkDoor {
         return !connection.isClosing
       }
       connection.hold { [attendance] in attendance.end(agent) }
+      connection.current.attends = true
       attendance.begin(agent)
     }
   }

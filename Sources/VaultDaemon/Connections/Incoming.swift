@@ -7,9 +7,9 @@ struct Incoming: ~Copyable {
   /// The buffer, empty until the first read, because most clients make one request.
   private var buffer = SecretBuffer()
 
-  mutating func receive(from socket: ClientSocket) -> Int {
+  mutating func receive(from socket: ClientSocket, peeks: Bool = false) -> Int {
     if buffer.count == 0 { buffer.append(count: Self.size) { _ in } }
-    return buffer.withMutableBytes { socket.receive(into: &$0) }
+    return buffer.withMutableBytes { socket.receive(into: &$0, peeks: peeks) }
   }
 
   /// Lends the first `count` bytes, and wipes them.
