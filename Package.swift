@@ -60,7 +60,7 @@ let package = Package(
     .executable(name: "vault-agent", targets: ["vault-agent"]),
     .library(name: "VaultClient", targets: ["VaultClient"]),
     // The internals that the nested benchmark and fuzz builds use.
-    .library(name: "VaultInternals", targets: ["VaultStore", "VaultCore", "VaultWire", "VaultModel"]),
+    .library(name: "VaultInternals", targets: ["VaultStore", "VaultCore", "VaultWire", "VaultModel", "VaultBytes"]),
   ],
   dependencies: [
     // The version is exact because NIO's wiping allocator hook is SPI.
@@ -86,60 +86,77 @@ let package = Package(
     // The code that runs in every program before the Swift runtime starts.
     .target(name: "CStart"),
 
-    .target(name: "VaultModel", swiftSettings: strict),
-    .target(name: "VaultCore", dependencies: ["VaultModel", "CSodium"], swiftSettings: strict),
+    // A leaf under everything. The client links it, so it reaches no libsodium, and the start of a program pays for no
+    // Foundation.
+    .target(name: "VaultBytes", swiftSettings: strict),
+    .target(name: "VaultModel", dependencies: ["VaultBytes"], swiftSettings: strict),
+    .target(name: "VaultCore", dependencies: ["VaultModel", "VaultBytes", "CSodium"], swiftSettings: strict),
     // The functions that libsodium lacks, for other programs' protocols; no other target reaches libgcrypt.
-    .target(name: "VaultSigning", dependencies: ["VaultCore", "VaultModel", "CGcrypt"], swiftSettings: strict),
-    .target(name: "VaultStore", dependencies: ["VaultCore", "VaultModel", "CSQLite", "CLinux"], swiftSettings: strict),
+    .target(
+      name: "VaultSigning", dependencies: ["VaultCore", "VaultModel", "VaultBytes", "CGcrypt"], swiftSettings: strict),
+    // The wire of the ssh-agent, and known_hosts; only the door for SSH programs speaks it.
+    .target(
+      name: "VaultSSH", dependencies: ["VaultSigning", "VaultCore", "VaultModel", "VaultBytes"], swiftSettings: strict),
+    .target(
+      name: "VaultStore", dependencies: ["VaultCore", "VaultModel", "VaultBytes", "CSQLite", "CLinux"],
+      swiftSettings: strict),
     // The types of the interfaces, generated from their definitions.
     .target(
-      name: "VaultWire", dependencies: ["VaultModel"],
+      name: "VaultWire", dependencies: ["VaultModel", "VaultBytes"],
       exclude: ["io.vaultd.Vault.varlink", "org.varlink.service.varlink"], swiftSettings: strict,
       plugins: ["WirePlugin"]),
     .executableTarget(name: "WireGenerator", swiftSettings: strict),
     .plugin(
       name: "WirePlugin", capability: .buildTool(), dependencies: ["WireGenerator"], path: "Sources/WirePlugin"),
     .target(
-      name: "VaultClient", dependencies: ["VaultProcess", "VaultWire", "VaultModel", "CLinux"], swiftSettings: strict),
+      name: "VaultClient", dependencies: ["VaultProcess", "VaultWire", "VaultModel", "VaultBytes", "CLinux"],
+      swiftSettings: strict),
     // The beginning and the end of a program, and the starting of other programs.
     .target(name: "VaultProcess", dependencies: ["CLinux"], swiftSettings: strict),
     // The only target into which PAM's modules load; it holds no key.
     .target(
-      name: "VaultPAM", dependencies: ["VaultProcess", "VaultWire", "VaultModel", "CPAM", "CLinux"],
+      name: "VaultPAM", dependencies: ["VaultProcess", "VaultWire", "VaultModel", "VaultBytes", "CPAM", "CLinux"],
       swiftSettings: strict),
     // The common part of the programs that keep keys for the daemon.
     .target(
-      name: "VaultHelper", dependencies: ["VaultProcess", "VaultWire", "VaultModel", "CLinux"], swiftSettings: strict),
+      name: "VaultHelper", dependencies: ["VaultProcess", "VaultWire", "VaultModel", "VaultBytes", "CLinux"],
+      swiftSettings: strict),
     .target(
-      name: "VaultTPM2", dependencies: ["VaultHelper", "VaultWire", "VaultModel", "CTPM2"], swiftSettings: strict),
+      name: "VaultTPM2", dependencies: ["VaultHelper", "VaultWire", "VaultModel", "VaultBytes", "CTPM2"],
+      swiftSettings: strict),
     .target(
-      name: "VaultKeyring", dependencies: ["VaultHelper", "VaultWire", "VaultModel", "CSecret"],
+      name: "VaultKeyring", dependencies: ["VaultHelper", "VaultWire", "VaultModel", "VaultBytes", "CSecret"],
       swiftSettings: strict + [.unsafeFlags(["-Xcc", "-I/usr/include/libsecret-1"])]),
     // The computations with large RSA keys, which would keep the daemon from answering.
     .target(
-      name: "VaultRSA", dependencies: ["VaultHelper", "VaultSigning", "VaultCore", "VaultWire", "VaultModel"],
+      name: "VaultRSA",
+      dependencies: ["VaultHelper", "VaultSigning", "VaultCore", "VaultWire", "VaultModel", "VaultBytes"],
       swiftSettings: strict),
     .target(
-      name: "VaultQR", dependencies: ["VaultProcess", "VaultWire", "CQREncode", "CLinux"], swiftSettings: strict),
+      name: "VaultQR", dependencies: ["VaultProcess", "VaultWire", "VaultBytes", "CQREncode", "CLinux"],
+      swiftSettings: strict),
     // The program that asks a person questions: the daemon itself starts no program of the user and
     // talks to no desktop.
     .target(
       name: "VaultAgent",
-      dependencies: ["VaultClient", "VaultProcess", "VaultWire", "VaultModel", "CSystemd", "CLinux"],
+      dependencies: ["VaultClient", "VaultProcess", "VaultWire", "VaultModel", "VaultBytes", "CSystemd", "CLinux"],
       swiftSettings: strict),
     .target(
-      name: "VaultService", dependencies: ["VaultStore", "VaultSigning", "VaultCore", "VaultModel", "CLinux"],
+      name: "VaultService",
+      dependencies: ["VaultStore", "VaultSigning", "VaultCore", "VaultModel", "VaultBytes", "CLinux"],
       swiftSettings: strict),
     .target(
       name: "VaultDaemon",
       dependencies: [
-        "VaultService", "VaultSigning", "VaultCore", "VaultProcess", "VaultWire", "VaultModel", "CSystemd", "CLinux",
+        "VaultService", "VaultSSH", "VaultSigning", "VaultCore", "VaultProcess", "VaultWire", "VaultModel",
+        "VaultBytes",
+        "CSystemd", "CLinux",
         .product(name: "Logging", package: "swift-log"),
       ] + nio,
       swiftSettings: strict),
     .target(
       name: "VaultCLI",
-      dependencies: ["VaultClient", "VaultProcess", "VaultWire", "VaultModel", "CLinux", argumentParser],
+      dependencies: ["VaultClient", "VaultProcess", "VaultWire", "VaultModel", "VaultBytes", "CLinux", argumentParser],
       swiftSettings: strict),
 
     .executableTarget(
@@ -172,16 +189,18 @@ let package = Package(
     .target(name: "CMemorySearch", path: "Tests/CMemorySearch", cSettings: [.unsafeFlags(["-O2"])]),
     // A program that writes to a store until a test kills it.
     .executableTarget(
-      name: "store-writer", dependencies: ["VaultStore", "VaultCore", "VaultModel"], path: "Tests/StoreWriter",
+      name: "store-writer", dependencies: ["VaultStore", "VaultCore", "VaultModel"],
+      path: "Tests/StoreWriter",
       swiftSettings: strict),
     // A program that examines a store in which a test makes it flip bits.
     .executableTarget(
-      name: "store-flipper", dependencies: ["VaultStore", "VaultCore", "VaultModel"], path: "Tests/StoreFlipper",
+      name: "store-flipper", dependencies: ["VaultStore", "VaultCore", "VaultModel"],
+      path: "Tests/StoreFlipper",
       swiftSettings: strict),
     // A program that examines the traces that calls with a key leave on the stack. It is a program so that there is an
     // optimized build of it.
     .executableTarget(
-      name: "stack-proof", dependencies: ["VaultSigning", "VaultCore", "VaultModel", "CSodium"],
+      name: "stack-proof", dependencies: ["VaultSigning", "VaultCore", "VaultModel", "VaultBytes", "CSodium"],
       path: "Tests/StackProof",
       swiftSettings: strict),
     // A program that repeats the inputs of the fuzzers of whole stores, in its own process, so that its
@@ -195,41 +214,55 @@ let package = Package(
     .target(
       name: "VaultTesting", dependencies: ["VaultProcess", "CLinux", "CSQLite", "CMemorySearch", "CFaultyDisk"],
       path: "Tests/Support", swiftSettings: strict),
-    .testTarget(name: "VaultModelTests", dependencies: ["VaultModel", "VaultTesting"], swiftSettings: strict),
+    .testTarget(name: "VaultBytesTests", dependencies: ["VaultBytes", "VaultTesting"], swiftSettings: strict),
+    .testTarget(
+      name: "VaultModelTests", dependencies: ["VaultModel", "VaultBytes", "VaultTesting"], swiftSettings: strict),
     .testTarget(
       name: "VaultCoreTests",
-      dependencies: ["VaultCore", "VaultModel", "CSodium", "CMemorySearch", "stack-proof", "VaultTesting"],
+      dependencies: [
+        "VaultCore", "VaultModel", "VaultBytes", "CSodium", "CMemorySearch", "stack-proof", "VaultTesting",
+      ],
       resources: [.copy("Vectors")], swiftSettings: strict),
     .testTarget(
-      name: "VaultSigningTests", dependencies: ["VaultSigning", "VaultCore", "VaultModel", "VaultTesting"],
+      name: "VaultSigningTests",
+      dependencies: ["VaultSigning", "VaultCore", "VaultModel", "VaultBytes", "VaultTesting"],
+      resources: [.copy("Vectors")], swiftSettings: strict),
+    .testTarget(
+      name: "VaultSSHTests",
+      dependencies: ["VaultSSH", "VaultSigning", "VaultCore", "VaultModel", "VaultBytes", "VaultTesting"],
       resources: [.copy("Vectors")], swiftSettings: strict),
     .testTarget(
       name: "VaultStoreTests",
       dependencies: [
-        "VaultStore", "VaultCore", "VaultModel", "CSQLite", "CFaultyDisk", "store-writer", "store-flipper",
+        "VaultStore", "VaultCore", "VaultModel", "VaultBytes", "CSQLite", "CFaultyDisk", "store-writer",
+        "store-flipper",
         "store-replay", "VaultTesting",
       ],
       swiftSettings: strict),
     .testTarget(
-      name: "VaultWireTests", dependencies: ["VaultWire", "VaultModel", "VaultTesting"], swiftSettings: strict),
-    .testTarget(
-      name: "VaultClientTests",
-      dependencies: ["VaultClient", "VaultProcess", "VaultWire", "VaultModel", "CLinux", "VaultTesting"],
+      name: "VaultWireTests", dependencies: ["VaultWire", "VaultModel", "VaultBytes", "VaultTesting"],
       swiftSettings: strict),
     .testTarget(
-      name: "VaultPAMTests", dependencies: ["VaultPAM", "VaultWire", "VaultModel", "CPAM"], swiftSettings: strict),
+      name: "VaultClientTests",
+      dependencies: ["VaultClient", "VaultProcess", "VaultWire", "VaultModel", "VaultBytes", "CLinux", "VaultTesting"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "VaultPAMTests", dependencies: ["VaultPAM", "VaultWire", "VaultModel", "CPAM"],
+      swiftSettings: strict),
     .testTarget(
       name: "VaultHelperTests",
-      dependencies: ["VaultHelper", "VaultTPM2", "VaultWire", "VaultModel", "VaultTesting"], swiftSettings: strict),
+      dependencies: ["VaultHelper", "VaultTPM2", "VaultWire", "VaultModel", "VaultBytes", "VaultTesting"],
+      swiftSettings: strict),
     .testTarget(
       name: "VaultServiceTests",
-      dependencies: ["VaultService", "VaultStore", "VaultCore", "VaultModel", "CSQLite", "VaultTesting"],
+      dependencies: ["VaultService", "VaultStore", "VaultCore", "VaultModel", "VaultBytes", "CSQLite", "VaultTesting"],
       swiftSettings: strict),
     .testTarget(
       name: "VaultDaemonTests",
       dependencies: [
-        "VaultDaemon", "VaultService", "VaultSigning", "VaultStore", "VaultCore", "VaultClient", "VaultWire",
-        "VaultModel", "CLinux",
+        "VaultDaemon", "VaultService", "VaultSSH", "VaultSigning", "VaultStore", "VaultCore", "VaultClient",
+        "VaultWire",
+        "VaultModel", "VaultBytes", "CLinux",
         "CSodium", "vaultd", "vault-pam", "vault-tpm2", "vault-keyring", "vault-rsa", "VaultTesting",
         .product(name: "Logging", package: "swift-log"),
         // An event loop whose clock a test moves.
@@ -240,13 +273,14 @@ let package = Package(
     .testTarget(
       name: "VaultAgentTests",
       dependencies: [
-        "VaultAgent", "VaultClient", "VaultWire", "VaultModel", "CLinux", "VaultTesting", "vaultd", "vault-agent",
+        "VaultAgent", "VaultClient", "VaultWire", "VaultModel", "VaultBytes", "CLinux", "VaultTesting", "vaultd",
+        "vault-agent",
       ],
       swiftSettings: strict),
     .testTarget(
       name: "VaultCLITests",
       dependencies: [
-        "VaultCLI", "VaultClient", "VaultWire", "VaultModel", "CLinux", "VaultTesting", "vaultd",
+        "VaultCLI", "VaultClient", "VaultWire", "VaultModel", "VaultBytes", "CLinux", "VaultTesting", "vaultd",
         "vault-pam", "vault-tpm2", "vault-keyring", "vault-qr", "vault-rsa", "vault-agent",
       ],
       swiftSettings: strict),

@@ -1,3 +1,4 @@
+internal import VaultBytes
 internal import VaultWire
 
 /// The size so far of an answer whose parts are kept together. It is limited because a malicious server could send

@@ -1,4 +1,5 @@
-public import VaultWire
+public import VaultBytes
+internal import VaultWire
 
 /// Letters that look the same but have different bytes. A letter with an accent is either one character, or the letter
 /// followed by the accent (Unicode Standard Annex 15: NFC, NFD). A password typed on one system and pasted on another

@@ -1,5 +1,6 @@
 internal import CLinux
 internal import Glibc
+internal import VaultBytes
 internal import VaultWire
 
 // The part of a connection after the Varlink messages: raw bytes, and at the end one more message.

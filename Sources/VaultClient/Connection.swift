@@ -1,5 +1,6 @@
 internal import CLinux
 internal import Glibc
+public import VaultBytes
 public import VaultWire
 
 /// One connection to a daemon that was checked, used by one thread at a time.

@@ -1,3 +1,4 @@
+public import VaultBytes
 internal import VaultModel
 public import VaultWire
 

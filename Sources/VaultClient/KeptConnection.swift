@@ -1,3 +1,4 @@
+internal import VaultBytes
 import VaultWire
 
 /// Keeps one connection for calls that follow each other, and reconnects when necessary.

@@ -1,3 +1,4 @@
+internal import VaultBytes
 internal import VaultWire
 
 /// The rules that the prompts of one conversation must keep.

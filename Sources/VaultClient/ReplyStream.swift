@@ -1,3 +1,4 @@
+internal import VaultBytes
 import VaultWire
 
 /// The replies to one call made with `more` or `upgrade`, on a separate connection. Ending the stream closes that

@@ -1,3 +1,4 @@
+internal import VaultBytes
 import VaultWire
 
 /// One reply that is not an error, with the frame that holds its secrets.

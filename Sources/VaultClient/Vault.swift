@@ -1,3 +1,4 @@
+internal import VaultBytes
 public import VaultWire
 
 /// A vault, reached through its daemon.

@@ -1,3 +1,4 @@
+public import VaultBytes
 public import VaultWire
 
 /// The reply of `Code`: a one-time code that wipes itself, and the time for which it is valid.

@@ -1,3 +1,4 @@
+public import VaultBytes
 public import VaultWire
 
 /// A new token that wipes itself, and facts about it.

@@ -1,3 +1,4 @@
+public import VaultBytes
 public import VaultWire
 
 /// The reply of `Get`: a value that wipes itself, and its version.

@@ -1,3 +1,4 @@
+public import VaultBytes
 public import VaultWire
 
 extension Vault {

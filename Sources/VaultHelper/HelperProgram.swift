@@ -1,5 +1,6 @@
 internal import CLinux
 internal import Glibc
+public import VaultBytes
 internal import VaultProcess
 public import VaultWire
 

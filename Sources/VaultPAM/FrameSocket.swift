@@ -1,5 +1,6 @@
 internal import CLinux
 internal import Glibc
+internal import VaultBytes
 internal import VaultWire
 
 /// The connection to the daemon, read and written one frame at a time. Calls block. Everything that passes through is

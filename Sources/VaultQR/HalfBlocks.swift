@@ -1,3 +1,4 @@
+internal import VaultBytes
 internal import VaultWire
 
 /// A QR code as text: Unicode's half blocks show two rows of modules in each line of the terminal.

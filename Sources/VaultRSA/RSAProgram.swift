@@ -1,4 +1,5 @@
 internal import Glibc
+internal import VaultBytes
 internal import VaultCore
 public import VaultHelper
 internal import VaultModel

@@ -1,3 +1,5 @@
+public import VaultBytes
+
 /// The frame around a method call, as https://varlink.org/Service defines it.
 public struct Call: Hashable, Sendable {
   /// The full name of the method, which ``MethodName/init(_:_:)`` reads.

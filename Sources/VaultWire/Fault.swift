@@ -1,3 +1,5 @@
+public import VaultBytes
+
 // The parts of errors that are not generated.
 
 extension Fault {

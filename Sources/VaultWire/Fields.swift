@@ -1,3 +1,5 @@
+public import VaultBytes
+
 /// An error for a message whose parameters do not fit their definition.
 public struct ParameterError: Error, Hashable, Sendable {
   /// The member's name, or a path like `items[3].kind`.

@@ -1,3 +1,5 @@
+public import VaultBytes
+
 /// The values in messages: one Swift type for each type, parameter list and reply of the interfaces, generated from
 /// their definitions (``VaultInterface/description``) and named as there.
 ///

@@ -42,7 +42,7 @@ import Foundation
   }
 
   private static func types(_ definitions: [Definition]) -> String {
-    var source = Source()
+    var source = Source("public import VaultBytes")
     let types = definitions.flatMap(\.types)
     let secretive = Set(types.filter { $0.fields.contains(where: \.isSecret) }.map(\.name))
     source.block("extension Wire") { source in
@@ -64,14 +64,14 @@ import Foundation
   }
 
   private static func methods(_ definitions: [Definition]) -> String {
-    var source = Source()
+    var source = Source("public import VaultBytes")
     source.methodNames(definitions)
     source.handlers(definitions)
     return source.text
   }
 
   private static func faults(_ vault: Definition, _ service: Definition) -> String {
-    var source = Source()
+    var source = Source("internal import VaultBytes")
     source.errors(
       of: vault, as: "Fault", "A call failed: one case per error of \(vault.name).",
       others: [

@@ -3,8 +3,12 @@ struct Source {
   private(set) var text = ""
   private var depth = 0
 
-  init() {
+  /// - Parameter imports: the line that imports other modules, if there are any.
+  init(_ imports: String = "") {
     line("// Generated from the .varlink files: change those instead.")
+    line()
+    if imports.isEmpty { return }
+    line(imports)
     line()
   }
 

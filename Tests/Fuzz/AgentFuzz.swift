@@ -1,4 +1,6 @@
-@testable import VaultSigning
+import VaultSigning
+
+@testable import VaultSSH
 
 #if !SWIFT_PACKAGE
   @c(LLVMFuzzerTestOneInput)

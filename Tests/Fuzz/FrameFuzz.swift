@@ -1,3 +1,4 @@
+import VaultBytes
 import VaultWire
 
 /// Parses any bytes as frames: the parser must return an error, or a frame on which all accessors succeed.

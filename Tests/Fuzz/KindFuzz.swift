@@ -1,4 +1,5 @@
 import Glibc
+import VaultBytes
 import VaultModel
 
 #if !SWIFT_PACKAGE

@@ -1,4 +1,4 @@
-@testable import VaultSigning
+@testable import VaultSSH
 
 #if !SWIFT_PACKAGE
   @c(LLVMFuzzerTestOneInput)

@@ -1,4 +1,5 @@
 import Glibc
+import VaultBytes
 
 @testable import VaultTPM2
 @testable import VaultWire

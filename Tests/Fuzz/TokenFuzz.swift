@@ -1,3 +1,4 @@
+import VaultBytes
 import VaultCore
 import VaultModel
 
@@ -32,41 +33,35 @@ func exerciseToken(_ bytes: RawSpan) -> String? {
 }
 
 private func checkObject(_ bytes: RawSpan) -> Bool {
-  guard let object = try? JSONObject(parsing: bytes) else { return false }
-  guard let again = try? JSONObject(parsing: unsafe object.text.span.bytes), again.text == object.text else {
+  guard let object = try? JSONObject.read(bytes) else { return false }
+  let text = object.spelled
+  guard let again = try? JSONObject.read(unsafe text.span.bytes), again.spelled == text else {
     fatalError("an object has two spellings")
   }
-  for member in object.members {
-    var name: [UInt8] = []
-    JSONString.append(object.name(member), to: &name)
-    precondition(name.dropFirst().dropLast().elementsEqual(object.text[member.name]))
-    if let text = object.string(member.value) {
-      var value: [UInt8] = []
-      JSONString.append(text, to: &value)
-      precondition(value.elementsEqual(object.text[member.value]))
-    }
-    if let elements = object.elements(member.value) {
-      let count = elements.reduce(0) { $0 + $1.count }
-      precondition(member.value.count == 2 + count + max(0, elements.count - 1))
-    }
-    _ = NumericDate.read(object.text[member.value])
+  for (one, other) in zip(object.members(of: object.root), again.members(of: again.root)) {
+    precondition(one.key.utf8.elementsEqual(other.key.utf8))
+    precondition(object.string(one.value)?.utf8.elementsEqual(again.string(other.value)!.utf8) != false)
+    precondition(object.elements(of: one.value).count == again.elements(of: other.value).count)
+    precondition(object.number(one.value) == again.number(other.value))
+    if let number = object.number(one.value) { _ = NumericDate.read(number) }
   }
   checkClaims(object)
   return true
 }
 
 /// Checks that allowed claims are signed unchanged.
-private func checkClaims(_ object: JSONObject) {
+private func checkClaims(_ object: borrowing JSONObject) {
   guard let terms = try? TokenTerms(attributes: ["claims": "a b c", "sub": "**", "iss": "v"]) else {
     fatalError("good terms")
   }
-  let request = TokenRequest(subject: "s", claims: object.text)
+  let request = TokenRequest(subject: "s", claims: object.spelled)
   do throws(TokenProblem) {
     let claims = try TokenClaims(terms, request, now: 1_800_000_000, identifier: "j")
-    guard let payload = try? JSONObject(parsing: unsafe claims.payload.span.bytes) else {
+    guard let payload = try? JSONObject.read(unsafe claims.payload.span.bytes) else {
       fatalError("claims that are no JSON")
     }
-    precondition(payload.text == claims.payload && payload.members.count == object.members.count + 6)
+    precondition(payload.spelled == claims.payload)
+    precondition(payload.memberCount(of: payload.root) == object.memberCount(of: object.root) + 6)
   } catch { precondition(error.part == .claims && Printable.isPlain(error.reason)) }
 }
 
@@ -109,10 +104,10 @@ private func check(_ token: borrowing JSONWebToken, _ algorithm: JSONWebToken.Al
       precondition(verified.expiresAt > 1_799_999_940 && verified.issuedAt <= 1_800_000_060)
       precondition(verified.expiresAt - verified.issuedAt <= terms.longestLife && !verified.identifier.isEmpty)
       let claims = Array(verified.claims.utf8)
-      guard let object = try? JSONObject(parsing: unsafe claims.span.bytes) else {
+      guard let object = try? JSONObject.read(unsafe claims.span.bytes) else {
         fatalError("claims that are no JSON")
       }
-      precondition(object.text == claims)
+      precondition(object.spelled == claims)
     } catch { precondition(error.code != .revoked && Printable.isPlain(error.reason)) }
     // A token that the key does not confirm must never be accepted.
     let forged = try? token.verify(

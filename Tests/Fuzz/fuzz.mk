@@ -29,34 +29,36 @@ $(FUZZ_WIRE) &: $(FUZZ)/WireGenerator $(FUZZ_VARLINK)
 
 # What a module is made of, and what it imports.
 fuzz-module = $(FUZZ)/$1.o: Tests/Fuzz/fuzz.mk $(shell find Sources/$1 -name '*.swift') $(patsubst %,$(FUZZ)/%.o,$2)
-$(call fuzz-module,VaultModel)
-$(call fuzz-module,VaultCore,VaultModel)
-$(call fuzz-module,VaultSigning,VaultCore VaultModel)
-$(call fuzz-module,VaultWire,VaultModel) $(FUZZ_WIRE)
-$(call fuzz-module,VaultStore,VaultCore VaultModel)
+$(call fuzz-module,VaultBytes)
+$(call fuzz-module,VaultModel,VaultBytes)
+$(call fuzz-module,VaultCore,VaultModel VaultBytes)
+$(call fuzz-module,VaultSigning,VaultCore VaultModel VaultBytes)
+$(call fuzz-module,VaultSSH,VaultSigning VaultCore VaultModel VaultBytes)
+$(call fuzz-module,VaultWire,VaultModel VaultBytes) $(FUZZ_WIRE)
+$(call fuzz-module,VaultStore,VaultCore VaultModel VaultBytes)
 $(call fuzz-module,VaultProcess)
-$(call fuzz-module,VaultHelper,VaultProcess VaultWire)
-$(call fuzz-module,VaultTPM2,VaultHelper VaultWire)
+$(call fuzz-module,VaultHelper,VaultProcess VaultWire VaultModel VaultBytes)
+$(call fuzz-module,VaultTPM2,VaultHelper VaultWire VaultModel VaultBytes)
 # What reads the daemon's small files: the whole of it needs packages.
 FUZZ_SERVICE := Audit/AuditSettings Files/OwnFile Files/SystemError Files/TextFile \
   Vault/LockPolicy Vault/VaultSettings \
   WaysIn/Backoff WaysIn/BackoffFile WaysIn/BootKey WaysIn/KeyFile
 $(FUZZ)/VaultService.o: Tests/Fuzz/fuzz.mk $(patsubst %,Sources/VaultService/%.swift,$(FUZZ_SERVICE)) \
-  $(patsubst %,$(FUZZ)/%.o,VaultCore VaultModel)
+  $(patsubst %,$(FUZZ)/%.o,VaultCore VaultModel VaultBytes)
 # What reads the client's files and other programs' words, without the argument parser.
 FUZZ_CLI := Items/Fetching/FetchedItems Items/Fetching/ItemReference Inject/Escape Inject/ShellWord Inject/Template \
   Inject/TemplateParser Inject/YAMLScalar Helpers/GitAttributes Helpers/GitPlace Helpers/NameSegment \
   Helpers/URLSpelling \
   Run/EnvironmentFile Run/VariableName Run/Variables
 $(FUZZ)/VaultCLI.o: Tests/Fuzz/fuzz.mk $(patsubst %,Sources/VaultCLI/%.swift,$(FUZZ_CLI)) \
-  $(patsubst %,$(FUZZ)/%.o,VaultWire VaultModel)
+  $(patsubst %,$(FUZZ)/%.o,VaultWire VaultModel VaultBytes)
 $(FUZZ)/Logging.o: Tests/Fuzz/Logging.swift Tests/Fuzz/fuzz.mk
 $(FUZZ)/VaultDaemon.o: Tests/Fuzz/fuzz.mk Sources/VaultDaemon/Main/Configuration.swift \
-  $(patsubst %,$(FUZZ)/%.o,Logging VaultService VaultCore VaultWire VaultModel)
+  $(patsubst %,$(FUZZ)/%.o,Logging VaultService VaultCore VaultWire VaultModel VaultBytes)
 
 # To call the tracer at each comparison takes the parsers of values and frames up to half of their time; their words are in
 # dictionaries instead.
-fuzz-coverage = $(if $(filter VaultModel KindFuzz VaultWire FrameFuzz,$1),-sanitize-coverage=edge$(fuzz-comma)indirect-calls$(fuzz-comma)inline-8bit-counters$(fuzz-comma)pc-table)
+fuzz-coverage = $(if $(filter VaultBytes VaultModel KindFuzz VaultWire FrameFuzz,$1),-sanitize-coverage=edge$(fuzz-comma)indirect-calls$(fuzz-comma)inline-8bit-counters$(fuzz-comma)pc-table)
 fuzz-comma := ,
 
 $(FUZZ)/%.o:
@@ -69,23 +71,23 @@ $(FUZZ)/%.o:
 # What a target is made of: its modules and what they are linked with. A target pays for each module at every input.
 fuzz-target = $(FUZZ)/$1: Tests/Fuzz/$1.swift $3 $(patsubst %,$(FUZZ)/%.o,$2)
 FUZZ_STORE := $(wildcard Tests/Fuzz/Store/*.swift)
-$(call fuzz-target,KindFuzz,VaultModel)
-$(call fuzz-target,PredicateFuzz,VaultModel)
-$(call fuzz-target,FrameFuzz,VaultWire VaultModel)
-$(call fuzz-target,HelperFuzz,VaultCLI VaultWire VaultModel)
-$(call fuzz-target,RecordFuzz,VaultCore VaultModel)
-$(call fuzz-target,AgentFuzz,VaultSigning VaultCore VaultModel)
-$(call fuzz-target,KnownHostsFuzz,VaultSigning VaultCore VaultModel)
-$(call fuzz-target,KeyFuzz,VaultSigning VaultCore VaultModel)
-$(call fuzz-target,BackupFuzz,VaultCore VaultModel)
-$(call fuzz-target,TokenFuzz,VaultSigning VaultCore VaultModel)
-$(call fuzz-target,SealedBlobFuzz,VaultTPM2 VaultHelper VaultProcess VaultWire VaultModel)
-$(call fuzz-target,ConfigurationFuzz,VaultDaemon Logging VaultService VaultCore VaultWire VaultModel)
-$(call fuzz-target,TemplateFuzz,VaultCLI VaultWire VaultModel)
-$(call fuzz-target,EnvironmentFileFuzz,VaultCLI VaultWire VaultModel)
-$(call fuzz-target,BackoffFuzz,VaultService VaultCore VaultModel)
-$(call fuzz-target,StoreFuzz,VaultStore VaultCore VaultModel,$(FUZZ_STORE))
-$(call fuzz-target,RestoreFuzz,VaultStore VaultCore VaultModel,$(FUZZ_STORE))
+$(call fuzz-target,KindFuzz,VaultModel VaultBytes)
+$(call fuzz-target,PredicateFuzz,VaultModel VaultBytes)
+$(call fuzz-target,FrameFuzz,VaultWire VaultModel VaultBytes)
+$(call fuzz-target,HelperFuzz,VaultCLI VaultWire VaultModel VaultBytes)
+$(call fuzz-target,RecordFuzz,VaultCore VaultModel VaultBytes)
+$(call fuzz-target,AgentFuzz,VaultSSH VaultSigning VaultCore VaultModel VaultBytes)
+$(call fuzz-target,KnownHostsFuzz,VaultSSH VaultSigning VaultCore VaultModel VaultBytes)
+$(call fuzz-target,KeyFuzz,VaultSigning VaultCore VaultModel VaultBytes)
+$(call fuzz-target,BackupFuzz,VaultCore VaultModel VaultBytes)
+$(call fuzz-target,TokenFuzz,VaultSigning VaultCore VaultModel VaultBytes)
+$(call fuzz-target,SealedBlobFuzz,VaultTPM2 VaultHelper VaultProcess VaultWire VaultModel VaultBytes)
+$(call fuzz-target,ConfigurationFuzz,VaultDaemon Logging VaultService VaultCore VaultWire VaultModel VaultBytes)
+$(call fuzz-target,TemplateFuzz,VaultCLI VaultWire VaultModel VaultBytes)
+$(call fuzz-target,EnvironmentFileFuzz,VaultCLI VaultWire VaultModel VaultBytes)
+$(call fuzz-target,BackoffFuzz,VaultService VaultCore VaultModel VaultBytes)
+$(call fuzz-target,StoreFuzz,VaultStore VaultCore VaultModel VaultBytes,$(FUZZ_STORE))
+$(call fuzz-target,RestoreFuzz,VaultStore VaultCore VaultModel VaultBytes,$(FUZZ_STORE))
 
 $(FUZZ)/%Fuzz:
 	@$(FUZZ_SWIFTC) $(call fuzz-coverage,$*Fuzz) -use-ld=lld -module-name $*Fuzz \

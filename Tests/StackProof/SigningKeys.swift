@@ -1,4 +1,5 @@
 import CSodium
+import VaultBytes
 import VaultCore
 import VaultModel
 import VaultSigning

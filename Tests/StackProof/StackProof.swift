@@ -1,5 +1,6 @@
 import CSodium
 import Glibc
+import VaultBytes
 import VaultCore
 import VaultSigning
 

@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import Testing
+import VaultBytes
 import VaultWire
 
 @testable import VaultClient

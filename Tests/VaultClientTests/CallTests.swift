@@ -1,5 +1,6 @@
 import Glibc
 import Testing
+import VaultBytes
 import VaultWire
 
 @testable import VaultClient

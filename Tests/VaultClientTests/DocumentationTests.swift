@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import VaultBytes
 import VaultClient
 import VaultTesting
 import VaultWire

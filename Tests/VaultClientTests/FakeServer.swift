@@ -2,6 +2,7 @@ import CLinux
 import Foundation
 import Glibc
 import Synchronization
+import VaultBytes
 import VaultTesting
 import VaultWire
 

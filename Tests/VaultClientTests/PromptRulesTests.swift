@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import VaultBytes
 import VaultWire
 
 @testable import VaultClient

@@ -1,4 +1,5 @@
 import Testing
+import VaultBytes
 import VaultWire
 
 /// Every error, with all its fields.

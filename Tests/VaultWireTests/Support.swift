@@ -1,3 +1,4 @@
+import VaultBytes
 import VaultWire
 
 /// Parses `text` as a frame.

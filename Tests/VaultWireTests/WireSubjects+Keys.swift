@@ -1,3 +1,4 @@
+import VaultBytes
 import VaultWire
 
 /// The types of the methods that use a key without reading it.

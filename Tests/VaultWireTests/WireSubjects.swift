@@ -1,4 +1,5 @@
 import Testing
+import VaultBytes
 import VaultWire
 
 /// A type of ``Wire`` with samples that together fill every field, and the way back from JSON.

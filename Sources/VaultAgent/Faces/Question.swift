@@ -1,3 +1,4 @@
+internal import VaultBytes
 internal import VaultWire
 
 /// A question for a person.

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import VaultBytes
 internal import VaultClient
 internal import VaultModel
 internal import VaultWire
@@ -131,7 +132,7 @@ final class Answers {
   }
 
   /// Adds the recovery code that the daemon made, if there is one.
-  func addRecoveryCode(to object: inout JSONObject) {
+  func addRecoveryCode(to object: inout JSONBuilder) {
     switch recoveryCode {
     case .some(let code): code.withBytes { object.add("recovery_code", secret: $0) }
     case .none: break

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import VaultBytes
 internal import VaultModel
 internal import VaultWire
 
@@ -133,6 +134,6 @@ enum FinalBreak {
     let rest = bytes.extracting(..<(text.count - count))
     // In other places, tabs and line breaks count as text.
     let line = Span<UInt8>(_bytes: rest)
-    return Content.isText(rest) && line.indices.allSatisfy { line[$0] >= 0x20 } ? count : 0
+    return rest.isText && line.indices.allSatisfy { line[$0] >= 0x20 } ? count : 0
   }
 }

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import VaultBytes
 internal import VaultWire
 
 /// The arguments of a command, as declared to the argument parser.

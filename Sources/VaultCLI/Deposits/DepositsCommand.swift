@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import VaultBytes
 internal import VaultClient
 internal import VaultModel
 internal import VaultWire

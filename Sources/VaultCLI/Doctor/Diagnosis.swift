@@ -1,3 +1,4 @@
+internal import VaultBytes
 internal import VaultModel
 internal import VaultWire
 
@@ -34,7 +35,7 @@ struct Diagnosis: Equatable {
     return "\(mark)  \(Printable.text(check)): \(Printable.text(text))" + (fix.map { "; \(Hint.text($0))" } ?? "")
   }
 
-  func add(to object: inout JSONObject) {
+  func add(to object: inout JSONBuilder) {
     object.add("check", check)
     object.add("level", level.rawValue)
     object.add("text", text)

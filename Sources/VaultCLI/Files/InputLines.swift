@@ -1,4 +1,5 @@
 internal import Glibc
+internal import VaultBytes
 internal import VaultWire
 
 /// Standard input as lines, each in memory that wipes itself.

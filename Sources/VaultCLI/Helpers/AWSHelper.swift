@@ -1,4 +1,5 @@
 internal import Glibc
+internal import VaultBytes
 internal import VaultClient
 internal import VaultModel
 internal import VaultWire
@@ -44,7 +45,7 @@ enum AWSHelper: CredentialHelper {
   }
 
   /// Adds the credentials from a JSON value: an object of credentials, or an object around one.
-  private static func add(_ entry: borrowing HelperItems.Entry, to result: inout JSONObject) throws(Failure) {
+  private static func add(_ entry: borrowing HelperItems.Entry, to result: inout JSONBuilder) throws(Failure) {
     let unusable = Failure(
       .invalid,
       "\(Printable.quoted(entry.item.name)) has no attribute \(accessKey), and is not the JSON of AWS credentials",

@@ -1,3 +1,4 @@
+internal import VaultBytes
 internal import VaultClient
 internal import VaultModel
 internal import VaultWire
@@ -111,8 +112,8 @@ enum CargoHelper: CredentialHelper {
     }
   }
 
-  private static func line<E: Error>(_ members: (inout JSONObject) throws(E) -> Void) throws(E) -> SecretBuffer {
-    var object = JSONObject()
+  private static func line<E: Error>(_ members: (inout JSONBuilder) throws(E) -> Void) throws(E) -> SecretBuffer {
+    var object = JSONBuilder()
     try members(&object)
     var line = object.take()
     line.append(0x0A)

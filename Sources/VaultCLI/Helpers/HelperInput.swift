@@ -1,4 +1,5 @@
 internal import Glibc
+internal import VaultBytes
 internal import VaultModel
 internal import VaultWire
 
@@ -74,7 +75,7 @@ extension Frame {
   }
 }
 
-extension JSONObject {
+extension JSONBuilder {
   /// Adds the value of an item, which must be text.
   mutating func add(_ key: String, _ value: borrowing SecretBuffer, of item: String) throws(Failure) {
     try value.withBytes { bytes throws(Failure) in try CarriedForm.text.check(bytes, of: item) }

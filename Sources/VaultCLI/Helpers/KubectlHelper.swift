@@ -1,3 +1,4 @@
+internal import VaultBytes
 internal import VaultClient
 internal import VaultModel
 internal import VaultWire
@@ -65,10 +66,10 @@ enum KubectlHelper: CredentialHelper {
   }
 
   private static func add(
-    certificateAndKey entry: borrowing HelperItems.Entry, to object: inout JSONObject
+    certificateAndKey entry: borrowing HelperItems.Entry, to object: inout JSONBuilder
   ) throws(Failure) {
-    let certificate = PEMText.blocks(of: "CERTIFICATE", in: entry.value.bytes)
-    let key = PEMText.blocks(of: "PRIVATE KEY", in: entry.value.bytes)
+    let certificate = PEM.blocks(of: "CERTIFICATE", in: entry.value.bytes)
+    let key = PEM.blocks(of: "PRIVATE KEY", in: entry.value.bytes)
     guard certificate.count > 0, key.count > 0 else {
       throw Failure(
         .invalid, "\(Printable.quoted(entry.item.name)) has no certificate with its key", "store both in one value")
@@ -78,44 +79,20 @@ enum KubectlHelper: CredentialHelper {
   }
 }
 
-/// The blocks of a PEM text (RFC 7468) that the item's kind has already checked.
-enum PEMText {
-  /// Returns the blocks whose label ends with `label`, such as `EC PRIVATE KEY` for `PRIVATE KEY`: all of their lines,
-  /// each with a newline.
-  static func blocks(of label: StaticString, in text: borrowing SecretBuffer) -> SecretBuffer {
+extension PEM {
+  /// The blocks whose label ends with `label`, such as `EC PRIVATE KEY` for `PRIVATE KEY`, as they stand in the text,
+  /// each with a newline at its end; nothing if the text is no PEM.
+  fileprivate static func blocks(of label: StaticString, in text: borrowing SecretBuffer) -> SecretBuffer {
     text.withBytes { text in
       var found = SecretBuffer(capacity: text.byteCount + 1)
-      let bytes = Span<UInt8>(_bytes: text)
-      var (start, isInside) = (0, false)
-      while start < bytes.count {
-        let end = (start..<bytes.count).first { bytes[$0] == 0x0A } ?? bytes.count
-        let line = bytes.extracting(start..<end)
-        if line.isBoundary("-----BEGIN ", label) { isInside = true }
-        if isInside {
-          found.append(text.extracting(start..<end))
-          found.append(0x0A)
-        }
-        if line.isBoundary("-----END ", label) { isInside = false }
-        start = end + 1
+      var offset = 0
+      while let block = try? PEM.block(in: text, from: offset) {
+        offset = block.end
+        guard text.hasBytes(label, at: block.label.upperBound - label.utf8CodeUnitCount) else { continue }
+        found.append(text.extracting(block.start..<block.end))
+        if text.byte(block.end - 1) != 0x0A { found.append(0x0A) }
       }
       return found
     }
-  }
-}
-
-extension Span<UInt8> {
-  /// Returns true for a line that begins with `beginning` and ends with the label and dashes, apart from white space
-  /// after them.
-  fileprivate func isBoundary(_ beginning: StaticString, _ label: StaticString) -> Bool {
-    var end = count
-    while end > 0, self[end - 1] == 0x20 || self[end - 1] == 0x09 || self[end - 1] == 0x0D { end -= 1 }
-    let label = "\(label)-----"
-    return end >= beginning.utf8CodeUnitCount + label.utf8.count && has("\(beginning)", at: 0)
-      && has(label, at: end - label.utf8.count)
-  }
-
-  private func has(_ text: String, at offset: Int) -> Bool {
-    let text = text.utf8.span
-    return text.indices.allSatisfy { self[offset + $0] == text[$0] }
   }
 }

@@ -1,3 +1,4 @@
+internal import VaultBytes
 internal import VaultModel
 
 /// Another program's name, such as a host or a user, as one part of an item's name.

@@ -1,3 +1,4 @@
+internal import VaultBytes
 internal import VaultModel
 internal import VaultWire
 
@@ -16,7 +17,7 @@ enum CarriedForm {
     switch self {
     case .line: OneLine.holds(bytes) ? nil : "holds a line break, a carriage return or a NUL"
     case .textLine: CarriedForm.line.obstacle(in: bytes) ?? CarriedForm.text.obstacle(in: bytes)
-    case .text: Content.isText(bytes) ? nil : "is no text"
+    case .text: bytes.isText ? nil : "is no text"
     }
   }
 

@@ -1,3 +1,4 @@
+internal import VaultBytes
 internal import VaultClient
 internal import VaultModel
 internal import VaultWire
@@ -43,7 +44,7 @@ enum TerraformHelper: CredentialHelper {
   private static func name(of host: String) -> String { "\(name)/\(NameSegment.encode(host))" }
 
   private static func get(_ spelling: URLSpelling, _ items: HelperItems) throws(Failure) {
-    var object = JSONObject()
+    var object = JSONBuilder()
     // An empty object means that there is no token.
     let names = spelling.all.map(name)
     if let value = try items.first(of: names, { name throws(Failure) in try items.value(name) }) {

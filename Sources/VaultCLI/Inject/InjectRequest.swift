@@ -1,4 +1,5 @@
 internal import Glibc
+internal import VaultBytes
 internal import VaultClient
 internal import VaultModel
 internal import VaultWire
@@ -79,7 +80,7 @@ struct InjectRequest {
       }
     }
     try rendering.bytes.withBytes { bytes throws(Failure) in
-      if Output.isTerminal, !Content.isText(bytes) {
+      if Output.isTerminal, !bytes.isText {
         throw Failure(
           .usage, "the result is not text, and a terminal acts on such bytes",
           "send it to a file with -o, or to a pipe")
@@ -104,7 +105,7 @@ extension Failure {
   }
 }
 
-extension JSONObject {
+extension JSONBuilder {
   /// Adds the member with the items that were inserted.
   mutating func add(versions: [ItemName: Int]) {
     add("items", versions.sorted(by: { $0.key < $1.key })) { item, version in

@@ -1,3 +1,4 @@
+internal import VaultBytes
 internal import VaultWire
 
 /// Any bytes as one word of sh(1).

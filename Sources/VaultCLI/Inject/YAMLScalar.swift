@@ -1,3 +1,4 @@
+internal import VaultBytes
 internal import VaultWire
 
 /// Text as a double-quoted scalar of YAML 1.2, the only style that can hold any character (section 5.7).

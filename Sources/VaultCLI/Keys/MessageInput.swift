@@ -1,4 +1,5 @@
 internal import Glibc
+internal import VaultBytes
 internal import VaultWire
 
 /// The message for a command that signs or checks it: a file, or all of standard input.

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import Glibc
+internal import VaultBytes
 internal import VaultClient
 internal import VaultModel
 internal import VaultWire
@@ -96,7 +97,7 @@ struct TokenIssueCommand: ParsableCommand {
   /// Returns the claims as a JSON object of texts; nil if there are none.
   private static func json(_ claims: [Attribute]) -> String? {
     if claims.isEmpty { return nil }
-    var object = JSONObject()
+    var object = JSONBuilder()
     for claim in claims { object.add(claim.key, claim.value) }
     return object.take().withBytes { bytes in
       // The bytes are lent for the call, and claims are no secret.

@@ -1,5 +1,6 @@
 internal import CLinux
 internal import Glibc
+internal import VaultBytes
 internal import VaultModel
 internal import VaultWire
 
@@ -133,7 +134,7 @@ enum Output {
 
   /// Refuses a value whose bytes a terminal would act on, if standard output is one.
   static func checkForTerminal(_ value: RawSpan, of item: String, _ advice: String) throws(Failure) {
-    guard isTerminal, !Content.isText(value) else { return }
+    guard isTerminal, !value.isText else { return }
     throw Failure(.usage, "\(Printable.quoted(item)) is not text, and a terminal acts on such bytes", advice)
   }
 
@@ -141,8 +142,8 @@ enum Output {
   static func line(_ text: String) throws(Failure) { try Output.text(text + "\n") }
 
   /// Writes a JSON object and a newline to standard output.
-  static func json(capacity: Int = 256, _ members: (inout JSONObject) throws(Failure) -> Void) throws(Failure) {
-    var object = JSONObject(capacity: capacity)
+  static func json(capacity: Int = 256, _ members: (inout JSONBuilder) throws(Failure) -> Void) throws(Failure) {
+    var object = JSONBuilder(capacity: capacity)
     try members(&object)
     try json(object.take())
   }

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import VaultBytes
 internal import VaultModel
 internal import VaultWire
 
@@ -31,7 +32,7 @@ struct EnvCommand: ParsableCommand {
     if globals.json { return try Output.json(EnvironmentScript.json(variables, fetched)) }
     let text = EnvironmentScript.text(variables, fetched, for: shell)
     try text.withBytes { bytes throws(Failure) in
-      if Output.isTerminal, !Content.isText(bytes) {
+      if Output.isTerminal, !bytes.isText {
         throw Failure(
           .usage, "a value is not text, and a terminal acts on such bytes",
           "have the shell evaluate it, or send it to a file")

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import VaultBytes
 internal import VaultModel
 internal import VaultWire
 
@@ -43,7 +44,7 @@ enum EnvironmentScript {
   static func json(
     _ variables: borrowing Variables, _ fetched: borrowing FetchedItems
   ) throws(Failure) -> SecretBuffer {
-    var object = JSONObject(capacity: 4096)
+    var object = JSONBuilder(capacity: 4096)
     for entry in variables.entries {
       try variables.withValue(of: entry, fetched) { value throws(Failure) in
         guard UTF8Text.isValid(value) else {

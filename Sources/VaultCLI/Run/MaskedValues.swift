@@ -1,3 +1,4 @@
+internal import VaultBytes
 internal import VaultWire
 
 /// The values that must not show in a program's output, with the failure function of Knuth, Morris and Pratt for

@@ -1,3 +1,4 @@
+internal import VaultBytes
 internal import VaultWire
 
 /// Removes values from a text that arrives in parts. Each run of bytes that belong to one or more values becomes one

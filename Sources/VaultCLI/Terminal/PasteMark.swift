@@ -1,3 +1,4 @@
+internal import VaultBytes
 internal import VaultWire
 
 /// The marks around a pasted text in a terminal's bracketed-paste mode (xterm, "Bracketed Paste Mode"). A terminal

@@ -1,3 +1,4 @@
+internal import VaultBytes
 internal import VaultWire
 
 /// A line while it is typed, byte by byte.

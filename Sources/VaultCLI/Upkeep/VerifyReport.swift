@@ -1,3 +1,4 @@
+internal import VaultBytes
 internal import VaultModel
 internal import VaultWire
 
@@ -64,7 +65,7 @@ struct VerifyReport {
     return nil
   }
 
-  func add(to object: inout JSONObject) {
+  func add(to object: inout JSONBuilder) {
     object.add("ok", isWhole)
     for (key, number) in [
       ("records", result.records), ("unharmed", result.unharmed), ("harmed", result.harmed),

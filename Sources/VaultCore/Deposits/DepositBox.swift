@@ -1,3 +1,4 @@
+internal import VaultBytes
 public import VaultModel
 
 /// A value for an item, sealed to a vault's public key elsewhere, to be handed in to that vault. Its form

@@ -1,3 +1,4 @@
+internal import VaultBytes
 internal import VaultModel
 
 /// The public key to which values for a vault are sealed, with the id of that vault.

@@ -1,3 +1,4 @@
+internal import VaultBytes
 public import VaultModel
 
 /// The proof that the daemon took a deposit for a certain class, and sealed the deposit to the vault's own key. A

@@ -1,3 +1,5 @@
+internal import VaultBytes
+
 /// A way into the vault that a person keeps on paper: 128 random bits with a checksum, in 30 symbols.
 ///
 /// The text is `XXXXX-XXXXX-XXXXX-XXXXX-XXXXX-XXXXX` in Crockford's base 32 (no I, L, O, U). When a person types the
@@ -29,7 +31,7 @@ public struct RecoveryCode: ~Copyable, Sendable {
       guard register.fits else { throw .malformed("recovery code checksum") }
       return SecureBytes(count: 16) { bits in
         for index in 0..<128 where symbols.byte(index / 5) >> (4 - UInt8(index % 5)) & 1 == 1 {
-          bits.setByte(index / 8, bits.byte(index / 8) | 0x80 >> UInt8(index % 8))
+          bits.set(bits.byte(index / 8) | 0x80 >> UInt8(index % 8), at: index / 8)
         }
       }
     }
@@ -45,9 +47,9 @@ public struct RecoveryCode: ~Copyable, Sendable {
         let checksum = register.completion
         for index in 0..<Self.symbolCount {
           let place = index + index / Self.groupCount
-          text.setByte(place, Self.alphabet[Int(Self.symbol(index, of: bits, checksum: checksum))])
+          text.set(Self.alphabet[Int(Self.symbol(index, of: bits, checksum: checksum))], at: place)
           if index % Self.groupCount == Self.groupCount - 1, index < Self.symbolCount - 1 {
-            text.setByte(place + 1, UInt8(ascii: "-"))
+            text.set(UInt8(ascii: "-"), at: place + 1)
           }
         }
       }
@@ -84,7 +86,7 @@ public struct RecoveryCode: ~Copyable, Sendable {
       case let character:
         guard let symbol = symbol(character) else { throw .malformed("recovery code has a sign that is no symbol") }
         guard count < symbolCount else { throw .malformed("recovery code is too long") }
-        symbols.setByte(count, symbol)
+        symbols.set(symbol, at: count)
         count += 1
       }
     }

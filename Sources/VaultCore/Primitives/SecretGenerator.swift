@@ -1,3 +1,4 @@
+internal import VaultBytes
 internal import VaultModel
 
 /// New secrets, drawn with libsodium's unbiased generator and held only in secure memory.
@@ -23,7 +24,7 @@ public enum SecretGenerator {
         missing = symbols ? 0b1111 : 0b0111
         for index in 0..<length {
           let place = Int(RandomBytes.uniform(below: UInt32(bound)))
-          password.setByte(index, characters[place])
+          password.set(characters[place], at: index)
           missing &= ~characterClass(place)
         }
       } while missing != 0
@@ -40,11 +41,11 @@ public enum SecretGenerator {
     let longest = SecureBytes(count: words * 10) { phrase in
       for index in 0..<words {
         if index > 0 {
-          phrase.setByte(count, UInt8(ascii: "-"))
+          phrase.set(UInt8(ascii: "-"), at: count)
           count += 1
         }
         for byte in WordList.word(Int(RandomBytes.uniform(below: UInt32(WordList.count)))) {
-          phrase.setByte(count, byte)
+          phrase.set(byte, at: count)
           count += 1
         }
       }

@@ -1,3 +1,4 @@
+internal import VaultBytes
 internal import VaultModel
 
 /// The encoding of attributes in records, numbers little-endian:

@@ -1,3 +1,4 @@
+internal import VaultBytes
 import VaultModel
 
 /// The beginning of a backup, in the clear: the vault that it belongs to, and all that opens it except a password

@@ -1,3 +1,4 @@
+internal import VaultBytes
 internal import VaultWire
 
 /// A small buffer for a client's bytes, wiped after they are taken.

@@ -1,5 +1,6 @@
 internal import Glibc
 internal import NIOCore
+internal import VaultBytes
 internal import VaultWire
 
 /// The daemon's helper programs: finds them, and asks each one question.

@@ -1,3 +1,5 @@
+internal import VaultBytes
+
 /// The beginning of a backup file (vault-backup(5)), which distinguishes it from other files and states the
 /// size of its header.
 ///

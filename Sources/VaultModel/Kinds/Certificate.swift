@@ -1,3 +1,5 @@
+internal import VaultBytes
+
 /// X.509 certificates (RFC 5280), parsed just enough to recognize one, its end of validity, and its public key.
 package enum Certificate {
   /// Checks a PEM text of one certificate or a chain, the leaf first.
@@ -9,12 +11,12 @@ package enum Certificate {
   }
 
   private static func expiry(ofBlocks text: RawSpan) throws(ValueError) -> Int64? {
-    guard let first = try PEM.block(in: text, from: 0) else {
+    guard let first = try PEMBlock.next(in: text, from: 0) else {
       throw ValueError(reason: "there is no PEM block ('-----BEGIN CERTIFICATE-----')")
     }
     let expires = try expiry(of: first, in: text)
     var position = first.end
-    while let block = try PEM.block(in: text, from: position) {
+    while let block = try PEMBlock.next(in: text, from: position) {
       _ = try expiry(of: block, in: text)
       position = block.end
     }
@@ -29,7 +31,7 @@ package enum Certificate {
       }
       throw ValueError(reason: "a PEM block is not a certificate")
     }
-    let bytes = try PEM.decode(block, in: text)
+    let bytes = try block.decoded(in: text)
     return try bytes.withBytes { (der) throws(ValueError) in try expiry(ofDER: der) }
   }
 

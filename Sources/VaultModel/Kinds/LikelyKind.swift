@@ -1,3 +1,5 @@
+internal import VaultBytes
+
 /// The likely kind of a value, judged by its beginning, if the caller named no kind and the value would be
 /// stored as a password.
 public struct LikelyKind: Sendable {

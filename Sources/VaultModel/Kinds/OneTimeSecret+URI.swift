@@ -1,3 +1,5 @@
+internal import VaultBytes
+
 // The reading of the URI. Parameters with unknown names are ignored, as in other programs. A name that is nearly a
 // known one is refused instead, because without it the codes would differ from the intended ones.
 extension OneTimeSecret {
@@ -37,11 +39,11 @@ extension OneTimeSecret {
       let end = text.lastIndex { $0 != " " }
       return end.map { String(text[...$0]) }
     }
-    let text = Escape.text(value, label)
+    let text = PercentEscape.text(value, label)
     let colon = text.firstIndex(of: ":")
     let prefix = colon.flatMap { trimmed(text[..<$0]) }
     let account = trimmed(colon.map { text[text.index(after: $0)...] } ?? text[...])
-    return (trimmed(Escape.text(value, issuer)[...]) ?? prefix, account)
+    return (trimmed(PercentEscape.text(value, issuer)[...]) ?? prefix, account)
   }
 
   private mutating func readParameters(
@@ -80,7 +82,7 @@ extension OneTimeSecret {
     }
     // Longer names are near to no known name, and are ignored.
     guard equals - start <= 32 else { return nil }
-    let name = Escape.text(uri, start..<equals)
+    let name = PercentEscape.text(uri, start..<equals)
     if let known = Parameter(rawValue: name) { return (known, equals + 1..<end) }
     if name.lowercased() == "issuer" { issuer = equals + 1..<end }
     if let near = Self.near(name) {

@@ -1,3 +1,5 @@
+internal import VaultBytes
+
 /// The secret behind one-time codes, by time (RFC 6238) or by a counter (RFC 4226), and the parameters of the codes.
 ///
 /// The value is an `otpauth://` URI, or base32 alone, possibly in groups. Base32 alone means the most common codes: six

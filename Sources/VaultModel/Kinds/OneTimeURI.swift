@@ -1,3 +1,5 @@
+internal import VaultBytes
+
 /// The text with which a phone's authenticator sets up an item's one-time codes: an `otpauth://` URI.
 public enum OneTimeURI {
   /// Writes the URI to `sink` byte by byte, so that the secret is never copied into a string.

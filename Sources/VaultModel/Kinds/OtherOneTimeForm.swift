@@ -1,3 +1,5 @@
+internal import VaultBytes
+
 /// A form in which other programs hand over secrets of one-time codes, but which is refused here with advice on
 /// what to give instead.
 enum OtherOneTimeForm {

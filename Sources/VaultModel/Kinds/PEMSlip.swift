@@ -1,3 +1,5 @@
+internal import VaultBytes
+
 /// The reason that a value has no readable PEM block although it is a key or a certificate in another form. People copy
 /// keys from editors, web pages and settings, and each of these leaves its own marks.
 package enum PEMSlip: CaseIterable {

@@ -1,3 +1,5 @@
+internal import VaultBytes
+
 /// The digits with which a device is paired.
 enum PairingCode {
   /// Checks a code: groups of digits such as `031-45-154` (HomeKit) or `3497-011-2332`, or 8, 11 or 21 digits without

@@ -1,3 +1,5 @@
+internal import VaultBytes
+
 /// Private keys in their textual forms. Only the form is checked here, not the key's arithmetic.
 enum PrivateKey {
   private static let openSSHLabel: StaticString = "OPENSSH PRIVATE KEY"
@@ -36,7 +38,7 @@ enum PrivateKey {
         throw ValueError(reason: "an OpenSSH key is not a TLS key; store it as ssh-key")
       }
       if parameterLabels.contains(where: { block.isLabelled($0, in: text) }) {
-        _ = try PEM.decode(block, in: text)
+        _ = try block.decoded(in: text)
       } else {
         let end = try Certificate.expiry(of: block, in: text)
         // The certificates after the first are those of its issuers.
@@ -51,7 +53,7 @@ enum PrivateKey {
   static func checkSSH(_ text: RawSpan) throws(ValueError) {
     try check(text) { (block) throws(ValueError) in
       if block.isLabelled(openSSHLabel, in: text) {
-        let bytes = try PEM.decode(block, in: text)
+        let bytes = try block.decoded(in: text)
         guard bytes.withBytes(isOpenSSH) else { throw ValueError(reason: "the OpenSSH key is damaged or cut off") }
         return true
       }
@@ -77,7 +79,7 @@ enum PrivateKey {
   ) throws(ValueError) {
     var position = 0
     var keys = 0
-    while let block = try PEM.block(in: text, from: position) {
+    while let block = try PEMBlock.next(in: text, from: position) {
       if try isKey(block) { keys += 1 }
       position = block.end
     }
@@ -98,7 +100,7 @@ enum PrivateKey {
   }
 
   private static func checkDER(_ block: PEMBlock, in text: RawSpan) throws(ValueError) {
-    let bytes = try PEM.decode(block, in: text)
+    let bytes = try block.decoded(in: text)
     // If there are headers, the body is encrypted and cannot be checked.
     guard block.hasHeaders || bytes.withBytes(isSequence) else {
       throw ValueError(reason: "the private key is damaged or cut off")

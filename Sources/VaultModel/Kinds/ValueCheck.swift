@@ -1,3 +1,5 @@
+internal import VaultBytes
+
 extension ItemKind {
   /// Checks that `value` is valid for this kind, and that `attributes` are within their limits and include those that
   /// the kind needs.

@@ -1,3 +1,5 @@
+internal import VaultBytes
+
 /// A network, as described by the attributes of a `wifi` item.
 struct WiFiNetwork {
   /// The network's protection. `WPA` also means WPA2; `WPA3` and `SAE` mean the same.

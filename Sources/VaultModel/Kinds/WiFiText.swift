@@ -1,3 +1,5 @@
+internal import VaultBytes
+
 /// A network, parsed from the text of its QR code into the data of an item of kind `wifi`. Phones and routers show such
 /// codes; see ``WiFiURI`` for the form of the text.
 public struct WiFiText: Sendable {

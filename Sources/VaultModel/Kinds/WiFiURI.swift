@@ -1,3 +1,5 @@
+internal import VaultBytes
+
 /// The text that a phone reads from a QR code to join a network: `WIFI:T:WPA;S:name;P:passphrase;;`.
 ///
 /// The source is the ZXing project's "Barcode Contents" (https://github.com/zxing/zxing/wiki/Barcode-Contents), which

@@ -1,3 +1,5 @@
+internal import VaultBytes
+
 /// The Electronic Frontier Foundation's large word list for passphrases made with dice: 7776 = 6⁵ words, so that five
 /// dice choose one, and a word drawn uniformly carries 12.9 bits.
 ///

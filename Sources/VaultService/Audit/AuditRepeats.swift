@@ -1,3 +1,4 @@
+internal import VaultBytes
 internal import VaultModel
 
 /// The repeated events of one subject: gets, searches and refusals that are equal except for their times. The first one

@@ -1,3 +1,4 @@
+internal import VaultBytes
 internal import VaultCore
 package import VaultModel
 internal import VaultStore

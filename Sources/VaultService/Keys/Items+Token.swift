@@ -1,3 +1,4 @@
+internal import VaultBytes
 package import VaultCore
 package import VaultModel
 internal import VaultSigning

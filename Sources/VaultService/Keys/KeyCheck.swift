@@ -1,3 +1,4 @@
+internal import VaultBytes
 internal import VaultCore
 internal import VaultModel
 internal import VaultSigning
@@ -58,7 +59,7 @@ enum KeyCheck {
 
   /// True for a text that contains a PEM block, even a damaged one, at the beginning of a line.
   static func isPEM(_ value: RawSpan) -> Bool {
-    do throws(ValueError) { return try PEM.block(in: value, from: 0) != nil } catch { return true }
+    do throws(PEMFault) { return try PEM.block(in: value, from: 0) != nil } catch { return true }
   }
 
   /// Checks a key of plain bytes.

@@ -1,3 +1,4 @@
+internal import VaultBytes
 internal import VaultModel
 
 /// A form in which programs pass on keys. A value in such a form is not a key of plain bytes: most of its bytes are the

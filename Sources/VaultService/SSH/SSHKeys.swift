@@ -1,6 +1,6 @@
 internal import VaultCore
 package import VaultModel
-package import VaultSigning
+internal import VaultSigning
 internal import VaultStore
 
 /// The items that are SSH keys, as an ssh-agent lists them. The list is read from the store once, and kept until the
@@ -16,7 +16,7 @@ package final class SSHKeys: SecretHolder {
 
   private let items: Items
   private var known: [Key]?
-  /// The agent protocol's answer that lists all keys.
+  /// A door's answer with all keys.
   private var answer: [UInt8]?
 
   package init(_ items: Items) {
@@ -53,14 +53,13 @@ package final class SSHKeys: SecretHolder {
     return Listing(keys: keys, isWhole: isWhole, isAll: false)
   }
 
-  /// The answer of the agent that lists these keys, followed by others. The answer with all keys and no others is made
-  /// once, and kept until they change.
-  package func answer(_ listing: Listing, and others: [AgentReply.Identity]) -> [UInt8] {
-    if listing.isAll, others.isEmpty, let answer { return answer }
-    let identities = listing.keys.map { AgentReply.Identity(key: $0.blob, comment: $0.name.text) }
-    let bytes = AgentReply.identities(identities + others).encoded()
-    if listing.isAll, others.isEmpty { answer = bytes }
-    return bytes
+  /// The answer that `make` makes of these keys. An answer with all keys is made once, and kept until they change, so
+  /// `make` must depend on nothing else.
+  package func answer(_ listing: Listing, _ make: ([Key]) -> [UInt8]) -> [UInt8] {
+    if listing.isAll, let answer { return answer }
+    let made = make(listing.keys)
+    if listing.isAll { answer = made }
+    return made
   }
 
   private func read(_ keychain: Keychain) throws(Refusal) -> [Key] {

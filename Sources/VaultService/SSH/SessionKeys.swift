@@ -2,21 +2,22 @@ internal import VaultCore
 internal import VaultModel
 package import VaultSigning
 
-/// A key that `ssh-add` has handed over, kept for as long as the vault stays unlocked.
-package final class SessionKey {
+/// A key that `ssh-add` has handed over, kept for as long as the vault stays unlocked, with the constraints that the
+/// door puts on its use.
+package final class SessionKey<Constraints> {
   /// The public half in SSH's form.
   package let blob: [UInt8]
   private let publicKey: PublicKey
   package let comment: String
   /// The fingerprint, as `ssh-add -l` shows it.
   package var fingerprint: String { publicKey.fingerprint }
-  package let constraints: KeyConstraints
+  package let constraints: Constraints
   /// The time at which the key is removed, in `CLOCK_BOOTTIME` nanoseconds; nil for never.
   fileprivate let end: Int64?
   /// The private key in OpenSSH's form.
   private let key: SecureBytes
 
-  fileprivate init(_ key: borrowing PrivateKey, _ comment: String, _ constraints: KeyConstraints, end: Int64?) {
+  fileprivate init(_ key: borrowing PrivateKey, _ comment: String, _ constraints: Constraints, end: Int64?) {
     publicKey = key.publicKey
     (blob, self.comment, self.constraints, self.end) = (publicKey.sshBlob, comment, constraints, end)
     // A PrivateKey would occupy a part of libgcrypt's small memory pool for its whole life.
@@ -58,13 +59,13 @@ package enum SSHSigned {
 }
 
 /// The keys that clients of the ssh-agent have added, kept in memory only and until a lock.
-package final class SessionKeys: SecretHolder {
+package final class SessionKeys<Constraints>: SecretHolder {
   /// The most keys that are kept.
-  package static let most = 64
+  package static var most: Int { 64 }
 
   private let vault: Vault
   private let timer: Timer
-  private var keys: [SessionKey] = []
+  private var keys: [SessionKey<Constraints>] = []
   private var ending: Timer.Cancel?
   /// Runs when keys were removed, except at a lock, which is announced to everybody.
   package var someAreGone: () -> Void = {}
@@ -75,19 +76,20 @@ package final class SessionKeys: SecretHolder {
   }
 
   /// The present keys, in the order in which they were added.
-  package var all: [SessionKey] {
+  package var all: [SessionKey<Constraints>] {
     drop()
     return keys
   }
 
   /// Adds a key, and replaces the same key.
   ///
+  /// - Parameter lifetime: the seconds after which the key is removed; nil for never.
   /// - Throws: the refusal, also while the vault is locked, because a lock has removed all other keys.
   package func add(
-    _ key: borrowing PrivateKey, comment: String, _ constraints: KeyConstraints
+    _ key: borrowing PrivateKey, comment: String, _ constraints: Constraints, lifetime: UInt32?
   ) throws(Refusal) {
     guard vault.state.kind == .unlocked else { throw vault.locked }
-    let end = constraints.lifetime.map { vault.clock.boot() + Int64($0) * 1_000_000_000 }
+    let end = lifetime.map { vault.clock.boot() + Int64($0) * 1_000_000_000 }
     let added = SessionKey(key, comment, constraints, end: end)
     remove(added.blob)
     guard keys.count < Self.most else { throw .busy("the agent has as many keys as it can hold") }
@@ -101,7 +103,7 @@ package final class SessionKeys: SecretHolder {
   }
 
   /// Removes the chosen keys; false if there is none.
-  @discardableResult package func removeAll(where isChosen: (SessionKey) -> Bool = { _ in true }) -> Bool {
+  @discardableResult package func removeAll(where isChosen: (SessionKey<Constraints>) -> Bool = { _ in true }) -> Bool {
     let count = keys.count
     keys.removeAll(where: isChosen)
     guard keys.count < count else { return false }

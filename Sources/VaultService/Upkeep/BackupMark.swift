@@ -1,3 +1,4 @@
+internal import VaultBytes
 internal import VaultModel
 
 /// The file `last-backup` beside the store, mode 0600, which keeps the time of the last backup over a restart of the

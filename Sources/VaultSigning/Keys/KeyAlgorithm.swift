@@ -1,3 +1,4 @@
+internal import VaultBytes
 internal import VaultModel
 
 /// The algorithm of a key in PKCS #8 and X.509: AlgorithmIdentifier (RFC 5280 section 4.1.1.2) for Ed25519 (RFC 8410),

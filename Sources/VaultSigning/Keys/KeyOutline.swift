@@ -29,16 +29,12 @@ public struct KeyOutline: Hashable, Sendable {
   /// Runs in a frame of its own, so that all its traces lie below the frame that wipes them.
   @inline(never)
   private static func find(in text: RawSpan) -> KeyOutline? {
-    guard let (form, block) = try? PrivateKeyForm.find(in: text), let body = try? PEM.decode(block, in: text) else {
-      return nil
-    }
-    return body.withBytes { bytes in
-      guard let parts = try? form.parts(bytes) else { return nil }
-      switch parts.secret {
-      case .ed25519: return KeyOutline(.ed25519, bits: 0)
-      case .curve(let curve, _): return KeyOutline(curve.type, bits: 0)
-      case .rsa(let numbers):
-        return KeyOutline(.rsa, bits: 8 * numbers.modulus.count)
+    guard let (form, block) = try? PrivateKeyForm.find(in: text) else { return nil }
+    return try? block.withKey(in: text) { (bytes: RawSpan) throws(KeyError) in
+      switch try form.parts(bytes).secret {
+      case .ed25519: KeyOutline(.ed25519, bits: 0)
+      case .curve(let curve, _): KeyOutline(curve.type, bits: 0)
+      case .rsa(let numbers): KeyOutline(.rsa, bits: 8 * numbers.modulus.count)
       }
     }
   }

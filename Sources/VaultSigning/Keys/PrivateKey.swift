@@ -1,3 +1,4 @@
+internal import VaultBytes
 internal import VaultCore
 public import VaultModel
 
@@ -74,15 +75,8 @@ public struct PrivateKey: ~Copyable, Sendable {
   @inline(never)
   private static func read(_ text: RawSpan, trusting publicKey: PublicKey?) throws(KeyError) -> PrivateKey {
     let (form, block) = try PrivateKeyForm.find(in: text)
-    var count = 0
-    let body: SecureBytes
-    do throws(ValueError) {
-      body = try SecureBytes(count: PEM.capacity(of: block)) { (room: inout MutableRawSpan) throws(ValueError) in
-        count = try PEM.decode(block, in: text, into: &room)
-      }
-    } catch { throw .damaged(error.reason) }
-    return try body.withBytes { (bytes: RawSpan) throws(KeyError) in
-      try read(form, bytes.extracting(first: count), trusting: publicKey)
+    return try block.withKey(in: text) { (bytes: RawSpan) throws(KeyError) in
+      try read(form, bytes, trusting: publicKey)
     }
   }
 

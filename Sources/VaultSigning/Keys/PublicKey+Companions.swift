@@ -1,3 +1,4 @@
+internal import VaultBytes
 internal import VaultModel
 
 /// The parts beside a private key in a text: certificates, the public key, the parameters of the curve.
@@ -63,8 +64,8 @@ extension PublicKey {
   private static func reading(
     _ block: PEMBlock, _ text: RawSpan, _ body: (RawSpan) -> Bool
   ) throws(KeyError) -> Bool {
-    let bytes: ScratchBytes
-    do throws(ValueError) { bytes = try PEM.decode(block, in: text) } catch { throw .damaged(error.reason) }
+    let bytes: SecretBuffer
+    do throws(PEMFault) { bytes = try PEM.decode(block, in: text) } catch { throw .damaged(error.reason) }
     return bytes.withBytes(body)
   }
 }

@@ -1,4 +1,5 @@
 internal import CGcrypt
+internal import VaultBytes
 internal import VaultCore
 internal import VaultModel
 

@@ -2,5 +2,5 @@
 public struct SSHFormatError: Error, Hashable, Sendable {
   public let reason: String
 
-  init(_ reason: String) { self.reason = reason }
+  package init(_ reason: String) { self.reason = reason }
 }

@@ -1,35 +1,36 @@
+internal import VaultBytes
 internal import VaultModel
 
 /// A reader of SSH's data types (RFC 4251 section 5), front to back, never past the end.
 ///
 /// The reader holds only positions; the bytes are passed to each call, because a span cannot be stored.
-struct SSHReader {
-  private(set) var offset: Int
+package struct SSHReader {
+  package private(set) var offset: Int
   private let end: Int
 
   /// Begins at the start of `range`, which lies within the bytes that are passed to each call.
-  init(_ range: Range<Int>) {
+  package init(_ range: Range<Int>) {
     offset = range.lowerBound
     end = range.upperBound
   }
 
   /// Begins at the first byte of `input`.
-  init(_ input: RawSpan) { self.init(0..<input.byteCount) }
+  package init(_ input: RawSpan) { self.init(0..<input.byteCount) }
 
   /// True if everything was read.
-  var isAtEnd: Bool { offset == end }
+  package var isAtEnd: Bool { offset == end }
 
   /// The number of bytes left.
-  var remaining: Int { end - offset }
+  package var remaining: Int { end - offset }
 
-  mutating func byte(_ input: RawSpan) throws(SSHFormatError) -> UInt8 {
+  package mutating func byte(_ input: RawSpan) throws(SSHFormatError) -> UInt8 {
     guard remaining >= 1 else { throw Self.truncated }
     offset += 1
     return input.byte(offset - 1)
   }
 
   /// Reads a boolean. In RFC 4251 every byte but 0 means true, but programs write 1; any other byte is refused here.
-  mutating func boolean(_ input: RawSpan) throws(SSHFormatError) -> Bool {
+  package mutating func boolean(_ input: RawSpan) throws(SSHFormatError) -> Bool {
     switch try byte(input) {
     case 0: false
     case 1: true
@@ -37,7 +38,7 @@ struct SSHReader {
     }
   }
 
-  mutating func uint32(_ input: RawSpan) throws(SSHFormatError) -> UInt32 {
+  package mutating func uint32(_ input: RawSpan) throws(SSHFormatError) -> UInt32 {
     guard remaining >= 4 else { throw Self.truncated }
     var number: UInt32 = 0
     for place in offset..<offset + 4 { number = number << 8 | UInt32(input.byte(place)) }
@@ -46,7 +47,7 @@ struct SSHReader {
   }
 
   /// Skips a string and returns the place of its content.
-  mutating func string(_ input: RawSpan) throws(SSHFormatError) -> Range<Int> {
+  package mutating func string(_ input: RawSpan) throws(SSHFormatError) -> Range<Int> {
     let count = Int(try uint32(input))
     guard count <= remaining else { throw Self.truncated }
     offset += count
@@ -54,13 +55,13 @@ struct SSHReader {
   }
 
   /// Copies a string's content, which must not be secret.
-  mutating func array(_ input: RawSpan) throws(SSHFormatError) -> [UInt8] {
+  package mutating func array(_ input: RawSpan) throws(SSHFormatError) -> [UInt8] {
     let range = try string(input)
     return input.extracting(range).array
   }
 
   /// Reads a string that is UTF-8 text.
-  mutating func text(_ input: RawSpan) throws(SSHFormatError) -> String {
+  package mutating func text(_ input: RawSpan) throws(SSHFormatError) -> String {
     guard let text = String(validating: try array(input), as: UTF8.self) else {
       throw SSHFormatError("a text is not UTF-8")
     }
@@ -69,7 +70,7 @@ struct SSHReader {
 
   /// Skips a non-negative mpint in its shortest form, and returns the place of its digits: big-endian, without leading
   /// zeros, none for 0.
-  mutating func unsignedInteger(_ input: RawSpan) throws(SSHFormatError) -> Range<Int> {
+  package mutating func unsignedInteger(_ input: RawSpan) throws(SSHFormatError) -> Range<Int> {
     let range = try string(input)
     guard let first = range.first else { return range }
     let byte = input.byte(first)
@@ -82,15 +83,9 @@ struct SSHReader {
   }
 
   /// Throws unless everything was read.
-  func finish() throws(SSHFormatError) { guard isAtEnd else { throw SSHFormatError("something follows its end") } }
+  package func finish() throws(SSHFormatError) {
+    guard isAtEnd else { throw SSHFormatError("something follows its end") }
+  }
 
   private static var truncated: SSHFormatError { SSHFormatError("it is cut off") }
-}
-
-extension RawSpan {
-  /// The byte at `offset`; traps outside the span.
-  func byte(_ offset: Int) -> UInt8 {
-    // The offset is checked against the bounds, and every bit pattern is a UInt8.
-    unsafe unsafeLoad(fromByteOffset: offset, as: UInt8.self)
-  }
 }

@@ -1,3 +1,4 @@
+internal import VaultBytes
 public import VaultModel
 
 /// An ECDSA signature in both of its forms: r followed by s (RFC 7518 section 3.4), and the DER of Ecdsa-Sig-Value (RFC

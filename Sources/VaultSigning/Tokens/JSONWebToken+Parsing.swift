@@ -1,3 +1,4 @@
+internal import VaultBytes
 internal import VaultCore
 internal import VaultModel
 
@@ -51,13 +52,13 @@ extension JSONWebToken {
   private static func readHeader(_ text: [UInt8]) throws(TokenFault) -> (algorithm: String, keyID: String?) {
     let header: JSONObject
     // Bytes have no padding: all are initialized.
-    do { header = try JSONObject(parsing: unsafe text.span.bytes) } catch {
+    do { header = try JSONObject.read(unsafe text.span.bytes) } catch {
       throw .malformed("its header \(error.reason)")
     }
     for name in refusedParameters where header.value(name) != nil {
       throw .malformed("its header has '\(name)', which is not accepted here")
     }
-    guard let algorithm = header.value("alg").flatMap(header.string) else {
+    guard let algorithm = header.string(of: "alg", in: header.root) else {
       throw .malformed("its header does not say the algorithm")
     }
     if let type = header.value("typ") {

@@ -1,3 +1,4 @@
+internal import VaultBytes
 internal import VaultCore
 internal import VaultModel
 
@@ -45,7 +46,7 @@ extension JSONWebToken {
 
     let claims: JSONObject
     // Bytes have no padding: all are initialized.
-    do { claims = try JSONObject(parsing: unsafe payload.span.bytes) } catch {
+    do { claims = try JSONObject.read(unsafe payload.span.bytes) } catch {
       throw .claims("what the token claims \(error.reason)")
     }
     let (issued, expires) = try claims.checkTimes(terms, now: now, newest: max(now, newest), leeway: leeway)
@@ -56,9 +57,9 @@ extension JSONWebToken {
       throw .claims("the token has no identifier (jti), so it could not be revoked")
     }
     guard !isRevoked(identifier, subject, issued) else { throw TokenFault.revoked }
-    let names = claims.members.map { claims.name($0) }
+    let names = claims.members(of: claims.root).map(\.key)
     return VerifiedToken(
-      claims: String(decoding: claims.text, as: UTF8.self), subject: subject, identifier: identifier,
+      claims: String(decoding: claims.spelled, as: UTF8.self), subject: subject, identifier: identifier,
       expiresAt: expires, issuedAt: issued, keyID: keyID,
       unexpectedClaims: names.filter { name in
         !terms.allows(name) && !TokenTerms.registeredClaims.contains { $0.isSame(as: name) }
@@ -111,8 +112,8 @@ extension JSONObject {
       if terms.audiences.isEmpty { return }
       throw .claims("the token has no audience (aud), and the item has one")
     }
-    let elements = self.elements(value) ?? [value]
-    let audiences = elements.compactMap(string)
+    let elements = kind(value) == .array ? elements(of: value) : [value]
+    let audiences = elements.compactMap { string($0) }
     guard audiences.count == elements.count else {
       throw .claims("the token's audience (aud) is not a text or several")
     }
@@ -144,7 +145,9 @@ extension JSONObject {
   /// The claim `name`, which must be a time if it exists.
   fileprivate func time(_ name: StaticString) throws(TokenFault) -> Int64? {
     guard let value = value(name) else { return nil }
-    guard let time = NumericDate.read(text[value]) else { throw .claims("the token's claim '\(name)' is not a time") }
+    guard let time = number(value).flatMap({ NumericDate.read($0) }) else {
+      throw .claims("the token's claim '\(name)' is not a time")
+    }
     return time
   }
 }

@@ -1,4 +1,4 @@
-internal import Glibc
+internal import VaultBytes
 public import VaultCore
 internal import VaultModel
 
@@ -61,14 +61,7 @@ public struct JSONWebToken: ~Copyable, Sendable {
   public static func make(
     algorithm: Algorithm, keyID: String?, payload: [UInt8], sign: (RawSpan) throws(SigningError) -> [UInt8]
   ) throws(SigningError) -> SecureBytes {
-    var header: [UInt8] = []
-    header.reserveCapacity(48 + (keyID?.utf8.count ?? 0))
-    header.append(UInt8(ascii: "{"))
-    header.member(#""alg":"#, algorithm.rawValue)
-    header.member(#""typ":"#, "JWT")
-    if let keyID { header.member(#""kid":"#, keyID) }
-    header.append(UInt8(ascii: "}"))
-
+    let header = header(algorithm, keyID)
     let headerCount = Base64URL.encodedCount(header.count)
     var message = [UInt8](repeating: UInt8(ascii: "."), count: headerCount + 1 + Base64URL.encodedCount(payload.count))
     var span = message.mutableSpan
@@ -84,10 +77,18 @@ public struct JSONWebToken: ~Copyable, Sendable {
       token.storeBytes(of: UInt8(ascii: "."), toByteOffset: signed.byteCount, as: UInt8.self)
       Base64URL.encode(unsafe signature.span.bytes, into: &token, at: signed.byteCount + 1)
     }
-    unsafe signature.withUnsafeMutableBytes { bytes in
-      if let start = bytes.baseAddress { unsafe explicit_bzero(start, bytes.count) }
-    }
+    signature.wipe()
     Stack.wipeRegisters()
     return token
+  }
+
+  private static func header(_ algorithm: Algorithm, _ keyID: String?) -> [UInt8] {
+    var writer = JSONWriter()
+    writer.beginObject()
+    writer.field("alg", algorithm.rawValue)
+    writer.field("typ", "JWT")
+    writer.field("kid", keyID)
+    writer.endObject()
+    return writer.take().withBytes { $0.array }
   }
 }

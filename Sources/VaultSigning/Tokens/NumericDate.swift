@@ -1,14 +1,12 @@
 /// The times in tokens (RFC 7519 section 2, NumericDate): seconds since 1970 as a JSON number. A fraction, which the
 /// RFC allows, is rounded down to the past.
 enum NumericDate {
-  /// The whole seconds of a number; nil if `text` does not begin like a number, or if the seconds have
-  /// more than 15 digits.
+  /// The whole seconds of a number; nil if they have more than 15 digits.
   ///
-  /// - Parameter text: A value of well-formed JSON.
-  static func read(_ text: ArraySlice<UInt8>) -> Int64? {
-    guard let first = text.first, first == UInt8(ascii: "-") || (first &- UInt8(ascii: "0")) <= 9 else { return nil }
-    let isNegative = first == UInt8(ascii: "-")
-    let number = isNegative ? text.dropFirst() : text
+  /// - Parameter text: A number of well-formed JSON.
+  static func read(_ text: [UInt8]) -> Int64? {
+    let isNegative = text.first == UInt8(ascii: "-")
+    let number = text.dropFirst(isNegative ? 1 : 0)
     let mantissa = number.prefix { $0 | 0x20 != UInt8(ascii: "e") }
     let whole = mantissa.prefix { $0 != UInt8(ascii: ".") }
     let digits = whole + mantissa.dropFirst(whole.count + 1)

@@ -1,3 +1,4 @@
+internal import VaultBytes
 internal import VaultModel
 
 /// The text of a list: `{"revoked":[{"jti":"…","exp":…},{"sub":"…","before":…,"exp":…}]}`. `before` is the last second
@@ -15,20 +16,23 @@ extension RevocationList {
   public init(parsing text: RawSpan) throws(RevocationProblem) {
     guard text.byteCount <= Self.maximumBytes else { throw Self.tooLong }
     let object: JSONObject
-    do { object = try JSONObject(parsing: text, mostMembers: Self.mostMembers) } catch {
+    do throws(TokenTextFault) { object = try JSONObject.read(text, mostMembers: Self.mostMembers) } catch {
       throw RevocationProblem("the list of revoked tokens \(error.reason)")
     }
-    guard object.members.count == 1, let entries = object.value("revoked").flatMap(object.elements) else {
-      throw RevocationProblem("the list of revoked tokens must have one member, the array 'revoked'")
-    }
+    guard object.memberCount(of: object.root) == 1, let entries = object.value("revoked"),
+      object.kind(entries) == .array
+    else { throw RevocationProblem("the list of revoked tokens must have one member, the array 'revoked'") }
     var tokens: [Token] = []
     var subjects: [Subject] = []
-    for (index, place) in entries.enumerated() {
-      guard let entry = object.object(place) else { throw Self.entry(index, "is no object") }
+    for (index, entry) in object.elements(of: entries).enumerated() {
+      guard object.kind(entry) == .object else { throw Self.entry(index, "is no object") }
       // Lists of earlier programs, and lists that people write, have no ages.
-      let age = entry.whole("age")
-      let count = entry.members.count - (age == nil ? 0 : 1)
-      switch (entry.nonempty("jti"), entry.nonempty("sub"), entry.whole("before"), entry.whole("exp")) {
+      let age = object.whole("age", of: entry)
+      let count = object.memberCount(of: entry) - (age == nil ? 0 : 1)
+      switch (
+        object.nonempty("jti", of: entry), object.nonempty("sub", of: entry), object.whole("before", of: entry),
+        object.whole("exp", of: entry)
+      ) {
       case (let identifier?, nil, nil, let end?) where count == 2:
         tokens.append(Token(identifier: identifier, expiresAt: end, age: age))
       case (nil, let name?, let time?, let end?) where count == 3:
@@ -63,26 +67,40 @@ extension RevocationList {
   ///
   /// - Throws: ``RevocationProblem`` if the text would be longer than ``maximumBytes``.
   public func encoded() throws(RevocationProblem) -> [UInt8] {
-    var text = Array(#"{"revoked":["#.utf8)
-    for token in tokens {
-      text.beginEntry()
-      text.member(#""jti":"#, token.identifier)
-      text.member(#""exp":"#, token.expiresAt)
-      if let age = token.age { text.member(#""age":"#, age) }
-      text.append(UInt8(ascii: "}"))
+    var text = SecretBuffer()
+    text.append("{\"revoked\":[" as StaticString)
+    for (index, token) in tokens.enumerated() {
+      text = Self.line(index, text) {
+        $0.field("jti", token.identifier)
+        $0.field("exp", token.expiresAt)
+        $0.field("age", token.age)
+      }
     }
-    for subject in subjects {
-      text.beginEntry()
-      text.member(#""sub":"#, subject.name)
-      text.member(#""before":"#, subject.issuedUpTo)
-      text.member(#""exp":"#, subject.expiresAt)
-      if let age = subject.age { text.member(#""age":"#, age) }
-      text.append(UInt8(ascii: "}"))
+    for (index, subject) in subjects.enumerated() {
+      text = Self.line(tokens.count + index, text) {
+        $0.field("sub", subject.name)
+        $0.field("before", subject.issuedUpTo)
+        $0.field("exp", subject.expiresAt)
+        $0.field("age", subject.age)
+      }
     }
     if !isEmpty { text.append(UInt8(ascii: "\n")) }
-    text.append(contentsOf: "]}\n".utf8)
+    text.append("]}\n" as StaticString)
     guard text.count <= Self.maximumBytes else { throw Self.tooLong }
-    return text
+    return text.withBytes { $0.array }
+  }
+
+  /// Appends a line with the entry of that number, whose members `write` writes.
+  private static func line(
+    _ number: Int, _ text: consuming SecretBuffer, _ write: (inout JSONWriter) -> Void
+  ) -> SecretBuffer {
+    if number > 0 { text.append(UInt8(ascii: ",")) }
+    text.append(UInt8(ascii: "\n"))
+    var writer = JSONWriter(appendingTo: text)
+    writer.beginObject()
+    write(&writer)
+    writer.endObject()
+    return writer.take()
   }
 }
 
@@ -99,32 +117,25 @@ extension Array {
   }
 }
 
-extension [UInt8] {
-  fileprivate mutating func beginEntry() {
-    if last == UInt8(ascii: "}") { append(UInt8(ascii: ",")) }
-    append(contentsOf: "\n{".utf8)
-  }
-}
-
 extension JSONObject {
-  /// The member `name` if it is a text that is not empty.
-  fileprivate func nonempty(_ name: StaticString) -> String? {
-    guard let text = value(name).flatMap(string), !text.isEmpty else { return nil }
+  /// The member `name` of `entry` if it is a text that is not empty.
+  fileprivate borrowing func nonempty(_ name: StaticString, of entry: Node) -> String? {
+    guard let text = string(of: name, in: entry), !text.isEmpty else { return nil }
     return text
   }
 
-  /// The member `name` if it is a whole number of at most 15 digits, in that notation.
-  fileprivate func whole(_ name: StaticString) -> Int64? {
-    guard let place = value(name) else { return nil }
-    let isNegative = text[place.lowerBound] == UInt8(ascii: "-")
-    let digits = place.dropFirst(isNegative ? 1 : 0)
+  /// The member `name` of `entry` if it is a whole number of at most 15 digits, in that notation.
+  fileprivate borrowing func whole(_ name: StaticString, of entry: Node) -> Int64? {
+    guard let text = value(name, of: entry).flatMap({ number($0) }) else { return nil }
+    let isNegative = text.first == UInt8(ascii: "-")
+    let digits = text.dropFirst(isNegative ? 1 : 0)
     guard digits.count <= 15 else { return nil }
-    var number: Int64 = 0
-    for index in digits {
-      let digit = text[index] &- UInt8(ascii: "0")
+    var whole: Int64 = 0
+    for byte in digits {
+      let digit = byte &- UInt8(ascii: "0")
       guard digit <= 9 else { return nil }
-      number = number * 10 + Int64(digit)
+      whole = whole * 10 + Int64(digit)
     }
-    return isNegative ? -number : number
+    return isNegative ? -whole : whole
   }
 }

@@ -1,3 +1,4 @@
+internal import VaultBytes
 internal import VaultModel
 
 /// The claims of a token that is about to be made (RFC 7519 section 4), from an item's terms and a caller's request.
@@ -39,25 +40,24 @@ public struct TokenClaims: Hashable, Sendable {
     issuedAt = now
     expiresAt = Seconds.after(try Self.life(request.life, terms), now)
 
-    var text: [UInt8] = []
-    text.reserveCapacity(256 + (claims?.count ?? 0))
-    text.append(UInt8(ascii: "{"))
-    if let issuer = terms.issuer { text.member(#""iss":"#, issuer) }
-    if let subject { text.member(#""sub":"#, subject) }
-    if terms.audiences.count == 1 { text.member(#""aud":"#, terms.audiences[0]) }
-    if terms.audiences.count > 1 { text.member(#""aud":"#, terms.audiences) }
-    text.member(#""iat":"#, issuedAt)
-    text.member(#""nbf":"#, issuedAt)
-    text.member(#""exp":"#, expiresAt)
-    text.member(#""jti":"#, identifier)
-    // The opening brace is left out, because the other members come first.
-    if let claims, claims.count > 2 {
-      text.append(UInt8(ascii: ","))
-      text.append(contentsOf: claims[1...])
-    } else {
-      text.append(UInt8(ascii: "}"))
+    var writer = JSONWriter()
+    writer.beginObject()
+    writer.field("iss", terms.issuer)
+    writer.field("sub", subject)
+    if terms.audiences.count == 1 { writer.field("aud", terms.audiences[0]) }
+    if terms.audiences.count > 1 { writer.field("aud", terms.audiences) }
+    writer.field("iat", issuedAt)
+    writer.field("nbf", issuedAt)
+    writer.field("exp", expiresAt)
+    writer.field("jti", identifier)
+    if let claims {
+      for (name, value) in claims.members(of: claims.root) {
+        writer.key(name)
+        writer.value(value, of: claims)
+      }
     }
-    payload = text
+    writer.endObject()
+    payload = writer.take().withBytes { $0.array }
   }
 
   private static func subject(_ wish: String?, _ terms: TokenTerms) throws(TokenProblem) -> String? {
@@ -95,19 +95,18 @@ public struct TokenClaims: Hashable, Sendable {
     return wish
   }
 
-  /// The rewritten private claims, if all of them are allowed.
-  private static func privateClaims(_ text: [UInt8]?, _ terms: TokenTerms) throws(TokenProblem) -> [UInt8]? {
+  /// The private claims, if all of them are allowed.
+  private static func privateClaims(_ text: [UInt8]?, _ terms: TokenTerms) throws(TokenProblem) -> JSONObject? {
     guard let text else { return nil }
     guard text.count <= maximumClaimsBytes else {
       throw TokenProblem(.claims, "the claims have \(text.count) bytes, more than \(maximumClaimsBytes)")
     }
     let object: JSONObject
     // Bytes have no padding: all are initialized.
-    do { object = try JSONObject(parsing: unsafe text.span.bytes) } catch {
+    do throws(TokenTextFault) { object = try JSONObject.read(unsafe text.span.bytes) } catch {
       throw TokenProblem(.claims, "the text of the claims \(error.reason)")
     }
-    for member in object.members {
-      let name = object.name(member)
+    for (name, _) in object.members(of: object.root) {
       if TokenTerms.registeredClaims.contains(where: { $0.isSame(as: name) }) {
         throw TokenProblem(.claims, "the claim '\(name)' is set by the vault alone")
       }
@@ -115,7 +114,7 @@ public struct TokenClaims: Hashable, Sendable {
         throw TokenProblem(.claims, "the claim \(Printable.quoted(name)) is not in the item's attribute 'claims'")
       }
     }
-    return object.text
+    return object
   }
 
   private static func isIdentifierByte(_ byte: UInt8) -> Bool {
@@ -125,41 +124,5 @@ public struct TokenClaims: Hashable, Sendable {
       true
     default: false
     }
-  }
-}
-
-/// The writing of members into a JSON object whose opening brace is there already.
-extension [UInt8] {
-  mutating func member(_ name: StaticString, _ text: String) {
-    key(name)
-    JSONString.append(text, to: &self)
-  }
-
-  mutating func member(_ name: StaticString, base64url bytes: [UInt8]) {
-    key(name)
-    append(UInt8(ascii: "\""))
-    append(base64url: bytes)
-    append(UInt8(ascii: "\""))
-  }
-
-  mutating func member(_ name: StaticString, _ texts: [String]) {
-    key(name)
-    for (index, text) in texts.enumerated() {
-      append(index == 0 ? UInt8(ascii: "[") : UInt8(ascii: ","))
-      JSONString.append(text, to: &self)
-    }
-    append(UInt8(ascii: "]"))
-  }
-
-  mutating func member(_ name: StaticString, _ number: Int64) {
-    key(name)
-    append(contentsOf: String(number).utf8)
-  }
-
-  /// Writes a name, given with its quotes and colon, after a comma unless it is the first.
-  private mutating func key(_ name: StaticString) {
-    if last != UInt8(ascii: "{") { append(UInt8(ascii: ",")) }
-    // A literal's bytes live as long as the program.
-    unsafe append(contentsOf: UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount))
   }
 }

@@ -1,3 +1,4 @@
+internal import VaultBytes
 import VaultCore
 
 // The checks of a walk over the audit log beside those of the records: who began each chain, and where each chain

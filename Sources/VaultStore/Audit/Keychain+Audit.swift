@@ -1,3 +1,4 @@
+internal import VaultBytes
 public import VaultCore
 import VaultModel
 

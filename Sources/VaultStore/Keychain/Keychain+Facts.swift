@@ -1,3 +1,4 @@
+internal import VaultBytes
 import VaultCore
 import VaultModel
 

@@ -15,14 +15,6 @@ extension String {
   }
 }
 
-extension RawSpan {
-  /// The byte at `index`, which is checked against the bounds.
-  func byte(_ index: Int) -> UInt8 {
-    // Every bit pattern is a UInt8.
-    unsafe unsafeLoad(fromByteOffset: index, as: UInt8.self)
-  }
-}
-
 extension [UInt8] {
   /// Copies bytes that are not secret.
   init(copying bytes: RawSpan) {
@@ -34,12 +26,5 @@ extension [UInt8] {
     guard count == bytes.byteCount, count > 0 else { return count == bytes.byteCount }
     // Both sides have that many bytes, which is more than none, so both have an address.
     return unsafe bytes.withUnsafeBytes { unsafe memcmp(self, $0.baseAddress!, count) == 0 }
-  }
-
-  /// Lends the bytes.
-  func withSpan<R: ~Copyable, E: Error>(_ body: (RawSpan) throws(E) -> R) throws(E) -> R {
-    // Bytes have no padding, so all of them are initialized.
-    let bytes = unsafe span.bytes
-    return try body(bytes)
   }
 }

@@ -1,3 +1,4 @@
+internal import VaultBytes
 import VaultCore
 
 /// The header of the log beside the database, with the running checksum of the frames that follow the header

@@ -1,3 +1,4 @@
+internal import VaultBytes
 import VaultCore
 
 /// The position of a walk over the table of tags.

@@ -1,3 +1,4 @@
+public import VaultBytes
 public import VaultModel
 
 /// The reply of a keystore's program: one JSON object, ended by a NUL.

@@ -1,3 +1,4 @@
+public import VaultBytes
 internal import VaultModel
 
 /// A request of the daemon to a keystore's program: one JSON object, ended by a NUL.

@@ -1,3 +1,4 @@
+public import VaultBytes
 public import VaultModel
 
 /// The messages between `vaultd` and `vault-pam`, one object per frame. The daemon sends a ``Request``; the helper

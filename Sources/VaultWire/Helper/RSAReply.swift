@@ -1,3 +1,5 @@
+public import VaultBytes
+
 /// The reply of `vault-rsa`: one JSON object, ended by a NUL.
 public enum RSAReply: ~Copyable {
   /// The signature or the new key; empty if a key was only checked.

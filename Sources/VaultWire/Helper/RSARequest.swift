@@ -1,3 +1,4 @@
+public import VaultBytes
 internal import VaultModel
 
 /// A request of the daemon to `vault-rsa`: one JSON object, ended by a NUL, and after it the private key, whose size

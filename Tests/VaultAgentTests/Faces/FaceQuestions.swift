@@ -1,3 +1,4 @@
+import VaultBytes
 import VaultWire
 
 @testable import VaultAgent

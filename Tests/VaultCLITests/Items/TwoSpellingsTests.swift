@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import Testing
+import VaultBytes
 import VaultClient
 import VaultModel
 import VaultTesting
@@ -67,7 +68,7 @@ import VaultWire
     let report = VerifyReport(
       findings: [Self.one, Self.other, Self.one].map { Wire.Finding(kind: "missing", item: 7, name: $0, text: "gone") },
       result: Wire.Verification(records: 9, unharmed: 3, harmed: 2, omitted: 0, unchecked: [], changed: []))
-    var object = JSONObject()
+    var object = JSONBuilder()
     report.add(to: &object)
     let json = object.take().withBytes { bytes in unsafe bytes.withUnsafeBytes { unsafe Data($0) } }
     let names = try #require(JSONSerialization.jsonObject(with: json) as? [String: Any])["harmed_names"] as? [String]

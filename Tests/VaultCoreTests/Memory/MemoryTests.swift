@@ -1,6 +1,7 @@
 import CMemorySearch
 import Glibc
 import Testing
+import VaultBytes
 import VaultModel
 
 @testable import VaultCore

@@ -1,5 +1,6 @@
 import CSodium
 import Testing
+import VaultBytes
 import VaultCore
 
 @Suite struct HashTests {

@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import Testing
+import VaultBytes
 import VaultModel
 import VaultTesting
 import VaultWire

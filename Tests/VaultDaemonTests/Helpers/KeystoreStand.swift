@@ -2,6 +2,7 @@ import Glibc
 import Logging
 import NIOCore
 import NIOPosix
+import VaultBytes
 import VaultCore
 import VaultModel
 import VaultTesting

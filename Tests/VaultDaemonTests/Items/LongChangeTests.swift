@@ -2,6 +2,7 @@ import Glibc
 import NIOCore
 import NIOEmbedded
 import Testing
+import VaultBytes
 import VaultCore
 import VaultModel
 import VaultStore

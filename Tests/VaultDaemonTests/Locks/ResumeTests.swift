@@ -4,6 +4,7 @@ import NIOCore
 import NIOPosix
 import Synchronization
 import Testing
+import VaultBytes
 import VaultCore
 import VaultModel
 import VaultStore

@@ -1,6 +1,7 @@
 import CLinux
 import Foundation
 import Testing
+import VaultBytes
 import VaultCore
 import VaultModel
 import VaultStore

@@ -2,6 +2,7 @@ import Foundation
 import Glibc
 import Synchronization
 import Testing
+import VaultBytes
 import VaultClient
 import VaultTesting
 import VaultWire

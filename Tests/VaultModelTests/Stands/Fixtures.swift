@@ -1,4 +1,5 @@
 import Foundation
+import VaultBytes
 import VaultTesting
 
 @testable import VaultModel

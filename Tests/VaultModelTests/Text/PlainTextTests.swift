@@ -1,4 +1,5 @@
 import Testing
+import VaultBytes
 import VaultModel
 
 @Suite("Texts that are looked at eight bytes at a time") struct PlainTextTests {

@@ -1,5 +1,6 @@
 internal import Glibc
 internal import Synchronization
+internal import VaultBytes
 internal import VaultWire
 
 /// Asks through a program of the user's, which reads the question as JSON and writes the answer.

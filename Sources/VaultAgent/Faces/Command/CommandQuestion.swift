@@ -1,3 +1,4 @@
+internal import VaultBytes
 internal import VaultWire
 
 /// The text that the user's command reads: one JSON object on one line.

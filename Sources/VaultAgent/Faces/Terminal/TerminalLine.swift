@@ -1,5 +1,6 @@
 internal import CLinux
 internal import Glibc
+internal import VaultBytes
 internal import VaultWire
 
 /// A terminal on which one line is typed. Its modes are restored however the reading ends, unless the process is

@@ -1,3 +1,4 @@
+internal import VaultBytes
 internal import VaultWire
 
 /// The texts before values, sorted so that a search for the texts before a place need not look at every text.

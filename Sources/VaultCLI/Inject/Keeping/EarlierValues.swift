@@ -1,3 +1,4 @@
+internal import VaultBytes
 internal import VaultWire
 
 /// The values that items had before their present ones. A program that has read such a value may still write it.

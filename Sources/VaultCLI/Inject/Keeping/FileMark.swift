@@ -1,5 +1,6 @@
 internal import CLinux
 internal import Glibc
+internal import VaultBytes
 internal import VaultWire
 
 /// A note beside a kept file that tells the keeper's own last write from another program's, even after a restart.

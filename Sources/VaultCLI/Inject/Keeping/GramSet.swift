@@ -1,3 +1,4 @@
+internal import VaultBytes
 internal import VaultWire
 
 /// A set of eight-byte strings, in memory that wipes itself.

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import VaultBytes
 internal import VaultModel
 internal import VaultWire
 
@@ -180,8 +181,8 @@ final class KeeperReport {
   /// Writes the events for which there is room.
   func send() { events.send() }
 
-  private func emit(_ event: String, _ members: (inout JSONObject) -> Void = { _ in }) {
-    var object = JSONObject()
+  private func emit(_ event: String, _ members: (inout JSONBuilder) -> Void = { _ in }) {
+    var object = JSONBuilder()
     object.add("event", event)
     object.add("output", output)
     members(&object)

@@ -1,5 +1,6 @@
 internal import CLinux
 internal import Glibc
+internal import VaultBytes
 internal import VaultWire
 
 /// Lines for a reader that may be slow. The writer never waits: if the reader takes nothing for long, new lines are

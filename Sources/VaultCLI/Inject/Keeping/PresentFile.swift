@@ -1,5 +1,6 @@
 internal import CLinux
 internal import Glibc
+internal import VaultBytes
 internal import VaultWire
 
 /// A regular file under a name, as it is at this moment.

@@ -1,3 +1,4 @@
+internal import VaultBytes
 internal import VaultWire
 
 /// A text without the characters that writers of JSON, YAML and shells put between others: blanks, line breaks, quotes

@@ -1,3 +1,4 @@
+internal import VaultBytes
 internal import VaultWire
 
 /// A text with all escapes of JSON and YAML strings undone, so that a value is found however its characters are

@@ -1,3 +1,4 @@
+internal import VaultBytes
 internal import VaultWire
 
 /// A search for values in another program's text, outside the places where they belong.

@@ -1,3 +1,4 @@
+internal import VaultBytes
 internal import VaultClient
 internal import VaultModel
 internal import VaultWire
@@ -15,7 +16,7 @@ struct EditRequest {
       try vault.read(name, expired: command.expired)
     }
     let item = try session.unlocking { vault in try vault.show(name) }
-    guard old.bytes.withBytes({ Content.isText($0) }) else {
+    guard old.bytes.withBytes({ $0.isText }) else {
       throw Failure(
         .invalid, "\(Printable.quoted(name)) is not text, and editors change such bytes",
         "store another value with \(Hint.vault("set --update --file"))")
@@ -31,7 +32,7 @@ struct EditRequest {
       let isSame = new.isEqual(to: old.bytes)
       if isSame, command.kind ?? item.kind == item.kind { return try report(version: old.version, nil) }
       do throws(Failure) {
-        guard new.withBytes({ Content.isText($0) }) else {
+        guard new.withBytes({ $0.isText }) else {
           throw Failure(
             .invalid, "the edited value is not text (UTF-8 without control characters); nothing was stored",
             "set its encoding to UTF-8, or store such bytes with \(Hint.vault("set --update --file"))")

@@ -1,3 +1,4 @@
+internal import VaultSSH
 internal import VaultService
 internal import VaultSigning
 

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import VaultSSH
 internal import VaultService
 internal import VaultSigning
 

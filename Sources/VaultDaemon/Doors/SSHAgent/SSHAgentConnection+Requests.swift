@@ -1,5 +1,7 @@
+internal import VaultBytes
 internal import VaultCore
 internal import VaultModel
+internal import VaultSSH
 internal import VaultService
 internal import VaultSigning
 
@@ -85,7 +87,7 @@ extension SSHAgentConnection {
   /// Returns the keys of this session that the connection may see.
   ///
   /// - Parameter evenElsewhere: true to include keys for other hosts than the one that the connection leads to.
-  func visibleSessionKeys(evenElsewhere: Bool = false) -> [SessionKey] {
+  func visibleSessionKeys(evenElsewhere: Bool = false) -> [SessionKey<KeyConstraints>] {
     guard isOwn else { return [] }
     return door.sessionKeys.all.filter { key in
       evenElsewhere || key.constraints.destinations?.permitsListing(over: bindings) ?? true
@@ -107,9 +109,18 @@ extension SSHAgentConnection {
       if !listing.isWhole, door.vault.state.kind != .unlocked { return .unlock }
       let own = own
       note(.find, "\(Counted.text(listing.keys.count + own.count, "key")) for ssh")
-      reply(encoded: door.keys.answer(listing, and: own))
+      reply(encoded: encoded(listing, and: own))
       return nil
     }
+  }
+
+  /// The encoded list of these keys, followed by others.
+  private func encoded(_ listing: SSHKeys.Listing, and others: [AgentReply.Identity]) -> [UInt8] {
+    let encode = { (keys: [SSHKeys.Key]) in
+      AgentReply.identities(keys.map { .init(key: $0.blob, comment: $0.name.text) } + others).encoded()
+    }
+    // Others come and go without an event of the vault.
+    return others.isEmpty ? door.keys.answer(listing, encode) : encode(listing.keys)
   }
 
   private var own: [AgentReply.Identity] {
@@ -124,7 +135,8 @@ extension SSHAgentConnection {
       let key = try PrivateKey(agentForm: frame.extracting(added.privateKey))
       note(.use, "ssh-add of \(key.publicKey.fingerprint)")
       do throws(Refusal) {
-        try door.sessionKeys.add(key, comment: added.comment, added.constraints)
+        try door.sessionKeys.add(
+          key, comment: added.comment, added.constraints, lifetime: added.constraints.lifetime)
       } catch {
         return refuse(error.reason, error.outcome)
       }

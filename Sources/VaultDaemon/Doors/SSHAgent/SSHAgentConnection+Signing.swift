@@ -1,4 +1,5 @@
 internal import VaultModel
+internal import VaultSSH
 internal import VaultService
 internal import VaultSigning
 
@@ -53,7 +54,7 @@ extension SSHAgentConnection {
 
   /// Signs with a key of this session, within the destinations for which it was added.
   private func sign(
-    by key: SessionKey, _ matter: SignedMatter, _ data: [UInt8], _ flags: UInt32, _ detail: String
+    by key: SessionKey<KeyConstraints>, _ matter: SignedMatter, _ data: [UInt8], _ flags: UInt32, _ detail: String
   ) {
     guard let caller else { return }
     note(.use, detail)
@@ -78,7 +79,7 @@ extension SSHAgentConnection {
 
   /// Replies with a signature or a refusal, unless it returns something to wait for first.
   private func makeSignature(
-    by key: SessionKey, _ data: [UInt8], _ flags: UInt32, _ detail: String, _ order: RSAOrder
+    by key: SessionKey<KeyConstraints>, _ data: [UInt8], _ flags: UInt32, _ detail: String, _ order: RSAOrder
   ) -> Wait? {
     do throws(SigningError) {
       switch try key.sign(data, flags: flags, order) {

@@ -1,6 +1,7 @@
 internal import NIOCore
 internal import VaultCore
 internal import VaultModel
+internal import VaultSSH
 internal import VaultService
 internal import VaultSigning
 

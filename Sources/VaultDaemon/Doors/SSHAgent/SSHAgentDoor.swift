@@ -1,4 +1,5 @@
 internal import VaultModel
+internal import VaultSSH
 internal import VaultService
 internal import VaultSigning
 
@@ -18,7 +19,7 @@ final class SSHAgentDoor {
   let turns: Turns
   let timer: Timer
   let keys: SSHKeys
-  let sessionKeys: SessionKeys
+  let sessionKeys: SessionKeys<KeyConstraints>
   let lock: AgentLock
   /// The user whose vault it is; nobody else is answered.
   let owner: UInt32

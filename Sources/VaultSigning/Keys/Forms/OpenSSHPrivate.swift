@@ -1,3 +1,4 @@
+internal import VaultBytes
 internal import VaultModel
 
 /// OpenSSH's own form of a private key (OpenSSH's PROTOCOL.key), with one key and no passphrase.

@@ -1,3 +1,4 @@
+internal import VaultBytes
 internal import VaultModel
 
 /// Private keys in DER: PrivateKeyInfo (RFC 5208), OneAsymmetricKey (RFC 5958, and RFC 8410 for Ed25519), and OpenSSL's

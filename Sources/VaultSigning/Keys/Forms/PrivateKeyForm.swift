@@ -1,3 +1,4 @@
+internal import VaultBytes
 internal import VaultModel
 
 /// The forms of a private key's text, identified by the label of the PEM block.

@@ -1,3 +1,4 @@
+internal import VaultBytes
 internal import VaultCore
 internal import VaultModel
 
@@ -8,26 +9,25 @@ extension PublicKey {
   public var jwk: String { String(decoding: jwkBytes, as: UTF8.self) }
 
   private var jwkBytes: [UInt8] {
-    var text: [UInt8] = []
-    text.reserveCapacity(128)
-    text.append(UInt8(ascii: "{"))
+    var writer = JSONWriter()
+    writer.beginObject()
     switch form {
     case .ed25519(let bytes):
-      text.member(#""crv":"#, "Ed25519")
-      text.member(#""kty":"#, "OKP")
-      text.member(#""x":"#, base64url: bytes)
+      writer.field("crv", "Ed25519")
+      writer.field("kty", "OKP")
+      writer.field("x", bytes.base64url)
     case .curve(let curve, let point):
-      text.member(#""crv":"#, curve.facts.joseName)
-      text.member(#""kty":"#, "EC")
-      text.member(#""x":"#, base64url: Array(point[1...curve.count]))
-      text.member(#""y":"#, base64url: Array(point[(1 + curve.count)...]))
+      writer.field("crv", curve.facts.joseName)
+      writer.field("kty", "EC")
+      writer.field("x", Array(point[1...curve.count]).base64url)
+      writer.field("y", Array(point[(1 + curve.count)...]).base64url)
     case .rsa(let modulus, let exponent):
-      text.member(#""e":"#, base64url: exponent)
-      text.member(#""kty":"#, "RSA")
-      text.member(#""n":"#, base64url: modulus)
+      writer.field("e", exponent.base64url)
+      writer.field("kty", "RSA")
+      writer.field("n", modulus.base64url)
     }
-    text.append(UInt8(ascii: "}"))
-    return text
+    writer.endObject()
+    return writer.take().withBytes { $0.array }
   }
 
   /// The thumbprint (RFC 7638) with SHA-256, in base64url without padding: 43 characters.

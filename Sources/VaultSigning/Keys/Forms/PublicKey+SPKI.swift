@@ -1,3 +1,4 @@
+internal import VaultBytes
 internal import VaultModel
 
 /// SubjectPublicKeyInfo (RFC 5280 section 4.1.2.7), the form of OpenSSL's `PUBLIC KEY` (RFC 7468 section 13).
@@ -34,13 +35,13 @@ extension PublicKey {
 
   /// Reads the only `PUBLIC KEY` block of a PEM text.
   public init(pem text: RawSpan) throws(KeyError) {
-    let der: ScratchBytes
-    do throws(ValueError) {
+    let der: SecretBuffer
+    do throws(PEMFault) {
       guard let block = try PEM.block(in: text, from: 0), block.isLabelled("PUBLIC KEY", in: text) else {
-        throw ValueError(reason: "there is no public key ('-----BEGIN PUBLIC KEY-----')")
+        throw PEMFault("there is no public key ('-----BEGIN PUBLIC KEY-----')")
       }
       guard try PEM.block(in: text, from: block.end) == nil else {
-        throw ValueError(reason: "there is more than one PEM block")
+        throw PEMFault("there is more than one PEM block")
       }
       der = try PEM.decode(block, in: text)
     } catch { throw .damaged(error.reason) }

@@ -1,3 +1,4 @@
+internal import VaultBytes
 import VaultCore
 
 /// Marks for the rows of the table of older values and for the entries of its index. A mark is made from the content

@@ -1,10 +1,11 @@
 import NIOCore
 import NIOEmbedded
 import Testing
+import VaultSigning
 
 @testable import VaultDaemon
 @testable import VaultService
-@testable import VaultSigning
+@testable import VaultSSH
 
 @Suite("Keys of `ssh-add -t`") struct SessionKeyTimesTests {
   /// Makes the constraints of a key with this lifetime in seconds.
@@ -22,16 +23,16 @@ import Testing
     defer { stand.close() }
     try stand.on { client in
       let timers = EmbeddedEventLoop()
-      let keys = SessionKeys(client.vault, VaultService.Timer(on: timers))
+      let keys = SessionKeys<KeyConstraints>(client.vault, VaultService.Timer(on: timers))
       let brief = try Self.constraints(lifetime: 10)
-      try keys.add(NewKey.key(.ed25519), comment: "brief", brief)
-      try keys.add(NewKey.key(.ed25519), comment: "long", KeyConstraints())
+      try keys.add(NewKey.key(.ed25519), comment: "brief", brief, lifetime: brief.lifetime)
+      try keys.add(NewKey.key(.ed25519), comment: "long", KeyConstraints(), lifetime: nil)
       client.pass(.seconds(4))
       client.sleep(.nanoseconds(5_999_999_999))
       #expect(keys.all.map(\.comment) == ["brief", "long"])
       client.sleep(.nanoseconds(1))
       #expect(keys.all.map(\.comment) == ["long"])
-      try keys.add(NewKey.key(.ed25519), comment: "brief", brief)
+      try keys.add(NewKey.key(.ed25519), comment: "brief", brief, lifetime: brief.lifetime)
       var isTold = false
       keys.someAreGone = { isTold = true }
       client.pass(.nanoseconds(9_999_999_999))

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import VaultBytes
 import VaultCore
 import VaultModel
 import VaultTesting

@@ -1,3 +1,4 @@
+internal import VaultBytes
 internal import VaultWire
 
 /// The bytes that a client has sent and that are not handled yet: first a call that was deferred because it takes long,

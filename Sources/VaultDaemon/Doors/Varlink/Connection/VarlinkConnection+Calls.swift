@@ -1,4 +1,5 @@
 internal import NIOCore
+internal import VaultBytes
 internal import VaultCore
 internal import VaultService
 internal import VaultWire

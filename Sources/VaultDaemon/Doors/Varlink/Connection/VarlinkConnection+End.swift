@@ -1,5 +1,6 @@
 internal import CLinux
 internal import NIOCore
+internal import VaultBytes
 internal import VaultModel
 internal import VaultService
 internal import VaultWire

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import VaultBytes
 internal import VaultModel
 internal import VaultService
 internal import VaultWire

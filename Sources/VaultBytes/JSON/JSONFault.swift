@@ -1,0 +1,21 @@
+/// The reason that bytes are not a JSON object as ``JSONObject`` reads it. It contains no part of the bytes, so it can
+/// be logged.
+public enum JSONFault: Error, Hashable, Sendable {
+  /// The text is longer than `limit` bytes; that of a message, without its NUL.
+  case tooLong(limit: Int)
+  /// The text is not JSON by RFC 8259; the fault is `offset` bytes into it.
+  case invalidJSON(offset: Int, reason: String)
+  /// Objects and arrays nest deeper than ``JSONLimits/depth``.
+  case tooDeep
+  /// The text holds more than ``JSONLimits/values`` keys and values.
+  case tooManyValues(limit: Int)
+  /// An object has more than ``JSONLimits/members`` members.
+  case tooManyMembers(limit: Int)
+  /// An object has the same key twice. RFC 8259, section 4, leaves the meaning open, so such an object is refused.
+  case duplicateKey
+  /// The text is valid JSON, but not an object.
+  case notAnObject
+
+  /// The reason in ``invalidJSON(offset:reason:)`` when only white space may follow and something else does.
+  package static let contentAfterEnd = "content after the end"
+}
