@@ -110,7 +110,7 @@ demo: deps build
 
 # The programs are tested as they are installed: the optimizer, too, decides what stays in memory, and the client is
 # another file. The code that the tests call themselves is a debug build.
-TESTED := store-flipper store-replay stack-proof
+TESTED := store-flipper store-replay stack-proof other-process
 test: test-deps lint check demo
 	rm -rf .build/tmp
 	for program in $(TESTED); do $(RELEASE) --product $$program || exit; done

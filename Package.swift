@@ -197,6 +197,9 @@ let package = Package(
       name: "store-flipper", dependencies: ["VaultStore", "VaultCore", "VaultModel"],
       path: "Tests/StoreFlipper",
       swiftSettings: strict),
+    // A program that connects to sockets for a test, as another process or another user.
+    .executableTarget(name: "other-process", path: "Tests/OtherProcess"),
+    .target(name: "COtherProcess", path: "Tests/COtherProcess"),
     // A program that examines the traces that calls with a key leave on the stack. It is a program so that there is an
     // optimized build of it.
     .executableTarget(
@@ -212,7 +215,10 @@ let package = Package(
     .target(name: "CFaultyDisk", dependencies: ["CSQLite"], path: "Tests/CFaultyDisk"),
     // The part that the tests share: a sandbox with its own home, daemon and terminals.
     .target(
-      name: "VaultTesting", dependencies: ["VaultProcess", "CLinux", "CSQLite", "CMemorySearch", "CFaultyDisk"],
+      name: "VaultTesting",
+      dependencies: [
+        "VaultProcess", "CLinux", "CSQLite", "CMemorySearch", "CFaultyDisk", "COtherProcess", "other-process",
+      ],
       path: "Tests/Support", swiftSettings: strict),
     .testTarget(name: "VaultBytesTests", dependencies: ["VaultBytes", "VaultTesting"], swiftSettings: strict),
     .testTarget(
@@ -280,7 +286,8 @@ let package = Package(
     .testTarget(
       name: "VaultCLITests",
       dependencies: [
-        "VaultCLI", "VaultClient", "VaultWire", "VaultModel", "VaultBytes", "CLinux", "VaultTesting", "vaultd",
+        "VaultCLI", "VaultClient", "VaultWire", "VaultModel", "VaultBytes", "CLinux", "CSodium", "VaultTesting",
+        "vaultd",
         "vault-pam", "vault-tpm2", "vault-keyring", "vault-qr", "vault-rsa", "vault-agent",
       ],
       swiftSettings: strict),

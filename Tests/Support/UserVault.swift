@@ -13,7 +13,7 @@ public final class UserVault: Sendable {
   public let service: PAMService
   /// The vault's own password, which has 32 characters.
   public let password: String
-  private let doors = Mutex<Set<String>>([])
+  private let processes = Mutex<[String: OtherProcess]>([:])
 
   private var programs: String { sandbox.root + "/bin" }
   private var identity: [String] { ["--reuid=\(user.uid)", "--regid=\(user.uid)", "--clear-groups"] }
@@ -106,20 +106,12 @@ public final class UserVault: Sendable {
 
   /// A connection of the user from the session of that name.
   public func client(in session: String = "own") throws -> WireClient {
-    let path = sandbox.runtime + "/door-" + session
-    try doors.withLock { doors in
-      guard doors.insert(session).inserted else { return }
-      let child = try sandbox.keep(
-        Child(
-          "/usr/bin/setpriv",
-          identity + ["/usr/bin/socat", "-t0", "UNIX-LISTEN:\(path),fork", "UNIX-CONNECT:\(sandbox.socket)"],
-          environment: sandbox.environment, descriptors: [.null, .null, .null]))
-      while (try? WireClient(path)) == nil {
-        guard child.status == nil else { throw SandboxError("socat ended with \(child.status ?? 0)") }
-        sched_yield()
-      }
+    let process = try processes.withLock { processes in
+      let process = try processes[session] ?? OtherProcess(in: sandbox, uid: user.uid)
+      processes[session] = process
+      return process
     }
-    return try WireClient(path)
+    return try process.connect()
   }
 
   /// The user's reaction to a prompt.

@@ -9,8 +9,11 @@ public final class WireClient {
 
   private let descriptor: Int32
   private var received: [UInt8] = []
+  /// The process that connected, which lives as long as its connections do.
+  private let process: OtherProcess?
 
   public init(_ path: String) throws {
+    process = nil
     descriptor = Glibc.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)
@@ -24,8 +27,18 @@ public final class WireClient {
       // All properties are set, so `deinit` closes the socket.
       throw SandboxError("connect \(path): \(errno)")
     }
-    // A test must not wait forever.
-    var limit = timeval(tv_sec: 60, tv_usec: 0)
+    limit(seconds: 60)
+  }
+
+  /// Takes ownership of the connected socket of another process.
+  init(descriptor: Int32, of process: OtherProcess) {
+    (self.descriptor, self.process) = (descriptor, process)
+    limit(seconds: 60)
+  }
+
+  /// Sets the time that a call of this client waits for bytes, because a test must not wait forever.
+  public func limit(seconds: Int) {
+    var limit = timeval(tv_sec: seconds, tv_usec: 0)
     unsafe setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
   }
 
@@ -69,9 +82,25 @@ public final class WireClient {
   /// Tells the other side that nothing more will be sent.
   public func finishSending() { shutdown(descriptor, Int32(SHUT_WR)) }
 
+  /// Receives at most `limit` bytes, and returns their number: 0 at the end of the connection, and the negative error
+  /// number if there is an error.
+  private func fill(_ flags: Int32 = 0, atMost limit: Int = 1 << 18) -> Int {
+    unsafe withUnsafeTemporaryAllocation(byteCount: min(limit, 1 << 18), alignment: 1) { buffer in
+      let count = unsafe recv(descriptor, buffer.baseAddress, buffer.count, flags)
+      guard count >= 0 else { return -Int(errno) }
+      unsafe received.append(contentsOf: buffer.prefix(count))
+      return count
+    }
+  }
+
+  private func isEnd(_ count: Int) throws -> Bool {
+    if count == 0 || count == -Int(ECONNRESET) { return true }
+    guard count > 0 else { throw SandboxError("no answer: \(-count)") }
+    return false
+  }
+
   /// The bytes of the next frame; nil if the other side closed the connection.
   public func receiveBytes() throws -> [UInt8]? {
-    var chunk = [UInt8](repeating: 0, count: 1 << 18)
     var searched = 0
     while true {
       // Only the bytes received since the last search are searched, because a long reply arrives in many pieces.
@@ -80,11 +109,7 @@ public final class WireClient {
         return Array(received[..<end])
       }
       searched = received.count
-      let count = unsafe recv(descriptor, &chunk, chunk.count, 0)
-      if count == 0 { return nil }
-      if count < 0 && errno == ECONNRESET { return nil }
-      guard count > 0 else { throw SandboxError("no answer: \(errno)") }
-      received += chunk[..<count]
+      if try isEnd(fill()) { return nil }
     }
   }
 
@@ -99,28 +124,43 @@ public final class WireClient {
 
   /// The next `count` bytes, unchanged; nil if the other side closed the connection first.
   public func receive(count: Int) throws -> [UInt8]? {
-    var chunk = [UInt8](repeating: 0, count: 1 << 18)
-    while received.count < count {
-      let got = unsafe recv(descriptor, &chunk, min(chunk.count, count - received.count), 0)
-      if got == 0 || got < 0 && errno == ECONNRESET { return nil }
-      guard got > 0 else { throw SandboxError("no answer: \(errno)") }
-      received += chunk[..<got]
-    }
+    while received.count < count { if try isEnd(fill(atMost: count - received.count)) { return nil } }
     defer { received.removeSubrange(..<count) }
     return Array(received[..<count])
+  }
+
+  /// All bytes up to the end of the connection, or until none come for as long as the limit.
+  public func receiveRest() -> [UInt8] {
+    while fill() > 0 {}
+    defer { received = [] }
+    return received
+  }
+
+  /// The bytes that have arrived; nil if there are none because the connection has ended.
+  public func receiveWithoutWaiting() -> [UInt8]? {
+    var count = 0
+    repeat { count = fill(Int32(MSG_DONTWAIT), atMost: 1 << 16) } while count > 0
+    if received.isEmpty && count != -Int(EAGAIN) { return nil }
+    defer { received = [] }
+    return received
   }
 
   /// Sends a call of `io.vaultd.Vault`, and returns its first reply.
   public func call(_ method: String, _ parameters: Message = [:], more: Bool = false, upgrade: Bool = false) throws
     -> Reply
   {
+    try begin(method, parameters, more: more, upgrade: upgrade)
+    return try reply()
+  }
+
+  /// Sends a call of `io.vaultd.Vault`, whose replies ``reply()`` returns.
+  public func begin(_ method: String, _ parameters: Message = [:], more: Bool = false, upgrade: Bool = false) throws {
     var message: Message = [
       "method": method.contains(".") ? method : "io.vaultd.Vault." + method, "parameters": parameters,
     ]
     if more { message["more"] = true }
     if upgrade { message["upgrade"] = true }
     send([UInt8](try JSONSerialization.data(withJSONObject: message)) + [0])
-    return try reply()
   }
 
   /// The next reply.
@@ -150,6 +190,12 @@ public final class WireClient {
 
     public func string(_ key: String) -> String? { parameters[key] as? String }
     public func integer(_ key: String) -> Int? { parameters[key] as? Int }
+    /// The last part of the error's name, with the reason; or else the value, or nothing.
+    public var outcome: String {
+      guard let error else { return string("value") ?? "" }
+      let name = String(error.split(separator: ".").last ?? "")
+      return [name, string("reason")].compactMap { $0 }.joined(separator: " ")
+    }
     public var prompt: Message? { parameters["prompt"] as? Message }
     /// The reason of an error, with the advice that comes with it.
     public var sentence: String? { WireClient.sentence(parameters) }

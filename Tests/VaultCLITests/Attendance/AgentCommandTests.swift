@@ -66,10 +66,10 @@ import VaultTesting
     let reason = #"`touch pwned`; "}' && {"style":"secret" $HOME %s foreign-word"#
     let stand = try AgentStand(items: [name])
     defer { stand.close() }
-    try stand.open()
+    try stand.sandbox.admitEveryone()
     try stand.attend(faces: "command", ["secret": password, "approval": "once"])
-    let asker = stand.asker(name, reason)
-    #expect(try asker.outcome().output == "hunter2\n", "\(stand.account())")
+    let asker = try stand.asker(name, reason)
+    #expect(try asker.reply().outcome == "hunter2", "\(stand.account())")
     let runs = try stand.runs().filter { $0.object?["about"] as? String == "approval" }
     #expect(runs.compactMap { $0.object?["style"] as? String }.sorted() == ["approval", "secret"])
     for run in runs {

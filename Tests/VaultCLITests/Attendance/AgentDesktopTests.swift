@@ -19,11 +19,11 @@ import VaultTesting
     .enabled(if: Root.isAtHand, "needs root to be another user"))
   func approved() throws {
     try stand { stand, dunst in
-      try stand.open()
+      try stand.sandbox.admitEveryone()
       try stand.attend(faces: "notification,command", Self.typing)
-      let asker = stand.asker("web", "to <b>renew</b> it")
+      let asker = try stand.asker("web", "to <b>renew</b> it")
       try dunst.choose("once")
-      #expect(try asker.outcome().output == "hunter2\n", "\(stand.account())")
+      #expect(try asker.reply().outcome == "hunter2", "\(stand.account())")
       try dunst.wait(for: 0)
       let shown = try #require(try dunst.history().first)
       #expect(shown.summary == "user:nobody asks to get `web`")
@@ -39,16 +39,16 @@ import VaultTesting
     .enabled(if: Root.isAtHand, "needs root to be another user"))
   func denied() throws {
     try stand { stand, dunst in
-      try stand.open()
+      try stand.sandbox.admitEveryone()
       try stand.attend(faces: "notification,command", Self.typing)
-      let first = stand.asker("web", "one")
+      let first = try stand.asker("web", "one")
       try dunst.choose("deny")
-      let answer = try first.outcome().output
-      #expect(answer == "Denied an administrator has denied this; it may be requested again in 1 min\n")
+      let answer = try first.reply().outcome
+      #expect(answer == "Denied an administrator has denied this; it may be requested again in 1 min")
       try dunst.wait(for: 0)
-      let second = stand.asker("bank", "two")
+      let second = try stand.asker("bank", "two")
       try dunst.dismiss()
-      #expect(try second.outcome().output == "Cancelled\n")
+      #expect(try second.reply().outcome == "Cancelled")
       #expect(try stand.runs().isEmpty)
     }
   }
@@ -58,12 +58,12 @@ import VaultTesting
     .enabled(if: Root.isAtHand, "needs root to be another user"))
   func killed() throws {
     try stand { stand, dunst in
-      try stand.open()
+      try stand.sandbox.admitEveryone()
       try stand.attend(faces: "notification,command", ["secret": password, "approval": "once"])
-      let asker = stand.asker("web", "one")
+      let asker = try stand.asker("web", "one")
       try dunst.wait(for: 1)
       dunst.stop()
-      #expect(try asker.outcome().output == "hunter2\n", "\(stand.account())")
+      #expect(try asker.reply().outcome == "hunter2", "\(stand.account())")
       try stand.terminal.expect("notification: the notification server went away")
       #expect(Set(try stand.runs().compactMap { $0.object?["style"] as? String }) == ["approval", "secret"])
     }

@@ -100,24 +100,11 @@ final class AgentStand {
   /// The screen, the runs and the daemon's log, for the message of a failed test.
   func account() -> String { terminal.screen + ((try? runs()) ?? []).map(\.input).joined() + sandbox.daemonLog }
 
-  /// Lets every user reach the daemon, which then knows each by its uid.
-  func open() throws {
-    for path in [sandbox.root, sandbox.runtime, sandbox.runtime + "/vault"] { unsafe chmod(path, 0o755) }
-    guard unsafe chmod(sandbox.socket, 0o666) == 0 else { throw SandboxError("chmod: \(errno)") }
-  }
-
-  /// Starts a `Get` from a process of another user, which waits for an agent's answer. Its output is the value, or the
-  /// error's name. Needs root, and ``open()``.
-  func asker(_ name: String, _ reason: String) -> Begun {
-    let script =
-      VarlinkScript.prelude + """
-        os.setgroups([])
-        os.setgid(65534)
-        os.setuid(65534)
-        found = call(connect(), "Get", name=sys.argv[3], reason=sys.argv[4], ask=True)
-        print(found["value"] if type(found) is dict else found)
-
-        """
-    return Begun(sandbox, ["-c", script, sandbox.socket, password, name, reason], program: "/usr/bin/python3")
+  /// Starts a `Get` from a process of another user, which waits for an agent's answer. Returns the connection over which
+  /// the reply will come. Needs root, and ``Sandbox/admitEveryone()``.
+  func asker(_ name: String, _ reason: String) throws -> WireClient {
+    let client = try OtherProcess(in: sandbox, uid: OtherProcess.nobody).connect()
+    try client.begin("Get", ["name": name, "reason": reason, "ask": true])
+    return client
   }
 }

@@ -26,18 +26,6 @@ import VaultTesting
     try wait(for: "the agent") { try sandbox.must(["status", "--json"]).contains("\"pid\":\(pid),") }
   }
 
-  /// Makes a client that also attends but never answers: each event reaches it and the agent at the same time.
-  private func witness(_ sandbox: Sandbox) throws -> WireClient {
-    let client = try sandbox.client()
-    let first = try client.call("Attend", ["faces": ["witness"]], more: true)
-    try #require(first.error == nil)
-    return client
-  }
-
-  private func until(_ client: WireClient, _ isWanted: (WireClient.Reply) -> Bool) throws {
-    while try !isWanted(client.reply()) {}
-  }
-
   private func count(_ word: String, in text: String) -> Int { text.components(separatedBy: word).count - 1 }
 
   @Test("ten readers have one question, a wrong password is asked for again, and the right one serves all")
@@ -45,11 +33,12 @@ import VaultTesting
     let sandbox = try sandbox()
     defer { sandbox.close() }
     let terminal = try agent(sandbox)
-    let witness = try witness(sandbox)
+    // It never answers: each event reaches it and the agent at the same time.
+    let witness = try AttendingClient(sandbox)
     try sandbox.must(["lock"])
     try terminal.expect("Vault: it is locked: by `vault lock`")
     let readers = (0..<10).map { _ in Begun(sandbox, ["get", "web", "--reason", "for the test"]) }
-    try until(witness) { ($0.parameters["inquiry"] as? WireClient.Message)?["count"] as? Int == 10 }
+    while try witness.nextInquiry().askerCount != 10 {}
     try terminal.expect("to unlock the vault")
     try terminal.expect("asked by process ")
     try terminal.expect("in its own words: “for the test”")
@@ -68,16 +57,32 @@ import VaultTesting
     #expect(try terminal.wait() == 0 && terminal.isCooked)
   }
 
-  @Test("presence is asked for in the name of who waits, and counts for that session") func presence() throws {
+  @Test(
+    """
+    presence is asked for in the name of who waits, counts for that session, and with --wait 0 nobody is asked; status \
+    tells of the agent
+    """)
+  func presence() throws {
     let sandbox = try sandbox()
     defer { sandbox.close() }
     let terminal = try agent(sandbox)
+    let status = try sandbox.must(["status"])
+    #expect(status.contains("process \(terminal.pid)") && status.contains("asks by terminal, since"), "\(status)")
+    #expect(try sandbox.must(["status", "--json"]).contains(#""faces":["terminal"]"#))
+    let witness = try AttendingClient(sandbox)
     let reader = Begun(sandbox, ["get", "bank"])
+    let told = try witness.inquiry()
+    #expect(told["name"] as? String == "bank", "\(told)")
+    let pid = try #require(told.askers.first?["pid"] as? Int)
+    let command = try #require(FileManager.default.contents(atPath: "/proc/\(pid)/cmdline"))
+    let words = command.split(separator: 0).map { String(decoding: $0, as: UTF8.self) }
+    #expect(words == [Sandbox.path(of: "vault"), "get", "bank"])
     try terminal.expect("asks for `bank` from the vault, which requires proof that you are here")
     try terminal.expect("Vault password")
     terminal.type(password)
     #expect(try reader.outcome().output == "1234")
-    #expect(try sandbox.run("get", "bank", "--wait", "0").status == 77)
+    let now = try sandbox.run("get", "bank", "--wait", "0")
+    #expect(now.status == 77 && now.errors.hasPrefix("vault: `bank` requires the password, and nobody was asked;"))
   }
 
   @Test("who does not want to answer is not asked again for a while, and those who wait hear of it") func dismissal()

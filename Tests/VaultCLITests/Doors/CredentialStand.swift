@@ -42,6 +42,11 @@ final class CredentialStand {
   /// The file that moves processes into a unit's cgroup.
   func processes(of unit: String) -> String { cgroups.make(slice + "/" + self.unit(unit)) }
 
+  /// Moves a process into a unit's cgroup.
+  func move(_ pid: Int32, to unit: String) throws {
+    try "\(pid)".write(toFile: processes(of: unit), atomically: false, encoding: .utf8)
+  }
+
   /// Grants a unit an item as its credential `id`.
   func grant(_ unit: String, _ item: String, as id: String) throws {
     try sandbox.must(["grant", "unit:" + self.unit(unit), item, "--as", id])

@@ -74,32 +74,28 @@ import VaultWire
     }
     try sandbox.must(["grant", "user:65534", "keys/**", "--can", rights])
     try sandbox.must(["grant", "user:65534", "own/**", "--can", "get,set,find,watch,admin"])
-    for path in [sandbox.root, sandbox.runtime, sandbox.runtime + "/vault"] { unsafe chmod(path, 0o755) }
-    unsafe chmod(sandbox.socket, 0o666)
-    let outcome = try sandbox.run(
-      [
-        "--reuid=65534", "--clear-groups", "/usr/bin/python3", "-c", VarlinkScript.prelude + Self.script,
-        sandbox.socket,
-      ],
-      program: "/usr/bin/setpriv")
-    try #require(outcome.status == 0, "\(outcome)")
-    let lines = outcome.output.split(separator: "\n")
-    for line in lines { #expect(!needles.contains { line.contains($0) }, "\(line)") }
+    try sandbox.admitEveryone()
+    let asked = try EveryCall(sandbox)
+    try asked.askEverything(Self.uses.map { "keys/\($0)" })
+    for answer in asked.answers { #expect(!needles.contains { answer.text.contains($0) }, "\(answer)") }
 
     // Every method was called, so that a new method must be added here; and the calls that the right allows succeeded.
-    let asked = Set(lines.compactMap { $0.split(separator: " ").first }.map(String.init))
     let all = Set(MethodName.allCases.map { "\($0.fullName)" })
-    #expect(asked == all, "\(all.symmetricDifference(asked))")
-    func answers(_ method: String) -> [Substring] { lines.filter { $0.hasPrefix("io.vaultd.Vault.\(method) ") } }
+    let methods = Set(asked.answers.map(\.method))
+    #expect(methods == all, "\(all.symmetricDifference(methods))")
+    func answers(_ method: String) -> [EveryCall.Answer] {
+      asked.answers.filter { $0.method == "io.vaultd.Vault." + method }
+    }
     for (method, word) in [
       ("Sign", "signature"), ("Mac", #""mac""#), ("IssueToken", "token"), ("Code", "code"), ("VerifyToken", "valid"),
       ("PublicKey", "BEGIN PUBLIC KEY"),
     ] {
-      #expect(answers(method).contains { $0.contains(word) }, "\(method): \(answers(method))")
+      #expect(answers(method).contains { $0.text.contains(word) }, "\(method): \(answers(method))")
     }
     for method in ["Get", "Set", "Delete", "Move", "Copy", "RestoreVersion", "Undelete", "RevokeToken"] {
-      #expect(answers(method).contains { $0.contains("Denied") }, "\(method): \(answers(method))")
-      #expect(!answers(method).contains { $0.contains("keys/") && $0.contains(#""parameters": {"value""#) })
+      #expect(answers(method).contains { $0.text.contains("Denied") }, "\(method): \(answers(method))")
+      #expect(
+        !answers(method).contains { $0.parameters.contains("keys/") && $0.text.contains(#""parameters":{"value""#) })
     }
     for use in Self.uses {
       let versions = try sandbox.client().call("History", ["name": "keys/\(use)"]).parameters["versions"]
@@ -130,97 +126,4 @@ import VaultWire
     #expect(try stand.ask("other", in: "tls") == "a value")
     #expect(try stand.ask("mac", in: "tls") == overflow)
   }
-
-  /// Calls every method with every parameter that could lead to a value, each over a connection of its own, and prints
-  /// all replies.
-  private static let script = """
-    V = "io.vaultd.Vault."
-    names = ["keys/" + use for use in ["jwt", "mac", "sign", "ssh", "totp"]]
-    def ask(method, more=False, upgrade=False, **parameters):
-        client = connect()
-        client.settimeout(2)
-        message = {"method": method, "parameters": parameters}
-        if more: message["more"] = True
-        if upgrade: message["upgrade"] = True
-        client.sendall(json.dumps(message).encode() + b"\\0")
-        client.shutdown(socket.SHUT_WR)
-        text = b""
-        try:
-            while True:
-                part = client.recv(1 << 20)
-                if not part: break
-                text += part
-        except (TimeoutError, ConnectionResetError): pass
-        client.close()
-        print(method, json.dumps(parameters), text.decode("utf-8", "replace").replace("\\0", " ").replace("\\n", " "))
-        return text
-    ask("org.varlink.service.GetInfo")
-    ask("org.varlink.service.GetInterfaceDescription", interface="io.vaultd.Vault")
-    for method in ["Status", "Lock", "ListSlots", "MarkStale", "ConfirmGrants", "RepairClock", "RepairAudit", \
-    "Reload", "Deposits",
-                   "Find", "Attributes", "Audit"]:
-        ask(V + method)
-    for method in ["Init", "Unlock", "ChangePassword", "Verify", "Salvage", "Rekey", "Requests", "Monitor", \
-    "Children", "Grants",
-                   "Audit", "EmptyTrash", "AddSlot", "RemoveSlot", "Authenticate", "Backup", "Restore"]:
-        for more, upgrade in [(False, False), (True, False), (False, True)]:
-            parameters = {"kind": "password"} if method == "AddSlot" else {"id": 1} if method == "RemoveSlot" else {}
-            ask(V + method, more, upgrade, **parameters)
-    ask(V + "Respond", conversation="a", answer="b")
-    ask(V + "Attend", True, faces=["terminal"])
-    ask(V + "Confirm", inquiry=1)
-    ask(V + "Dismiss", inquiry=1)
-    ask(V + "SettleDeposit", number=1, accept=True)
-    ask(V + "Find", query="kind=blob", limit=100)
-    ask(V + "Find", query="", trash=True)
-    ask(V + "Children", True, prefix="keys/")
-    ask(V + "Attributes", key="iss")
-    ask(V + "Generate", recipe={"style": "password"})
-    for style in ["ed25519", "p256", "rsa", "hmac"]: ask(V + "Generate", recipe={"style": style})
-    for subject in ["user:65534", "user:0"]:
-        ask(V + "Grant", subject=subject, items="keys/**", rights=["get"])
-        ask(V + "Revoke", subject=subject)
-        ask(V + "ForgetSubject", subject=subject)
-    ask(V + "SealDeposit", key=json.loads(ask(V + "PublicKey").split(b"\\0")[0])["parameters"].get("key", ""), \
-    name="own/box", value="x")
-    ask(V + "DepositSealed", box="AAAA")
-    for number in [1, 2]:
-        ask(V + "Approve", number=number)
-        ask(V + "Deny", number=number)
-    for name in names:
-        for version in [None, 1, 2]:
-            more = {} if version is None else {"version": version}
-            ask(V + "Get", name=name, expired=True, ask=False, **more)
-            ask(V + "RestoreVersion", name=name, version=version or 1)
-        ask(V + "Get", name=name, wait_ms=1)
-        for method in ["Show", "History", "Undelete", "WhoMay", "Code", "IssueToken"]: ask(V + method, name=name)
-        ask(V + "Authenticate", True, name=name)
-        for field in [{"value": "message"}, {"data": "AAAA"}]:
-            for algorithm in [None, "EdDSA", "HS512"]:
-                more = {} if algorithm is None else {"algorithm": algorithm}
-                ask(V + "Sign", name=name, **field, **more)
-                ask(V + "Mac", name=name, **field, **more)
-            ask(V + "Mac", name=name, mac="AAAA", **field)
-            ask(V + "Set", name=name, update=True, **field)
-            ask(V + "Deposit", name=name, **field)
-        ask(V + "Set", name=name, update=True, kind="note")
-        ask(V + "Set", name=name, update=True, accessible="always")
-        ask(V + "SetMany", items=[{"name": name, "update": True, "kind": "note"}])
-        ask(V + "SetMany", items=[{"name": "own/" + name, "value": "x"}, {"name": name, "value": "x", "update": True}])
-        ask(V + "IssueToken", name=name, subject="s", lifetime=60)
-        ask(V + "VerifyToken", name=name, token="a.b.c")
-        ask(V + "RevokeToken", name=name, id="x")
-        for format in [None, "spki", "openssh", "jwk", "jwks", "raw"]:
-            ask(V + "PublicKey", name=name, **({} if format is None else {"format": format}))
-        for target in ["own/" + name, "keys/new", name]:
-            ask(V + "Copy", **{"from": name, "to": target, "replace": True, "expired": True})
-            ask(V + "Move", **{"from": name, "to": target})
-        ask(V + "Delete", names=[name])
-        ask(V + "Delete", names=[name], now=True)
-        ask(V + "Can", right="get", name=name)
-        ask(V + "Receipt", name=name, version=1, succeeded=True)
-        ask(V + "ForgetDenial", subject="user:65534", name=name)
-        ask(V + "Audit", True, item=name)
-        ask(V + "Monitor", True, after="0")
-    """
 }

@@ -8,16 +8,16 @@ import VaultTesting
     try FileManager.default.contentsOfDirectory(atPath: "/proc/\(pid)/fd").count
   }
 
-  /// Runs a script beside an agent. The agent serves another client before and after the script, stays the same
+  /// Runs `body` beside an agent, with its one key. The agent serves another client before and after it, stays the same
   /// process, and ends with as many open files as before.
-  private func withAgent(_ script: String) throws {
+  private func withAgent(_ body: (_ sandbox: Sandbox, _ own: [UInt8]) throws -> Void) throws {
     let sandbox = try Sandbox.withSSHAgent()
     defer { sandbox.close() }
     try sandbox.storeKey("a")
     #expect(try sandbox.listed().contains(" ssh/a "))
     let pid = try #require(sandbox.daemonPid)
     let before = try openFiles(pid)
-    try sandbox.script("own = blobs(join())[0][0]\n" + script)
+    try body(sandbox, #require(sandbox.join().keys().first).blob)
     #expect(try sandbox.listed().contains(" ssh/a "))
     // The daemon keeps descriptors of the last few client processes, so allow four more files.
     try wait(for: "the files to be closed") { try openFiles(pid) <= before + 4 }
@@ -26,129 +26,126 @@ import VaultTesting
 
   @Test("frames of every length that is cut or too long end or are refused, and others are served") func frames() throws
   {
-    try withAgent(
-      """
-      key = Key(bytes(32))
-      whole = [
-          b"\\x0b", sign_body(own, login(own, bytes(32), host=own)), key.body(constraints=b"\\x01\\0\\0\\0\\x09\\xff" \
-          + string("x")),
-          b"\\x12" + string(own), b"\\x13", b"\\x16" + string("p"), b"\\x17" + string("p"), bind(key, bytes(32), True),
-          b"\\x1b" + string("query"),
+    try withAgent { sandbox, own in
+      let key = SSHTestKey()
+      let whole: [[UInt8]] = [
+        .list, .sign(own, .login(own, .zeros(32), host: own)),
+        key.adding(constraints: [1, 0, 0, 0, 9, 0xff] + .string("x")), .remove(own), .removeAll, .lock("p"),
+        .unlock("p"), .bind(key, .zeros(32), isForwarding: true), .extension("query"),
       ]
-      for body in whole:
-          client = join()
-          for end in range(1, len(body)):
-              found = code(client, body[:end])
-              # A constraint may be the last one.
-              assert found == 5 or found == 6 and body[0] == 0x19, (body[:end], found)
-          # The rest of a frame that has not come, and the end.
-          for end in range(len(body)):
-              client = join()
-              client.sendall(string(body)[:4 + end])
-              client.shutdown(socket.SHUT_WR)
-              assert receive(client) is None, (body[0], end)
-      # No frame, and one too long, end the connection before they are whole.
-      for size in [0, (256 << 10) + 1, 1 << 20, 1 << 31, (1 << 32) - 1]:
-          client = join()
-          client.sendall(struct.pack(">I", size))
-          assert take(client, 1) is None, size
-      client = join()
-      assert code(client, b"\\x63" + bytes((256 << 10) - 1)) == 5
-      assert code(client, b"\\x0b") == 12
-      # Byte by byte.
-      for byte in string(b"\\x0b"): client.sendall(bytes([byte]))
-      assert receive(client)[0] == 12
-      """)
+      for body in whole {
+        let client = try sandbox.join()
+        for end in 1..<max(body.count, 1) {
+          let found = try client.code(Array(body[..<end]))
+          // A constraint may be the last one.
+          #expect(found == 5 || found == 6 && body[0] == 0x19, "\(body[..<end])")
+        }
+        // The rest of a frame that has not come, and the end.
+        for end in body.indices {
+          let client = try sandbox.join()
+          client.send(Array([UInt8].string(body)[..<(4 + end)]))
+          client.finishSending()
+          #expect(try client.answer() == nil, "\(body[0]) \(end)")
+        }
+      }
+      // No frame, and one too long, end the connection before they are whole.
+      for size in [0, (256 << 10) + 1, 1 << 20, 1 << 31, (1 << 32) - 1] {
+        let client = try sandbox.join()
+        client.send(.number(size))
+        #expect(try client.receive(count: 1) == nil, "\(size)")
+      }
+      let client = try sandbox.join()
+      #expect(try client.code(.unknown + .zeros((256 << 10) - 1)) == 5)
+      #expect(try client.code(.list) == 12)
+      // Byte by byte.
+      for byte in [UInt8].string(.list) { client.send([byte]) }
+      #expect(try client.code() == 12)
+    }
   }
 
   @Test("a thousand connections that bind and drop leave nothing behind") func dropped() throws {
     let sandbox = try Sandbox.withSSHAgent()
     defer { sandbox.close() }
     let pid = try #require(sandbox.daemonPid)
-    let script = """
-      key = Key(bytes(32))
-      body = string(bind(key, bytes(32), True))
-      for number in range(1000):
-          client = join()
-          # There may be too many just then.
-          try: client.sendall(body if number % 3 else body[:number % len(body)])
-          except (BrokenPipeError, ConnectionResetError): pass
-          if number % 2 and number % 3: receive(client)
-          client.close()
-      assert code(join(), b"\\x0b") == 12
-      """
-    try sandbox.script(script)
+    let body: [UInt8] = .string(.bind(SSHTestKey(), .zeros(32), isForwarding: true))
+    func drop() throws {
+      for number in 0..<1000 {
+        let client = try sandbox.join()
+        // There may be too many just then.
+        client.send(number % 3 == 0 ? Array(body[..<(number % body.count)]) : body)
+        if number % 2 != 0 && number % 3 != 0 { _ = try client.answer() }
+      }
+      #expect(try sandbox.join().code(.list) == 12)
+    }
+    try drop()
     _ = try sandbox.listed()
     let (files, memory) = (try openFiles(pid), try ProcessMemory.bytes("VmRSS", of: pid))
-    for _ in 0..<3 { try sandbox.script(script) }
+    for _ in 0..<3 { try drop() }
     try wait(for: "the files to be closed") { try openFiles(pid) <= files + 4 }
     #expect(try ProcessMemory.bytes("VmRSS", of: pid) - memory < 2 << 20)
   }
 
   @Test("requests that come at once are answered in their order") func pipelined() throws {
-    try withAgent(
-      """
-      client = join()
-      bodies = [b"\\x0b", sign_body(own, login(own, bytes(32))), b"\\x63"]
-      sent = b"".join(string(body) for body in bodies)
-      def send_all(): client.sendall(sent * 1000)
-      thread = threading.Thread(target=send_all)
-      thread.start()
-      for number in range(1000):
-          for want in [12, 14, 5]:
-              found = receive(client)
-              assert found and found[0] == want, (number, want, found)
-      thread.join()
-      # Many at once, each with many.
-      clients = [join() for _ in range(30)]
-      for each in clients: each.sendall(sent * 30)
-      for each in clients:
-          for number in range(90): assert receive(each)[0] == [12, 14, 5][number % 3]
-      """)
+    try withAgent { sandbox, own in
+      let bodies: [[UInt8]] = [.list, .sign(own, .login(own, .zeros(32))), .unknown]
+      let codes: [UInt8] = [12, 14, 5]
+      let sent = bodies.flatMap { [UInt8].string($0) }
+      let client = try sandbox.join()
+      // As much as the agent takes, while its answers are read.
+      let load = Array(repeatElement(sent, count: 1000).joined())
+      var place = client.sendWithoutWaiting(load)
+      for number in 0..<3000 {
+        let found = try client.code()
+        #expect(found == codes[number % 3], "\(number)")
+        if place < load.count { place += client.sendWithoutWaiting(Array(load[place...])) }
+      }
+      // Many at once, each with many.
+      let clients = try (0..<30).map { _ in try sandbox.join() }
+      for client in clients { client.send(Array(repeatElement(sent, count: 30).joined())) }
+      for client in clients { for number in 0..<90 { #expect(try client.code() == codes[number % 3]) } }
+    }
   }
 
   @Test("one that never reads, and one with half a frame, keep nobody waiting") func unread() throws {
-    try withAgent(
-      """
-      silent = [join() for _ in range(20)]
-      for client in silent: client.sendall(string(sign_body(own, login(own, bytes(32))))[:30])
-      deaf = join()
-      deaf.setblocking(False)
-      body = string(sign_body(own, login(own, bytes(32))))
-      sent = 0
-      try:
-          while sent < 64 << 20: sent += deaf.send(body * 100)
-      except BlockingIOError: pass
-      assert sent < 16 << 20, sent
-      for _ in range(100): assert code(join(), b"\\x0b") == 12
-      """)
+    try withAgent { sandbox, own in
+      let body: [UInt8] = .string(.sign(own, .login(own, .zeros(32))))
+      let silent = try (0..<20).map { _ in try sandbox.join() }
+      for client in silent { client.send(Array(body[..<30])) }
+      let deaf = try sandbox.join()
+      let load = Array(repeatElement(body, count: 100).joined())
+      var (sent, count) = (0, load.count)
+      while sent < 64 << 20 && count == load.count {
+        count = deaf.sendWithoutWaiting(load)
+        sent += count
+      }
+      #expect(sent < 16 << 20)
+      for _ in 0..<100 { #expect(try sandbox.join().code(.list) == 12) }
+      withExtendedLifetime((silent, deaf)) {}
+    }
   }
 
   @Test("there are no more connections than there may be: the one that was silent longest makes room") func crowd()
     throws
   {
-    try withAgent(
-      """
-      clients = [join()]
-      while len(clients) < 500:
-          clients.append(join())
-          assert code(clients[-1], b"\\x0b") == 12
-          if len(clients) == 20: assert code(clients[0], b"\\x0b") == 12
-      # Those that were heard last are there, and the first of all is not.
-      for client in clients[-32:]: assert code(client, b"\\x0b") == 12
-      gone = [client for client in clients if receive_now(client) is None]
-      assert len(clients) - 128 <= len(gone) <= len(clients) - 32, len(gone)
-      """)
+    try withAgent { sandbox, _ in
+      var clients = [try sandbox.join()]
+      while clients.count < 500 {
+        let client = try sandbox.join()
+        clients.append(client)
+        #expect(try client.code(.list) == 12)
+        if clients.count == 20 { #expect(try clients[0].code(.list) == 12) }
+      }
+      // Those that were heard last are there, and the first of all is not.
+      for client in clients.suffix(32) { #expect(try client.code(.list) == 12) }
+      let gone = clients.count { $0.receiveWithoutWaiting() == nil }
+      #expect(clients.count - 128 <= gone && gone <= clients.count - 32)
+    }
   }
 
   @Test("what is sent at once by one that does not stay for the answers harms nobody") func leaving() throws {
-    try withAgent(
-      """
-      for _ in range(250):
-          client = join()
-          try: client.sendall(string(b"\\x0b") * 3000)
-          except (BrokenPipeError, ConnectionResetError): pass
-          client.close()
-      """)
+    try withAgent { sandbox, _ in
+      let load = Array(repeatElement([UInt8].string(.list), count: 3000).joined())
+      for _ in 0..<250 { try sandbox.join().send(load) }
+    }
   }
 }

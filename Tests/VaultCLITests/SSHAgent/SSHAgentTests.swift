@@ -147,22 +147,18 @@ import VaultTesting
       #expect(try inUnit("ssh-add", change).status != 0, "\(change)")
     }
     // No request, with any body that a client can put together, yields a byte of the key.
-    let told = try inUnit("python3", ["-c", SSHScript.prelude + Self.walk, "", "", sandbox.sshSocket])
-    try #require(told.status == 0 && told.stdout.count > 256 * 7, "\(told)")
-    #expect(MemorySearch(of: [UInt8](told.stdout)).find(seed).isEmpty)
+    let process = try OtherProcess(in: sandbox)
+    try stand.move(process.pid, to: "a")
+    let told = try Self.walk { try process.connect(to: sandbox.sshSocket) }
+    try #require(told.count > 256 * 7)
+    #expect(MemorySearch(of: told).find(seed).isEmpty)
     // The unit can neither lock the agent for the user's other programs nor undo such a lock, though it knows the
     // passphrase.
-    let shut = try inUnit(
-      "python3",
-      ["-c", SSHScript.prelude + "sys.exit(code(join(), b'\\x16' + string('p')))", "", "", sandbox.sshSocket])
-    #expect(shut.status == 5, "\(shut)")
+    #expect(try process.connect(to: sandbox.sshSocket).code(.lock("p")) == 5)
     #expect(try sandbox.listed().contains(" own "))
-    try sandbox.script("assert code(join(), b'\\x16' + string('p')) == 6")
-    let opened = try inUnit(
-      "python3",
-      ["-c", SSHScript.prelude + "sys.exit(code(join(), b'\\x17' + string('p')))", "", "", sandbox.sshSocket])
-    #expect(opened.status == 5, "\(opened)")
-    try sandbox.script("assert code(join(), b'\\x17' + string('p')) == 6")
+    #expect(try sandbox.join().code(.lock("p")) == 6)
+    #expect(try process.connect(to: sandbox.sshSocket).code(.unlock("p")) == 5)
+    #expect(try sandbox.join().code(.unlock("p")) == 6)
     let all = try sandbox.listed()
     #expect(["ssh/mine", "ssh/other", " own "].allSatisfy(all.contains) && !all.contains(" new "), "\(all)")
   }
@@ -177,18 +173,24 @@ import VaultTesting
     return [UInt8](key[(place - 32)..<place])
   }
 
-  /// Prints the answers to requests of every type, with several bodies, each on a connection of its own.
-  private static let walk = #"""
-    (own, _), = blobs(join())
-    key = Key(bytes(32))
-    bodies = [
-        b"", string(own), string(own) + string(login(own, bytes(32))) + bytes(4), string(own) + string(b"x") + bytes(4),
-        string("query"), string("session-bind@openssh.com") + string(own), key.body()[1:],
+  /// Returns the answers to requests of every type, with several bodies, each on a connection of its own.
+  private static func walk(_ join: () throws -> WireClient) throws -> [UInt8] {
+    let keys = try join().keys()
+    try #require(keys.count == 1)
+    let own = [UInt8].string(keys[0].blob)
+    let login = [UInt8].string(.login(keys[0].blob, .zeros(32)))
+    let bodies: [[UInt8]] = [
+      [], own, own + login + .zeros(4), own + .string("x") + .zeros(4), .string("query"),
+      .string("session-bind@openssh.com") + own, Array(SSHTestKey().adding().dropFirst()),
     ]
-    for number in range(256):
-        for body in bodies:
-            client = join()
-            sys.stdout.buffer.write(request(client, bytes([number]) + body) or b"closed")
-            client.close()
-    """#
+    var told: [UInt8] = []
+    for type in UInt8.min...UInt8.max {
+      for body in bodies {
+        let client = try join()
+        client.ask([type] + body)
+        told += try client.answer() ?? Array("closed".utf8)
+      }
+    }
+    return told
+  }
 }

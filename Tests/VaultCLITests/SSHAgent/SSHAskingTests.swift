@@ -148,47 +148,41 @@ import VaultTesting
   {
     let sandbox = try Sandbox.withSSHAgent()
     defer { sandbox.close() }
-    try sandbox.script(
-      """
-      agent = attend()
-      key = Key(bytes(range(32)))
-      assert code(join(), key.body(constraints=b"\\x02")) == 6
-      def begin():
-          client = join()
-          client.sendall(string(sign_body(key.blob, login(key.blob, bytes(32)))))
-          return client
-      def told(what):
-          while True:
-              found = event(agent)
-              if found["event"] == what: return found
-      first, second = begin(), begin()
-      numbers = [told("inquiry")["inquiry"]["number"] for _ in range(2)]
-      assert numbers[0] != numbers[1]
-      # Another process of the user was not told of it, and to show presence is no yes.
-      assert ended(ask("Confirm", inquiry=numbers[0])).startswith("Denied")
-      assert converse("Authenticate", inquiry=numbers[0]) == "InvalidParameter"
-      assert call(connect(), "Confirm", inquiry=numbers[0]) == {}
-      assert call(connect(), "Confirm", inquiry=numbers[0]) == "NoSuchRequest"
-      (ready,), _, _ = select.select([first, second], [], [], 60)
-      assert receive(ready)[0] == 14
-      left = second if ready is first else first
-      # The other one waits on, until the lock takes its key.
-      assert told("withdrawn")["why"] == "answered"
-      call(connect(), "Lock")
-      assert receive(left)[0] == 5
-      assert call(connect(), "Confirm", inquiry=numbers[1]) == "NoSuchRequest"
-      # With a key that goes, the question goes: it is removed, added anew, or its time is over.
-      assert converse("Unlock") == "done"
-      brief = b"\\x02\\x01\\0\\0\\0\\x01"
-      for constraints, end in [(b"\\x02", b"\\x12" + string(key.blob)), (b"\\x02", key.body()), (brief, None)]:
-          assert code(join(), key.body(constraints=constraints)) == 6
-          client = begin()
-          number = told("inquiry")["inquiry"]["number"]
-          if end: assert code(join(), end) == 6
-          assert receive(client)[0] == 5
-          assert told("withdrawn")["why"] == "gone"
-          assert call(connect(), "Confirm", inquiry=number) == "NoSuchRequest"
-      """)
+    let agent = try AttendingClient(sandbox)
+    let key = SSHTestKey(Array(0..<32))
+    #expect(try sandbox.join().code(key.adding(constraints: [2])) == 6)
+    func begin() throws -> (client: WireClient, number: Int) {
+      let client = try sandbox.join()
+      client.ask(.sign(key.blob, .login(key.blob, .zeros(32))))
+      return (client, try #require(agent.nextInquiry().number))
+    }
+    func confirm(_ number: Int) throws -> WireClient.Reply { try sandbox.client().call("Confirm", ["inquiry": number]) }
+    let (first, second) = (try begin(), try begin())
+    #expect(first.number != second.number)
+    // Another process of the user was not told of it, and to show presence is no yes.
+    #expect(try sandbox.ask("Confirm", ["inquiry": first.number]).reply().error == "Denied")
+    #expect(try sandbox.answer("Authenticate", ["inquiry": first.number]) == "InvalidParameter")
+    let confirmed = try confirm(first.number)
+    #expect(confirmed.error == nil && confirmed.parameters.isEmpty, "\(confirmed)")
+    #expect(try confirm(first.number).outcome == "NoSuchRequest")
+    #expect(try first.client.code() == 14)
+    // The other one waits on, until the lock takes its key.
+    #expect(try agent.next("withdrawn")["why"] as? String == "answered")
+    _ = try sandbox.outcome("Lock")
+    #expect(try second.client.code() == 5)
+    #expect(try confirm(second.number).outcome == "NoSuchRequest")
+    // With a key that goes, the question goes: it is removed, added anew, or its time is over.
+    #expect(try sandbox.answer("Unlock") == "")
+    for (constraints, end) in [
+      ([2], .remove(key.blob)), ([2], key.adding()), ([2, 1, 0, 0, 0, 1], nil),
+    ] as [([UInt8], [UInt8]?)] {
+      #expect(try sandbox.join().code(key.adding(constraints: constraints)) == 6)
+      let (client, number) = try begin()
+      if let end { #expect(try sandbox.join().code(end) == 6) }
+      #expect(try client.code() == 5)
+      #expect(try agent.next("withdrawn")["why"] as? String == "gone")
+      #expect(try confirm(number).outcome == "NoSuchRequest")
+    }
   }
 
   @Test("what was shown here counts for nobody who asks through a forwarded agent, nor the other way round")
@@ -196,72 +190,81 @@ import VaultTesting
     let sandbox = try Sandbox.withSSHAgent()
     defer { sandbox.close() }
     try sandbox.storeKey("a", ["ed25519"], ["--require", "password", "--reuse", "10m"])
-    try sandbox.script(
-      """
-      agent = attend()
-      own, host = blobs(join())[0][0], Key(bytes(range(32)))
-      session, other = b"s" * 32, b"o" * 32
-      def begin(*binds):
-          client = join()
-          for each in binds: assert code(client, each) == 6
-          last = other if len(binds) == 2 else session
-          client.sendall(string(sign_body(own, login(own, last))))
-          return client
-      def answered():
-          found = event(agent)
-          while found["event"] != "inquiry": found = event(agent)
-          task = found["inquiry"]["askers"][0]["task"]
-          assert converse("Authenticate", inquiry=found["inquiry"]["number"]) == "done"
-          return task
-      here = begin()
-      assert "someone" not in answered() and receive(here)[0] == 14
-      assert receive(begin())[0] == 14 and receive(begin(bind(host, session, False)))[0] == 14
-      away = begin(bind(host, session, True), bind(host, other, False))
-      assert ", for someone on an unknown host (" in answered() and receive(away)[0] == 14
-      assert receive(begin(bind(host, session, True), bind(host, other, False)))[0] == 14
-      # A way that was not named: over another host, or to another one.
-      gate = Key(bytes(range(1, 33)))
-      for way in [(bind(gate, session, True), bind(host, other, False)),
-                  (bind(host, session, True), bind(gate, other, False))]:
-          client = begin(*way)
-          assert ", for someone on an unknown host (" in answered() and receive(client)[0] == 14
-          assert receive(begin(*way))[0] == 14
-      # A login to a host that no session names: from the host that was logged in to, or within a session of somebody
-      # else's.
-      for way in [(bind(host, session, True), bind(host, other, True)), (bind(host, session, True),)] * 2:
-          client = begin(*way)
-          assert ", for someone on an unknown host (" in answered() and receive(client)[0] == 14
-      for key in [{}, {"host": gate.blob}] * 2:
-          away = begin(bind(host, session, True), bind(host, other, False))
-          assert receive(away)[0] == 14
-          away.sendall(string(sign_body(own, login(own, b"c" * 32, **key))))
-          assert "SSH login to a host that is not known" in answered() and receive(away)[0] == 14
-      # A message is signed for whoever is on the host that forwards, and not for a session that logs in.
-      def message(namespace): return b"SSHSIG" + string(namespace) + string("") + string("sha512") + string(bytes(64))
-      for namespace, asks in [("git", True), ("git", False), ("file", True)]:
-          client = join()
-          assert code(client, bind(host, session, True)) == 6
-          client.sendall(string(sign_body(own, message(namespace))))
-          if asks: assert "SSH signature for `" + namespace in answered()
-          assert receive(client)[0] == 14
-      for _ in range(2):
-          away = begin(bind(host, session, True), bind(host, other, False))
-          assert receive(away)[0] == 14
-          away.sendall(string(sign_body(own, message("git"))))
-          assert "SSH signature for `git`" in answered() and receive(away)[0] == 14
-      # One whose way cannot be told is not from here, either, nor does anything else come by it.
-      for _ in range(2):
-          broken = join()
-          assert code(broken, bind(host, session, False, host.signature(other))) == 5
-          for count in range(2):
-              broken.sendall(string(sign_body(own, login(own, session))))
-              assert ", for someone who may be on any host" in answered() and receive(broken)[0] == 14
-      # The login names another host than the session that it is for.
-      client = join()
-      assert code(client, bind(host, session, False)) == 6
-      assert code(client, sign_body(own, login(own, session, host=own))) == 5
-      assert code(client, sign_body(own, login(own, session, host=host.blob))) == 14
-      """)
+    let agent = try AttendingClient(sandbox)
+    let own = try #require(sandbox.join().keys().first).blob
+    let (host, gate) = (SSHTestKey(Array(0..<32)), SSHTestKey(Array(1..<33)))
+    let (session, other) = ([UInt8](repeating: 0x73, count: 32), [UInt8](repeating: 0x6f, count: 32))
+    func begin(_ binds: [UInt8]...) throws -> WireClient {
+      let client = try sandbox.join()
+      for bind in binds { #expect(try client.code(bind) == 6) }
+      client.ask(.sign(own, .login(own, binds.count == 2 ? other : session)))
+      return client
+    }
+    // Shows presence for the next inquiry, and returns the daemon's words for the task.
+    func answered() throws -> String {
+      let told = try agent.nextInquiry()
+      #expect(try sandbox.answer("Authenticate", ["inquiry": #require(told.number)]) == "")
+      return try #require(told.askers.first?["task"] as? String, "\(told)")
+    }
+    func isFromUnknownHost(_ client: WireClient) throws -> Bool {
+      let task = try answered()
+      return try client.code() == 14 && task.contains(", for someone on an unknown host (")
+    }
+    func via(_ key: SSHTestKey, _ last: SSHTestKey, isForwarding: Bool = false) throws -> WireClient {
+      try begin(.bind(key, session, isForwarding: true), .bind(last, other, isForwarding: isForwarding))
+    }
+    let here = try begin()
+    #expect(try !answered().contains("someone") && here.code() == 14)
+    #expect(try begin().code() == 14)
+    #expect(try begin(.bind(host, session, isForwarding: false)).code() == 14)
+    #expect(try isFromUnknownHost(via(host, host)))
+    #expect(try via(host, host).code() == 14)
+    // A way that was not named: over another host, or to another one.
+    for (first, last) in [(gate, host), (host, gate)] {
+      #expect(try isFromUnknownHost(via(first, last)))
+      #expect(try via(first, last).code() == 14)
+    }
+    // A login to a host that no session names: from the host that was logged in to, or within a session of somebody
+    // else's.
+    for _ in 0..<2 {
+      #expect(try isFromUnknownHost(via(host, host, isForwarding: true)))
+      #expect(try isFromUnknownHost(begin(.bind(host, session, isForwarding: true))))
+    }
+    for named in [nil, gate.blob, nil, gate.blob] {
+      let away = try via(host, host)
+      #expect(try away.code() == 14)
+      away.ask(.sign(own, .login(own, [UInt8](repeating: 0x63, count: 32), host: named)))
+      #expect(try answered().contains("SSH login to a host that is not known") && away.code() == 14)
+    }
+    // A message is signed for whoever is on the host that forwards, and not for a session that logs in.
+    for (namespace, asks) in [("git", true), ("git", false), ("file", true)] {
+      let client = try sandbox.join()
+      #expect(try client.code(.bind(host, session, isForwarding: true)) == 6)
+      client.ask(.sign(own, .message(namespace)))
+      if asks { #expect(try answered().contains("SSH signature for `" + namespace)) }
+      #expect(try client.code() == 14)
+    }
+    for _ in 0..<2 {
+      let away = try via(host, host)
+      #expect(try away.code() == 14)
+      away.ask(.sign(own, .message("git")))
+      #expect(try answered().contains("SSH signature for `git`") && away.code() == 14)
+    }
+    // One whose way cannot be told is not from here, either, nor does anything else come by it.
+    for _ in 0..<2 {
+      let broken = try sandbox.join()
+      let wrong = host.signature(of: other)
+      #expect(try broken.code(.bind(host.blob, session, isForwarding: false, signature: wrong)) == 5)
+      for _ in 0..<2 {
+        broken.ask(.sign(own, .login(own, session)))
+        #expect(try answered().contains(", for someone who may be on any host") && broken.code() == 14)
+      }
+    }
+    // The login names another host than the session that it is for.
+    let client = try sandbox.join()
+    #expect(try client.code(.bind(host, session, isForwarding: false)) == 6)
+    #expect(try client.code(.sign(own, .login(own, session, host: own))) == 5)
+    #expect(try client.code(.sign(own, .login(own, session, host: host.blob))) == 14)
     #expect(try sandbox.sshAudit().contains { $0.contains("for someone who may be on any host") })
   }
 
@@ -269,26 +272,25 @@ import VaultTesting
     let sandbox = try Sandbox.withSSHAgent()
     defer { sandbox.close() }
     try sandbox.storeKey("a")
-    try sandbox.script(
-      """
-      agent = attend()
-      own, key = blobs(join())[0][0], Key(bytes(range(32)))
-      assert code(join(), key.body(constraints=b"\\x02")) == 6
-      asking = join()
-      asking.sendall(string(sign_body(key.blob, login(key.blob, bytes(32)))))
-      number = event(agent)["inquiry"]["number"]
-      assert code(join(), b"\\x16" + string("p")) == 6
-      assert call(connect(), "Confirm", inquiry=number) == {}
-      assert receive(asking)[0] == 5
-      assert code(join(), b"\\x17" + string("p")) == 6
-      call(connect(), "Lock")
-      asking = join()
-      asking.sendall(string(sign_body(own, login(own, bytes(32)))))
-      while event(agent)["event"] != "inquiry": pass
-      assert code(join(), b"\\x16" + string("p")) == 6
-      assert converse("Unlock") == "done"
-      assert receive(asking)[0] == 5
-      """)
+    let agent = try AttendingClient(sandbox)
+    let own = try #require(sandbox.join().keys().first).blob
+    let key = SSHTestKey(Array(0..<32))
+    #expect(try sandbox.join().code(key.adding(constraints: [2])) == 6)
+    let first = try sandbox.join()
+    first.ask(.sign(key.blob, .login(key.blob, .zeros(32))))
+    let number = try #require(agent.inquiry().number)
+    #expect(try sandbox.join().code(.lock("p")) == 6)
+    let confirmed = try sandbox.client().call("Confirm", ["inquiry": number])
+    #expect(confirmed.error == nil && confirmed.parameters.isEmpty, "\(confirmed)")
+    #expect(try first.code() == 5)
+    #expect(try sandbox.join().code(.unlock("p")) == 6)
+    _ = try sandbox.outcome("Lock")
+    let second = try sandbox.join()
+    second.ask(.sign(own, .login(own, .zeros(32))))
+    _ = try agent.nextInquiry()
+    #expect(try sandbox.join().code(.lock("p")) == 6)
+    #expect(try sandbox.answer("Unlock") == "")
+    #expect(try second.code() == 5)
   }
 
   @Test("a lock that hides names takes the question for an item back, and leaves nothing of the name") func hidden()
@@ -298,18 +300,15 @@ import VaultTesting
     defer { sandbox.close() }
     let name = String((0..<40).map { _ in "abcdefghjkmnpqrstuvwxyz23456789".randomElement() ?? "x" })
     try sandbox.storeKey(name, ["ed25519"], ["--require", "password"])
-    try sandbox.script(
-      """
-      agent = attend()
-      own = blobs(join())[0][0]
-      client = join()
-      client.sendall(string(sign_body(own, login(own, bytes(32)))))
-      assert event(agent)["inquiry"]["about"] == "presence"
-      call(connect(), "Lock")
-      assert receive(client)[0] == 5
-      told = [event(agent), event(agent)]
-      assert sorted([each.get("why", each.get("notice")) for each in told]) == ["gone", "locked"], told
-      """)
+    let agent = try AttendingClient(sandbox)
+    let own = try #require(sandbox.join().keys().first).blob
+    let client = try sandbox.join()
+    client.ask(.sign(own, .login(own, .zeros(32))))
+    #expect(try agent.inquiry()["about"] as? String == "presence")
+    _ = try sandbox.outcome("Lock")
+    #expect(try client.code() == 5)
+    let told = try [agent.event(), agent.event()].map { $0["why"] as? String ?? $0["notice"] as? String ?? "" }
+    #expect(told.sorted() == ["gone", "locked"])
     guard MemorySearch.isPossible else { return }
     let found = try MemorySearch(pid: try #require(sandbox.daemonPid)).find(["name": Array(name.utf8)])
     #expect(found.isEmpty, "\(found)")
@@ -320,43 +319,36 @@ import VaultTesting
     defer { sandbox.close() }
     try sandbox.storeKey("a")
     try sandbox.storeKey("b", ["ed25519"], ["--require", "password"])
-    try sandbox.script(
-      """
-      agent = attend()
-      keys = {name: blob for blob, name in blobs(join())}
-      def begin(name):
-          client = join()
-          client.sendall(string(sign_body(keys[name], login(keys[name], bytes(32)))))
-          return client
-      def told(what):
-          while True:
-              found = event(agent)
-              if found["event"] == what: return found
-      client = begin("ssh/b")
-      inquiry = told("inquiry")["inquiry"]
-      asker = inquiry["askers"][0]
-      assert inquiry["about"] == "presence" and inquiry["name"] == "ssh/b", inquiry
-      assert asker["task"] == "SSH login to a host that is not known as `ana` with `ssh/b`", asker
-      assert "reason" not in asker and asker["pid"] == os.getpid(), asker
-      client.close()
-      assert told("withdrawn")["why"] == "gone"
-      call(connect(), "Lock")
-      client = begin("ssh/a")
-      assert told("inquiry")["inquiry"]["about"] == "unlock"
-      # A process that is killed is the same.
-      pid = os.fork()
-      if pid == 0:
-          killed = begin("ssh/a")
-          os.kill(os.getpid(), 9)
-      os.waitpid(pid, 0)
-      client.close()
-      assert told("withdrawn")["why"] == "gone"
-      # One that only says that it sends no more still has its answer.
-      client = begin("ssh/a")
-      client.shutdown(socket.SHUT_WR)
-      assert told("inquiry")["inquiry"]["about"] == "unlock"
-      assert converse("Unlock") == "done"
-      assert receive(client)[0] == 14 and receive(client) is None
-      """)
+    let agent = try AttendingClient(sandbox)
+    let keys = try Dictionary(uniqueKeysWithValues: sandbox.join().keys().map { ($0.name, $0.blob) })
+    func begin(_ name: String, over client: WireClient? = nil) throws -> WireClient {
+      let (key, client) = (try #require(keys[name]), try client ?? sandbox.join())
+      client.ask(.sign(key, .login(key, .zeros(32))))
+      return client
+    }
+    var client: WireClient? = try begin("ssh/b")
+    let inquiry = try agent.nextInquiry()
+    let asker = try #require(inquiry.askers.first)
+    #expect(inquiry["about"] as? String == "presence" && inquiry["name"] as? String == "ssh/b", "\(inquiry)")
+    #expect(asker["task"] as? String == "SSH login to a host that is not known as `ana` with `ssh/b`", "\(asker)")
+    #expect(asker["reason"] == nil && asker["pid"] as? Int == Int(getpid()), "\(asker)")
+    client = nil
+    #expect(try agent.next("withdrawn")["why"] as? String == "gone")
+    _ = try sandbox.outcome("Lock")
+    client = try begin("ssh/a")
+    #expect(try agent.nextInquiry()["about"] as? String == "unlock")
+    // A process that is killed is the same. Its connection is open in it alone.
+    let killed = try OtherProcess(in: sandbox)
+    _ = try begin("ssh/a", over: killed.connect(to: sandbox.sshSocket, isKept: true))
+    killed.end()
+    client = nil
+    #expect(try agent.next("withdrawn")["why"] as? String == "gone")
+    // One that only says that it sends no more still has its answer.
+    let last = try begin("ssh/a")
+    last.finishSending()
+    #expect(try agent.nextInquiry()["about"] as? String == "unlock")
+    #expect(try sandbox.answer("Unlock") == "")
+    #expect(try last.code() == 14 && last.code() == nil)
+    withExtendedLifetime(client) {}
   }
 }

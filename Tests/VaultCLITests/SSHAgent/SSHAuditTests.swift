@@ -6,45 +6,41 @@ import VaultTesting
     let sandbox = try Sandbox.withSSHAgent()
     defer { sandbox.close() }
     try sandbox.storeKey("a")
-    let printed = try sandbox.script(
-      """
-      def fingerprint(blob): return "SHA256:" + base64.b64encode(hashlib.sha256(blob).digest()).decode().rstrip("=")
-      own, host = blobs(join())[0][0], Key(bytes(32))
-      session = bytes(32)
-      def refused(body): assert code(join(), body) == 5, body
-      refused(sign_body(host.blob, login(host.blob, session)))
-      refused(sign_body(own, b"no login"))
-      refused(b"\\x12" + string(host.blob))
-      refused(bind(host, session, True, signature=string("ssh-ed25519") + string(bytes(64))))
-      refused(b"\\x1b" + string("session-bind@openssh.com") + b"x")
-      refused(b"\\x17" + string("p"))
-      refused(b"\\x63")
-      refused(b"\\x0d")
-      assert code(join(), bind(host, session, True)) == 6
-      assert code(join(), b"\\x16" + string("p")) == 6
-      assert blobs(join()) == []
-      refused(sign_body(own, login(own, session)))
-      refused(host.body())
-      refused(b"\\x16" + string("p"))
-      refused(b"\\x17" + string("q"))
-      assert code(join(), b"\\x17" + string("p")) == 6
-      assert code(join(), host.body()) == 6
-      print(fingerprint(own), fingerprint(host.blob))
-      """)
-    let (own, host) = try #require(printed.split(whereSeparator: \.isWhitespace).pair)
+    let (key, host) = (try #require(sandbox.join().keys().first).blob, SSHTestKey())
+    let session = [UInt8].zeros(32)
+    let forged: [UInt8] = .string("ssh-ed25519") + .string(.zeros(64))
+    func isRefused(_ body: [UInt8]) throws -> Bool { try sandbox.join().code(body) == 5 }
+    #expect(try isRefused(.sign(host.blob, .login(host.blob, session))))
+    #expect(try isRefused(.sign(key, Array("no login".utf8))))
+    #expect(try isRefused(.remove(host.blob)))
+    #expect(try isRefused(.bind(host.blob, session, isForwarding: true, signature: forged)))
+    #expect(try isRefused(.extension("session-bind@openssh.com") + [0x78]))
+    #expect(try isRefused(.unlock("p")))
+    #expect(try isRefused(.unknown))
+    #expect(try isRefused([0x0d]))
+    #expect(try sandbox.join().code(.bind(host, session, isForwarding: true)) == 6)
+    #expect(try sandbox.join().code(.lock("p")) == 6)
+    #expect(try sandbox.join().keys().isEmpty)
+    #expect(try isRefused(.sign(key, .login(key, session))))
+    #expect(try isRefused(host.adding()))
+    #expect(try isRefused(.lock("p")))
+    #expect(try isRefused(.unlock("q")))
+    #expect(try sandbox.join().code(.unlock("p")) == 6)
+    #expect(try sandbox.join().code(host.adding()) == 6)
+    let (own, added) = (SSHTestKey.fingerprint(key), SSHTestKey.fingerprint(host.blob))
     let audit = try sandbox.sshAudit()
     #expect(
       audit == [
         "find ok 1 key for ssh",
-        "use denied ssh signature with \(host)",
+        "use denied ssh signature with \(added)",
         "use denied ssh signature with \(own)",
-        "use missing ssh-add -d of \(host)",
-        "call denied ssh-agent: session-bind host key \(host)",
+        "use missing ssh-add -d of \(added)",
+        "call denied ssh-agent: session-bind host key \(added)",
         "call invalid ssh-agent: session-bind",
         "call invalid ssh-agent: ssh-add -X",
         "call invalid ssh-agent: a request that is not known",
         "call invalid ssh-agent: a request that cannot be read",
-        "call ok ssh-agent: session-bind host key \(host)",
+        "call ok ssh-agent: session-bind host key \(added)",
         "call ok ssh-agent: ssh-add -x",
         "find locked keys for ssh",
         "use locked ssh signature with \(own)",
@@ -52,47 +48,41 @@ import VaultTesting
         "call locked ssh-agent: ssh-add -x",
         "call unproven ssh-agent: ssh-add -X",
         "call ok ssh-agent: ssh-add -X",
-        "use ok ssh-add of \(host)",
+        "use ok ssh-add of \(added)",
       ], "\(audit)")
     // The vault is locked, and nobody attends who could unlock it or confirm a key.
     try sandbox.must(["lock"])
-    try sandbox.script(
-      """
-      own = Key(bytes(32))
-      listed = blobs(join())
-      assert code(join(), sign_body(listed[0][0], login(listed[0][0], bytes(32)))) == 5
-      assert code(join(), own.body()) == 5
-      """)
+    // Another process asks, because a process's repeated listings are counted, and have their entry later.
+    let other = try OtherProcess(in: sandbox)
+    func join() throws -> WireClient { try other.connect(to: sandbox.sshSocket) }
+    let listed = try #require(join().keys().first).blob
+    #expect(try join().code(.sign(listed, .login(listed, .zeros(32)))) == 5)
+    #expect(try join().code(host.adding()) == 5)
     try sandbox.must(["unlock", "--password-stdin"], stdin: password + "\n")
     let late = try sandbox.sshAudit().suffix(2)
     #expect(
       late.first?.hasPrefix("use locked ssh/a ") == true && late.first?.hasSuffix(" by \(own)") == true, "\(late)")
-    #expect(late.last == "use locked ssh-add of \(host)", "\(late)")
+    #expect(late.last == "use locked ssh-add of \(added)", "\(late)")
   }
 
   @Test("who goes away while it waits leaves an entry of what it asked for") func gone() throws {
     let sandbox = try Sandbox.withSSHAgent("hide-names = true\n")
     defer { sandbox.close() }
     try sandbox.storeKey("a", ["ed25519"], ["--require", "password"])
-    let printed = try sandbox.script(
-      """
-      agent = attend()
-      own = blobs(join())[0][0]
-      def leave(body, about):
-          client = join()
-          client.sendall(string(body))
-          while True:
-              found = event(agent)
-              if found["event"] == "inquiry" and found["inquiry"]["about"] == about: break
-          client.close()
-          while event(agent)["event"] != "withdrawn": pass
-      leave(sign_body(own, login(own, bytes(32))), "presence")
-      call(connect(), "Lock")
-      leave(sign_body(own, login(own, bytes(32))), "unlock")
-      leave(b"\\x0b", "unlock")
-      print("SHA256:" + base64.b64encode(hashlib.sha256(own).digest()).decode().rstrip("="))
-      """)
-    let own = try #require(printed.split(separator: "\n").first)
+    let agent = try AttendingClient(sandbox)
+    let key = try #require(sandbox.join().keys().first).blob
+    func leave(_ body: [UInt8], _ about: String) throws {
+      var client: WireClient? = try sandbox.join()
+      client?.ask(body)
+      while try agent.nextInquiry()["about"] as? String != about {}
+      client = nil
+      _ = try agent.next("withdrawn")
+    }
+    try leave(.sign(key, .login(key, .zeros(32))), "presence")
+    _ = try sandbox.outcome("Lock")
+    try leave(.sign(key, .login(key, .zeros(32))), "unlock")
+    try leave(.list, "unlock")
+    let own = SSHTestKey.fingerprint(key)
     let login = "SSH login to a host that is not known as `ana`"
     try sandbox.must(["unlock", "--password-stdin"], stdin: password + "\n")
     let audit = try sandbox.sshAudit()
@@ -134,15 +124,7 @@ import VaultTesting
     try wait(for: "the check") { try sandbox.must(["status", "--json"]).contains(#""state":"failed""#) }
     #expect(try sandbox.listed().contains("agent refused operation"))
     for arguments in [["-q", own], ["-D"]] { #expect(try sandbox.ssh("ssh-add", arguments).status != 0) }
-    try sandbox.script(
-      """
-      blob = base64.b64decode(sys.argv[4].split()[1])
-      assert code(join(), sign_body(blob, login(blob, bytes(32)))) == 5
-      """, sandbox.publicKey(item))
+    let blob = try sandbox.publicBlob(item)
+    #expect(try sandbox.join().code(.sign(blob, .login(blob, .zeros(32)))) == 5)
   }
-}
-
-extension Array {
-  /// The two elements of an array of exactly two; nil for any other array.
-  fileprivate var pair: (Element, Element)? { count == 2 ? (self[0], self[1]) : nil }
 }

@@ -67,101 +67,125 @@ import VaultTesting
   {
     let sandbox = try Sandbox.withSSHAgent()
     defer { sandbox.close() }
-    try sandbox.script(
-      """
-      first, second, own = Key(b"1" * 32), Key(b"2" * 32), Key(b"3" * 32)
-      def host(key=None, name="", user=""):
-          return string(user) + string(name) + string("") + (string(key.blob) + b"\\0" if key else b"")
-      def step(start, end): return string(string(start) + string(end) + string(""))
-      def destinations(*steps): return b"\\xff" + string("restrict-destination-v00@openssh.com") + \
-      string(b"".join(steps))
-      to_first = step(host(), host(first, "first"))
-      on_to_second = step(host(first, "first"), host(second, "second"))
-      session, other = b"s" * 32, b"o" * 32
-      assert code(join(), own.body(constraints=destinations(to_first, on_to_second))) == 6
-      def signs(client, session, **more): return code(client, sign_body(own.blob, login(own.blob, session, **more))) \
-      == 14
-      def shown(client): return own.blob in [blob for blob, _ in blobs(client)]
+    let (first, second, own) = (SSHTestKey(0x31), SSHTestKey(0x32), SSHTestKey(0x33))
+    let (session, other) = ([UInt8](repeating: 0x73, count: 32), [UInt8](repeating: 0x6f, count: 32))
+    let nobody = Self.host()
+    let toFirst = Self.step(nobody, Self.host(first, "first"))
+    let onToSecond = Self.step(Self.host(first, "first"), Self.host(second, "second"))
+    #expect(try sandbox.join().code(own.adding(constraints: Self.destinations(toFirst, onToSecond))) == 6)
+    func signs(_ client: WireClient, _ session: [UInt8], host: SSHTestKey? = nil) throws -> Bool {
+      try client.code(.sign(own.blob, .login(own.blob, session, host: host?.blob))) == 14
+    }
+    func shown(_ client: WireClient) throws -> Bool { try client.keys().contains { $0.blob == own.blob } }
+    func bind(_ host: SSHTestKey, _ session: [UInt8], _ isForwarding: Bool = false) -> [UInt8] {
+      .bind(host, session, isForwarding: isForwarding)
+    }
+    func forged(_ host: [UInt8], _ signature: [UInt8], _ isForwarding: Bool = false) -> [UInt8] {
+      .bind(host, session, isForwarding: isForwarding, signature: signature)
+    }
 
-      client = join()
-      assert shown(client) and not signs(client, session), "without a bind"
-      # Forged: by another key, over another session, with a byte changed, cut, and none.
-      good = first.signature(session)
-      for bad in [second.signature(session), first.signature(other), good[:-1] + bytes([good[-1] ^ 1]), good[:-1], b"",
-                  good + b"x", string("ssh-rsa") + good[15:]]:
-          client = join()
-          assert code(client, bind(first, session, False, bad)) == 5, bad
-          assert not signs(client, session) and not shown(client)
-          # What it does not see it does not remove either.
-          assert code(client, b"\\x12" + string(own.blob)) == 5 and code(client, b"\\x13") == 6 and shown(join())
-      for broken in [bind(first, session, False)[:-1], bind(first, session, False) + b"x", bind(first, b"short", False),
-                     bind(first, session, False)[:-1] + b"\\2"]:
-          client = join()
-          assert code(client, broken) == 5 and not shown(client), broken
-      # A login at the first host.
-      client = join()
-      assert code(client, bind(first, session, False)) == 6
-      assert signs(client, session) and signs(client, session, host=first.blob) and shown(client)
-      assert not signs(client, other) and not signs(client, session, host=second.blob)
-      # Nothing comes after a login, the same one included.
-      for late in [bind(second, other, False), bind(second, other, True), bind(second, session, False)]:
-          assert code(client, late) == 5
-      assert signs(client, session)
-      # One session has one host key.
-      client = join()
-      assert code(client, bind(first, session, True)) == 6
-      assert code(client, bind(second, session, True)) == 5 and code(client, bind(second, session, False)) == 5
-      assert code(client, bind(first, session, True)) == 6
-      assert not signs(client, session), "by the one that forwards"
-      assert code(client, bind(second, other, False)) == 6
-      assert signs(client, other, host=second.blob) and not signs(client, other), "a login at the second, bound to its \
-      host"
-      assert not signs(client, session, host=first.blob)
-      # After one that did not hold nothing can be told of where the connection comes from, and no other one holds.
-      for begun in [bind(first, session, True, second.signature(session)), bind(first, session, True)[:-1]]:
-          client = join()
-          assert code(client, begun) == 5 and code(client, bind(first, session, False)) == 5
-          assert not signs(client, session) and not shown(client)
-      # One that is sent while the agent is locked is one all the same.
-      assert code(join(), b"\\x16" + string("p")) == 6
-      client = join()
-      assert code(client, bind(first, session, True)) == 6 and blobs(client) == []
-      assert code(join(), b"\\x17" + string("p")) == 6
-      assert code(client, bind(second, other, False)) == 6 and signs(client, other, host=second.blob)
-      assert not signs(client, session) and not signs(client, other)
-      # A host that proves itself by a certificate is a host like others, but matches nothing.
-      certificate = string("ssh-ed25519-cert-v01@openssh.com") + string(b"n" * 32) + string(first.public) + bytes(40)
-      class Certified: blob = certificate
-      client = join()
-      assert code(client, bind(Certified, session, True, first.signature(session))) == 6
-      assert code(client, bind(second, other, False)) == 6 and not signs(client, other, host=second.blob)
-      assert code(join(), bind(Certified, session, True, second.signature(session))) == 5
-      # The second one directly, and the first one from the second.
-      client = join()
-      assert code(client, bind(second, other, False)) == 6 and not signs(client, other) and not shown(client)
-      client = join()
-      for key, which, forwarding in [(second, other, True), (first, session, False)]:
-          assert code(client, bind(key, which, forwarding)) == 6
-      assert not signs(client, session, host=first.blob) and not shown(client)
-      # As many sessions as there may be.
-      client = join()
-      for number in range(16): assert code(client, bind(first, bytes([number] * 32), True)) == 6
-      assert code(client, bind(first, b"x" * 32, True)) == 5
-      # Constraints that name nothing are none.
-      for bad in [destinations(), destinations(step(host(), host())), destinations(step(host(first, "f", "u"), \
-      host(second, "s")))]:
-          assert code(join(), own.body(constraints=bad)) == 5
-      # A host's authority is not the host.
-      authority = string("") + string("first") + string("") + string(first.blob) + b"\\1"
-      assert code(join(), own.body(constraints=destinations(step(host(), authority)))) == 6
-      client = join()
-      assert code(client, bind(first, session, False)) == 6 and not signs(client, session)
-      """)
+    var client = try sandbox.join()
+    #expect(try shown(client) && !signs(client, session), "without a bind")
+    // Forged: by another key, over another session, with a byte changed, cut, and none.
+    let good = first.signature(of: session)
+    for bad in [
+      second.signature(of: session), first.signature(of: other), good.dropLast() + [good[good.count - 1] ^ 1],
+      good.dropLast(), [], good + [0x78], .string("ssh-rsa") + good.dropFirst(15),
+    ] as [[UInt8]] {
+      client = try sandbox.join()
+      #expect(try client.code(forged(first.blob, bad)) == 5, "\(bad)")
+      #expect(try !signs(client, session) && !shown(client))
+      // What it does not see it does not remove either.
+      #expect(try client.code(.remove(own.blob)) == 5 && client.code(.removeAll) == 6 && shown(sandbox.join()))
+    }
+    let whole = bind(first, session)
+    for broken in [
+      whole.dropLast(), whole + [0x78], bind(first, Array("short".utf8)), whole.dropLast() + [2],
+    ] as [[UInt8]] {
+      client = try sandbox.join()
+      #expect(try client.code(broken) == 5 && !shown(client), "\(broken)")
+    }
+    // A login at the first host.
+    client = try sandbox.join()
+    #expect(try client.code(whole) == 6)
+    #expect(try signs(client, session) && signs(client, session, host: first) && shown(client))
+    #expect(try !signs(client, other) && !signs(client, session, host: second))
+    // Nothing comes after a login, the same one included.
+    for late in [bind(second, other), bind(second, other, true), bind(second, session)] {
+      #expect(try client.code(late) == 5)
+    }
+    #expect(try signs(client, session))
+    // One session has one host key.
+    client = try sandbox.join()
+    #expect(try client.code(bind(first, session, true)) == 6)
+    #expect(try client.code(bind(second, session, true)) == 5 && client.code(bind(second, session)) == 5)
+    #expect(try client.code(bind(first, session, true)) == 6)
+    #expect(try !signs(client, session), "by the one that forwards")
+    #expect(try client.code(bind(second, other)) == 6)
+    #expect(try signs(client, other, host: second) && !signs(client, other), "a login at the second, bound to its host")
+    #expect(try !signs(client, session, host: first))
+    // After one that did not hold nothing can be told of where the connection comes from, and no other one holds.
+    for begun in [forged(first.blob, second.signature(of: session), true), bind(first, session, true).dropLast()] {
+      client = try sandbox.join()
+      #expect(try client.code(begun) == 5 && client.code(bind(first, session)) == 5)
+      #expect(try !signs(client, session) && !shown(client))
+    }
+    // One that is sent while the agent is locked is one all the same.
+    #expect(try sandbox.join().code(.lock("p")) == 6)
+    client = try sandbox.join()
+    #expect(try client.code(bind(first, session, true)) == 6 && client.keys().isEmpty)
+    #expect(try sandbox.join().code(.unlock("p")) == 6)
+    #expect(try client.code(bind(second, other)) == 6 && signs(client, other, host: second))
+    #expect(try !signs(client, session) && !signs(client, other))
+    // A host that proves itself by a certificate is a host like others, but matches nothing.
+    let nonce = [UInt8](repeating: 0x6e, count: 32)
+    let certificate: [UInt8] =
+      .string("ssh-ed25519-cert-v01@openssh.com") + .string(nonce) + .string(first.publicKey) + .zeros(40)
+    client = try sandbox.join()
+    #expect(try client.code(forged(certificate, first.signature(of: session), true)) == 6)
+    #expect(try client.code(bind(second, other)) == 6 && !signs(client, other, host: second))
+    #expect(try sandbox.join().code(forged(certificate, second.signature(of: session), true)) == 5)
+    // The second one directly, and the first one from the second.
+    client = try sandbox.join()
+    #expect(try client.code(bind(second, other)) == 6 && !signs(client, other) && !shown(client))
+    client = try sandbox.join()
+    for step in [bind(second, other, true), bind(first, session)] { #expect(try client.code(step) == 6) }
+    #expect(try !signs(client, session, host: first) && !shown(client))
+    // As many sessions as there may be.
+    client = try sandbox.join()
+    for byte in 0..<16 { #expect(try client.code(bind(first, [UInt8](repeating: UInt8(byte), count: 32), true)) == 6) }
+    #expect(try client.code(bind(first, [UInt8](repeating: 0x78, count: 32), true)) == 5)
+    // Constraints that name nothing are none.
+    for bad in [
+      Self.destinations(), Self.destinations(Self.step(nobody, nobody)),
+      Self.destinations(Self.step(Self.host(first, "f", "u"), Self.host(second, "s"))),
+    ] {
+      #expect(try sandbox.join().code(own.adding(constraints: bad)) == 5)
+    }
+    // A host's authority is not the host.
+    let authority: [UInt8] = .string("") + .string("first") + .string("") + .string(first.blob) + [1]
+    #expect(try sandbox.join().code(own.adding(constraints: Self.destinations(Self.step(nobody, authority)))) == 6)
+    client = try sandbox.join()
+    #expect(try client.code(bind(first, session)) == 6 && !signs(client, session))
     let audit = try sandbox.sshAudit()
     #expect(
       audit.contains {
         $0.hasPrefix("use denied SSH login to an unknown host (SHA256:") && $0.contains(" with the session's key ")
       },
       "\(audit)")
+  }
+
+  /// A host of the constraint `restrict-destination-v00@openssh.com`; without a key, any.
+  private static func host(_ key: SSHTestKey? = nil, _ name: String = "", _ user: String = "") -> [UInt8] {
+    let start: [UInt8] = .string(user) + .string(name) + .string("")
+    return start + (key.map { .string($0.blob) + [0] } ?? [])
+  }
+
+  private static func step(_ start: [UInt8], _ end: [UInt8]) -> [UInt8] {
+    .string(.string(start) + .string(end) + .string(""))
+  }
+
+  private static func destinations(_ steps: [UInt8]...) -> [UInt8] {
+    [0xff] + .string("restrict-destination-v00@openssh.com") + .string(Array(steps.joined()))
   }
 }

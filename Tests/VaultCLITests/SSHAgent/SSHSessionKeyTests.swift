@@ -77,53 +77,49 @@ import VaultTesting
     #expect(try sandbox.client().call("Status").string("state") == "unlocked")
     #expect(try unlock("a passphrase"))
     #expect(try sandbox.listed().split(separator: "\n").count == 2)
-    try sandbox.script(
-      """
-      # None is looked at before the pause after the one before it: nobody guesses by many connections, and the right \
-      one waits,
-      # too.
-      assert code(join(), b"\\x16" + string("right")) == 6
-      began = time.monotonic()
-      clients = [join() for _ in range(6)]
-      for client in clients: client.sendall(string(b"\\x17" + string("wrong")))
-      for client in clients[:3]: client.close()
-      assert code(join(), b"\\x17" + string("right")) == 6
-      assert time.monotonic() - began >= 2.1, time.monotonic() - began
-      assert [receive(client)[0] for client in clients[3:]] == [5] * 3
-      """)
+    // None is looked at before the pause after the one before it: nobody guesses by many connections, and the right one
+    // waits, too.
+    #expect(try sandbox.join().code(.lock("right")) == 6)
+    let began = clock.now
+    var clients = try (0..<6).map { _ in try sandbox.join() }
+    for client in clients { client.ask(.unlock("wrong")) }
+    clients.removeFirst(3)
+    #expect(try sandbox.join().code(.unlock("right")) == 6)
+    #expect(clock.now - began >= .milliseconds(2100))
+    for client in clients { #expect(try client.code() == 5) }
   }
 
   @Test("no more than 64 are kept, and none is taken while the vault is locked") func limits() throws {
     let sandbox = try Sandbox.withSSHAgent()
     defer { sandbox.close() }
-    try sandbox.script(
-      """
-      keys = [Key(bytes([number] * 32)) for number in range(65)]
-      client = join()
-      for key in keys[:64]: assert code(client, key.body()) == 6
-      assert code(client, keys[64].body()) == 5
-      assert code(client, keys[0].body("again")) == 6
-      assert len(blobs(client)) == 64
-      assert code(client, b"\\x12" + string(keys[1].blob)) == 6
-      assert code(client, keys[64].body()) == 6
-      assert code(client, b"\\x13") == 6 and blobs(client) == []
-      # A public half that is another key's, a part of one, and types that are not held.
-      for bad in [
-          keys[0].body().replace(keys[0].public, keys[1].public), keys[0].body()[:-6], keys[0].body() + b"x",
-          keys[0].body(constraints=b"\\x03\\0\\0\\0\\0"), keys[0].body(constraints=b"\\xff" + string("x@y")),
-          keys[0].body(constraints=b"\\x01\\0\\0\\0\\x09\\x01\\0\\0\\0\\x09"), b"\\x11" + string("ssh-dss") + bytes(40),
-          keys[0].body("a\\0b"), keys[0].body("x" * 1025), b"\\x11" + string("sk-ssh-ed25519@openssh.com") + bytes(40),
-      ]:
-          assert code(client, bad) == 5, bad
-      assert blobs(client) == []
-      call(connect(), "Lock")
-      assert code(client, keys[0].body()) == 5
-      assert converse("Unlock") == "done"
-      assert code(client, keys[0].body()) == 6
-      assert request(client, b"\\x1b" + string("query"))[0] == 29
-      assert code(client, b"\\x1b" + string("nonsense@x")) == 5
-      for number in [1, 3, 7, 8, 9, 20, 21, 24, 26, 99, 200, 255]: assert code(client, bytes([number])) == 5
-      """)
+    let keys = (0..<65).map { SSHTestKey($0) }
+    let client = try sandbox.join()
+    for key in keys[..<64] { #expect(try client.code(key.adding()) == 6) }
+    #expect(try client.code(keys[64].adding()) == 5)
+    #expect(try client.code(keys[0].adding("again")) == 6)
+    #expect(try client.keys().count == 64)
+    #expect(try client.code(.remove(keys[1].blob)) == 6)
+    #expect(try client.code(keys[64].adding()) == 6)
+    #expect(try client.code(.removeAll) == 6 && client.keys().isEmpty)
+    // A public half that is another key's, a part of one, and types that are not held.
+    let (good, lifetime) = (keys[0].adding(), [1, 0, 0, 0, 9] as [UInt8])
+    for bad in [
+      good.replacing(keys[0].publicKey, with: keys[1].publicKey), good.dropLast(6), good + [0x78],
+      keys[0].adding(constraints: [3, 0, 0, 0, 0]), keys[0].adding(constraints: [0xff] + .string("x@y")),
+      keys[0].adding(constraints: lifetime + lifetime), [0x11] + .string("ssh-dss") + .zeros(40),
+      keys[0].adding("a\0b"), keys[0].adding(String(repeating: "x", count: 1025)),
+      [0x11] + .string("sk-ssh-ed25519@openssh.com") + .zeros(40),
+    ] as [[UInt8]] {
+      #expect(try client.code(bad) == 5, "\(bad)")
+    }
+    #expect(try client.keys().isEmpty)
+    _ = try sandbox.outcome("Lock")
+    #expect(try client.code(keys[0].adding()) == 5)
+    #expect(try sandbox.answer("Unlock") == "")
+    #expect(try client.code(keys[0].adding()) == 6)
+    #expect(try client.code(.extension("query")) == 29)
+    #expect(try client.code(.extension("nonsense@x")) == 5)
+    for type in [1, 3, 7, 8, 9, 20, 21, 24, 26, 99, 200, 255] as [UInt8] { #expect(try client.code([type]) == 5) }
     #expect(sandbox.daemonLog.contains("the agent has as many keys as it can hold"))
   }
 
@@ -131,10 +127,8 @@ import VaultTesting
     let sandbox = try Sandbox.withSSHAgent()
     defer { sandbox.close() }
     let seed = (0..<32).map { _ in UInt8.random(in: 0...255) }
-    let hex = seed.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
-    func add() throws {
-      try sandbox.script("assert code(join(), Key(bytes.fromhex(sys.argv[4])).body()) == 6", hex)
-    }
+    let own = SSHTestKey(seed)
+    func add() throws { #expect(try sandbox.join().code(own.adding()) == 6) }
     try add()
     let keys = try ["p256", "rsa"].map { try sandbox.makeKey($0, sshKeyTypes[$0] ?? []) }
     #expect(try sandbox.ssh("ssh-add", ["-q"] + keys).status == 0)
@@ -160,38 +154,24 @@ import VaultTesting
     #expect(try MemorySearch(pid: pid).findForms(of: sought).isEmpty)
     // Nothing is left of a removed key either, though the client that added and used it stays connected.
     try sandbox.must(["unlock", "--password-stdin"], stdin: password + "\n")
-    for request in [#"b"\x12" + string(key.blob)"#, #"b"\x13""#] {
-      let (removed, searched) = (sandbox.root + "/removed", sandbox.root + "/searched")
-      let client = sandbox.beginScript(
-        """
-        client, key = join(), Key(bytes.fromhex(sys.argv[4]))
-        assert code(client, key.body()) == 6
-        assert code(client, sign_body(key.blob, login(key.blob, bytes(32)))) == 14
-        assert code(client, \(request)) == 6
-        open(sys.argv[5], "w").close()
-        while not os.path.exists(sys.argv[6]): pass
-        assert blobs(client) == []
-        """, hex, removed, searched)
-      try wait(for: "the end of the key") { FileManager.default.fileExists(atPath: removed) }
+    for removal in [.remove(own.blob), .removeAll] as [[UInt8]] {
+      let client = try sandbox.join()
+      #expect(try client.code(own.adding()) == 6)
+      #expect(try client.code(.sign(own.blob, .login(own.blob, .zeros(32)))) == 14)
+      #expect(try client.code(removal) == 6)
       #expect(try MemorySearch(pid: pid).findForms(of: ["seed": seed]).isEmpty)
-      try Data().write(to: URL(fileURLWithPath: searched))
-      let outcome = try client.outcome()
-      #expect(outcome.status == 0, "\(outcome)")
-      for file in [removed, searched] { try FileManager.default.removeItem(atPath: file) }
+      #expect(try client.keys().isEmpty)
     }
     // Nothing is left of a key that expired, or that was only a part of a request.
     try add()
     #expect(try sandbox.ssh("ssh-add", ["-q", "-D"]).status == 0)
     #expect(try MemorySearch(pid: pid).findForms(of: ["seed": seed]).isEmpty)
-    try sandbox.script(
-      """
-      client = join()
-      client.sendall(string(Key(bytes.fromhex(sys.argv[4])).body())[:-3])
-      # It has come when what was sent after it is answered.
-      for _ in range(2): assert code(join(), b"\\x0b") == 12
-      call(connect(), "Lock")
-      assert receive(client) is None
-      """, hex)
+    let client = try sandbox.join()
+    client.send([UInt8].string(own.adding()).dropLast(3))
+    // It has come when what was sent after it is answered.
+    for _ in 0..<2 { #expect(try sandbox.join().code(.list) == 12) }
+    _ = try sandbox.outcome("Lock")
+    #expect(try client.answer() == nil)
     #expect(try MemorySearch(pid: pid).findForms(of: ["seed": seed]).isEmpty)
   }
 }

@@ -49,38 +49,43 @@ import VaultTesting
     let sandbox = try Sandbox.withSSHAgent()
     defer { sandbox.close() }
     for name in ["ed25519", "rsa"] { try sandbox.storeKey(name, sshKeyTypes[name] ?? []) }
-    try sandbox.script(
-      """
-      keys = {name: blob for blob, name in blobs(join())}
-      own, rsa = keys["ssh/ed25519"], keys["ssh/rsa"]
-      session = bytes(range(32))
-      def signs(blob, data, flags=0): return code(join(), sign_body(blob, data, flags)) == 14
-      good = login(own, session)
-      message = b"SSHSIG" + string("git") + string("") + string("sha512") + string(bytes(64))
-      assert signs(own, good) and signs(own, message)
-      assert signs(own, login(own, session, host=own))
-      bad = {
-          "random bytes": os.urandom(32), "nothing": b"", "a hash": hashlib.sha256(b"x").digest(),
-          "trailing bytes": good + b"\\0", "a cut": good[:-1], "another key": login(rsa, session),
-          "a key that is not here": login(Key(bytes(32)).blob, session), "no session": login(own, b""),
-          "a short session": login(own, bytes(19)), "a long session": login(own, bytes(129)),
-          "another algorithm": login(own, session, algorithm="rsa-sha2-256"),
-          "another service": good.replace(b"ssh-connection", b"ssh-userauth\\0\\0"),
-          "no signature to come": good.replace(b"publickey\\x01", b"publickey\\0"),
-          "a message's trailing bytes": message + b"x", "no namespace": message.replace(string("git"), string("")),
-          "a short hash": message[:-1], "a reserved field": message.replace(string(""), string("x"), 1),
-          "a NUL": login(own, session, user="ana\\0root"), "an OpenPGP packet": b"\\x99\\x01" + bytes(60),
-          "a certificate's body": string("ssh-ed25519-cert-v01@openssh.com") + string(bytes(32)) * 5,
-      }
-      for name, data in bad.items(): assert not signs(own, data), name
-      assert not signs(Key(bytes(32)).blob, login(Key(bytes(32)).blob, session)), "a key that is not here"
-      for algorithm, flags, is_good in [
-          ("rsa-sha2-256", 2, True), ("rsa-sha2-512", 4, True), ("ssh-rsa", 0, False), ("ssh-rsa", 2, False),
-          ("rsa-sha2-256", 0, False), ("rsa-sha2-512", 2, False),
-      ]:
-          assert signs(rsa, login(rsa, session, algorithm=algorithm), flags) == is_good, (algorithm, flags)
-      assert not signs(rsa, message) and signs(rsa, message, 2) and signs(rsa, message, 4)
-      """)
+    let keys = try Dictionary(uniqueKeysWithValues: sandbox.join().keys().map { ($0.name, $0.blob) })
+    let (own, rsa) = (try #require(keys["ssh/ed25519"]), try #require(keys["ssh/rsa"]))
+    let (session, foreign) = (Array(0..<32) as [UInt8], SSHTestKey().blob)
+    func signs(_ blob: [UInt8], _ data: [UInt8], _ flags: Int = 0) throws -> Bool {
+      try sandbox.join().code(.sign(blob, data, flags: flags)) == 14
+    }
+    func text(_ text: String) -> [UInt8] { Array(text.utf8) }
+    let (good, message) = ([UInt8].login(own, session), [UInt8].message("git"))
+    #expect(try signs(own, good) && signs(own, message))
+    #expect(try signs(own, .login(own, session, host: own)))
+    let bad: [String: [UInt8]] = [
+      "random bytes": (0..<32).map { _ in .random(in: 0...255) }, "nothing": [],
+      "a hash": SSHTestKey.sha256(text("x")), "trailing bytes": good + [0], "a cut": good.dropLast(),
+      "another key": .login(rsa, session), "a key that is not here": .login(foreign, session),
+      "no session": .login(own, []), "a short session": .login(own, .zeros(19)),
+      "a long session": .login(own, .zeros(129)),
+      "another algorithm": .login(own, session, algorithm: "rsa-sha2-256"),
+      "another service": good.replacing(text("ssh-connection"), with: text("ssh-userauth\0\0")),
+      "no signature to come": good.replacing(text("publickey\u{1}"), with: text("publickey\0")),
+      "a message's trailing bytes": message + text("x"),
+      "no namespace": message.replacing([UInt8].string("git"), with: [UInt8].string("")),
+      "a short hash": message.dropLast(),
+      "a reserved field": message.replacing([UInt8].string(""), with: [UInt8].string("x"), maxReplacements: 1),
+      "a NUL": .login(own, session, user: "ana\0root"), "an OpenPGP packet": [0x99, 1] + .zeros(60),
+      "a certificate's body": .string("ssh-ed25519-cert-v01@openssh.com")
+        + repeatElement([UInt8].string(.zeros(32)), count: 5).joined(),
+    ]
+    for (name, data) in bad { #expect(try !signs(own, data), "\(name)") }
+    #expect(try !signs(foreign, .login(foreign, session)), "a key that is not here")
+    for (algorithm, flags, isGood) in [
+      ("rsa-sha2-256", 2, true), ("rsa-sha2-512", 4, true), ("ssh-rsa", 0, false), ("ssh-rsa", 2, false),
+      ("rsa-sha2-256", 0, false), ("rsa-sha2-512", 2, false),
+    ] {
+      let login = [UInt8].login(rsa, session, algorithm: algorithm)
+      #expect(try signs(rsa, login, flags) == isGood, "\(algorithm) \(flags)")
+    }
+    #expect(try !signs(rsa, message) && signs(rsa, message, 2) && signs(rsa, message, 4))
     let audit = try sandbox.sshAudit()
     #expect(audit.contains("use ok ssh/ed25519 SSH login to a host that is not known as `ana`"), "\(audit)")
     #expect(audit.contains { $0.hasPrefix("use denied ssh signature with SHA256:") }, "\(audit)")
@@ -90,11 +95,9 @@ import VaultTesting
     let sandbox = try Sandbox.withSSHAgent()
     defer { sandbox.close() }
     try sandbox.storeKey("a")
-    try sandbox.script(
-      """
-      own = blobs(join())[0][0]
-      assert code(join(), sign_body(own, login(own, bytes(32), user="x` with `ssh/other`\\x1b[2J"))) == 14
-      """)
+    let own = try #require(sandbox.join().keys().first).blob
+    let user = "x` with `ssh/other`\u{1b}[2J"
+    #expect(try sandbox.join().code(.sign(own, .login(own, .zeros(32), user: user))) == 14)
     let wanted = #"use ok ssh/a SSH login to a host that is not known as `x' with 'ssh/other'\u{1b}[2J`"#
     let audit = try sandbox.sshAudit()
     #expect(audit.contains(wanted), "\(audit)")

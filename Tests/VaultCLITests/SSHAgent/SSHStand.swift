@@ -68,21 +68,10 @@ extension Sandbox {
     return line.split(separator: " ").prefix(2).joined(separator: " ")
   }
 
-  /// Runs a Python program that speaks the agent's protocol and must succeed; see ``SSHScript``.
-  @discardableResult
-  func script(_ text: String, _ arguments: String...) throws -> String {
-    let outcome = try run(scriptArguments(text, arguments), program: "/usr/bin/python3")
-    try #require(outcome.status == 0, "\(outcome) \(daemonLog)")
-    return outcome.output
-  }
-
-  /// Starts a Python program that speaks the agent's protocol and runs beside the test; see ``SSHScript``.
-  func beginScript(_ text: String, _ arguments: String...) -> Begun {
-    Begun(self, scriptArguments(text, arguments), program: "/usr/bin/python3")
-  }
-
-  private func scriptArguments(_ text: String, _ arguments: [String]) -> [String] {
-    ["-c", SSHScript.prelude + text, socket, password, sshSocket] + arguments
+  /// Returns a public key as the agent lists it.
+  func publicBlob(_ path: String) throws -> [UInt8] {
+    let words = try publicKey(path).split(separator: " ")
+    return [UInt8](try #require(Data(base64Encoded: String(words[1]))))
   }
 
   /// Returns the audit entries of the ssh-agent door: action, outcome, item and detail.

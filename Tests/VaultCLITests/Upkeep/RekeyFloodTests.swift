@@ -31,11 +31,16 @@ import VaultTesting
       try start()
       try unlock()
       // The socket is open to the other user until that user has connected.
-      for path in [sandbox.root, sandbox.runtime, sandbox.runtime + "/vault"] { unsafe chmod(path, 0o755) }
-      unsafe chmod(sandbox.socket, 0o666)
+      try sandbox.admitEveryone()
+      let flood = isFlooded ? try Self.flood(sandbox) : nil
+      defer { flood?.end() }
+      for (path, mode) in [(sandbox.socket, 0o600), (sandbox.runtime + "/vault", 0o700)] as [(String, mode_t)] {
+        unsafe chmod(path, mode)
+      }
       let outcome = try sandbox.run(
-        ["-c", Self.script, sandbox.socket, Sandbox.path(of: "vault"), isFlooded ? "flood" : "quiet"],
-        program: "/usr/bin/python3", stdin: Array((Self.password + "\n").utf8))
+        ["--socket", sandbox.socket, "rekey", "--password-stdin"], stdin: Array((Self.password + "\n").utf8),
+        seconds: 300)
+      if let flood { #expect(flood.end() > 0) }
       #expect(outcome.status == 0, "\(outcome)")
       try sandbox.must(["backup", sandbox.root + "/copy"])
       try sandbox.stopDaemon()
@@ -55,38 +60,14 @@ import VaultTesting
     }
   }
 
-  /// A script that rekeys the vault while a child process of another user sends searches of 950 bytes over ten
-  /// connections.
-  private static let script =
-    VarlinkScript.prelude + """
-      import signal, subprocess
-      ready, tell = os.pipe()
-      child = os.fork() if sys.argv[3] == "flood" else None
-      if child == 0:
-          os.setgroups([])
-          os.setgid(65534)
-          os.setuid(65534)
-          clients = [connect() for _ in range(10)]
-          for client in clients: client.setblocking(False)
-          number = 0
-          while True:
-              for client in clients:
-                  number += 1
-                  query = "name~" + str(number) + "x" * 940
-                  message = {"method": "io.vaultd.Vault.Find", "parameters": {"query": query}}
-                  try:
-                      client.send(json.dumps(message).encode() + b"\\0")
-                      while client.recv(65536): pass
-                  except BlockingIOError: pass
-              if number == 10: os.write(tell, b"x")
-      if child: assert os.read(ready, 1), "the other user has ended"
-      os.chmod(sys.argv[1], 0o600)
-      os.chmod(os.path.dirname(sys.argv[1]), 0o700)
-      command = [sys.argv[2], "--socket", sys.argv[1], "rekey", "--password-stdin"]
-      done = subprocess.run(command, stdin=sys.stdin, timeout=300)
-      if child:
-          os.kill(child, signal.SIGKILL)
-          os.waitpid(child, 0)
-      sys.exit(done.returncode)
-      """
+  /// Another user's searches of 950 bytes over ten connections, each for something else.
+  private static func flood(_ sandbox: Sandbox) throws -> Flood {
+    let rest = String(repeating: "x", count: 940)
+    return try Flood(of: OtherProcess(in: sandbox, uid: OtherProcess.nobody), connections: 10) { connection in
+      (0..<100).flatMap { number in
+        let query = "name~\(connection * 100 + number)\(rest)"
+        return Array(#"{"method":"io.vaultd.Vault.Find","parameters":{"query":"\#(query)"}}"#.utf8) + [0]
+      }
+    }
+  }
 }

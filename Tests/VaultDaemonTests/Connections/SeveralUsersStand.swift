@@ -47,63 +47,6 @@ final class SeveralUsersStand {
     sandbox.close()
   }
 
-  /// The beginning of a client's Python text: `connect()` makes a connection, `call(connection, method)` makes a call
-  /// over it.
-  private static let prelude = """
-    import json, selectors, socket, sys
-    def connect():
-        client = socket.socket(socket.AF_UNIX)
-        client.connect(sys.argv[1])
-        return client
-    def frame(method, **more):
-        return json.dumps({"method": method, **more}).encode() + b"\\0"
-    def answer(client):
-        text = b""
-        while not text.endswith(b"\\0"):
-            part = client.recv(1)
-            if not part: return None
-            text += part
-        return json.loads(text[:-1])
-    def call(client, method, **more):
-        client.sendall(frame(method, **more))
-        return answer(client)
-    INFO, MONITOR = "org.varlink.service.GetInfo", "io.vaultd.Vault.Monitor"
-    LONG = frame("org.varlink.service.GetInterfaceDescription", parameters={"interface": "io.vaultd.Vault"})
-
-    """
-
-  /// A client that runs until ``end()``: it has printed `ready`, and its text reads standard input to notice the end.
-  final class Guest {
-    private let process = Process()
-    private let input = Pipe()
-    private let output = Pipe()
-
-    fileprivate init(_ uid: UInt32, _ arguments: [String]) throws {
-      process.executableURL = URL(fileURLWithPath: "/usr/bin/setpriv")
-      process.arguments = ["--reuid=\(uid)", "--clear-groups", "/usr/bin/python3", "-u", "-c"] + arguments
-      (process.standardInput, process.standardOutput) = (input, output)
-      try process.run()
-      let ready = output.fileHandleForReading.readData(ofLength: 6)
-      guard ready == Data("ready\n".utf8) else { throw SandboxError("a client of uid \(uid) said \(ready)") }
-    }
-
-    /// Ends the client and returns its output.
-    func end() throws -> String {
-      try input.fileHandleForWriting.close()
-      let said = try output.fileHandleForReading.readToEnd() ?? Data()
-      process.waitUntilExit()
-      return String(decoding: said, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
-    }
-  }
-
-  func guest(_ uid: UInt32, _ text: String) throws -> Guest { try Guest(uid, [Self.prelude + text, sandbox.socket]) }
-
-  /// Runs a client that ends by itself, and returns its output.
-  func run(_ uid: UInt32, _ text: String) throws -> String {
-    let outcome = try sandbox.run(
-      ["--reuid=\(uid)", "--clear-groups", "/usr/bin/python3", "-c", Self.prelude + text, sandbox.socket],
-      program: "/usr/bin/setpriv")
-    guard outcome.status == 0 else { throw SandboxError("a client of uid \(uid): \(outcome)") }
-    return outcome.output.trimmingCharacters(in: .whitespacesAndNewlines)
-  }
+  /// A process of a user, which connects to the daemon.
+  func process(of uid: UInt32) throws -> OtherProcess { try OtherProcess(in: sandbox, uid: uid, gid: getgid()) }
 }

@@ -288,9 +288,10 @@ struct RequireTests {
     #expect(reply.error == nil)
     #expect(try get("user-presence", stand, in: "two") == "of user-presence")
 
-    let one = try ask("Authenticate", ["name": "biometry"], in: "four")
+    var one: WireClient? = try ask("Authenticate", ["name": "biometry"], in: "four")
     let two = try ask("Authenticate", ["name": "biometry"], in: "five")
-    one.finishSending()
+    withExtendedLifetime(one) {}
+    one = nil
     #expect(try two.reply().error == "Cancelled")
   }
 }
