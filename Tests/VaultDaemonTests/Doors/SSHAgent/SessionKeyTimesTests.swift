@@ -4,8 +4,8 @@ import Testing
 import VaultSigning
 
 @testable import VaultDaemon
-@testable import VaultService
 @testable import VaultSSH
+@testable import VaultService
 
 @Suite("Keys of `ssh-add -t`") struct SessionKeyTimesTests {
   /// Makes the constraints of a key with this lifetime in seconds.
