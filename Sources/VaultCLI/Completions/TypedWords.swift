@@ -81,8 +81,11 @@ struct TypedWords {
     return name.dropFirst().allSatisfy { $0 == "h" || shape.option("-\($0)") != nil }
   }
 
+  /// The options that the parser itself answers with a text, without their dashes.
+  static let parserOptions = everywhere + ["help-hidden", "experimental-dump-help"]
+
   /// The names of the options that no help shows.
-  private static let hidden = everywhere + ["help-hidden", "experimental-dump-help", RemoveCommand.nameOption]
+  private static let hidden = parserOptions + [RemoveCommand.nameOption]
 
   private mutating func readOperand(_ word: String) {
     guard isCommandNext, !isBehindDashes else { return operands.append(word) }

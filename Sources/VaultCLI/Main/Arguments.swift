@@ -15,11 +15,26 @@ enum Arguments {
       throw failure
     }
     do {
-      return try OverviewCommand.isMeant(words) ? OverviewCommand.parse(words) : VaultCommand.parseAsRoot(words)
+      let command = try OverviewCommand.isMeant(words) ? OverviewCommand.parse(words) : VaultCommand.parseAsRoot(words)
+      // The parser finds the h of joined letters, as in `-1h`, before it complains about an unknown word.
+      if type(of: command)._commandName == "help", !asksForHelp(words), let failure = Mistake(words).unknown {
+        throw failure
+      }
+      return command
+    } catch let failure as Failure {
+      throw failure
     } catch {
       if VaultCommand.exitCode(for: error) == .success { throw error }
       throw Mistake(words).failure(VaultCommand.message(for: error))
     }
+  }
+
+  /// Returns true if a whole word asks for the help.
+  private static func asksForHelp(_ words: [String]) -> Bool {
+    words.first == "help"
+      || words.prefix { $0 != "--" }.contains { word in
+        word == "-h" || word.hasPrefix("--") && TypedWords.parserOptions.contains(String(word.dropFirst(2)))
+      }
   }
 
   /// Returns the text that the parser gives instead of a command, for standard output: help, the version or a

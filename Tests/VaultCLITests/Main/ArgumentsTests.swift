@@ -73,6 +73,21 @@ import Testing
     }
   }
 
+  @Test(
+    "a word with an h among joined letters is no question for help behind an option that is unknown",
+    arguments: [
+      ["set", "x", "--expirse", "-1h"], ["deposit", "x", "--expires", "-1h"], ["set", "x", "--frob", "-2h30m"],
+      ["get", "x", "--wiat", "-1h"], ["backup", "--foo", "f", "-xh"], ["rm", "x", "--yess", "-xh"],
+      ["set", "x", "-q", "-1h"], ["lock", "--foo", "-xh", "--", "--help"], ["lokc", "-hh"],
+    ])
+  func joinedLetters(arguments: [String]) {
+    let failure = #expect(throws: Failure.self) { try Arguments.parse(arguments) }
+    #expect(failure?.exit == .usage && failure?.event.hasPrefix("unknown ") == true, "\(String(describing: failure))")
+    for help in ["--help", "-h"] {
+      #expect(throws: Never.self) { _ = try Arguments.parse([arguments[0], help] + arguments.dropFirst()) }
+    }
+  }
+
   @Test("a command goes by its other names, and behind two dashes of delete all are names, too")
   func otherNames() throws {
     #expect(try Arguments.parse(["ls"]) is ListCommand)
