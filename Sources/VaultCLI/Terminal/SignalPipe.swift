@@ -73,10 +73,11 @@ struct SignalPipe: ~Copyable {
     if Self.stopping.contains(number), let next = next(), next != SIGCONT { deliver(next) }
   }
 
-  /// Stops the program at once by `number`, which is one of the caught signals, unless the program ignores it.
-  static func stop(_ number: Int32) {
+  /// Stops the program's whole process group at once by `number`, which is one of the caught signals, unless the
+  /// program ignores it. A shell continues a job only if all of the job's processes have stopped.
+  static func stopGroup(_ number: Int32) {
     let handler = signal(number, SIG_DFL)
-    if !isIgnoring(handler) { raise(number) }
+    if !isIgnoring(handler) { kill(0, number) }
     signal(number, handler)
     // Without interruption, a call for a terminal that belongs to another job would restart forever.
     if !isIgnoring(handler) { vault_interrupting_signal(number, handler) }

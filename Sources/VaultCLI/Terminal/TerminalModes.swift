@@ -49,11 +49,11 @@ struct TerminalModes: ~Copyable {
     repeat { stopInBackground(terminal) } while unsafe tcsetattr(terminal, when, &modes) != 0 && errno == EINTR
   }
 
-  /// Stops the program if the terminal belongs to another job, as the kernel would if SIGTTOU were not caught. The
-  /// program waits until the shell lets it continue.
+  /// Stops the program's process group if the terminal belongs to another job, as the kernel would if SIGTTOU were not
+  /// caught. The program waits until the shell lets its job continue.
   private static func stopInBackground(_ terminal: Int32) {
     let foreground = tcgetpgrp(terminal)
     guard foreground >= 0, foreground != getpgrp() else { return }
-    SignalPipe.stop(SIGTTOU)
+    SignalPipe.stopGroup(SIGTTOU)
   }
 }

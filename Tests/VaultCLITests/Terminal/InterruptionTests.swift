@@ -1,3 +1,4 @@
+import Foundation
 import Glibc
 import Testing
 import VaultTesting
@@ -241,6 +242,35 @@ struct Question: Sendable, CustomTestStringConvertible {
     terminal.type(password)
     try terminal.expect("dash> ")
     #expect(terminal.isCooked)
+    #expect(try sandbox.must(["status", "--json"]).contains(#""state":"unlocked""#))
+    terminal.type("exit")
+    try terminal.wait()
+  }
+
+  @Test(
+    "a background job of several processes stops as a whole, so that the shell's fg brings the question",
+    arguments: ["(vault unlock; echo ended)", "vault unlock | cat"])
+  func stopsJob(job: String) throws {
+    let sandbox = try Sandbox.withVault(unlocked: false)
+    defer { sandbox.close() }
+    // dash continues a job whether it has stopped or not; bash does as most shells do.
+    let terminal = try Terminal(
+      sandbox, ["--norc", "--noprofile", "--noediting", "-i"], program: "/bin/bash",
+      environment: ["HISTFILE": nil, "PS1": "bash> ", "ENV": nil])
+    try terminal.expect("bash> ")
+    terminal.type(job + " &")
+    try terminal.expect("bash> ")
+    try wait(for: "the stop") {
+      ProcessTree.processes(named: "vault", of: terminal.pid).first.map { pid in
+        (try? String(contentsOfFile: "/proc/\(pid)/status", encoding: .utf8))?.contains("State:\tT") ?? false
+      } ?? false
+    }
+    terminal.type("fg")
+    try terminal.expect(": ")
+    #expect(!terminal.echoes)
+    terminal.type(password)
+    try terminal.expect("bash> ")
+    #expect(terminal.isCooked && !terminal.screen.contains(password))
     #expect(try sandbox.must(["status", "--json"]).contains(#""state":"unlocked""#))
     terminal.type("exit")
     try terminal.wait()
