@@ -33,6 +33,11 @@ extension Keeper {
     if present.hasWriter { return lookLater() }
     if displacedBase == nil { lookPause = Self.firstLook }
     lookAtMode(of: present)
+    // An attempt is about to be made, after which more is known of the values that a program can have.
+    if isDue, retry == nil, wanted != nil {
+      nextLook = Moment.now()
+      return
+    }
     // A mode that was restored may be what kept the file from being read.
     if lookAt(present.isReadable ? present : file.present() ?? present), isHeld { isDueNow() }
   }
@@ -110,13 +115,27 @@ extension Keeper {
       if isHeld { isDueNow() } else if hasLost { isNoLongerHeld() }
       return false
     }
-    if let foreign, !awaitsAdoption, present.isSame(as: foreign) { return false }
+    // A text that is known may hold the values of a newer rendering.
+    if let foreign, !awaitsAdoption, told?.wanted === wanted, present.isSame(as: foreign) { return false }
     let last = base ?? wanted
-    // The program may still use an earlier value.
-    let known: Result<Wanted, Failure> = ways.adopts ? older(present, last) : .success(last)
-    guard let known = tell(of: present, known, or: last) else { return false }
+    guard let known = tell(of: present, source(of: present, or: last), or: last) else { return false }
     if known !== base { isDueNow() }
     return true
+  }
+
+  /// Returns the rendering from which a program has made a text. The program may have the present values, the ones that
+  /// the file last had, and earlier ones.
+  private func source(of present: PresentFile, or last: Wanted) -> Result<Wanted, Failure> {
+    // If the template has changed since the last write, the text was made from the earlier one, and the change must not
+    // be undone.
+    let newest = wanted.map { $0.template.source.isEqual(to: last.template.source) ? $0 : last } ?? last
+    let known = [last, told?.known].compactMap { $0 }.filter { known in
+      known !== newest && known.template.source.isEqual(to: newest.template.source)
+    }
+    do throws(Failure) {
+      return .success(
+        try newest.older(in: present.text, known: known, ways.adopts ? session : nil, name: request.name))
+    } catch { return .failure(error) }
   }
 
   private func isRight(_ wanted: Wanted, _ present: PresentFile) {
@@ -124,14 +143,6 @@ extension Keeper {
     signals.whole { file.confirm(present) }
     if isHeld || hasLost || base == nil { isNoLongerHeld(isNew: base.map { !$0.gives(wanted) } ?? false) }
     base = wanted
-  }
-
-  private func older(_ present: PresentFile, _ wanted: Wanted) -> Result<Wanted, Failure> {
-    do throws(Failure) {
-      guard let older = try wanted.older(in: present.text, session, name: request.name) else { return .success(wanted) }
-      keepValues(of: wanted)
-      return .success(older)
-    } catch { return .failure(error) }
   }
 
   /// Reports a text that a program made from a rendering, and lets the template adopt it if that is allowed.
@@ -150,20 +161,25 @@ extension Keeper {
     case .success(let known):
       rendered = known
       rewriting = present.text.withBytes { Rewriting(of: known.rendering, known.template, as: $0) }
-      if ways.adopts { obstacle = adopt(present, rewriting, known) }
+      if ways.adopts {
+        // No value of any rendering may come into the template, whichever the text was made from.
+        for other in [wanted, base] where other !== known { keepValues(of: other) }
+        obstacle = adopt(present, rewriting, known)
+      }
     case .failure(let failure):
       rendered = last
       rewriting = present.text.withBytes { Rewriting(of: last.rendering, last.template, as: $0) }
       obstacle = .passing(failure.message)
     }
     let isAdopted = ways.adopts && obstacle == nil
-    if !wasTold || isAdopted || obstacle?.reason != self.obstacle {
+    if !wasTold || isAdopted || obstacle?.reason != self.obstacle || told?.fates != rewriting.fates {
       report.rewritten(
         rewriting, rendered.template.actions, obstacle: obstacle?.reason,
         unread: present.isReadable ? nil : present.unread)
     }
     foreign = isAdopted ? nil : present
     self.obstacle = obstacle?.reason
+    told = isAdopted ? nil : Told(wanted: wanted, known: rendered, fates: rewriting.fates)
     tryAgain(after: obstacle)
     if isHeld, !isAdopted, let wanted {
       // The report is about the versions that are due, which may differ from those in the text.
@@ -262,15 +278,16 @@ extension Keeper {
 
   /// Reports a text that was displaced before the keeper saw it, and lets the template adopt it if that is allowed.
   /// After an adoption, no file stays beside the output.
-  func adopt(_ displaced: KeptFile.Displaced, _ known: Wanted) {
+  func adopt(_ displaced: KeptFile.Displaced, _ last: Wanted) {
+    let known = (try? source(of: displaced.file, or: last).get()) ?? last
     let rewriting = displaced.file.text.withBytes { Rewriting(of: known.rendering, known.template, as: $0) }
     var obstacle: String?
     if ways.adopts {
-      // The present values must not come into the template either.
-      keepValues(of: wanted)
+      // No value of any rendering may come into the template, whichever the text was made from.
+      for other in [wanted, last] { keepValues(of: other) }
       if displaced.file.hasWriter {
         // The folder watch reports the end of that write.
-        (displacedBase, obstacle) = (known, "the program is still writing it")
+        (displacedBase, obstacle) = (last, "the program is still writing it")
       } else {
         do { _ = try adopted(displaced.file, rewriting, known) } catch { obstacle = Obstacle(error).reason }
       }

@@ -20,6 +20,15 @@ final class Keeper {
     var overwrites = false
   }
 
+  /// A report on another program's text.
+  struct Told {
+    /// The rendering that the output should have had then.
+    let wanted: Wanted?
+    /// The rendering from which the text was made, as far as it was known.
+    let known: Wanted
+    let fates: [Rewriting.Fate]
+  }
+
   /// The signals that end the keeper and its command.
   private static let ending = SignalPipe.ending.filter { $0 != SIGPIPE }
   /// The milliseconds that a program gets to replace a file that it has removed or emptied.
@@ -45,8 +54,10 @@ final class Keeper {
   /// The text that another program has written over the output and that was reported; nil while the output is the
   /// keeper's own.
   var foreign: PresentFile? {
-    didSet { if foreign == nil { (adoption, awaitsAdoption, obstacle) = (nil, false, nil) } }
+    didSet { if foreign == nil { (adoption, awaitsAdoption, obstacle, told) = (nil, false, nil, nil) } }
   }
+  /// The last report on that text.
+  var told: Told?
   /// True while the output is not as it should be, because another program has written it.
   var isHeld = false
   /// True if it was reported that a program changed or left out values of the output.

@@ -9,21 +9,49 @@ extension Wanted {
   /// The most older versions of an item that are tried.
   private static let mostVersions = 8
 
-  /// Returns the same template with older values, if every present value that is missing from its place in `present`
-  /// has an older one there; nil if an older value is not found.
+  /// Returns the same template with the values from which `present` was most likely made: for each present value that
+  /// is missing from its place, an earlier one that is there. A value of which none is there stays the present one.
   ///
-  /// - Throws: ``Failure`` if that cannot be determined now.
-  func older(in present: borrowing SecretBuffer, _ session: Session, name: String) throws(Failure) -> Wanted? {
-    var fetched = rendering.fetched.copy()
+  /// - Parameters:
+  ///   - known: earlier renderings of the same template, which are tried first.
+  ///   - session: the session in which older versions are fetched; nil if none is to be.
+  /// - Throws: ``Failure`` if older versions cannot be fetched now.
+  func older(
+    in present: borrowing SecretBuffer, known: [Wanted], _ session: Session?, name: String
+  ) throws(Failure) -> Wanted {
     let actions = template.actions
     let rewriting = present.withBytes { Rewriting(of: rendering, template, as: $0) }
     let missing = Set(actions.indices.filter { !rewriting.fates[$0].stands }.map { actions[$0].item })
+    var fetched = rendering.fetched.copy()
+    var isAny = false
     for item in missing {
-      guard item.field == nil, let last = rendering.versions[item.name],
+      if addKnown(item, of: known, in: present, to: &fetched, name) {
+        isAny = true
+      } else if let session, item.field == nil, let last = rendering.versions[item.name],
         try addOlder(item, before: last, in: present, to: &fetched, session, name)
-      else { return nil }
+      {
+        isAny = true
+      }
     }
-    return try? with(fetched, name)
+    return isAny ? (try? with(fetched, name)) ?? self : self
+  }
+
+  private func addKnown(
+    _ item: ItemReference, of known: [Wanted], in present: borrowing SecretBuffer, to fetched: inout FetchedItems,
+    _ name: String
+  ) -> Bool {
+    for known in known {
+      guard let version = known.rendering.versions[item.name], version != rendering.versions[item.name] else {
+        continue
+      }
+      let isThere = known.rendering.fetched.withBytes(of: item) { value in
+        stands(item, version: version, value, in: present, name)
+      }
+      guard isThere else { continue }
+      known.rendering.fetched.withBytes(of: item) { fetched.add(item, version: version, $0) }
+      return true
+    }
+    return false
   }
 
   private func addOlder(
@@ -39,20 +67,32 @@ extension Wanted {
         // There is no such version, or this caller may not read it.
         continue
       }
-      var tried = rendering.fetched.copy()
-      value.withBytes { tried.add(item, version: version, $0) }
-      guard let other = try? with(tried, name), other.stands(item, in: present) else { continue }
+      let isThere = value.withBytes { stands(item, version: version, $0, in: present, name) }
+      guard isThere else { continue }
       value.withBytes { fetched.add(item, version: version, $0) }
       return true
     }
     return false
   }
 
-  /// Returns true if an item's value is everywhere that the template puts it.
-  private func stands(_ item: ItemReference, in present: borrowing SecretBuffer) -> Bool {
-    let fates = present.withBytes { Rewriting(of: rendering, template, as: $0).fates }
-    let actions = template.actions
-    return actions.indices.allSatisfy { actions[$0].item != item || fates[$0].stands }
+  /// Returns true if another value of an item is everywhere that the template puts the item.
+  private func stands(
+    _ item: ItemReference, version: Int, _ value: RawSpan, in present: borrowing SecretBuffer, _ name: String
+  ) -> Bool {
+    var tried = rendering.fetched.copy()
+    tried.add(item, version: version, value)
+    guard let other = try? with(tried, name) else { return false }
+    let (actions, places) = (other.template.actions, other.rendering.places)
+    let mine = actions.indices.filter { actions[$0].item == item }
+    // The search for a value alone is cheap, and says so much of most values.
+    let isAnywhere = other.rendering.bytes.withBytes { rendered in
+      present.withBytes { present in
+        mine.allSatisfy { present.firstPlace(of: rendered.extracting(places[$0]), from: 0) != nil }
+      }
+    }
+    guard isAnywhere else { return false }
+    let fates = present.withBytes { Rewriting(of: other.rendering, other.template, as: $0).fates }
+    return mine.allSatisfy { fates[$0].stands }
   }
 
   private func with(_ fetched: borrowing FetchedItems, _ name: String) throws -> Wanted {

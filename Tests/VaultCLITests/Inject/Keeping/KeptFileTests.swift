@@ -204,6 +204,74 @@ import VaultTesting
     try stand.end(terminal)
   }
 
+  /// Makes another item and a template of both.
+  private static func both(_ stand: KeptStand) throws {
+    try stand.sandbox.must(["set", "key"], stdin: "first-key")
+    try stand.sandbox.write("pin={{ vault \"pin\" }}\nkey={{ vault \"key\" }}\nport=1\n", to: "t")
+  }
+
+  @Test("--adopt takes a text with the present values also while the file is held, or before it was written with them")
+  func presentValues() throws {
+    let stand = try KeptStand()
+    defer { stand.close() }
+    try Self.both(stand)
+    let terminal = try stand.begin("--adopt")
+    try terminal.expect("wrote")
+    try stand.replace(with: "pin=other\nkey=first-key\nport=1\n")
+    try terminal.expect("has adopted none of it")
+    try stand.sandbox.must(["set", "key", "--update"], stdin: "second-key")
+    try terminal.expect("is held")
+    try stand.replace(with: "pin=031-45-154\nkey=second-key\nport=2\n")
+    try terminal.expect("has adopted what is not a value")
+    #expect(try stand.read("t") == "pin={{ vault \"pin\" }}\nkey={{ vault \"key\" }}\nport=2\n")
+    try wait(for: "the receipt") { try stand.sandbox.must(["receipts", "key"]).contains("\t2\thas it") }
+
+    let pid = terminal.pid
+    kill(pid, SIGSTOP)
+    try stand.sandbox.must(["set", "key", "--update"], stdin: "third-key")
+    try stand.replace(with: "pin=031-45-154\nkey=third-key\nport=3\n")
+    kill(pid, SIGCONT)
+    try terminal.expect("has adopted what is not a value")
+    #expect(try stand.read("t").hasSuffix("port=3\n") && !terminal.screen.contains("r/key was changed"))
+    try stand.end(terminal)
+  }
+
+  @Test("a held text of which some values are present and some are of an earlier version is taken, too")
+  func mixedValues() throws {
+    let stand = try KeptStand()
+    defer { stand.close() }
+    try Self.both(stand)
+    let terminal = try stand.begin("--adopt")
+    try terminal.expect("wrote")
+    try stand.replace(with: "pin=other\nkey=first-key\nport=1\n")
+    try terminal.expect("has adopted none of it")
+    for key in ["second-key", "third-key"] { try stand.sandbox.must(["set", "key", "--update"], stdin: key) }
+    try stand.set("111-11-111")
+    try wait(for: "the receipt") { try stand.sandbox.must(["receipts", "pin"]).contains("\t2\theld") }
+    try stand.replace(with: "pin=111-11-111\nkey=second-key\nport=2\n")
+    try terminal.expect("has adopted what is not a value")
+    try wait(for: "the present values") { try stand.read() == "pin=111-11-111\nkey=third-key\nport=2\n" }
+    try stand.end(terminal)
+  }
+
+  @Test("without --adopt a present value in a held text is told as there, by the message and by the receipt")
+  func presentTold() throws {
+    let stand = try KeptStand()
+    defer { stand.close() }
+    try Self.both(stand)
+    let terminal = try stand.begin()
+    try terminal.expect("wrote")
+    try stand.replace(with: "pin=other\nkey=first-key\n")
+    try terminal.expect("pin was changed to another value, line 1")
+    try stand.sandbox.must(["set", "key", "--update"], stdin: "second-key")
+    try terminal.expect("is held")
+    try stand.replace(with: "pin=another\nkey=second-key\n")
+    try terminal.expect("pin was changed to another value, line 1")
+    try terminal.expect("key stands at line 2")
+    try wait(for: "the receipt") { try stand.sandbox.must(["receipts", "key"]).contains("\t2\thas it") }
+    try stand.end(terminal)
+  }
+
   @Test("--adopt takes what a program writes that has read the value from before, and gives it the new one")
   func behind() throws {
     let stand = try KeptStand()
