@@ -45,12 +45,31 @@ final class FolderWatch {
 
   init(_ paths: [String]) throws(Failure) {
     descriptor = inotify_init1(Int32(IN_CLOEXEC | IN_NONBLOCK))
-    guard descriptor >= 0 else { throw Failure(.system, "cannot watch files: \(Output.describe(errno))") }
+    guard descriptor >= 0 else { throw Self.failure(toWatch: nil, errno) }
     self.paths = paths
     lastNames = Set(paths.map { Self.split($0).name })
   }
 
   deinit { close(descriptor) }
+
+  /// Returns the failure for an error of inotify(7), whose limits have error codes that mean something else elsewhere.
+  ///
+  /// - Parameter folder: the folder to watch; nil if no watching could begin at all.
+  static func failure(toWatch folder: String?, _ code: Int32) -> Failure {
+    let event = "cannot watch \(folder.map { Printable.quoted($0) } ?? "files")"
+    switch (folder, code) {
+    case (nil, EMFILE):
+      return Failure(
+        .system, "\(event): this user's programs watch as many files as they may",
+        "end one of them, or raise fs.inotify.max_user_instances (sysctl(8))")
+    case (_?, ENOSPC):
+      return Failure(
+        .system, "\(event): this user's programs watch as many files as they may",
+        "end one of them, or raise fs.inotify.max_user_watches (sysctl(8))")
+    case (nil, _): return Failure(.system, "\(event): \(Output.describe(code))")
+    case (_?, _): return Failure(.io, "\(event): \(Output.describe(code))", "check the folder")
+    }
+  }
 
   private static func split(_ path: String) -> (folder: String, name: String) {
     guard let slash = path.lastIndex(of: "/") else { return (".", path) }
@@ -60,10 +79,14 @@ final class FolderWatch {
   /// Starts to watch all that the paths lead through now. A folder that is already watched stays watched.
   func begin() throws(Failure) {
     for folder in Set(paths.map { Self.split($0).folder }) {
-      guard unsafe inotify_add_watch(descriptor, folder, Self.events | Self.more | UInt32(IN_ONLYDIR)) >= 0 else {
-        throw Failure(
-          .io, "cannot watch \(Printable.quoted(folder)): \(Output.describe(errno))", "check the folder")
+      guard unsafe inotify_add_watch(descriptor, folder, Self.events | Self.more | UInt32(IN_ONLYDIR)) < 0 else {
+        continue
       }
+      let code = errno
+      // A folder that may not be read cannot be watched, but a file in it may be readable: it is looked at from time to
+      // time.
+      if code == EACCES { continue }
+      throw Self.failure(toWatch: folder, code)
     }
     follow()
   }

@@ -85,6 +85,39 @@ import VaultTesting
     try stand.end(terminal)
   }
 
+  @Test(
+    "so is a template or a file whose own folder may not be read, and the folder's mode may change meanwhile",
+    .enabled(if: Root.isAtHand, "drops root's capabilities"), arguments: [false, true])
+  func unreadableOwnFolder(isLater: Bool) throws {
+    let stand = try KeptStand()
+    defer { stand.close() }
+    for folder in ["a", "b"] { #expect(unsafe mkdir(stand.path(folder), isLater ? 0o700 : 0o300) == 0) }
+    try stand.sandbox.write("one {{ vault \"pin\" }}", to: "a/t")
+    let keep = ["inject", "-i", stand.path("a/t"), "-o", stand.path("b/out"), "--watch"]
+    let terminal = try Terminal(
+      stand.sandbox, ["--inh-caps=-all", "--bounding-set=-all", Sandbox.path(of: "vault")] + keep,
+      program: "/usr/bin/setpriv")
+    try terminal.expect("wrote")
+    if isLater { for folder in ["a", "b"] { #expect(unsafe chmod(stand.path(folder), 0o300) == 0) } }
+    try stand.replace("a/t", with: "two {{ vault \"pin\" }}")
+    try wait(for: "the edit") { try stand.read("b/out") == "two 031-45-154" }
+    try stand.set("111-11-111")
+    try wait(for: "the value") { try stand.read("b/out") == "two 111-11-111" }
+    try stand.replace("b/out", with: "other")
+    try terminal.expect("another program has written")
+    try stand.end(terminal)
+  }
+
+  @Test("a limit of inotify is named, which no other message tells of", arguments: [false, true])
+  func limits(isOfWatches: Bool) throws {
+    let stand = try KeptStand()
+    defer { stand.close() }
+    let call = isOfWatches ? "inotify_add_watch:error=ENOSPC" : "inotify_init1:error=EMFILE"
+    let terminal = try stand.traced(by: ["-e", "inject=\(call)"], [])
+    try terminal.expect("raise fs.inotify.max_user_\(isOfWatches ? "watches" : "instances")")
+    #expect(try terminal.wait() == 71)
+  }
+
   @Test("what is written through another name of the file is told") func hardLink() throws {
     let stand = try KeptStand()
     defer { stand.close() }
