@@ -4,7 +4,7 @@ internal import VaultWire
 /// The texts before values, sorted so that a search for the texts before a place need not look at every text.
 struct ContextIndex: ~Copyable {
   /// A text before one or more values; see ``Context/forEachByte(before:in:_:)``.
-  private struct Entry {
+  struct Entry {
     let bytes: Range<Int>
     /// True if the text counts only where it stands apart.
     let isApart: Bool
@@ -95,15 +95,15 @@ struct ContextIndex: ~Copyable {
 
   /// Returns the first place in `text` before which each entry's text stands; nil for an entry without one.
   func firstPlaces(in text: RawSpan) -> [Int?] {
-    var places = [Int?](repeating: nil, count: entries.count)
-    var missing = entries.count
-    let bytes = Span<UInt8>(_bytes: text)
-    for at in bytes.indices.dropFirst() where !Context.isBlank(bytes[at]) {
-      if missing == 0 { break }
-      forEach(before: at, in: text) { number in
-        if places[number] == nil { (places[number], missing) = (at, missing - 1) }
-      }
-    }
+    var steps = 0
+    return firstPlaces(in: text, steps: &steps)
+  }
+
+  /// - Parameter steps: the number of comparisons made, which is added to it.
+  func firstPlaces(in text: RawSpan, steps: inout Int) -> [Int?] {
+    var count = 0
+    let places = bytes.withBytes { ContextSearch($0, entries).firstPlaces(in: text, $0, steps: &count) }
+    steps += count
     return places
   }
 }

@@ -211,6 +211,48 @@ import VaultWire
     #expect(found > 100)
   }
 
+  @Test("the first places of all contexts are the ones that a search for each finds") func firstPlaces() throws {
+    var found = 0
+    for round in 0..<300 {
+      let letters = Array((round % 2 == 0 ? "ab:, \n{" : "aaaab \n,").utf8)
+      func random(_ count: Int) -> [UInt8] { (0..<count).map { _ in letters.randomElement()! } }
+      let (rendered, text) = (random(200), random(300))
+      let places = (0..<30).map { _ in
+        let place = Int.random(in: 0...rendered.count)
+        return place..<place
+      }
+      let index = unsafe ContextIndex(rendered.span.bytes, before: places)
+      let first = unsafe index.firstPlaces(in: text.span.bytes)
+      for (number, place) in places.enumerated() {
+        let wanted = text.indices.dropFirst().first {
+          !Context.isBlank(text[$0]) && Self.isSame(rendered, place.lowerBound, text, $0)
+        }
+        #expect(first[index.numbers[number]] == wanted, "\(rendered) \(place) \(text)")
+        if wanted != nil { found += 1 }
+      }
+    }
+    #expect(found > 100)
+  }
+
+  @Test(
+    "a text that nearly has all contexts everywhere costs no more than an honest one",
+    arguments: ["q", "", "\n"], [" ", "b"])
+  func hostile(begin: String, between: String) throws {
+    // The values were after one to 126 letters, and there are none of them in the text.
+    let rendered = Array((1...126).map { begin + String(repeating: "a", count: $0) + "\u{1}\n" }.joined().utf8)
+    let places = rendered.indices.filter { rendered[$0] == 1 }.map { $0..<$0 + 1 }
+    let index = unsafe ContextIndex(rendered.span.bytes, before: places)
+    func steps(_ text: [UInt8]) -> Int {
+      var steps = 0
+      _ = unsafe index.firstPlaces(in: text.span.bytes, steps: &steps)
+      return steps
+    }
+    let count = 100_000
+    let honest = steps(Array(String(repeating: "name = value;\n", count: count / 14).utf8))
+    let hostile = steps((0..<count).map { $0 % 1000 == 0 ? Array(between.utf8)[0] : UInt8(ascii: "a") })
+    #expect(honest > count / 2 && hostile < 4 * count, "\(honest) \(hostile)")
+  }
+
   @Test("an empty value has no place") func empty() throws {
     let result = try rewrite("a={{ vault \"k\" }}\n", ["k": ""]) { $0 + "b\n" }
     #expect(result.adopted == nil && result.fates == [.empty])
