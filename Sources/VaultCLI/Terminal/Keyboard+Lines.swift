@@ -101,6 +101,8 @@ extension Keyboard {
         isEnd = if count == 1 { try text.take(byte, edits: style == .hidden) } else { true }
       } catch {
         drain(signals)
+        _ = consume modes
+        try show("\n", .none)
         throw error
       }
       if isEnd {
@@ -124,6 +126,8 @@ extension Keyboard {
       }
       if style == .shown, text.part > Self.kernelLine - 1 {
         drain(signals)
+        _ = consume modes
+        try show("\n", .none)
         throw Failure(.invalid, "line \(text.lines + 1) is too long to be typed", "give it on standard input or --file")
       }
     }

@@ -109,7 +109,11 @@ struct Keyboard: ~Copyable {
       if case .more = step {
         guard line.bytes.count <= Keyboard.longest else {
           drain(signals)
-          throw Failure(.invalid, "that is too long to be typed")
+          _ = consume modes
+          try show("\n", .none)
+          throw Failure(
+            .invalid, "that is too long to be typed",
+            style == .hidden ? "give it on standard input or from a file, with --password-stdin" : nil)
         }
         continue
       }

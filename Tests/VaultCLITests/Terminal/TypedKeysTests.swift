@@ -7,9 +7,12 @@ import VaultTesting
   @Test(
     "a paste that is longer than a question takes is dropped whole, and neither shows nor reaches the shell",
     arguments: [
-      (["unlock"], "Vault password: ", 70_000, "that is too long to be typed"),
-      (["set", "x"], "Value of `x`: ", 1_100_000, "that is more than 1048576 bytes"),
-      (["set", "x", "--kind", "tls-key"], "empty line:\r\n", 1_100_000, "that is more than 1048576 bytes"),
+      (["unlock"], "Vault password: ", 70_000, "\r\nvault: that is too long to be typed; give it"),
+      (["set", "x"], "Value of `x`: ", 1_100_000, "\r\nvault: that is more than 1048576 bytes; store"),
+      (
+        ["set", "x", "--kind", "tls-key"], "empty line:\r\n", 1_100_000,
+        "\r\nvault: that is more than 1048576 bytes; store"
+      ),
     ])
   func tooLong(command: [String], question: String, count: Int, refusal: String) throws {
     let sandbox = try Sandbox.withVault(unlocked: command[0] != "unlock")
@@ -30,7 +33,7 @@ import VaultTesting
     let terminal = try Terminal(sandbox, ["set", "x", "--kind", "note"])
     try terminal.expect("empty line:\r\n")
     terminal.type(String(repeating: "y", count: 5000) + "\necho one\necho two\n", return: false)
-    try terminal.expect("line 1 is too long to be typed")
+    try terminal.expect("\r\nvault: line 1 is too long to be typed")
     #expect(try terminal.wait() == 65)
     #expect(terminal.isCooked && terminal.leftBehind == 0)
   }
