@@ -89,7 +89,11 @@ enum KeyringHelper: CredentialHelper {
       try text.withBytes { bytes throws(Failure) in try OneLine.check(bytes, of: value.name) }
       text.append(0x0A)
     }
-    value.bytes.withBytes { text.append($0) }
+    try value.bytes.withBytes { bytes throws(Failure) in
+      // Python's keyring reads text, and so does what is stored through it.
+      try CarriedForm.text.check(bytes, of: value.name)
+      text.append(bytes)
+    }
     text.append(0x0A)
     try text.withBytes { bytes throws(Failure) in
       try Output.checkForTerminal(bytes, of: value.name, "send it to a file or a pipe")

@@ -56,6 +56,19 @@ import VaultTesting
     #expect(lines.status == 65 && lines.output.isEmpty)
   }
 
+  @Test("a value that is no text is refused by name, in each form") func noText() throws {
+    let stand = try HelperStand()
+    defer { stand.close() }
+    let value = stand.sandbox.home + "/value"
+    try Data([0x61, 0xFF]).write(to: URL(fileURLWithPath: value))
+    try stand.sandbox.must(["set", "keyring/s/ana", "--file", value, "--kind", "blob"])
+    for words in [[], ["--mode", "creds"], ["--output", "json"]] {
+      let outcome = try stand.run("keyring", words + ["get", "s", "ana"])
+      #expect(outcome.status == 65 && outcome.output.isEmpty, "\(outcome)")
+      #expect(outcome.errors.contains("`keyring/s/ana`"), "\(outcome)")
+    }
+  }
+
   @Test("of several users that are stored at once the last one is told") func newest() throws {
     let stand = try HelperStand()
     defer { stand.close() }
