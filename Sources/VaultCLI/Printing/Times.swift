@@ -58,6 +58,7 @@ enum Times {
   /// Checks the expiry of an item in a batch. Nobody is asked whether an expiry in the past is intended: it is refused
   /// unless `allowsPast` is true.
   static func checkedExpiry(_ time: Int64, allowsPast: Bool) throws(ValueError) -> Int64 {
+    guard time >= 0 else { throw ValueError(reason: "Unix time is a number of seconds since 1970, so not below 0") }
     guard time <= Timestamp.last else {
       throw ValueError(reason: "that is after the year 9999; Unix time is a number of seconds")
     }
