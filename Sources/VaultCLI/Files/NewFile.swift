@@ -184,6 +184,9 @@ final class NewFile {
     Failure(.exists, "\(Printable.quoted(path)) already exists", "give --force to replace it, or another name")
   }
 
+  /// Returns true for the errors of a disk, or a share of one, without room.
+  private static func isFull(_ code: Int32) -> Bool { code == ENOSPC || code == EDQUOT }
+
   static func failure(_ what: String, _ code: Int32) -> Failure {
     guard code != EBUSY else {
       return Failure(
@@ -191,6 +194,7 @@ final class NewFile {
         "mount its folder instead, or name another file")
     }
     return Failure(
-      .io, "cannot \(Printable.text(what)): \(Output.describe(code))", "check the space and the folder's mode")
+      .io, "cannot \(Printable.text(what)): \(Output.describe(code))",
+      isFull(code) ? "make room on its disk" : "check the space and the folder's mode")
   }
 }

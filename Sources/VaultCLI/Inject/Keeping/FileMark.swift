@@ -63,16 +63,28 @@ struct FileMark {
   private static func isTaken(_ path: String) -> Bool {
     var status = stat()
     guard unsafe lstat(path, &status) == 0 else { return false }
-    return status.st_mode & S_IFMT != S_IFREG || status.st_uid == geteuid() && status.st_mode & 0o022 == 0
+    return status.st_mode & S_IFMT != S_IFREG || isKeepers(status)
+  }
+
+  /// Returns true for a regular file of this user's that nobody else may write.
+  private static func isKeepers(_ status: stat) -> Bool {
+    status.st_mode & S_IFMT == S_IFREG && status.st_uid == geteuid() && status.st_mode & 0o022 == 0
   }
 
   private static func text(_ path: String) -> String? {
-    let descriptor = unsafe open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY)
+    let flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY
+    var descriptor = unsafe open(path, flags)
+    // A keeper that cannot read its own mark would take its own file for another program's.
+    if descriptor < 0, errno == EACCES,
+      NewFile.setMode(0o600, of: path, { isKeepers($0) && $0.st_nlink == 1 })
+    {
+      descriptor = unsafe open(path, flags)
+    }
     guard descriptor >= 0 else { return nil }
     defer { close(descriptor) }
     var status = stat()
-    guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_uid == geteuid(),
-      status.st_mode & 0o022 == 0, let read = try? FileInput.readAll(descriptor, limit: limit, name: path)
+    guard unsafe fstat(descriptor, &status) == 0, isKeepers(status),
+      let read = try? FileInput.readAll(descriptor, limit: limit, name: path)
     else { return nil }
     // Bytes have no padding: all of them are initialized.
     return read.withBytes { bytes in unsafe bytes.withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) } }
@@ -92,9 +104,14 @@ struct FileMark {
     for other in others where !other.contains("\n") { text += "other \(other)\n" }
     if isOwed { text += "owed\n" }
     if isFirst { text += "first\n" }
-    let file = try NewFile(path, replaces: true)
-    try file.write(unsafe text.utf8.span.bytes)
-    try file.finish()
+    do throws(Failure) {
+      let file = try NewFile(path, replaces: true)
+      try file.write(unsafe text.utf8.span.bytes)
+      try file.finish()
+    } catch {
+      // Nobody knows this file by its name.
+      throw Failure(error.exit, "the keeper's own note could not be made: \(error.event)", error.advice)
+    }
   }
 
   /// Returns the path of a small file of the keeper's beside the kept one.

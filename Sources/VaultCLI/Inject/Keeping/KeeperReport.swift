@@ -28,7 +28,10 @@ final class KeeperReport {
     problem = failure.message
     let isThere = unsafe access(output, F_OK) == 0
     let state = isThere ? "stays as it is" : "is not written"
-    Output.note(failure.event + "; \(Printable.text(output)) \(state) until that is resolved", .none)
+    // Other failures pass by themselves, or name what to do where a person can do it.
+    let advice = failure.exit == .io ? failure.advice : nil
+    Output.note(
+      Sentence.joined(failure.event, advice) + "; \(Printable.text(output)) \(state) until that is resolved", .none)
   }
 
   func solved() { problem = nil }

@@ -46,6 +46,40 @@ import VaultTesting
     try stand.end(terminal)
   }
 
+  @Test("a mark that cannot be written is tried again after a pause, although each try makes a file in the folder")
+  func pauses() throws {
+    let stand = try KeptStand()
+    defer { stand.close() }
+    // The fourth mark says that the command has run.
+    let terminal = try stand.traced(
+      by: ["-e", "trace=renameat,?poll,?ppoll", "-e", "inject=renameat:error=ENOSPC:when=4+"], ["--exec", "true"])
+    try terminal.expect("wrote")
+    func tries() -> [Substring] {
+      // The last part is no whole one yet.
+      ((try? stand.read("trace")) ?? "").split(separator: "INJECTED", omittingEmptySubsequences: false).dropLast()
+    }
+    try wait(for: "the third try") { tries().count >= 3 }
+    for between in tries().dropFirst() { #expect(between.contains("Timeout"), "\(between)") }
+    try stand.end(terminal, traced: stand.keeper(of: terminal))
+  }
+
+  @Test(
+    "a mark that somebody has made unreadable is read all the same, so that the own file stays the keeper's",
+    .enabled(if: Root.isAtHand, "drops root's capabilities"))
+  func unreadableMark() throws {
+    let stand = try KeptStand()
+    defer { stand.close() }
+    let start = ["--inh-caps=-all", "--bounding-set=-all", Sandbox.path(of: "vault")] + stand.arguments([])
+    for pin in ["111-11-111", "222-22-222"] {
+      let terminal = try Terminal(stand.sandbox, start, program: "/usr/bin/setpriv")
+      try terminal.expect("wrote")
+      try stand.end(terminal)
+      #expect(!terminal.screen.contains("another program"), "\(terminal.screen)")
+      #expect(unsafe chmod(stand.path(".out.vault-mark"), 0) == 0)
+      try stand.set(pin)
+    }
+  }
+
   @Test("a mark that others may write is none, and a file with other names keeps its mode") func openMark() throws {
     let stand = try KeptStand()
     defer { stand.close() }
