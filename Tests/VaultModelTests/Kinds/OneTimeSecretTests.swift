@@ -56,7 +56,7 @@ struct OneTimeSecretTests {
       ),
       ("otpauth://hotp/a%20b?secret=MY&counter=0", .sha1, 6, .counter(0), true),
       ("OtpAuth://Totp/x?secret=MY&digits=8", .sha1, 8, .time(period: 30), true),
-      ("otpauth://totp/Steam:ana?secret=MY&period=60", .sha1, 5, .time(period: 60), true),
+      ("otpauth://totp/Steam:ana?secret=MY&period=30", .sha1, 5, .time(period: 30), true),
     ] as [(String, OneTimeSecret.Algorithm, Int, OneTimeSecret.Factor, Bool)])
   func rules(
     value: String, algorithm: OneTimeSecret.Algorithm, digits: Int, factor: OneTimeSecret.Factor, isURI: Bool
@@ -116,6 +116,9 @@ struct OneTimeSecretTests {
       ("otpauth://totp/x?secret=MY&encoder=base64", "'steam'"),
       ("otpauth://hotp/x?secret=MY&counter=1&encoder=steam", "based on time"),
       ("otpauth://totp/x?secret=MY&issuer=Steam&digits=4", "digits"),
+      ("otpauth://totp/Steam:ana?secret=MY&period=60", "a period of 30"),
+      ("otpauth://totp/x?secret=MY&algorithm=SHA256&issuer=Steam", "algorithm SHA1"),
+      ("otpauth://totp/x?secret=MY&algorithm=SHA512&encoder=steam", "algorithm SHA1"),
       ("otpauth://totp/x?secret=MY&secret=MY", "twice"), ("otpauth://totp/x?digits=6&secret=MY&digits=8", "twice"),
       ("otpauth://totp/x?secret=MY&period=30&period=60", "twice"),
       ("otpauth://totp/x?secret=MY&algorithm=SHA1&algorithm=SHA256", "twice"),
