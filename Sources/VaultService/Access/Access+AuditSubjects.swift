@@ -15,7 +15,7 @@ extension Access {
     }
     // A grant that has ended names a subject still, so that its part of the log stays the same.
     guard standing.hasGrants else { return standing.isUndecided ? .undecided : .strangers }
-    // In a vault that hides names, the grants that let the caller in are not in memory in the clear, so they are opened.
+    // In a vault that hides names, the grants that let the caller in are sealed in memory, so they are opened.
     return readableBook(for: CallerParts(caller, isSystem: terms.isSystem))
       .granted(caller.uid, caller.groups, caller.grantedUnit(isSystem: terms.isSystem))
   }

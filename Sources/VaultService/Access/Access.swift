@@ -25,8 +25,8 @@ package final class Access: SecretHolder {
   /// The proofs of presence, for the items that require them.
   private var authorizations = Authorizations()
   var book = GrantBook()
-  /// True while the grants, which name items, are not kept in memory in the clear: in a vault that hides names, until it
-  /// is unlocked. Meanwhile those for a caller are opened for each decision.
+  /// True while the grants, which name items, are kept in memory only sealed: in a vault that hides names, until it is
+  /// unlocked. Meanwhile those for a caller are opened for each decision.
   var hidesGrants = false { didSet { hidden = nil } }
   /// The grants that can be opened then; nil until they are first needed.
   private var hidden: HiddenGrants?

@@ -217,7 +217,7 @@ import VaultTesting
       let set = try sandbox.client().call("Set", ["name": "bank", "value": "\(value)", "update": true])
       #expect(set.error != "Denied", "\(set)")
     }
-    // What was to be done after that is done.
+    // These calls let the daemon finish the work that the changes have caused.
     for _ in 0..<50 { _ = try sandbox.outcome("Status") }
     #expect(try entries(sandbox) == [])
     #expect(try sandbox.answer("Authenticate", ["inquiry": number]) == "")

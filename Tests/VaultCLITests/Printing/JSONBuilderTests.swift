@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import VaultBytes
 import VaultModel
 import VaultWire
 

@@ -95,7 +95,7 @@ import VaultTesting
       client = try sandbox.join()
       #expect(try client.code(forged(first.blob, bad)) == 5, "\(bad)")
       #expect(try !signs(client, session) && !shown(client))
-      // What it does not see it does not remove either.
+      // A connection does not remove keys that it does not see.
       #expect(try client.code(.remove(own.blob)) == 5 && client.code(.removeAll) == 6 && shown(sandbox.join()))
     }
     let whole = bind(first, session)

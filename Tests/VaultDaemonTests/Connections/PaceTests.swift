@@ -9,13 +9,19 @@ import VaultTesting
 @testable import VaultDaemon
 @testable import VaultService
 
-/// The pace that a backup and a restore require of their clients, on a clock that advances by two hours at each
-/// reading.
+/// The pace that a backup and a restore require of their clients, on a clock that advances at each reading.
 @Suite("The pace of a backup") struct PaceTests {
-  private final class Hours: Sendable {
-    private let count = Atomic<Int64>(-1)
-    func next() -> Int64 { count.add(2, ordering: .relaxed).newValue * 3_600_000_000_000 }
+  private final class Steps: Sendable {
+    private let now = Atomic<Int64>(0)
+    private let step: Int64
+
+    /// - Parameter step: the nanoseconds between two readings.
+    init(_ step: Int64) { self.step = step }
+
+    func next() -> Int64 { now.add(step, ordering: .relaxed).newValue }
   }
+
+  private static func hours() -> Steps { Steps(2 * 3_600_000_000_000) }
 
   /// Makes two connected ends: the daemon's, whose patience is short, and the client's.
   private static func pair() throws -> (RawSocket, Int32) {
@@ -23,8 +29,10 @@ import VaultTesting
     return (try RawSocket(own, of: nil, patience: 1), client)
   }
 
-  /// Makes a vault with an item larger than a socket's buffer.
-  private static func vault(in sandbox: Sandbox, _ key: borrowing SecureBytes) throws -> Keychain {
+  /// Makes a vault; with `isLarge`, it has an item larger than a socket's buffer.
+  private static func vault(
+    in sandbox: Sandbox, _ key: borrowing SecureBytes, isLarge: Bool = true
+  ) throws -> Keychain {
     let id = VaultID.random().bytes
     let slot = try SlotRecord.make(
       id: 1, kind: .recovery, label: "", created: 1, secret: RecoveryCode.random().text(), kdf: nil, vaultKey: key,
@@ -33,7 +41,9 @@ import VaultTesting
       in: sandbox.store, slots: [slot], vaultID: id, vaultKey: key, bootKey: RandomBytes.secret(count: 32), now: 1)
     let keychain = try Keychain(opening: sandbox.store)
     try keychain.unlock(vaultKey: key)
-    try keychain.set(ItemChange(name: ItemName("large")), value: RandomBytes.secret(count: 1 << 20), now: 1)
+    if isLarge {
+      try keychain.set(ItemChange(name: ItemName("large")), value: RandomBytes.secret(count: 1 << 20), now: 1)
+    }
     return keychain
   }
 
@@ -44,7 +54,8 @@ import VaultTesting
     let (socket, client) = try Self.pair()
     defer { close(client) }
     let stream = try keychain.beginBackup(now: 1)
-    guard case .tooSlow = BackupSending(backup: OutgoingBackup(stream), socket: socket, now: Hours().next).run() else {
+    guard case .tooSlow = BackupSending(backup: OutgoingBackup(stream), socket: socket, now: Self.hours().next).run()
+    else {
       Issue.record("it was waited for")
       return
     }
@@ -53,6 +64,26 @@ import VaultTesting
       var span = bytes.mutableSpan
       var room = unsafe span.mutableBytes
       _ = try stream.next(into: &room)
+    }
+    keychain.endBackup()
+  }
+
+  @Test("a client that confirms a backup byte by byte has no more time for that") func confirmation() throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    let keychain = try Self.vault(in: sandbox, RandomBytes.secret(count: 32), isLarge: false)
+    let (socket, client) = try Self.pair()
+    defer { close(client) }
+    var zero: [UInt8] = [0]
+    #expect(unsafe send(client, &zero, 1, 0) == 1)
+    let stream = try keychain.beginBackup(now: 1)
+    // Between two looks at the clock pass two thirds of the time that a confirmation has.
+    let clock = Steps(Int64(Timeouts.confirmation) * 1_000_000 * 2 / 3)
+    let sending = BackupSending(
+      backup: OutgoingBackup(stream), socket: socket, now: clock.next, isConfirmed: true)
+    guard case .unconfirmed(.silent, _) = sending.run() else {
+      Issue.record("it was waited for")
+      return
     }
     keychain.endBackup()
   }
@@ -74,7 +105,7 @@ import VaultTesting
     let directory = sandbox.home + "/restored"
     let bootKey = NewBootKey(key: RandomBytes.secret(count: 32), file: nil, sealed: nil)
     let incoming = IncomingVault(header, Handover(key), bootKey, in: directory)
-    let receiving = BackupReceiving(incoming, socket: socket, now: Hours().next)
+    let receiving = BackupReceiving(incoming, socket: socket, now: Self.hours().next)
     guard case .broken(.tooSlow) = receiving.run() else {
       Issue.record("it was waited for")
       return

@@ -168,8 +168,10 @@ import VaultStore
     let now = stand.vault.newestTime
     try Self.give(stand, "user:990", "a", "get", until: now + 100)
     #expect(try Self.isServed(stand, "a", RoomStand.caller(990)))
+    #expect(stand.access.hasAny(RoomStand.caller(990)))
     stand.hands.wall.value = now + 100
     #expect(throws: Self.denied) { try Self.isServed(stand, "a", RoomStand.caller(990)) }
+    #expect(!stand.access.hasAny(RoomStand.caller(990)))
     // A time that the store records as past is past, whatever the clock says.
     try stand.set("b")
     stand.hands.wall.value = now

@@ -30,6 +30,33 @@ import VaultModel
     return stand
   }
 
+  @Test("of a locked vault that hides names are opened for their caller alone") func hidden() throws {
+    var settings = VaultSettings()
+    settings.hideNames = true
+    let stand = try RoomStand.unlocked(settings, system: true)
+    for uid in [990, 991, 992] { try Self.give(stand, "own/\(uid)", to: "user:\(uid)") }
+    try Self.give(stand, "own/both", to: "user:990,unit:a.service")
+    stand.vault.lock(because: .asked)
+    let keychain = try stand.vault.keychain()
+    let hidden = HiddenGrants(keychain) { _, error in Issue.record("\(error)") }
+    func opened(_ caller: Caller) -> [String] {
+      let loaded = hidden.records(for: CallerParts(caller, isSystem: true), keychain)
+      let patterns = loaded.values.flatMap { page in
+        if case .stored(let records) = page { records.compactMap { $0.grant?.pattern.text } } else { ["changed"] }
+      }
+      // Each class that can be read has the same grants.
+      return Set(patterns).sorted()
+    }
+    #expect(opened(RoomStand.caller(5)) == [])
+    #expect(opened(RoomStand.caller(991)) == ["own/991"])
+    #expect(opened(RoomStand.caller(990)) == ["own/990"])
+    #expect(opened(RoomStand.caller(990, unit: "a.service")) == ["own/990", "own/both"])
+    #expect(hidden.isCurrent(keychain))
+    // With an unlock, the grants of other classes can be read as well.
+    try stand.unlock()
+    #expect(!hidden.isCurrent(keychain))
+  }
+
   // MARK: Listing
 
   @Test("are told a few at a time in order, each as it is when its place comes") func pages() throws {

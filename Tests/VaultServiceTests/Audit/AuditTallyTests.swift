@@ -87,6 +87,17 @@ import VaultModel
     #expect(try AuditFilling.times(stand, .get, .ok, by: 990) == ["svc/b": 305])
   }
 
+  @Test("the use of each part is stored as it is before the log is copied") func copiedUse() throws {
+    let stand = try AuditFilling.serving(AuditFilling.small())
+    AuditFilling.fill(stand, .use, .ok, RoomStand.caller(990))
+    // Nothing is anchored for a minute after that.
+    stand.vault.audit.write(anchored: true)
+    for number in 0..<300 { AuditTests.get(stand, "svc/b", RoomStand.caller(991), for: "\(number)") }
+    stand.vault.audit.willCopy()
+    let stored = try stand.vault.keychain().auditUsage()
+    #expect(stored?.subjects == stand.vault.audit.usage?.subjects)
+  }
+
   @Test("what is counted comes along in a salvage", arguments: [false, true]) func salvaged(hasFailed: Bool) throws {
     let stand = try AuditFilling.serving(AuditFilling.small())
     let caller = RoomStand.caller(990)
