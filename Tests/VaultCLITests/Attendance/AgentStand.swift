@@ -100,8 +100,8 @@ final class AgentStand {
   /// The screen, the runs and the daemon's log, for the message of a failed test.
   func account() -> String { terminal.screen + ((try? runs()) ?? []).map(\.input).joined() + sandbox.daemonLog }
 
-  /// Starts a `Get` from a process of another user, which waits for an agent's answer. Returns the connection over which
-  /// the reply will come. Needs root, and ``Sandbox/admitEveryone()``.
+  /// Starts a `Get` from a process of another user, which waits for an agent's answer. Returns the connection for the
+  /// reply. Needs root, and ``Sandbox/admitEveryone()``.
   func asker(_ name: String, _ reason: String) throws -> WireClient {
     let client = try OtherProcess(in: sandbox, uid: OtherProcess.nobody).connect()
     try client.begin("Get", ["name": name, "reason": reason, "ask": true])

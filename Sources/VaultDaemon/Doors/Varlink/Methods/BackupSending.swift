@@ -72,7 +72,7 @@ struct BackupSending: Sendable {
     } catch { return .unconfirmed(error, unsent: Array(last[sent...])) }
   }
 
-  /// Receives one byte; `end` is in nanoseconds of `CLOCK_MONOTONIC`. So a client that sends byte by byte gains no time.
+  /// Receives one byte before `end`, in nanoseconds of `CLOCK_MONOTONIC`: a client gains no time by single bytes.
   private func receiveByte(until end: Int64) throws(RawSocket.Problem) -> UInt8 {
     var word: [UInt8] = [0]
     var span = word.mutableSpan
