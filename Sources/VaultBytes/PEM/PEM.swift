@@ -44,6 +44,13 @@ package enum PEM {
     return bytes
   }
 
+  /// Decodes the bytes of a block that may be a private key.
+  package static func decodeLocked(_ block: PEMBlock, in text: RawSpan) throws(PEMFault) -> ScratchBytes {
+    var bytes = ScratchBytes(capacity: capacity(of: block))
+    try decode(block, in: text) { bytes.append($0) }
+    return bytes
+  }
+
   /// The highest number of bytes that a block can have.
   package static func capacity(of block: PEMBlock) -> Int { block.body.count / 4 * 3 + 3 }
 

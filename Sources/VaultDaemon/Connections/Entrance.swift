@@ -26,9 +26,14 @@ final class Entrance<Connection: Client> {
     var connections: [ObjectIdentifier: Connection] = [:]
     /// The connections that must go first, the very first one at the end, since they were last put in order.
     var leaving: [Room.Guest] = []
+    /// The number of connections when they were put in order.
+    var ordered = 0
 
     init(_ share: UserShare) { self.share = share }
   }
+
+  /// The most connections that one newcomer causes to be looked at.
+  private static var mostLooks: Int { 64 }
 
   private let clients: Clients
   private let rule: Rule
@@ -82,6 +87,8 @@ final class Entrance<Connection: Client> {
       return
     }
     if user.connections.isEmpty { users[share.uid] = nil }
+    // A process that has closed many is no longer the one with most.
+    if user.connections.count < user.ordered * 3 / 4 { user.leaving = [] }
     share.clientCount -= 1
     count -= 1
   }
@@ -97,9 +104,12 @@ final class Entrance<Connection: Client> {
       Room.Holding(uid: $0.share.uid, count: $0.connections.count, weight: $0.share.weight)
     }
     guard let user = Room.loser(holdings, for: uid).flatMap({ users[$0] }) else { return nil }
+    var looks = 0
     while let guest = next(of: user), let connection = user.connections[guest.id] {
       // A call that is urgent need not have been read yet. If all are urgent, one of them goes.
-      if guest.standing >= .urgent || !connection.looksUrgent() { return connection }
+      guard guest.standing < .urgent, looks < Self.mostLooks else { return connection }
+      looks += 1
+      if !connection.looksUrgent() { return connection }
     }
     return nil
   }
@@ -114,6 +124,7 @@ final class Entrance<Connection: Client> {
     let order = Room.leaving(rule == .idleGivesWay ? guests.filter { $0.standing == .idle } : guests)
     // A few at a time, so that not every newcomer causes a choice among thousands.
     user.leaving = order.prefix(1 + order.count / 64).reversed()
+    user.ordered = user.connections.count
     return user.leaving.popLast()
   }
 }

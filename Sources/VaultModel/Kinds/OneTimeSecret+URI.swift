@@ -28,11 +28,11 @@ extension OneTimeSecret {
     }
     if !isCounted, names(in: uri).issuer?.lowercased() == Self.steam { alphabet = .steam }
     try checkDigits(isGiven: seen.contains(.digits))
-    try checkSteam()
   }
 
-  /// Refuses parameters with which the codes would be ones that Steam never takes.
-  private func checkSteam() throws(ValueError) {
+  /// Refuses parameters with which the codes would be ones that Steam never takes. Values that were stored before this
+  /// check existed still give codes.
+  func checkSteam() throws(ValueError) {
     guard alphabet == .steam else { return }
     guard algorithm == .sha1 else { throw ValueError(reason: "Steam's codes need the algorithm SHA1") }
     guard case .time(period: 30) = factor else { throw ValueError(reason: "Steam's codes have a period of 30 seconds") }

@@ -10,7 +10,7 @@ extension PEMBlock {
   }
 
   /// Decodes the block.
-  func decoded(in text: RawSpan) throws(ValueError) -> SecretBuffer {
-    do throws(PEMFault) { return try PEM.decode(self, in: text) } catch { throw ValueError(reason: error.reason) }
+  func decoded(in text: RawSpan) throws(ValueError) -> ScratchBytes {
+    do throws(PEMFault) { return try PEM.decodeLocked(self, in: text) } catch { throw ValueError(reason: error.reason) }
   }
 }

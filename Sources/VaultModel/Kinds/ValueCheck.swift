@@ -28,7 +28,7 @@ extension ItemKind {
     case .certificate:
       return ValueFacts(expires: try Certificate.expiry(ofChain: value))
     case .totp:
-      _ = try OneTimeSecret(value)
+      try OneTimeSecret(value).checkSteam()
     case .note:
       if !value.isUTF8 { throw ValueError(reason: "a note must be UTF-8 text; a blob takes any bytes") }
     case .blob:

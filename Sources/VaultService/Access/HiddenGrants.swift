@@ -31,8 +31,9 @@ struct HiddenGrants {
       for (record, sealed) in zip(read.records, read.sealed) {
         switch record.content {
         case .grant(let grant): page.byPart[GrantBook.key(grant.subject), default: []].append(sealed)
-        case .denied(let subject, _): page.byPart[GrantBook.key(subject), default: []].append(sealed)
         case .confined, .unconfirmed: page.common.append(sealed)
+        // A denial decides who may ask, and nobody can be asked before the unlock.
+        case .denied: break
         }
       }
       do throws(VaultError) { _ = try keychain.grants(of: accessible, among: [accessible: read]) } catch {
@@ -53,7 +54,9 @@ struct HiddenGrants {
 
   /// True while the store has the same records, and the same classes can be read.
   func isCurrent(_ keychain: Keychain) -> Bool {
-    pages.keys.allSatisfy(keychain.opensGrants)
+    // A disk that could not be read may be read later.
+    !pages.values.contains { if case .storage = $0.problem { true } else { false } }
+      && pages.keys.allSatisfy(keychain.opensGrants)
       && AccessClass.allCases.count(where: keychain.opensGrants) == pages.count && sets == Self.sets(keychain)
   }
 

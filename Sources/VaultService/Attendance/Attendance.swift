@@ -64,25 +64,37 @@ package final class Attendance: SecretHolder {
       try access.checkOpener(caller)
       guard caller.started != nil else { throw .denied("this process cannot be told from a later one with its number") }
       let own = agents.filter { $0.caller.uid == caller.uid }
-      if own.count >= Self.mostOfOne { try makeRoom(among: own) }
-      if agents.count >= Self.most { try makeRoom(among: agents) }
+      // The newcomer can ask, so it is there before another one ends.
+      var leaving: Agent?
+      if own.count >= Self.mostOfOne {
+        leaving = try mostOften(among: own)
+      } else if agents.count >= Self.most {
+        leaving = try mostOften(among: agents)
+      }
       let agent = Agent(
         nextAgent, caller, Asker(caller, isSystem: access.terms.isSystem), faces, since: vault.clock.wall(), refused,
         send)
       nextAgent += 1
       agents.append(agent)
+      if let leaving {
+        end(leaving)
+        leaving.refused(Self.full)
+      }
       vault.armNext()
       return agent
     }
   }
 
-  /// Ends an agent of the process that attends most often, so that no process keeps out the agents of others.
-  private func makeRoom(among agents: [Agent]) throws(Refusal) {
+  private static let full = Refusal.busy("as many agents attend as the vault allows")
+
+  /// Returns an agent of the process that attends most often, which gives way, so that no process keeps out the agents
+  /// of others.
+  ///
+  /// - Throws: the refusal if each process attends once.
+  private func mostOften(among agents: [Agent]) throws(Refusal) -> Agent {
     func count(_ agent: Agent) -> Int { agents.count { $0.isProcess(of: agent.caller) } }
-    let full = Refusal.busy("as many agents attend as the vault allows")
-    guard let most = agents.max(by: { count($0) < count($1) }), count(most) > 1 else { throw full }
-    end(most)
-    most.refused(full)
+    guard let most = agents.max(by: { count($0) < count($1) }), count(most) > 1 else { throw Self.full }
+    return most
   }
 
   /// Tells an agent that has just connected of all open inquiries.

@@ -49,12 +49,12 @@ import VaultWire
   @Test("a value with control characters is kept from a terminal by helpers, too") func helpers() throws {
     let sandbox = try Sandbox.withVault(unlocked: true)
     defer { sandbox.close() }
-    for name in ["esc", "keyring/x.org/ana", "git/https/x.org/ana"] {
+    // Python's keyring carries no such value at all.
+    for name in ["esc", "git/https/x.org/ana"] {
       try sandbox.must(["set", name, "--kind", "blob"], stdin: "a\u{1B}[2Jb")
     }
     for (words, input) in [
-      (["password-file", "esc"], ""), (["keyring", "get", "x.org", "ana"], ""),
-      (["git", "get"], "protocol=https\nhost=x.org\n"),
+      (["password-file", "esc"], ""), (["git", "get"], "protocol=https\nhost=x.org\n"),
     ] {
       try sandbox.write(input, to: "input")
       let terminal = try Terminal(sandbox, ["helper"] + words, stdin: sandbox.home + "/input")

@@ -163,7 +163,7 @@ extension Keeper {
       rewriting = present.text.withBytes { Rewriting(of: known.rendering, known.template, as: $0) }
       if ways.adopts {
         // No value of any rendering may come into the template, whichever the text was made from.
-        for other in [wanted, base] where other !== known { keepValues(of: other) }
+        for other in [wanted, base, told?.known] where other !== known { keepValues(of: other) }
         obstacle = adopt(present, rewriting, known)
       }
     case .failure(let failure):
@@ -284,7 +284,7 @@ extension Keeper {
     var obstacle: String?
     if ways.adopts {
       // No value of any rendering may come into the template, whichever the text was made from.
-      for other in [wanted, last] { keepValues(of: other) }
+      for other in [wanted, last, told?.known] { keepValues(of: other) }
       if displaced.file.hasWriter {
         // The folder watch reports the end of that write.
         (displacedBase, obstacle) = (last, "the program is still writing it")

@@ -204,6 +204,8 @@ final class SSHAgentConnection: SecretHolder, ChannelInboundHandler, Client {
   }
 
   func close() {
+    // The entry of a request that waits names its key, so the wait ends first.
+    stopWaiting()
     forgetCaller()
     context?.close(promise: nil)
   }

@@ -110,7 +110,7 @@ import VaultWire
       (line(#""value":"v","reuse":"2d""#), ": `reuse` is not valid: a proof counts for a day at most"),
       (line(#""value":"v","expires":"1893456000""#), ": `expires` is not valid: a number alone may be a duration"),
       (line(#""value":"v","expires":"soon""#), ": `expires` is not valid: write a duration such as 12h"),
-      (line(#""value":"v","expires":-1"#), ": `expires` is not valid: 1970-01-01T00:00:00Z has passed"),
+      (line(#""value":"v","expires":-1"#), ": `expires` is not valid: Unix time is a number of seconds since 1970"),
       (line(#""value":"v","expires":0"#), ": `expires` is not valid: 1970-01-01T00:00:00Z has passed"),
       (line(#""value":"v","expires":30"#), ": `expires` is not valid: 1970-01-01T00:00:30Z has passed"),
       (line(#""value":"v","expires":"2020-01-01""#), ": `expires` is not valid: 2020-01-01T00:00:00Z has passed"),
