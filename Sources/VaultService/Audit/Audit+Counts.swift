@@ -140,8 +140,14 @@ extension Audit {
       if one.entry < writing.first { writing.staysInChain = true }
       guard hasRoom() else { return }
       if one.entry < writing.first { writing.staysInChain = true }
-      add(one.action, one.outcome, one.last, repeats: AuditEntry.Repeats(of: one.entry, count: one.count))
+      // The numbers name no item, so they may wait for each other, and need not have a row each.
+      commitLater()
+      block.add(
+        AuditEntry(
+          time: one.last, action: one.action, outcome: one.outcome,
+          repeats: AuditEntry.Repeats(of: one.entry, count: one.count)))
     }
+    if sealsAtOnce, !seen.isEmpty { endBlock() }
   }
 
   /// Ends the minute if the next record begins another chain.

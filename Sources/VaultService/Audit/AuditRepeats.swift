@@ -1,5 +1,6 @@
 internal import VaultBytes
 internal import VaultModel
+internal import VaultStore
 
 /// The repeated events of one subject: gets, searches and refusals that are equal except for their times. The first one
 /// has an entry, and those of the minute after it are counted.
@@ -11,7 +12,7 @@ struct AuditRepeats {
   /// The most separate events at a time, of one subject.
   static let most = 4096
   /// The most separate events at a time, of all subjects together.
-  static let mostOfAll = 16_384
+  static let mostOfAll = Keychain.mostAuditRepeats
 
   /// An entry, and the number of its repetitions.
   struct Seen {

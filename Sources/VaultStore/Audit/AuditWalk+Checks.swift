@@ -14,7 +14,7 @@ extension AuditWalk {
     /// Advances over the keys of the rows before `row`; false when no chain is that long, or the keys are past that row
     /// already.
     mutating func skip(to row: Int64) -> Bool {
-      guard row >= next, row - chain <= AuditWriting.longest.rows + 1 else { return false }
+      guard row >= next, row - chain <= AuditWriting.mostRows else { return false }
       while next < row {
         key.withNextKey { _ in }
         next += 1
