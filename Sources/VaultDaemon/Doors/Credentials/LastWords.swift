@@ -43,14 +43,18 @@ struct LastWords {
     // The bytes are valid for the call.
     unsafe Overflow.buffer.withUnsafeReadableBytes { bytes in
       for index in owed.indices.reversed() {
+        var isLost = false
         while owed[index].sent < bytes.count {
           let rest = unsafe UnsafeRawBufferPointer(rebasing: bytes[owed[index].sent...])
           let flags = Int32(MSG_NOSIGNAL | MSG_DONTWAIT)
           let count = unsafe Glibc.send(owed[index].descriptor, rest.baseAddress, rest.count, flags)
-          if count <= 0 { break }
+          guard count > 0 else {
+            isLost = errno != EAGAIN && errno != EINTR
+            break
+          }
           owed[index].sent += count
         }
-        if owed[index].sent == bytes.count {
+        if isLost || owed[index].sent == bytes.count {
           shutdown(owed[index].descriptor, Int32(SHUT_RDWR))
           owed.remove(at: index)
         }
