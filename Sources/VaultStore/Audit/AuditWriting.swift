@@ -9,8 +9,8 @@ struct AuditWriting: ~Copyable {
   /// The number of rows, and of bytes, after which another chain is begun. A reader must go through the keys of a chain
   /// from its beginning, and a chain is cut as a whole.
   static let longest = (rows: 1024, bytes: 512 << 10)
-  /// The most rows of a chain. When it is long enough, the numbers of repetitions of its entries are added, and each may
-  /// have a row of its own.
+  /// The most rows of a chain. When it is long enough, the numbers of repetitions of its entries are added.
+  /// Each of these may have a row of its own.
   static let mostRows = longest.rows + 1 + Keychain.mostAuditRepeats
 
   var key: AuditKey
