@@ -58,8 +58,9 @@ import VaultTesting
       // The last part is no whole one yet.
       ((try? stand.read("trace")) ?? "").split(separator: "INJECTED", omittingEmptySubsequences: false).dropLast()
     }
-    try wait(for: "the third try") { tries().count >= 3 }
-    for between in tries().dropFirst() { #expect(between.contains("Timeout"), "\(between)") }
+    try wait(for: "the fifth try") { tries().count >= 5 }
+    // A change beside the file may end a wait that has run out on a busy machine, but not each of them.
+    #expect(tries().dropFirst().contains { $0.contains("Timeout") }, "\(tries())")
     try stand.end(terminal, traced: stand.keeper(of: terminal))
   }
 
