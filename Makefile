@@ -155,7 +155,7 @@ START_ORDER  := Sources/vault/start.order
 DAEMON_ORDER := Sources/vaultd/use.order
 $(BENCH)/rows: LDLIBS := -lsqlite3
 $(BENCH)/sign: LDLIBS := -lsodium
-$(BENCH)/%: Tests/Benchmarks/%.c Tests/Benchmarks/wire.h
+$(BENCH)/%: Tests/Benchmarks/Programs/%.c Tests/Benchmarks/Programs/wire.h
 	@mkdir -p $(BENCH)
 	$(CC) -std=gnu11 -O2 -Wall -Wextra -Werror $< -o $@ $(LDLIBS)
 

@@ -148,7 +148,7 @@ links_are_helpers() {
     "$root/usr/$link" --help | grep -q . || echo "$link --help failed"
     [[ $link != bin/* || -f $root/usr/share/man/man1/${link#bin/}.1 ]] || echo "$link has no page"
   done
-  diff <(sed -n 's/.*static let links = \[\(.*\)\]/\1/p' Sources/VaultCLI/Helpers/*.swift | tr -d '" ' | tr , '\n' | grep -v ^terraform- | sort) \
+  diff <(sed -n 's/.*static let links = \[\(.*\)\]/\1/p' Sources/VaultCLI/Helpers/*/*.swift | tr -d '" ' | tr , '\n' | grep -v ^terraform- | sort) \
     <(find "$root"/usr/{bin,libexec} -type l -printf '%f\n' | sort)
 }
 quiet "other programs find their helpers" links_are_helpers

@@ -4,7 +4,7 @@
 PAM_MODULE  := .build/pam/pam_vault.so
 # Two sources come from other modules: the client's rule for the environment of a daemon that it starts, and the
 # daemon's rule for the state that it must not keep from the process that started it.
-PAM_SOURCES := $(wildcard Sources/pam_vault/*.swift) Sources/VaultClient/DaemonVariables.swift \
+PAM_SOURCES := $(wildcard Sources/pam_vault/*.swift) Sources/VaultClient/Daemon/DaemonVariables.swift \
   Sources/VaultProcess/Inheritance.swift
 # The same strict checks as in Package.swift.
 PAM_FLAGS   := -swift-version 6 -warnings-as-errors -strict-memory-safety \

@@ -40,20 +40,20 @@ $(call fuzz-module,VaultProcess)
 $(call fuzz-module,VaultHelper,VaultProcess VaultWire VaultModel VaultBytes)
 $(call fuzz-module,VaultTPM2,VaultHelper VaultWire VaultModel VaultBytes)
 # What reads the daemon's small files: the whole of it needs packages.
-FUZZ_SERVICE := Audit/AuditSettings Files/OwnFile Files/SystemError Files/TextFile \
+FUZZ_SERVICE := Audit/Writing/AuditSettings Files/OwnFile Files/SystemError Files/TextFile \
   Vault/LockPolicy Vault/VaultSettings \
-  WaysIn/Backoff WaysIn/BackoffFile WaysIn/BootKey WaysIn/KeyFile
+  WaysIn/Trying/Backoff WaysIn/Trying/BackoffFile WaysIn/Slots/BootKey WaysIn/Slots/KeyFile
 $(FUZZ)/VaultService.o: Tests/Fuzz/fuzz.mk $(patsubst %,Sources/VaultService/%.swift,$(FUZZ_SERVICE)) \
   $(patsubst %,$(FUZZ)/%.o,VaultCore VaultModel VaultBytes)
 # What reads the client's files and other programs' words, without the argument parser.
 FUZZ_CLI := Items/Fetching/FetchedItems Items/Fetching/ItemReference Inject/Escape Inject/ShellWord Inject/Template \
-  Inject/TemplateParser Inject/YAMLScalar Helpers/GitAttributes Helpers/GitPlace Helpers/NameSegment \
+  Inject/TemplateParser Inject/YAMLScalar Helpers/Git/GitAttributes Helpers/Git/GitPlace Helpers/NameSegment \
   Helpers/URLSpelling \
   Run/EnvironmentFile Run/VariableName Run/Variables
 $(FUZZ)/VaultCLI.o: Tests/Fuzz/fuzz.mk $(patsubst %,Sources/VaultCLI/%.swift,$(FUZZ_CLI)) \
   $(patsubst %,$(FUZZ)/%.o,VaultWire VaultModel VaultBytes)
 $(FUZZ)/Logging.o: Tests/Fuzz/Logging.swift Tests/Fuzz/fuzz.mk
-$(FUZZ)/VaultDaemon.o: Tests/Fuzz/fuzz.mk Sources/VaultDaemon/Main/Configuration.swift \
+$(FUZZ)/VaultDaemon.o: Tests/Fuzz/fuzz.mk Sources/VaultDaemon/Main/Settings/Configuration.swift \
   $(patsubst %,$(FUZZ)/%.o,Logging VaultService VaultCore VaultWire VaultModel VaultBytes)
 
 # To call the tracer at each comparison takes the parsers of values and frames up to half of their time; their words are in

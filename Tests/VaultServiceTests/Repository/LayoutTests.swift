@@ -27,6 +27,16 @@ import VaultTesting
     #expect(own == ["Package.swift", "Makefile", "README.md", "LICENSE", "Sources", "Tests", "man"])
   }
 
+  @Test("a folder of the sources is one idea, and has few files") func folders() throws {
+    let sources = Repository.root.appending(path: "Sources")
+    let all = FileManager.default.enumerator(at: sources, includingPropertiesForKeys: nil)?.compactMap { $0 as? URL }
+    let swift = (all ?? []).filter { $0.pathExtension == "swift" }
+    let folders = Dictionary(grouping: swift) { $0.deletingLastPathComponent().path }
+    try #require(folders.count > 50)
+    // About fifteen: seventeen of one idea may stay together.
+    for (folder, files) in folders { #expect(files.count <= 17, "\(folder)") }
+  }
+
   @Test("only the store's SQLite folder knows of SQL and of files") func store() throws {
     for (path, text) in try files("VaultStore") where !path.hasPrefix("SQLite/") {
       // The C library compares bytes.
@@ -61,7 +71,7 @@ import VaultTesting
       let speaks = ["Doors/Varlink/", "Connections/", "Helpers/"].contains { path.hasPrefix($0) }
       // These three files may import VaultWire: settings for the names of PAM services, the account that serves the
       // machine's vault for its name, and the sockets' paths for their limit.
-      let mentions = ["Main/Configuration.swift", "Main/UserName.swift", "Main/Paths.swift"].contains(path)
+      let mentions = ["Configuration", "UserName", "Paths"].map { "Main/Settings/\($0).swift" }.contains(path)
       #expect(speaks || mentions || !names.contains("VaultWire"), "\(path)")
     }
   }

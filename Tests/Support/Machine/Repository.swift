@@ -2,9 +2,9 @@ public import Foundation
 
 /// The repository of the tests that run: its files that tests compare with, run, or read as inputs.
 public enum Repository {
-  /// The top folder. The compiler knows the path of this file, which is Tests/Support/Repository.swift.
+  /// The top folder. The compiler knows the path of this file, which is Tests/Support/Machine/Repository.swift.
   public static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-    .deletingLastPathComponent()
+    .deletingLastPathComponent().deletingLastPathComponent()
 
   /// Returns the kept inputs of a fuzzer, sorted by their names. An input that a fuzzing run added has a hash as its
   /// name.
