@@ -13,7 +13,7 @@ extension Access {
       return book.holding(CallerParts(caller, isSystem: false)).map(AuditSubject.Name.init)
         ?? (book.knowsConfined ? .user(caller.uid) : .undecided)
     }
-    // A grant that has ended names a subject still, so that its part of the log stays the same.
+    // A grant that has ended still names a subject, so that the subject's part of the log stays the same.
     guard standing.hasGrants else { return standing.isUndecided ? .undecided : .strangers }
     // In a vault that hides names, the grants that let the caller in are sealed in memory, so they are opened.
     return readableBook(for: CallerParts(caller, isSystem: terms.isSystem))

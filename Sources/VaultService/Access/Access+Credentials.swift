@@ -1,6 +1,6 @@
 internal import VaultModel
 
-// The credentials of units. A grant alone says which item a unit gets under which name.
+// The credentials of units. Only a grant says which item a unit gets as a credential, and under which name.
 extension Access {
   /// The item that a grant makes the credential `id` of `unit`, for the service manager, which asks from within that
   /// unit. Nil if the item cannot be determined before the vault is unlocked.

@@ -6,7 +6,7 @@ internal import VaultStore
 extension Access {
   /// The requests for rights that no grant gives, and their results.
   package struct ToldRequests {
-    /// The requests that wait for an answer, and whether an item of that name is missing.
+    /// The requests that wait for an answer. `isMissing` is true if there is no item of the requested name.
     package var pending: [(request: PendingRequest, isMissing: Bool)] = []
     /// The approvals that count now, and the times at which they end, in Unix seconds.
     package var approvals: [(approval: Approval, until: Int64?)] = []
@@ -50,8 +50,8 @@ extension Access {
     return .denied("an administrator has denied this; it may be requested again in \(Seconds.format(minutes * 60))")
   }
 
-  /// The subject as which a caller asks, in the form that grants name: its user and its service. In a user's vault, for
-  /// one of the user's own programs: the subject that confines the program to its grants.
+  /// The subject that a caller's request names: the caller's user and service, in the form of a grant's subject. For
+  /// one of the user's own programs in a user's vault, it is the subject that confines the program to its grants.
   private func subject(of caller: Caller) -> Subject? {
     let standing = standing(of: caller)
     if let known = standing.subject { return known }
@@ -166,8 +166,8 @@ extension Access {
     requests.drop(request.number, .approved)
   }
 
-  /// Denies a request, or revokes an approval. Nobody is asked for the same right again for a while or, with
-  /// `isForGood`, until an administrator forgets the denial.
+  /// Denies a request, or revokes an approval. For a while, nobody is asked again about any right of the same subject
+  /// on the same item. With `isForGood`, nobody is asked until an administrator forgets the denial.
   package func deny(_ number: QuestionNumber, isForGood: Bool, for caller: Caller) throws(Refusal) -> RequestTarget {
     let target = requests.request(number)?.target ?? requests.approvals.first { $0.number == number }?.target
     let detail = [target?.subject.description, isForGood ? "always" : nil, "number \(number)"]
@@ -208,7 +208,7 @@ extension Access {
   /// The number of requests that wait for an answer.
   package var pendingRequests: Int { requests.pending.count }
 
-  /// All pending requests, approvals and denials, for administrators.
+  /// All pending requests, approvals and denials. The door checks that the caller is an administrator.
   package func toldRequests(for caller: Caller) throws(Refusal) -> ToldRequests {
     try vault.audit.recording(.find, caller, nil, detail: "requests") { () throws(Refusal) in try told() }
   }

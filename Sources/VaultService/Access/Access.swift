@@ -25,10 +25,10 @@ package final class Access: SecretHolder {
   /// The proofs of presence, for the items that require them.
   private var authorizations = Authorizations()
   var book = GrantBook()
-  /// True while the grants, which name items, are kept in memory only sealed: in a vault that hides names, until it is
-  /// unlocked. Meanwhile those for a caller are opened for each decision.
+  /// True while memory has the grants only sealed, because they name items. That is so in a vault that hides names,
+  /// until the vault is unlocked. Meanwhile, each decision opens the grants that concern its caller.
   var hidesGrants = false { didSet { hidden = nil } }
-  /// The grants that can be opened then; nil until they are first needed.
+  /// The sealed grants that can be opened while ``hidesGrants`` is true; nil until they are first needed.
   private var hidden: HiddenGrants?
   /// The grants that were read for the unlock that takes place now. They do not count by themselves.
   var readAhead: [AccessClass: ReadGrants] = [:]
@@ -71,14 +71,14 @@ package final class Access: SecretHolder {
   }
 
   /// Decides whether a caller may have a copy made of an item. The copy keeps the item's policies. A copy is as good as
-  /// a read; a key that is never read is copied only for an administrator.
+  /// a read. A key that is never read is copied only for a caller with the right `admin`.
   package func decide(copyOf policy: Policy, _ permit: Permit, for caller: Caller) -> Decision {
     guard policy.isNeverRead else { return decide(.get, permit, policy, for: caller) }
     guard decide(.admin, permit, policy, for: caller) == .allow else { return .refuse }
     return isShown(policy, by: caller) ? .allowWithin : .ask
   }
 
-  /// Decides whether a caller may use a right on one item among many.
+  /// Decides whether a caller may use a right on the item of this name, by the permit that the caller has now.
   package func decide(_ right: Right, _ name: ItemName, _ policy: Policy?, for caller: Caller) -> Decision {
     decide(right, permit(caller, on: name), policy, for: caller)
   }
@@ -92,8 +92,8 @@ package final class Access: SecretHolder {
   }
 
   /// Decides whether a caller may be told of any event; nil if that cannot be determined before the vault is unlocked.
-  /// The caller watches or begins to watch, so the grants that allow it count as used from now on, also while nothing
-  /// happens.
+  /// The caller watches or begins to watch, so each call counts as a use of the grants that allow it, also while
+  /// nothing happens.
   func mayWatchAnything(_ caller: Caller) -> Bool? {
     let standing = standing(of: caller)
     let now = vault.newestTime

@@ -1,8 +1,8 @@
 internal import VaultCore
 package import VaultModel
 
-/// A call that may have to wait for the vault or for a person, the same for every door. It is made again once the event
-/// for which it waits has come.
+/// A call that may have to wait for the vault or for a person. Every door makes such calls in the same way. The call is
+/// made again once the event for which it waits has come.
 ///
 /// A door says how the call is made and how it is refused. The call is over when it is answered or refused, and when
 /// its client leaves (``callOff()``).
@@ -10,7 +10,7 @@ package final class AskedCall {
   /// The caller, its words, and the time for which the call waits.
   package struct Terms {
     let caller: Caller
-    /// Returns the words for a person; called when one is asked.
+    /// Returns the words that come with the call. Called when a person is to be asked.
     let said: () -> Said
     let patience: Patience
     /// The content of the entry of a call that ends while it waits.
@@ -47,7 +47,7 @@ package final class AskedCall {
   /// The event for which the call waits; nil while it does not wait.
   package private(set) var wait: Wait?
   private var attempt: Attempt?
-  /// The place among those for whom agents ask a person.
+  /// The call's place among the calls for which agents ask a person.
   private var waiter: Waiter?
   private var isOver = false
   /// True if another call has used up an approval for which this call waited.
@@ -74,7 +74,8 @@ package final class AskedCall {
 
   /// Ends the wait without an answer.
   package func callOff() {
-    // A lock that hides names has wiped those of the entry; the call has kept its own.
+    // A lock that hides names has made the audit log forget the content of the call's entry. The call still has that
+    // content, and states it again.
     if asking.vault.audit.hasForgotten(terms.caller) { tellAudit() }
     isOver = true
     attempt?.callOff()
@@ -89,7 +90,7 @@ package final class AskedCall {
 
   private func goOn(after event: Wait?) {
     if case .approval(let number) = event, asking.access.requests.isUsedUp(number) { hasLostApproval = true }
-    // The place among the askers stays until it is known for what the call waits next.
+    // ``waiter`` is not cleared yet, so that the call keeps its place among the askers until its next wait is known.
     wait = nil
     do throws(Refusal) {
       guard let next = try call(event) else { return callOff() }
@@ -106,11 +107,13 @@ package final class AskedCall {
 
   /// Lets the call wait for an event.
   ///
-  /// - Throws: the refusal of a call that does not wait for a person, or no longer, or that nobody can be asked about.
+  /// - Throws: the refusal if the call does not wait for a person, if its time to wait is over, or if nobody can be
+  ///   asked.
   private func hold(_ next: Wait) throws(Refusal) {
     let event: Waiting.Event
     var limit: Int64?
-    // A call that waits for the same again keeps its place among the askers: it joins before it leaves.
+    // A call that waits for the same event again joins the askers anew before it leaves its old place. So the inquiry
+    // stays open.
     var joined: Waiter?
     switch next {
     case .room: throw .busy("this cannot be waited for")
@@ -151,7 +154,8 @@ package final class AskedCall {
     }
   }
 
-  /// The place among those for whom agents ask a person; nil for a call that waits without one.
+  /// Takes a place for the call among the calls for which agents ask a person; nil for a call that waits without such a
+  /// place.
   private func join(_ wait: Wait) throws(Refusal) -> Waiter? {
     let unanswered = refusal(unanswered: wait)
     let waitsAnyway = waitsAnyway(for: wait)
@@ -166,8 +170,9 @@ package final class AskedCall {
     return nil
   }
 
-  /// True if the event may come without an agent: somebody unlocks the vault. Nobody shows presence or allows a use
-  /// unasked.
+  /// True if the call waits for an event that may come without an agent, and its patience allows that: somebody unlocks
+  /// the vault, for example, or approves the request. Without an agent nobody shows presence or allows the use of a
+  /// key.
   private func waitsAnyway(for wait: Wait) -> Bool {
     guard case .anyway = terms.patience else { return false }
     switch wait {
@@ -181,7 +186,7 @@ package final class AskedCall {
   private static let lostApproval = Refusal.denied(
     "another call has used the approval, and nobody has answered the request that followed")
 
-  /// The refusal of a call for which nobody has done this, or can be asked to.
+  /// The refusal of a call if nobody has done what it waits for, or if nobody can be asked to.
   private func refusal(unanswered wait: Wait) -> Refusal {
     switch wait {
     case .unlock, .bootKey, .room, .signature: asking.vault.locked
@@ -208,7 +213,7 @@ package final class AskedCall {
   }
 }
 
-/// The rooms that asked calls need.
+/// The parts of the vault's service that asked calls need.
 package struct Asking {
   let vault: Vault
   let access: Access

@@ -14,10 +14,11 @@ package enum Wait: Hashable, Sendable {
   case presence(ItemName, Requirement)
   /// A person's consent to one use of the key with this fingerprint.
   case confirmation(String)
-  /// A signature by a large RSA key, or the turn of that; with the number of the call's ``RSAOrder``.
+  /// A signature by a large RSA key, or the call's turn to have one made, with the number of the call's ``RSAOrder``.
   case signature(Int)
 
-  /// True if the wait holds the name of an item, or is known by one: a lock that hides names ends it.
+  /// True if the wait contains the name of an item, or the number of something that does. A lock that hides names ends
+  /// such a wait.
   package var tellsName: Bool {
     switch self {
     case .approval, .presence, .signature: true

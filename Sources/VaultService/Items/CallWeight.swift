@@ -3,8 +3,8 @@ internal import VaultStore
 
 /// The weight of one call that changes many items, and the check against the limits in ``CallLimits``.
 ///
-/// A call for one item is never too much: what one item holds is bounded, and the items of a call together may hold as
-/// much.
+/// A call for one item is never too much, because what one item holds is bounded. The values of all items of a call
+/// together may have as many bytes as those of one item.
 package struct CallWeight {
   /// The most bytes of existing values that one call deletes or seals again: as many as one item can have.
   package static let maximumBytes = Keychain.keptBytes + Keychain.maximumValue

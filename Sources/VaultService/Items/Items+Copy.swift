@@ -6,10 +6,10 @@ internal import VaultStore
 extension Items {
   /// Stores a copy of an item under another name, with its current value, kind, attributes, policies and expiry.
   ///
-  /// The caller needs the rights on the source that ``get(_:_:)`` needs or, if its
-  /// key is never read, must be an administrator. On the target the caller needs the rights that a new item needs. An
-  /// item that is replaced keeps its versions; because the policy of the source replaces its policy, the caller must
-  /// have shown what its policy requires.
+  /// On the source, the caller needs the rights that ``get(_:_:)`` needs or, if the key of the source is never read,
+  /// the right `admin`. On the target, the caller needs the rights that a new item needs. If the target exists, it
+  /// keeps its versions, but gets the policy of the source. So the caller must have shown the presence that the
+  /// target's policy requires until then.
   ///
   /// - Parameter long: the work prepared for this call; see ``prepare(_:_:for:fill:)``.
   /// - Returns: the number of the version that was made in the target.
@@ -28,11 +28,11 @@ extension Items {
     }
   }
 
-  /// The version of `target`, if `target` is such a copy of `source` already, with the same value, kind, attributes,
-  /// policies and expiry.
+  /// The number of the target's current version, if the target is already a copy of the source: both have the same
+  /// value, kind, attributes, policies and expiry.
   ///
-  /// The caller needs the rights on both items that ``get(_:_:)`` needs, because the
-  /// answer tells whether two values are the same.
+  /// The caller needs the rights on both items that ``get(_:_:)`` needs, because the answer tells whether two values
+  /// are the same.
   ///
   /// - Throws: the refusal that `target` exists, if it is not such a copy. Both items have an entry then, too, because
   ///   they were compared.
@@ -196,7 +196,7 @@ extension Items {
     }
   }
 
-  /// Reads an item with the decision whether its caller may read it.
+  /// Reads an item for a copy or a comparison. `body` gets the decision whether the caller may read the item.
   ///
   /// - Parameter id: the item, once it is found.
   private func reading<Found>(

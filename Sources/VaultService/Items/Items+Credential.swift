@@ -10,8 +10,7 @@ package struct UnitCredential {
 
 // The values that the service manager hands to units as credentials.
 extension Items {
-  /// Lends the value that is the credential `id` of `unit` to `answer`, as
-  /// ``get(_:_:)`` does.
+  /// Lends the value that is the credential `id` of `unit` to `answer`, as ``get(_:_:)`` does.
   ///
   /// - Parameter most: the most bytes that the value may have.
   package func credential(

@@ -49,7 +49,7 @@ extension Items {
   ///
   /// - Parameters:
   ///   - ids: the items that were found.
-  ///   - refused: the item because of which the deletion is refused, if it is because of one.
+  ///   - refused: the name that the deletion is refused for; nil if the refusal is not about a single name.
   private func remove(
     _ names: [ItemName], _ isForGood: Bool, _ long: LongChange?, _ caller: Caller, _ ids: inout [ItemName: ItemID],
     refused: inout ItemName?
@@ -78,14 +78,15 @@ extension Items {
   ///
   /// - Parameters:
   ///   - ids: the items that were found.
-  ///   - refused: the item because of which the deletion is refused, if it is because of one.
+  ///   - refused: the name that the deletion is refused for; nil if the refusal is not about a single name.
   func checkDeletion(
     _ names: [ItemName], _ keychain: Keychain, for caller: Caller, _ ids: inout [ItemName: ItemID],
     refused: inout ItemName?
   ) throws(Refusal) {
     try CallWeight.check(count: names.count)
     var weight = CallWeight()
-    // The entry of a refusal names the first item that is refused, whatever the order of a set would be.
+    // The names are checked in their order and not in that of a set, so that the entry of a refusal always names the
+    // first refused item.
     var once: Set<ItemName> = []
     for name in names where once.insert(name).inserted {
       refused = name
@@ -177,7 +178,7 @@ extension Items {
     return (gone, next)
   }
 
-  /// The number of seconds for which an item stays in the trash; nil for an item that is not in the trash.
+  /// The number of seconds for which an item will still stay in the trash; nil for an item that is not in the trash.
   package func timeInTrash(_ item: ItemInfo) -> Int64? {
     guard item.trashed != nil, let keychain = vault.openKeychain else { return nil }
     return max(0, Seconds.from(keychain.ageInTrash(item), to: vault.settings.trash ?? 0))

@@ -9,8 +9,9 @@ enum Made<Value: ~Copyable>: ~Copyable {
   case refused(Refusal)
 }
 
-// The path of every call for a value, whether the value is lent or something is made with it: the caller's permit, or
-// an approval in its place; the decision between the item's head and its value; the wait or the refusal; the entry.
+// The path of every call for a value, whether the value is lent or something is made with it. First the caller's permit
+// is determined, or an approval in its place. Between reading the item's head and opening its value comes the decision.
+// Then the call waits, is refused or is answered, and its entry is written.
 extension Items {
   /// Lends a value to `answer`: the item with the number of the version and the bytes, which must not leave the
   /// closure.

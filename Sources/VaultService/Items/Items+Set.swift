@@ -24,9 +24,9 @@ package enum NewValue: Sendable {
   package static let unreadable = "give either value or data, and data in base64"
 }
 
-/// The refusal of one change among many.
+/// The refusal of a call that makes many changes.
 package struct BatchRefusal: Error {
-  /// The index of the change; nil if the refusal is about all changes.
+  /// The index of the refused change; nil if the caller is not told of one, or if the refusal is about all changes.
   package let index: Int?
   package let refusal: Refusal
 
@@ -82,7 +82,7 @@ extension Items {
   ) throws(BatchRefusal) -> [StoredVersion] {
     var (refused, id): (Int?, ItemID?)
     var stored: [StoredVersion] = []
-    // The refusal that the change at an index has met.
+    // The refusal that the changes have met, with the index to tell the caller.
     var met: BatchRefusal?
     do throws(Refusal) {
       try vault.audit.recording { () throws(Refusal) in
@@ -102,7 +102,7 @@ extension Items {
         vault.audit.record(.set, refusal.outcome, caller, item: name, id: id, detail: detail)
       }
     } catch {
-      // Otherwise the entry could not be written, which is about no change.
+      // If the two refusals differ, the entry of the call could not be written, and the refusal is about no change.
       throw BatchRefusal(index: met?.refusal == error ? met?.index : nil, refusal: error)
     }
     return stored
@@ -122,9 +122,9 @@ extension Items {
   /// Stores many items, all or none.
   ///
   /// - Parameters:
-  ///   - refused: the index of the change because of which the call is refused, if it is because of one, also if the
-  ///     caller is not told.
-  ///   - id: the item that was found there.
+  ///   - refused: the index of the change that the call is refused for, for the entry of the call, even if the caller
+  ///     is not told of it; nil if the refusal is not about a single change.
+  ///   - id: the item that the refused change is about, if it was found.
   private func store(
     _ changes: [(change: ItemChange, value: NewValue)], _ long: LongChange?, _ caller: Caller, refused: inout Int?,
     _ id: inout ItemID?, _ fill: (Int, inout MutableRawSpan) -> Bool
@@ -164,9 +164,9 @@ extension Items {
 
   // MARK: Parts
 
-  /// Checks that a caller may make a change. A caller with the right to set an item may create it and give it another
-  /// value. Only an administrator changes anything else of an existing item, and only after showing the presence that
-  /// the item requires, if the change is about that requirement.
+  /// Checks that a caller may make a change. A caller with the right `set` may create the item, or give it another
+  /// value. Any other change of an existing item needs the right `admin`. A change of the policy or the kind also needs
+  /// the presence that the item requires.
   ///
   /// - Parameter id: the existing item, if the decision depends on it.
   func check(

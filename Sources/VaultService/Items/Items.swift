@@ -69,7 +69,7 @@ package final class Items {
     try areas(isOfTrash ? .admin : .find, caller).map(\.key)
   }
 
-  /// An item for which a person wants to show presence: one whose value the caller may have, or use, after that.
+  /// The item for which a person wants to show presence. The caller must have the right to use the item or to find it.
   package func itemToProve(_ name: ItemName, for caller: Caller) throws(Refusal) -> ItemInfo {
     let permit = access.permit(caller, on: name)
     guard permit.mayHave(.use) || permit.mayHave(.find) else { throw permit.isUndecided ? vault.locked : denied }
@@ -89,7 +89,7 @@ package final class Items {
   /// ``VaultStore/Keychain/find(_:in:limit:after:now:examining:if:isPassedOver:isTimeUp:)``.
   ///
   /// Only the areas for which the caller has grants are searched. So a search costs only what is there, and its time
-  /// tells nothing of other items. The items in the trash are for administrators.
+  /// tells nothing of other items. An item in the trash is found only by a caller with the right `admin` on it.
   ///
   /// - Parameter end: the time at which the page ends in any case, in `CLOCK_MONOTONIC` nanoseconds.
   /// - Throws: the refusal, also while nobody can determine whether the caller may find anything.
@@ -100,7 +100,8 @@ package final class Items {
     let clock = vault.clock
     let right = query.isOfTrash ? Right.admin : .find
     let areas = try areas(right, caller)
-    // The area may be gone, because the grant for it was revoked or has ended. The search continues after it.
+    // The area of the place may be gone, because the grant for it was revoked or has ended. The search continues with
+    // the areas after it.
     var index = after.map { after in areas.firstIndex { $0.key >= after.area } ?? areas.count } ?? 0
     let within = query.area
     var row = index < areas.count && areas[index].key == after?.area ? after?.row : nil

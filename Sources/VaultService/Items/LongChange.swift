@@ -44,7 +44,7 @@ extension Items {
       case .move, .restoreVersion, .delete, .undelete: return false
       }
     } catch {
-      // The call itself is refused again, with its reason.
+      // The call itself will be refused with the same reason.
       return false
     }
   }
@@ -111,14 +111,15 @@ extension Items {
     }
   }
 
-  /// True when the changes bring or seal again more bytes than a change does without preparation, and their caller may
-  /// make them.
+  /// True when the changes may bring or seal again more bytes than a change does without preparation, and their caller
+  /// may make them. A single change that brings many bytes, or that updates an item, counts as long without being
+  /// weighed.
   private func areLong(
     _ changes: [(change: ItemChange, value: NewValue)], _ keychain: Keychain, for caller: Caller,
     _ fill: (Int, inout MutableRawSpan) -> Bool
   ) throws(Refusal) -> Bool {
     let new = changes.reduce(0) { sum, new in if case .bytes(let count) = new.value { sum + count } else { sum } }
-    // A few new bytes are not examined twice.
+    // New items with a few bytes are not prepared, so that their changes are examined only once.
     guard new > SealedAhead.little || changes.contains(where: { $0.change.update }) else { return false }
     var id: ItemID?
     for (change, _) in changes { try check(change, keychain, for: caller, &id) }

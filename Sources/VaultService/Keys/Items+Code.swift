@@ -20,9 +20,9 @@ extension Items {
   /// Lends the one-time code of an item to `answer`. A caller who may have the code need not have the right to get the
   /// secret behind it.
   ///
-  /// Before a code by a counter is lent, the next counter is on the disk (RFC 4226 section 7.2), so a code that was
-  /// answered is never answered again, however the daemon ends. The counter is a part of the item's value, and advances
-  /// within the item's version.
+  /// Before a code by a counter is lent, the next counter is on the disk (RFC 4226 section 7.2). So no such code is
+  /// lent twice, however the daemon ends. The counter is a part of the item's value, and advances within the item's
+  /// version.
   ///
   /// - Returns: nil if the code was lent; otherwise what the caller may wait for.
   /// - Throws: the reason why there is no code.

@@ -15,8 +15,9 @@ package struct ToldPublicKey: Sendable {
 }
 
 extension Items {
-  /// The public half of an item's key. It belongs to what may be known of the item without its value, so it is
-  /// available while the vault is locked.
+  /// The public half of an item's key. A public half that is stored with the item belongs to what may be known of the
+  /// item without its value, so it is available while the vault is locked. Any other public half, such as that of a
+  /// replaced key, is computed from the private key, so the item must not be locked then.
   ///
   /// - Throws: the refusal for a caller who may neither find nor use the item, and if there is no public half.
   package func publicKey(
@@ -46,8 +47,8 @@ extension Items {
     }
   }
 
-  /// The public half of an item's current key. If an earlier program has stored the key without it, it is read from the
-  /// private key.
+  /// The public half of an item's current key. If an earlier version of the program has stored the key without its
+  /// public half, the public half is computed from the private key.
   func publicKey(of item: ItemInfo) throws(Refusal) -> PublicKey {
     do throws(KeyError) {
       // Bytes have no padding.
@@ -64,8 +65,8 @@ extension Items {
     return key
   }
 
-  /// The public half of one version of a key, which is opened for it the first time; nil if that version is plain
-  /// bytes.
+  /// The public half of one version of a key; nil if that version is plain bytes. The first time, the version is opened
+  /// to compute the public half.
   func publicKey(ofVersion version: Int, of item: ItemInfo) throws(Refusal) -> PublicKey? {
     let keychain = try vault.keychain()
     // The private half does not leave this call.

@@ -86,7 +86,7 @@ enum KeyForm: String {
 
   private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }
 
-  /// The first range of a text that is not empty.
+  /// The range at which a text occurs first. The text must not be empty.
   ///
   /// - Parameter step: 2 for a text with a zero byte between each two bytes, as ASCII has in UTF-16 of either byte
   ///   order.

@@ -1,4 +1,4 @@
-/// A process that asks for something, as the kernel described it when it connected.
+/// A process that asks for something, as the kernel described the process when it connected.
 ///
 /// The caller's own words about itself are kept apart, in ``Said``.
 package struct Caller: Hashable, Sendable {

@@ -23,7 +23,7 @@ struct CallerParts {
       case .user(let uid): caller.uid == uid
       case .group(let gid): caller.groups.contains(gid)
       case .unit(let name): unit == name
-      // Nobody can tell which files other users' processes run, and in a machine's vault nobody asks.
+      // Nobody can tell which files other users' processes run. So in the machine's vault no grant names a program.
       case .executable(let path): !isSystem && caller.memory.executable() == path
       case .digest(let digest): !isSystem && caller.memory.digest() == digest
       }

@@ -40,7 +40,7 @@ final class Standing {
       }
   }
 
-  /// Notes a use of each grant that lets the caller watch, for as long as it watches.
+  /// Notes a use, now, of each grant that lets the caller watch.
   func noteWatch(now: Int64) {
     for index in grants.values { index?.noteUse(of: .watch, now: now) }
   }

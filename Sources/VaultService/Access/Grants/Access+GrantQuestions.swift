@@ -13,7 +13,7 @@ extension Access {
 
   /// A filter for a list of grants.
   package struct GrantFilter {
-    /// Selects the grants that a process which is this subject has.
+    /// Selects the grants of a process that is this subject.
     package var subject: Subject?
     /// Selects the grants for the item of this name.
     package var name: ItemName?
@@ -129,7 +129,8 @@ extension Access {
     return permit
   }
 
-  /// Checks that the grants of some class are known and trusted: an empty list would be believed.
+  /// Checks that the grants of some class are known and trusted. Without this check the caller would be shown an empty
+  /// list, and would believe it.
   ///
   /// - Throws: the reason why nobody can determine the grants for items of any class.
   private func checkGrantsKnown() throws(Refusal) {
@@ -148,7 +149,8 @@ extension Access {
     return found.map { ($0.key, $0.value) }.sorted { $0.subject.description < $1.subject.description }
   }
 
-  /// The same subjects and rights, for an administrator who asks for them.
+  /// The subjects and rights that ``subjects(on:)`` returns, with an entry in the audit log. The door checks that the
+  /// caller is an administrator.
   package func whoMay(_ name: ItemName, for caller: Caller) throws(Refusal) -> [(subject: Subject, rights: Rights)] {
     try vault.audit.recording(.find, caller, name.text, detail: "who may do what") { () throws(Refusal) in
       try checkGrantsKnown()

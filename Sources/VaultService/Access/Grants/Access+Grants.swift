@@ -50,8 +50,8 @@ extension Access {
     return old.first?.grant
   }
 
-  /// Revokes grants: from now on they do not count in any state of the vault. Grants that cannot be read now never
-  /// begin to count.
+  /// Revokes grants. From now on, the revoked grants do not count in any state of the vault. A grant in a class that
+  /// cannot be read now is revoked as soon as the class is read, so it never begins to count.
   ///
   /// - Parameter pattern: nil for all grants of the subject.
   /// - Returns: the revoked grants that are known, and the reason why not all of them could be removed from the store
@@ -106,8 +106,8 @@ extension Access {
     return book.all.count
   }
 
-  /// Ends the confinement of a subject that a grant has named once: from now on it has the rights of the user's other
-  /// programs.
+  /// Ends the confinement of a subject that no grant names any more. From now on the subject has the rights of the
+  /// user's other programs.
   package func forgetConfined(_ subject: Subject, for caller: Caller) throws(Refusal) {
     try vault.audit.recording(.revoke, caller, subject.description, detail: "forgotten") { () throws(Refusal) in
       try forget(subject, caller)
@@ -176,7 +176,8 @@ extension Access {
     vault.log.error("no grant for items of class \(accessible.name) counts: \(Refusal(grants: error).sentence)")
   }
 
-  /// Forgets everything, because the store is another one now.
+  /// Forgets all grants, the times of their uses, and all requests with their results, because the vault has another
+  /// store now.
   func reset() {
     book.forgetAll()
     uses = [:]
@@ -262,7 +263,8 @@ extension Access {
     return keychain
   }
 
-  /// The policy for a change of grants in a user's vault, where every program of the user could ask for such a change.
+  /// The presence that an administrator of a user's vault must show to change grants or denials, or to repair the
+  /// vault. Every program of the user could ask for that.
   static let administration = Policy(require: .userPresence, reuseWindow: 60)
 
   private func check(_ subject: Subject, _ rights: Rights, for caller: Caller) throws(Refusal) {

@@ -7,7 +7,8 @@ struct GrantBook {
   private var pages: [AccessClass: Page] = [:]
   /// The subjects whose processes are confined to their grants in a user's vault, and the ids of their records.
   private(set) var confined: [Subject: Set<ItemID>] = [:]
-  /// The records that say that grants wait for confirmation: their ids, with the time since which.
+  /// The ids of the records that say that the grants wait for confirmation, each with the time since which they wait,
+  /// in Unix seconds.
   private(set) var unconfirmed: [ItemID: Int64] = [:]
   /// Records that were revoked but could not be removed from the store in every class yet.
   private(set) var revoked: Set<ItemID> = []
@@ -104,7 +105,7 @@ struct GrantBook {
     count()
   }
 
-  /// Drops everything, because the store is another one now.
+  /// Drops everything, because the vault has another store now.
   mutating func forgetAll() {
     let next = revision + 1
     self = GrantBook()
@@ -273,7 +274,8 @@ struct GrantBook {
     subjects.max { ($0.parts.count, $1.description) < ($1.parts.count, $0.description) }
   }
 
-  /// True when some grant that counts is for a subject with that part and with no unit, unless that part is the unit.
+  /// True when some grant that counts is found by this part (``key(_:)``): a unit or, for a subject without a unit, the
+  /// subject's first part.
   func names(_ part: Subject.Part) -> Bool { byPart[part] != nil }
 
   /// True when some grant that counts is for that user in that unit.

@@ -2,7 +2,7 @@ internal import VaultCore
 internal import VaultModel
 internal import VaultStore
 
-/// The grants of a vault that hides names, while it is locked: sealed, by a part of their subjects.
+/// The grants of a locked vault that hides names. They are sealed in memory, grouped by one part of their subjects.
 ///
 /// To know a caller's rights, only the records for that caller are opened. So a caller without a grant costs nothing,
 /// and no name of an item is in memory in the clear.

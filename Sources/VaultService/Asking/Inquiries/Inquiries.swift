@@ -27,7 +27,7 @@ final class Inquiries {
 
   // MARK: Dismissals
 
-  /// Has nobody asked about a topic until `end`, in `CLOCK_BOOTTIME` nanoseconds, as `now` is.
+  /// Stops all inquiries about a topic until `end`. Both times are in `CLOCK_BOOTTIME` nanoseconds.
   func dismiss(_ topic: Inquiry.Topic, until end: Int64, now: Int64) {
     dismissals = dismissals.filter { $0.value > now }
     dismissals[topic] = end

@@ -1,7 +1,7 @@
 package import VaultModel
 
-/// A question for a person, open for as long as a call waits for it; the question of a request, until the request is
-/// answered.
+/// A question for a person. It is open for as long as a call waits for the answer. The inquiry about a request is open
+/// until the request is answered.
 final class Inquiry {
   /// The subject matters of inquiries. Two calls with the same matter join one inquiry.
   enum Matter: Hashable {
@@ -11,8 +11,8 @@ final class Inquiry {
     case presence(ItemName, Requirement, AuthenticationSession)
     /// Asks an administrator to approve or deny the request with this number.
     case approval(QuestionNumber)
-    /// Asks a person to allow one use of the key with this fingerprint, which requires that each time. No two of these
-    /// join.
+    /// Asks a person to allow one use of the key with this fingerprint, which requires such consent for each use. No
+    /// two inquiries of this kind join.
     case confirmation(fingerprint: String, use: Int)
 
     /// The topic that a person who dismisses the inquiry does not want to hear of.
@@ -72,8 +72,8 @@ final class Inquiry {
     return next
   }
 
-  /// The askers that agents are told of: the calls that have waited longest. To look at a process takes a while, so it
-  /// is done once, when an agent is to be told.
+  /// The askers that agents are told of: the calls that have waited longest. Describing a process takes a while, so
+  /// each is described once, when an agent is first told of it.
   func askers(isSystem: Bool) -> [ToldAsker] {
     places.keys.sorted().prefix(Self.mostTold).compactMap { number in
       guard let place = places[number] else { return nil }

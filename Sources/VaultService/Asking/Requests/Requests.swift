@@ -101,8 +101,8 @@ final class Requests: SecretHolder {
 
   // MARK: Answers
 
-  /// Approves a request for the item that has its name now. The approval replaces an earlier one for the same. Returns
-  /// false if there are too many.
+  /// Approves a request for the item that has the requested name now. The approval replaces an earlier approval of the
+  /// same right on the same target for the same process. Returns false if there are too many approvals.
   func approve(
     _ request: PendingRequest, _ item: ItemBinding, _ terms: ApprovalTerms, by uid: UInt32, now: Int64
   ) -> Bool {
@@ -116,7 +116,8 @@ final class Requests: SecretHolder {
     return true
   }
 
-  /// Denies a request, or revokes an approval. Nobody is asked for the same again for a while, each time for longer.
+  /// Denies a request, or revokes an approval. Nobody is asked about the same target again for a while, which is longer
+  /// after each denial.
   func deny(_ number: QuestionNumber, _ target: RequestTarget, now: Int64) {
     approvals.removeAll { $0.number == number }
     // Denials are forgotten some time after their end.
@@ -178,7 +179,8 @@ final class Requests: SecretHolder {
 
   // MARK: Locks
 
-  /// Forgets everything, because the names must not stay, or because the store is another one.
+  /// Forgets all requests, approvals and denials, because their names must not stay in memory, or because the vault has
+  /// another store now.
   ///
   /// The arrays are replaced as a whole: an array that is emptied keeps its memory, in which short names stand.
   func reset() {

@@ -60,7 +60,7 @@ extension Audit {
     return true
   }
 
-  /// Has the repetitions of an entry be counted from now on.
+  /// Begins to count the repetitions of an entry.
   func begin(
     _ key: UInt, _ action: AuditAction, _ outcome: AuditOutcome, of subject: AuditSubject, as entry: Int64,
     at time: Int64
@@ -118,8 +118,8 @@ extension Audit {
   /// - Returns: the number of repetitions that were forgotten.
   func forgetCounts(from entry: Int64) -> Int { subjects.forgetRepeats(from: entry) }
 
-  /// Writes all counts, including those that could wait for room. The counts that still do not fit go into the tally,
-  /// after which nothing more is counted.
+  /// Writes all counts before the daemon ends, the store is closed or the log is copied. For these counts the parts of
+  /// the log may be filled further than usual. The counts that still do not fit stay for the tally.
   func countAll() {
     countRepeats()
     endBeyond()
@@ -135,12 +135,14 @@ extension Audit {
     (counting.began, counting.entries, counting.end) = (nil, 0, nil)
     let seen = subjects.takeRepeats()
     for one in seen {
-      // Repetitions of an entry that is in the block itself may be in the next chain, together with it. A full block is
-      // sealed before that.
+      // Repetitions of an entry before the block must go into that entry's chain. Repetitions of an entry in the block
+      // go wherever the block goes. `hasRoom()` seals a full block, after which its entries are before the block, so
+      // the comparison is made again.
       if one.entry < writing.first { writing.staysInChain = true }
       guard hasRoom() else { return }
       if one.entry < writing.first { writing.staysInChain = true }
-      // The numbers name no item, so they may wait for each other, and need not have a row each.
+      // These entries contain no names, so they may wait in the block together, even while names must not be in memory.
+      // So they do not need a row each.
       commitLater()
       block.add(
         AuditEntry(
@@ -176,7 +178,7 @@ extension Audit {
     counting.endBeyond = nil
   }
 
-  /// Writes the counts for which there is room: first changes of rights, then values, then refused calls.
+  /// Writes the counts for which there is room: first changes of rights, then values, then searches and refused calls.
   ///
   /// - Returns: true if there may be more than `most` counts.
   func tellCounts(for use: AuditPart.Use, most: Int = .max) -> Bool {

@@ -148,7 +148,7 @@ struct AuditCounts {
     kinds = kinds.map { _ in [:] }
   }
 
-  /// Merges counts with names into counts without, the longest names first.
+  /// Merges counts with names into counts without names, the longest names first.
   ///
   /// - Parameter bytes: the number of bytes by which the entries must become shorter; other names stay.
   mutating func forgetNames(_ part: AuditPart, freeing bytes: Int = .max) {

@@ -12,7 +12,7 @@ package final class AuditReading: SecretHolder {
     /// The number of the entry; 0 for a count that is not written yet.
     package let number: Int64
     package let entry: AuditEntry
-    /// The present name of the entry's item, if it is another one.
+    /// The present name of the entry's item, if it differs from the name in the entry and the reader may know it.
     package var now: ItemName?
     /// True when the entry's item no longer exists, as far as the reader may know.
     package var isGone = false
@@ -27,7 +27,7 @@ package final class AuditReading: SecretHolder {
   /// The part of the log that a caller may read.
   enum Scope {
     case all
-    /// The entries about the caller's user and, if the caller is a service, about that service.
+    /// The entries about the caller's user. If the caller is a service, only those about the same service of that user.
     case user
     /// The entries about the same program and unit of the user. A program that is confined to its grants must not see
     /// other programs of the user.
@@ -87,7 +87,8 @@ package final class AuditReading: SecretHolder {
   package var isFollowing = false
   private var firsts = AuditFirsts()
   private var stage: AuditStage
-  /// The number of uses of items whose entries have only a name, other than the one that is asked for.
+  /// The number of entries that match the rest of the filter, but contain only an item's name, which is not the name
+  /// that is asked for. Such an entry may be about the wanted item under an earlier name.
   package private(set) var othersByName = 0
   /// The entries that were found and are still to be returned.
   private var ready: ArraySlice<Found> = []
@@ -136,8 +137,8 @@ package final class AuditReading: SecretHolder {
     asked = filter.item.flatMap { itemAsked($0, keychain) }
   }
 
-  /// The item that has a name now or, if it is in the trash, had it last, as far as the reader may know of it. Nothing
-  /// is looked up for a reader who may not.
+  /// The item that has a name now or, if it is in the trash, had the name last, as far as the reader may know of the
+  /// item. For a reader who may not know whether the item exists, nothing is looked up.
   private func itemAsked(_ name: ItemName, _ keychain: Keychain) -> ItemID? {
     guard scope == .all || mayFind(name, nil) else { return nil }
     if let item = try? keychain.item(named: name) { return scope == .all || mayFind(name, item.policy) ? item.id : nil }

@@ -175,7 +175,7 @@ struct AuditShortCounts {
     return others
   }
 
-  /// The largest number of bytes that each may take, so that all together take no more than `room`.
+  /// The largest number of bytes that each subject may take, so that all together take no more than `room`.
   private static func share(of room: Int, _ sizes: [Int]) -> Int {
     var (left, count) = (room, sizes.count)
     for size in sizes.sorted() {

@@ -38,7 +38,7 @@ struct AuditStage {
     case .all, .last(skip: 0): return true
     case .last(let skip): aim = .last(skip: skip - 1)
     case .search(var last):
-      // The marks are not copied.
+      // `aim` lets go of `last` before the change, so that the marks are changed in place and not copied.
       aim = .all
       last.add(number)
       aim = .search(last)
@@ -46,7 +46,8 @@ struct AuditStage {
     return false
   }
 
-  /// Notes that entries are gone at which the last ones were to begin.
+  /// Notes that entries were removed from the log while the last entries are read. The entry at which to begin may be
+  /// among them, so no more entries are skipped.
   mutating func hasLost() { if isAtLast { aim = .last(skip: 0) } }
 
   /// Begins a walk over later entries; false if enough such walks were made.
@@ -59,9 +60,9 @@ struct AuditStage {
 
   /// The result of ``beginLast(before:at:)``.
   enum Last {
-    /// The reading returns entries as it finds them.
+    /// The reading is over. It has returned the entries as it found them.
     case isOver
-    /// All that is wanted is counted and not written yet.
+    /// All wanted entries are counts that are not written yet.
     case isCounted
     /// A walk is to begin at this entry.
     case begins(Int64)

@@ -108,7 +108,7 @@ extension Audit {
     entry.subject ?? entry.caller.map { AuditEntry.Subject(of: toldName($0).text) } ?? subjects.daemon.key
   }
 
-  /// Takes over the usage up to its last record, once.
+  /// Takes over the usage that an earlier process stored last, once.
   private func takeEarlierUsage(of keychain: Keychain) {
     guard !hasJoined else { return }
     hasJoined = true

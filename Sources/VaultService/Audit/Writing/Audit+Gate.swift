@@ -50,7 +50,7 @@ extension Audit {
     (caller.memory.passage.id, caller.memory.passage.version) = (id, reading.version)
   }
 
-  /// True if a lock has had the content of the call under way forgotten, because it names an item.
+  /// True if a lock has made the audit log forget the content of the call under way, because the content names an item.
   func hasForgotten(_ caller: Caller) -> Bool { caller.memory.passage.hasForgotten }
 
   /// Lets an answer out. Call this right before the answer is sent.

@@ -3,7 +3,7 @@ internal import VaultModel
 
 // The brackets around calls that have entries of their own.
 extension Audit {
-  /// Runs a call, and has its end recorded: the bracket of every call.
+  /// Runs a call, and records its end.
   ///
   /// If an entry must be on the disk before an answer, the call is not begun while no entry can be written, and the
   /// entry is on the disk when this returns.
@@ -60,9 +60,9 @@ extension Audit {
     let detail: String
   }
 
-  /// Runs a caller's call about two items, and records its outcome for each under its own name. Only those names are
-  /// counted beyond a part of the log. A refusal is recorded only for the item that it is about, unless the action was
-  /// done before it.
+  /// Runs a caller's call about two items, and records its outcome for each item under the item's own name. If an entry
+  /// does not fit into the subject's part of the log, its count has the name but not the detail. A refusal is recorded
+  /// only for the item that it is about, unless the action was done before the refusal.
   ///
   /// - Parameter body: sets its argument to the progress of the call.
   func recording<R>(

@@ -56,7 +56,7 @@ extension Audit {
         tallyLater()
       }
     }
-    // The copy carries the use of the log as it was stored last.
+    // The copy contains the usage of the log as it was stored last.
     write(anchored: true, isLast: true)
   }
 

@@ -14,8 +14,10 @@ struct AuditBudget: Equatable {
 
   init() {}
 
-  /// Creates the budget from the stored usage before this process, and its value now. Earlier versions of the program
-  /// stored the usage of counts separately.
+  /// Creates the budget from the usage that an earlier process stored. Earlier versions of the program stored the usage
+  /// of counts separately; that number is not read.
+  ///
+  /// - Parameter now: the time of the usage, in `CLOCK_BOOTTIME` nanoseconds.
   init(_ bytes: AuditUsage.Used, now: Int64) {
     for index in used.indices { used[index] = Double(bytes[index]) }
     time = now

@@ -26,7 +26,8 @@ enum AuditCarry {
     }
   }
 
-  /// The bytes of removed entries, and of those among them that stayed, since the log was short enough.
+  /// The bytes of the entries that were removed since the log was last short enough, and of those among them that were
+  /// written again.
   struct Done {
     var gone: Int64 = 0
     private var rights: Int64 = 0
@@ -42,9 +43,9 @@ enum AuditCarry {
 
     /// The room in the next step.
     ///
-    /// It is a quarter of the bytes that are removed, minus the beginning of a record and of a chain, so that the log
-    /// becomes shorter each time. Of the size that the log is to have, it is also at most a quarter; otherwise older
-    /// entries would push out the newest ones when much is removed. A fourth of that quarter is for changes of rights
+    /// The room is a quarter of the bytes that are removed, minus the beginning of a record and of a chain, so that the
+    /// log becomes shorter each time. It is also at most a quarter of the size that the log is to have; otherwise, if
+    /// much is removed, older entries would push out the newest ones. A fourth of that quarter is for changes of rights
     /// at once. The rest becomes available as the steps continue, twice as much for rights as for values, so that late
     /// entries among the removed ones find room, too.
     ///
@@ -105,8 +106,8 @@ enum AuditCarry {
     return kept.sorted().map { entries[$0] }
   }
 
-  /// The entries, with repetitions made independent of the entry that they repeat, because that one gets another
-  /// number.
+  /// The entries. Each repetition gets the content of the entry that it repeats, because the number of that entry
+  /// changes.
   private static func whole(_ found: [(number: Int64, entry: AuditEntry)]) -> [AuditEntry] {
     var counted: [Int64: AuditEntry] = [:]
     return found.compactMap { number, entry in

@@ -59,7 +59,8 @@ enum AuditPart: Int, CaseIterable {
     case .grant, .revoke, .unlock, .lock, .slot, .passwd, .rekey, .backup, .restore, .salvage, .export, .create, .proof,
       .approve, .deny, .clock:
       .rights
-    // A reading of the log counts as a search. What the daemon finds in the log or changes of it does not.
+    // A reading of the log counts as a search. If the daemon itself finds a fault in the log or changes the log, that
+    // counts as a change of rights.
     case .audit: isDaemon ? .rights : .calls
     // Anybody who may signal the daemon can make it read its settings; a change of the log's settings has an entry of
     // its own.

@@ -69,7 +69,7 @@ struct AuditRepeats {
     return true
   }
 
-  /// Has the repetitions of an entry be counted from now on.
+  /// Begins to count the repetitions of an entry.
   mutating func begin(
     _ key: UInt, _ action: AuditAction, _ outcome: AuditOutcome, as entry: Int64, at time: Int64
   ) {

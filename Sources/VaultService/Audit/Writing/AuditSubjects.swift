@@ -21,7 +21,8 @@ struct AuditSubjects {
   private var counting = 0
   /// All counts, as one record holds them; nil if they must be made again.
   private(set) var short: AuditShortCounts?
-  /// The usage of subjects before this process, for subjects that were not met since, or as far as it is known so far.
+  /// The usage from before this process, of subjects that this process has not met. Until ``take(_:passed:now:)`` is
+  /// called, it may be incomplete, and may include subjects that were met.
   private var earlier: [AuditUsage.Key: AuditBudget] = [:]
   /// The number of recent events that were only counted.
   private(set) var counted: AuditUsage.Counted?

@@ -3,7 +3,7 @@ internal import VaultCore
 package import VaultModel
 internal import VaultSigning
 
-/// A large RSA key that is to be stored, with its part that takes long: making the key, or making a signature with it
+/// A large RSA key that is to be stored, with the work that takes long: making the key, or making a signature with it
 /// as a check.
 package struct LargeKey: Sendable {
   fileprivate let question: RSAQuestion

@@ -31,14 +31,15 @@ package final class RSAOrder {
   /// Begins an attempt to answer the call.
   func begin() { (hasAsked, wait) = (false, nil) }
 
-  /// Ends an attempt. An attempt that did not get as far as the key keeps no others waiting.
+  /// Ends an attempt. If the attempt has not asked a question, the call gives up its place, so that it keeps no other
+  /// call waiting.
   func end() {
     guard !hasAsked else { return }
     works.leave(place)
     token = nil
   }
 
-  /// A signature by a key. A small key makes it at once.
+  /// A signature by a key. With a small key, the signature is made at once.
   ///
   /// - Throws: an error, also while the signature of a large key is still to be made; ``wait`` is set in that case.
   func sign(

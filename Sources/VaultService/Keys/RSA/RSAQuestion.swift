@@ -10,7 +10,7 @@ package enum RSAQuestion: Hashable, Sendable {
   case make(bits: Int, comment: String?)
 }
 
-/// The reason why such a piece of work has failed.
+/// The reason why a piece of work with an RSA key has failed.
 package enum RSAFailure: Error, Hashable, Sendable {
   /// The key cannot be used for the work, for this reason.
   case refused(String)
@@ -24,7 +24,7 @@ package enum RSAFailure: Error, Hashable, Sendable {
   }
 }
 
-/// The program that does such work.
+/// The program that works with large RSA keys.
 package protocol RSAProgram: AnyObject {
   /// Starts a process with one question. The result is a signature, nothing, or a new key.
   ///

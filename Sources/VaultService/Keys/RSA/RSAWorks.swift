@@ -4,9 +4,10 @@ internal import VaultModel
 /// The work with large RSA keys. Each piece of work has a process of its own. One process at a time makes signatures,
 /// and one makes new keys; the users take turns.
 ///
-/// So no user's keys keep the loop from others or more than two processors busy, and a user's signature waits for at
-/// most one signature of each other user. No key is held for work that waits: a call hands its key over when its turn
-/// has come. A lock that takes the class of a key ends the process that has the key.
+/// So the keys of one user do not block the loop for others, and all work together keeps at most two processors busy. A
+/// user's signature waits for at most one signature of each other user. No key is held here for a signature that waits:
+/// its call hands the key over when its turn has come. A lock that takes the class of a key ends the process that has
+/// the key.
 package final class RSAWorks: SecretHolder {
   /// The kind of a piece of work; pieces in the same lane wait for each other.
   enum Lane: Hashable, CaseIterable { case signing, making }
@@ -39,7 +40,8 @@ package final class RSAWorks: SecretHolder {
 
     init(user: UInt32) { self.user = user }
 
-    /// False if the process of this place has answered or was ended, and is not gone yet.
+    /// True while the place waits for its turn, or its process works. False once the process has answered or was ended,
+    /// even if the process is not gone yet.
     var isAtWork: Bool {
       switch state {
       case .queued, .called, .running: true
@@ -59,7 +61,7 @@ package final class RSAWorks: SecretHolder {
   private var current: [Lane: Place] = [:]
   /// The waiting places, by users; the first user is next.
   private var queues: [Lane: [Queue]] = [:]
-  /// The places that hold data of a key.
+  /// The places whose work a lock must end: their process or result holds a key, or their call is to store one.
   private var holding: [ObjectIdentifier: Place] = [:]
   private var orders = 0
 
@@ -94,7 +96,7 @@ package final class RSAWorks: SecretHolder {
       place.lane = question.makesKey ? .making : .signing
       place.accessible = accessible
       let isFirst = try begin(place)
-      // A key that is to be stored waits with its call.
+      // A call that is to store a key ends at a lock even while it waits, because it may hold the key.
       if !question.isSignature { holding[ObjectIdentifier(place)] = place }
       guard isFirst else { return nil }
     }

@@ -39,8 +39,8 @@ extension Items {
   /// Revokes tokens of an item by adding them to its list, an item of its own, which the caller must have the right to
   /// set.
   ///
-  /// On the token's item the caller must have some right. For a caller who has none, all items are alike, existing or
-  /// not.
+  /// On the item of the tokens, the caller must have some right. A caller without any right gets the same refusal
+  /// whether or not the item exists.
   ///
   /// - Returns: the name of the list, and the version of the list that was made.
   package func revoke(
@@ -58,7 +58,7 @@ extension Items {
       guard !permit[item.policy.accessible].isEmpty else { throw permit.isUndecided ? vault.locked : denied }
       guard item.use == .jwt else { throw .wrongUse(name.text, use: item.use) }
       let (list, text) = try listed(tokens, item)
-      // An existing list is given only a value, which is all that a caller who may set it may change.
+      // An existing list is given only a new value, because a caller with the right `set` may change nothing else.
       var change = ItemChange(name: listName, update: true)
       if !isThere(listName) {
         change.kind = .note

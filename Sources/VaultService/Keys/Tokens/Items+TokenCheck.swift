@@ -36,8 +36,7 @@ extension Items {
   /// A key that was replaced counts for as long as its tokens can be valid (``replacedVersions(of:_:)``).
   ///
   /// - Returns: nil if the result was passed; otherwise what the caller may wait for.
-  /// - Throws: the reason why the token cannot be checked. If the list cannot be read, no token is taken as not
-  ///   revoked.
+  /// - Throws: the reason why the token cannot be checked. While the list cannot be read, no token is found valid.
   package func verify(
     _ token: borrowing SecureBytes, _ reading: Reading, _ answer: (CheckedToken) -> Void
   ) throws(Refusal) -> Wait? {

@@ -6,8 +6,9 @@ internal import VaultStore
 // The times of tokens. A token's time of issue is the clock's, which verifiers elsewhere compare with theirs. Expiry
 // and revocation are decided by the later of the clock and the newest time that the class of the item knows.
 extension Items {
-  /// Prepares for handing out a token. The token must be valid, and the store must know its time, so that a revocation
-  /// of all tokens made so far covers it, whatever the clock says then.
+  /// Prepares for handing out a token. The token must be valid. Its time is stored, or kept in ``issuedUnnoted`` if it
+  /// cannot be stored, so that a later revocation of all tokens made so far covers the token, whatever the clock says
+  /// then.
   ///
   /// - Parameter now: the `iat` of the token, in Unix seconds.
   /// - Returns: the refusal of a token that would not be valid; nil if the token may be handed out.
@@ -44,8 +45,9 @@ extension Items {
 
   /// The last second in which tokens of an item can have been made so far; no token has a later `iat`.
   ///
-  /// The item may have had another class when they were made. The time of such a class counts up to a day ahead of the
-  /// clock, because whoever has the key of a weaker class can set its time to any value.
+  /// The item may have had another class when the tokens were made, so the times of the other classes count, too. They
+  /// count only up to a day ahead of the clock, because whoever has the key of a weaker class can set its time to any
+  /// value.
   func lastIssue(of item: ItemInfo, _ keychain: Keychain, at now: Int64) -> Int64 {
     let others = AccessClass.allCases.map { keychain.newestTime(of: $0, at: now) }.max() ?? now
     let own = max(keychain.newestTime(of: item.policy.accessible, at: now), issuedUnnoted)
