@@ -14,9 +14,9 @@ package final class Agent {
   let refused: (Refusal) -> Void
   /// Sends the agent an event; returns false if the agent is to be sent no more events.
   let send: (AttendanceEvent) -> Bool
-  /// The numbers of the open inquiries that the agent was told of, and of those among them that it cannot put to a
-  /// person.
+  /// The numbers of the open inquiries that the agent was told of.
   var told: Set<QuestionNumber> = []
+  /// The numbers of the open inquiries that the agent was told of but cannot put to a person.
   var unable: Set<QuestionNumber> = []
 
   init(
@@ -27,7 +27,7 @@ package final class Agent {
     (self.refused, self.send) = (refused, send)
   }
 
-  /// True for the process that attends as this agent.
+  /// True if `other` is the process that attends as this agent.
   func isProcess(of other: Caller) -> Bool {
     caller.uid == other.uid && caller.pid == other.pid && caller.started != nil && caller.started == other.started
   }

@@ -13,11 +13,12 @@ extension Attendance {
     case nobody
   }
 
-  /// Has agents ask a person for the event for which a call waits.
+  /// Joins a call to the inquiry about the event for which the call waits, so that agents ask a person.
   ///
   /// - Parameters:
-  ///   - waitsAnyway: true if the call waits even if no agent can ask now; an agent that connects later is told of it.
-  ///   - giveUp: called when the call waits in vain.
+  ///   - waitsAnyway: true if the call waits even if no agent can ask now; an agent that connects later is told of the
+  ///     inquiry.
+  ///   - giveUp: called when a person dismisses the inquiry, or when no agent that can ask is left.
   func join(
     _ wait: Wait, _ caller: Caller, _ said: Said, waitsAnyway: Bool = false, giveUp: @escaping (Waiter.End) -> Void
   ) -> Joined {
@@ -58,7 +59,7 @@ extension Attendance {
     }
   }
 
-  /// Ends the wait of a call. If it was the last one, the inquiry ends, too.
+  /// Ends the wait of a call. If no other call waits, the inquiry ends, too, unless it belongs to a request.
   func leave(_ number: QuestionNumber, _ waiter: Int) {
     guard let inquiry = inquiries[number] else { return }
     inquiry.remove(waiter)

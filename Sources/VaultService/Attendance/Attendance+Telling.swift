@@ -42,7 +42,8 @@ extension Attendance {
   }
 
   /// Tells agents of new and changed inquiries, in the next turn of the loop, or a moment later if they were told just
-  /// now. So a call that only begins to wait cannot meet an agent that goes away at that moment.
+  /// now. The delay lets a call begin to wait before an event is sent: sending may show that an agent has gone away,
+  /// which ends waits.
   func tellLater() {
     guard telling == nil, !agents.isEmpty else { return }
     telling = timer.after(max(0, lastTold + Self.pause - vault.clock.monotonic())) { [weak self] in

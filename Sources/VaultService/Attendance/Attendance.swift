@@ -52,8 +52,8 @@ package final class Attendance: SecretHolder {
   /// Adds an agent that attends from now on.
   ///
   /// - Returns: the agent, with its number.
-  /// - Throws: the refusal of an agent that may not attend, or of one too many. The refusal is recorded in the audit
-  ///   log.
+  /// - Throws: the refusal if `faces` are not valid, if the caller may not attend, or if there are too many agents. The
+  ///   refusal is recorded in the audit log, except for invalid `faces`.
   package func attend(
     _ faces: [String], for caller: Caller, refused: @escaping (Refusal) -> Void,
     send: @escaping (AttendanceEvent) -> Bool
@@ -64,7 +64,8 @@ package final class Attendance: SecretHolder {
       try access.checkOpener(caller)
       guard caller.started != nil else { throw .denied("this process cannot be told from a later one with its number") }
       let own = agents.filter { $0.caller.uid == caller.uid }
-      // The newcomer can ask, so it is there before another one ends.
+      // The new agent is added before an earlier one ends, so that calls for which only the new one can ask keep
+      // waiting.
       var leaving: Agent?
       if own.count >= Self.mostOfOne {
         leaving = try mostOften(among: own)
@@ -87,10 +88,10 @@ package final class Attendance: SecretHolder {
 
   private static let full = Refusal.busy("as many agents attend as the vault allows")
 
-  /// Returns an agent of the process that attends most often, which gives way, so that no process keeps out the agents
-  /// of others.
+  /// Returns an agent of the process that has the most agents. That agent gives way, so that no process keeps out the
+  /// agents of other processes.
   ///
-  /// - Throws: the refusal if each process attends once.
+  /// - Throws: the refusal if no process has more than one agent.
   private func mostOften(among agents: [Agent]) throws(Refusal) -> Agent {
     func count(_ agent: Agent) -> Int { agents.count { $0.isProcess(of: agent.caller) } }
     guard let most = agents.max(by: { count($0) < count($1) }), count(most) > 1 else { throw Self.full }
@@ -110,7 +111,7 @@ package final class Attendance: SecretHolder {
     !text.isEmpty && text.utf8.count <= longestFace && text.utf8.allSatisfy { (0x61...0x7A).contains($0) || $0 == 0x2D }
   }
 
-  /// Removes an agent that has gone away. Calls that waited for this agent alone wait no longer.
+  /// Removes an agent that has gone away. Calls for which no other agent can ask stop waiting, unless they wait anyway.
   package func end(_ agent: Agent) {
     guard let index = agents.firstIndex(where: { $0 === agent }) else { return }
     agents.remove(at: index)

@@ -3,7 +3,7 @@ internal import Glibc
 
 /// Checks of a file that is trusted because of the users who can have changed it.
 ///
-/// The store checks its own files in VaultStore in the same way, with its knowledge of directories and of repair.
+/// VaultStore has a similar check for the files of the store, which also covers directories and names the remedy.
 package enum OwnFile {
   /// The users who may own, read and write the file.
   package enum Kind: Sendable {
@@ -20,7 +20,7 @@ package enum OwnFile {
       switch self {
       case .writtenByUs: 0o022
       case .ours: 0o077
-      // An access control list may give the file to the daemon's user; it shows as the group's bits.
+      // An access control list may let the daemon's user read the file; its mask shows as the group's bits.
       case .credential: 0o027
       }
     }

@@ -5,18 +5,19 @@ internal import Glibc
 /// disk, deletions make space, and a backup onto another disk saves the items.
 struct SpareRoom {
   static let fileName = "vault.room"
-  /// The size in bytes. It is more than the write-ahead log has before it is folded in between two commits, so the log
-  /// can be folded in on a full disk, too. After that the log's own space can be written again.
+  /// The size in bytes. It is more than the length of the write-ahead log at which the daemon folds the log in between
+  /// two commits, so the log can be folded in on a full disk, too. After that the log's own space can be written again.
   static let size = 6 << 20
 
   private let path: String
 
   init(directory: String) { path = "\(directory)/\(Self.fileName)" }
 
-  /// Reserves the space, unless it is reserved already, or less than that would be left for everything else.
+  /// Reserves the space, unless it is reserved already, or less than the same amount would be left for everything else.
   func keep() {
     if isKept { return }
-    // Another file at that path would give no space back: a copy made by a backup has the size, but none of the blocks.
+    // Any other file at that path is removed, because it would give no space back: a copy that a backup program made
+    // has the size, but none of the blocks.
     unsafe unlink(path)
     var status = statvfs()
     guard unsafe statvfs(path.parent, &status) == 0,
@@ -29,7 +30,7 @@ struct SpareRoom {
     if posix_fallocate(file, 0, off_t(Self.size)) != 0 { unsafe unlink(path) }
   }
 
-  /// True for a file that has the space on the disk, and whose removal gives it back, because it has no other name.
+  /// True if the file occupies the space on the disk, and has no other name, so that its removal gives the space back.
   private var isKept: Bool {
     var status = stat()
     // Linux counts in blocks of 512 bytes, whatever the block size of the file system (stat(2)).

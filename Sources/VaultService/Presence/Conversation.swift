@@ -43,8 +43,8 @@ package final class Conversation: SecretHolder {
   var keepsSecret = false
   /// The secret that proved the right, if it is kept.
   private(set) var secret: Handover?
-  /// The keys of work that continues without a worker after the proof. They are wiped at the end, even if a closure
-  /// still refers to them.
+  /// The keys and secrets that are wiped when the conversation ends, even if a closure still refers to them. A worker
+  /// gets copies.
   private var wiped: [Handover] = []
   /// Stops work that other programs do for the conversation.
   private var calledOff: [() -> Void] = []
@@ -133,7 +133,7 @@ package final class Conversation: SecretHolder {
 
   package func fail(_ refusal: Refusal) { fail(refusal, dismissed: refusal == .cancelled) }
 
-  /// Ends the conversation because the vault is locked, which is no dismissal.
+  /// Ends the conversation because of a lock or a rekey, which is no dismissal.
   func callOff() { fail(.cancelled, dismissed: false) }
 
   private func fail(_ refusal: Refusal, dismissed: Bool) {
@@ -173,8 +173,8 @@ package final class Conversation: SecretHolder {
 
   public override func letGo(for lock: Lock) { if outlives(lock) { callOff() } }
 
-  // A conversation that has been given a key is ended: the key opens data that the lock wipes, or a vault that is only
-  // being made.
+  // A lock ends a conversation that holds a secret, because the secret opens what the lock closes, or a vault that is
+  // still being made. A lock that hides names also ends a conversation that names an item.
   public override func outlives(_ lock: Lock) -> Bool {
     !isOver && (holdsSecret || namesItem && lock.reach.contains(.names))
   }

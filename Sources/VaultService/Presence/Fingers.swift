@@ -46,7 +46,7 @@ extension Fingers {
     }
   }
 
-  /// The reason why no slot may be opened if none agrees.
+  /// The reason why no slot may be opened, if the enrolled fingers agree with none.
   package var objection: Obstacle {
     if case .unknown = self, let obstacle { return obstacle }
     return Obstacle("the enrolled fingers are not those the slot was made with", "use your vault password")

@@ -104,8 +104,8 @@ package final class Presence {
 
   // MARK: Fingers
 
-  /// Asks about one user after the other. If a user's fingers cannot be determined, the user counts as having none. The
-  /// answers have the form in which slots record them.
+  /// Asks for the enrolled fingers of several users, one after the other. If a user's fingers cannot be determined, the
+  /// user counts as having none. `then` receives the fingers in the form in which slots record them.
   func fingers(ofAll users: ArraySlice<UInt32>, found: [String] = [], then: @escaping ([String]) -> Void) {
     guard let uid = users.first else { return then(found) }
     means.fingers(uid) { [unowned self] fingers in

@@ -1,7 +1,9 @@
 internal import VaultModel
 
 extension PresenceOutcome {
-  /// The refusal of what the checked person asked for; nil for the one outcome that is a yes.
+  /// The refusal for a person whose presence was checked; nil if the check succeeded.
+  ///
+  /// - Parameter wait: the milliseconds until the next attempt.
   func refusal(method: String, wait: Int) -> Refusal? {
     switch self {
     case .succeeded: nil

@@ -17,7 +17,8 @@ final class PresencePrompt {
   private unowned let presence: Presence
   private var askers: [Asker] = []
   private var check: (any PresenceChecking)?
-  /// The wait that a failure costs; nil until an answer was given and charged.
+  /// The wait in seconds that a failure costs; nil until the attempt is charged. Only an attempt at a question that
+  /// takes a password is charged.
   private var charged: Int64?
 
   init(_ question: Presence.Question, _ presence: Presence) {
@@ -86,9 +87,9 @@ final class PresencePrompt {
     guard index == 0 else { return }
     check?.cancel()
     if dismissed { presence.dismissed(question) }
-    // An unlock that ended the first conversation ends these as well.
+    // If an unlock ended the first conversation, it also ends the others that were to unlock the vault.
     askers.removeAll { $0.conversation.endsWhenUnlocked && presence.vault.state.kind == .unlocked }
-    // An answer that was given is charged, and a second one would be free.
+    // After a charge the prompt is not shown again, because a second answer would be free.
     if dismissed || charged != nil || askers.isEmpty { finish(.cancelled) } else { start() }
   }
 

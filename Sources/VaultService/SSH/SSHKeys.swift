@@ -3,8 +3,8 @@ package import VaultModel
 internal import VaultSigning
 internal import VaultStore
 
-/// The items that are SSH keys, as an ssh-agent lists them. The list is read from the store once, and kept until the
-/// store changes.
+/// The items that are SSH keys, as an ssh-agent lists them. The list is read from the store once, and kept until an
+/// item or the state of the vault changes.
 package final class SSHKeys: SecretHolder {
   /// An SSH key that is an item's value.
   package struct Key: Sendable {
@@ -16,7 +16,7 @@ package final class SSHKeys: SecretHolder {
 
   private let items: Items
   private var known: [Key]?
-  /// A door's answer with all keys.
+  /// The answer with all keys, as a door has made it; nil if none is kept.
   private var answer: [UInt8]?
 
   package init(_ items: Items) {
@@ -74,7 +74,7 @@ package final class SSHKeys: SecretHolder {
         throw items.vault.refusal(error, "")
       }
       for item in page.items {
-        // A key that an earlier program stored without its public half is read to get it.
+        // An earlier version stored keys without their public half. In that case the public half is read from the key.
         guard let blob = item.publicKey ?? (try? items.publicKey(of: item).sshBlob) else { continue }
         keys.append(Key(name: item.name, blob: blob, accessible: item.policy.accessible))
       }

@@ -81,7 +81,7 @@ package final class SessionKeys<Constraints>: SecretHolder {
     return keys
   }
 
-  /// Adds a key, and replaces the same key.
+  /// Adds a key. If the same key was added before, it is replaced.
   ///
   /// - Parameter lifetime: the seconds after which the key is removed; nil for never.
   /// - Throws: the refusal, also while the vault is locked, because a lock has removed all other keys.

@@ -5,9 +5,9 @@ internal import VaultStore
 /// The check of the data that a backup copies, as far as the keys in memory allow. A backup counts only after this
 /// check, and only if everything was as it was written.
 ///
-/// The records are covered by the check of the store since its opening, for which this check waits if it is still
-/// running. From then on each change keeps the hashes over the records up to date. There are no such hashes over the
-/// audit log, so the log is checked again.
+/// The records need no second check if a check of the whole store has succeeded since the store was opened: from then
+/// on each change keeps the hashes over the records up to date. If there was no such check yet, this check waits for
+/// one. There are no such hashes over the audit log, so the log is checked for each backup.
 package final class BackupCheck: SecretHolder, Runner.Work {
   /// The names of the parts that could not be checked without their keys, or the reason why the backup does not count.
   typealias Outcome = Result<[String], Refusal>
@@ -99,7 +99,8 @@ package final class BackupCheck: SecretHolder, Runner.Work {
   }
 
   private func end(_ error: VaultError) {
-    // The backup counts: all other parts were as written up to the last change.
+    // The backup counts even if a lock has stopped the check of the log: all other parts were as written up to the last
+    // change.
     if error == .locked, !keychain.hasFailed { return conclude(.success(unchecked + [Self.log])) }
     conclude(.failure(Refusal(error)))
   }

@@ -50,7 +50,7 @@ final class Readers<Progress, Outcome> {
     }
   }
 
-  /// Tells all readers the end, each in a turn of its own, and removes them.
+  /// Tells all readers the end, and removes them. Each reader is told in a turn of its own; without `turns`, at once.
   func end(_ outcome: Result<Outcome, Refusal>, in turns: Turns?) {
     for entry in takeAll() {
       if let turns { turns.wait { entry.end(outcome) } } else { entry.end(outcome) }

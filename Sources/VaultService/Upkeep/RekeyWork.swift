@@ -135,8 +135,8 @@ package final class RekeyWork: SecretHolder, Runner.Work {
 
   private func finish(_ rekey: Rekey) throws(VaultError) {
     let old = keychain.slots
-    // Waiting entries are written to the store to whose key they are sealed, also for the case that the new store
-    // cannot be opened at once.
+    // Entries in memory are written to the old store now, because they are sealed to its key, and because the new store
+    // may not open at once.
     vault.audit.willCopy()
     try rekey.finish(recording: vault.audit.fillWithRekey, now: vault.clock.wall())
     vault.audit.haveWritten()
@@ -158,7 +158,7 @@ package final class RekeyWork: SecretHolder, Runner.Work {
     case .corrupt, .distrusted, .secondStore:
       // A repeated attempt would end in the same way.
       end(.failure(Refusal(error)))
-      // The second store is closed by now; nobody else could read it while it was open here.
+      // The rekey is released by now, which closes the second store: its files must not be removed while it is open.
       upkeep.giveUpRekey(keychain, slots, because: error)
     default:
       vault.log.warning("the rekey pauses: \(error.text)")

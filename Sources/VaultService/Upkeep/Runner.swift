@@ -28,7 +28,7 @@ package final class Runner {
 
   /// The length of a slice while there are no requests, in nanoseconds.
   private static let idleSlice: Int64 = 100_000
-  /// The shortest slice while there are requests, of which the next one is on its way, in nanoseconds.
+  /// The shortest slice while there are requests, in nanoseconds; the next request is probably on its way.
   private static let busySlice: Int64 = 20_000
   /// The longest slice of work with half a share, after requests that took long themselves, in nanoseconds.
   private static let longestSlice: Int64 = 150_000

@@ -103,8 +103,8 @@ extension Upkeep {
     try checkNoTransfer()
     if salvage?.reader != nil { throw .busy("the store is being salvaged already") }
     dropSalvage()
-    // The tally is written first, so that it is saved as well, unless the store has failed: nothing is written to such
-    // a store.
+    // The tally of the audit log is written first, so that it is saved as well. If the store has failed, nothing is
+    // written to it.
     if !keychain.hasFailed { vault.audit.willCopy() }
     let work: SalvageWork
     do throws(VaultError) {
@@ -122,7 +122,7 @@ extension Upkeep {
     guard salvage != nil else { return }
     salvage?.stop()
     guard transfer?.isOfSalvage != true else { return }
-    // The connection closes with it, before its files are removed.
+    // The second store is released first, which closes its connection; then its files are removed.
     salvage = nil
     removeSalvage()
   }

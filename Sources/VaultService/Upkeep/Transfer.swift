@@ -66,15 +66,16 @@ package final class Transfer: SecretHolder {
     }
   }
 
-  // The key of a backup opens only that copy, not the live vault. A restore has the key of a vault that nobody can lock
-  // yet. The check of a backup has the key of a copy, which may be a copy of the live vault.
+  // Only a lock that also wipes the keys of `after-first-unlock` items ends a transfer. The key of a backup opens only
+  // that copy, not the live vault. A restore has the key of a vault that nobody can lock yet. The check of a backup has
+  // the key of a copy, which may be a copy of the live vault.
   public override func letGo(for lock: Lock) {
     guard outlives(lock) else { return }
     let state = LockState(kind: .locked, cause: lock.cause, since: vault.clock.wall())
     callOff(because: kind != .restore && lock.cause != .stop ? .locked(state) : .cancelled)
   }
 
-  // A sleep waits for the thread.
+  // The thread wipes its keys a moment after the transfer was called off; the daemon delays a sleep until then.
   public override func outlives(_ lock: Lock) -> Bool {
     !isCalledOff && lock.reach.contains(.afterFirstUnlock)
   }

@@ -30,7 +30,7 @@ extension Upkeep {
   package static let checkedBackup = "check of a backup"
 
   /// Begins to check a backup. The parameters are those of ``restore(_:method:_:_:)``, but the work from `receive` ends
-  /// with whether the backup was whole.
+  /// with a success if the backup was whole, and with a refusal otherwise.
   package func checkBackup(
     _ bytes: [UInt8], method: String?, _ prompter: any Prompter,
     _ receive: @escaping (ReadBackup) -> TransferWork<Result<Void, Refusal>>?

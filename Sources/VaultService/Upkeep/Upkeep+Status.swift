@@ -75,8 +75,8 @@ extension Upkeep {
     .copy, "vault.db was copied without vault.db-wal while vaultd had it open, or has lost it",
     "items and passwords may be older than those that were stored last")
 
-  /// The warning that secrets may reach the swap; empty if they cannot. It is determined again each time, because the
-  /// limit is reached with the keys, not at the start.
+  /// The warning that secrets may reach the swap; empty if they cannot. It is determined for each status, because the
+  /// limit on locked memory is reached only as keys are taken into memory, not at the start of the daemon.
   private var memoryWarning: [VaultWarning] {
     let made = SecureBytes.made
     guard made.unlocked > 0 else { return [] }

@@ -113,8 +113,8 @@ package final class Upkeep {
     }
   }
 
-  /// Folds a long write-ahead log into the store's main file in a later turn, so that nobody waits for a change and for
-  /// that at once.
+  /// Folds a long write-ahead log into the store's main file in a later turn, so that no caller waits both for a change
+  /// and for the folding.
   package func foldLogLater() {
     guard let keychain = vault.openKeychain, keychain.hasLongLog else { return }
     vault.waiting.turns?.wait { if keychain.hasLongLog { keychain.foldLog() } }

@@ -1,7 +1,7 @@
 package import CLinux
 internal import Glibc
 
-/// The clocks that the daemon reads, as one value, so that the pure parts can run with another one.
+/// The clocks that the daemon reads, as one value, so that parts without system calls can run with other clocks.
 ///
 /// Deadlines use `CLOCK_BOOTTIME`, which continues while the machine sleeps. `CLOCK_MONOTONIC` does not, so the
 /// difference of the two grows only during a sleep, and reveals a resume if no logind reports it.

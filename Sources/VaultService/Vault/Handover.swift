@@ -3,7 +3,7 @@ package import VaultCore
 /// A secret that one thread hands to another: the first thread puts it in, the second takes it out once.
 ///
 /// `@unchecked` is safe because the event loop gives the handover away before the worker starts, and accesses it again
-/// only after the worker is done. The handover itself orders the two.
+/// only after the worker is done. Starting the worker and learning of its end order the accesses of the two threads.
 package final class Handover: @unchecked Sendable {
   private var content: SecureBytes?
   private var isTaken = false

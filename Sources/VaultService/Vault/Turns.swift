@@ -3,20 +3,21 @@
 ///
 /// This is start-time fair queueing (P. Goyal, H. Vin, H. Cheng: "Start-time Fair Queuing", SIGCOMM 1996), which needs
 /// no knowledge of how long a piece of work will take. Each user has lines of waiting work. Times are on a virtual
-/// clock that counts only work. A piece of work begins where the line's last one ended, or now if that is past. It ends
-/// as much later as it took, divided by the line's weight. The line whose next work begins first has the next turn. So
-/// a user who has kept the loop for long waits until the others have caught up, however much of the user's work waits,
-/// and a user who asks now and then is served at once.
+/// clock that counts only work. A piece of work begins at the time at which the line's last work ended, or at the
+/// present time if that is later. It ends after the time that it took, divided by the line's weight. The line whose
+/// next work begins first has the next turn. So a user who has kept the loop for long waits until the others have
+/// caught up, however much of the user's work waits, and a user who asks now and then is served at once.
 ///
 /// All work for clients is charged here. A request is answered at once if nobody who has had less time waits, and if
 /// the loop has been kept for less than ``limit`` since it last looked at its sockets. The limit is long while only one
 /// user asks. It is short while several do, because requests that come in are not seen before the loop looks at its
 /// sockets.
 package final class Turns {
-  /// The time for which one turn, or the piece of work that began in it, keeps others waiting, in nanoseconds.
+  /// The length of a turn in nanoseconds, for which others wait. A piece of work that is running at the end of the
+  /// turn is completed.
   package static let length: Int64 = 5_000_000
-  /// The length of a turn while several users ask, in nanoseconds: one request, so that a user who has had less is seen
-  /// before the next request.
+  /// The length of a turn while several users ask, in nanoseconds. One request fills such a turn, so that a user who
+  /// has had less time is seen before the next request.
   package static let shared: Int64 = 1_000
   /// The most time that the loop itself spends on one connection at once, in nanoseconds; if more has passed, the loop
   /// has slept.
@@ -92,7 +93,8 @@ package final class Turns {
   /// True when several users have asked for something lately.
   package var isMixed: Bool { limit < length }
 
-  /// True when work of this line may be done at once: no work of the line waits, and no user who has had less time.
+  /// True when work of this line may be done at once: the loop has time left, no work of the line waits, and no user
+  /// who has had less time waits.
   ///
   /// - Parameter isShort: true for an answer. A user who has had less time than all who wait gets an answer in any
   ///   case, because to wait until the loop has looked at its sockets would take longer than the answer.
@@ -108,7 +110,8 @@ package final class Turns {
     return (next.map { line.finish < $0.start } ?? true) && (current.map { line.finish < $0.finish } ?? true)
   }
 
-  /// True when work of this line would have the next turn, and work was done for another user meanwhile.
+  /// True when work of this line would have the next turn, while several users ask and the last work was for another
+  /// user.
   package func mayCutIn(_ line: Line) -> Bool { isMixed && line.owner != lastOwner && isNext(line) }
 
   /// Charges the time since `began`, in `CLOCK_MONOTONIC` nanoseconds, to this line.

@@ -109,7 +109,7 @@ package final class Vault {
   /// The id of the vault in the open store; nil if no store is open.
   package var vaultID: [UInt8]? { openKeychain?.vaultID }
 
-  /// The key that seals the places in searches which clients receive.
+  /// The key with which a place in a search is sealed before a client receives it.
   ///
   /// - Throws: the refusal if no key is in memory, as before the first unlock without a boot key; nothing can be found
   ///   in that case.
@@ -152,13 +152,13 @@ package final class Vault {
     do throws(VaultError) { try store.close() } catch { log.error("the store could not be closed: \(error.text)") }
   }
 
-  /// Opens the store again, when it could not be opened while another store took its place.
+  /// Opens the store again, after a rekey that was putting another store in its place could not do so.
   func reopenStore() {
     let isUntold = state.kind == .unlocked && openKeychain?.isGone == true
     lock(because: .repaired)
     closeStore()
     openStore(because: .repaired)
-    // The store that was there could not be written any more, so the lock has no entry yet.
+    // The old store could not be written any more, so the audit log has no entry of the lock yet.
     if isUntold { audit.record(.lock, .ok, nil, item: LockState.Cause.repaired.text) }
   }
 
@@ -168,7 +168,7 @@ package final class Vault {
   /// The reason why the store cannot be opened, in one sentence; nil if it is open, or if there is none.
   package var problem: String? { if case .unreadable(let error) = store.content { error.text } else { nil } }
 
-  /// Makes a change that frees space on the disk, or leads to that.
+  /// Makes a change that frees space on the disk, or that must be possible on a full disk.
   ///
   /// If the disk is full, the change is tried again after the write-ahead log was folded into the main file, so that
   /// the change may use the log's space. If that fails, the spare room kept for such a case is freed as well.
@@ -213,8 +213,8 @@ package final class Vault {
     hooks.whenTakenIn(then)
   }
 
-  /// Wipes what must not outlive a lock for this cause. Every lock wipes the keys of `when-unlocked` items, a sleep
-  /// also those of `after-first-unlock` items.
+  /// Wipes everything that must not outlive a lock for this cause. Every lock wipes the keys of `when-unlocked` items.
+  /// A sleep also wipes the keys of `after-first-unlock` items, unless the settings keep these.
   ///
   /// - Parameter caller: the caller who asked for the lock; nil for none.
   package func lock(because cause: LockState.Cause, _ caller: Caller? = nil) {

@@ -40,7 +40,7 @@ extension WaysIn {
     }
   }
 
-  /// Checks again that a vault can be made here.
+  /// Tries to open the store, and checks that a vault can be made here.
   ///
   /// - Throws: the refusal if there is a vault already, if one is being restored from a backup, or if the store cannot
   ///   be read.
@@ -116,7 +116,7 @@ extension WaysIn {
     }
     conversation.willCallOff { [unowned self] in
       giveUp()
-      // A cancelled store of the key does not call back.
+      // If the making of the boot key is cancelled, the closure above is not called.
       if !isMade { drop(slots, of: new) }
     }
   }

@@ -110,8 +110,8 @@ package final class WaysIn {
 /// helper program at work may hold the key. `then` may be called all the same.
 package protocol Keystores {
   /// Stores `key`, of 32 bytes, in the keystore. `then` receives the locator by which the key is found again: at most 1
-  /// KiB, and no secret. When the call is cancelled, the keystore may have the key already, and keep one that opens
-  /// nothing.
+  /// KiB, and no secret. If the call is cancelled when the keystore has the key already, the keystore keeps a key
+  /// that opens nothing.
   func store(
     _ key: borrowing SecureBytes, in kind: KeystoreKind, vault: [UInt8],
     then: @escaping (Result<[UInt8], KeystoreError>) -> Void

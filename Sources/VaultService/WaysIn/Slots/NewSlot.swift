@@ -10,7 +10,7 @@ struct NewSlot {
     case calibrated
     case fixed(Argon2id.Parameters)
 
-    /// The least cost that may result.
+    /// The lowest cost that the slot may get.
     var expected: Argon2id.Parameters { if case .fixed(let parameters) = self { parameters } else { .default } }
   }
 

@@ -19,7 +19,7 @@ package enum SlotTrial {
     case abandoned(tried: Bool)
   }
 
-  /// Tries the slots, which may take long, so that it runs on a worker. `open` tries one slot.
+  /// Tries the slots one after the other. Call this on a worker, because it may take long. `open` tries one slot.
   package static func run(
     _ slots: [SlotRecord], unless cancellation: Cancellation, _ open: (SlotRecord) throws(CryptoError) -> SecureBytes
   ) -> Outcome {

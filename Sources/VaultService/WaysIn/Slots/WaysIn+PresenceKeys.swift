@@ -78,7 +78,7 @@ extension WaysIn {
     return {}
   }
 
-  /// Keeps the keys of those of `slots` whose keystore is `memory`, after a proof with a secret.
+  /// Keeps the keys of the `memory` slots among `slots`, after a proof with a secret.
   func retainKeys(of slots: [SlotRecord], _ vaultKey: borrowing SecureBytes, vaultID: [UInt8]) {
     for slot in slots where slot.terms?.keystore == KeystoreKind.memory.rawValue {
       let key = SlotRecord.memoryKey(id: slot.id, vaultKey: vaultKey)
@@ -92,8 +92,8 @@ extension WaysIn {
     vault.armNext()
   }
 
-  /// Removes the key in a keystore of a slot that was removed or never stored. If the keystore cannot be reached, it
-  /// keeps a key that opens nothing.
+  /// Removes the key of a slot from its keystore, after the slot was removed or if it was never stored. If the keystore
+  /// cannot be reached, it keeps a key that opens nothing.
   ///
   /// A key in memory stays (``RetainedKeys/drop(_:)``), because it is kept by the number of the slot, which another
   /// slot may have by then.

@@ -10,8 +10,8 @@ extension WaysIn {
     return (keychain.slots, keychain.staleSlots)
   }
 
-  /// Replaces the secret that proved the right, or the oldest one of the kind that the call names. With a recovery code
-  /// as the proof, a password is replaced.
+  /// Replaces the secret that proved the right, or the oldest secret of the kind that the call names. With a recovery
+  /// code as the proof, a password is replaced if no kind is named. If the vault has no such password, one is added.
   package func changePassword(
     provenBy method: String?, kind named: SlotKind?, cost wanted: WantedCost, _ prompter: any Prompter
   ) {
@@ -221,10 +221,10 @@ extension WaysIn {
     return true
   }
 
-  /// Ends everything that relied on the earlier slots after a change, by which the slots in `gone` were removed.
+  /// Ends everything that relied on the earlier slots, after a change that removed or replaced the slots in `gone`.
   ///
-  /// A conversation that has proven the right is about to make slots, or has made some, that the change has overtaken.
-  /// A conversation without a proof so far is checked against the new slots later.
+  /// A conversation that has proven the right relies on the earlier slots, so the change has overtaken it. A
+  /// conversation without a proof so far is checked against the new slots later.
   func slotsChanged(by conversation: Conversation? = nil, without gone: [SlotRecord]) {
     let refusal = Refusal(VaultError.overtaken)
     conversations.each { if $0 !== conversation, $0.proof != nil { $0.fail(refusal) } }
@@ -233,7 +233,8 @@ extension WaysIn {
   }
 }
 
-/// The parameters of Argon2id that a caller asks for; defaults replace those that are nil.
+/// The parameters of Argon2id that a caller asks for. If one of them is nil, its default is used; if both are nil, the
+/// cost is measured on this machine.
 package struct WantedCost: Sendable {
   /// The memory in bytes.
   package var memory: Int?

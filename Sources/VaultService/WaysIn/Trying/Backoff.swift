@@ -1,9 +1,9 @@
 /// The wait of a caller after failed proofs: 1 s, doubling up to 60 s, for each uid and method.
 ///
-/// No uid delays another. The wait slows down only guesses through the socket; a person who has the file is slowed down
-/// by Argon2id alone. An attempt is charged before it is checked, so that neither a flood of attempts nor killing the
-/// daemon gives free attempts. Times are `CLOCK_BOOTTIME` nanoseconds; after a restart of the machine the wait begins
-/// again.
+/// The failures of one uid delay no other uid. The wait slows down only guesses through the socket; a person who has
+/// the store's file is slowed down by Argon2id alone. An attempt is charged before it is checked, so that neither a
+/// flood of attempts nor killing the daemon gives free attempts. Times are `CLOCK_BOOTTIME` nanoseconds; after a
+/// restart of the machine the wait begins again.
 package struct Backoff: Sendable, Equatable {
   package struct Source: Hashable, Sendable {
     package var uid: UInt32

@@ -40,14 +40,14 @@ extension WaysIn {
     then: @escaping (_ vaultKey: Handover, _ slot: SlotRecord) -> Void
   ) {
     let method = method ?? (vault.openKeychain.map(Self.usualSecret) ?? .password).name
-    // A name that is no kind's is refused below.
+    // A name that is not the name of a kind is refused below.
     let rights = SlotKind(name: method)?.facts.rights ?? .everyChange
     guard rights == .everyChange || rights == .ownChange && alsoLogin else {
       let strong = SlotKind.allCases.filter { $0.facts.rights == .everyChange }
       let known = strong.map(\.name).joined(separator: " or ")
       return conversation.fail(.unavailable(method, "a change of the ways in needs \(known)"))
     }
-    // The new vault has its slots already, so a change now would be lost.
+    // During a rekey the new vault has its slots already, so a change now would be lost.
     guard evenRekeying || !isRekeying else { return conversation.fail(.rekeying) }
     authenticate(conversation, method: method, purpose: purpose) { [unowned self] vaultKey, slot in
       // Checked again, because a rekey may have begun since the prompt.

@@ -11,7 +11,8 @@ extension WaysIn {
     package let name: String
     /// The obstacle to its use now; nil for none.
     package let obstacle: Obstacle?
-    /// True when the machine supports the method. The fingerprint service is asked only if the vault has a PAM slot.
+    /// True when the machine supports the method. If an open vault has no PAM slot, the fingerprint service is not
+    /// asked, and `fingerprint` counts as not supported.
     package let isPossible: Bool
 
     /// - Parameter machine: the obstacle on the side of the machine; nil for none.

@@ -18,7 +18,7 @@ extension WaysIn {
     prove(item.policy, of: item.name.text, purpose, said, prompter, inquiry: (inquiry, attendance))
   }
 
-  /// Asks a person for the proof that a change of grants requires in a user's vault.
+  /// Asks a person for the proof that a change of grants in a user's vault, or a repair of the vault, requires.
   package func proveForGrants(_ said: Said, _ prompter: any Prompter) {
     prove(
       Access.administration, of: nil, Purpose(.other("to change what programs may do, or to repair the vault"), said),
