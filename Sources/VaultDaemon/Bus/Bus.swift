@@ -170,7 +170,8 @@ internal import VaultService
     return 0
   }
 
-  /// Lets sd-bus read, write and dispatch. A flood of messages yields to the loop's other work in between.
+  /// Lets sd-bus read, write and dispatch. After 64 messages it lets the loop do other work first, so that a flood of
+  /// messages holds nobody up.
   private func process() {
     guard let connection = unsafe connection else { return }
     for _ in 0..<64 {
@@ -254,7 +255,7 @@ internal import VaultService
     } catch {
       return lost(error)
     }
-    // `due` is in microseconds of the same clock.
+    // `due` is in microseconds of the timer's clock.
     rearm(due == .max ? nil : Int64(clamping: due) &* 1000)
   }
 

@@ -24,7 +24,7 @@ struct BusAddress: Equatable {
     text = sockets.joined(separator: ";")
   }
 
-  /// Escapes a path: all bytes but these are written in hex (D-Bus specification, Server Addresses).
+  /// Escapes a path: every byte outside the set `plain` is written in hex (D-Bus specification, Server Addresses).
   private static func escape(_ path: String) -> String {
     let plain = Set("-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz/.".utf8)
     let digits = Array("0123456789abcdef")

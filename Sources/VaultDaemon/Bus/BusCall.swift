@@ -18,8 +18,8 @@ struct BusMethod {
 /// A call that waits for its reply. It ends once: with the reply, at the time limit, or with the connection.
 @safe final class BusCall {
   private var then: ((Result<BusMessage, BusError>) -> Void)?
-  // Owned by this object until the call ends. The slot holds an unowned pointer to this object, which therefore
-  // releases the slot first.
+  // Owned by this object until the call ends. The slot holds an unowned pointer to this object, so this object releases
+  // the slot before it goes away.
   private var slot: OpaquePointer?
   var onEnd: () -> Void = {}
 

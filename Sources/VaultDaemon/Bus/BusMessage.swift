@@ -126,7 +126,7 @@ enum BusValue {
 
   private func leave() throws(BusError) { try check(unsafe sd_bus_message_exit_container(message)) }
 
-  /// Throws for an error. 0 means that there is nothing more to read.
+  /// Throws for an error (a negative result), and for 0, which means that there is nothing more to read.
   private func check(_ result: Int32) throws(BusError) { if result <= 0 { throw .malformed } }
 
   private static func type(_ kind: Unicode.Scalar) -> CChar { CChar(truncatingIfNeeded: kind.value) }

@@ -50,7 +50,7 @@ final class BusName {
   private func busChanged() {
     guard bus.isConnected else { return take(nil) }
     bus.call(Self.driver.method("GetNameOwner"), [.string(name)]) { [weak self] result in
-      // Nobody owns the name; a later signal reports a new owner.
+      // Nobody owns the name, or the call failed. A later signal reports a new owner.
       guard let reply = try? result.get() else { return }
       self?.take(try? reply.string())
     }

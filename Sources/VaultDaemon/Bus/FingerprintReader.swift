@@ -1,8 +1,8 @@
 internal import NIOCore
 internal import VaultService
 
-/// net.reactivated.Fprint: asks fprintd if a finger can open the vault, and which fingers are enrolled. It does not use
-/// a reader.
+/// Asks fprintd (net.reactivated.Fprint) if a finger can open the vault, and which fingers are enrolled. No finger is
+/// read here.
 enum FingerprintReader {
   private static let service = "net.reactivated.Fprint"
   private static let manager = BusMethod.Object(

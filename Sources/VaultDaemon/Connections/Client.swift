@@ -7,7 +7,7 @@ protocol Client: AnyObject {
   var standing: Room.Standing { get }
   /// The time at which the client last sent something, as ``Clients/heardNext()`` counts; its accept counts, too.
   var heard: Int { get }
-  /// True when the client was refused and is still connected to read that.
+  /// True when the client was refused, and is still connected so that it can read the refusal.
   var isRefused: Bool { get }
 
   /// Looks at what the client has sent, whether it was read or not, and returns true when its next call is urgent. From
@@ -15,7 +15,7 @@ protocol Client: AnyObject {
   func looksUrgent() -> Bool
   /// Ends the connection to make room for another, at the limit of `most`.
   func giveWay(most: Int)
-  /// Ends the connection after what it was sent.
+  /// Ends the connection once the bytes that are already written for the client are sent.
   func close()
 }
 

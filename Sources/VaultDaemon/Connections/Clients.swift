@@ -73,7 +73,7 @@ final class Clients {
     return heardCount
   }
 
-  /// Records that a connection has sent something; returns the number of that, as ``heardNext()`` does.
+  /// Records that a connection has sent something; returns the next number of ``heardNext()``.
   func heard(_ sender: some Sender) -> Int {
     let share = sender.share
     if let index = lastHeard.firstIndex(where: { $0.share === share }) {
@@ -88,7 +88,8 @@ final class Clients {
   /// Forgets a connection that ends.
   func forget(_ client: some Client) { lastHeard.removeAll { $0.sender === client } }
 
-  /// Reads what recently heard users have sent meanwhile, and answers those who have had less than the users who wait.
+  /// Reads what recently heard users have sent meanwhile, and answers the users who have had less time than all users
+  /// who wait.
   ///
   /// It runs between any two pieces of work for one user when several users make calls. Otherwise, work for one
   /// connection after another would keep everyone else waiting until the loop looks at its sockets again. A check costs
@@ -134,7 +135,7 @@ final class Clients {
   // MARK: Refused clients
 
   /// Returns true when a refused client may get time to read the reason, and counts it until ``lingered(_:)``. Returns
-  /// false when many clients do so already; the limit for one uid is lower.
+  /// false when many refused clients are already reading; the limit for one uid is lower.
   func mayLinger(_ share: UserShare) -> Bool {
     let most = openFiles.lingering
     guard lingering < most, share.lingering < max(1, most / 2) else { return false }

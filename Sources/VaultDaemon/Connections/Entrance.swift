@@ -1,14 +1,16 @@
-/// The way in of one door: the clients that came through it, and the room that they have.
+/// The entrance of one door: the clients that came through it, and the limit for their number.
 ///
 /// Each door has its own limit, so that no door's clients keep out those of another.
 final class Entrance<Connection: Client> {
-  /// The rule for a newcomer when there are as many clients as may be.
+  /// The rule for a newcomer when the number of clients has reached the limit.
   enum Rule {
-    /// The newcomer is admitted, and one that ``Room`` chooses gives way.
+    /// The newcomer is admitted, and a connection that ``Room`` chooses gives way.
     case oneGivesWay
-    /// The same, but only an idle one gives way; if there is none, the newcomer is turned away.
+    /// The newcomer is admitted, and an idle connection gives way. If no connection is idle, the newcomer is turned
+    /// away.
     case idleGivesWay
-    /// The newcomer is refused, and as many refused ones as there may be clients are kept until they have read that.
+    /// The newcomer is refused, and stays connected until it has read the refusal. At twice the limit, which counts
+    /// refused clients too, a newcomer is turned away.
     case newcomerIsRefused
   }
 
@@ -24,9 +26,9 @@ final class Entrance<Connection: Client> {
   private final class User {
     let share: UserShare
     var connections: [ObjectIdentifier: Connection] = [:]
-    /// The connections that must go first, the very first one at the end, since they were last put in order.
+    /// The connections that must go first, as they were last put in order. The very first is at the end of the list.
     var leaving: [Room.Guest] = []
-    /// The number of connections when they were put in order.
+    /// The number of the uid's connections when `leaving` was put in order.
     var ordered = 0
 
     init(_ share: UserShare) { self.share = share }
@@ -87,7 +89,7 @@ final class Entrance<Connection: Client> {
       return
     }
     if user.connections.isEmpty { users[share.uid] = nil }
-    // A process that has closed many is no longer the one with most.
+    // A process that has closed many connections may no longer be the one with the most, so the order is void.
     if user.connections.count < user.ordered * 3 / 4 { user.leaving = [] }
     share.clientCount -= 1
     count -= 1
@@ -130,8 +132,8 @@ final class Entrance<Connection: Client> {
 }
 
 extension Entrance where Connection: Sender {
-  /// Counts the further bytes of frames that a connection holds. If its uid holds too many, ends that uid's connection
-  /// with the most.
+  /// Counts the further bytes of frames that a connection holds. If its uid holds too many bytes, ends the connection
+  /// of that uid that holds the most.
   func count(_ more: Int, of connection: Connection) {
     let share = connection.share
     share.pendingBytes += more

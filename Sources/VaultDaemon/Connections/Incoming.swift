@@ -5,7 +5,7 @@ internal import VaultWire
 struct Incoming: ~Copyable {
   /// The size of the buffer, enough for most requests; the rest of a longer one arrives through the loop.
   private static let size = 1024
-  /// The buffer, empty until the first read, because most clients make one request.
+  /// The buffer, empty until the first read, so that a value that is never read into takes no memory.
   private var buffer = SecretBuffer()
 
   mutating func receive(from socket: ClientSocket, peeks: Bool = false) -> Int {

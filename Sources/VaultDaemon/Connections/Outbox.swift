@@ -100,7 +100,8 @@ final class Outbox {
   /// True when the socket has taken everything.
   var isEmpty: Bool { unread.isEmpty && writer.byteCount == 0 }
 
-  /// Returns true when unread bytes must be wiped: one of these contents or, with `names`, any unread byte.
+  /// Returns true when unread bytes must be wiped: bytes of a kind that `content` names or, with `names`, any unread
+  /// bytes.
   func hasUnread(_ content: ReplyContent, names: Bool) -> Bool {
     !unread.isEmpty && (names || !unread.content.isDisjoint(with: content))
   }

@@ -1,6 +1,7 @@
 /// The rate at which a client must take or send the bytes of a backup, and the time that it has in all.
 ///
-/// While a backup is read, the log beside the store grows with every change, and the vault cannot get a new key.
+/// The time is limited because, while a backup is read, the log beside the store grows with every change, and the vault
+/// cannot get a new key.
 final class Pace {
   /// The requirements for a client.
   struct Limits: Sendable {

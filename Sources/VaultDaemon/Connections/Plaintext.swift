@@ -4,10 +4,10 @@ internal import VaultService
 /// should be little at any time.
 ///
 /// When the cap is reached, further large values wait. Small ones never wait, so a client that does not read delays
-/// nobody's tokens. One process gets at most half of the cap. Waiting calls are admitted one per turn: first those
-/// whose uid holds least, then those whose process holds least, then in the order in which they came. A client that
-/// does not read is dropped after ``Timeouts/slowReader``, see ``Unread``. If other calls wait for room, it must read
-/// at a pace: see ``deadline(count:taken:waiting:)``.
+/// nobody's tokens. One process gets at most half of the cap. Waiting calls are admitted one per turn: first the calls
+/// of the uid that holds least, among these the calls of the process that holds least, and among these the call that
+/// came first. A client that does not read is dropped after ``Timeouts/slowReader``, see ``Unread``. If other calls
+/// wait for room, it must read at a pace: see ``deadline(count:taken:waiting:)``.
 final class Plaintext {
   /// The cap in bytes. 4 MiB leave room for keys under the usual 8 MiB of `RLIMIT_MEMLOCK`.
   static let cap = 4 << 20
@@ -150,7 +150,7 @@ final class Plaintext {
     return calls.filter { held[$0.value.client.process, default: 0] < Self.share }.min { rank($0) < rank($1) }?.key
   }
 
-  /// The replies whose end would let a call continue, when none can.
+  /// The replies whose end would let a call continue, when no call can continue.
   private var obstacles: [(number: Int, reply: Reply)] {
     guard !calls.isEmpty, next == nil else { return [] }
     let all = replies.map { (number: $0.key, reply: $0.value) }
@@ -160,7 +160,7 @@ final class Plaintext {
     return all.filter { waiting.contains($0.reply.client.process) }
   }
 
-  /// The blocking reply that must go first, and when.
+  /// The blocking reply that must go first, and the time at which it must go.
   private var obstacle: (number: Int, at: Int64)? {
     let waiting = calls.count
     return obstacles.map { number, reply in

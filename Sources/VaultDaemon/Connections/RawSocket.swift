@@ -14,7 +14,7 @@ final class RawSocket: Sendable {
     case disowned
     /// The client closed its side.
     case gone
-    /// The client let the time pass.
+    /// The client took or sent nothing within the time for the next bytes.
     case silent
     /// The client did not keep pace.
     case tooSlow
@@ -90,7 +90,7 @@ final class RawSocket: Sendable {
     }
   }
 
-  /// Returns true when the client closes its side now, and sends nothing more.
+  /// Waits for the client's next step; returns true when the client closes its side, and false when it sends more.
   func isAtEnd() throws(Problem) -> Bool {
     var byte: [UInt8] = [0]
     var span = byte.mutableSpan

@@ -1,4 +1,5 @@
-/// A token bucket for one uid: requests for one second may come at once, then requests are slowed to the rate.
+/// A token bucket for one uid: the requests of one second may come all at once, and further requests are slowed to the
+/// rate.
 ///
 /// All connections of the uid share the bucket.
 final class RequestRate {
@@ -27,7 +28,8 @@ final class RequestRate {
     return true
   }
 
-  /// Returns true when earlier requests do not count any more, so that requests for one second may come at once.
+  /// Returns true when earlier requests do not count any more, so that the requests of one second may again come all at
+  /// once.
   func isFull(now: Int64) -> Bool { tokens == perSecond || now - refilled >= 1_000_000_000 }
 
   /// Returns the nanoseconds until there is a token again.

@@ -1,10 +1,11 @@
 /// The choice of the connection that must go when all clients together are too many, or send too much.
 ///
-/// It always belongs to the uid that holds most, so that clients of other uids do not pay for it. Of that uid's
-/// connections, it belongs to the process that holds most, so that the uid's other programs do not pay for it either.
+/// The connection always belongs to the uid that holds most, so that no client of another uid pays for that uid. Of the
+/// uid's processes, the connection belongs to the one that holds most, so that the uid's other programs do not pay
+/// either.
 enum Room {
-  /// The most bytes that the connections of one uid may have sent without a handled call; one frame alone may have 2
-  /// MiB.
+  /// The most bytes that the connections of one uid may have sent and that are not handled yet. One frame alone may
+  /// have 2 MiB.
   static let pendingBytes = 16 << 20
   /// The most bytes that the connections of one uid may leave unread.
   static let unreadBytes = 16 << 20

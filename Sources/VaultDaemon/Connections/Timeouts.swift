@@ -20,14 +20,15 @@ enum Timeouts {
   static let lastWord: Int32 = 30_000
   /// The time for service managers to take the daemon's last bytes before it ends, in milliseconds.
   static let lastWords: Int64 = 1_000
-  /// The time for them to do so afterwards, in milliseconds. It is less than the 90 seconds that a service manager
-  /// gives a service to end.
+  /// The time for service managers to take the daemon's last bytes from a separate process after the daemon has ended,
+  /// in milliseconds. It is less than the 90 seconds that a service manager gives a service to end.
   static let lastWordsBeyond: Int64 = 60_000
   /// The pause before the next attempt to have the service manager keep a connection, in nanoseconds.
   static let keepPause: Int64 = 100_000_000
   /// The pause before the next attempt to accept a client after a failure.
   static let acceptPause = TimeAmount.milliseconds(250)
-  /// The time for another keyring. A keyring that waits for a person counts as locked.
+  /// The time for an answer of the `keyring` keystore's Secret Service. A keyring that waits for a person counts as
+  /// locked.
   static let keyring = TimeAmount.seconds(10)
   /// The time for a TPM, because a discrete one needs seconds for a key.
   static let tpm2 = TimeAmount.seconds(20)

@@ -8,7 +8,8 @@ final class UserShare {
 
   let uid: UInt32
   let rate: RequestRate
-  /// Calls that are answered at once, and calls that take long; neither line waits for the other.
+  /// The line of calls that are answered at once, and below it the line of calls that take long. Neither line waits for
+  /// the other.
   let answers: Line
   let works: Line
   /// The number of the uid's clients that were admitted and are not gone, at all doors.

@@ -148,7 +148,8 @@ final class HelperChannel {
     return true
   }
 
-  /// Handles that the other side closed. A child's end tells what happened; a child that does not end is killed.
+  /// Handles the end of the connection, which the other side has closed. A child's end tells what happened; a child
+  /// that has not ended is killed.
   private func hangUp() {
     guard let process else { return end(.disconnected) }
     hungUp = true

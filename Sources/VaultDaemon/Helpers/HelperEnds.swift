@@ -10,7 +10,7 @@ final class HelperEnds {
   /// True while the daemon ends, when a helper that is called off gets time to end by itself; see ``endAll(_:)``.
   private(set) var isAtEnd = false
 
-  /// Nanoseconds that all helpers together have to end by themselves when the daemon ends.
+  /// The time that all helpers together get to end by themselves when the daemon ends, in nanoseconds.
   private static let grace: Int64 = 500_000_000
 
   /// Registers a running child, until ``isGone(_:)``.
@@ -18,9 +18,9 @@ final class HelperEnds {
 
   /// Ends every child and waits for it when the daemon itself ends, so that no child outlives the daemon with a key.
   ///
-  /// The daemon hangs up on its children, which ends those that wait for it. They have half a second in all to finish
-  /// their work: a `vault-tpm2` that is killed leaves its objects loaded in a TPM without a resource manager, which
-  /// then has no room for the next helper. The remaining children are killed.
+  /// The daemon hangs up on its children, and a child that waits for the daemon then ends. All children together have
+  /// half a second to finish their work: a `vault-tpm2` that is killed leaves its objects loaded in a TPM without a
+  /// resource manager, which then has no room for the next helper. The remaining children are killed.
   /// - Parameter callOff: calls off what the daemon has asked of the helpers; this kills none of them.
   func endAll(_ callOff: () -> Void = {}) {
     isAtEnd = true
@@ -30,7 +30,7 @@ final class HelperEnds {
     for child in children.values { child.awaitEnd(milliseconds: (end - Clock.system.monotonic()) / 1_000_000) }
     isAtEnd = false
     for child in children.values { child.kill() }
-    // A killed child may be stuck in a device.
+    // The wait is limited, because a killed child may be stuck in a device.
     for child in children.values { child.awaitEnd(milliseconds: 1000) }
   }
 

@@ -23,7 +23,8 @@ enum HelperFailure: Error, Equatable, CustomStringConvertible {
   }
 }
 
-/// One question to one helper process, and its one answer. It keeps itself alive until the process has been reaped.
+/// One question to one helper process, and its one answer. This object keeps itself alive until the process has been
+/// reaped.
 final class HelperExchange {
   /// The longest answer in bytes: a key or a locator, in base64.
   private static let answerLimit = 8 << 10

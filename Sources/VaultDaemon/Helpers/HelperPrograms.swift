@@ -31,8 +31,8 @@ final class HelperPrograms {
     self.environment = environment
   }
 
-  /// The path of an installed helper: below `libexec` beside `directory`, that of `vaultd`, or in `directory` itself,
-  /// as in a build. Nil when it is in neither.
+  /// The path of a helper. An installed helper is in `libexec/vault` beside `directory`, the directory of `vaultd`; in
+  /// a build it is in `directory` itself. Nil when the helper is in neither.
   static func path(of name: String, from directory: String? = ownDirectory()) -> String? {
     guard let directory else { return nil }
     return ["\(directory)/../libexec/vault/\(name)", "\(directory)/\(name)"].first {
@@ -55,7 +55,7 @@ final class HelperPrograms {
   /// The helper is ended after its answer, or after `limit` without one. Calling the returned closure ends it earlier,
   /// and then there is no answer.
   ///
-  /// - Parameter gone: runs once when no process is left: after the answer, or in its place.
+  /// - Parameter gone: runs once when no process is left: after the answer, or without one.
   @discardableResult
   func ask(
     _ name: String, _ question: consuming SecretBuffer, within limit: TimeAmount, gone: @escaping () -> Void = {},

@@ -5,8 +5,8 @@ internal import VaultService
 /// A helper of a separate unit, on which the daemon hangs up. The helper ends because of that, but the daemon cannot
 /// reap it.
 ///
-/// A process gives its memory back before it closes its files (`do_exit` of Linux), so it is gone when its end of the
-/// connection is. This object keeps itself alive until then.
+/// A process gives its memory back before it closes its files (`do_exit` of Linux), so the helper's memory is gone once
+/// its end of the connection is closed. This object keeps itself alive until then.
 final class HungUpHelper {
   private let connection: Int32
   private let watcher: DescriptorWatcher

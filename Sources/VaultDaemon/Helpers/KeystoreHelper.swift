@@ -33,7 +33,7 @@ struct KeystoreHelper {
       switch consume reply {
       case .fetched(let key):
         let copy = key.withBytes { SecureBytes(copying: $0) }
-        // The key is wiped before anybody hears of the result, and a client in turn.
+        // The helper's answer is wiped before `then` runs, so also before a client hears of the result.
         _ = consume key
         then(.success(copy))
       case .failed(let error): then(.failure(error))

@@ -5,9 +5,9 @@ internal import VaultService
 
 /// The location of `vault-pam`, and the way to reach it on this machine.
 ///
-/// If there is a socket of its own unit, that socket is used. Under `NoNewPrivileges`, as the installed `vaultd` runs,
-/// a child could not check even its own user's password, and in system mode only root can check other users. Otherwise
-/// the helper is a plain child.
+/// If the socket of `vault-pam`'s unit is there, the daemon uses that socket: under `NoNewPrivileges`, as the installed
+/// `vaultd` runs, a child could not check even its own user's password, and in system mode only root can check other
+/// users. Without the socket the helper is a plain child.
 struct PresenceHelper {
   let loop: any EventLoop
   let watcher: DescriptorWatcher
@@ -18,7 +18,7 @@ struct PresenceHelper {
   let program: String?
   /// The environment of a child, as lines `NAME=value`.
   let environment: [String]
-  /// True when a child could not check a password either. This never changes back in a process.
+  /// True under `NoNewPrivileges`, when a child could not check a password. A process cannot undo this state.
   let forbidsNewPrivileges: Bool
 
   init(

@@ -23,8 +23,8 @@ final class RSAHelper: RSAProgram {
     let request = RSARequest(work, keyCount: key?.bytes.count ?? 0)
     let frame =
       if let key { key.bytes.withBytes { request.frame(key: $0) } } else { request.frame(key: RawSpan()) }
-    // An immediate failure is also reported in a later turn of the loop, because the caller does not wait for it before
-    // that.
+    // An immediate failure is also reported in a later turn of the loop, because `then` must never run within this
+    // call.
     let loop = programs.loop.assumeIsolated()
     let later = { loop.execute(gone) }
     return programs.ask("vault-rsa", frame, within: Timeouts.rsa, gone: later) { answer in

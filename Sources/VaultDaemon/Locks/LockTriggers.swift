@@ -2,12 +2,12 @@ internal import Logging
 internal import NIOCore
 internal import VaultService
 
-/// The services that tell the daemon that the person has left the machine, and warnings about those that cannot be
+/// The services that tell the daemon that the person has left the machine, and warnings about services that cannot be
 /// heard.
 ///
 /// A user's vault locks when the machine sleeps, when one of the user's sessions locks, and when a screen locker on the
-/// session bus covers the screen. The machine's vault locks only when the machine sleeps: it belongs to no session, and
-/// one person's screen is no reason to lock it for everybody.
+/// session bus covers the screen. The machine's vault locks only when the machine sleeps, because that vault belongs to
+/// no session, and one person's screen is no reason to lock the vault for everybody.
 final class LockTriggers {
   private let buses: Buses
   private let logind: Logind?
@@ -17,7 +17,7 @@ final class LockTriggers {
   /// Begins to listen. Call this on the loop.
   ///
   /// - Parameters:
-  ///   - onSleep: runs before the machine sleeps, which waits until `ready` is called.
+  ///   - onSleep: runs before the machine sleeps. The sleep waits until `ready` is called.
   ///   - onLock: runs when the screen or the session was locked.
   init(
     on buses: Buses, system isSystem: Bool, uid: UInt32, onSleep: @escaping (_ ready: @escaping () -> Void) -> Void,

@@ -1,6 +1,7 @@
 internal import Glibc
 
-/// org.freedesktop.login1: session locks, and sleep, which a delay inhibitor holds back until the keys are gone.
+/// The connection to logind (org.freedesktop.login1), which reports session locks and sleep. A delay inhibitor holds
+/// the sleep back until the keys are gone.
 ///
 /// See org.freedesktop.login1(5), and <https://systemd.io/INHIBITOR_LOCKS/> for the order: the inhibitor is taken
 /// before it is needed, closed when the daemon is ready, and taken again after the resume.
@@ -28,7 +29,7 @@ final class Logind {
   private static let session = "org.freedesktop.login1.Session"
 
   /// - Parameters:
-  ///   - onSleep: runs before the machine sleeps, which happens soon after `ready` was called.
+  ///   - onSleep: runs before the machine sleeps. The machine sleeps soon after `ready` is called.
   ///   - onLock: runs when one of `sessions` was locked.
   init(
     on bus: Bus, sessions: Sessions, onSleep: @escaping (_ ready: @escaping () -> Void) -> Void,
@@ -89,7 +90,7 @@ final class Logind {
     case .failure(let error): inhibitorProblem = "\(error)"
     case .success(let descriptor):
       inhibitorProblem = nil
-      // An inhibitor that arrives when the machine is already going to sleep would only delay it.
+      // An inhibitor that arrives when the machine is already going to sleep would only delay the sleep.
       if isAsleep || !isWatched {
         close(descriptor)
       } else {
@@ -125,7 +126,7 @@ final class Logind {
     }
   }
 
-  /// Locks if a session was locked while there was no connection.
+  /// Locks the vault if a session of the user was locked before logind could be heard.
   private func catchUp(_ uid: UInt32) {
     bus.call(manager.method("ListSessions"), starts: false) { [weak self] result in
       for path in (try? result.get().sessions(of: uid)) ?? [] { self?.lockIfLocked(path) }

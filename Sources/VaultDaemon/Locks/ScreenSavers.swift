@@ -23,7 +23,7 @@ final class ScreenSavers {
   init(on bus: Bus, onLock: @escaping (_ name: String) -> Void) {
     names = Self.kinds.map { kind in
       let name = BusName(kind.name, on: bus)
-      // The signal may come from any object, because KDE has two.
+      // The signal may come from any object, because KDE has two objects for its locker.
       name.onSignal(kind.name, "ActiveChanged") { message in
         if (try? message.flag()) == true { onLock(kind.name) }
       }

@@ -3,8 +3,8 @@ internal import NIOPosix
 internal import VaultCore
 internal import VaultService
 
-/// A thread for work that would hold up the event loop, started with the first job. There is only one, because each run
-/// of Argon2id takes a slot's whole memory.
+/// A worker with one thread for work that would hold up the event loop. The thread starts with the first job. The
+/// worker has only one thread, because each run of Argon2id takes the whole memory that a slot names.
 ///
 /// The thread's stack is wiped after each job, before the result is delivered, so that the waiting thread keeps nothing
 /// of the job.

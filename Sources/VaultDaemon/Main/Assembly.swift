@@ -93,7 +93,7 @@ final class Assembly {
     door.sshAgent = { [ssh, isSystem] caller in isSystem ? nil : ssh.state(for: caller) }
   }
 
-  /// Starts to accept connections; the future completes once it does.
+  /// Starts to accept connections; the future completes once all sockets accept.
   func listen(on sockets: Sockets) -> EventLoopFuture<Void> {
     var listening = [
       Server.start(sockets.clients, loop: loop, backlog) { [door] in try VarlinkConnection($0, door) }.map { _ in }
@@ -141,8 +141,8 @@ final class Assembly {
     }
   }
 
-  /// Locks the vault before the machine sleeps. Runs `ready` when no key is left: no key that is being made just now,
-  /// and none in a helper program that was ended, by this lock or before, but is not gone yet.
+  /// Locks the vault before the machine sleeps, and runs `ready` when no key is left. A key may be left in a thread
+  /// that is still at work, or in a helper program that was ended, by this lock or earlier, but is not gone yet.
   func goToSleep(then ready: @escaping () -> Void) {
     rooms.vault.lock(because: .sleep)
     ends.whenAllGone { [worker, transferThread, upkeep = rooms.upkeep] in
@@ -150,10 +150,11 @@ final class Assembly {
     }
   }
 
-  /// Wipes every key when the daemon ends, also those in helper programs, and in one that nobody waits for.
+  /// Wipes every key when the daemon ends, also the keys in helper programs, even in a program whose answer nobody
+  /// waits for. Only the audit log's entries that are still to be written keep a key, until the store is closed.
   func wipe() { ends.endAll { rooms.wipe() } }
 
-  /// Ends all connections, after their sockets take what is still owed to them.
+  /// Ends all connections. Each socket first takes as much of the unsent answers as it can.
   func closeConnections() {
     backlog.close()
     door.entrance.close()

@@ -95,8 +95,8 @@ public enum Daemon {
     preconditionFailure("the loop ends with the process")
   }
 
-  /// Refuses to serve the machine's vault as an account that only happens to have its name. systemd-sysusers(8) uses an
-  /// existing account of that name, and the owner of that account would then own the vault.
+  /// Refuses to serve the machine's vault as an account that only happens to have the name of the vault's own account.
+  /// systemd-sysusers(8) uses an existing account of that name, and the owner of that account would then own the vault.
   private static func checkAccount() throws(Failure) {
     guard let account = Account.of(geteuid()), let problem = account.problemAsVault else { return }
     throw Failure(code: Exit.configuration, text: problem)

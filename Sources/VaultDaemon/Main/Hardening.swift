@@ -9,8 +9,8 @@ enum Hardening {
   static func apply() throws(SystemError) {
     // State set by a service manager is its administrator's decision, and stays.
     if unsafe getenv("NOTIFY_SOCKET") == nil { Inheritance.reset() }
-    // The time zone of the log. A variable may name any file as the time zone, even one that never answers, and each
-    // line would read it.
+    // The time zone of the log. A variable may name any file as the time zone, even a file whose read never ends, and
+    // each line of the log would read that file.
     unsafe setenv("TZ", "UTC0", 1)
     umask(0o077)
     // Every path is absolute; the daemon does not keep its starting directory busy.

@@ -29,8 +29,8 @@ struct ClientSocket {
     }
   }
 
-  /// The approximate number of bytes in the socket that the client has not taken. It is their cost to the kernel, which
-  /// is a little more than their number.
+  /// The approximate number of bytes in the socket that the client has not taken. The kernel counts the memory that the
+  /// bytes cost, which is a little more than their number.
   func queuedCount() -> Int {
     guard channel.isActive else { return 0 }
     var count: Int32 = 0

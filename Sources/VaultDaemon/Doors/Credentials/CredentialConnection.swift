@@ -97,8 +97,8 @@ final class CredentialConnection: SecretHolder, ChannelInboundHandler, Client {
 
   // MARK: The answer
 
-  /// Sends the credential now, or once it can be. The wait ends when the service manager gives up, so that a unit may
-  /// wait to start until somebody has unlocked the vault.
+  /// Sends the credential now, or as soon as the vault can give it. The wait ends when the service manager gives up, so
+  /// that a unit may wait to start until somebody has unlocked the vault.
   private func ask() {
     guard let asker, let address = asker.address else { return }
     let about = AskedCall.About(.get, detail: Items.detail(address.id, of: address.unit))
@@ -195,7 +195,7 @@ final class CredentialConnection: SecretHolder, ChannelInboundHandler, Client {
     }
   }
 
-  /// Returns the socket if the daemon at its end still owes this connection an answer; nil if it has sent everything.
+  /// Returns the socket if this connection still lacks its answer when the daemon ends; nil if everything was sent.
   func owed() -> ClientSocket? {
     let isDone = !isRefused && outbox?.isEmpty == true
     outbox?.clear()

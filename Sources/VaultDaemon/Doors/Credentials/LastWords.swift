@@ -8,10 +8,10 @@ internal import VaultService
 /// without the event loop, which has stopped.
 ///
 /// A unit starts with the bytes that arrive until its connection ends. So no connection may end before it has more
-/// bytes than a credential may have, or the time is up. A manager that reads takes them at once. For one that does not
-/// read, a separate process goes on, so that the daemon need not wait: see ``handOn()``.
+/// bytes than a credential may have, or the time is up. A manager that reads takes these bytes at once. For a manager
+/// that does not read, a separate process goes on sending, so that the daemon need not wait: see ``handOn()``.
 struct LastWords {
-  /// The argument with which `vaultd` is that process.
+  /// The argument with which `vaultd` runs as that separate process.
   static let argument = "--last-words"
 
   private var owed: [(descriptor: Int32, sent: Int)]
@@ -64,12 +64,14 @@ struct LastWords {
 
   // MARK: The process that goes on
 
-  /// The number of the descriptor through which the process says that no signal ends it any more; its sockets follow.
+  /// The number of the descriptor through which the separate process reports that signals no longer end it. The numbers
+  /// after it are those of the sockets.
   private static let ready: Int32 = 3
-  /// The time for the process to say so, in milliseconds.
+  /// The time that the process has for that report, in milliseconds.
   private static let startTime: Int32 = 5_000
 
-  /// Starts a process that goes on with what is still owed, after the daemon has ended; false when there can be none.
+  /// Starts a process that goes on sending what is still owed after the daemon has ended; false when no process can be
+  /// started.
   ///
   /// It is the same program, started anew, so that nothing of the daemon's memory is left in it.
   func handOn() -> Bool {
@@ -85,14 +87,15 @@ struct LastWords {
       descriptors: [.null, .null, .null, .ours(pipe.write)] + sockets.map { .ours($0) }, hasOwnSession: true)
     close(pipe.write)
     guard program != nil else { return false }
-    // A service manager that sees the daemon's end sends a signal to the processes that are left.
+    // A service manager that sees the daemon's end sends a signal to the processes that are left, so the daemon first
+    // waits until signals no longer end this one.
     var polled = pollfd(fd: pipe.read, events: Int16(POLLIN), revents: 0)
     guard unsafe poll(&polled, 1, Self.startTime) == 1 else { return false }
     var byte: UInt8 = 0
     return unsafe read(pipe.read, &byte, 1) == 1
   }
 
-  /// Goes on with what an ended daemon owed; returns the exit code of the process.
+  /// Sends what a daemon that has ended still owed; returns the exit code of this process.
   static func goOn(_ arguments: [String]) -> Int32 {
     guard arguments.count == 1, let count = Int32(arguments[0]), (1...1 << 16).contains(count) else {
       return Daemon.Exit.usage

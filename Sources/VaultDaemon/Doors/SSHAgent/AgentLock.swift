@@ -19,7 +19,8 @@ final class AgentLock {
   /// A hash of the passphrase, under a random key that lives no longer than the lock.
   private var lock: (key: SecretBox, hash: [UInt8])?
   private var failures: Int64 = 0
-  /// Attempts in their order. None is checked before the pause after the last wrong one is over, whoever makes it.
+  /// The attempts that wait, in the order in which they came. After a wrong passphrase no attempt is checked until the
+  /// pause is over, whoever makes the attempt.
   private var waiting: [Attempt] = []
   private var isPausing = false
 

@@ -14,7 +14,7 @@ extension AgentRequest {
     case .add: CallTerms("ssh-agent: ssh-add", needs: .log, entry: .first)
     case .remove: CallTerms("ssh-agent: ssh-add -d", needs: .log, entry: .first)
     case .removeAll: CallTerms("ssh-agent: ssh-add -D", needs: .log, entry: .first)
-    // The agent's own lock and unlock need no log, like those of the vault.
+    // The agent's own lock and unlock need no log, like the vault's Lock and Unlock.
     case .lock: CallTerms("ssh-agent: ssh-add -x", needs: .nothing, entry: .first)
     case .unlock: CallTerms("ssh-agent: ssh-add -X", needs: .nothing, entry: .first)
     case .bind: CallTerms("ssh-agent: session-bind", needs: .log, entry: .first)

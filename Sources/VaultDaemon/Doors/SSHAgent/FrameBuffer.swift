@@ -54,7 +54,7 @@ struct FrameBuffer: ~Copyable {
 }
 
 extension SecureBytes {
-  /// Wipes a part.
+  /// Wipes the bytes of `range`.
   fileprivate mutating func wipe(_ range: Range<Int>) {
     withMutableBytes { all in
       unsafe all.withUnsafeMutableBytes { all in

@@ -5,8 +5,8 @@ internal import VaultSigning
 
 /// The handlers that NIO calls when the client has connected, has sent bytes, or is gone.
 extension SSHAgentConnection {
-  /// The number of requests that are taken in one go, so that a client that sends many cannot keep the loop from the
-  /// others.
+  /// The number of requests that are taken in one go, so that a client that sends many cannot keep the loop from other
+  /// clients.
   private static let slice = 32
 
   func handlerAdded(context: ChannelHandlerContext) { self.context = context }

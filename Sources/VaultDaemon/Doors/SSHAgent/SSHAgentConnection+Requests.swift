@@ -66,7 +66,8 @@ extension SSHAgentConnection {
     "ssh signature with \(PublicKey.fingerprint(ofSSHBlob: request.key))"
   }
 
-  /// Handles a request while the agent is locked: only the passphrase helps. As with OpenSSH's agent, no key is shown.
+  /// Handles a request while the agent is locked: only the right passphrase unlocks the agent. As with OpenSSH's agent,
+  /// no key is shown.
   private func handleLocked(_ request: AgentRequest, _ frame: RawSpan) {
     switch request {
     case .list: reply(.identities([]), .locked)
@@ -114,12 +115,12 @@ extension SSHAgentConnection {
     }
   }
 
-  /// The encoded list of these keys, followed by others.
+  /// Returns the encoded list of the keys in `listing`, followed by `others`, the keys of this session.
   private func encoded(_ listing: SSHKeys.Listing, and others: [AgentReply.Identity]) -> [UInt8] {
     let encode = { (keys: [SSHKeys.Key]) in
       AgentReply.identities(keys.map { .init(key: $0.blob, comment: $0.name.text) } + others).encoded()
     }
-    // Others come and go without an event of the vault.
+    // Keys of this session come and go without an event of the vault, so an answer that contains one is not kept.
     return others.isEmpty ? door.keys.answer(listing, encode) : encode(listing.keys)
   }
 

@@ -33,7 +33,7 @@ extension SSHAgentConnection {
     if asked.begin() { self.asked = asked }
   }
 
-  /// Ends the wait for consent to use a key of the session that is gone.
+  /// Ends a wait for consent to use a key of the session, if that key is gone.
   func checkAwaitedKey() {
     guard case .confirmation(let fingerprint)? = asked?.wait,
       !door.sessionKeys.all.contains(where: { $0.fingerprint == fingerprint })

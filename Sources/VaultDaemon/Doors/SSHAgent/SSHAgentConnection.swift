@@ -5,7 +5,8 @@ internal import VaultSSH
 internal import VaultService
 internal import VaultSigning
 
-/// One client of the ssh-agent. It takes in requests, and answers each before the next.
+/// The connection of one client of the ssh-agent. It takes in the client's requests, and answers each before it handles
+/// the next.
 final class SSHAgentConnection: SecretHolder, ChannelInboundHandler, Client {
   typealias InboundIn = ByteBuffer
   typealias OutboundOut = ByteBuffer
@@ -54,8 +55,9 @@ final class SSHAgentConnection: SecretHolder, ChannelInboundHandler, Client {
 
   // MARK: Requests
 
-  /// The number of requests handled in one go, so that a client that sends many cannot keep the loop from the others,
-  /// not even from those of the same user. A whole turn of such requests takes as long as many pieces of work.
+  /// The number of requests handled in one go, so that a client that sends many cannot keep the loop from other
+  /// clients, not even from clients of the same user. A client that could fill a whole turn with such requests would
+  /// take as much time as many pieces of work.
   private static let slice = 8
 
   /// Takes bytes that the client has sent.
@@ -89,7 +91,8 @@ final class SSHAgentConnection: SecretHolder, ChannelInboundHandler, Client {
       }
     }
     isProcessing = false
-    // While a request waits for its answer, no more is read; the rest waits in the socket.
+    // While a request waits for its answer, reading stops once as many bytes as the longest frame are held; the rest
+    // waits in the socket.
     setReading(!isAnswering || inbound.count < AgentRequest.maximumFrame)
     if isEnded, !isAnswering { close() }
   }
@@ -97,7 +100,7 @@ final class SSHAgentConnection: SecretHolder, ChannelInboundHandler, Client {
   /// The line in which the user's requests get their turns.
   var line: Line { share.answers }
 
-  /// The size of the first request, once all of it is there. Ends the connection if it would be too long.
+  /// The size of the first request, once all of it is there. Ends the connection if the request is empty or too long.
   private var frameCount: Int? {
     guard inbound.count >= 4 else { return nil }
     let count = inbound.withBytes { bytes in
@@ -118,8 +121,8 @@ final class SSHAgentConnection: SecretHolder, ChannelInboundHandler, Client {
     defer { door.turns.charge(line, since: began) }
     door.vault.checkDeadlines()
     defer { door.upkeep.foldLogLater() }
-    // If an answer cannot be written, NIO delivers all remaining bytes of the client. They go into a separate buffer
-    // while these are being read.
+    // If an answer cannot be written, NIO delivers all remaining bytes of the client. Those bytes go into a separate
+    // buffer while the bytes in `frames` are being read.
     var frames = FrameBuffer()
     swap(&frames, &inbound)
     frames.withBytes { bytes in

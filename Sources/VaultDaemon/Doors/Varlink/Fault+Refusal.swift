@@ -20,7 +20,7 @@ extension Fault {
     case .noSuchSlot(let id): self = .noSuchSlot(id: id)
     case .lastSlot: self = .lastSlot
     case .noSuchGrant(let subject):
-      // The name is that of `ListGrants`.
+      // The subject is named as in the reply of `Grants`.
       self = .noSuchGrant(subject: (try? Subject(parsing: subject)).map { VarlinkDoor.named($0) } ?? subject)
     case .noSuchRequest(let number): self = .noSuchRequest(number: number?.value)
     case .invalidGrant(let reason): self = .invalidGrant(reason: reason)

@@ -25,7 +25,7 @@ extension MethodName {
   private var entry: CallTerms.Entry {
     switch self {
     case .getInfo, .getInterfaceDescription, .status: .none
-    // A lock of a locked vault changes nothing, and an answer is a part of the call that asked for it.
+    // A lock of a locked vault changes nothing, and an answer (Respond) is a part of the call that asked the question.
     case .respond, .lock: .ofRefusals
     case .get: .withValue
     case .`init`, .unlock, .authenticate, .changePassword, .addSlot, .removeSlot, .rekey, .restore: .last
@@ -39,7 +39,7 @@ extension MethodName {
   }
 
   /// The content of the method's replies that a lock must wipe before the client reads it. Content that comes from a
-  /// value is treated as one that every lock wipes, unless the reply names its class.
+  /// value is treated as content that every lock wipes, unless the reply names the value's class.
   var content: ReplyContent {
     switch self {
     case .get, .code, .sign, .mac, .issueToken, .generate: .whenUnlocked

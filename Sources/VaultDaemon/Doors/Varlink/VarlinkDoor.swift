@@ -35,7 +35,7 @@ final class VarlinkDoor {
   var conversations: [String: Conversation] = [:]
   /// The watchers' notices about things that a person must see to.
   var notices = WatcherNotices()
-  /// The events, besides its deadlines, that lock the vault.
+  /// The events that lock the vault besides the vault's deadlines; nil until the daemon listens for them.
   var triggers: LockTriggers?
   /// The problem with the settings when they were last read, while older ones stay in effect.
   var refusedSettings: () -> VaultWarning? = { nil }
@@ -71,8 +71,8 @@ final class VarlinkDoor {
       events.reconsider()
       attendance.reconsider()
     }
-    // A lock wipes the stack below itself. Bytes of earlier calls in the place of the frames that led to the lock are
-    // wiped after these frames have returned.
+    // A lock wipes the stack below its own frame. The frames of the calls that led to the lock may cover bytes of
+    // earlier calls. Those bytes are wiped after these frames have returned.
     vault.hooks.afterwards = { [loop] work in loop.assumeIsolated().execute(work) }
     vault.hooks.announce = { [events, vault, attendance] in
       events.announce($0, at: vault.clock.wall())

@@ -12,8 +12,9 @@ struct Paths: Equatable {
   var credentialSocket: String
   /// The socket of the ssh-agent, beside the clients' socket; nil for the machine's vault, which has none.
   var sshSocket: String?
-  /// The socket of vault-pam's unit. The system's service manager gives it to the daemon's user and follows a link in
-  /// its place, so it lies in a directory that the daemon cannot write to.
+  /// The socket of vault-pam's unit. For the machine's vault, the system's service manager gives the socket to the
+  /// daemon's user and follows a link in its place, so the socket's usual directory is one that the daemon cannot write
+  /// to.
   var presenceSocket: String
   var config: String
   /// True when `config` was named on the command line and therefore must exist.
@@ -24,7 +25,7 @@ struct Paths: Equatable {
   /// The directory where the service manager put the service's credentials, if it did.
   var credentials: String?
 
-  /// The error for a path that depends on a variable which is not set.
+  /// The error for a path that cannot be used, or that depends on a variable which is not set.
   struct Missing: Error, Equatable {
     var reason: String
   }

@@ -40,7 +40,7 @@ final class SettingsFile {
     }
     let names = new.settings.names(changedFrom: current)
     let isLater = Set(Configuration.readAtStart)
-    // A setting that only the start reads keeps its value from then, however often the file changes.
+    // A setting that is read only at the start keeps its first value, however often the file changes.
     let started = current
     current = new.settings
     current.keepStarted(from: started)

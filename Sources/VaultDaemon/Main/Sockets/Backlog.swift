@@ -25,8 +25,8 @@ final class Backlog {
   /// Forgets all listening sockets, before they are closed.
   func close() { sockets = [] }
 
-  /// Accepts waiting clients until the time is up. Call this only in turns: by then the loop has handled everything
-  /// that it found, so a client that is gone is not among it.
+  /// Accepts waiting clients until the time is up. Call this only in turns: by then the loop has handled every event
+  /// that it found, so no event is left of a client that is gone and whose descriptor's number a new client may get.
   func letIn() {
     let end = now() + Self.length
     for socket in sockets {

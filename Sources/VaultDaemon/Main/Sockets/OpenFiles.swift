@@ -5,7 +5,7 @@ internal import Glibc
 /// The division of the files that the process may have open at once (RLIMIT_NOFILE). Every number that depends on that
 /// limit is computed here.
 struct OpenFiles: Sendable, Equatable {
-  /// The share of the daemon itself: the store and a second one that is made from it, timers, buses, helpers, and the
+  /// The share of the daemon itself: the store, a second store that is made from it, timers, buses, helpers, and the
   /// client that is just being accepted.
   private static let own = 48
   /// The largest share of refused clients.
@@ -38,7 +38,7 @@ struct OpenFiles: Sendable, Equatable {
   }
 
   /// The number of units that may wait for credentials. Each takes two descriptors, one of them for its process; as
-  /// many refused ones take one each.
+  /// many refused units may take one descriptor each.
   var credentials: Int { min(Self.mostCredentials, (limit - Self.own) / 12) }
 
   /// The number of SSH programs that may be connected, with two descriptors each.

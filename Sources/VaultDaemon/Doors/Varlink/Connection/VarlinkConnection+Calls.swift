@@ -7,9 +7,10 @@ internal import VaultWire
 /// Takes calls from the bytes that were read: one at a time, in their order, at the client's rate, and in turns with
 /// the other clients.
 extension VarlinkConnection {
-  /// The number of frames handled in one go, so that a client that sends many cannot keep the loop from the others.
+  /// The number of frames handled in one go, so that a client that sends many cannot keep the loop from other clients.
   static let slice = 32
-  /// The bytes that a client may send ahead of the answers. While it waits for its turn, that is only a few requests.
+  /// The bytes that a client may send ahead of the answers. A client that waits for its turn may send only a few
+  /// requests ahead (`waitingBacklog`).
   private static let backlog = 64 << 10
   private static let waitingBacklog = 4 << 10
 
@@ -24,7 +25,7 @@ extension VarlinkConnection {
     countHeld()
   }
 
-  /// Handles complete frames, while nothing stands in the way and until others have their turn.
+  /// Handles complete frames, while nothing stands in the way and until other users have their turn.
   ///
   /// - Parameter isTurn: true when the connection has waited for the turn that it has now.
   func process(isTurn: Bool = false) {
@@ -46,7 +47,7 @@ extension VarlinkConnection {
         isKnownAlive = true
         let began = door.vault.clock.monotonic()
         let line = input.inbound.hasDeferred ? share.works : share.answers
-        // The time is charged even if the call must wait or is not a call, because it was read.
+        // The time is charged even if the call must wait, or the frame is not a call, because the frame was read.
         defer { door.turns.charge(answer: line, orWork: share.works, since: began) }
         guard try processNext(began, isTurn: isTurn) else { break }
         left -= 1
@@ -141,7 +142,7 @@ extension VarlinkConnection {
   func goOn(isTurn: Bool) {
     input.isScheduled = false
     process(isTurn: isTurn)
-    // A client that does not read its answers keeps nothing prepared; it will be prepared again.
+    // A client that does not read its answers keeps no prepared part; the part is prepared again later.
     if !input.isScheduled { current.long = nil }
     countHeld()
   }
@@ -161,7 +162,7 @@ extension VarlinkConnection {
   }
 
   /// Stops reading while whole frames wait to be handled, so that a client can neither fill the daemon's memory with
-  /// them nor keep the daemon reading when others have their turn.
+  /// them nor keep the daemon reading when other users have their turn.
   private func holdBack() {
     let isLittle = input.isScheduled || share.pendingBytes > Room.pendingBytes / 4
     let most = isLittle ? Self.waitingBacklog : Self.backlog

@@ -30,14 +30,15 @@ extension VarlinkConnection {
   /// Ends the connection with an error, even if the call wants no reply.
   func refuseCalls(_ refusal: Refusal) { refuseCalls(Fault(refusal), refusal.outcome) }
 
-  /// - Parameter outcome: the outcome of a call that may be waiting; cancelled if that is up to the client.
+  /// - Parameter outcome: the outcome of a call that may be waiting, for the audit log; `cancelled` if the client
+  ///   caused the end.
   private func refuseCalls(_ fault: Fault, _ outcome: AuditOutcome = .cancelled) {
     current.isOneway = false
     callOff(fault, outcome)
     closeGently()
   }
 
-  /// Answers a call that may be waiting.
+  /// Ends the call that may be waiting, and sends the error.
   private func callOff(_ fault: Fault, _ outcome: AuditOutcome = .cancelled) {
     let cancel = current.onCancel
     current.onCancel = nil
@@ -82,8 +83,8 @@ extension VarlinkConnection {
     context.close(promise: nil)
   }
 
-  /// Sends the remaining replies, and closes when the client has closed, or soon. Otherwise a client that is still
-  /// writing would meet a broken pipe, and not read the reason.
+  /// Sends the remaining replies, and closes when the client has closed, or after ``Timeouts/linger``. Otherwise a
+  /// client that is still writing would meet a broken pipe, and not read the reason.
   func closeGently() {
     guard !isClosing, !input.isEnded, context != nil, clients.mayLinger(share) else { return close() }
     beginClosing()
@@ -94,7 +95,7 @@ extension VarlinkConnection {
   }
 
   /// Stops handling calls. Received bytes, and those still to come, are wiped: they may contain a password or a value,
-  /// and no lock would look for it here.
+  /// and no lock would look for them here.
   func beginClosing() {
     isClosing = true
     forgetFrames()

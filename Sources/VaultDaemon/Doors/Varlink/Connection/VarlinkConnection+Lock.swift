@@ -29,7 +29,8 @@ extension VarlinkConnection {
     door.vault.hooks.afterwards { [weak self] in self?.refuseCalls(refusal) }
   }
 
-  /// Records the refusal of the first call that waits; false if the call has an entry of its own.
+  /// Records the refusal of the first call that waits; false if no entry is needed for the refusal, because the call
+  /// has begun or the frame is not a call.
   private func recordWaiting(_ refusal: Refusal) -> Bool {
     guard let frame = try? input.inbound.next() else { return door.refusesPart(with: refusal, from: self) }
     let isRecorded = door.refuses(frame, with: refusal, from: self)

@@ -4,7 +4,7 @@ internal import VaultWire
 
 /// The facts that decide if the connection must go when there are too many.
 extension VarlinkConnection {
-  /// The most bytes of a frame that is looked at before its turn; those of an agent and of a lock are short.
+  /// The most bytes of a frame that is looked at before its turn. The frames of Attend and Lock are short.
   private static let mostPeeked = 1024
 
   var pid: Int32 { peer.pid }
@@ -17,8 +17,8 @@ extension VarlinkConnection {
     return current.onCancel != nil || input.isScheduled || input.isNew ? .waiting : .idle
   }
 
-  /// Returns true when the next call is a lock, or that of an agent which is about to attend. The call may be still in
-  /// the socket, because the connection waits for its turn to be read.
+  /// Returns true when the next call is Lock, or the Attend of an agent. The call may be still in the socket, because
+  /// the connection waits for its turn to be read.
   func looksUrgent() -> Bool {
     guard !isClosing, current.onCancel == nil else { return false }
     // Bytes in the socket were copied, and may be a password.

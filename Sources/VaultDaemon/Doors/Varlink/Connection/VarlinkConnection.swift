@@ -4,7 +4,8 @@ internal import VaultModel
 internal import VaultService
 internal import VaultWire
 
-/// One client: receives frames, passes calls to the door one at a time, and sends the replies in order.
+/// The connection of one client: receives frames, passes calls to the door one at a time, and sends the replies in
+/// order.
 ///
 /// A call that cannot be answered at once holds the connection (``hold(_:)``); everything that the client sends
 /// meanwhile waits. Everything runs on the event loop. This file contains the interface for the door. Extensions
@@ -63,9 +64,10 @@ final class VarlinkConnection: SecretHolder, ChannelInboundHandler, Sender {
   /// The client that large replies are counted for.
   var plaintextClient: Plaintext.Client { Plaintext.Client(process: peer.pid, line: share.works) }
 
-  // When the daemon ends, all connections are closed after their last replies, so that lock is ignored here.
+  // When the daemon ends, all connections are closed after their last replies, so the lock at the end of the daemon is
+  // ignored here.
   override func letGo(for lock: Lock) {
-    // The entry of a call that the lock ends names its item.
+    // The entry of a call that the lock ends names its item, so the call ends before the names are forgotten.
     if lock.isEffective, lock.cause != .stop { self.lock(lock) }
     if lock.reach.contains(.names) { caller.memory.forgetNames() }
   }
@@ -98,7 +100,8 @@ extension VarlinkConnection {
     var isReading = false
     /// True while calls are being handled.
     var isProcessing = false
-    /// The reason to refuse the remaining calls after that, because the vault was locked in the meantime.
+    /// The reason to refuse the remaining calls after the ones that are being handled, because the vault was locked in
+    /// the meantime.
     var lockedMeanwhile: Refusal?
     /// True when the connection accepts further bytes.
     var isAccepting = true
@@ -130,7 +133,7 @@ extension VarlinkConnection {
     var isOneway = false
     /// True when the call takes a stream of replies.
     var streams = false
-    /// True while an agent attends by the call.
+    /// True while an agent attends through the call.
     var attends = false
     /// True while the call waits with the name of an item, which a lock must wipe in a vault that hides names.
     var holdsName = false
@@ -163,7 +166,7 @@ extension VarlinkConnection {
 // MARK: Answers
 
 extension VarlinkConnection {
-  /// Sends a reply; with `continues`, others follow it.
+  /// Sends a reply; with `continues`, further replies follow it.
   ///
   /// - Parameter content: the content that a lock must wipe before the client reads it; nil for that of the method.
   func reply(_ value: some WireValue, continues: Bool = false, content: ReplyContent? = nil) {
@@ -177,7 +180,7 @@ extension VarlinkConnection {
     if !continues { release() }
   }
 
-  /// Sends whole messages that are already written and that others follow.
+  /// Sends whole messages that are already written. Further messages follow them.
   func stream(_ messages: RawSpan) {
     guard mayAnswer() else { return }
     outbox?.pass(messages)

@@ -13,7 +13,7 @@ final class VarlinkPrompter: Prompter {
   private unowned let door: VarlinkDoor
   private let finished: (ConversationResult) -> Void
 
-  /// Asks at the other end of `connection`.
+  /// Makes a prompter that asks the person at the other end of `connection`.
   ///
   /// - Parameter finished: sends the last reply.
   init(_ connection: VarlinkConnection, _ door: VarlinkDoor, _ finished: @escaping (ConversationResult) -> Void) {

@@ -3,7 +3,7 @@ internal import VaultModel
 internal import VaultService
 internal import VaultWire
 
-/// The events that are still to be sent to watchers, some at a time between everybody's requests.
+/// The events that are still to be sent to watchers. They are sent in pieces, between the requests of all clients.
 ///
 /// An event is written once for all watchers, and all get the events in the order in which they happened. The text
 /// stays here until everyone who watched when the event happened has been sent it. Nobody is waited for: a watcher that
@@ -11,7 +11,7 @@ internal import VaultWire
 /// and ``isFull`` holds back calls that make more events. Whether a watcher may know of an item's event is decided when
 /// the event is sent.
 final class Events: SecretHolder {
-  /// The bytes that may wait before calls that make more events must wait.
+  /// The number of waiting bytes at which calls that make more events must wait.
   static let most = 256 << 10
   /// The most bytes that a watcher is sent at a time, except that at least one event is sent.
   private static let piece = 64 << 10
@@ -73,7 +73,7 @@ final class Events: SecretHolder {
   private var first = 0
   /// The number of events that were written. Tests check that each event is written once, however many watch.
   private(set) var written = 0
-  /// The last events, also when nobody watches.
+  /// The last events, which are kept even when nobody watches.
   let recent: RecentEvents
 
   /// - Parameter turns: the turns in which events are sent.
@@ -116,7 +116,7 @@ final class Events: SecretHolder {
     if !entries.isEmpty { sendOn() }
   }
 
-  /// Sends an event to all watchers, later, and keeps it for those who come back.
+  /// Sends an event to all watchers, later, and keeps it for watchers who come back.
   func announce(_ event: VaultEvent, at time: Int64) {
     let place = recent.add(event, at: time)
     guard !watchers.isEmpty else { return }
@@ -191,7 +191,7 @@ final class Events: SecretHolder {
     let place = watcher.next - first
     let start = place == 0 ? 0 : entries[place - 1].end
     // The piece ends before the first event that the watcher may not know of. If the piece begins with such an event,
-    // it is skipped.
+    // that event is skipped, or sent in part.
     var stop = place
     while stop < entries.count, stop == place || entries[stop].end - start <= Self.piece, mayKnow(stop, watcher) {
       stop += 1
@@ -209,8 +209,8 @@ final class Events: SecretHolder {
     return entry.isOfState || watcher.mayKnow(entry.item) && (entry.to.map(watcher.mayKnow) ?? true)
   }
 
-  /// Handles an event that the watcher may not know of. Of a move from or to a name that it may not know, it is told
-  /// that the item is gone or has appeared.
+  /// Handles an event that the watcher may not know as a whole. If the event is a move and the watcher may know one of
+  /// its two names, the watcher is told that the item is gone or has appeared; otherwise nothing is sent.
   private func sendPart(of entry: Entry, _ watcher: Watcher) {
     guard let from = entry.item, let to = entry.to,
       let part = VaultEvent.item(from, .moved, to: to).part(for: watcher.mayKnow)

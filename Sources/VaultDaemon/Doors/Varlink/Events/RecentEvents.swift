@@ -5,8 +5,8 @@ internal import VaultWire
 /// The last events, for watchers that continue after a connection has ended.
 ///
 /// Each event has a place: 64 random bits, which do not reveal the number of events and mean nothing to another run of
-/// the daemon. Facts are kept and not text, so that no text is written for nobody. Whether a watcher may know of an
-/// event is decided when the event is sent, and not here.
+/// the daemon. Events are kept as facts and not as text, so that no text is written that nobody reads. Whether a
+/// watcher may know of an event is decided when the event is sent, and not here.
 final class RecentEvents: SecretHolder {
   struct Event {
     let place: UInt64
@@ -61,7 +61,7 @@ final class RecentEvents: SecretHolder {
   /// Returns true when all events after a place are kept.
   func keeps(_ place: UInt64) -> Bool { place == base || events.contains { $0.place == place } }
 
-  /// Returns the events after a place; nil when some of them may not be kept any more.
+  /// Returns the events after a place; nil when some of them may have been forgotten.
   func after(_ place: UInt64) -> ArraySlice<Event>? {
     if place == base { return events[...] }
     return events.lastIndex { $0.place == place }.map { events[($0 + 1)...] }
@@ -109,8 +109,8 @@ extension VaultEvent {
   /// True for an event that every watcher may know: whether the vault is locked.
   var isOfState: Bool { if case .state = self { true } else { false } }
 
-  /// Returns the part of an event that a watcher may know: all or nothing. Of a move from or to a name that it may not
-  /// know, it may know that the item is gone or has appeared.
+  /// Returns the part of an event that a watcher may know: all or nothing. If the event is a move and the watcher may
+  /// know only one of its two names, the watcher may know that the item is gone or has appeared.
   func part(for mayKnow: (ItemName?) -> Bool) -> VaultEvent? {
     switch self {
     case .state: return self

@@ -39,7 +39,8 @@ extension VarlinkDoor {
     if call.begin() { connection.hold(call) }
   }
 
-  /// The bytes that an answer may have to be sent before others have had their turn, and without waiting for room.
+  /// The most bytes of an answer that is sent at once, before other users have had their turn and without waiting for
+  /// room.
   private func longest(_ connection: VarlinkConnection) -> Int {
     turns.isLong || turns.isAwaited || plaintext.mustWait(connection.plaintextClient) ? Plaintext.small / 2 : .max
   }

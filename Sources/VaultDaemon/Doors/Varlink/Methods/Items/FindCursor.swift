@@ -6,14 +6,15 @@ internal import VaultService
 /// The place at which a page of a search ended, as a text for the client. It is valid only for one vault, the same
 /// query, and the same user with the same rights, and it tells nothing to anyone who inspects it.
 ///
-/// It is sealed because it contains a row's number, which would tell how many items lie between those that the user may
-/// see. The key is derived from that of `always` items, so that a search can continue after a restart of the daemon.
+/// It is sealed because it contains a row's number, which would tell how many items lie between the items that the user
+/// may see. The key is derived from the key of `always` items, so that a search can continue after a restart of the
+/// daemon.
 struct FindCursor {
   /// The owner for whom a cursor is valid.
   struct Owner {
     let key: SecretBox
     let uid: UInt32
-    /// The search; its parts are preceded by their lengths.
+    /// The search in bytes: the query after its length, one byte for the trash, and the areas with eight bytes each.
     let search: [UInt8]
 
     /// - Parameters:

@@ -47,8 +47,8 @@ extension VarlinkDoor {
         openTo: stored.number == 1 ? others(on: [change.name], connection) : nil))
   }
 
-  /// Stores a large RSA key once it is made, or checked, in a separate process, after those of other users. The work
-  /// ends with the call, because the client may go away.
+  /// Stores a large RSA key once a separate process has made or checked it. Such processes start in turns, user by
+  /// user. The work ends with the call, because the client may go away.
   private func store(_ change: ItemChange, _ key: LargeKey, _ connection: VarlinkConnection) throws(Refusal) {
     weak var held: RSAOrder?
     let order = items.rsaOrder(for: connection.caller) { [weak self, weak connection] in

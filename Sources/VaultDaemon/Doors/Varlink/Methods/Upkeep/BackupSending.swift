@@ -16,7 +16,7 @@ struct BackupSending: Sendable {
     case broken(RawSocket.Problem)
   }
 
-  /// The empty block that ends the blocks.
+  /// The empty block that marks the end of the backup.
   static let lastBlock = [UInt8](repeating: 0, count: lengthCount)
   private static let lengthCount = 4
 
@@ -54,7 +54,7 @@ struct BackupSending: Sendable {
     }
   }
 
-  /// Sends the last block and, if the client confirms the backup, waits for that.
+  /// Sends the last block and, if the client confirms the backup, waits for the confirmation.
   private func finish() -> End {
     var sent = 0
     let last = Self.lastBlock

@@ -25,7 +25,7 @@ extension VarlinkDoor {
 
   /// Sends the next entries, lets other clients have their turn, and continues as the client reads.
   func tell(_ reading: AuditReading, isCheck: Bool, follows: Bool, _ connection: VarlinkConnection) {
-    // The last reply has been sent.
+    // A reading that has ended has sent its last reply already.
     guard !reading.hasEnded else { return }
     do throws(Refusal) { try tellNext(reading, isCheck: isCheck, follows: follows, connection) } catch {
       reading.end()
