@@ -9,9 +9,9 @@ internal import VaultService
 /// and then, and an idle daemon sleeps.
 struct Anticipation {
   /// The time to poll, in nanoseconds.
-  private static let patience: Int64 = 20_000
+  private static let patience: Int64 = 40_000
   /// The time after an answer within which a request counts as fast, in nanoseconds.
-  private static let quick: Int64 = 50_000
+  private static let quick: Int64 = 100_000
   private static let leastStreak = 16
   private static let longestStreak = 1 << 16
 
