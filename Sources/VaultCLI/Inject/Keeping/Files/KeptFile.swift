@@ -48,17 +48,17 @@ struct KeptFile {
   let output: OutputFile
   /// True if a command runs after each write.
   private let runs: Bool
-  private let lock: KeeperLock
+  let lock: KeeperLock
   /// The time since which a program has had the file open for writing, on the clock of ``Moment``.
   private var writing: Int?
   /// True if the command must still run for what was written.
-  private(set) var isOwed = false
+  var isOwed = false
   /// The keeper's files to which a program wrote while the keeper undid a write.
-  private var leftParts: [FileMark.Part] = []
+  var leftParts: [FileMark.Part] = []
   /// The keeper's own files that could not be removed.
-  private var ownParts: [FileMark.Part] = []
+  var ownParts: [FileMark.Part] = []
   /// The paths that a write of the template may have left; see ``FileMark/others``.
-  private var others: [String] = []
+  var others: [String] = []
 
   init(_ output: OutputFile, runs: Bool) {
     (self.output, self.runs, lock) = (output, runs, KeeperLock(of: output.path))
@@ -84,12 +84,12 @@ struct KeptFile {
   /// The paths that an interrupted write of the template has left.
   var templateLeftovers: [String] { others.filter(Self.exists) }
 
-  private static func exists(_ path: String) -> Bool {
+  static func exists(_ path: String) -> Bool {
     var status = stat()
     return unsafe lstat(path, &status) == 0
   }
 
-  private func path(of name: String) -> String { output.path[..<nameStart] + name }
+  func path(of name: String) -> String { output.path[..<nameStart] + name }
 
   /// Returns the file at the output's path; nil if there is none.
   func present() -> PresentFile? { PresentFile(output.path) }
@@ -302,70 +302,5 @@ struct KeptFile {
   func removeAside(_ displaced: Displaced) {
     guard displaced.isQuiet, let aside = PresentFile(asidePath), aside.isSame(as: displaced.file) else { return }
     unsafe unlink(asidePath)
-  }
-
-  // MARK: The mode
-
-  /// Returns true for a file whose mode differs from the one that the keeper gave it.
-  func hasOtherMode(_ present: PresentFile) -> Bool { present.status.st_mode & 0o7777 != output.mode }
-
-  /// Gives the file its mode again; returns false if the keeper may not.
-  func restoreMode(of present: PresentFile) -> Bool {
-    NewFile.setMode(output.mode, of: output.path) { FileIdentity($0) == present.identity }
-  }
-
-  /// Returns true for the file that the keeper wrote last, by its mark.
-  func isOwn(_ present: PresentFile) -> Bool { FileMark(of: output.path).holds(present.identity) }
-
-  // MARK: The mark
-
-  /// Records in the mark that the file is as the keeper would have written it, whoever wrote it.
-  func confirm(_ present: PresentFile) {
-    let mark = FileMark(of: output.path)
-    if mark.holds(present.identity) { return }
-    let descriptor = unsafe open(output.path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | O_NOCTTY)
-    guard descriptor >= 0 else { return }
-    defer { close(descriptor) }
-    var status = stat()
-    guard unsafe fstat(descriptor, &status) == 0, status.st_ino == present.status.st_ino,
-      let stamp = FileIdentity.stamp(descriptor)
-    else { return }
-    // A write before the stamp shows in the text, and a later one in the time.
-    guard let now = self.present(), now.identity == stamp, now.isSame(as: present) else { return }
-    try? self.mark([stamp], isFirst: false)
-  }
-
-  /// Records whether the command must still run for what was written; false if the mark could not be written.
-  mutating func owes(_ isOwed: Bool) -> Bool {
-    let before = self.isOwed
-    guard isOwed != before else { return true }
-    self.isOwed = isOwed
-    do {
-      try mark(FileMark(of: output.path).files)
-      return true
-    } catch {
-      self.isOwed = before
-      return false
-    }
-  }
-
-  /// Records a new template that is about to exchange its name with the present one.
-  mutating func willExchange(template part: String) throws(Failure) {
-    others = others.filter(Self.exists) + [part]
-    try mark(FileMark(of: output.path).files)
-  }
-
-  /// Writes the mark.
-  ///
-  /// - Parameter isFirst: nil leaves the mark's value as it is.
-  private func mark(_ files: [FileIdentity], _ part: FileMark.Part? = nil, isFirst: Bool? = nil) throws(Failure) {
-    // Somebody may have removed the lock file, and another keeper may have begun since.
-    try lock.take()
-    var mark = FileMark(of: output.path)
-    mark.files = files
-    if let isFirst { mark.isFirst = isFirst }
-    mark.parts = (leftParts + ownParts).filter { Self.exists(path(of: $0.name)) } + (part.map { [$0] } ?? [])
-    (mark.others, mark.isOwed) = (others.filter(Self.exists), isOwed)
-    try mark.write()
   }
 }
