@@ -129,8 +129,10 @@ extension Items {
       origin: .copied, expires: .some(item.expires), author: author(caller), update: replacing)
   }
 
-  /// The change of the target that a copy will make, determined before the value is read; nil if the copy will be
-  /// refused.
+  /// The change of the target that a copy will make, determined before the value is read; nil if the source is the
+  /// target, so that the copy will be refused.
+  ///
+  /// - Throws: the refusal of the copy for any other reason that is known before the value is read.
   func copyChange(
     _ source: ItemName, _ target: ItemName, _ replacing: Bool, _ keychain: Keychain, for caller: Caller
   ) throws(Refusal) -> ItemChange? {

@@ -176,8 +176,8 @@ extension Items {
     }
   }
 
-  /// Limits the deposits of a caller that are taken in at once as if all of them were kept aside, so that the limit
-  /// does not tell which were.
+  /// Counts a deposit that the unlocked vault takes in right away toward a limit, as if the deposit were kept aside.
+  /// Every such deposit counts, so the limit does not tell which of them were kept aside.
   private func countUnknown(_ author: String, _ plaintext: Int) throws(VaultError) {
     let day: Int64 = 86_400 * 1_000_000_000
     let now = vault.clock.boot()

@@ -111,9 +111,11 @@ extension Items {
     }
   }
 
-  /// True when the changes may bring or seal again more bytes than a change does without preparation, and their caller
-  /// may make them. A single change that brings many bytes, or that updates an item, counts as long without being
-  /// weighed.
+  /// True when the changes may bring or seal again more bytes than are sealed without preparation
+  /// (``SealedAhead/little``). A single change that brings many bytes, or that updates an item, counts as long without
+  /// being weighed.
+  ///
+  /// - Throws: the refusal if the caller may not make the changes, or if they are too much for one call.
   private func areLong(
     _ changes: [(change: ItemChange, value: NewValue)], _ keychain: Keychain, for caller: Caller,
     _ fill: (Int, inout MutableRawSpan) -> Bool

@@ -121,8 +121,8 @@ package final class Vault {
   /// The open store; nil if no store is open.
   var openKeychain: Keychain? { if case .open(let keychain) = store.content { keychain } else { nil } }
 
-  /// True while the names of some class cannot be read, so that a search may miss items; nil without a store. That is
-  /// so until the first unlock and, in a vault that hides names, after each lock.
+  /// True while the names of some class cannot be read, so that a search may miss items: until the first unlock and, in
+  /// a vault that hides names, after each lock. Nil without a store.
   package var hidesNames: Bool? { openKeychain.map { !$0.knowsAllNames } }
 
   /// Opens the store if it is not open, and announces the result.
@@ -152,7 +152,8 @@ package final class Vault {
     do throws(VaultError) { try store.close() } catch { log.error("the store could not be closed: \(error.text)") }
   }
 
-  /// Opens the store again, after a rekey that was putting another store in its place could not do so.
+  /// Opens the store again, after a rekey has put another store in its place, or tried to, but could not open the
+  /// store.
   func reopenStore() {
     let isUntold = state.kind == .unlocked && openKeychain?.isGone == true
     lock(because: .repaired)

@@ -14,7 +14,8 @@ final class CredentialDoor {
   let asking: Asking
   let upkeep: Upkeep
   let clients: Clients
-  /// The connections that are answered, or wait while the vault is locked, and at most as many that were refused.
+  /// The connections that are answered or that wait while the vault is locked, plus refused connections, up to twice
+  /// the limit together.
   let entrance: Entrance<CredentialConnection>
   let plaintext: Plaintext
   let timer: Timer

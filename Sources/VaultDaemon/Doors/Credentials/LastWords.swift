@@ -88,7 +88,7 @@ struct LastWords {
     close(pipe.write)
     guard program != nil else { return false }
     // A service manager that sees the daemon's end sends a signal to the processes that are left, so the daemon first
-    // waits until signals no longer end this one.
+    // waits until signals no longer end the separate process.
     var polled = pollfd(fd: pipe.read, events: Int16(POLLIN), revents: 0)
     guard unsafe poll(&polled, 1, Self.startTime) == 1 else { return false }
     var byte: UInt8 = 0

@@ -8,7 +8,8 @@ extension ForwardedWay {
     self.init(hops, to: Self.end(bindings, matter))
   }
 
-  /// The end that the sessions prove; nil if they prove none.
+  /// The end of the way, as the SSH sessions prove it: the host, or the namespace of a signed message. Nil if the
+  /// sessions prove no end.
   private static func end(_ bindings: SessionBindings, _ matter: SignedMatter?) -> End? {
     guard !bindings.isBroken, let last = bindings.hops.last else { return nil }
     switch matter {

@@ -47,8 +47,8 @@ struct OpenFiles: Sendable, Equatable {
   /// The number of clients for whose process a descriptor is kept. The first of them belongs to the daemon's own share.
   var processes: Int { limit < 256 ? 1 : Self.mostProcesses }
 
-  /// The limit before the daemon raises it, for its helpers: select(2), and programs that walk over every possible
-  /// number, depend on an ordinary limit.
+  /// The limit before the daemon raises it. The daemon's helpers get this limit back, because select(2), and programs
+  /// that walk over every possible descriptor number, depend on an ordinary limit.
   static let atStart = current
 
   private static var current: rlimit {

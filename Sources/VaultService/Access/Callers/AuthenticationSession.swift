@@ -15,7 +15,8 @@ package struct AuthenticationSession: Hashable, Sendable {
     case session
     /// This process alone.
     case process
-    /// The callers on other hosts who ask by that way through an ssh-agent that this process, or its session, forwards.
+    /// The callers on other hosts whose requests come over this way (``ForwardedWay``), through an ssh-agent that this
+    /// process, or its session, forwards.
     case forwardedAgent(ForwardedWay)
   }
 

@@ -102,8 +102,8 @@ extension Audit {
       guard let self else { return }
       let spans = Counting.spans
       let goesOn = counting.isBeyond
-      // If no more events came, the next count is written as soon as the first one was. Counts that wait for room wait
-      // for the longest time.
+      // If no more events came, the time begins again at its shortest. Counts that still wait for room are tried again
+      // after the longest time.
       counting.span =
         if goesOn { min(2 * counting.span, spans.upperBound) } else {
           subjects.isCounting ? spans.upperBound : spans.lowerBound

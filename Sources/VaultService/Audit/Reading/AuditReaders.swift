@@ -10,7 +10,8 @@ final class AuditReaders {
     deinit { readers?.leave(reader) }
   }
 
-  /// A user's processes that count as one subject: a program that grants confine takes no places of its user.
+  /// A user's processes that count as one subject. A program that is confined to its grants is a separate subject, so
+  /// its readers take no places of the user's other programs.
   struct Reader: Hashable {
     let uid: UInt32
     let subject: AuditSubject.Name

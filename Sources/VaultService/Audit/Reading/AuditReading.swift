@@ -226,8 +226,8 @@ package final class AuditReading: SecretHolder {
     return true
   }
 
-  /// The entries of counts that are not written yet and have no number, which is 0: repetitions, and events beyond
-  /// subjects' parts.
+  /// The entries of counts that are not written yet: repetitions, and events beyond subjects' parts. Such an entry has
+  /// no number of its own, so its number is 0.
   private var counted: [Found] {
     let repeats = audit.subjects.repeated.compactMap { firsts.entry(of: $0) }
     return (repeats + audit.untold).filter { isShown($0) && filter.matches($0, of: asked) }.map { Found(0, $0) }

@@ -1,8 +1,9 @@
 internal import VaultModel
 
-/// The stage of a reading of the audit log, which goes through as many walks as it needs: over everything that is there
-/// at the beginning; over the entries that were written meanwhile, among which may be counts of earlier ones; and, if
-/// only the last entries are wanted, over these, which the walks before have found and not kept.
+/// The stage of a reading of the audit log. A reading makes as many walks as it needs. The first walk covers everything
+/// that is there at the beginning. Further walks cover the entries that were written meanwhile, which may include
+/// counts of earlier entries. If only the last entries are wanted, a final walk reads them again, because the earlier
+/// walks have found but not kept them.
 struct AuditStage {
   private enum Aim {
     /// Returns all entries.
@@ -71,7 +72,7 @@ struct AuditStage {
   /// Begins to return the last entries, after all were found.
   ///
   /// - Parameters:
-  ///   - counted: the number of wanted entries that come after all of them.
+  ///   - counted: the number of wanted entries that come after all entries that were found.
   ///   - number: the number after the last entry that was met.
   mutating func beginLast(before counted: Int, at number: Int64) -> Last {
     guard case .search(let last) = aim else { return .isOver }

@@ -72,7 +72,7 @@ extension Audit {
     return try recording { () throws(Refusal) in
       try body(&course)
     } end: { refusal in
-      // An action that was done stays one, even if its call is refused after that.
+      // An action that was done is recorded as done, even if its call is refused after that.
       let outcome = course.isDone ? .ok : refusal.outcome
       if outcome == .ok || course.side == .source { record(source, outcome, course.source, caller) }
       if outcome == .ok || course.side == .target { record(target, outcome, course.target, caller) }

@@ -16,8 +16,8 @@ extension Audit {
   /// True when the tally must be written, even if there is nothing else to write.
   var isTallyDue: Bool { counting.isTallyDue || isRequired && counting.hasNews }
 
-  /// Seals the counts after the last record; the block must be empty. Returns false if an answer needs the counts in
-  /// the tally, and they do not fit.
+  /// Seals the counts after the last record; the block must be empty. Returns false if the counts cannot be sealed, or
+  /// if an answer needs the counts in the tally and they do not fit.
   func sealTally(_ keychain: Keychain) -> Bool {
     guard subjects.isCounting else {
       (counting.hasNews, counting.isTallyDue) = (false, false)

@@ -124,7 +124,7 @@ extension Audit {
   /// - Parameters:
   ///   - isForced: true to vouch for all of it now, if possible.
   ///   - isSynced: false to leave the wait for the disk to ``sync(_:)``.
-  ///   - isLast: true if nothing must be recorded after it, as a cut would do.
+  ///   - isLast: true if nothing may be recorded afterward; then no cut is made, because a cut records an entry.
   @discardableResult
   func write(anchored isForced: Bool = false, isSynced: Bool = true, isLast: Bool = false) -> Bool {
     guard let keychain = keychain() else { return true }

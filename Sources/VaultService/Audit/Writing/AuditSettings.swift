@@ -2,7 +2,8 @@
 package struct AuditSettings: Sendable, Equatable {
   package enum Mode: String, Sendable, CaseIterable {
     case off, on
-    /// A call is answered only after its entry is on the disk. While no entry can be written, no call is answered.
+    /// A call is answered only after its entry is on the disk. While no entry can be written, only the calls that
+    /// ``CallTerms/Need`` exempts are answered.
     case required
   }
 

@@ -5,7 +5,7 @@ extension Refusal {
   /// The outcome of a refused call, for the audit log.
   package var outcome: AuditOutcome {
     switch self {
-    // An attempt that came too soon was not made.
+    // An attempt that came too soon (`backingOff`) counts as denied and not as unproven, because no secret was tried.
     case .denied, .neverRead, .unanswered, .unapproved, .backingOff: .denied
     case .locked, .timedOut: .locked
     case .presenceRequired, .unshown: .presence

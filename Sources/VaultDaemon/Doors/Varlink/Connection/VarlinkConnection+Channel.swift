@@ -86,8 +86,9 @@ extension VarlinkConnection {
     for _ in 0..<Self.slice where !lookAgain() { return }
   }
 
-  /// Charges the loop's work for this connection, and serves other users before the loop turns to the next one. Call
-  /// this only where NIO calls a handler, with no other work under way below it, because requests are handled here.
+  /// Charges the loop's work for this connection, and serves other users before the loop turns to the next connection.
+  /// Call this only in a handler that NIO calls, or in a turn of this connection, and never in the middle of other
+  /// work, because requests are handled here.
   ///
   /// - Parameter amongEvents: true while the loop goes through the sockets that are ready.
   private func lookAround(amongEvents: Bool) {

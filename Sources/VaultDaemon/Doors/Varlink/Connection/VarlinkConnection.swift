@@ -18,7 +18,8 @@ final class VarlinkConnection: SecretHolder, ChannelInboundHandler, Sender {
   let door: VarlinkDoor
   /// The connection's place in the order in which clients were accepted, as ``Clients/heardNext()`` counts.
   let place: Int
-  /// The process that connected, as far as the kernel identifies it; set when the connection is accepted.
+  /// The process that connected, as far as the kernel identifies it. Until the process is examined, at the accept or in
+  /// a later turn, only its uid and pid are known.
   var caller: Caller
   /// The start time, seen at the accept, of the process with the peer's pid; nil if the kernel identifies the process
   /// itself.
