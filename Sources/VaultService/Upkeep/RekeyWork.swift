@@ -75,24 +75,28 @@ package final class RekeyWork: SecretHolder, Runner.Work {
   package var share: Runner.Share { .equal }
 
   package func run(until end: Int64) -> Runner.Next {
-    guard let rekey else { return .over }
-    let end = end + overtime(rekey)
-    do throws(VaultError) {
-      guard try isChecked() else {
-        tell()
-        return .later(Self.patience)
-      }
-      repeat {
-        guard try rekey.step(records: Self.records) else { continue }
-        // A backup that was begun before is still reading the file that is to be replaced.
-        guard keychain.canBeReplaced else { return .later(Self.patience) }
-        try finish(rekey)
-        return .over
-      } while vault.clock.monotonic() < end
-    } catch {
+    do throws(VaultError) { return try work(until: end) } catch {
       fail(error)
       return .over
     }
+  }
+
+  /// Continues the rekey. The error is handled after this function has returned, because its reference keeps the
+  /// ``Rekey`` alive, and with it the second store open.
+  private func work(until end: Int64) throws(VaultError) -> Runner.Next {
+    guard let rekey else { return .over }
+    let end = end + overtime(rekey)
+    guard try isChecked() else {
+      tell()
+      return .later(Self.patience)
+    }
+    repeat {
+      guard try rekey.step(records: Self.records) else { continue }
+      // A backup that was begun before is still reading the file that is to be replaced.
+      guard keychain.canBeReplaced else { return .later(Self.patience) }
+      try finish(rekey)
+      return .over
+    } while vault.clock.monotonic() < end
     tell()
     return .again
   }

@@ -3,10 +3,10 @@ import CSQLite
 // An adversary's edits of a store whose daemon is stopped, through plain SQLite and without a key.
 extension Sandbox {
   /// Runs statements on the store's database.
-  public func editStore(_ statements: String...) throws {
+  public func editStore(_ statements: String..., in folder: String = ".") throws {
     var connection: OpaquePointer?
     defer { unsafe sqlite3_close(connection) }
-    try Sandbox.check(unsafe sqlite3_open_v2(store + "/vault.db", &connection, SQLITE_OPEN_READWRITE, nil))
+    try Sandbox.check(unsafe sqlite3_open_v2("\(store)/\(folder)/vault.db", &connection, SQLITE_OPEN_READWRITE, nil))
     for statement in statements { try Sandbox.check(unsafe sqlite3_exec(connection, statement, nil, nil, nil)) }
   }
 

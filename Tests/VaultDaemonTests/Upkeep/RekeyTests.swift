@@ -230,15 +230,28 @@ import VaultTesting
     }
   }
 
-  @Test("one whose second store is damaged is given up, which the status and the log tell, and another one can begin")
-  func damaged() throws {
+  @Test(
+    "one whose second store is damaged is given up, which the status and the log tell, and another one can begin",
+    arguments: [nil, "UPDATE heads SET sealed = zeroblob(length(sealed))"])
+  func damaged(record: String?) throws {
     try withVault { sandbox, _ throws in
       try fill(sandbox, 3000)
       let begun = try begin(sandbox) { _ in password }
+      // The first 1024 items are in the second store by then.
+      try waitUntil {
+        let progress = try sandbox.client().call("Status").parameters["rekey"] as? WireClient.Message
+        return record == nil || progress?["done"] as? Int ?? 0 > 1100
+      }
       #expect(try sandbox.client().call("Lock").error == nil)
       #expect(try begun.last().error == "Locked")
-      try Data("no database".utf8).write(to: URL(fileURLWithPath: sandbox.store + "/rekey/vault.db"))
+      if let record {
+        try sandbox.editStore(record, in: "rekey")
+      } else {
+        try Data("no database".utf8).write(to: URL(fileURLWithPath: sandbox.store + "/rekey/vault.db"))
+      }
       #expect(try sandbox.unlock(password)?.error == nil)
+      // A damaged record is found when the rekey comes to it.
+      try waitUntil { try sandbox.client().call("Status").parameters["rekey"] == nil }
 
       let status = try sandbox.client().call("Status").parameters
       let warnings = status["warnings"] as? [WireClient.Message] ?? []

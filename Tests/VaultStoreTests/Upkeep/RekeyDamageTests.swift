@@ -32,8 +32,10 @@ extension RekeyTests {
     let fixture = try Fixture.withItems(8)
     try fixture.sql(sql)
     let keychain = try fixture.unlocked()
-    let rekey = try fixture.rekey(keychain)
-    expectCorrupt { while try !rekey.step(records: 2) {} }
+    do {
+      let rekey = try fixture.rekey(keychain)
+      expectCorrupt { while try !rekey.step(records: 2) {} }
+    }
     try keychain.dropRekey()
     #expect(try keychain.text("folder 0/item 0") == "second 0")
     #expect(try fixture.names() == ["vault.db", "vault.db-wal", "vault.lock"])

@@ -33,6 +33,7 @@ extension Keychain {
   /// The slots of the new vault that can be read, for a caller who keeps keys for slots. Do not call this while a
   /// ``Rekey`` exists.
   public func nextSlots() -> [SlotRecord] {
+    assert(touched == nil, "the rekey still has its store open")
     guard isRekeying else { return [] }
     return (try? Keychain(opening: Rekey.path(in: self)))?.slots ?? []
   }
@@ -42,6 +43,7 @@ extension Keychain {
   ///
   /// - Throws: ``VaultError/locked`` unless the keys of all class records are in memory; ``VaultError/storage(_:)``.
   public func dropRekey() throws(VaultError) {
+    assert(touched == nil, "the rekey still has its store open")
     try forgetRekey()
     try removeSecondStore()
   }
