@@ -134,10 +134,14 @@ extension WaysIn {
       drop(slots, of: new)
       return conversation.fail(error)
     }
+    // The key is taken before the boot key is written, so that nothing of a vault without a key is on the disk.
+    guard let vaultKey = new.vaultKey.take() else {
+      drop(slots, of: new)
+      return conversation.fail(.cancelled)
+    }
     do {
       try StorePath.make(vault.directory)
       try bootKey.write()
-      guard let vaultKey = new.vaultKey.take() else { return conversation.fail(.cancelled) }
       try Keychain.create(
         in: vault.directory, slots: slots, vaultID: new.id, vaultKey: vaultKey, bootKey: bootKey.key,
         now: vault.clock.wall())
