@@ -48,13 +48,7 @@ package enum TextFile {
 
   /// Writes a new file of mode 0600 to `path`, completely or not at all.
   package static func replace(_ path: String, with text: String) throws(SystemError) {
-    let temporary = path + ".new"
-    unsafe unlink(temporary)
-    let file = try SystemError.check(
-      "open \(temporary)", unsafe open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600))
-    defer { close(file) }
-    let bytes = Array(text.utf8)
-    guard unsafe write(file, bytes, bytes.count) == bytes.count else { throw SystemError(call: "write \(temporary)") }
-    try SystemError.check("rename \(path)", unsafe rename(temporary, path))
+    // UTF-8 has no padding.
+    try ReplacedFile.write(unsafe text.utf8.span.bytes, to: path)
   }
 }

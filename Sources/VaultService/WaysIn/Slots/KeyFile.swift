@@ -32,8 +32,9 @@ package struct KeyFile: Sendable {
     }
   }
 
-  private enum Content: ~Copyable {
+  enum Content: ~Copyable {
     case bytes(SecureBytes)
+    /// The file has another size than it may have, or has become shorter since its size was read.
     case otherSize
     /// The value of `errno`.
     case failed(Int32)
@@ -43,37 +44,32 @@ package struct KeyFile: Sendable {
         self = .otherSize
         return
       }
-      var got = 0
+      var (got, code): (Int, Int32) = (0, 0)
       let bytes = SecureBytes(count: size) { bytes in
-        got = unsafe bytes.withUnsafeMutableBytes { unsafe Glibc.read(file, $0.baseAddress, $0.count) }
+        while got < size {
+          let count = unsafe bytes.withUnsafeMutableBytes {
+            unsafe Glibc.read(file, $0.baseAddress! + got, $0.count - got)
+          }
+          if count < 0 && errno == EINTR { continue }
+          if count < 0 { code = errno }
+          guard count > 0 else { break }
+          got += count
+        }
       }
-      self = got == size ? .bytes(bytes) : .failed(errno)
+      self = got == size ? .bytes(bytes) : code == 0 ? .otherSize : .failed(code)
     }
   }
 
   /// Writes `bytes` to ``path`` with mode 0600, completely and synced. An existing file is replaced.
   package func write(_ bytes: RawSpan) throws(SystemError) {
-    let temporary = "\(path).new"
-    unsafe unlink(temporary)
-    let file = try SystemError.check(
-      "open \(temporary)", unsafe open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600))
-    defer { close(file) }
-    do throws(SystemError) {
-      let written = unsafe bytes.withUnsafeBytes { unsafe Glibc.write(file, $0.baseAddress, $0.count) }
-      guard written == bytes.byteCount else { throw SystemError(call: "write \(temporary)") }
-      try SystemError.check("fsync \(temporary)", fsync(file))
-      try SystemError.check("rename \(path)", unsafe rename(temporary, path))
-    } catch {
-      unsafe unlink(temporary)
-      throw error
-    }
+    try ReplacedFile.write(bytes, to: path, isSynced: true)
     try syncDirectory()
   }
 
   /// Removes the file, and the rest of an unfinished write. If there is no file, nothing happens. The blocks on the
   /// disk are not overwritten.
   package func remove() throws(SystemError) {
-    unsafe unlink("\(path).new")
+    unsafe unlink(ReplacedFile.temporary(path))
     guard unsafe unlink(path) == 0 else {
       let error = SystemError(call: "unlink \(path)")
       if error.code == ENOENT { return }
