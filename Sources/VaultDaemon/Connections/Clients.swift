@@ -15,7 +15,8 @@ final class Clients {
   let known = KnownProcesses()
   /// True when the kernel identifies the connected process itself, at any time, and not only by its pid.
   var areProcessesTold = false
-  /// The connection on which each of the last few users was heard, for ``lookAround(beside:amongEvents:)``.
+  /// The connection on which each of the last few users was heard, in no order, for
+  /// ``lookAround(beside:amongEvents:)``.
   private var lastHeard: [(share: UserShare, sender: any Sender)] = []
   private var isLooking = false
   /// The buffer for requests that are read without waiting.
@@ -76,13 +77,15 @@ final class Clients {
   /// Records that a connection has sent something; returns the next number of ``heardNext()``.
   func heard(_ sender: some Sender) -> Int {
     let share = sender.share
+    share.heard = heardNext()
     if let index = lastHeard.firstIndex(where: { $0.share === share }) {
       if lastHeard[index].sender !== sender { lastHeard[index].sender = sender }
     } else {
-      if lastHeard.count >= Self.mostHeard { lastHeard.removeLast() }
-      lastHeard.insert((share, sender), at: 0)
+      let first = lastHeard.indices.min { lastHeard[$0].share.heard < lastHeard[$1].share.heard }
+      if let first, lastHeard.count >= Self.mostHeard { lastHeard.remove(at: first) }
+      lastHeard.append((share, sender))
     }
-    return heardNext()
+    return share.heard
   }
 
   /// Forgets a connection that ends.

@@ -18,6 +18,8 @@ final class UserShare {
   var pendingBytes = 0
   /// The number of bytes that were sent to the connections and that they have not taken.
   var unreadBytes = 0
+  /// The time at which a connection last sent something, as ``Clients/heardNext()`` counts.
+  var heard = 0
   /// The number of the uid's refused clients that are still connected.
   var lingering = 0
 
