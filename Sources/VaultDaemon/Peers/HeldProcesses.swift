@@ -26,7 +26,7 @@ struct HeldProcesses {
     if let index = held.firstIndex(where: { $0.pid == pid && ($0.place == place || pid > 0 && $0.place < place) }) {
       let known = held[index]
       if known.process.isAlive {
-        if index > 0 { held.swapAt(0, index) }
+        if index > 0 { held.insert(held.remove(at: index), at: 0) }
         return known.process
       }
       held.remove(at: index)

@@ -90,6 +90,19 @@ private final class Sleepers {
     #expect(sleepers.searches == 4)
   }
 
+  @Test("one that is asked for again is dropped after all that were asked for before that") func again() throws {
+    var held = HeldProcesses()
+    let pids = try (0..<4).map { _ in try sleepers.start() }
+    for index in [0, 1, 2, 0, 3] {
+      _ = held.running(pids[index], acceptedAs: index, most: 3) { sleepers.find(pids[index]) }
+    }
+    #expect(sleepers.searches == 4)
+    for index in [0, 2, 3] {
+      _ = held.running(pids[index], acceptedAs: index, most: 3) { sleepers.find(pids[index]) }
+    }
+    #expect(sleepers.searches == 4)
+  }
+
   @Test("where there is no descriptor left, those that are held make room") func room() throws {
     var held = HeldProcesses()
     let (one, other) = (try sleepers.start(), try sleepers.start())
