@@ -127,6 +127,11 @@ internal import VaultService
     call(get.method("Get"), [.string(object.interface), .string(name)], starts: false, then: then)
   }
 
+  /// Runs `work` on the loop after this time, on whatever connection there is then.
+  func after(_ delay: TimeAmount, _ work: @escaping () -> Void) {
+    loop.assumeIsolated().scheduleTask(in: delay, work)
+  }
+
   /// Runs `handler` for each message that matches `rule`, on this connection and on later ones.
   ///
   /// The `sender` in a rule proves nothing, because a message addressed to this connection bypasses the bus's own

@@ -1,14 +1,23 @@
+internal import NIOCore
+
 /// A well-known name on a bus, and its current owner, whose signals alone are trusted.
 final class BusName {
   let name: String
   private let bus: Bus
-  /// The owner's unique name; nil while nobody owns the name or there is no bus.
+  /// The owner's unique name; nil while nobody owns the name, nobody knows the owner, or there is no bus.
   private(set) var owner: String?
+  /// The reason why nobody knows who owns the name; nil while that is known, and while there is no bus.
+  private(set) var doubt: String?
+  /// The number of the last question about the owner. A signal, or another bus, makes an answer to it out of date.
+  private var question = 0
   /// Runs after the owner has changed.
   var onChange: () -> Void = {}
 
   private static let driver = BusMethod.Object(
     destination: "org.freedesktop.DBus", path: "/org/freedesktop/DBus", interface: "org.freedesktop.DBus")
+
+  /// The pauses, in seconds, before the owner is asked for again. After the last question, only a signal tells more.
+  private static let pauses: [Int64] = [1, 2, 4, 8, 16]
 
   init(_ name: String, on bus: Bus) {
     self.name = name
@@ -23,6 +32,7 @@ final class BusName {
       // Anyone can send this daemon a signal with these fields, but only the bus itself with this sender.
       guard message.sender == driver.destination else { return }
       guard let change = try? (message.string(), message.string(), message.string()) else { return }
+      self?.question += 1
       self?.take(change.2.isEmpty ? nil : change.2)
     }
     bus.onChange { [weak self] in self?.busChanged() }
@@ -48,15 +58,30 @@ final class BusName {
   }
 
   private func busChanged() {
+    question += 1
     guard bus.isConnected else { return take(nil) }
+    doubt = "the bus has not answered yet"
+    ask(question, Self.pauses[...])
+  }
+
+  /// Asks the bus for the owner, and asks again after `pauses` if the call fails.
+  private func ask(_ number: Int, _ pauses: ArraySlice<Int64>) {
     bus.call(Self.driver.method("GetNameOwner"), [.string(name)]) { [weak self] result in
-      // Nobody owns the name, or the call failed. A later signal reports a new owner.
-      guard let reply = try? result.get() else { return }
-      self?.take(try? reply.string())
+      guard let self, number == question else { return }
+      do throws(BusError) { take(try result.get().string()) } catch {
+        // A later signal reports the owner.
+        if error.isNoService { return take(nil) }
+        doubt = "\(error)"
+        guard let pause = pauses.first else { return }
+        bus.after(.seconds(pause)) { [weak self] in
+          if let self, number == question { ask(number, pauses.dropFirst()) }
+        }
+      }
     }
   }
 
   private func take(_ new: String?) {
+    doubt = nil
     guard new != owner else { return }
     owner = new
     onChange()

@@ -48,7 +48,10 @@ final class LockTriggers {
     let consequence =
       "a suspend is noticed only when the machine resumes" + (isSystem ? "" : ", the lock of a session not at all")
     guard let bus = buses.system, bus.isConnected else { return warning("no system bus", consequence) }
-    guard let logind, logind.isWatched else { return warning("no logind on the system bus", consequence) }
+    guard let logind, logind.isWatched else {
+      let reason = logind?.doubt.map { "it is not known whether logind is on the system bus: \($0)" }
+      return warning(reason ?? "no logind on the system bus", consequence)
+    }
     return logind.inhibitorProblem.map {
       warning("logind does not wait for the keys to be wiped before the machine sleeps", $0)
     }
@@ -61,7 +64,8 @@ final class LockTriggers {
     }
     guard let bus = buses.session, bus.isConnected else { return warning("no session bus") }
     guard screenSavers?.watched.isEmpty == false else {
-      return warning("no screen locker announces itself on the session bus")
+      let reason = screenSavers?.doubt.map { "it is not known whether a screen locker is on the session bus: \($0)" }
+      return warning(reason ?? "no screen locker announces itself on the session bus")
     }
     return nil
   }

@@ -15,8 +15,10 @@ final class Logind {
 
   /// The reason why logind does not wait for the keys to be wiped; nil if it waits.
   private(set) var inhibitorProblem: String?
-  /// True when logind is on the bus.
+  /// True when logind is known to be on the bus.
   var isWatched: Bool { name.owner != nil }
+  /// The reason why nobody knows whether logind is on the bus; nil if that is known.
+  var doubt: String? { name.doubt }
 
   private let bus: Bus
   private let name: BusName

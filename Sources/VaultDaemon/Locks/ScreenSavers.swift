@@ -17,6 +17,9 @@ final class ScreenSavers {
   /// The names of the lockers that are on the bus.
   var watched: [String] { names.filter { $0.owner != nil }.map(\.name) }
 
+  /// The reason why nobody knows whether one of the lockers is on the bus; nil if that is known.
+  var doubt: String? { names.lazy.compactMap(\.doubt).first }
+
   private let names: [BusName]
 
   /// - Parameter onLock: runs with the locker's name when it has covered the screen.

@@ -14,6 +14,7 @@ public final class PrivateBus: Sendable {
   public let socket: String
   let sandbox: Sandbox
   private let daemon = Running()
+  private var configuration: String { "\(sandbox.root)/\(kind.rawValue)-bus.conf" }
 
   /// The address in the form `unix:path=…`.
   public var address: String { "unix:path=" + socket }
@@ -26,9 +27,16 @@ public final class PrivateBus: Sendable {
     try start()
   }
 
-  /// Starts the bus again after ``stop()``.
-  public func start() throws {
-    let configuration = """
+  /// Has the bus refuse all calls of one of its own methods from now on; nil for none.
+  public func refuse(_ member: String?) throws {
+    let bus = "org.freedesktop.DBus"
+    try configure(
+      member.map { "<deny send_destination='\(bus)' send_interface='\(bus)' send_member='\($0)'/>" } ?? "")
+    try call(bus, "/org/freedesktop/DBus", bus, "ReloadConfig")
+  }
+
+  private func configure(_ rules: String = "") throws {
+    let text = """
       <!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
         "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
       <busconfig>
@@ -36,11 +44,16 @@ public final class PrivateBus: Sendable {
         <auth>EXTERNAL</auth>
         <policy context="default">
           <allow send_destination="*"/> <allow receive_sender="*"/> <allow own="*"/> <allow user="*"/>
+          \(rules)
         </policy>
       </busconfig>
       """
-    let file = "\(sandbox.root)/\(kind.rawValue)-bus.conf"
-    try Data(configuration.utf8).write(to: URL(fileURLWithPath: file))
+    try Data(text.utf8).write(to: URL(fileURLWithPath: configuration))
+  }
+
+  /// Starts the bus again after ``stop()``.
+  public func start() throws {
+    try configure()
     let ready = try Child.pipe()
     defer { Glibc.close(ready.read) }
     let log = "\(sandbox.root)/\(kind.rawValue)-bus.log"
@@ -48,7 +61,7 @@ public final class PrivateBus: Sendable {
       defer { Glibc.close(ready.write) }
       daemon.child = try sandbox.keep(
         Child(
-          "/usr/bin/dbus-daemon", ["--config-file=\(file)", "--nofork", "--nopidfile", "--print-address=3"],
+          "/usr/bin/dbus-daemon", ["--config-file=\(configuration)", "--nofork", "--nopidfile", "--print-address=3"],
           environment: sandbox.environment,
           descriptors: [
             .null, .file(log, O_WRONLY | O_CREAT), .file(log, O_WRONLY | O_CREAT),

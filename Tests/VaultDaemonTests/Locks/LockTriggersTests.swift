@@ -282,6 +282,35 @@ import VaultTesting
         "no screen locker announces itself on the session bus; let your screen locker run `vault lock`"))
   }
 
+  @Test("who is there is asked for again where the bus refused to say, and meanwhile nobody is said to be missing")
+  func refusedQuestion() throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    let (system, session) = (try PrivateBus(.system, in: sandbox), try PrivateBus(.session, in: sandbox))
+    try system.mock("org.freedesktop.login1", ["--template", "logind"])
+    try LockStand.startLocker("org.gnome.ScreenSaver", on: session)
+    for bus in [system, session] { try bus.refuse("GetNameOwner") }
+    try sandbox.startDaemon()
+    func wait(_ isSo: () throws -> Bool) throws {
+      let deadline = time(nil) + 60
+      while time(nil) < deadline { if try isSo() { return } }
+      throw SandboxError("waited in vain: \(try sandbox.warnings()) \(sandbox.daemonLog)")
+    }
+    let doubts = ["logind is on the system bus: ", "a screen locker is on the session bus: "]
+    try wait {
+      let warnings = try sandbox.warnings()
+      return doubts.allSatisfy { doubt in
+        warnings.contains { $0.hasPrefix("it is not known whether \(doubt)Rejected send message") }
+      }
+    }
+    for bus in [system, session] { try bus.refuse(nil) }
+    try wait {
+      let heard = try sandbox.client().call("Status").parameters["locks_on"] as? [String] ?? []
+      return heard == ["sleep", "session-lock", "org.gnome.ScreenSaver"]
+    }
+    #expect(try !sandbox.warnings().contains { $0.contains("it is not known") })
+  }
+
   @Test("logind that grants no delay is said to") func noInhibitor() throws {
     let sandbox = try Sandbox()
     defer { sandbox.close() }
