@@ -23,21 +23,25 @@ import VaultTesting
     #expect(outcome.output.contains("ended with 0\nthe socket is there\nno other was made\n"), "\(outcome)")
   }
 
-  @Test("of several sockets none is served, and the reason is told") func twoSockets() throws {
+  @Test(
+    "of several sockets for one use none is served, and the reason is told",
+    arguments: [("clients", "clients"), ("credentials", "credentials"), ("ssh.socket", "the ssh-agent")])
+  func twoSockets(name: String, use: String) throws {
     let sandbox = try Sandbox()
     defer { sandbox.close() }
-    let sockets = [sandbox.root + "/first", sandbox.root + "/second"]
+    let sockets = ["first", "second"].map { "\(sandbox.root)/\($0)/\(name)" }
     // When the connection ends, the daemon has ended, because no other process holds the connection's socket.
     let script = """
+      mkdir \(sandbox.root)/first \(sandbox.root)/second
       systemd-socket-activate -l \(sockets[0]) -l \(sockets[1]) -E HOME -E XDG_RUNTIME_DIR -E XDG_DATA_HOME \
         -E XDG_CONFIG_HOME \(Sandbox.path(of: "vaultd")) 2>\(sandbox.root)/log & pid=$!
       until [ -S \(sockets[1]) ]; do kill -0 $pid || exit 1; done
       printf '{"method":"io.vaultd.Vault.Status"}\\0' | socat -t 20 - UNIX-CONNECT:\(sockets[0]),retry=200,interval=0.05
       kill $pid; wait $pid; echo "ended with $?"
-      grep -o 'one socket for clients' \(sandbox.root)/log
+      grep -o 'must hand over only one socket for .*:' \(sandbox.root)/log
       """
     let outcome = try sandbox.run("-c", script, program: "/bin/sh")
-    #expect(outcome.output == "ended with 74\none socket for clients\n", "\(outcome)")
+    #expect(outcome.output == "ended with 74\nmust hand over only one socket for \(use):\n", "\(outcome)")
   }
 
   @Test("the manager is told when the daemon is ready and when it stops") func notification() throws {

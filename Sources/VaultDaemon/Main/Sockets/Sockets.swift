@@ -31,21 +31,28 @@ struct Sockets {
       if sd_is_socket_unix(descriptor, stream, 0, nil, 0) > 0 {
         kept.append(descriptor)
       } else if sd_is_socket_unix(descriptor, stream, 1, nil, 0) <= 0 {
-        throw SystemError(call: "socket activation hands over Unix stream sockets", code: EINVAL)
-      } else if credentials == nil, isNamed("credentials", descriptor) {
-        credentials = ListeningSocket(descriptor: descriptor)
-      } else if ssh == nil, isNamed("ssh.socket", descriptor) {
-        ssh = ListeningSocket(descriptor: descriptor)
-      } else if clients == nil {
-        clients = ListeningSocket(descriptor: descriptor)
+        throw SystemError(call: "socket activation must hand over only Unix stream sockets", code: EINVAL)
+      } else if isNamed("credentials", descriptor) {
+        try take(descriptor, as: &credentials, "credentials")
+      } else if isNamed("ssh.socket", descriptor) {
+        try take(descriptor, as: &ssh, "the ssh-agent")
       } else {
-        throw SystemError(call: "socket activation hands over one socket for clients", code: EINVAL)
+        try take(descriptor, as: &clients, "clients")
       }
     }
     guard let clients else {
-      throw SystemError(call: "socket activation hands over a socket for clients", code: EINVAL)
+      throw SystemError(call: "socket activation must hand over a socket for clients", code: EINVAL)
     }
     return Sockets(clients: clients, credentials: credentials, ssh: ssh, kept: kept, isInherited: true)
+  }
+
+  private static func take(
+    _ descriptor: Int32, as socket: inout ListeningSocket?, _ use: String
+  ) throws(SystemError) {
+    guard socket == nil else {
+      throw SystemError(call: "socket activation must hand over only one socket for \(use)", code: EINVAL)
+    }
+    socket = ListeningSocket(descriptor: descriptor)
   }
 
   /// Identifies the socket by its file name, because all sockets carry the name of their unit.
