@@ -12,16 +12,12 @@ struct Account: Equatable {
   var home: String
 
   static func of(_ uid: uid_t) -> Account? {
-    var entry = unsafe passwd()
-    var found: UnsafeMutablePointer<passwd>?
-    // The size is far more than the entry of any user who logs in.
-    var text = [CChar](repeating: 0, count: 64 << 10)
-    return unsafe text.withUnsafeMutableBufferPointer { text -> Account? in
-      guard unsafe getpwuid_r(uid, &entry, text.baseAddress!, text.count, &found) == 0, unsafe found != nil,
-        let name = unsafe entry.pw_name
-      else { return nil }
+    unsafe Lookup.entry(passwd()) { entry, text, found in
+      unsafe getpwuid_r(uid, entry, text.baseAddress!, text.count, found)
+    } _: { entry in
+      guard let name = unsafe entry.pw_name else { return nil }
       let home = unsafe entry.pw_dir.map { unsafe String(cString: $0) } ?? ""
-      return Account(name: unsafe String(cString: name), home: home)
+      return unsafe Account(name: String(cString: name), home: home)
     }
   }
 
@@ -39,19 +35,15 @@ struct Account: Equatable {
 /// The users and groups of the machine in the name service. A call blocks until the service answers.
 enum Accounts {
   static func user(_ name: String) -> UInt32? {
-    var entry = unsafe passwd()
-    var found: UnsafeMutablePointer<passwd>?
-    var text = [CChar](repeating: 0, count: 64 << 10)
-    return unsafe text.withUnsafeMutableBufferPointer { text -> UInt32? in
-      guard unsafe getpwnam_r(name, &entry, text.baseAddress!, text.count, &found) == 0, unsafe found != nil else {
-        return nil
-      }
-      return unsafe entry.pw_uid
+    unsafe Lookup.entry(passwd()) { entry, text, found in
+      unsafe getpwnam_r(name, entry, text.baseAddress!, text.count, found)
+    } _: {
+      unsafe $0.pw_uid
     }
   }
 
   static func group(_ name: String) -> UInt32? {
-    unsafe withGroup { entry, text, found in
+    unsafe Lookup.entry(Glibc.group()) { entry, text, found in
       unsafe getgrnam_r(name, entry, text.baseAddress!, text.count, found)
     } _: {
       unsafe $0.gr_gid
@@ -62,25 +54,10 @@ enum Accounts {
   static var administrators: UInt32? { group(SystemAccount.administrators) }
 
   static func groupName(_ gid: UInt32) -> String? {
-    unsafe withGroup { entry, text, found in
+    unsafe Lookup.entry(Glibc.group()) { entry, text, found in
       unsafe getgrgid_r(gid, entry, text.baseAddress!, text.count, found)
     } _: {
       unsafe $0.gr_name.map { unsafe String(cString: $0) }
-    }
-  }
-
-  private static func withGroup<R>(
-    _ find: (
-      UnsafeMutablePointer<group>, UnsafeMutableBufferPointer<CChar>, UnsafeMutablePointer<UnsafeMutablePointer<group>?>
-    ) -> Int32, _ body: (group) -> R?
-  ) -> R? {
-    var entry = unsafe Glibc.group()
-    var found: UnsafeMutablePointer<group>?
-    // A group may have many members.
-    var text = [CChar](repeating: 0, count: 256 << 10)
-    return unsafe text.withUnsafeMutableBufferPointer { text -> R? in
-      guard unsafe find(&entry, text, &found) == 0, unsafe found != nil else { return nil }
-      return unsafe body(entry)
     }
   }
 
@@ -97,14 +74,10 @@ enum Accounts {
   }
 
   private static func primaryGroup(of uid: UInt32) -> gid_t? {
-    var entry = unsafe passwd()
-    var found: UnsafeMutablePointer<passwd>?
-    var text = [CChar](repeating: 0, count: 64 << 10)
-    return unsafe text.withUnsafeMutableBufferPointer { text -> gid_t? in
-      guard unsafe getpwuid_r(uid, &entry, text.baseAddress!, text.count, &found) == 0, unsafe found != nil else {
-        return nil
-      }
-      return unsafe entry.pw_gid
+    unsafe Lookup.entry(passwd()) { entry, text, found in
+      unsafe getpwuid_r(uid, entry, text.baseAddress!, text.count, found)
+    } _: {
+      unsafe $0.pw_gid
     }
   }
 }
