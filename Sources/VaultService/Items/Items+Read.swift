@@ -2,11 +2,13 @@ internal import VaultCore
 package import VaultModel
 internal import VaultStore
 
-/// The result of an attempt to read an item, or to make something with its key.
-enum Made<Value: ~Copyable>: ~Copyable {
+/// The result of making something with an item's value, or the reason why that was refused.
+typealias Made<Value: ~Copyable> = Result<Value, Refusal>
+
+/// The end of an attempt to read an item that was not refused.
+private enum ReadResult<Value: ~Copyable>: ~Copyable {
   case made(Value)
   case waits(Wait)
-  case refused(Refusal)
 }
 
 // The path of every call for a value, whether the value is lent or something is made with it. First the caller's permit
@@ -30,7 +32,7 @@ extension Items {
       ) { item, number, value in
         if !isRequired { answer(item, number, value) }
       }
-      return .made(keychain)
+      return .success(keychain)
     } _: { keychain throws(VaultError) in
       // If the entry must be on the disk before the answer, the value is read first without an answer, so that the
       // entry has the true outcome. The decision was made in this turn.
@@ -77,7 +79,6 @@ extension Items {
       if !found.isWaiting { record(refusal) }
     }
     switch consume made {
-    case .refused(let refusal): throw refusal
     case .waits(let wait):
       if case .presence = wait { vault.audit.hasFound(found.id, detail(), of: action, reading) }
       return wait
@@ -110,16 +111,15 @@ extension Items {
   private func attempt<Value: ~Copyable>(
     _ reading: Reading, _ use: KeyUse?, _ order: RSAOrder?, _ found: inout Found,
     _ make: (Keychain, _ decide: (ItemInfo) -> Decision) throws(VaultError) -> Made<Value>
-  ) throws(Refusal) -> Made<Value> {
-    let made = try decideAndMake(reading, use, &found, make)
+  ) throws(Refusal) -> ReadResult<Value> {
+    let result = try decideAndMake(reading, use, &found, make)
     // The call is repeated when the result has come.
     if let wait = order?.wait {
       found.isWaiting = true
       return .waits(wait)
     }
-    switch consume made {
-    case .made(let value): return .made(value)
-    case .refused(let refusal): throw refusal
+    switch consume result {
+    case .made(let made): return .made(try made.get())
     case .waits(let wait):
       found.isWaiting = true
       return .waits(wait)
@@ -129,7 +129,7 @@ extension Items {
   private func decideAndMake<Value: ~Copyable>(
     _ reading: Reading, _ use: KeyUse?, _ found: inout Found,
     _ make: (Keychain, _ decide: (ItemInfo) -> Decision) throws(VaultError) -> Made<Value>
-  ) throws(Refusal) -> Made<Value> {
+  ) throws(Refusal) -> ReadResult<Made<Value>> {
     let (name, caller) = (reading.name, reading.caller)
     let right: Right = use == nil ? .get : .use
     let keychain = try vault.keychain()
@@ -144,13 +144,14 @@ extension Items {
     var policy: Policy?
     var unsuitable: ItemInfo?
     do throws(VaultError) {
-      return try make(keychain) { item in
+      let made = try make(keychain) { item in
         (policy, found.id) = (item.policy, item.id)
         let decision = access.decide(right, permit, item.policy, for: caller)
         guard decision == .allow || decision == .allowWithin, !reading.suits(item, for: use) else { return decision }
         unsuitable = item
         return .refuse
       }
+      return .made(made)
     } catch .locked {
       return .waits(vault.store.isAwaitingBootKey ? .bootKey : .unlock)
     } catch .notAllowed(let decision) {

@@ -141,8 +141,8 @@ private struct Making: ~Copyable {
 
   consuming func taken() -> Made<MadeCode> {
     switch consume code {
-    case .some(let code): .made(code)
-    case .none: .refused(refusal ?? .misconfigured("no code was made"))
+    case .some(let code): .success(code)
+    case .none: .failure(refusal ?? .misconfigured("no code was made"))
     }
   }
 

@@ -55,13 +55,13 @@ extension Items {
     do throws(SigningError) {
       guard let code else {
         let made = try HMAC.withCode(of: message, key: key, hash) { $0.array }
-        return .made(MadeMAC(version: version, accessible: accessible, result: .code(made)))
+        return .success(MadeMAC(version: version, accessible: accessible, result: .code(made)))
       }
       // Bytes have no padding.
       let isValid = try unsafe HMAC.verifies(code.span.bytes, of: message, key: key, hash)
-      return .made(MadeMAC(version: version, accessible: accessible, result: .isValid(isValid)))
+      return .success(MadeMAC(version: version, accessible: accessible, result: .isValid(isValid)))
     } catch {
-      return .refused(.misconfigured(error.reason))
+      return .failure(.misconfigured(error.reason))
     }
   }
 }

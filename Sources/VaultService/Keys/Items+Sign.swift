@@ -38,8 +38,8 @@ extension Items {
         try keychain.withValue(
           of: reading.name, now: vault.clock.wall(), evenExpired: reading.evenExpired, if: decide
         ) { item, version, value in
-          do throws(Refusal) { return .made(try Self.sign(message, scheme, item, version, value, order)) } catch {
-            return .refused(error)
+          do throws(Refusal) { return .success(try Self.sign(message, scheme, item, version, value, order)) } catch {
+            return .failure(error)
           }
         }
       } _: { made in

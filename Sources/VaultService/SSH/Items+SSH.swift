@@ -25,9 +25,9 @@ extension Items {
               (message, scheme) throws(SigningError) in
               try order.sign(message, by: key, scheme, of: item.policy.accessible)
             }
-            return .made(signature)
+            return .success(signature)
           } catch { throw .misconfigured(error.reason) }
-        } catch { return .refused(error) }
+        } catch { return .failure(error) }
       }
     } _: { signature in
       answer(signature)

@@ -53,17 +53,16 @@ extension Items {
         do throws(Refusal) {
           let claims = try Self.claims(wanted, id, now, item)
           subject = claims.subject
-          return .made(try Self.issue(claims, item, version, value, order))
+          return .success(try Self.issue(claims, item, version, value, order))
         } catch {
-          return .refused(error)
+          return .failure(error)
         }
       }
       switch consume made {
-      case .refused(let refusal): return .refused(refusal)
-      case .waits(let wait): return .waits(wait)
-      case .made(let token):
-        if let refusal = prepare(token, subject, reading.name, madeAt: now, keychain) { return .refused(refusal) }
-        return .made(token)
+      case .failure(let refusal): return .failure(refusal)
+      case .success(let token):
+        if let refusal = prepare(token, subject, reading.name, madeAt: now, keychain) { return .failure(refusal) }
+        return .success(token)
       }
     } _: { token in
       answer(token)

@@ -48,21 +48,21 @@ extension Items {
       ) { (keychain, decide) throws(VaultError) -> Made<CheckedToken> in
         let token: CheckedToken.Valid
         switch try check(text, of: name, keychain, now, decide) {
-        case .failure(let refusal): return .refused(refusal)
-        case .success(.fault(let reason)): return .made(.fault(reason))
+        case .failure(let refusal): return .failure(refusal)
+        case .success(.fault(let reason)): return .success(.fault(reason))
         case .success(.valid(let good)): token = good
         }
         // The list is read only for a token that is valid otherwise, because a list can be long.
         let list: RevocationList
         switch try revocations(of: name, keychain, now).read {
         case .success(let read): list = read
-        case .failure(let problem): return .refused(.invalidValue(kind: "", reason: problem.reason))
+        case .failure(let problem): return .failure(.invalidValue(kind: "", reason: problem.reason))
         }
         guard !list.isRevoked(identifier: token.id, subject: token.subject, issuedAt: token.issued) else {
-          return .made(.fault(TokenFault.revoked.reason))
+          return .success(.fault(TokenFault.revoked.reason))
         }
         found = token
-        return .made(.valid(token))
+        return .success(.valid(token))
       } _: { checked in
         answer(checked)
       }
