@@ -58,7 +58,7 @@ struct AuditReport {
     return switch entry.detail ?? entry.item {
     case "by recovery": "wrong recovery code"
     // A PAM module decides what it asks for, and some modules ask for no secret.
-    case "by pam", "not recognised by PAM": "not recognized"
+    case "by pam", "not recognized by PAM", "not recognised by PAM": "not recognized"
     default: "wrong password"
     }
   }

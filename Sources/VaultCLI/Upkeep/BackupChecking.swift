@@ -48,7 +48,7 @@ struct BackupChecking {
       count += read
     }
     if count < outline.count { throw source.damaged("it is cut short") }
-    if count > outline.count { throw source.damaged("it continues after its end") }
+    if count > outline.count { throw source.damaged("there is data after its end") }
   }
 
   private func report(_ outline: BackupOutline, unchecked: String?) throws(Failure) {

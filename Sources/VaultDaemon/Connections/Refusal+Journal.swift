@@ -10,7 +10,7 @@ extension Refusal {
     case .noSuchItem: "the item is not there"
     case .expired: "the item has expired"
     case .presenceRequired: "the item asks for a person each time"
-    case .tooLarge(let limit): "it has more than \(limit) bytes"
+    case .tooLarge(let limit): "the value has more than \(limit) bytes"
     case .invalid(let what): "\(what) was sent"
     default: outcome.name
     }

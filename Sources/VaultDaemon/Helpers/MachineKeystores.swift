@@ -110,5 +110,5 @@ final class MachineKeystores: Keystores {
     }
   }
 
-  private static let unreachable = KeystoreError(.unavailable, "this keystore is not outside the daemon")
+  private static let unreachable = KeystoreError(.unavailable, "this keystore has no storage outside the daemon")
 }

@@ -66,7 +66,7 @@ enum PresenceSocket {
       outer.st_mode & 0o022 == 0, isTrusted(inner.st_uid), inner.st_mode & S_IFMT == S_IFSOCK
     else {
       close(inode)
-      throw Problem(reason: "\(path) is not a socket that only its owner can have made; remove it")
+      throw Problem(reason: "\(path) is not a socket, or others can replace it; remove it")
     }
     return inode
   }

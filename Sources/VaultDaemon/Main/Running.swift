@@ -57,7 +57,7 @@ final class Running {
     }
     vault.holders.onDisobedience = { [self] holders in
       fail(
-        "something was not wiped by a lock (\(holders.joined(separator: ", "))), so the daemon ends", assembly,
+        "a lock did not wipe everything (\(holders.joined(separator: ", "))), so the daemon ends", assembly,
         Daemon.Exit.software)
     }
     do throws(SystemError) { try watch(assembly, watcher) } catch {

@@ -8,7 +8,7 @@ extension Access {
   /// - Throws: the refusal for a caller who is not the service manager in that unit, and if no grant names an item.
   func credential(_ id: CredentialID, of unit: String, for caller: Caller) throws(Refusal) -> ItemName? {
     guard caller.uid == (terms.isSystem ? 0 : terms.owner) else {
-      throw .denied("uid \(caller.uid) is not the service manager's")
+      throw .denied("uid \(caller.uid) is not that of the service manager")
     }
     // In a user's vault any process can give its socket such an address, but only the service manager puts a process
     // into a unit.
@@ -24,7 +24,7 @@ extension Access {
       let found = grants.first { $0.credential == id && $0.subject.wholeUnit == unit && $0.counts(at: now) }
       if let found, let name = try? ItemName(found.pattern.text) { return name }
     }
-    guard standing.isUndecided else { throw .denied("no grant makes an item this credential") }
+    guard standing.isUndecided else { throw .denied("no grant names an item for this credential") }
     return nil
   }
 

@@ -126,7 +126,7 @@ extension Access {
       if terms.isForGood {
         try grant(request, terms, caller)
       } else if !requests.approve(request, item, terms, by: caller.uid, now: vault.clock.boot()) {
-        throw .busy("as many approvals are in effect as the vault keeps")
+        throw .busy("too many approvals are in effect")
       }
       return request
     }
@@ -140,7 +140,7 @@ extension Access {
     }
     guard terms.isOfSession else { return }
     guard request.asker.started != nil else {
-      throw .invalidGrant("the process that asked cannot be told from a later one with its number")
+      throw .invalidGrant("the asking process cannot be told from a later process with the same id")
     }
     if let process, process != request.asker.pid {
       throw .busy("another process of that subject has asked meanwhile")
@@ -158,7 +158,7 @@ extension Access {
     let old = book.all.first { $0.grant.subject == request.target.subject && $0.grant.pattern == pattern }?.grant
     if let old, old.counts(at: now) {
       guard old.until == until else {
-        throw .invalidGrant("there is already a grant for the same that ends at another time; change that one")
+        throw .invalidGrant("there is already a grant for the same subject and item with another end; change that one")
       }
       rights.formUnion(old.rights)
     }

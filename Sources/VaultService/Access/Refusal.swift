@@ -100,7 +100,7 @@ package enum Refusal: Error, Equatable {
     case .tooLarge(let limit): self = .tooLarge(limit: limit)
     case .newer(let version):
       let reason = "the store was written by a newer version of vault (format \(version))"
-      self = .corrupt(reason, isNewer: true, advice: "use that one")
+      self = .corrupt(reason, isNewer: true, advice: "use that version")
     case .corrupt(let reason): self = .corrupt(reason, isNewer: false, advice: nil)
     case .distrusted(let reason, let advice): self = .corrupt(reason, isNewer: false, advice: advice)
     case .permissions, .inUse: self = .misconfigured(error.text)
@@ -183,17 +183,17 @@ extension VaultError {
     case .noSuchVersion(let number): "there is no version \(number)"
     case .alreadyExists: "there is already an item of this name"
     case .expired: "the item has expired"
-    case .notAllowed: "the item requires a person"
+    case .notAllowed: "the item requires the presence of a person"
     case .neverRead: "its key is never read, and only a generated key can replace it"
     case .corrupt(let reason): reason
     case .distrusted(let reason, let advice): Obstacle(reason, advice).sentence
     case .secondStore(let reason): "the second store, which the rekey fills, is not what was written: \(reason)"
-    case .newer(let version): "the store was written by a newer version of vault (format \(version)); use that one"
+    case .newer(let version): "the store was written by a newer version of vault (format \(version)); use that version"
     case .storage(let reason), .permissions(let reason), .invalidValue(let reason): reason
     case .tooLarge(let limit): "the limit is \(limit) bytes"
     case .lastSlot: "it is the last slot"
     case .noSuchSlot(let id): "there is no slot \(id)"
-    case .overtaken: "the ways in were changed meanwhile"
+    case .overtaken: "the slots were changed meanwhile"
     case .backingUp: "another backup is being made"
     case .rekeying: "the vault is being given a new key"
     }

@@ -116,7 +116,7 @@ package final class AskedCall {
     // stays open.
     var joined: Waiter?
     switch next {
-    case .room: throw .busy("this cannot be waited for")
+    case .room: throw .busy("there is no room for this answer now")
     case .bootKey: event = .bootKey
     case .signature(let number): event = .signature(number)
     case .unlock:

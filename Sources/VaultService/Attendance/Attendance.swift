@@ -62,7 +62,9 @@ package final class Attendance: SecretHolder {
     let words = faces.joined(separator: " ")
     return try vault.audit.recording(.attend, caller, nil, detail: words, needs: .nothing) { () throws(Refusal) in
       try access.checkOpener(caller)
-      guard caller.started != nil else { throw .denied("this process cannot be told from a later one with its number") }
+      guard caller.started != nil else {
+        throw .denied("the start time of this process is unknown, so a later process with its pid could pass for it")
+      }
       let own = agents.filter { $0.caller.uid == caller.uid }
       // The new agent is added before an earlier one ends, so that calls for which only the new one can ask keep
       // waiting.
@@ -124,7 +126,7 @@ package final class Attendance: SecretHolder {
   package func reconsider() {
     for agent in agents where (try? access.checkOpener(agent.caller)) == nil {
       end(agent)
-      agent.refused(.denied("what let you attend was revoked"))
+      agent.refused(.denied("your right to attend was revoked"))
     }
   }
 

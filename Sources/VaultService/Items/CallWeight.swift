@@ -47,7 +47,7 @@ package struct CallWeight {
   /// - Throws: the refusal of a call with more items than the limit.
   package static func check(count: Int) throws(Refusal) {
     if count > CallLimits.items {
-      throw .tooMuch("one call has up to \(CallLimits.items) items, and this has \(count)")
+      throw .tooMuch("one call may have at most \(CallLimits.items) items, and this has \(count)")
     }
   }
 
@@ -58,19 +58,20 @@ package struct CallWeight {
     guard items > 1 else { return }
     if tags > CallLimits.tags {
       throw .tooMuch(
-        "the items of one call have up to \(CallLimits.tags) folders and attributes, and these have \(tags)")
+        "the items of one call may have at most \(CallLimits.tags) folders and attributes, and these have \(tags)")
     }
     if text > CallLimits.text {
       throw .tooMuch(
-        "the names and attributes of one call have up to \(CallLimits.text >> 10) KiB, and these have \(text) bytes")
+        "the names and attributes of one call may have at most \(CallLimits.text >> 10) KiB, and these have "
+          + "\(text) bytes")
     }
     if bytes > Self.maximumBytes {
       throw .tooMuch(
-        "one call deletes or reseals up to \(Self.maximumBytes >> 20) MiB of existing values")
+        "one call may delete or reseal at most \(Self.maximumBytes >> 20) MiB of existing values")
     }
     if computing > KeyCost.turn {
       throw .tooMuch(
-        "the keys of one call take up to \(KeyCost.turn / 1000) ms to be made and checked, and these take about "
+        "the keys of one call may take at most \(KeyCost.turn / 1000) ms to be made and checked, and these take about "
           + "\(computing / 1000) ms")
     }
   }

@@ -272,7 +272,7 @@ extension Items {
   private func use(of change: ItemChange, _ keychain: Keychain) throws(VaultError) -> KeyUse {
     if let use = change.use ?? change.kind?.use { return use }
     if change.update, let use = try? keychain.item(named: change.name).use { return use }
-    throw .invalidValue("a key is made for a use; say which")
+    throw .invalidValue("say what the key is for (its use)")
   }
 
   /// The use of the key that a change asks to generate, if the key may be stored.
@@ -298,7 +298,7 @@ extension Items {
       switch recipe {
       case .password(let length, let symbols): return try SecretGenerator.password(length: length, symbols: symbols)
       case .phrase(let words): return try SecretGenerator.phrase(words: words)
-      case .key: throw .limits("a key is made for the use of an item")
+      case .key: throw .limits("a key can be made only for an item")
       }
     } catch {
       throw .invalidValue(error.reason)

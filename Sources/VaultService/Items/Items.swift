@@ -152,9 +152,9 @@ package final class Items {
   /// - Throws: the refusal for a caller who may watch nothing, and if that cannot be determined before the vault is
   ///   unlocked.
   package func watch(for caller: Caller) throws(Refusal) {
-    try vault.audit.recording(.find, caller, nil, detail: "what happens") { () throws(Refusal) in
+    try vault.audit.recording(.find, caller, nil, detail: "watching events") { () throws(Refusal) in
       guard let mayWatch = mayWatchAnything(caller) else { throw vault.locked }
-      if !mayWatch { throw .denied("you may watch nothing here") }
+      if !mayWatch { throw .denied("you have no right to watch any item") }
     }
   }
 

@@ -20,7 +20,7 @@ enum BackupIntake {
       try receive(&piece)
       try taker.take(piece.bytes)
     }
-    guard try isAtEnd() else { throw VaultError.corrupt("it continues after its end") }
+    guard try isAtEnd() else { throw VaultError.corrupt("there is data after its end") }
   }
 
   /// Turns an error of the store about a backup into a ``Refusal`` that names the backup; other errors are passed on.

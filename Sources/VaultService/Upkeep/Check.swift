@@ -125,8 +125,8 @@ package final class Check: Runner.Work {
       return true
     }
     if keychain.integrity == .ok {
-      vault.log.info(
-        "the store was checked: \(result.records) records, all as \(keychain.isCopy ? "of the copy" : "written")")
+      let before = keychain.isCopy ? "in the copy" : "written"
+      vault.log.info("the store was checked: \(result.records) records, all as they were \(before)")
     }
     isHurried = false
     if result.isOK { whenOK(keychain) }

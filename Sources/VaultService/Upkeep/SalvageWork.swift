@@ -112,7 +112,7 @@ extension Upkeep {
     } catch {
       throw vault.refusal(error, "")
     }
-    vault.log.info("what still authenticates of the store is being salvaged")
+    vault.log.info("the records that still authenticate are being salvaged")
     salvage = work
     runner.begin(work)
   }

@@ -127,7 +127,7 @@ extension Upkeep {
     }
     let method = method ?? SlotKind.password.name
     let other = header.slots.contains { $0.kind == .recovery } ? "its recovery code" : "its password"
-    throw .unavailable(method, "the backup has no \(method) slot", "it opens with \(other)")
+    throw .unavailable(method, "the backup has no \(method) slot", "use \(other)")
   }
 
   /// Makes the boot key after the right to the backup was proven, and has the caller send the backup.

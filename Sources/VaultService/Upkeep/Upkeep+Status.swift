@@ -51,7 +51,7 @@ extension Upkeep {
       let calls = "\(Counted.text(counted.count, "call")) \(counted.count == 1 ? "was" : "were")"
       warnings.append(
         VaultWarning(
-          .audit, "\(calls) only counted in the audit log", "`vault audit` has them with a count",
+          .audit, "\(calls) only counted in the audit log", "`vault audit` shows the counts",
           since: counted.since))
     }
     let kept = keychain.keptDepositCount
@@ -65,14 +65,14 @@ extension Upkeep {
       warnings.append(
         VaultWarning(
           .clock, "the clock is behind the newest time in the store",
-          "expiry counts from the later one; set the clock, or if it is right, run `vault clock repair`"))
+          "expiry counts from the later time; set the clock, or if it is right, run `vault clock repair`"))
     }
     return warnings
   }
 
   /// The warning that the store lacks the latest changes.
   static let copied = VaultWarning(
-    .copy, "vault.db was copied without vault.db-wal while vaultd had it open, or has lost it",
+    .copy, "vault.db was copied without vault.db-wal while vaultd had it open, or vault.db-wal was lost",
     "items and passwords may be older than those that were stored last")
 
   /// The warning that secrets may reach the swap; empty if they cannot. It is determined for each status, because the

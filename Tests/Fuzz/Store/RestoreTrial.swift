@@ -116,7 +116,7 @@ struct RestoreTrial {
       try restoration.take(unsafe stream.span.bytes.extracting(from..<from + expected))
       from += expected
     }
-    guard from == stream.count else { throw .corrupt("it continues after its end") }
+    guard from == stream.count else { throw .corrupt("there is data after its end") }
     _ = try restoration.finish(vaultKey: Story.vaultKey, bootKey: RandomBytes.secret(count: 32)) {}
   }
 }

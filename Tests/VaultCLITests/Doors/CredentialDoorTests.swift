@@ -32,7 +32,7 @@ struct CredentialDoorTests {
       entries.contains { $0.contains(#""outcome":"denied""#) && $0.contains("credential other of ") }, "\(audit)")
     #expect(
       entries.contains {
-        $0.contains(#""outcome":"denied""#) && $0.contains("a credential of an address that is none")
+        $0.contains(#""outcome":"denied""#) && $0.contains("a credential, from a socket whose address names none")
       }, "\(audit)")
     let log = stand.sandbox.daemonLog
     #expect(log.contains("the credential other of \(stand.unit("tls")) was refused"), "\(log)")
@@ -68,7 +68,7 @@ struct CredentialDoorTests {
       audit == [
         "get ok tls/key: as credential key", "get missing none: as credential none",
         "get denied credential other of \(tls)", "get denied credential key of \(radio)",
-        "get denied credential key of \(tls)", "get denied a credential of an address that is none",
+        "get denied credential key of \(tls)", "get denied a credential, from a socket whose address names none",
         "get cancelled credential key of \(tls)",
       ], "\(audit)")
   }

@@ -113,7 +113,7 @@ import VaultTesting
     #expect(code.split(separator: "-").map(\.count) == [5, 5, 5, 5, 5, 5])
     try terminal.expect("Recovery code: ")
     terminal.type("no idea")
-    try terminal.expect("another code")
+    try terminal.expect("a different code")
     try terminal.expect("Recovery code: ")
     terminal.type(code.lowercased().replacingOccurrences(of: "-", with: " "))
     try terminal.expect("added slot 2")

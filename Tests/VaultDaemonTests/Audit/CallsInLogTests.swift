@@ -110,7 +110,7 @@ import VaultWire
     case .verify: Row([call(method, "ok")])
     case .repairAudit: Row(["audit presence repair"], denied: [call(method, "denied")])
     case .reload: Row(["settings ok"], denied: [call(method, "denied")])
-    case .monitor: Row(["find ok what happens"])
+    case .monitor: Row(["find ok watching events"])
     case .receipt:
       Row(#"{"name":"a","version":1,"succeeded":true}"#, ["receipt ok a: version 1"], denied: ["receipt denied a"])
     case .backup: Row(["backup ok", "backup cancelled"], denied: [call(method, "denied")])
@@ -245,7 +245,7 @@ import VaultWire
       try client.unlock()
       return try Self.told(client)
     }
-    #expect(told.contains("call locked a call that has not come whole"), "\(told)")
+    #expect(told.contains("call locked an incomplete call"), "\(told)")
   }
 
   /// The calls that are answered although the log is required and cannot be written: an unlock, a lock and the calls

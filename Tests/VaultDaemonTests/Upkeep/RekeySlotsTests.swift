@@ -96,8 +96,8 @@ extension RekeyTests {
       #expect(begun.first.parameters["slots"] as? [Int] == [1, 2])
       #expect(begun.first.parameters["left_out"] as? [Int] == [3, 4])
       // Each wrong answer counts as a failed attempt, and the next question waits accordingly.
-      let waits = (1...2).map { "after a wrong answer the next question comes after \($0) s" }
-      #expect(begun.told.filter { $0.hasPrefix("after") } == waits)
+      let waits = (1...2).map { "an answer was wrong; the next question comes in \($0) s" }
+      #expect(begun.told.filter { $0.hasPrefix("an answer was wrong") } == waits)
       #expect(begun.told.filter { $0.contains("is left out") }.count == 2)
       #expect(try begun.last().error == nil)
       _ = try sandbox.client().call("Lock")

@@ -75,7 +75,7 @@ private let password = "correct horse battery"
     flipped[70_000] ^= 1
     for (bytes, reason) in [
       (flipped, "it is damaged 65536 bytes into the store"), (Array(body.dropLast()), "it is cut short"),
-      (body + [0], "it continues after its end"), ([], "it is cut short"),
+      (body + [0], "there is data after its end"), ([], "it is cut short"),
     ] {
       let reply = try sandbox.restore(backup, sending: bytes, check: true)
       #expect(reply.error == "InvalidBackup" && reply.string("reason") == reason, "\(reply)")

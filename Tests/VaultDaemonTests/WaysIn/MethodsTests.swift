@@ -21,7 +21,7 @@ struct MethodsTests {
     defer { stand.close() }
     let vault = stand.vault
     try vault.start()
-    #expect(try vault.obstacle(to: "pam") == "there is no vault yet; make one with vault init")
+    #expect(try vault.obstacle(to: "pam") == "there is no vault yet; make one with `vault init`")
     vault.service.remove()
     #expect(
       try vault.obstacle(to: "pam")

@@ -45,9 +45,9 @@ import VaultStore
     // Neither an item with that name nor an item that the unit may read by another grant is the credential.
     try Self.give(stand, "unit:\(Self.unit)", "**", as: nil)
     for id in ["tls", "other", "key"] {
-      #expect(throws: Refusal.denied("no grant makes an item this credential")) { try Self.lent(stand, id) }
+      #expect(throws: Refusal.denied("no grant names an item for this credential")) { try Self.lent(stand, id) }
     }
-    #expect(throws: Refusal.denied("uid 990 is not the service manager's")) {
+    #expect(throws: Refusal.denied("uid 990 is not that of the service manager")) {
       try Self.lent(stand, "express.key", Self.manager(990))
     }
     // An administrator, too, is limited to the unit in the address.
@@ -56,7 +56,7 @@ import VaultStore
         try Self.lent(stand, "express.key", Self.manager(unit: unit))
       }
     }
-    #expect(throws: Refusal.denied("no grant makes an item this credential")) {
+    #expect(throws: Refusal.denied("no grant names an item for this credential")) {
       try Self.lent(stand, "express.key", of: "other.service", Self.manager(unit: "other.service"))
     }
   }

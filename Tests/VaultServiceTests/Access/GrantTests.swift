@@ -176,7 +176,7 @@ import VaultStore
     try stand.set("b")
     stand.hands.wall.value = now
     #expect(throws: Self.denied) { try Self.isServed(stand, "a", RoomStand.caller(990)) }
-    #expect(throws: Refusal.invalidGrant("it would have ended before it began")) {
+    #expect(throws: Refusal.invalidGrant("its end has already passed")) {
       try Self.give(stand, "user:990", "a", "get", until: now + 50)
     }
   }

@@ -86,7 +86,7 @@ import VaultModel
     try next.unlock()
     #expect(try AuditFilling.times(next, .get, .ok, by: 990) == ["svc/b": 300])
     let told = try AuditTests.told(next).compactMap { line in
-      line.hasSuffix("entries were taken out") ? Int64(line.split(separator: " ")[2]) : nil
+      line.hasSuffix("entries were removed") ? Int64(line.split(separator: " ")[2]) : nil
     }
     #expect(told.reduce(0, +) == facts.cut && told.count >= 3, "\(told) \(facts)")
   }

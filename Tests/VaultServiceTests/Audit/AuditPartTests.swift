@@ -350,7 +350,7 @@ import VaultStore
     stand.hands.pass(seconds: 61)
     #expect(try Self.size(stand) <= 1 << 20)
     let told = try AuditTests.told(stand)
-    #expect(told.contains { $0.hasSuffix("entries were taken out") })
+    #expect(told.contains { $0.hasSuffix("entries were removed") })
     #expect(told.contains("get ok a") && told.contains("set ok a"))
     for uid in 1000..<1040 { #expect(told.contains("grant ok user:\(uid)")) }
     #expect(!told.contains { $0.hasPrefix("use ok 0/0 ") } && told.contains { $0.hasPrefix("use ok 44/59 ") })

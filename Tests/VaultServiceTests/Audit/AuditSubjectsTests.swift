@@ -141,7 +141,7 @@ import VaultModel
     audit.record(.settings, .ok, nil)
     stand.hands.pass(seconds: 61)
     let told = try AuditTests.told(stand)
-    #expect(told.contains { $0.hasSuffix("entries were taken out") } && !told.contains { $0.hasPrefix("use ok 0/0 ") })
+    #expect(told.contains { $0.hasSuffix("entries were removed") } && !told.contains { $0.hasPrefix("use ok 0/0 ") })
     for number in 0..<20 { #expect(told.contains("use ok quiet \(number)")) }
   }
 

@@ -196,7 +196,7 @@ import VaultStore
     stand.hands.pass(seconds: 2)
     #expect(try stand.vault.keychain().auditFacts.bytes <= 1 << 20)
     let told = try Self.told(stand)
-    #expect(told.contains { $0.hasSuffix("entries were taken out") } && told.contains("settings ok last"))
+    #expect(told.contains { $0.hasSuffix("entries were removed") } && told.contains("settings ok last"))
   }
 
   @Test("turning it off, and making it smaller, are entries of it") func settings() throws {
@@ -344,7 +344,7 @@ import VaultStore
     try Self.confine(stand, "user:1000,exe:/opt/app")
     Self.get(stand, "bank/pin")
     stand.hands.pass(seconds: 2)
-    #expect(throws: Refusal.denied("you may now read only what is about yourself")) {
+    #expect(throws: Refusal.denied("you may now read only the entries about yourself")) {
       _ = try reading.page(until: .max) { 0 }
     }
     reading.end()

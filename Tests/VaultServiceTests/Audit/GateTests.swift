@@ -195,7 +195,7 @@ import VaultStore
     #expect(
       told.dropFirst().dropLast() == [
         "find ok a", "find denied a", "find ok a", "find ok a", "find ok requests", "find ok kind=wifi, continued",
-        "find ok what happens", "find denied what happens", "find denied public key of the vault",
+        "find ok watching events", "find denied watching events", "find denied public key of the vault",
       ], "\(told)")
   }
 }

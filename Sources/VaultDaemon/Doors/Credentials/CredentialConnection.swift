@@ -60,7 +60,8 @@ final class CredentialConnection: SecretHolder, ChannelInboundHandler, Client {
     (caller.door, caller.session) = (.credentials, nil)
     let address = CredentialAddress(of: socket)
     asker = (process, caller, address)
-    let about = address.map { Items.detail($0.id, of: $0.unit) } ?? "a credential of an address that is none"
+    let about =
+      address.map { Items.detail($0.id, of: $0.unit) } ?? "a credential, from a socket whose address names none"
     do throws(Refusal) {
       defer { door.vault.audit.isAbout(.get, detail: about, for: caller) }
       try door.vault.audit.begin(CredentialDoor.terms, for: caller)

@@ -15,7 +15,7 @@ extension SSHAgentConnection {
     // The request for a signature adds its own details to the audit log.
     if !request.isSignature { note(request) }
     if !isOwn, request.changesAgent {
-      return refuse("a process that has its grants alone can change nothing here")
+      return refuse("a process confined to its grants cannot change the agent")
     }
     switch request {
     case .list: list()

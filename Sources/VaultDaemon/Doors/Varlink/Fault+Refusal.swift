@@ -73,7 +73,7 @@ extension Fault {
     case .tooManyValues(let limit): self = .invalidFrame(reason: "more than \(limit) values")
     case .tooManyMembers(let limit): self = .invalidFrame(reason: "more than \(limit) members in one object")
     case .duplicateKey: self = .invalidFrame(reason: "the same key twice in one object")
-    case .notAnObject: self = .invalidFrame(reason: "a message is one JSON object")
+    case .notAnObject: self = .invalidFrame(reason: "not a JSON object")
     }
   }
 }

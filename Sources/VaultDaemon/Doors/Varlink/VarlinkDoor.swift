@@ -41,7 +41,7 @@ final class VarlinkDoor {
   var refusedSettings: () -> VaultWarning? = { nil }
   /// Reads the settings again for a caller.
   var reload: (VaultService.Caller) throws(Refusal) -> SettingsFile.Change = { (_) throws(Refusal) in
-    throw .busy("the daemon starts")
+    throw .busy("the daemon is starting")
   }
   /// The state of the ssh-agent, for a caller; nil for the machine's vault.
   var sshAgent: (VaultService.Caller) -> Wire.SSHAgent? = { _ in nil }
@@ -111,7 +111,7 @@ final class VarlinkDoor {
 
   /// Records the refusal of a call of which only a part has come; false if an earlier call is still handled.
   func refusesPart(with refusal: Refusal, from connection: VarlinkConnection) -> Bool {
-    let terms = CallTerms("a call that has not come whole", needs: .log, entry: .first)
+    let terms = CallTerms("an incomplete call", needs: .log, entry: .first)
     return vault.audit.refuses(terms, with: refusal.outcome, for: connection.caller) {}
   }
 

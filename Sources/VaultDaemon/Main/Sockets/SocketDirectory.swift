@@ -26,7 +26,7 @@ struct SocketDirectory: ~Copyable {
       throw .system(SystemError(call: "mkdir \(path)"))
     }
     let directory = unsafe open(path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-    guard directory >= 0 else { throw .unsafe("\(path) is not a directory of its own; remove what is there") }
+    guard directory >= 0 else { throw .unsafe("\(path) is not a directory, or is a link to one; remove it") }
     defer { close(directory) }
     var status = stat()
     guard unsafe fstat(directory, &status) == 0 else { throw .system(SystemError(call: "fstat \(path)")) }

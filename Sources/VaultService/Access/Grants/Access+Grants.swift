@@ -28,7 +28,7 @@ extension Access {
   ) throws(Refusal) -> Grant? {
     let keychain = try administer(caller)
     let now = vault.newestTime
-    if let until, until <= now { throw .invalidGrant("it would have ended before it began") }
+    if let until, until <= now { throw .invalidGrant("its end has already passed") }
     try check(subject, rights, for: caller)
     let grant = Grant(
       subject: subject, pattern: pattern, rights: rights, credential: credential, until: until, created: now)
@@ -122,7 +122,7 @@ extension Access {
       throw .invalidGrant("\(subject) still has grants; revoke them first with `vault revoke`")
     }
     try change(keychain, removing: ids, adding: []) { $0.forget(subject) }
-    vault.log.info("\(subject) is no longer held to its grants, by uid \(caller.uid)")
+    vault.log.info("uid \(caller.uid) ended the confinement of \(subject)")
     vault.hooks.accessChanged()
   }
 
@@ -221,7 +221,7 @@ extension Access {
       for id in stored { uses[id] = nil }
       return !uses.isEmpty
     } catch {
-      vault.log.warning("when grants were used could not be stored: \(error.text)")
+      vault.log.warning("the times at which grants were used could not be stored: \(error.text)")
       return false
     }
   }
@@ -270,19 +270,19 @@ extension Access {
   private func check(_ subject: Subject, _ rights: Rights, for caller: Caller) throws(Refusal) {
     if terms.isSystem {
       guard !subject.namesProgram else {
-        throw .invalidGrant("in the machine's vault no grant goes by what a process runs: name its user: or unit:")
+        throw .invalidGrant("in the machine's vault a grant cannot name a program; name user: or unit:")
       }
       return
     }
     guard subject.isConfining else { return }
     guard !rights.contains(.admin) else {
-      throw .invalidGrant("a program that has its grants alone is never an administrator")
+      throw .invalidGrant("a program that is confined to its grants cannot have the right admin")
     }
     let namesClient = subject.parts.contains { part in
       if case .executable(let path) = part { ["/vault", "/vaultd"].contains { path.hasSuffix($0) } } else { false }
     }
     if namesClient || CallerParts(caller, isSystem: false).isAll(of: subject) {
-      throw .invalidGrant("\(subject) is the program with which you ask, which would then have this grant alone")
+      throw .invalidGrant("\(subject) is the program you are using; the grant would confine it")
     }
   }
 

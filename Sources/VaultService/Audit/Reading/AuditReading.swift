@@ -240,7 +240,7 @@ package final class AuditReading: SecretHolder {
       if now != .all { scope = now }
       return
     }
-    guard now == .all else { throw .denied("you may now read only what is about yourself") }
+    guard now == .all else { throw .denied("you may now read only the entries about yourself") }
   }
 
   private func meet(_ number: Int64, _ entry: AuditEntry, _ found: inout [Found]) {

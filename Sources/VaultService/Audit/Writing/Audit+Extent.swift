@@ -29,7 +29,7 @@ extension Audit {
       }
       cut(keychain)
       write(anchored: true)
-    } catch { if error != .locked { log.error("the audit log could not be looked at: \(error.text)") } }
+    } catch { if error != .locked { log.error("the audit log could not be checked: \(error.text)") } }
   }
 
   /// Ends the minute before the next record, which begins another chain in any case.
@@ -55,7 +55,7 @@ extension Audit {
       } tell: { gone in
         if settings.mode == .off { return nil }
         var entry = AuditEntry(
-          time: now, action: .audit, outcome: .ok, item: "\(gone) entries were taken out", detail: settings.text)
+          time: now, action: .audit, outcome: .ok, item: "\(gone) entries were removed", detail: settings.text)
         entry.subject = subjects.daemon.key
         return entry
       } then: {

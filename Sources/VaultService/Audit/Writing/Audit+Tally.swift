@@ -31,7 +31,7 @@ extension Audit {
     guard fill(subjects.shortCounts(hasNames: hasNames)) else {
       block.empty()
       guard isRequired else { return true }
-      note("more is counted than one record holds")
+      note("the counts do not fit into one record")
       return false
     }
     do throws(VaultError) { try keychain.sealAuditTally(&block, now: clock.wall()) } catch {

@@ -42,7 +42,7 @@ enum TokenKey: ~Copyable {
     case .bytes: return .hs256
     case .pair(let key):
       guard let algorithm = JSONWebToken.Algorithm(key.type) else {
-        throw .misconfigured("no token is signed with such a key")
+        throw .misconfigured("a key of this type cannot sign tokens")
       }
       return algorithm
     }
@@ -64,7 +64,7 @@ enum TokenKey: ~Copyable {
     case .bytes(let key):
       return try HMAC.withCode(of: message, key: key, .sha256) { $0.array }
     case .pair(let key):
-      guard let scheme = key.type.facts.tokenScheme else { throw SigningError("no token is signed with such a key") }
+      guard let scheme = key.type.facts.tokenScheme else { throw SigningError("a key of this type cannot sign tokens") }
       return try order.sign(message, by: key, scheme, of: accessible)
     }
   }

@@ -107,7 +107,7 @@ final class CarriedSlots {
     if case .backingOff(_, let milliseconds)? = ways.attempts.wait(for: caller) {
       let wait = (milliseconds + 999) / 1000
       conversation.tell(
-        .info, method: slot.kind.name, text: "after a wrong answer the next question comes after \(wait) s")
+        .info, method: slot.kind.name, text: "an answer was wrong; the next question comes in \(wait) s")
       _ = ways.timer.after(Int64(milliseconds) * 1_000_000) { [weak self, weak conversation] in
         if conversation?.isOver == false { self?.ask(slot, rest, tries: tries) }
       }

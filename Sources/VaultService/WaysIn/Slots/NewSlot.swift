@@ -70,10 +70,10 @@ struct NewSlot {
         guard Self.isSame(kept, typed) else {
           guard tries < Self.tries else {
             conversation.tell(
-              .error, method: "recovery", text: "That was another code too often; no slot was made of it")
+              .error, method: "recovery", text: "The code was wrong too many times; no slot was made")
             return conversation.fail(.cancelled)
           }
-          return ask("That is another code. Type this one back", tries: tries + 1)
+          return ask("That is a different code. Type back the one shown", tries: tries + 1)
         }
         goOn(making.slot(kept), then)
       }

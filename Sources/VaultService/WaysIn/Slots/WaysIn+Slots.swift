@@ -143,7 +143,7 @@ extension WaysIn {
     guard let keystore = KeystoreKind(rawValue: name) else { throw .invalid("keystore") }
     if keystore == .file && !isSystem && !isInsecure {
       throw .unavailable(
-        SlotKind.pam.name, "in a file the key would lie where every program of yours can read it",
+        SlotKind.pam.name, "every program of yours could read the key in a file",
         "--insecure-file does it anyway")
     }
     return keystore
@@ -189,7 +189,7 @@ extension WaysIn {
       left.contains(.recovery) ? "the recovery code" : nil, left.contains(.login) ? "the login password" : nil,
       left.contains(.pam) ? "a pam slot" : nil,
     ]
-    return "no password opens the vault any more then, only \(ways.compactMap { $0 }.joined(separator: " or "))"
+    return "after that no password opens the vault, only \(ways.compactMap { $0 }.joined(separator: " or "))"
   }
 
   // MARK: Parts
@@ -251,7 +251,7 @@ package struct WantedCost: Sendable {
     let standard = Argon2id.Parameters.default
     let chosen = Argon2id.Parameters(memory: memory ?? standard.memory, passes: passes ?? standard.passes)
     do throws(CryptoError) { try chosen.validate() } catch {
-      throw .weakSecret("Argon2id has to use from 19 MiB and 2 passes to 1 GiB and 20 passes")
+      throw .weakSecret("Argon2id must use 19 MiB to 1 GiB of memory and 2 to 20 passes")
     }
     return .fixed(chosen)
   }

@@ -14,7 +14,7 @@ package final class Attempts {
     self.vault = vault
     file = BackoffFile(directory: vault.directory)
     backoff = file.read(now: vault.clock.boot()) { reason in
-      vault.log.warning("failed attempts are not known, so that everyone waits a minute: \(reason)")
+      vault.log.warning("the failed attempts are not known, so everyone waits a minute: \(reason)")
     }
   }
 

@@ -28,9 +28,9 @@ extension Authentication {
         if outcome == .cancelled { return conversation.fail(.cancelled) }
         if let refusal = outcome.refusal(method: SlotKind.pam.name, wait: Int(seconds) * 1000) {
           if outcome == .failed {
-            ways.vault.log.info("not recognised by PAM: who asked for uid \(uid)")
+            ways.vault.log.info("PAM did not recognize the person who asked for uid \(uid)")
             // The conversation may continue with a password.
-            conversation.record(.unproven, "not recognised by PAM")
+            conversation.record(.unproven, "not recognized by PAM")
           }
           passedOver(.pam, refusal)
         }

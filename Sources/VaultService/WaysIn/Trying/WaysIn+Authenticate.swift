@@ -45,7 +45,7 @@ extension WaysIn {
     guard rights == .everyChange || rights == .ownChange && alsoLogin else {
       let strong = SlotKind.allCases.filter { $0.facts.rights == .everyChange }
       let known = strong.map(\.name).joined(separator: " or ")
-      return conversation.fail(.unavailable(method, "a change of the ways in needs \(known)"))
+      return conversation.fail(.unavailable(method, "only \(known) allows a change of the slots"))
     }
     // During a rekey the new vault has its slots already, so a change now would be lost.
     guard evenRekeying || !isRekeying else { return conversation.fail(.rekeying) }

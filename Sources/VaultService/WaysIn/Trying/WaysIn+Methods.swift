@@ -53,7 +53,7 @@ extension WaysIn {
     let keychain: Keychain
     switch vault.store.content {
     case .open(let open): keychain = open
-    case .none: return none(because: Obstacle("there is no vault yet", "make one with vault init"), uid)
+    case .none: return none(because: Obstacle("there is no vault yet", "make one with `vault init`"), uid)
     case .unreadable: return none(because: Obstacle("the store cannot be opened"), uid)
     }
     let pam =

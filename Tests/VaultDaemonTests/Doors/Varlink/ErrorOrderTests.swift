@@ -39,7 +39,7 @@ import VaultTesting
       try client.call("Delete", ["names": [String](repeating: "", count: 400)]),
     ] {
       #expect(reply.error == "TooMuch", "\(reply)")
-      #expect(reply.string("reason") == "one call has up to 128 items, and this has 400")
+      #expect(reply.string("reason") == "one call may have at most 128 items, and this has 400")
     }
   }
 }

@@ -349,7 +349,7 @@ import VaultModel
       try stand.approve(try stand.number("a", RequestStand.caller(2000 + uid)), seconds: 60)
     }
     let number = try stand.number("a")
-    #expect(throws: Refusal.busy("as many approvals are in effect as the vault keeps")) { try stand.approve(number) }
+    #expect(throws: Refusal.busy("too many approvals are in effect")) { try stand.approve(number) }
     stand.rooms.hands.pass(seconds: 60)
     try stand.approve(number)
     #expect(stand.access.requests.approvals.count == 1)

@@ -143,7 +143,9 @@ extension VarlinkDoor {
   }
 
   private static func pattern(_ text: String) throws(Refusal) -> ItemPattern {
-    do throws(NameError) { return try ItemPattern(text) } catch { throw .invalidGrant("for no item: \(error.reason)") }
+    do throws(NameError) { return try ItemPattern(text) } catch {
+      throw .invalidGrant("invalid item pattern: \(error.reason)")
+    }
   }
 
   private static func credential(_ text: String) throws(Refusal) -> CredentialID {
