@@ -64,7 +64,12 @@ struct ClientSocket {
     return .success(process)
   }
 
-  /// The supplementary groups of the process at the time when it connected; empty when the kernel does not tell.
+  /// The number of supplementary groups that count. A process can have 65,536, which would take the daemon's memory for
+  /// each connection, and its time for each decision.
+  private static let mostGroups = 1024
+
+  /// The supplementary groups of the process at the time when it connected, of many those with the lowest numbers;
+  /// empty when the kernel does not tell.
   func peerGroups() -> [gid_t] {
     guard channel.isActive else { return [] }
     var groups = [gid_t](repeating: 0, count: 32)
@@ -73,7 +78,7 @@ struct ClientSocket {
       // The number of SO_PEERGROUPS, which glibc names only under _GNU_SOURCE.
       let status = unsafe getsockopt(descriptor, SOL_SOCKET, 59, &groups, &count)
       let found = Int(count) / MemoryLayout<gid_t>.size
-      if status == 0 { return Array(groups.prefix(found)) }
+      if status == 0 { return Array(groups.prefix(min(found, Self.mostGroups))) }
       guard errno == ERANGE, found > groups.count else { return [] }
       groups = [gid_t](repeating: 0, count: found)
     }

@@ -27,9 +27,12 @@ package final class Access: SecretHolder {
   var book = GrantBook()
   /// True while memory has the grants only sealed, because they name items. That is so in a vault that hides names,
   /// until the vault is unlocked. Meanwhile, each decision opens the grants that concern its caller.
-  var hidesGrants = false { didSet { hidden = nil } }
+  var hidesGrants = false { didSet { (hidden, opened) = (nil, nil) } }
   /// The sealed grants that can be opened while ``hidesGrants`` is true; nil until they are first needed.
   private var hidden: HiddenGrants?
+  /// The grants that were opened in this turn of the loop, so that a call for many items, or an event for many watchers,
+  /// opens each once. They name items, so they are dropped when the turn ends.
+  private var opened: OpenedGrants?
   /// The grants that were read for the unlock that takes place now. They do not count by themselves.
   var readAhead: [AccessClass: ReadGrants] = [:]
   /// The times at which grants were used, as far as the store does not have them yet.
@@ -133,9 +136,13 @@ package final class Access: SecretHolder {
 
   /// The standing of a caller in this vault now.
   func standing(of caller: Caller) -> Standing {
-    if !hidesGrants, let known = caller.memory.standing, known.revision == book.revision { return known }
+    if let known = caller.memory.standing, known.revision == book.revision { return known }
     let standing = makeStanding(of: caller)
-    if !hidesGrants { caller.memory.standing = standing }
+    if hidesGrants {
+      opened?.keep(standing, of: caller)
+    } else {
+      caller.memory.standing = standing
+    }
     return standing
   }
 
@@ -160,12 +167,18 @@ package final class Access: SecretHolder {
   /// memory in the clear are opened.
   func readableBook(for parts: CallerParts) -> GrantBook {
     guard hidesGrants, let keychain = vault.openKeychain else { return book }
+    if let known = opened?.book(for: parts, book.revision) { return known }
     if hidden?.isCurrent(keychain) != true {
       hidden = HiddenGrants(keychain) { accessible, error in warn(accessible, error) }
     }
     var read = book
     if let hidden { read.load(hidden.records(for: parts, keychain)) }
-    vault.hooks.afterwards { Stack.wipe() }
+    if opened?.revision != book.revision { opened = OpenedGrants(revision: book.revision) }
+    opened?.keep(read, for: parts)
+    vault.hooks.afterwards { [weak self] in
+      self?.opened = nil
+      Stack.wipe()
+    }
     return read
   }
 
@@ -216,7 +229,7 @@ package final class Access: SecretHolder {
   }
 
   public override func outlives(_ lock: Lock) -> Bool {
-    !authorizations.isEmpty || Self.forgotten(lock).contains(where: book.knows)
+    !authorizations.isEmpty || lock.reach.contains(.names) && opened != nil || Self.forgotten(lock).contains(where: book.knows)
   }
 
   /// The classes whose grants, which name items, must not be in memory after a lock. In a vault that hides names these

@@ -57,6 +57,33 @@ import VaultModel
     #expect(!hidden.isCurrent(keychain))
   }
 
+  @Test("of a locked vault that hides names are opened once in a turn, and dropped with it") func hiddenTurn() throws {
+    var settings = VaultSettings()
+    settings.hideNames = true
+    let stand = try RoomStand.unlocked(settings, system: true)
+    try Self.give(stand, "own/1")
+    stand.vault.lock(because: .asked)
+    var work: [() -> Void] = []
+    stand.vault.hooks.afterwards = { work.append($0) }
+    let (one, other) = (RoomStand.caller(990), RoomStand.caller(990))
+    func mayGet() throws -> Bool { stand.access.permit(one, on: try ItemName("own/1")).has(.get, .always) }
+    #expect(try mayGet())
+    let standing = try #require(one.memory.standing)
+    #expect(try mayGet())
+    #expect(one.memory.standing === standing)
+    // Another connection of the same user needs no further opening, and has a standing of its own.
+    let pending = work.count
+    #expect(stand.access.permit(other, on: try ItemName("own/1")).has(.get, .always))
+    #expect(work.count == pending && other.memory.standing != nil)
+    for work in work { work() }
+    #expect(one.memory.standing == nil && other.memory.standing == nil)
+    // A lock does not wait for the end of the turn.
+    #expect(try mayGet())
+    stand.vault.lock(because: .asked)
+    stand.access.hidesGrants = true
+    #expect(one.memory.standing == nil)
+  }
+
   // MARK: Listing
 
   @Test("are told a few at a time in order, each as it is when its place comes") func pages() throws {

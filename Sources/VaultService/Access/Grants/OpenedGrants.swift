@@ -1,0 +1,27 @@
+internal import VaultModel
+
+/// The grants that were opened in a locked vault that hides names, and the callers whose standing they gave. When this
+/// value ends, nobody has them any more.
+final class OpenedGrants {
+  /// The revision of the grants of which this is true.
+  let revision: Int
+  private var books: [[Subject.Part]: GrantBook] = [:]
+  private var callers: [Caller.Memory] = []
+
+  init(revision: Int) { self.revision = revision }
+
+  deinit { for caller in callers { caller.standing = nil } }
+
+  /// The grants that concern callers with these parts; nil if they were not opened at this revision.
+  func book(for parts: CallerParts, _ revision: Int) -> GrantBook? {
+    revision == self.revision ? books[parts.keys] : nil
+  }
+
+  func keep(_ book: GrantBook, for parts: CallerParts) { books[parts.keys] = book }
+
+  func keep(_ standing: Standing, of caller: Caller) {
+    guard standing.revision == revision else { return }
+    caller.memory.standing = standing
+    callers.append(caller.memory)
+  }
+}
