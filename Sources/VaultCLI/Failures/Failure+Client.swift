@@ -9,8 +9,8 @@ extension Failure {
     switch error {
     case .noRuntimeDirectory:
       self.init(
-        .configuration,
-        "XDG_RUNTIME_DIR is not set, so there is no place for the socket", "log in through a session, or give --socket")
+        .configuration, "XDG_RUNTIME_DIR is not set, so there is no place for the socket",
+        "log in through a session, or give --socket, or --system for the machine's vault")
     case .relativeRuntimeDirectory:
       self.init(
         .configuration, "\(Printable.text("\(error)")), so there is no place for the socket", SocketPath.remedy)
@@ -22,7 +22,7 @@ extension Failure {
         "correct that, or give another with --socket"
       )
     case .noDaemon(let path):
-      self.init(.unavailable, "no daemon listens on \(Printable.text(path))", "start vaultd")
+      self.init(.unavailable, "no daemon listens on \(Printable.text(path))", Self.startDaemon(path))
     case .daemonFailed(let status, let message): self.init(daemonStatus: status, message)
     case .disconnected:
       self.init(.unavailable, "the daemon went away before it answered", "see its log, and try again")
@@ -45,6 +45,12 @@ extension Failure {
       let exit: Exit = code == EACCES || code == EPERM ? .denied : .io
       self.init(exit, "\(call): \(Output.describe(code))", Self.seeDoctor)
     }
+  }
+
+  /// The advice if no daemon listens at `path`. The machine's daemon is started by systemd, if the machine runs it.
+  private static func startDaemon(_ path: String) -> String {
+    guard path == SocketLocation.systemPath, FileState("/run/systemd/system").exists else { return "start vaultd" }
+    return "start it with `systemctl enable --now vaultd.socket`, see vaultd(8)"
   }
 
   /// The advice for a fault that only a check of everything can explain.

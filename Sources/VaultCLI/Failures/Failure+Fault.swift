@@ -221,7 +221,7 @@ extension Failure {
 
   private init(_ fault: ServiceFault) {
     switch fault {
-    case .permissionDenied: self.init(.denied, "the daemon denies this", "ask the owner of the vault")
+    case .permissionDenied: self.init(.denied, "the daemon denies this", Self.askOwner)
     case .invalidParameter(let parameter):
       self.init(.usage, "the daemon does not accept \(Printable.quoted(parameter))", "correct it")
     default:
@@ -234,8 +234,8 @@ extension Failure {
 
   /// The advice for a store that cannot be opened or that holds a part which was changed.
   static var damagedStore: String {
-    "stop vaultd, move the store's folder aside as it is, and restore a backup; \(Hint.vault("salvage")) saves "
-      + "whatever is intact in a store that still opens"
+    "stop vaultd (see restore in vault(1)), move the store's folder aside as it is, and restore a backup; "
+      + "\(Hint.vault("salvage")) saves whatever is intact in a store that still opens"
   }
 
   /// The seconds in words, rounded up. The number comes from the daemon and may be any.

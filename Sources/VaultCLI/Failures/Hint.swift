@@ -1,3 +1,4 @@
+internal import VaultClient
 internal import VaultModel
 
 /// The commands that a message advises, in the form that the reader must type.
@@ -6,12 +7,19 @@ internal import VaultModel
 /// advice would be about the user's own vault.
 enum Hint {
   /// True if this run works on the machine's vault.
-  private static let isSystem = isSystem(CommandLine.arguments)
+  static let isSystem = isSystem(CommandLine.arguments, variable: Environment.variable("VAULT_SOCKET"))
 
-  /// Returns true if a command line has the option `--system` before `--`; the words behind `--` belong to another
-  /// program.
-  static func isSystem(_ arguments: [String]) -> Bool {
-    arguments.dropFirst().prefix { $0 != "--" }.contains("--system")
+  /// Returns true if a command line asks for the machine's vault: by `--system`, or by its socket in `--socket` or
+  /// `VAULT_SOCKET`. The words behind `--` belong to another program.
+  ///
+  /// - Parameter variable: the value of `VAULT_SOCKET`, over which `--socket` takes precedence.
+  static func isSystem(_ arguments: [String], variable: String? = nil) -> Bool {
+    let words = arguments.dropFirst().prefix { $0 != "--" }
+    if words.contains("--system") { return true }
+    let (option, joined) = ("--socket", "--socket=")
+    let next = words.firstIndex(of: option).flatMap { words[($0 + 1)...].first }
+    let path = next ?? words.first { $0.hasPrefix(joined) }.map { String($0.dropFirst(joined.count)) }
+    return (path ?? variable) == SocketLocation.systemPath
   }
 
   /// A command with its arguments, between backticks.

@@ -75,7 +75,8 @@ struct OverviewCommand: ParsableCommand {
     let name = isSystem ? "The machine's vault" : "The vault"
     // A caller that may not open the vault is not told of any method.
     let mayOpen = !status.methods.isEmpty
-    let opening = mayOpen ? "open it with `\(vault) unlock`" : "its owner opens it"
+    let owner = isSystem ? "an administrator" : "its owner"
+    let opening = mayOpen ? "open it with `\(vault) unlock`" : "\(owner) opens it"
     let state =
       switch status.state {
       case "new": "There is no vault yet; make one with `\(vault) init`"

@@ -37,7 +37,7 @@ final class Session {
       throw Failure(error)
     }
     isOwn = Session.isOwn(socket: socket, system: system)
-    isSystem = system
+    isSystem = vault.location == .system
     mayStart = startsDaemon && isOwn
     vault.interactive = isAttended
     // Waiting for a daemon that restarts would only delay the start of a new one, or the news that there is none.

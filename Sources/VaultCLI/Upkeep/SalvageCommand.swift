@@ -53,8 +53,8 @@ struct SalvageCommand: ParsableCommand {
     try Output.line("saved: \(Counted.text(saved, "item"))")
     let store = StorePaths(system: globals.system)?.directory ?? "the store's directory"
     Output.note(
-      "what was saved is in \(Printable.quoted(file)); to use it, stop the daemon, move \(Printable.text(store)) "
-        + "aside, then \(Hint.vault("restore"))")
+      "what was saved is in \(Printable.quoted(file)); to use it, stop the daemon (see restore in vault(1)), move "
+        + "\(Printable.text(store)) aside, then \(Hint.vault("restore"))")
   }
 
   private func write(_ vault: Vault) throws {

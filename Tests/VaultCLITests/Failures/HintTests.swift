@@ -14,9 +14,14 @@ import Testing
       (["vault", "--system", "get", "a"], true), (["vault", "get", "a", "--system"], true),
       (["git-credential-vault", "--system", "get"], true), (["vault", "get", "a"], false),
       (["vault", "run", "--", "systemctl", "--system"], false), (["--system", "get"], false), ([], false),
+      (["vault", "get", "a", "--socket", "/run/vault/socket"], true),
+      (["vault", "--socket=/run/vault/socket", "get", "a"], true), (["vault", "get", "a", "--socket"], false),
+      (["vault", "run", "--", "x", "--socket=/run/vault/socket"], false),
     ] {
       #expect(Hint.isSystem(arguments) == isSystem, "\(arguments)")
     }
+    #expect(Hint.isSystem(["vault", "get", "a"], variable: "/run/vault/socket"))
+    #expect(!Hint.isSystem(["vault", "--socket", "/run/s", "get", "a"], variable: "/run/vault/socket"))
   }
 
   @Test("are put so into the daemon's own advice, once, and nothing else of it is changed") func text() {

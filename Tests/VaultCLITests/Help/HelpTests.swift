@@ -77,6 +77,9 @@ import VaultWire
     #expect(
       OverviewCommand.lines(status, isSystem: false)[0]
         == "The vault was locked by `vault lock`; its owner opens it.")
+    #expect(
+      OverviewCommand.lines(status, isSystem: true)[0]
+        == "The machine's vault was locked by `vault lock`; an administrator opens it.")
     status.state = "\u{1B}[2J"
     #expect(OverviewCommand.lines(status, isSystem: false)[0] == "The vault is \\u{1b}[2J; see `vault status`.")
   }

@@ -56,12 +56,12 @@ import VaultTesting
     #expect(
       outcome.output == """
         vault: XDG_RUNTIME_DIR is not set, so there is no place for the socket; log in through a session, or give \
-        --socket
+        --socket, or --system for the machine's vault
         78
         vault: XDG_RUNTIME_DIR is `relative`, which is not an absolute path, so there is no place for the socket; set \
         XDG_RUNTIME_DIR to another folder with a short absolute path, or give --socket
         fail  socket: XDG_RUNTIME_DIR is not set, so there is no place for the socket; log in through a session, or \
-        give --socket
+        give --socket, or --system for the machine's vault
         /run/user/0/vault/socket
         =web
         /run/user/0/vault
