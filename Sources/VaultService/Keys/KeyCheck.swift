@@ -86,7 +86,8 @@ enum KeyCheck {
     } catch .encrypted {
       throw ValueError(
         reason:
-          "the key is encrypted with a passphrase, which `ssh-keygen -p -N '' -f FILE` or `openssl pkey` removes"
+          "the key is encrypted with a passphrase; remove the passphrase from a copy of the file with "
+          + "`ssh-keygen -p -N '' -f COPY`, or print the key without it with `openssl pkey -in FILE`"
       )
     } catch {
       // Another form of the key is a better reason than what is missing or damaged in it.
