@@ -33,7 +33,7 @@ struct SetRequest {
       try askForNetwork(session, mayFollow: false)
       stored = try storeWithoutValue(session)
     } else {
-      stored = try storeValue(session)
+      do throws(Failure) { stored = try storeValue(session) } catch { throw namingDeposit(error, session) }
     }
     try report(stored, session)
     if !command.globals.json { tellOfClock(session) }
@@ -46,6 +46,15 @@ struct SetRequest {
       let warning = status.warnings.first(where: { $0.about == "clock" })
     else { return }
     Output.note(Hint.text(warning.sentence))
+  }
+
+  /// The same failure; if the vault is locked and nobody can be asked, with the command that needs no unlock. Before
+  /// the first unlock, that command takes values of few items only.
+  private func namingDeposit(_ failure: Failure, _ session: Session) -> Failure {
+    guard failure.exit == .retry, !Keyboard.canAsk, let advice = failure.advice,
+      let status = try? session.call({ vault in try vault.status() }), status.state == "locked"
+    else { return failure }
+    return Failure(failure.exit, failure.event, "\(advice); \(Hint.vault("deposit")) takes the value meanwhile")
   }
 
   /// Stores the item's details, and the value that the daemon generates, if one is wanted.
