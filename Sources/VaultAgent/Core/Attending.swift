@@ -92,7 +92,9 @@ struct Attending {
         default: ", as it was asked to"
         }
       return Notice(title: title, text: "it locks in half a minute" + why, isUrgent: false)
-    case "locked": return Notice(title: title, text: "it is locked" + cause, isUrgent: false)
+    case "locked":
+      let isBy = event.cause?.hasPrefix("by ") == true
+      return Notice(title: title, text: "locked" + (isBy ? String(cause.dropFirst()) : cause), isUrgent: false)
     case "unlocked": return Notice(title: title, text: "it is unlocked", isUrgent: false)
     case "failed-unlock":
       // An attempt from this agent has its own message.

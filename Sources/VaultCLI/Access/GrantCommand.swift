@@ -108,7 +108,7 @@ struct RevokeCommand: ParsableCommand {
     if globals.json {
       try Output.json(reply)
     } else if Keyboard.isAttended {
-      for grant in reply.revoked { Output.note("revoked: \(grant.sentence)") }
+      for grant in reply.revoked { Output.note(grant.revocation) }
     }
     if let unstored = reply.unstored {
       throw Failure(
@@ -178,10 +178,10 @@ private enum OutOfReach {
 }
 
 extension Wire.Permission {
-  /// The grant in one line.
-  var sentence: String {
+  /// The end of the grant in one line.
+  var revocation: String {
     let name = credential.map { " as its credential \(Printable.quoted($0))" } ?? ""
-    return "\(Printable.text(subject)) may \(rights.map { Printable.text($0) }.joined(separator: ", ")) "
-      + "\(Printable.quoted(items))\(name)"
+    let rights = rights.map { Printable.text($0) }.joined(separator: ", ")
+    return "\(Printable.text(subject)) may no longer \(rights) \(Printable.quoted(items))\(name)"
   }
 }

@@ -173,7 +173,7 @@ extension Failure {
         .retry, "the vault is being given a new key, which pauses while it is locked",
         "unlock it, then deposit the value again")
     case .cancelled where Keyboard.isAttended:
-      self.init(.denied, "canceled; nothing was changed", "start again when you are ready")
+      self.init(.denied, "canceled; nothing was changed")
     case .cancelled: self.init(.denied, "the person who was asked declined to answer", "ask again in a minute")
     case .noSuchConversation: self.init(.retry, "the question is no longer open", "start again")
     case .weakSecret(let reason): self.init(.invalid, "\(Printable.text(reason))", "choose another")

@@ -37,7 +37,7 @@ import VaultTesting
     #expect(title.hasSuffix(" asks to unlock the vault"))
     // Notices also come of the locks and the unlock before the test.
     let notices = try stand.runs().compactMap(\.object).filter { $0["about"] as? String == "notice" }
-    #expect(notices.contains { $0["text"] as? String == "it is locked: by `vault lock`" })
+    #expect(notices.contains { $0["text"] as? String == "locked by `vault lock`" })
     for notice in notices { #expect(Set(notice.keys) == ["about", "title", "text", "urgent"]) }
     stand.terminal.signal(SIGTERM)
     #expect(try stand.terminal.wait() == 0 && stand.terminal.screen == "", "\(stand.terminal.screen)")

@@ -92,7 +92,7 @@ import VaultTesting
     try dunst.wait(for: 0)
     let told = try dunst.history().map(\.message)
     for text in [
-      "it locks in half a minute, because nobody uses it", "it is locked: by `vault lock`", "it is unlocked",
+      "it locks in half a minute, because nobody uses it", "locked by `vault lock`", "it is unlocked",
     ] { #expect(told.contains("Vault\n" + text), "\(told)") }
     #expect(told.contains { $0.hasPrefix("Vault\nan attempt to open it failed by process ") }, "\(told)")
   }

@@ -36,7 +36,7 @@ import VaultTesting
     // It never answers: each event reaches it and the agent at the same time.
     let witness = try AttendingClient(sandbox)
     try sandbox.must(["lock"])
-    try terminal.expect("Vault: it is locked: by `vault lock`")
+    try terminal.expect("Vault: locked by `vault lock`")
     let readers = (0..<10).map { _ in Begun(sandbox, ["get", "web", "--reason", "for the test"]) }
     while try witness.nextInquiry().askerCount != 10 {}
     try terminal.expect("to unlock the vault")

@@ -115,7 +115,7 @@ import VaultTesting
     try crowd.goOn()
     #expect(try attends())
     try sandbox.must(["lock"])
-    try terminal.expect("Vault: it is locked: by `vault lock`")
+    try terminal.expect("Vault: locked by `vault lock`")
     try crowd.goOn()
     let reader = Begun(sandbox, ["get", "web"])
     try terminal.expect("to unlock the vault")

@@ -31,7 +31,7 @@ final class KeeperReport {
     // Other failures pass by themselves, or name what to do where a person can do it.
     let advice = failure.exit == .io ? failure.advice : nil
     Output.note(
-      Sentence.joined(failure.event, advice) + "; \(Printable.text(output)) \(state) until that is resolved", .none)
+      Sentence.joined(failure.event, advice) + "; \(Printable.text(output)) \(state) for now", .none)
   }
 
   func solved() { problem = nil }
@@ -96,13 +96,15 @@ final class KeeperReport {
   /// - Parameter aside: the path of a file that was displaced earlier; nil if there is none.
   func held(aside: String?) {
     if json { return emit("held") }
+    let displaced = "\(Printable.text(output)).displaced"
     let advice =
       if ways.overwrites, let aside {
-        "examine \(Printable.text(aside)) and remove it; then the present file takes its place"
+        "examine \(Printable.text(aside)) and remove it; the present file is then moved there"
       } else if ways.adopts {
-        "give --overwrite to put it beside the file"
+        "give --overwrite to move that text to \(displaced) and write the values"
       } else {
-        "give --adopt to adopt it into \(Printable.text(template)), or --overwrite to put it beside the file"
+        "give --adopt to adopt that text into \(Printable.text(template)), "
+          + "or --overwrite to move it to \(displaced) and write the values"
       }
     Output.note("\(Printable.text(output)) is held, because another program has written it; \(advice)", .none)
   }

@@ -44,12 +44,18 @@ struct GenerateCommand: ParsableCommand {
 
   func run() throws {
     let session = try Session(globals)
-    let value = try session.call { vault in try vault.generate(recipe.recipe(style)) }
+    let value = try generated(session)
     if clip { return Output.note(try Clipboard.put(value)) }
     if globals.json {
       return try Output.json { object in value.withBytes { object.add(content: $0) } }
     }
     try value.withBytes { bytes in try Output.write(bytes) }
     if Output.isTerminal { try Output.text("\n") }
+  }
+
+  private func generated(_ session: Session) throws(Failure) -> SecretBuffer {
+    do throws(Failure) { return try session.call { vault in try vault.generate(recipe.recipe(style)) } } catch {
+      throw recipe.explained(error, style)
+    }
   }
 }

@@ -231,4 +231,12 @@ struct RecipeOptions: ParsableArguments {
     }
     if style == .phrase && noSymbols { throw ValidationError("--no-symbols is for passwords, not for phrases") }
   }
+
+  /// The daemon's refusal of a length, in the words of the command line; any other failure unchanged.
+  func explained(_ failure: Failure, _ style: GeneratedStyle) -> Failure {
+    let lengths = style == .phrase ? ValueLimits.phraseLengths : ValueLimits.passwordLengths
+    guard failure.exit == .invalid, !style.isKey, let length, !lengths.contains(length) else { return failure }
+    return Failure(
+      .invalid, "--length \(length) is out of range", "give \(lengths.lowerBound) to \(lengths.upperBound)")
+  }
 }

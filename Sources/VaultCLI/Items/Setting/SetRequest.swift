@@ -70,6 +70,10 @@ struct SetRequest {
     }
     let item = try item(session)
     do throws(Failure) { return try session.unlocking { vault in try vault.set(item) } } catch {
+      if let style = command.generator.generate {
+        let explained = command.generator.options.explained(error, style)
+        if explained != error { throw explained }
+      }
       guard error.exit == .invalid, let style = command.generator.generate, let use = try use(session),
         !GeneratedStyle.keys(for: use).contains(style), let advice = GeneratedStyle.advice(for: use)
       else { throw error }

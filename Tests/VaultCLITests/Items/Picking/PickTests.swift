@@ -64,8 +64,7 @@ extension FuzzyRank {
     #expect(
       pick.isCooked
         && pick.screen.hasSuffix(
-          "\r\u{1B}[Jvault: canceled; nothing was changed; "
-            + "start again when you are ready\r\n"),
+          "\r\u{1B}[Jvault: canceled; nothing was changed\r\n"),
       "\(pick.screen)")
   }
 
