@@ -11,7 +11,7 @@ struct SalvageCommand: ParsableCommand {
     discussion: """
       The store is only read. An item is saved if its head and its current value authenticate, with those older \
       versions that authenticate, up to the number that an item keeps. The command lists what is lost. To use the \
-      file, move the damaged store aside, and give the file to `vault restore`.
+      file, stop the daemon, move the damaged store aside, and give the file to `vault restore`, see vault(1).
       """)
 
   @Flag(help: "Replace an existing file.")
