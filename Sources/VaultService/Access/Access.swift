@@ -30,8 +30,8 @@ package final class Access: SecretHolder {
   var hidesGrants = false { didSet { (hidden, opened) = (nil, nil) } }
   /// The sealed grants that can be opened while ``hidesGrants`` is true; nil until they are first needed.
   private var hidden: HiddenGrants?
-  /// The grants that were opened in this turn of the loop, so that a call for many items, or an event for many watchers,
-  /// opens each once. They name items, so they are dropped when the turn ends.
+  /// The grants that were opened in this turn of the loop, so that a call for many items, or an event for many
+  /// watchers, opens each once. They name items, so they are dropped when the turn ends.
   private var opened: OpenedGrants?
   /// The grants that were read for the unlock that takes place now. They do not count by themselves.
   var readAhead: [AccessClass: ReadGrants] = [:]
@@ -229,7 +229,8 @@ package final class Access: SecretHolder {
   }
 
   public override func outlives(_ lock: Lock) -> Bool {
-    !authorizations.isEmpty || lock.reach.contains(.names) && opened != nil || Self.forgotten(lock).contains(where: book.knows)
+    !authorizations.isEmpty || lock.reach.contains(.names) && opened != nil
+      || Self.forgotten(lock).contains(where: book.knows)
   }
 
   /// The classes whose grants, which name items, must not be in memory after a lock. In a vault that hides names these

@@ -7,7 +7,8 @@ internal import VaultStore
 /// To know a caller's rights, only the records for that caller are opened. So a caller without a grant costs nothing,
 /// and no name of an item is in memory in the clear.
 struct HiddenGrants {
-  /// A sealed record of one class, which stands for its copies in weaker classes, too: a grant is stored in all classes.
+  /// A sealed record of one class, which stands for its copies in weaker classes, too, because a grant is stored in all
+  /// classes.
   private struct Entry {
     let id: ItemID
     let sealed: SealedGrant
@@ -76,8 +77,8 @@ struct HiddenGrants {
       && AccessClass.allCases.count(where: keychain.opensGrants) == problems.count && sets == Self.sets(keychain)
   }
 
-  /// Opens the records that concern a caller with these parts, each once. A class whose records cannot be opened is left
-  /// out.
+  /// Opens the records that concern a caller with these parts, each once. A class whose records cannot be opened is
+  /// left out.
   func records(for parts: CallerParts, _ keychain: Keychain) -> [AccessClass: GrantBook.Loaded] {
     var records = problems.mapValues { _ in [GrantRecord]() }
     let entries = common + parts.keys.flatMap { byPart[$0] ?? [] }
