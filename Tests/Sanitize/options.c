@@ -6,6 +6,10 @@ const char *__asan_default_options(void) {
     return "log_path=" REPORTS "/address:exitcode=99:detect_leaks=0:disable_coredump=0";
 }
 
+/* Foundation copies whole entries of /proc/self/fd, also the last one of a full buffer, before each program that a test
+ * starts with its `Process`: that fault is not ours. */
+const char *__asan_default_suppressions(void) { return "interceptor_via_fun:*findMaximumOpenFromProcSelfFD*\n"; }
+
 const char *__tsan_default_options(void) { return "log_path=" REPORTS "/thread:exitcode=99:halt_on_error=1:disable_coredump=0"; }
 
 #if __has_feature(thread_sanitizer)
