@@ -12,7 +12,8 @@ struct GrantCommand: ParsableCommand {
     abstract: "Let a service, a user or a group do something with items.",
     discussion: """
       A subject is user:NAME, group:NAME or unit:NAME.service, or several of them with a comma for "and"; in your own \
-      vault also exe:PATH or sha256:DIGEST beside one of them. Items are given by a name in which * stands for \
+      vault also exe:PATH or sha256:DIGEST beside one of them. Links in PATH are resolved; for a script, \
+      PATH is that of its interpreter. Items are given by a name in which * stands for \
       characters within a part, ** for any characters, and ? for one; quote it for the shell. The items need not exist \
       yet. The grant replaces an earlier grant for the same subject and items. With --as the item is a credential of a \
       service: systemd passes it to the service when the service starts. See vault-access(7) and vault-credentials(7).
@@ -59,9 +60,12 @@ struct GrantCommand: ParsableCommand {
   func run() throws {
     let session = try Session(globals)
     let names = try Rights(parsing: rights).names
+    let given = try GivenSubject(self.subject)
+    let subject = given.text
     let reply = try session.unlocking(for: "vault grant \(subject)") { vault in
       try vault.grant(subject, items, names, as: credential, until: until)
     }
+    given.noteProcess()
     if globals.json { return try Output.json(reply) }
     guard Keyboard.isAttended else { return }
     let end = until.map { ", until \(LocalTime.text($0, to: STDERR_FILENO))" } ?? ""
@@ -77,7 +81,7 @@ struct GrantCommand: ParsableCommand {
       Output.note(
         "its unit gets it with LoadCredential=\(credential):\(Printable.text(session.vault.location.credentials))")
     }
-    if reply.confined {
+    if reply.confined, given.obstacle == nil {
       Output.note("its processes have their grants alone from now on; \(Hint.vault("grants forget")) ends that")
     }
   }
@@ -104,7 +108,10 @@ struct RevokeCommand: ParsableCommand {
 
   func run() throws {
     let session = try Session(globals)
-    let reply = try session.unlocking(for: "vault revoke \(subject)") { vault in try vault.revoke(subject, items) }
+    let given = try GivenSubject(subject)
+    let reply = try given.finding { (subject) throws(Failure) in
+      try session.unlocking(for: "vault revoke \(subject)") { vault in try vault.revoke(subject, items) }
+    }.answer
     if globals.json {
       try Output.json(reply)
     } else if Keyboard.isAttended {
@@ -148,8 +155,9 @@ struct CanCommand: ParsableCommand {
 
   func run() throws {
     let session = try Session(globals)
-    let subject = self.subject == "self" ? nil : self.subject
-    let isAllowed = try session.unlocking { vault in try vault.can(subject, right, item) }
+    let given = subject == "self" ? nil : try GivenSubject(subject)
+    let isAllowed = try session.unlocking { vault in try vault.can(given?.text, right, item) }
+    given?.noteProcess()
     if globals.json {
       try Output.json { $0.add("allowed", isAllowed) }
     }

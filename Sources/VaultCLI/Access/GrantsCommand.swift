@@ -44,9 +44,11 @@ struct GrantsListCommand: ParsableCommand {
   func run() throws {
     let session = try Session(globals)
     let seconds = unused.map { Int(clamping: max(1, Seconds.from($0, to: Int64(time(nil))))) }
+    let given = try subject.map { (text) throws(Failure) in try GivenSubject(text) }
     let found = try session.unlocking { vault in
-      try vault.grants(for: subject, on: item, unused: seconds)
+      try vault.grants(for: given?.text, on: item, unused: seconds)
     }
+    given?.noteProcess()
     if globals.json {
       for grant in found.grants { try Output.json(grant) }
     } else if Output.isTerminal {
@@ -116,7 +118,9 @@ struct GrantsForgetCommand: ParsableCommand {
 
   func run() throws {
     let session = try Session(globals)
-    try session.unlocking(for: "vault grants forget \(subject)") { vault in try vault.forgetSubject(subject) }
+    let subject = try GivenSubject(self.subject).finding { (subject) throws(Failure) in
+      try session.unlocking(for: "vault grants forget \(subject)") { vault in try vault.forgetSubject(subject) }
+    }.subject
     if globals.json {
       try Output.json { $0.add("forgotten", subject) }
     } else if Keyboard.isAttended {

@@ -42,7 +42,9 @@ struct RequestsForgetCommand: ParsableCommand {
 
   func run() throws {
     let session = try Session(globals)
-    try session.unlocking(for: "vault requests forget") { vault in try vault.forgetDenial(of: subject, item) }
+    let subject = try GivenSubject(self.subject).finding { (subject) throws(Failure) in
+      try session.unlocking(for: "vault requests forget") { vault in try vault.forgetDenial(of: subject, item) }
+    }.subject
     if globals.json {
       try Output.json { $0.add("forgotten", item) }
     } else if Keyboard.isAttended {

@@ -35,9 +35,11 @@ struct AuditOptions: ParsableArguments {
   @Option(help: ArgumentHelp("Print what was requested in this way, such as varlink.", valueName: "door"))
   var door: String?
 
-  func query() -> Vault.AuditQuery {
+  func query() throws(Failure) -> Vault.AuditQuery {
     var query = Vault.AuditQuery()
-    (query.since, query.until, query.subject, query.door) = (since, until, caller, door)
+    let given = try caller.map { (text) throws(Failure) in try GivenSubject(text) }
+    given?.noteLink()
+    (query.since, query.until, query.subject, query.door) = (since, until, given?.text, door)
     return query
   }
 }
@@ -91,7 +93,7 @@ struct AuditListCommand: ParsableCommand {
     if verify { return try check() }
     let session = try Session(globals)
     if follow { try ReaderWatch.begin() }
-    var query = options.query()
+    var query = try options.query()
     (query.items, query.action, query.denied, query.last) = (item, action, denied, last)
     var report = AuditReport(json: globals.json)
     do throws(Failure) {

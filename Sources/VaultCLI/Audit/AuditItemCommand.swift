@@ -71,7 +71,7 @@ struct AuditItemCommand: ParsableCommand {
 
   func run() throws {
     let session = try Session(globals)
-    var query = options.query()
+    var query = try options.query()
     query.item = name
     let known = try session.unlocking(for: "vault audit item \(name)") { vault in
       var known = Known()

@@ -13,6 +13,9 @@ extension Vault {
   /// Grants `rights` to the callers that match `subject`, for the items that match the pattern `items`, until a time in
   /// Unix seconds. With `credential` the item is also a credential of that name of the service that is `subject`.
   ///
+  /// The path of `exe:` in a subject is compared with the one that the kernel reports, so it must have no symbolic
+  /// links; realpath(3) resolves them.
+  ///
   /// A grant replaces an earlier one with the same subject and items; the reply contains the earlier grant. In a user's
   /// vault this takes ``authenticateForGrants(answer:)`` before.
   public func grant(

@@ -15,7 +15,7 @@ public struct Subject: Hashable, Sendable, CustomStringConvertible {
     case user(UInt32)
     case group(UInt32)
     case unit(String)
-    /// The absolute path of the program's file.
+    /// The absolute path of the program's file, without symbolic links, as the kernel reports it.
     case executable(String)
     /// The SHA-256 of the program's file: 64 lower-case hexadecimal digits.
     case digest(String)
