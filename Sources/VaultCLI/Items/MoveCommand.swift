@@ -67,12 +67,11 @@ struct MoveCommand: ParsableCommand {
 
   /// Refuses a name that is taken, so that a person is only asked about a move that can be done.
   private func checkIsFree(_ to: String, _ session: Session) throws(Failure) {
-    do throws(Failure) { _ = try session.unlocking { vault in try vault.show(to) } } catch {
-      // A caller that may move the item may lack the right to find another one.
-      guard error.exit == .missing || error.exit == .denied else { throw error }
-      return
+    var item: Wire.Item?
+    do throws(Failure) { item = try session.look(at: to) } catch {
+      guard error.exit == .missing else { throw error }
     }
-    throw Self.taken(to)
+    if item != nil { throw Self.taken(to) }
   }
 
   /// Shows who gains or loses access to the item, and asks. Only an administrator learns this.

@@ -81,11 +81,12 @@ struct RemoveCommand: ParsableCommand {
   }
 
   /// Throws unless items of all these names exist, so that a person is only asked about a deletion that can be done.
+  /// Names that the caller may not find are left to the daemon.
   private func checkAll(_ names: [String], _ session: Session) throws(Failure) {
     let progress = Progress()
     defer { progress.clear() }
     for (number, name) in names.enumerated() {
-      _ = try session.unlocking { vault in try vault.show(name) }
+      _ = try session.look(at: name)
       progress.show("checked \(number + 1) of \(Counted.text(names.count, "name"))")
     }
   }

@@ -15,7 +15,8 @@ struct EditRequest {
     let old = try session.unlocking(for: "vault edit \(name)") { vault in
       try vault.read(name, expired: command.expired)
     }
-    let item = try session.unlocking { vault in try vault.show(name) }
+    // A caller that may read and set the item need not have the right to find it.
+    let item = try session.look(at: name)
     guard old.bytes.withBytes({ $0.isText }) else {
       throw Failure(
         .invalid, "\(Printable.quoted(name)) is not text, and editors change such bytes",
@@ -25,12 +26,12 @@ struct EditRequest {
     var text = old.bytes.withBytes { SecretBuffer(copying: $0) }
     while true {
       text = try editor.edit(text)
-      let kind = ItemKind(rawValue: command.kind ?? item.kind)
+      let kind = ItemKind(rawValue: command.kind ?? item?.kind ?? ItemKind.password.rawValue)
       var new = EditRequest.value(text, editedFrom: old.bytes, kind: kind)
       // The new kind may have one line while the old one had several.
       if command.kind != nil, kind?.hasOneLine == true { new.truncate(to: new.count - new.finalBreak) }
       let isSame = new.isEqual(to: old.bytes)
-      if isSame, command.kind ?? item.kind == item.kind { return try report(version: old.version, nil) }
+      if isSame, command.kind == nil || command.kind == item?.kind { return try report(version: old.version, nil) }
       do throws(Failure) {
         guard new.withBytes({ $0.isText }) else {
           throw Failure(
@@ -72,12 +73,18 @@ struct EditRequest {
     return value
   }
 
+  /// Returns the number of the current version. A caller that may not find the item reads it for that.
+  private func current(_ session: Session) throws(Failure) -> Int {
+    if let item = try session.look(at: name) { return item.version }
+    return try session.unlocking { vault in try vault.read(name, expired: command.expired).version }
+  }
+
   /// Stores a new version, or another kind of the same value. If somebody else has stored a version meanwhile, the
   /// person must agree to replace it.
   private func store(
     _ value: borrowing SecretBuffer, isSame: Bool, insteadOf version: Int, _ session: Session
   ) throws(Failure) -> Wire.SetReply {
-    let now = try session.unlocking { vault in try vault.show(name) }.version
+    let now = try current(session)
     if now != version {
       let changed = "\(Printable.quoted(name)) was changed meanwhile and has version \(now)"
       guard Keyboard.canAsk else { throw Failure(.exists, "\(changed); nothing was stored", "edit it again") }

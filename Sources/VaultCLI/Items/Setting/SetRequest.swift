@@ -82,18 +82,13 @@ struct SetRequest {
   }
 
   /// Refuses to keep the value of a missing item.
-  private func checkIsThere(_ session: Session) throws(Failure) {
-    do throws(Failure) { _ = try session.unlocking { vault in try vault.show(name) } } catch {
-      // A caller that may set the item may lack the right to find it.
-      guard error.exit == .denied else { throw error }
-    }
-  }
+  private func checkIsThere(_ session: Session) throws(Failure) { _ = try session.look(at: name) }
 
-  /// The use that the item has or will have.
+  /// The use that the item has or will have; nil also if the caller may not find the item.
   private func use(_ session: Session) throws(Failure) -> KeyUse? {
     if let use = command.use ?? kind.flatMap(ItemKind.init(rawValue:))?.use?.name { return KeyUse(name: use) }
     guard command.update else { return nil }
-    return try session.unlocking { vault in try vault.show(name) }.use.flatMap(KeyUse.init(name:))
+    return try session.look(at: name)?.use.flatMap(KeyUse.init(name:))
   }
 
   /// Checks the names before anybody types a secret for them.
@@ -157,13 +152,14 @@ struct SetRequest {
     ).ask()
   }
 
-  /// Returns the kind that the item will have.
+  /// Returns the kind that the item will have. A present item that the caller may not find counts as a password, as
+  /// for a deposit.
   func kind(_ session: Session) throws(Failure) -> ItemKind {
     if let kind = kind.flatMap(ItemKind.init(rawValue:)) { return kind }
     if let use = command.use.flatMap(KeyUse.init(name:)) { return use.kind ?? .blob }
     guard command.update else { return .password }
     do throws(Failure) {
-      let item = try session.unlocking { vault in try vault.show(name) }
+      guard let item = try session.look(at: name) else { return .password }
       // A kind that this program does not know is kept: its value is treated as any bytes.
       return ItemKind(rawValue: item.kind) ?? .blob
     } catch {
@@ -192,9 +188,15 @@ struct SetRequest {
   }
 
   /// Returns the item's present attributes; a missing item has none.
+  ///
+  /// - Throws: also if the caller may not find the item, because attributes that nobody sees cannot be kept.
   func attributesThere(_ session: Session) throws(Failure) -> [String: String] {
     do throws(Failure) {
-      return try session.unlocking { vault in try vault.show(name) }.attributes
+      guard let item = try session.look(at: name) else {
+        let reason = "you may not find it, and --attr with --update keeps the other attributes"
+        throw Failure(Fault.denied(reason: reason, request: nil))
+      }
+      return item.attributes
     } catch {
       guard error.exit == .missing else { throw error }
       return [:]
@@ -209,10 +211,9 @@ struct SetRequest {
     try session.unlockIfLocked()
     var item: Wire.Item?
     var isMissing = false
-    do throws(Failure) { item = try session.call { vault in try vault.show(name) } } catch {
-      // A caller that may set the item may lack the right to find it.
-      guard error.exit == .missing || error.exit == .denied else { throw error }
-      isMissing = error.exit == .missing
+    do throws(Failure) { item = try session.look(at: name) } catch {
+      guard error.exit == .missing else { throw error }
+      isMissing = true
     }
     if item != nil, !command.update { throw Failure(Fault.alreadyExists(name: name, failed: nil)) }
     if item == nil, command.update, isMissing { try confirmNew(session) }
