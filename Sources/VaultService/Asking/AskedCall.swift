@@ -34,6 +34,9 @@ package final class AskedCall {
     let detail: String
     let said: Said
 
+    /// The call in one line; nil if it is about no item.
+    fileprivate var task: String? { item.isEmpty ? nil : "\(action.name) \(Printable.quoted(item))" }
+
     package init(_ action: AuditAction, _ item: String = "", detail: String = "", _ said: Said = Said()) {
       (self.action, self.item, self.detail, self.said) = (action, item, detail, said)
     }
@@ -159,7 +162,7 @@ package final class AskedCall {
   private func join(_ wait: Wait) throws(Refusal) -> Waiter? {
     let unanswered = refusal(unanswered: wait)
     let waitsAnyway = waitsAnyway(for: wait)
-    let joined = asking.attendance.join(wait, terms.caller, terms.said(), waitsAnyway: waitsAnyway) { [weak self] in
+    let joined = asking.attendance.join(wait, terms.caller, said(for: wait), waitsAnyway: waitsAnyway) { [weak self] in
       if !waitsAnyway { self?.giveUp($0 == .dismissed ? .cancelled : unanswered) }
     }
     switch joined {
@@ -168,6 +171,14 @@ package final class AskedCall {
     case .nobody: if !waitsAnyway { throw unanswered }
     }
     return nil
+  }
+
+  /// Returns the words for the person who is asked. A question about an unlock does not name an item by itself, so the
+  /// task of the call does, unless the vault hides names while it is locked.
+  private func said(for wait: Wait) -> Said {
+    var said = terms.said()
+    if case .unlock = wait, said.task == nil, !asking.vault.settings.hideNames { said.task = terms.about.task }
+    return said
   }
 
   /// True if the call waits for an event that may come without an agent, and its patience allows that: somebody unlocks
