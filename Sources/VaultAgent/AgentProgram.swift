@@ -25,6 +25,10 @@ public enum AgentProgram {
       return complain(
         configuration, "there is no way to ask a person: no terminal, no desktop, no pinentry, no command")
     }
+    let obstacles = faces.obstacles
+    guard obstacles.count < faces.all.count else {
+      return complain(configuration, "there is no way to ask a person: \(obstacles.joined(separator: "; "))")
+    }
     do throws(ClientError) {
       return attend(try places(options, settings), faces)
     } catch {
@@ -73,7 +77,7 @@ public enum AgentProgram {
     do throws(Withdrawal.Errno) {
       (queue, notices, end) = (try InquiryQueue(), try NoticeQueue(), try Withdrawal())
     } catch {
-      return complain(system, "eventfd: error \(error.code)")
+      return complain(system, "eventfd: \(SystemText.of(error.code))")
     }
     let open = OpenStreams(places.count)
     var threads = places.map { place in

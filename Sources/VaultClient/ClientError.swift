@@ -1,3 +1,4 @@
+internal import Glibc
 public import VaultWire
 
 /// The reason why a call has no answer.
@@ -50,12 +51,12 @@ extension ClientError: CustomStringConvertible {
     case .daemonFailed(let status, let message): message.isEmpty ? "vaultd ended with status \(status)" : message
     case .disconnected: "the daemon closed the connection"
     case .protocolViolation(let reason): "the daemon's answer is not understood: \(reason)"
-    case .fault(let fault): "the daemon refused: \(fault)"
+    case .fault(let fault): fault.sentence
     case .timedOut: "the daemon did not answer in time"
     case .tooLarge(let limit): "the request is larger than \(limit) bytes"
     case .answerTooLarge(let limit): "the answer is larger than \(limit) bytes"
     case .notText(let name): "the value of \(name) is not text"
-    case .system(let call, let code): "\(call): error \(code)"
+    case .system(let call, let code): unsafe "\(call): \(String(cString: strerror(code)))"
     }
   }
 }

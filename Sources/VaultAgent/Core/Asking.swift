@@ -56,7 +56,7 @@ final class Asking {
       case End.dismissed, ClientError.fault(.cancelled): true
       default: false
       }
-    if !isDismissed { tell("the question got no answer: \(error)") }
+    if !isDismissed { tell("nothing was done: \(reason(of: error))") }
     do throws(ClientError) {
       try vault.dismiss(open.inquiry.number, unable: !isDismissed && !isRefused(error))
     } catch .fault(.noSuchRequest) {
@@ -66,16 +66,22 @@ final class Asking {
     }
   }
 
+  /// Returns the reason why a question got no answer, in words for a person.
+  private func reason(of error: any Error) -> String {
+    isRefused(error) ? "\(error), \(Self.attempts) times; nobody is asked again for a minute" : "\(error)"
+  }
+
   /// Returns true for an error with which the daemon rejected the person's attempt. Asking again at once would not
   /// help.
   private func isRefused(_ error: any Error) -> Bool {
     if case ClientError.fault(.authenticationFailed) = error { true } else { false }
   }
 
-  /// Tells the person and the journal why an answer had no effect.
+  /// Tells the person and the journal why an answer had no effect. On a terminal, the person is told once.
   private func tell(_ text: String) {
+    let notice = Notice(title: QuestionText.title(isSystem: open.isSystem), text: text, isUrgent: false)
+    if faces.tell(notice), isatty(STDERR_FILENO) == 1 { return }
     StandardStream.errors.complain(AgentProgram.name, text)
-    faces.tell(Notice(title: QuestionText.title(isSystem: open.isSystem), text: text, isUrgent: false))
   }
 
   /// Asks whether a key may be used once.

@@ -73,7 +73,7 @@ struct Attending {
       guard let inquiry = event.inquiry else { return }
       do throws(Withdrawal.Errno) {
         queue.put(try OpenInquiry(inquiry, at: location, isSystem: place.isSystem))
-      } catch { complain("eventfd: error \(error.code)") }
+      } catch { complain("eventfd: \(SystemText.of(error.code))") }
     case "withdrawn": if let number = event.number { queue.withdraw(number, at: location) }
     case "notice": if let notice = notice(event) { notices.put(notice) }
     default: break

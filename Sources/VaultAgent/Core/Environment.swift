@@ -11,13 +11,29 @@ enum Environment {
     }
     return text
   }
+
+  /// All lines `NAME=value`, except that of one variable.
+  static func lines(without name: String) -> [String] {
+    var lines: [String] = []
+    // The list ends with a null pointer.
+    var next = unsafe environ
+    while let line = unsafe next.pointee {
+      unsafe lines.append(String(cString: line))
+      unsafe next = next.advanced(by: 1)
+    }
+    return lines.filter { !$0.hasPrefix(name + "=") }
+  }
 }
 
 /// The terminal that the program was started on.
 enum OwnTerminal {
   /// The path of the terminal's device; nil when there is none.
+  ///
+  /// A terminal that does not control this process, as after setsid(1), belongs to another session, whose shell would
+  /// take the input of a question.
   static var path: String? {
     for descriptor in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] where isatty(descriptor) == 1 {
+      guard tcgetpgrp(descriptor) >= 0 else { continue }
       var name = [CChar](repeating: 0, count: 64)
       guard unsafe ttyname_r(descriptor, &name, name.count) == 0 else { continue }
       return String(validating: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)

@@ -9,6 +9,8 @@ protocol Face: AnyObject {
   var name: FaceName { get }
   /// True when a secret can be typed on this face.
   var takesSecrets: Bool { get }
+  /// The reason why the face could not ask at present, in words for a person; nil if nothing is known to prevent it.
+  var obstacle: String? { get }
   /// Puts a question and waits for the answer.
   ///
   /// - Throws: the obstacle that keeps the face from asking; the next face is tried then.
@@ -38,6 +40,15 @@ enum FaceError: Error, Equatable {
   case unsuitable
   /// The question was withdrawn.
   case withdrawn
+
+  /// The reason in words for a person.
+  var reason: String {
+    switch self {
+    case .unavailable(let reason): reason
+    case .unsuitable: "it cannot put such a question"
+    case .withdrawn: "the question was withdrawn"
+    }
+  }
 }
 
 /// Something that a person should know.

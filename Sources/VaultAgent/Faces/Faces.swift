@@ -1,5 +1,6 @@
 internal import CLinux
 internal import Glibc
+internal import VaultModel
 
 /// The faces of one agent, in the order in which they are tried.
 ///
@@ -16,6 +17,11 @@ struct Faces: @unchecked Sendable {
     let names = settings.faces ?? usual(settings)
     let hush = TerminalHush("/dev/tty")
     return Faces(all: names.compactMap { make($0, settings, hush) }, hush: hush)
+  }
+
+  /// The obstacles of the faces that cannot ask at present, each with the face's name.
+  var obstacles: [String] {
+    all.compactMap { face in face.obstacle.map { "\(face.name.rawValue): \(Printable.text($0))" } }
   }
 
   /// Makes one face; nil for the command face when no setting names a program. No other code makes a face.
@@ -45,6 +51,7 @@ struct Faces: @unchecked Sendable {
       hasCommand: settings.command != nil)
   }
 
-  /// Shows a notice with the first face that can.
-  func tell(_ notice: Notice) { _ = all.first { $0.tell(notice) } }
+  /// Shows a notice with the first face that can; false if none can.
+  @discardableResult
+  func tell(_ notice: Notice) -> Bool { all.contains { $0.tell(notice) } }
 }

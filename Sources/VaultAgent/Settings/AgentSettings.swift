@@ -1,6 +1,7 @@
 internal import CLinux
 internal import Glibc
 internal import VaultModel
+internal import VaultProcess
 
 /// The settings of `agent.conf`: a few `key = value` lines, parsed strictly.
 struct AgentSettings: Equatable {
@@ -38,6 +39,9 @@ struct AgentSettings: Equatable {
     settings.faces = options.faces ?? faces
     settings.pinentry = options.pinentry ?? pinentry
     settings.command = options.command ?? command
+    for (option, path) in [("--pinentry", options.pinentry), ("--command", options.command)] {
+      if let reason = path.flatMap({ Self.problem(option, $0) }) { throw Problem(line: 0, reason: reason) }
+    }
     if settings.faces?.contains(.command) == true, settings.command == nil {
       throw Problem(line: 0, reason: "the face `command` needs a program: set `command`, or give --command PATH")
     }
@@ -81,11 +85,19 @@ struct AgentSettings: Equatable {
   }
 
   private static func path(_ key: String, _ value: String, into target: inout String?) -> String? {
-    guard value.hasPrefix("/"), Printable.isPlain(value), value.utf8.count < PATH_MAX else {
+    if let problem = problem(key, value) { return problem }
+    target = value
+    return nil
+  }
+
+  /// Returns the reason why a setting or an option cannot name the program at a path; nil if it can.
+  private static func problem(_ key: String, _ path: String) -> String? {
+    guard path.hasPrefix("/"), Printable.isPlain(path), path.utf8.count < PATH_MAX else {
       return "\(key) is the absolute path of a program"
     }
-    guard unsafe access(value, X_OK) == 0 else { return "\(key) is \(Printable.quoted(value)), which cannot be run" }
-    target = value
+    guard unsafe access(path, X_OK) == 0 else {
+      return "\(key) is \(Printable.quoted(path)), which cannot be run: \(SystemText.of(errno))"
+    }
     return nil
   }
 
@@ -93,7 +105,7 @@ struct AgentSettings: Equatable {
     let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else {
       if errno == ENOENT || errno == ENOTDIR { return nil }
-      throw Problem(path: path, line: 0, reason: "cannot be read (error \(errno))")
+      throw Problem(path: path, line: 0, reason: "cannot be read: \(SystemText.of(errno))")
     }
     defer { close(descriptor) }
     var bytes = [UInt8](repeating: 0, count: 65_537)
@@ -105,7 +117,7 @@ struct AgentSettings: Equatable {
       }
       if added == 0 { break }
       if added < 0 && errno == EINTR { continue }
-      guard added > 0 else { throw Problem(path: path, line: 0, reason: "cannot be read (error \(errno))") }
+      guard added > 0 else { throw Problem(path: path, line: 0, reason: "cannot be read: \(SystemText.of(errno))") }
       count += added
     }
     guard count < bytes.count else { throw Problem(path: path, line: 0, reason: "is larger than 64 KiB") }

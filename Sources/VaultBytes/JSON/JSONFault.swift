@@ -19,3 +19,18 @@ public enum JSONFault: Error, Hashable, Sendable {
   /// The reason in ``invalidJSON(offset:reason:)`` when only white space may follow and something else does.
   package static let contentAfterEnd = "content after the end"
 }
+
+extension JSONFault {
+  /// The reason in words, to follow a statement of the expected form.
+  public var reason: String {
+    switch self {
+    case .tooLong(let limit): "it is longer than \(limit) bytes"
+    case .invalidJSON(let offset, let reason): "\(reason) at byte \(offset)"
+    case .tooDeep: "it is nested too deeply"
+    case .tooManyValues(let limit): "it has more than \(limit) values"
+    case .tooManyMembers(let limit): "an object in it has more than \(limit) members"
+    case .duplicateKey: "it has the same key twice"
+    case .notAnObject: "it is not a JSON object"
+    }
+  }
+}

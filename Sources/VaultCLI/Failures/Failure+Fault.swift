@@ -174,7 +174,10 @@ extension Failure {
         "unlock it, then deposit the value again")
     case .cancelled where Keyboard.isAttended:
       self.init(.denied, "canceled; nothing was changed")
-    case .cancelled: self.init(.denied, "the person who was asked declined to answer", "ask again in a minute")
+    case .cancelled:
+      self.init(
+        .denied, "the person who was asked declined to answer, or did not give the right password",
+        "ask again in a minute")
     case .noSuchConversation: self.init(.retry, "the question is no longer open", "start again")
     case .weakSecret(let reason): self.init(.invalid, "\(Printable.text(reason))", "choose another")
     case .tooMuch(let reason): self.init(.invalid, "\(Printable.text(reason))", "do it in several parts")

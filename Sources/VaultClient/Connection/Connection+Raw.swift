@@ -13,7 +13,7 @@ extension Connection {
     do {
       try rest.withBytes { bytes throws(FrameError) in try reader.append(bytes) }
     } catch {
-      throw .protocolViolation("\(error)")
+      throw .protocolViolation(error.reason)
     }
     rest.removeAll()
   }

@@ -136,7 +136,7 @@ public final class Connection {
       do {
         if let frame = try reader.next() { return frame }
       } catch {
-        throw .protocolViolation("\(error)")
+        throw .protocolViolation(error.reason)
       }
       var code: Int32 = 0
       let count = scratch.withMutableBytes { bytes in
@@ -154,7 +154,7 @@ public final class Connection {
       do {
         try scratch.withBytes { bytes throws(FrameError) in try reader.append(bytes.extracting(0..<count)) }
       } catch {
-        throw .protocolViolation("\(error)")
+        throw .protocolViolation(error.reason)
       }
     }
   }

@@ -101,6 +101,38 @@ import VaultTesting
     #expect(count("asks for `bank`", in: terminal.screen) == 1)
   }
 
+  @Test("three wrong passwords are told in words, once, to the person and to who waits") func wrong() throws {
+    let sandbox = try sandbox()
+    defer { sandbox.close() }
+    let terminal = try agent(sandbox)
+    let reader = Begun(sandbox, ["get", "bank"])
+    for _ in 0..<3 {
+      try terminal.expect("Vault password")
+      terminal.type("not this one")
+    }
+    let refused = try reader.outcome()
+    #expect(refused.status == 77 && refused.errors.contains("or did not give the right password"), "\(refused)")
+    try terminal.expect("nothing was done: the password was wrong, 3 times; nobody is asked again for a minute")
+    terminal.signal(SIGTERM)
+    #expect(try terminal.wait() == 0)
+    #expect(count("nothing was done", in: terminal.screen) == 1 && !terminal.screen.contains("Milliseconds"))
+  }
+
+  @Test("a question about an unlock names the item that it is for, unless the vault hides names")
+  func purpose() throws {
+    for (settings, isNamed) in [("", true), ("hide-names = true\n", false)] {
+      let sandbox = try sandbox(settings)
+      defer { sandbox.close() }
+      let terminal = try agent(sandbox)
+      try sandbox.must(["lock"])
+      let reader = Begun(sandbox, ["get", "web"])
+      try terminal.expect("Vault password")
+      #expect(terminal.screen.contains("for: get `web`") == isNamed, "\(terminal.screen)")
+      terminal.type(password)
+      #expect(try reader.outcome().output == "hunter2")
+    }
+  }
+
   @Test("a question that is answered elsewhere is taken back, and the next one is asked") func withdrawn() throws {
     let sandbox = try sandbox()
     defer { sandbox.close() }
@@ -174,5 +206,42 @@ import VaultTesting
     let command = try sandbox.run("agent", "--faces", "command")
     #expect(command.status == 78 && command.errors.contains("the face `command` needs a program"), "\(command)")
     #expect(try sandbox.run("agent", "--faces", "x").status == 64)
+    let absent = try sandbox.run("agent", "--faces", "command", "--command", "/nonexistent")
+    let reason = "--command is `/nonexistent`, which cannot be run: No such file or directory"
+    #expect(absent.status == 78 && absent.errors == "vault-agent: \(reason)\n", "\(absent)")
+    let nowhere = try sandbox.run(
+      ["agent", "--faces", "notification,terminal"],
+      environment: ["DBUS_SESSION_BUS_ADDRESS": "unix:path=/nonexistent"])
+    #expect(
+      nowhere.status == 78
+        && nowhere.errors.hasPrefix(
+          "vault-agent: there is no way to ask a person: notification: there is no session bus (No such file"),
+      "\(nowhere)")
+  }
+
+  @Test("the terminal of another session is nobody's, so pinentry does not draw on it")
+  func session() throws {
+    let sandbox = try sandbox()
+    defer { sandbox.close() }
+    let script = sandbox.root + "/pinentry"
+    let log = sandbox.root + "/pinentry-options"
+    try Executable.write(
+      """
+      #!/bin/sh
+      echo "tty: $GPG_TTY" >>'\(log)'
+      echo OK
+      while read -r line; do
+        echo "$line" >>'\(log)'
+        case $line in GETPIN*) printf 'D \(password)\\nOK\\n' ;; *) echo OK ;; esac
+      done
+
+      """, to: script)
+    let terminal = try Terminal(
+      sandbox, ["-c", "setsid -w '\(Sandbox.path(of: "vault-agent"))' --faces pinentry --pinentry '\(script)'"],
+      program: "/bin/sh", environment: ["GPG_TTY": "/dev/pts/0"])
+    try wait(for: "the agent") { try sandbox.must(["status", "--json"]).contains(#""faces":["pinentry"]"#) }
+    #expect(try Begun(sandbox, ["get", "bank"]).outcome().output == "1234", "\(terminal.screen)")
+    let options = try String(contentsOfFile: log, encoding: .utf8)
+    #expect(options.contains("GETPIN") && !options.contains("ttyname") && options.hasPrefix("tty: \n"), "\(options)")
   }
 }

@@ -1,6 +1,7 @@
 internal import Glibc
 internal import Synchronization
 internal import VaultBytes
+internal import VaultProcess
 internal import VaultWire
 
 /// Asks through a program of the user's, which reads the question as JSON and writes the answer.
@@ -23,6 +24,8 @@ final class CommandFace: Face {
   init(program: String) { self.program = program }
 
   deinit { clear() }
+
+  var obstacle: String? { unsafe access(program, X_OK) == 0 ? nil : "\(program): \(SystemText.of(errno))" }
 
   func ask(_ question: Question, until withdrawal: Withdrawal) throws(FaceError) -> Answer {
     if question.kind == .presence { throw .unsuitable }
@@ -101,7 +104,7 @@ final class CommandFace: Face {
 
     init(_ run: CommandRun, _ dismissed: Withdrawal) throws(FaceError) {
       do throws(Withdrawal.Errno) { over = try Withdrawal() } catch {
-        throw .unavailable("eventfd: error \(error.code)")
+        throw .unavailable("eventfd: \(SystemText.of(error.code))")
       }
       let over = over
       // From here on only the thread uses the run.

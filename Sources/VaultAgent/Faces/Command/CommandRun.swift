@@ -43,7 +43,7 @@ final class CommandRun {
         throw error
       }
     } catch {
-      throw .unavailable("\(error.call): error \(error.errno)")
+      throw .unavailable("\(error.call): \(SystemText.of(error.errno))")
     }
     pid = started.pid
     // The process is not reaped yet, so the pid is still its own.
@@ -51,7 +51,7 @@ final class CommandRun {
     if pidfd < 0 {
       let code = errno
       giveUp()
-      throw .unavailable("pidfd_open: error \(code)")
+      throw .unavailable("pidfd_open: \(SystemText.of(code))")
     }
   }
 

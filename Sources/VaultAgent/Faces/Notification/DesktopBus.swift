@@ -1,6 +1,7 @@
 internal import CLinux
 internal import CSystemd
 internal import Glibc
+internal import VaultProcess
 
 /// A connection to the session's message bus that belongs to one thread, which waits on it.
 ///
@@ -26,7 +27,7 @@ internal import Glibc
     }
     guard result >= 0, let made = unsafe made else {
       unsafe sd_bus_unref(made)
-      throw .unavailable("there is no session bus (error \(-result))")
+      throw .unavailable("there is no session bus (\(SystemText.of(-result)))")
     }
     unsafe connection = made
   }
@@ -41,12 +42,12 @@ internal import Glibc
   ) throws(FaceError) -> UInt64 {
     var made: OpaquePointer?
     let result = unsafe sd_bus_message_new_method_call(connection, &made, destination, path, interface, member)
-    guard result >= 0, let made = unsafe made else { throw .unavailable("\(member): error \(-result)") }
+    guard result >= 0, let made = unsafe made else { throw .unavailable("\(member): \(SystemText.of(-result))") }
     let message = unsafe DesktopMessage(owning: made)
     try arguments(message)
     var cookie: UInt64 = 0
     let sent = unsafe message.withPointer { unsafe sd_bus_send(connection, $0, &cookie) }
-    guard sent >= 0 else { throw .unavailable("\(member): error \(-sent)") }
+    guard sent >= 0 else { throw .unavailable("\(member): \(SystemText.of(-sent))") }
     return cookie
   }
 
@@ -61,7 +62,7 @@ internal import Glibc
       if let withdrawal, withdrawal.isRaised { throw .withdrawn }
       var message: OpaquePointer?
       let result = unsafe sd_bus_process(connection, &message)
-      guard result >= 0 else { throw .unavailable("the session bus went away (error \(-result))") }
+      guard result >= 0 else { throw .unavailable("the session bus went away (\(SystemText.of(-result)))") }
       if let message = unsafe message { return unsafe DesktopMessage(owning: message) }
       if let deadline, Clock.now() >= deadline { throw .unavailable("no answer in time") }
       if result == 0 { try wait(withdrawal, deadline) }

@@ -1,4 +1,5 @@
 internal import CSystemd
+internal import VaultProcess
 
 /// A message of the session bus, which is written or read from its first value to its last.
 @safe final class DesktopMessage {
@@ -90,7 +91,7 @@ internal import CSystemd
   private func close() throws(FaceError) { try check(unsafe sd_bus_message_close_container(message)) }
 
   private func check(_ result: Int32) throws(FaceError) {
-    if result < 0 { throw .unavailable("a message cannot be written (error \(-result))") }
+    if result < 0 { throw .unavailable("a message cannot be written (\(SystemText.of(-result)))") }
   }
 
   private static func type(_ kind: Unicode.Scalar) -> CChar { CChar(truncatingIfNeeded: kind.value) }

@@ -1,5 +1,6 @@
 internal import CLinux
 internal import Glibc
+internal import VaultProcess
 
 /// Asks through the desktop's notifications, with buttons.
 ///
@@ -15,6 +16,12 @@ final class NotificationFace: Face {
   init(busAt address: String? = nil) { self.address = address }
 
   deinit { clear() }
+
+  /// The notification server may start later, so only the bus counts.
+  var obstacle: String? {
+    do throws(FaceError) { _ = try DesktopBus(address) } catch { return error.reason }
+    return nil
+  }
 
   func ask(_ question: Question, until withdrawal: Withdrawal) throws(FaceError) -> Answer {
     let actions: [(key: String, label: String)]
@@ -95,7 +102,7 @@ final class NotificationFace: Face {
       self.dismissed = dismissed
       do throws(Withdrawal.Errno) { over = try Withdrawal() } catch {
         server.close(number)
-        throw .unavailable("eventfd: error \(error.code)")
+        throw .unavailable("eventfd: \(SystemText.of(error.code))")
       }
       thread = WorkThread { [self] in watch() }
       guard thread != nil else {

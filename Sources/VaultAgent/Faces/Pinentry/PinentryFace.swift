@@ -1,5 +1,7 @@
+internal import Glibc
 internal import VaultBytes
 internal import VaultModel
+internal import VaultProcess
 internal import VaultWire
 
 /// Asks through a pinentry program (the manual of pinentry, "Protocol").
@@ -50,6 +52,8 @@ final class PinentryFace: Face {
 
   deinit { clear() }
 
+  var obstacle: String? { unsafe access(path, X_OK) == 0 ? nil : "\(path): \(SystemText.of(errno))" }
+
   func ask(_ question: Question, until withdrawal: Withdrawal) throws(FaceError) -> Answer {
     clear()
     if question.kind == .visible || question.kind == .presence { throw .unsuitable }
@@ -73,7 +77,9 @@ final class PinentryFace: Face {
   func show(_ question: Question, dismissed: Withdrawal) throws(FaceError) {
     clear()
     let stop: Withdrawal
-    do throws(Withdrawal.Errno) { stop = try Withdrawal() } catch { throw .unavailable("eventfd: error \(error.code)") }
+    do throws(Withdrawal.Errno) { stop = try Withdrawal() } catch {
+      throw .unavailable("eventfd: \(SystemText.of(error.code))")
+    }
     // Pinentry is started here, so that the next face is tried when it cannot start.
     let process = try begin(question, until: dismissed)
     try process.set(AssuanCommand.line("SETOK", "Not now"))

@@ -53,8 +53,11 @@ final class PinentryProcess {
         close(fromIt.write)
       }
       do throws(StartedProgram.Failure) {
+        // Without a terminal, pinentry would take the one that GPG_TTY names, which is another session's.
+        let environment = terminal == nil ? Environment.lines(without: "GPG_TTY") : nil
         pid = try StartedProgram(
-          [path], descriptors: [.ours(toIt.read), .ours(fromIt.write), .null], hasOwnSession: true
+          [path], environment: environment, descriptors: [.ours(toIt.read), .ours(fromIt.write), .null],
+          hasOwnSession: true
         ).pid
       } catch {
         close(toIt.write)
@@ -63,7 +66,7 @@ final class PinentryProcess {
       }
       (input, output) = (toIt.write, fromIt.read)
     } catch {
-      throw .unavailable("\(path) does not start: \(error.call), error \(error.errno)")
+      throw .unavailable("\(path) does not start: \(SystemText.of(error.errno))")
     }
     // The process is not reaped yet, so the pid is still its own.
     pidfd = pidfd_open(pid, 0)

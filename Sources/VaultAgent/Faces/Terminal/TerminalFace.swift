@@ -1,5 +1,6 @@
 internal import VaultBytes
 internal import VaultModel
+internal import VaultProcess
 internal import VaultWire
 
 /// Asks on the terminal that the program runs on. From the first question on, nothing that is typed there is shown,
@@ -26,6 +27,11 @@ final class TerminalFace: Face {
   }
 
   deinit { clear() }
+
+  var obstacle: String? {
+    do throws(FaceError) { _ = try TerminalLine(path, forReading: false) } catch { return error.reason }
+    return nil
+  }
 
   func ask(_ question: Question, until withdrawal: Withdrawal) throws(FaceError) -> Answer {
     clear()
@@ -94,7 +100,9 @@ final class TerminalFace: Face {
   func show(_ question: Question, dismissed: Withdrawal) throws(FaceError) {
     clear()
     let stop: Withdrawal
-    do throws(Withdrawal.Errno) { stop = try Withdrawal() } catch { throw .unavailable("eventfd: error \(error.code)") }
+    do throws(Withdrawal.Errno) { stop = try Withdrawal() } catch {
+      throw .unavailable("eventfd: \(SystemText.of(error.code))")
+    }
     // The terminal is opened here, so that the next face is tried when it cannot be opened.
     let line = try TerminalLine(path)
     hush.begin()

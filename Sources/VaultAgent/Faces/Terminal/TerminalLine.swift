@@ -1,6 +1,7 @@
 internal import CLinux
 internal import Glibc
 internal import VaultBytes
+internal import VaultProcess
 internal import VaultWire
 
 /// A terminal on which one line is typed. Its modes are restored however the reading ends, unless the process is
@@ -14,7 +15,7 @@ final class TerminalLine {
   /// - Parameter forReading: true when this job must have the terminal.
   init(_ path: String, forReading: Bool = true) throws(FaceError) {
     descriptor = unsafe open(path, O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK)
-    guard descriptor >= 0 else { throw .unavailable("cannot open \(path): error \(errno)") }
+    guard descriptor >= 0 else { throw .unavailable("cannot open \(path): \(SystemText.of(errno))") }
     if forReading, !OwnTerminal.isOurs(descriptor) { throw .unavailable("another job has \(path)") }
   }
 
@@ -46,7 +47,7 @@ final class TerminalLine {
   /// Writes `prompt` and reads a line, without its line feed. A Control-D at the beginning gives an empty line.
   func read(_ prompt: String, hidden: Bool, until withdrawal: Withdrawal) throws(FaceError) -> SecretBuffer {
     var earlier = termios()
-    guard unsafe tcgetattr(descriptor, &earlier) == 0 else { throw .unavailable("no modes: error \(errno)") }
+    guard unsafe tcgetattr(descriptor, &earlier) == 0 else { throw .unavailable("no modes: \(SystemText.of(errno))") }
     var modes = earlier
     modes.c_lflag |= tcflag_t(ISIG)
     modes.c_iflag |= tcflag_t(ICRNL)
