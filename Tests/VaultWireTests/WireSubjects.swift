@@ -334,7 +334,9 @@ struct WireSubject: Sendable, CustomTestStringConvertible {
       "Authenticate.in", Wire.AuthenticateParameters(name: "a", reason: "r", interactive: true, inquiry: 123_456)),
     WireSubject(
       "Unlock.in", Wire.UnlockParameters(method: "password", for: 900, reason: "r", interactive: true)),
-    WireSubject("ChangePassword.in", Wire.ChangePasswordParameters(method: "m", kind: "k", kdfMemory: 1, kdfPasses: 2)),
+    WireSubject(
+      "ChangePassword.in",
+      Wire.ChangePasswordParameters(method: "m", kind: "k", kdfMemory: 1, kdfPasses: 2, slot: 3)),
     WireSubject("MarkStale.in", empty), WireSubject("MarkStale.out", empty),
     WireSubject(
       "AddSlot.in",

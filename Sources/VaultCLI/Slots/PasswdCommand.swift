@@ -9,6 +9,8 @@ struct PasswdCommand: SecretTaking {
     commandName: "passwd",
     abstract: "Change the password.",
     discussion: """
+      If several slots have a password, the one that is given as the old password is replaced; with --recovery it is \
+      that of the slot with the lowest number. \
       Items are not touched: the vault's key is wrapped again. An earlier copy of the store still opens with the old \
       password.
       """)
@@ -18,6 +20,12 @@ struct PasswdCommand: SecretTaking {
 
   @Flag(help: "Prove the right to change it with a recovery code instead of the old password.")
   var recovery = false
+
+  @Option(
+    help: ArgumentHelp(
+      "Change the password of this slot, by its number in `vault slot list`, whichever password proves the right.",
+      valueName: "id"))
+  var slot: Int?
 
   @OptionGroup var secrets: SecretOptions
   @OptionGroup var cost: CostOptions
@@ -32,10 +40,10 @@ struct PasswdCommand: SecretTaking {
     let answers = Answers(secrets, json: globals.json)
     let slots = try session.attempt { vault in try vault.slots() }
     let kind = (login ? SlotKind.login : .password).name
-    let isFirst = slots?.contains { $0.kind == kind } == false
+    let isFirst = slot == nil && slots?.contains { $0.kind == kind } == false
     try session.converse(answers, isLast: false) { vault, method, answer in
       try vault.changePassword(
-        method: method ?? (recovery ? SlotKind.recovery.name : nil), kind: login ? kind : nil,
+        method: method ?? (recovery ? SlotKind.recovery.name : nil), kind: login ? kind : nil, slot: slot,
         kdfMemory: cost.kdfMemory, kdfPasses: cost.kdfPasses, answer: answer)
     }
     if globals.json {
@@ -44,7 +52,7 @@ struct PasswdCommand: SecretTaking {
       answers.finish()
       if Keyboard.isAttended { Output.note("the vault has a password again") }
     } else if Keyboard.isAttended {
-      let changed = login ? "the login slot has the new password" : "the password is changed"
+      let changed = PasswordSlots(before: slots ?? [], session).sentence(isLogin: login)
       try Rekeying.offer(
         session, because: "\(changed); older copies of the store still open with the old one",
         secrets.passwordStdin ? nil : answers)

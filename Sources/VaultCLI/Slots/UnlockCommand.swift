@@ -75,7 +75,10 @@ struct UnlockCommand: SecretTaking {
   private func offerPassword(_ session: Session, _ answers: Answers) throws(Failure) {
     guard answers.hasGivenCode else { return }
     guard !secrets.passwordStdin, let keyboard = try? Keyboard(otherwise: "") else { return hint(answers) }
-    guard try keyboard.confirm("Set a new password now, in place of the lost one?") else {
+    let slots = ((try? session.call { vault in try vault.slots() }) ?? [])
+    let passwords = slots.filter { $0.kind == SlotKind.password.name }.map(\.id).sorted()
+    let lost = passwords.count > 1 ? "that of slot \(passwords[0])" : "the lost one"
+    guard try keyboard.confirm("Set a new password now, in place of \(lost)?") else {
       return Output.note("\(UnlockCommand.later) later")
     }
     do throws(Failure) {
@@ -90,7 +93,8 @@ struct UnlockCommand: SecretTaking {
       // The vault is open anyway.
       return Output.note("\(error.message); the vault is open, and \(UnlockCommand.later) later")
     }
-    Output.note("the password is changed; the recovery code stays as it is")
+    Output.note(
+      "\(PasswordSlots(before: slots, session).sentence(isLogin: false)); the recovery code stays as it is")
   }
 
   /// A sentence that says until when the vault is unlocked.

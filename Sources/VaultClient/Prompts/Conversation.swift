@@ -98,13 +98,17 @@ extension Vault {
   /// - Parameters:
   ///   - method: the proof of the right to do this; with `recovery`, `answer` is asked for the recovery code.
   ///   - kind: the secret to replace, `password` or `login`; nil means that of `method`.
+  ///   - slot: the number of the slot whose secret is replaced; nil means the slot that the old secret opens or, with
+  ///     another proof, the slot with the lowest number. Daemons before 2026-12 do not know this parameter.
   ///   - answer: called for the old secret, then for the new one.
   public func changePassword(
-    method: String? = nil, kind: String? = nil, kdfMemory: Int? = nil, kdfPasses: Int? = nil, answer: Answer
+    method: String? = nil, kind: String? = nil, slot: Int? = nil, kdfMemory: Int? = nil, kdfPasses: Int? = nil,
+    answer: Answer
   ) throws {
     try converse(
       .changePassword,
-      Wire.ChangePasswordParameters(method: method, kind: kind, kdfMemory: kdfMemory, kdfPasses: kdfPasses), answer)
+      Wire.ChangePasswordParameters(
+        method: method, kind: kind, kdfMemory: kdfMemory, kdfPasses: kdfPasses, slot: slot), answer)
   }
 
   /// The slots of the vault.

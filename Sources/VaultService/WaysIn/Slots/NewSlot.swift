@@ -30,13 +30,19 @@ struct NewSlot {
   }
 
   /// Makes a slot with a new password: a vault password or the user's login password.
-  func password(_ kind: SlotKind = .password, cost: Cost, then: @escaping (SlotRecord) -> Void) {
+  ///
+  /// - Parameter isOneOfSeveral: true if the vault has more slots of this kind; the question then names the slot.
+  func password(
+    _ kind: SlotKind = .password, cost: Cost, isOneOfSeveral: Bool = false, then: @escaping (SlotRecord) -> Void
+  ) {
     // With more or costlier passwords, a backup of the vault could not be restored.
     guard TrialBudget.admits(others.compactMap(\.kdf) + [cost.expected]) else {
       return conversation.fail(
         .denied("the vault's passwords together would take too long to try; remove a slot first"))
     }
-    let text = kind.facts.isOfSystem ? kind.facts.question : "New \(kind.facts.secretName)"
+    let text =
+      (kind.facts.isOfSystem ? kind.facts.question : "New \(kind.facts.secretName)")
+      + (isOneOfSeveral ? " of slot \(id)" : "")
     conversation.ask(.newSecret, method: kind.name, text: text) { password in
       // The minimal length of a login password is the system's to decide.
       if !kind.facts.isOfSystem, let weakness = password.withBytes({ Weakness(of: $0) }) {

@@ -10,16 +10,22 @@ extension WaysIn {
     return (keychain.slots, keychain.staleSlots)
   }
 
-  /// Replaces the secret that proved the right, or the oldest secret of the kind that the call names. With a recovery
-  /// code as the proof, a password is replaced if no kind is named. If the vault has no such password, one is added.
+  /// Replaces the secret of the slot that the call names; otherwise the secret that proved the right, or the oldest
+  /// secret of the kind that the call names. With a recovery code as the proof, a password is replaced if no kind is
+  /// named. If the vault has no such password, one is added.
   package func changePassword(
-    provenBy method: String?, kind named: SlotKind?, cost wanted: WantedCost, _ prompter: any Prompter
+    provenBy method: String?, kind: SlotKind?, slot number: Int? = nil, cost wanted: WantedCost,
+    _ prompter: any Prompter
   ) {
     let keychain: Keychain
     let cost: NewSlot.Cost
+    let chosen: SlotRecord?
+    let named: SlotKind?
     do throws(Refusal) {
       keychain = try vault.keychain()
       cost = try wanted.cost()
+      chosen = try number.map { (number) throws(Refusal) in try Self.passwordSlot(number, kind, keychain.slots) }
+      named = kind ?? chosen?.kind
       if named == .login, !keychain.slots.contains(where: { $0.kind == .login }) {
         throw .unavailable(SlotKind.login.name, Self.noLoginSlot)
       }
@@ -29,16 +35,20 @@ extension WaysIn {
     authenticateOwner(conversation, method: method, purpose: purpose, alsoLogin: named != .password) {
       [unowned self] vaultKey, opened in
       let kind = named ?? (opened.kind == .recovery ? .password : opened.kind)
+      let peers = keychain.slots.filter { $0.kind == kind }
       let old =
-        opened.kind == kind ? opened : keychain.slots.filter { $0.kind == kind }.min { $0.id < $1.id }
+        if let chosen {
+          peers.first { $0.id == chosen.id }
+        } else if opened.kind == kind { opened } else { peers.min { $0.id < $1.id } }
       // Checked again, because the slot may have been removed since the prompt.
+      if let chosen, old == nil { return conversation.fail(.noSuchSlot(Int(chosen.id))) }
       guard old != nil || named != .login else {
         return conversation.fail(.unavailable(SlotKind.login.name, Self.noLoginSlot))
       }
       let new = NewSlot(
         ways: self, conversation: conversation, id: old?.id ?? keychain.nextSlotID, label: old?.label ?? "",
         vaultKey: vaultKey, vaultID: keychain.vaultID)
-      new.password(kind, cost: cost) { [unowned self] slot in
+      new.password(kind, cost: cost, isOneOfSeveral: peers.count > 1) { [unowned self] slot in
         let secret = kind.facts.secretName
         let change = old.map { "the \(secret) of slot \($0.id) was changed" } ?? "slot \(slot.id) was added"
         conclude(conversation, vaultKey, without: old, change) { (key: borrowing SecureBytes) throws(VaultError) in
@@ -50,6 +60,17 @@ extension WaysIn {
         }
       }
     }
+  }
+
+  /// The slot with that number, if a password opens it.
+  private static func passwordSlot(
+    _ number: Int, _ kind: SlotKind?, _ slots: [SlotRecord]
+  ) throws(Refusal) -> SlotRecord {
+    guard let slot = slots.first(where: { Int($0.id) == number }) else { throw .noSuchSlot(number) }
+    guard slot.kind.facts.secret == .password, kind == nil || kind == slot.kind else {
+      throw .unavailable(slot.kind.name, "slot \(number) has no \((kind ?? .password).facts.secretName)", nil)
+    }
+    return slot
   }
 
   /// Notes that the login password was changed without the vault.

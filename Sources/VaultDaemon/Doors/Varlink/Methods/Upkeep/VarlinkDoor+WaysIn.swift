@@ -70,7 +70,8 @@ extension VarlinkDoor {
       let kind = call.kind.flatMap(SlotKind.init(name:))
       guard call.kind == nil || kind?.facts.secret == .password else { throw .invalid("kind") }
       ways.changePassword(
-        provenBy: call.method, kind: kind, cost: WantedCost(memory: call.kdfMemory, passes: call.kdfPasses),
+        provenBy: call.method, kind: kind, slot: call.slot,
+        cost: WantedCost(memory: call.kdfMemory, passes: call.kdfPasses),
         prompter(connection))
     }
   }

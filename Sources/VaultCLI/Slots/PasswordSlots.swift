@@ -1,0 +1,33 @@
+internal import VaultBytes
+internal import VaultClient
+internal import VaultModel
+internal import VaultWire
+
+/// The slots with passwords, before and after a change of one password.
+struct PasswordSlots {
+  private let before: [Wire.Slot]
+  private let after: [Wire.Slot]
+
+  init(before: [Wire.Slot], _ session: Session) {
+    self.before = before
+    after = (try? session.call { vault in try vault.slots() }) ?? []
+  }
+
+  /// The slot with a new secret: a changed slot keeps its number and has a new time. Nil if it cannot be told.
+  private var changed: Wire.Slot? {
+    let changed = after.filter { slot in before.contains { $0.id == slot.id && $0 != slot } }
+    return changed.count == 1 ? changed[0] : nil
+  }
+
+  /// Says which password was changed and, if there are several, which ones were not.
+  func sentence(isLogin: Bool) -> String {
+    let peers = after.filter { $0.kind == (changed?.kind ?? "") }
+    guard let changed, peers.count > 1 else {
+      return isLogin ? "the login slot has the new password" : "the password is changed"
+    }
+    let others = peers.filter { $0.id != changed.id }.map { String($0.id) }
+    let kept =
+      others.count == 1 ? "slot \(others[0]) keeps its own" : "slots \(others.joined(separator: ", ")) keep theirs"
+    return "the password of slot \(changed.id) is changed, and \(kept)"
+  }
+}
