@@ -8,7 +8,8 @@ struct SlotCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "slot",
     abstract: "See and change the ways into the vault.",
-    subcommands: [SlotListCommand.self, SlotAddCommand.self, SlotRemoveCommand.self])
+    subcommands: [SlotListCommand.self, SlotAddCommand.self, SlotRemoveCommand.self],
+    defaultSubcommand: SlotListCommand.self)
 }
 
 struct SlotListCommand: ParsableCommand {

@@ -36,6 +36,7 @@ struct RestoreCommand: SecretTaking {
   func run() throws {
     let source = try BackupSource(file)
     let session = try Session(globals)
+    if file == "-" { try checkThereIsNone(session) }
     let answers = Answers(secrets, json: globals.json)
     let leftOut = try source.send(source.header(), session, answers, recovery: recovery, checks: false)
     if globals.json { return try write(leftOut) }
@@ -43,6 +44,12 @@ struct RestoreCommand: SecretTaking {
       Output.note("slot \(slot.id) (\(Printable.text(slot.kind))) needs the machine it was made on and was left out")
     }
     if Keyboard.isAttended { Output.note("the vault is restored; open it with \(Hint.vault("unlock"))") }
+  }
+
+  /// Refuses to restore beside an existing vault before standard input is read, which may be a person's keyboard.
+  private func checkThereIsNone(_ session: Session) throws(Failure) {
+    let status = try session.call { vault in try vault.status() }
+    if ["cold", "locked", "unlocked"].contains(status.state) { throw Failure(Fault.vaultExists) }
   }
 
   private func write(_ leftOut: [Wire.Slot]) throws(Failure) {

@@ -11,6 +11,15 @@ import VaultTesting
     try FileManager.default.contentsOfDirectory(atPath: folder).sorted()
   }
 
+  @Test("a vault that is there is told before standard input is waited for")
+  func piped() throws {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    let terminal = try Terminal(sandbox, ["restore", "-"])
+    try terminal.expect("there is already a vault, and it stays as it is")
+    #expect(try terminal.wait() == 73)
+  }
+
   @Test(
     "under a limit of the size of files it says so, and leaves nothing",
     .disabled(if: Sanitizer.needsFiles, "a program of ThreadSanitizer's writes one when it begins"))
