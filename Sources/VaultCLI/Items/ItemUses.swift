@@ -48,6 +48,9 @@ struct ItemUses {
     }
   }
 
+  /// Returns true if an item was made before `since`.
+  func isOld(_ item: Wire.Item) -> Bool { item.created < since }
+
   /// Returns true if an item was made before `since`, and nobody has read or used it since then.
-  func isUnused(_ item: Wire.Item) -> Bool { item.created < since && !names.contains(Array(item.name.utf8)) }
+  func isUnused(_ item: Wire.Item) -> Bool { isOld(item) && !names.contains(Array(item.name.utf8)) }
 }

@@ -38,7 +38,17 @@ struct ListCommand: ParsableCommand {
     listing.isByExpiry = expiring
     listing.instead = itemInstead
     let uses = try unused.map { try ItemUses(since: $0, session) }
-    if let uses { listing.isShown = uses.isUnused }
+    if let uses {
+      var isAnyOld = false
+      listing.isShown = { item in
+        isAnyOld = isAnyOld || uses.isOld(item)
+        return uses.isUnused(item)
+      }
+      listing.whenEmpty = { session in
+        session.wayToAsk ?? session.mayNotSee
+          ?? (isAnyOld ? "every item that was there by then was read or used since" : "no item is as old as that")
+      }
+    }
     try listing.run(session, json: globals.json)
     uses?.note()
   }
@@ -57,7 +67,6 @@ struct ListCommand: ParsableCommand {
 
   private func whenEmpty(_ session: Session) -> String {
     if expiring { return "nothing expires within 30 days" }
-    if unused != nil { return "every item was read or used since then" }
     guard let folder, folder != "/" else { return "there are no items yet; store one with \(Hint.vault("set"))" }
     let items = (try? session.call { vault in try vault.find(nil) }) ?? []
     var folders: Set<String> = []

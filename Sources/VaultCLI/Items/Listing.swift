@@ -7,7 +7,7 @@ internal import VaultWire
 struct Listing {
   let query: String?
   /// Returns the words for a person if no item matches.
-  let whenEmpty: (Session) -> String
+  var whenEmpty: (Session) -> String
   var limit: Int?
   /// True if the items come in the order of their expiry, the soonest first.
   var isByExpiry = false

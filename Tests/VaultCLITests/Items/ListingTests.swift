@@ -43,6 +43,22 @@ import VaultTesting
     #expect(found == sorted)
   }
 
+  @Test("an empty list of unused items says whether any item is that old")
+  func unused() throws {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    func screen(_ time: String) throws -> String {
+      let terminal = try Terminal(sandbox, ["list", "--unused", time])
+      #expect(try terminal.wait() == 0)
+      return terminal.screen
+    }
+    #expect(try screen("1d").contains("no item is as old as that"))
+    // The item is read after the second in which it was made.
+    try wait(for: "the next second") { try !sandbox.must(["list", "--unused", "1s"]).isEmpty }
+    try sandbox.must(["get", "web"])
+    #expect(try screen("1s").contains("every item that was there by then was read or used since"))
+  }
+
   @Test("on a terminal it is that tree, and with --flat and in a pipe whole names")
   func terminal() throws {
     let sandbox = try Sandbox.withVault(unlocked: true)
