@@ -108,8 +108,9 @@ enum Clipboard {
     }
     sequence.append(0x07)
     try sequence.withBytes { bytes throws(Failure) in try keyboard.show(bytes) }
+    let doubt = TerminalClipboard.doubt().map { ": \($0)" } ?? ""
     return
-      "sent to the terminal for its clipboard, if it accepts that (OSC 52); it will not be cleared "
+      "sent to the terminal for its clipboard, if it accepts that (OSC 52)\(doubt); it will not be cleared "
       + "automatically"
   }
 

@@ -33,6 +33,19 @@ enum TerminalClipboard {
     }
   }
 
+  /// The reason why nobody can tell whether text for the terminal reaches its clipboard; nil if nothing is known to
+  /// stand between.
+  static func doubt() -> String? { doubt(Environment.variable, passesOn: { tmuxSetting() }) }
+
+  /// - Parameters: those of ``obstacle(_:passesOn:)``.
+  static func doubt(_ variable: (String) -> String?, passesOn: () -> String?) -> String? {
+    let isTmux = !(variable("TMUX") ?? "").isEmpty
+    let type = variable("TERM") ?? ""
+    // After a change of the user, the variables of tmux and screen are often gone, while TERM stays.
+    guard isTmux ? passesOn() == nil : type.hasPrefix("tmux") || type.hasPrefix("screen") else { return nil }
+    return "tmux and screen may drop it, and could not be asked"
+  }
+
   private static func tmuxSetting() -> String? {
     guard let tmux = Tool.find("tmux") else { return nil }
     guard let answer = Tool.capture([tmux, "show-options", "-sv", "set-clipboard"], limit: 64) else { return nil }

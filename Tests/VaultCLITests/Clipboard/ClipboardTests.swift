@@ -220,6 +220,25 @@ private struct FakeClipboard {
     if let reason { #expect(obstacle?.reason.contains(reason) == true, "\(obstacle?.reason ?? "")") }
   }
 
+  @Test(
+    "what may stand between and cannot be asked is told",
+    arguments: [
+      (["TERM": "tmux-256color"], nil, true), (["TERM": "screen"], nil, true),
+      (["TERM": "tmux-256color", "TMUX": "/tmp/a,1,0"], nil, true),
+      (["TERM": "tmux-256color", "TMUX": "/tmp/a,1,0"], "on", false), (["TERM": "xterm-256color"], nil, false),
+    ] as [([String: String], String?, Bool)])
+  func doubt(environment: [String: String], tmux: String?, isTold: Bool) throws {
+    #expect((TerminalClipboard.doubt({ environment[$0] }, passesOn: { tmux }) != nil) == isTold)
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    guard tmux == nil else { return }
+    let none: [String: String?] = ["DISPLAY": nil, "WAYLAND_DISPLAY": nil, "TMUX": nil, "STY": nil]
+    let terminal = try Terminal(
+      sandbox, ["get", "web", "--clip"], environment: none.merging(environment.mapValues { $0 }) { $1 })
+    #expect(try terminal.wait() == 0, "\(terminal.screen)")
+    #expect(terminal.screen.contains("tmux and screen may drop it") == isTold, "\(terminal.screen)")
+  }
+
   @Test("through tmux that passes nothing on, nothing is sent")
   func tmux() throws {
     let sandbox = try Sandbox.withVault(unlocked: true)
