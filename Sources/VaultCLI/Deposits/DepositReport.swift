@@ -15,15 +15,16 @@ enum DepositReport {
     }
   }
 
-  /// Returns the table for a terminal. On 80 columns, there is room only for the day of the deposit, and for the reason
-  /// why it was kept.
+  /// Returns the table for a terminal. On 80 columns, there is room only for the day of the deposit. The reason why it
+  /// was kept stands below it.
   static func table(_ deposits: [Wire.DepositInfo]) -> Table {
     var table = Table("NO", "NAME", "KIND", "SIZE", "SENT", "BY", "STATE")
     for deposit in deposits {
       table.add(
         .init("\(deposit.number)"), .init(deposit.name ?? ""), .init(deposit.kind ?? ""),
         .init(deposit.size.map { Sizes.text($0) } ?? ""), .init(deposit.time.map { LocalTime.day($0) } ?? ""),
-        .init(deposit.depositor ?? ""), .init(deposit.state, isRed: !deposit.waiting))
+        .init(deposit.depositor ?? ""), .init(deposit.waiting ? "waiting" : "kept", isRed: !deposit.waiting),
+        below: deposit.reason)
     }
     return table
   }
@@ -39,8 +40,6 @@ enum DepositReport {
 }
 
 extension Wire.DepositInfo {
-  fileprivate var state: String { waiting ? "waiting" : "kept\(reason.map { ": \($0)" } ?? "")" }
-
   /// A description for the person who decides about the deposit.
   var sentence: String {
     let about = [kind, accessible, size.map { Sizes.text($0) }, sealed == true ? "sealed elsewhere" : nil]

@@ -99,6 +99,23 @@ import VaultWire
         + "by user:1\\u{a}: seen")
   }
 
+  @Test("an unlock says once that it kept a deposit aside")
+  func keptAtUnlock() throws {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    try sandbox.must(["lock"])
+    try sandbox.must(["deposit", "web", "--kind", "note"], stdin: "a note")
+    for isTold in [true, false] {
+      let terminal = try Terminal(sandbox, ["unlock"])
+      try terminal.expect("Vault password: ")
+      terminal.type(password)
+      #expect(try terminal.wait() == 0)
+      let line = "1 deposit could not be taken in and was kept aside; `vault deposits` says why"
+      #expect(terminal.screen.contains(line) == isTold, "\(terminal.screen)")
+      try sandbox.must(["lock"])
+    }
+  }
+
   @Test("the table fits 80 columns with the longest there is, and shows a whole day")
   func table() {
     let long = String(repeating: "x", count: 200)
@@ -108,6 +125,8 @@ import VaultWire
         size: 1_048_575, time: 1_800_000_000, depositor: long)
     ])
     let rows = table.text(withHeading: false, most: 80).split(separator: "\n")
-    #expect(rows.count == 1 && rows[0].count <= 80 && rows[0].contains(" 2027-01-15 "), "\(rows)")
+    #expect(rows.allSatisfy { $0.count <= 80 } && rows[0].contains(" 2027-01-15 "), "\(rows)")
+    // The reason stands below, in full.
+    #expect(rows.dropFirst().joined().filter { $0 == "x" }.count == 200, "\(rows)")
   }
 }
