@@ -195,6 +195,18 @@ final class NewFile {
     }
     return Failure(
       .io, "cannot \(Printable.text(what)): \(Output.describe(code))",
-      isFull(code) ? "make room on its disk" : "check the space and the folder's mode")
+      advice(code))
+  }
+
+  private static func advice(_ code: Int32) -> String {
+    switch code {
+    case ENOSPC, EDQUOT: "make room on its disk"
+    case ENOENT: "make the folder, or mount its disk"
+    case ENOTDIR: "name a file in a folder"
+    case EACCES, EPERM: "check the owner and the mode of the folder"
+    case EROFS: "that disk is mounted read-only; name a file elsewhere"
+    case ENAMETOOLONG: "give a shorter name"
+    default: "check the folder and its disk"
+    }
   }
 }

@@ -108,11 +108,19 @@ struct MACCommand: ParsableCommand {
     }
   }
 
+  /// The sizes of SHA-256 and SHA-512 in bytes.
+  private static let sizes = [32, 64]
+
   /// Converts a hash in hexadecimal or base64 to base64. Text that could be either counts as hexadecimal, as `vault
   /// mac` prints it.
   private static func base64(_ text: String) throws -> String {
-    if [64, 128].contains(text.utf8.count), let bytes = [UInt8](hex: text) { return bytes.base64 }
-    guard [UInt8](base64: text) != nil else {
+    let hex = [UInt8](hex: text)
+    if let hex, sizes.contains(hex.count) { return hex.base64 }
+    let given = [UInt8](base64: text)
+    if let size = hex?.count ?? given?.count, !sizes.contains(given?.count ?? 0) {
+      throw ValidationError("--verify takes a hash of 32 or 64 bytes, and this has \(Counted.text(size, "byte"))")
+    }
+    guard given != nil else {
       throw ValidationError("--verify takes a hash in hexadecimal or base64")
     }
     return text

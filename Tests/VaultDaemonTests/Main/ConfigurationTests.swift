@@ -91,7 +91,7 @@ import VaultTesting
     arguments: [
       ("idle = 5m\nidel = 5m", 2, "unknown setting `idel`; did you mean `idle`?"),
       ("colour = red", 1, "unknown setting `colour`"), ("idle", 1, "expected `key = value`"),
-      ("\n\nidle = soon", 3, "expected a time such as 90s, 5m or 12h, or off"),
+      ("\n\nidle = soon", 3, "idle is a time without blanks, such as 90s, 5m or 12h, or off"),
       ("idle = 5m\nidle = 6m", 2, "idle is set twice"), ("hide-names = yes", 1, "hide-names is true or false"),
       ("keep-across-sleep = ", 1, "keep-across-sleep is true or false"),
       ("boot-key = key", 1, "boot-key is an absolute path, tpm2: and an absolute path, or credential: and a name"),
@@ -103,8 +103,8 @@ import VaultTesting
       ("keyring-bus-name = secrets", 1, "keyring-bus-name is a bus name such as org.freedesktop.secrets"),
       ("max-connections = 0", 1, "max-connections is from 4 to 32768"),
       ("max-requests-per-second = -1", 1, "max-requests-per-second is from 10 to 10000000"),
-      ("idle = 0s", 1, "expected a time such as 90s, 5m or 12h, or off"),
-      ("idle = 5m\r\nmaximum-age = x\r\n", 2, "expected a time such as 90s, 5m or 12h, or off"),
+      ("idle = 0s", 1, "idle is a time without blanks, such as 90s, 5m or 12h, or off"),
+      ("idle = 5m\r\nmaximum-age = x\r\n", 2, "maximum-age is a time without blanks, such as 90s, 5m or 12h, or off"),
     ])
   func problems(_ text: String, _ line: Int, _ reason: String) {
     #expect(throws: Configuration.Problem(line: line, reason: reason)) { try Configuration(parsing: text) }

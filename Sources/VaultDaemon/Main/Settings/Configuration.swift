@@ -39,9 +39,9 @@ struct Configuration: Sendable, Equatable {
   /// Stores one setting; returns the reason when its value is wrong.
   private mutating func set(_ key: String, _ value: String) -> String? {
     switch key {
-    case "idle": return Self.span(value, into: &vault.idle)
-    case "maximum-age": return Self.span(value, into: &vault.maximumAge)
-    case "trash": return Self.span(value, into: &vault.trash)
+    case "idle": return Self.span(key, value, into: &vault.idle)
+    case "maximum-age": return Self.span(key, value, into: &vault.maximumAge)
+    case "trash": return Self.span(key, value, into: &vault.trash)
     case "audit":
       guard let mode = AuditSettings.Mode(rawValue: value) else { return "audit is on, off or required" }
       vault.audit.mode = mode
@@ -50,7 +50,7 @@ struct Configuration: Sendable, Equatable {
         return "audit-size is a number of bytes such as 64m, from 1m to 16g"
       }
       vault.audit.size = bytes
-    case "audit-age": return Self.span(value, into: &vault.audit.age)
+    case "audit-age": return Self.span(key, value, into: &vault.audit.age)
     case "hide-names": return Self.flag(key, value, into: &vault.hideNames)
     case "keep-across-sleep": return Self.flag(key, value, into: &vault.keepAcrossSleep)
     case "boot-key":
@@ -156,13 +156,13 @@ struct Configuration: Sendable, Equatable {
     return nil
   }
 
-  private static func span(_ value: String, into target: inout Int64?) -> String? {
+  private static func span(_ key: String, _ value: String, into target: inout Int64?) -> String? {
     if value == "off" {
       target = nil
       return nil
     }
     guard let seconds = Seconds.parse(value), seconds > 0 else {
-      return "expected a time such as 90s, 5m or 12h, or off"
+      return "\(key) is a time without blanks, such as 90s, 5m or 12h, or off"
     }
     target = seconds
     return nil
