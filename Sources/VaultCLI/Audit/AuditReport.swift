@@ -18,7 +18,7 @@ struct AuditReport {
     count += 1
     if json { return try Output.json(entry) }
     let outcome = entry.outcome == "ok" ? nil : Self.words(for: entry)
-    let result = [outcome, entry.count.map { "×\($0)" }].compactMap { $0 }.joined(separator: " ")
+    let result = [outcome, entry.count.flatMap { $0 > 1 ? "×\($0)" : nil }].compactMap { $0 }.joined(separator: " ")
     let detail = Output.isTerminal && entry.action == "audit" ? entry.detail.map(Self.withLocalTimes) : entry.detail
     let about = [entry.item, detail, entry.purpose.map { "“\($0)”" }].compactMap { $0 }.joined(separator: " ")
     guard Output.isTerminal else {

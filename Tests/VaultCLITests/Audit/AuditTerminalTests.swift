@@ -32,6 +32,19 @@ import VaultWire
     #expect(new.filter { !$0.hasPrefix("audit ") } == ["get mail"], "\(new)")
   }
 
+  @Test("a count of one is an event like any other")
+  func counts() throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    let entries = [1, 2].map { #"{"number":0,"time":1,"action":"get","outcome":"ok","item":"i","count":\#($0)}"# }
+    let daemon = try ScriptedDaemon(
+      sandbox, ["Audit": [#"{"parameters":{"entries":[\#(entries.joined(separator: ","))]}}"#]])
+    defer { daemon.close() }
+    let terminal = try Terminal(sandbox, ["audit", "--socket", daemon.socket])
+    #expect(try terminal.wait() == 0)
+    #expect(terminal.screen.contains("×2") && !terminal.screen.contains("×1"), "\(terminal.screen)")
+  }
+
   @Test("a person reads what was wrong, and a program reads the outcome's name")
   func words() throws {
     let sandbox = try Sandbox.withVault(unlocked: true)
