@@ -117,9 +117,9 @@ struct AgentApprovalTests {
   @Test("who is no administrator attends nothing, and is told so at once") func refused() throws {
     let sandbox = try sandbox()
     defer { sandbox.close() }
+    let options = ["--faces", "command", "--command", "/usr/bin/true", "--socket", sandbox.socket]
     let outcome = try sandbox.run(
-      Self.nobody + [Sandbox.path(of: "vault"), "agent", "--faces", "terminal", "--socket", sandbox.socket],
-      program: "/usr/bin/setpriv")
+      Self.nobody + [Sandbox.path(of: "vault"), "agent"] + options, program: "/usr/bin/setpriv")
     #expect(outcome.status == 77)
     #expect(
       outcome.errors == "vault-agent: \(sandbox.socket): you may not attend: this is for the vault's administrators\n")
