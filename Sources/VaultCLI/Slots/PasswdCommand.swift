@@ -52,7 +52,9 @@ struct PasswdCommand: SecretTaking {
       answers.finish()
       if Keyboard.isAttended { Output.note("the vault has a password again") }
     } else if Keyboard.isAttended {
-      let changed = PasswordSlots(before: slots ?? [], session).sentence(isLogin: login)
+      let changed = PasswordSlots(
+        before: slots ?? [], chosen: slot ?? (recovery ? PasswordSlots.first(slots ?? [], kind) : nil), session
+      ).sentence(isLogin: login)
       try Rekeying.offer(
         session, because: "\(changed); older copies of the store still open with the old one",
         secrets.passwordStdin ? nil : answers)

@@ -7,17 +7,23 @@ internal import VaultWire
 struct PasswordSlots {
   private let before: [Wire.Slot]
   private let after: [Wire.Slot]
+  /// The number of the slot that the call was to change; nil if the old password has decided that.
+  private let chosen: Int?
 
-  init(before: [Wire.Slot], _ session: Session) {
-    self.before = before
+  init(before: [Wire.Slot], chosen: Int?, _ session: Session) {
+    (self.before, self.chosen) = (before, chosen)
     after = (try? session.call { vault in try vault.slots() }) ?? []
   }
 
   /// The slot with a new secret: a changed slot keeps its number and has a new time. Nil if it cannot be told.
   private var changed: Wire.Slot? {
+    if let chosen { return after.first { $0.id == chosen } }
     let changed = after.filter { slot in before.contains { $0.id == slot.id && $0 != slot } }
     return changed.count == 1 ? changed[0] : nil
   }
+
+  /// The number of the slot whose secret a recovery code replaces: the lowest of that kind.
+  static func first(_ slots: [Wire.Slot], _ kind: String) -> Int? { slots.filter { $0.kind == kind }.map(\.id).min() }
 
   /// Says which password was changed and, if there are several, which ones were not.
   func sentence(isLogin: Bool) -> String {

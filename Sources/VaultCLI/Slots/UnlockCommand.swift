@@ -89,8 +89,9 @@ struct UnlockCommand: SecretTaking {
     guard answers.hasGivenCode else { return }
     guard !secrets.passwordStdin, let keyboard = try? Keyboard(otherwise: "") else { return hint(answers) }
     let slots = ((try? session.call { vault in try vault.slots() }) ?? [])
-    let passwords = slots.filter { $0.kind == SlotKind.password.name }.map(\.id).sorted()
-    let lost = passwords.count > 1 ? "that of slot \(passwords[0])" : "the lost one"
+    let first = PasswordSlots.first(slots, SlotKind.password.name)
+    let isOneOfSeveral = slots.count { $0.kind == SlotKind.password.name } > 1
+    let lost = isOneOfSeveral ? "that of slot \(first ?? 1)" : "the lost one"
     guard try keyboard.confirm("Set a new password now, in place of \(lost)?") else {
       return Output.note("\(UnlockCommand.later) later")
     }
@@ -106,8 +107,8 @@ struct UnlockCommand: SecretTaking {
       // The vault is open anyway.
       return Output.note("\(error.message); the vault is open, and \(UnlockCommand.later) later")
     }
-    Output.note(
-      "\(PasswordSlots(before: slots, session).sentence(isLogin: false)); the recovery code stays as it is")
+    let changed = PasswordSlots(before: slots, chosen: first, session).sentence(isLogin: false)
+    Output.note("\(changed); the recovery code stays as it is")
   }
 
   /// A sentence that says until when the vault is unlocked.

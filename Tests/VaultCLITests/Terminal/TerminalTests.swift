@@ -65,6 +65,20 @@ import VaultTesting
     terminal.type(new)
     #expect(try terminal.wait() == 0)
     #expect(!terminal.screen.contains("Set a new password"))
+    // One of several passwords is named.
+    try sandbox.must(["slot", "add", "password", "--password-stdin"] + floorOptions, stdin: "\(new)\na third one\n")
+    try sandbox.must(["lock"])
+    let several = try Terminal(sandbox, ["unlock", "--recovery"])
+    try several.expect("Recovery code: ")
+    several.type(code)
+    try several.expect("Set a new password now, in place of that of slot 1? [y/N] ")
+    several.type("y")
+    for question in ["New vault password of slot 1: ", "Again: "] {
+      try several.expect(question)
+      several.type(password)
+    }
+    try several.expect("the password of slot 1 is changed, and slot 3 keeps its own; the recovery code stays as it is")
+    #expect(try several.wait() == 0)
   }
 
   @Test("init makes no recovery code where none is wanted, and without a person only where one is")
