@@ -1,5 +1,6 @@
 internal import Glibc
 internal import VaultBytes
+internal import VaultClient
 internal import VaultModel
 internal import VaultWire
 

@@ -1,6 +1,7 @@
 internal import CLinux
 internal import Glibc
 internal import VaultBytes
+internal import VaultClient
 internal import VaultModel
 internal import VaultWire
 

@@ -2,6 +2,7 @@ import Foundation
 import Glibc
 import Testing
 import VaultBytes
+import VaultClient
 import VaultWire
 
 @testable import VaultCLI

@@ -1,4 +1,5 @@
 internal import VaultBytes
+internal import VaultClient
 internal import VaultModel
 internal import VaultProcess
 internal import VaultWire
@@ -11,7 +12,9 @@ final class TerminalFace: Face {
 
   private let path: String
   private let hush: TerminalHush
-  private var shown: (thread: WorkThread, stop: Withdrawal)?
+  private var shown: (thread: WorkThread, stop: Withdrawal, line: TerminalLine)?
+  /// The line that a person may still be typing, after a question was withdrawn.
+  private var unfinished: UnfinishedLine?
   /// The question that was shown last.
   private var onScreen: (matter: Matter?, lines: [String]) = (nil, [])
 
@@ -37,9 +40,27 @@ final class TerminalFace: Face {
     clear()
     let line = try TerminalLine(path)
     hush.begin()
+    try endUnfinished(on: line, isVisible: question.kind != .secret, until: withdrawal)
     try put(question, on: line)
     do throws(FaceError) { return try Self.answer(question, line, until: withdrawal) } catch {
-      if error == .withdrawn { line.write(withdrawal.isOfEnd ? "\n" : "\nvault: the question was withdrawn\n") }
+      if error == .withdrawn {
+        unfinished = line.unfinished
+        line.write(withdrawal.isOfEnd ? "\n" : "\nvault: the question was withdrawn\n")
+      }
+      throw error
+    }
+  }
+
+  /// Waits for the end of a line that was begun for a question that was withdrawn.
+  private func endUnfinished(
+    on line: TerminalLine, isVisible: Bool, until withdrawal: Withdrawal
+  ) throws(FaceError) {
+    guard var rest = unfinished else { return }
+    do throws(FaceError) {
+      try line.end(&rest, isVisible: isVisible, until: withdrawal)
+      unfinished = nil
+    } catch {
+      unfinished = rest
       throw error
     }
   }
@@ -50,9 +71,12 @@ final class TerminalFace: Face {
     switch question.kind {
     case .secret, .visible:
       let prompt = "\(Printable.line(question.prompt)) (Enter: not now): "
-      let typed = try line.read(prompt, hidden: question.kind == .secret, until: withdrawal)
-      guard typed.count > 0 else { return .dismissed }
-      return .typed(typed)
+      while true {
+        let typed = try line.read(prompt, hidden: question.kind == .secret, until: withdrawal)
+        guard typed.count > 0 else { return .dismissed }
+        guard typed.hasControlKeys else { return .typed(typed) }
+        line.write("vault: a key that is no letter was typed, such as an arrow key; type it again\n")
+      }
     case .choice:
       switch try choose("yes or no (y/n, Enter: not now): ", [["y", "yes"], ["n", "no"]], line, withdrawal) {
       case "y": return .yes
@@ -116,13 +140,14 @@ final class TerminalFace: Face {
       }
     }
     guard let thread else { throw .unavailable("cannot start a thread") }
-    shown = (thread, stop)
+    shown = (thread, stop, line)
   }
 
   func clear() {
-    guard let (thread, stop) = shown.take() else { return }
+    guard let (thread, stop, line) = shown.take() else { return }
     stop.raise()
     thread.join()
+    if let rest = line.unfinished, rest.isBegun { unfinished = rest }
   }
 
   func tell(_ notice: Notice) -> Bool {

@@ -1,6 +1,7 @@
 internal import CLinux
 internal import Glibc
 internal import VaultBytes
+internal import VaultClient
 internal import VaultProcess
 internal import VaultWire
 
@@ -11,6 +12,8 @@ final class TerminalLine {
   private static let limit = 16 << 10
 
   private let descriptor: Int32
+  /// The line that a person may still be typing, after a question was withdrawn.
+  private(set) var unfinished: UnfinishedLine?
 
   /// - Parameter forReading: true when this job must have the terminal.
   init(_ path: String, forReading: Bool = true) throws(FaceError) {
@@ -46,13 +49,8 @@ final class TerminalLine {
 
   /// Writes `prompt` and reads a line, without its line feed. A Control-D at the beginning gives an empty line.
   func read(_ prompt: String, hidden: Bool, until withdrawal: Withdrawal) throws(FaceError) -> SecretBuffer {
-    var earlier = termios()
-    guard unsafe tcgetattr(descriptor, &earlier) == 0 else { throw .unavailable("no modes: \(SystemText.of(errno))") }
-    var modes = earlier
-    modes.c_lflag |= tcflag_t(ISIG)
-    modes.c_iflag |= tcflag_t(ICRNL)
-    // VSUSP, which 0 turns off: a program that stopped here would leave these modes to the shell.
-    modes.c_cc.10 = 0
+    var earlier = try presentModes()
+    var modes = Self.asking(earlier)
     if hidden {
       modes = Self.hidden(modes)
     } else {
@@ -60,11 +58,64 @@ final class TerminalLine {
     }
     // The modes change before the prompt appears, because a person who sees the prompt may type.
     set(&modes)
-    defer { set(&earlier) }
-    guard write(prompt) else { throw .unavailable("the terminal takes no text") }
-    let line = try collect(until: withdrawal)
+    var line = TypedLine(edits: hidden)
+    do throws(FaceError) {
+      guard write(prompt) else { throw .unavailable("the terminal takes no text") }
+      try collect(&line, until: withdrawal)
+    } catch {
+      if error == .withdrawn {
+        var unfinished = UnfinishedLine(isBegun: line.bytes.count > 0, since: Clock.now())
+        // The kernel gives up a line that it was editing.
+        modes = Self.hidden(modes)
+        unsafe tcsetattr(descriptor, TCSANOW, &modes)
+        take(into: &unfinished)
+        self.unfinished = unfinished
+        unsafe tcsetattr(descriptor, TCSANOW, &earlier)
+      } else {
+        set(&earlier)
+      }
+      throw error
+    }
+    set(&earlier)
     if hidden { write("\n") }
-    return line
+    return line.finish()
+  }
+
+  /// Waits until a line has ended that was begun for a question that was withdrawn, and drops it. Nothing is shown of
+  /// it.
+  ///
+  /// - Parameter isVisible: true if the next question shows what is typed.
+  func end(_ unfinished: inout UnfinishedLine, isVisible: Bool, until withdrawal: Withdrawal) throws(FaceError) {
+    var earlier = try presentModes()
+    var modes = Self.hidden(Self.asking(earlier))
+    unsafe tcsetattr(descriptor, TCSANOW, &modes)
+    defer { unsafe tcsetattr(descriptor, TCSANOW, &earlier) }
+    var isTold = false
+    take(into: &unfinished)
+    while let pause = unfinished.pause(isVisible: isVisible, at: Clock.now()) {
+      if unfinished.isBegun, !isTold {
+        write("vault: another question waits; press Enter, which drops what you have typed\n")
+        isTold = true
+      }
+      guard try wait(until: withdrawal, atMost: pause) else { continue }
+      guard take(into: &unfinished) else { throw .unavailable("the terminal went away") }
+    }
+  }
+
+  private func presentModes() throws(FaceError) -> termios {
+    var modes = termios()
+    guard unsafe tcgetattr(descriptor, &modes) == 0 else { throw .unavailable("no modes: \(SystemText.of(errno))") }
+    return modes
+  }
+
+  /// The modes that any question needs.
+  private static func asking(_ modes: termios) -> termios {
+    var modes = modes
+    modes.c_lflag |= tcflag_t(ISIG)
+    modes.c_iflag |= tcflag_t(ICRNL)
+    // VSUSP, which 0 turns off: a program that stopped here would leave these modes to the shell.
+    modes.c_cc.10 = 0
+    return modes
   }
 
   /// The modes in which nothing that is typed is shown, and each byte arrives as soon as it is typed.
@@ -83,60 +134,68 @@ final class TerminalLine {
     tcflush(descriptor, TCIFLUSH)
   }
 
-  private func collect(until withdrawal: Withdrawal) throws(FaceError) -> SecretBuffer {
-    var line = SecretBuffer()
+  /// Waits until something is typed; false if the time is over first.
+  ///
+  /// - Parameter milliseconds: the time; -1 for no limit.
+  private func wait(until withdrawal: Withdrawal, atMost milliseconds: Int32 = -1) throws(FaceError) -> Bool {
+    var polled = [
+      pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),
+      pollfd(fd: withdrawal.descriptor, events: Int16(POLLIN), revents: 0),
+    ]
+    _ = unsafe poll(&polled, 2, milliseconds)
+    if polled[1].revents != 0 { throw .withdrawn }
+    return polled[0].revents != 0
+  }
+
+  private func collect(_ line: inout TypedLine, until withdrawal: Withdrawal) throws(FaceError) {
     while true {
-      var polled = [
-        pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),
-        pollfd(fd: withdrawal.descriptor, events: Int16(POLLIN), revents: 0),
-      ]
-      _ = unsafe poll(&polled, 2, -1)
-      if polled[1].revents != 0 { throw .withdrawn }
-      if polled[0].revents == 0 { continue }
+      guard try wait(until: withdrawal) else { continue }
       var bytes = SecretBuffer(capacity: 256)
       let count = bytes.append(count: 256) { free in
         // The buffer has room for this many bytes during the call.
         unsafe free.withUnsafeMutableBytes { unsafe Glibc.read(descriptor, $0.baseAddress, $0.count) }
       }
       if count < 0, errno == EAGAIN || errno == EINTR { continue }
-      guard count > 0 || count == 0 && polled[0].revents & Int16(POLLHUP) == 0 else {
-        throw .unavailable("the terminal went away")
-      }
+      guard count > 0 || count == 0 && !isHungUp else { throw .unavailable("the terminal went away") }
       // A Control-D gives no bytes if the kernel edits the lines.
-      if count == 0 { return line }
+      if count == 0 { return }
       bytes.truncate(to: count)
-      if Self.take(bytes, &line) { return line }
-      guard line.count <= Self.limit else { throw .unavailable("the line is too long") }
+      if Self.take(bytes, &line) { return }
+      guard line.bytes.count <= Self.limit else { throw .unavailable("the line is too long") }
     }
   }
 
+  private var isHungUp: Bool {
+    var polled = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    return unsafe poll(&polled, 1, 0) > 0 && polled.revents & Int16(POLLHUP) != 0
+  }
+
   /// Adds the typed bytes to the line; true at the end of the line.
-  private static func take(_ typed: borrowing SecretBuffer, _ line: inout SecretBuffer) -> Bool {
+  private static func take(_ typed: borrowing SecretBuffer, _ line: inout TypedLine) -> Bool {
     typed.withBytes { bytes in
       let bytes = Span<UInt8>(_bytes: bytes)
       for index in bytes.indices {
-        switch bytes[index] {
-        case UInt8(ascii: "\n"), UInt8(ascii: "\r"): return true
-        case 4 where line.count == 0: return true
-        case 8, 127: dropLast(&line)
-        // Control-U.
-        case 21: line.truncate(to: 0)
-        case 0..<32: break
-        default: line.append(bytes[index])
+        switch line.take(bytes[index]) {
+        case .more: break
+        case .done, .end: return true
         }
       }
       return false
     }
   }
 
-  /// Drops the last character, with all its bytes of UTF-8.
-  private static func dropLast(_ line: inout SecretBuffer) {
-    var count = line.count
-    while count > 0 {
-      count -= 1
-      let isFirst = line.withBytes { Span<UInt8>(_bytes: $0)[count] & 0xC0 != 0x80 }
-      if isFirst { break }
+  /// Reads what was typed and drops it; false if the terminal has gone away.
+  @discardableResult
+  private func take(into unfinished: inout UnfinishedLine) -> Bool {
+    // One byte is read at a time, so that no more than that of a secret stays in memory.
+    var byte: UInt8 = 0
+    defer { byte = 0 }
+    while true {
+      let count = unsafe Glibc.read(descriptor, &byte, 1)
+      if count < 0, errno == EINTR { continue }
+      if count < 0, errno == EAGAIN { return true }
+      guard count == 1 else { return count == 0 && !isHungUp }
+      unfinished.take(byte, at: Clock.now())
     }
-    line.truncate(to: count)
   }
 }

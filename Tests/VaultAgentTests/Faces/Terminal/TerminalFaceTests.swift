@@ -28,7 +28,7 @@ import VaultTesting
     let asked = try ask(.secret)
     #expect(!terminal.echoes)
     terminal.type(password)
-    #expect(asked.end() == password.filter { $0 != "\t" })
+    #expect(asked.end() == password)
     try terminal.expect("\n")
     #expect(!terminal.echoes && !terminal.screen.contains(password))
   }
@@ -36,13 +36,23 @@ import VaultTesting
   @Test(
     "keys that take back are followed",
     arguments: [
-      ("wrong\u{15}right", "right"), ("pä\u{7F}x", "px"), ("a€\u{8}\u{8}\u{8}b", "b"), ("a\u{4}b", "ab"),
-      ("🔑\u{7F}z", "z"),
+      ("wrong\u{15}right", "right"), ("pä\u{7F}x", "px"), ("a€\u{8}\u{8}\u{8}b", "b"), ("a\u{4}b", "a"),
+      ("🔑\u{7F}z", "z"), ("\u{1B}[200~pasted\u{1B}[201~", "pasted"),
     ])
   func edited(keys: String, answer: String) throws {
     let asked = try ask(.secret)
     terminal.type(keys)
     #expect(asked.end() == answer)
+  }
+
+  @Test("a key that is no letter is told, and the question comes again", arguments: [Question.Kind.secret, .visible])
+  func arrow(kind: Question.Kind) throws {
+    let asked = try ask(kind)
+    terminal.type("s3c\u{1B}[Dret")
+    try terminal.expect("vault: a key that is no letter was typed, such as an arrow key; type it again\r\n")
+    try terminal.expect(Self.field)
+    terminal.type("s3cret")
+    #expect(asked.end() == "s3cret")
   }
 
   @Test("nothing is a dismissal", arguments: [Question.Kind.secret, .visible]) func nothing(kind: Question.Kind) throws
@@ -145,6 +155,62 @@ import VaultTesting
     let next = try ask(.secret)
     terminal.type("s3cret")
     #expect(next.end() == "s3cret" && !terminal.screen.contains("remainder"))
+  }
+
+  private static let waits = "vault: another question waits; press Enter, which drops what you have typed\r\n"
+  private static let offer = "allow once (o), always (a), or deny (d); Enter: not now: "
+
+  @Test(
+    "the rest of a line that was begun for a question taken back neither shows nor answers the next one",
+    arguments: [Question.Kind.secret, .visible, .choice], ["Enter", "control-D"])
+  func restOfLine(kind: Question.Kind, key: String) throws {
+    let asked = try ask(kind, field: "not now")
+    try terminal.expect(": ")
+    terminal.type("h@lf", return: false)
+    asked.withdrawal.raise()
+    #expect(asked.end() == "withdrawn")
+    let next = try AskedFace(face, .sample(.approval(session: false)))
+    try terminal.expect(Self.waits)
+    #expect(!terminal.echoes)
+    terminal.type("remainder", return: false)
+    if key == "Enter" { terminal.type("a") } else { terminal.type("a\u{4}", return: false) }
+    try terminal.expect(Self.offer)
+    terminal.type("o")
+    #expect(next.end() == "once" && !terminal.screen.contains("remainder"))
+    #expect(!terminal.screen.contains("none of them"))
+  }
+
+  @Test("a secret is asked for once the line of an earlier one has ended") func restBeforeSecret() throws {
+    let asked = try ask(.secret)
+    terminal.type("half", return: false)
+    asked.withdrawal.raise()
+    #expect(asked.end() == "withdrawn")
+    let next = try AskedFace(face, .sample(.secret))
+    try terminal.expect(Self.waits)
+    terminal.type("the rest")
+    try terminal.expect(Self.field)
+    terminal.type("s3cret")
+    #expect(next.end() == "s3cret")
+  }
+
+  @Test("the first letters typed after a question was taken back are of that question") func lateLetters() throws {
+    let asked = try ask(.secret)
+    asked.withdrawal.raise()
+    #expect(asked.end() == "withdrawn")
+    let next = try AskedFace(face, .sample(.approval(session: false)))
+    terminal.type("o", return: false)
+    try terminal.expect(Self.waits)
+    #expect(!terminal.screen.contains(Self.offer))
+    // A question that is taken back while it waits leaves the line to the one after it.
+    next.withdrawal.raise()
+    #expect(next.end() == "withdrawn")
+    let last = try AskedFace(face, .sample(.approval(session: false)))
+    try terminal.expect(Self.waits)
+    // After control-U, nothing is left of the line.
+    terminal.type("\u{15}", return: false)
+    try terminal.expect(Self.offer)
+    terminal.type("d")
+    #expect(last.end() == "no")
   }
 
   @Test("the terminal is as it was once nobody asks there any more") func restored() throws {

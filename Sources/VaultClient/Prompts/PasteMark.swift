@@ -1,17 +1,17 @@
-internal import VaultBytes
+package import VaultBytes
 internal import VaultWire
 
 /// The marks around a pasted text in a terminal's bracketed-paste mode (xterm, "Bracketed Paste Mode"). A terminal
 /// sends them if another program has left that mode on. They are no part of the text.
-enum PasteMark {
-  static let start = "\u{1B}[200~"
-  static let end = "\u{1B}[201~"
+package enum PasteMark {
+  package static let start = "\u{1B}[200~"
+  package static let end = "\u{1B}[201~"
 
   /// The length of either mark in bytes.
-  static let count = 6
+  package static let count = 6
 
   /// Returns true if the bytes end with one of the marks.
-  static func ends(_ text: borrowing SecretBuffer) -> Bool {
+  package static func ends(_ text: borrowing SecretBuffer) -> Bool {
     text.withBytes { bytes in
       let bytes = Span<UInt8>(_bytes: bytes)
       guard bytes.count >= count else { return false }
@@ -26,7 +26,7 @@ enum PasteMark {
 extension SecretBuffer {
   /// True if a key that is no letter sent something into typed text, such as an arrow key. Tabs and line breaks are
   /// text.
-  var hasControlKeys: Bool {
+  package var hasControlKeys: Bool {
     withBytes { bytes in
       let bytes = Span<UInt8>(_bytes: bytes)
       return bytes.indices.contains { bytes[$0] < 0x20 && bytes[$0] != 0x09 && bytes[$0] != 0x0A }

@@ -1,19 +1,19 @@
-internal import VaultBytes
+package import VaultBytes
 internal import VaultWire
 
-/// A line while it is typed, byte by byte.
-struct TypedLine: ~Copyable {
-  enum Step { case more, done, end }
+/// A line while it is typed on a terminal, byte by byte.
+package struct TypedLine: ~Copyable {
+  package enum Step { case more, done, end }
 
-  private(set) var bytes = SecretBuffer(capacity: 256)
+  package private(set) var bytes = SecretBuffer(capacity: 256)
   /// True if this type handles the editing keys; otherwise the kernel has already done so.
   private let edits: Bool
 
-  init(edits: Bool) { self.edits = edits }
+  package init(edits: Bool) { self.edits = edits }
 
   /// Takes the byte of a key: backspace removes a character, control-U removes the line, and control-D ends an empty
   /// line. The marks around a paste are left out.
-  mutating func take(_ byte: UInt8) -> Step {
+  package mutating func take(_ byte: UInt8) -> Step {
     switch byte {
     case 0x0A, 0x0D: return .done
     case 0x04 where edits: return bytes.count == 0 ? .end : .done
@@ -26,7 +26,7 @@ struct TypedLine: ~Copyable {
     return .more
   }
 
-  consuming func finish() -> SecretBuffer { bytes }
+  package consuming func finish() -> SecretBuffer { bytes }
 
   private mutating func removeCharacter() {
     let kept = bytes.withBytes { bytes in
