@@ -55,6 +55,8 @@ package final class AskedCall {
   private var isOver = false
   /// True if another call has used up an approval for which this call waited.
   private var hasLostApproval = false
+  /// True if a person who was asked did not want to answer; a call that waits anyway goes on waiting.
+  private var isPutOff = false
 
   /// - Parameters:
   ///   - line: the line of the caller's calls.
@@ -128,7 +130,7 @@ package final class AskedCall {
       event = .unlock
     case .approval(let number):
       limit = try left(for: next)
-      if case .whileAsked = terms.patience { joined = try join(next) }
+      joined = try join(next)
       event = .question(number)
     case .presence, .confirmation:
       limit = try left(for: next)
@@ -163,11 +165,14 @@ package final class AskedCall {
     let unanswered = refusal(unanswered: wait)
     let waitsAnyway = waitsAnyway(for: wait)
     let joined = asking.attendance.join(wait, terms.caller, said(for: wait), waitsAnyway: waitsAnyway) { [weak self] in
+      if $0 == .dismissed { self?.isPutOff = true }
       if !waitsAnyway { self?.giveUp($0 == .dismissed ? .cancelled : unanswered) }
     }
     switch joined {
     case .waits(let waiter): return waiter
-    case .isDismissed: if !waitsAnyway { throw .cancelled }
+    case .isDismissed:
+      isPutOff = true
+      if !waitsAnyway { throw .cancelled }
     case .nobody: if !waitsAnyway { throw unanswered }
     }
     return nil
@@ -212,7 +217,8 @@ package final class AskedCall {
     switch wait {
     case .unlock, .bootKey, .room, .signature: .timedOut
     case .presence: .unshown
-    case .approval(let number): hasLostApproval ? Self.lostApproval : .unanswered(number)
+    case .approval(let number):
+      hasLostApproval ? Self.lostApproval : isPutOff ? .cancelled : .unanswered(number)
     case .confirmation: .denied("nobody has allowed this use of the key in time")
     }
   }

@@ -154,6 +154,36 @@ import VaultModel
     #expect(asked.refusals == [.denied(refusal)])
   }
 
+  @Test("that waits in any case for an approval has its place among the askers, and is told that a person put it off")
+  func waitsForApproval() throws {
+    let stand = try AttendanceStand(system: true)
+    try stand.rooms.set("a")
+    let administrator = AttendanceStand.process(10, uid: 0)
+    let agent = try stand.attend(administrator)
+    let (caller, name) = (AttendanceStand.process(60, uid: 990), try ItemName("a"))
+    func ask() throws(Refusal) -> Wait? {
+      try stand.rooms.items.get(name, for: caller, Said(purpose: "to work")) { _, _, _ in }
+    }
+    guard case .approval(let number)? = try ask() else { throw RequestStand.RequestStandError() }
+    let left = try Asked(stand, [.approval(number)], Self.soon(stand, 9000, asks: false), caller)
+    stand.turn()
+    #expect(agent.take() == ["attending", "approval a 1"])
+    left.call?.callOff()
+    stand.rooms.hands.pass(seconds: 1)
+    #expect(agent.take() == ["approval a 0"])
+    let asked = try Asked(stand, [.approval(number)], Self.soon(stand, 9000, asks: false), caller)
+    stand.rooms.hands.pass(seconds: 1)
+    #expect(agent.take() == ["approval a 1"])
+    try stand.attendance.dismiss(number, isUnable: false, for: administrator)
+    #expect(agent.take() == ["withdrawn dismissed"] && asked.refusals.isEmpty)
+    stand.rooms.hands.pass(seconds: 9)
+    #expect(asked.refusals == [.cancelled])
+    // A call that comes while nobody is asked waits without a place.
+    let late = try Asked(stand, [.approval(number)], Self.soon(stand, asks: false), caller)
+    stand.rooms.hands.pass(seconds: 1)
+    #expect(late.refusals == [.cancelled] && agent.take() == [])
+  }
+
   @Test("that was called off, or whose client has left, is neither made again nor refused") func gone() throws {
     let stand = try AttendanceStand()
     stand.lock()
