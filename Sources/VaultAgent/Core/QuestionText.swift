@@ -29,9 +29,9 @@ enum QuestionText {
 
   private static func title(_ inquiry: Wire.Inquiry, isSystem: Bool) -> String {
     let vault = isSystem ? "the machine's vault" : "the vault"
-    let name = Printable.quoted(inquiry.name ?? "")
+    let name = "`\(Printable.whole(inquiry.name ?? ""))`"
     if inquiry.about == "approval" {
-      let subject = Printable.text(inquiry.subject ?? "somebody")
+      let subject = Printable.whole(inquiry.subject ?? "somebody")
       return "\(subject) asks to \(Printable.text(inquiry.right ?? "get")) \(name)" + (isSystem ? " from \(vault)" : "")
     }
     let others = max(0, inquiry.count - 1)

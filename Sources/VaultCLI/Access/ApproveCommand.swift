@@ -79,7 +79,7 @@ struct DenyCommand: ParsableCommand {
     if globals.json {
       try Output.json(reply)
     } else if Keyboard.isAttended {
-      Output.note("\(Printable.text(reply.subject)) may not have \(Printable.quoted(reply.name))")
+      Output.note("\(Printable.whole(reply.subject)) may not have `\(Printable.whole(reply.name))`")
     }
   }
 }

@@ -26,7 +26,8 @@ struct ApproveRequest {
       try Output.json(reply)
     } else if Keyboard.isAttended {
       Output.note(
-        "\(Printable.text(reply.subject)) may \(Printable.text(reply.right)) \(Printable.quoted(reply.name)) \(terms)")
+        "\(Printable.whole(reply.subject)) may \(Printable.text(reply.right)) `\(Printable.whole(reply.name))` "
+          + terms)
     }
   }
 
@@ -39,9 +40,9 @@ struct ApproveRequest {
   }
 
   private func ask(_ request: Wire.Request) throws(Failure) {
-    let what = "\(Printable.text(request.right ?? "")) \(Printable.quoted(request.name))"
+    let what = "\(Printable.text(request.right ?? "")) `\(Printable.whole(request.name))`"
     try Confirmation(
-      consequence: "this would let \(Printable.text(request.subject)) \(what)", question: "Approve it, \(terms)?",
+      consequence: "this would let \(Printable.whole(request.subject)) \(what)", question: "Approve it, \(terms)?",
       facts: request.sentences(STDERR_FILENO)
     ).ask()
   }

@@ -59,7 +59,7 @@ extension Wire.Request {
   /// A description for the person who is asked. The caller's own words come last, on a line of their own.
   func sentences(_ output: Int32) -> [String] {
     var lines = [
-      "\(Printable.text(subject)) asks to \(Printable.text(right ?? "")) \(Printable.quoted(name))"
+      "\(Printable.whole(subject)) asks to \(Printable.text(right ?? "")) `\(Printable.whole(name))`"
     ]
     let process = [user ?? uid.map { "uid \($0)" }, unit, executable].compactMap { $0 }.map { Printable.text($0) }
     let when = last.map { ", last \(LocalTime.text($0, to: output))" } ?? ""

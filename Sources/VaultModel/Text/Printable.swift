@@ -14,6 +14,10 @@ public enum Printable {
   /// The safe text on one line, cut to a length that a person can read.
   public static func text(_ text: String) -> String { cut(line(text), 301) }
 
+  /// The whole of a safe text on one line, for the names and callers in questions that give a right: any part may be
+  /// what tells two of them apart. Only a text that is longer than all of these is cut.
+  public static func whole(_ text: String) -> String { cut(line(text), 8192) }
+
   /// The safe text between backquotes, cut shorter.
   public static func quoted(_ text: String) -> String { "`\(cut(line(text), 80))`" }
 

@@ -71,6 +71,12 @@ import VaultWire
       text("approval", name: "iot/x", isSystem: true).first?.hasSuffix("`iot/x` from the machine's vault") == true)
   }
 
+  @Test func `an approval shows the whole of a long name`() {
+    let name = "web/" + String(repeating: "a", count: 507)
+    #expect(text("approval", name: name + "1").first == "user:990,unit:gw.service asks to use `\(name)1`")
+    #expect(text("presence", name: name + "2").first?.contains("`\(name)2`") == true)
+  }
+
   @Test func `an approval that nobody waits for has no asker`() {
     #expect(text("approval", askers: [], count: 1, name: "x").count == 2)
   }
