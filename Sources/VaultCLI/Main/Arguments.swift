@@ -17,23 +17,32 @@ enum Arguments {
     do {
       let command = try OverviewCommand.isMeant(words) ? OverviewCommand.parse(words) : VaultCommand.parseAsRoot(words)
       // The parser finds the h of joined letters, as in `-1h`, before it complains about an unknown word.
-      if type(of: command)._commandName == "help", !asksForHelp(words), let failure = Mistake(words).unknown {
-        throw failure
-      }
+      if type(of: command)._commandName == "help", !asksForHelp(words) { throw notAsked(words) }
       return command
     } catch let failure as Failure {
       throw failure
     } catch {
-      if VaultCommand.exitCode(for: error) == .success { throw error }
+      if VaultCommand.exitCode(for: error) == .success {
+        guard asksForHelp(words) else { throw notAsked(words) }
+        throw error
+      }
       throw Mistake(words).failure(VaultCommand.message(for: error))
     }
   }
 
-  /// Returns true if a whole word asks for the help.
+  /// The failure of a command line in which the parser has found a question for help that no whole word asks, as in
+  /// `-nh` or `--help=1`.
+  private static func notAsked(_ words: [String]) -> Failure {
+    Mistake(words).unknown
+      ?? Failure(.usage, "the help is asked for with -h or --help as a word of its own", "see `vault --help`")
+  }
+
+  /// Returns true if a whole word asks for the help, or for another text of the parser's own.
   private static func asksForHelp(_ words: [String]) -> Bool {
     words.first == "help"
       || words.prefix { $0 != "--" }.contains { word in
-        word == "-h" || word.hasPrefix("--") && TypedWords.parserOptions.contains(String(word.dropFirst(2)))
+        word == "-h" || word.hasPrefix("--generate-completion-script")
+          || word.hasPrefix("--") && TypedWords.parserOptions.contains(String(word.dropFirst(2)))
       }
   }
 

@@ -88,6 +88,17 @@ import Testing
     }
   }
 
+  @Test(
+    "the help is asked for by a word of its own",
+    arguments: [
+      ["lock", "-h=1"], ["lock", "--help=1"], ["lock", "-hh"], ["set", "x", "-nh"], ["-hh"], ["--help=1"],
+      ["--version=1"], ["run", "-h=1", "--", "--help"],
+    ])
+  func wholeWord(arguments: [String]) {
+    let failure = #expect(throws: Failure.self) { try Arguments.parse(arguments) }
+    #expect(failure?.exit == .usage, "\(String(describing: failure))")
+  }
+
   @Test("a command goes by its other names, and behind two dashes of delete all are names, too")
   func otherNames() throws {
     #expect(try Arguments.parse(["ls"]) is ListCommand)
