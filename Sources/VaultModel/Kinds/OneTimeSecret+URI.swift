@@ -27,6 +27,11 @@ extension OneTimeSecret {
       throw ValueError(reason: "the otpauth URI has no 'counter', which counter-based codes need")
     }
     if !isCounted, names(in: uri).issuer?.lowercased() == Self.steam { alphabet = .steam }
+    if !isCounted, digits == 5, alphabet == .digits, names(in: uri).account?.lowercased().contains(Self.steam) == true {
+      throw ValueError(
+        reason: "the otpauth URI asks for 5 digits, which only Steam's codes have; for those, add the parameter "
+          + "encoder=steam to it")
+    }
     try checkDigits(isGiven: seen.contains(.digits))
   }
 

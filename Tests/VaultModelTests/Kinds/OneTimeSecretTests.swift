@@ -124,7 +124,11 @@ struct OneTimeSecretTests {
       ("otpauth://totp/x?secret=MY&algorithm=SHA1&algorithm=SHA256", "twice"),
       ("otpauth://totp/x\n?secret=MY", "line breaks"),
       ("otpauth://totp/x?secret=MY&algorithm=MD5", "SHA1"), ("otpauth://totp/x?secret=MY&algorithm=SHA1024", "SHA1"),
-      ("otpauth://totp/x?secret=MY&digits=5", "digits"), ("otpauth://totp/x?secret=MY&digits=66", "digits"),
+      ("otpauth://totp/x?secret=MY&digits=5", "6, 7 or 8 digits"),
+      ("otpauth://totp/Steam?secret=MY&digits=5", "encoder=steam"),
+      ("otpauth://totp/my%20steam?secret=MY&digits=5", "encoder=steam"),
+      ("otpauth://hotp/Steam?secret=MY&digits=5&counter=0", "6, 7 or 8 digits"),
+      ("otpauth://totp/x?secret=MY&digits=66", "digits"),
       ("otpauth://totp/x?secret=MY&period=0", "period"), ("otpauth://totp/x?secret=MY&period=", "period"),
       ("otpauth://totp/x?secret=MY&period=3x", "period"), ("otpauth://totp/x?secret=MY&period=12345", "period"),
     ])
