@@ -16,6 +16,7 @@ struct Confirmation {
   func ask() throws(Failure) {
     guard Keyboard.canAsk else { throw .unasked(consequence, advice: advice) }
     let keyboard = try Keyboard(otherwise: advice)
+    try keyboard.awaitTurn()
     for fact in facts { try keyboard.show("  \(fact)\n") }
     guard try keyboard.confirm(question) else { throw Failure(Fault.cancelled) }
   }

@@ -29,6 +29,7 @@ struct Hush: ~Copyable {
   init(of terminal: Int32) throws(Failure) {
     isOuter = !Hush.isActive
     guard isOuter else { return }
+    try OwnJob.awaitTurn(on: terminal, otherwise: "bring this job to the foreground")
     // Each question opens the terminal anew, so this value keeps its own descriptor.
     let descriptor = fcntl(terminal, F_DUPFD_CLOEXEC, 0)
     guard descriptor >= 0 else { throw Failure(.io, "cannot hold the terminal: \(Output.describe(errno))") }

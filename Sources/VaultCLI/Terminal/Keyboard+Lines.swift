@@ -18,6 +18,7 @@ extension Keyboard {
   borrowing func askLines(
     _ question: String, _ style: TerminalModes.Style, limit: Int
   ) throws(Failure) -> SecretBuffer? {
+    try awaitTurn()
     let signals = try SignalPipe()
     var text = LinesTyped(limit: limit)
     while true {
@@ -34,6 +35,7 @@ extension Keyboard {
   /// - Parameter limit: the most bytes of the text.
   /// - Throws: also if more than one line is pasted, because the first line alone is not what the person meant.
   borrowing func askText(_ question: String, limit: Int) throws(Failure) -> SecretBuffer? {
+    try awaitTurn()
     let signals = try SignalPipe()
     var text = LinesTyped(limit: limit)
     while true {

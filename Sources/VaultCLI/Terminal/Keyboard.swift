@@ -15,6 +15,8 @@ struct Keyboard: ~Copyable {
   private static let longest = 64 * 1024
 
   let terminal: Int32
+  /// The advice if nobody can be asked.
+  private let otherwise: String
 
   /// True if somebody reads the program's messages, so that a question makes sense.
   static let isAttended = isatty(STDERR_FILENO) == 1
@@ -25,12 +27,17 @@ struct Keyboard: ~Copyable {
 
   /// Opens the terminal.
   ///
-  /// - Throws: ``Failure`` with `otherwise` as the advice, if the program has no terminal.
+  /// - Throws: ``Failure`` with `otherwise` as the advice, if the program has no terminal, or if another job has it and
+  ///   no shell is left.
   init(otherwise: String) throws(Failure) {
     // The terminal is nonblocking because control-C drops typed text: a read after a poll that saw the text would wait
     // forever. This program has its own file description, so the shell's stays as it is.
     terminal = unsafe open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
-    guard terminal >= 0 else { throw .unasked(advice: otherwise) }
+    guard terminal >= 0, !OwnJob.isCutOff(from: terminal) else {
+      if terminal >= 0 { close(terminal) }
+      throw .unasked(advice: otherwise)
+    }
+    self.otherwise = otherwise
   }
 
   deinit { close(terminal) }
@@ -59,6 +66,7 @@ struct Keyboard: ~Copyable {
 
   /// Asks, and reads a line without its newline; nil at end of file (control-D on an empty line).
   borrowing func ask(_ question: String, _ style: TerminalModes.Style) throws(Failure) -> SecretBuffer? {
+    try awaitTurn()
     let signals = try SignalPipe()
     while true {
       switch try attempt(question, style, signals) {
@@ -68,6 +76,9 @@ struct Keyboard: ~Copyable {
       }
     }
   }
+
+  /// Waits until this job has the terminal. Signals have their effect meanwhile.
+  borrowing func awaitTurn() throws(Failure) { try OwnJob.awaitTurn(on: terminal, otherwise: otherwise) }
 
   /// Asks a question for yes or no; any answer but yes is no.
   borrowing func confirm(_ question: String) throws(Failure) -> Bool {

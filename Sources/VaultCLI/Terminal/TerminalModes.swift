@@ -50,10 +50,10 @@ struct TerminalModes: ~Copyable {
   }
 
   /// Stops the program's process group if the terminal belongs to another job, as the kernel would if SIGTTOU were not
-  /// caught. The program waits until the shell lets its job continue.
+  /// caught. The program waits until the shell lets its job continue. That happens after a stop in the middle of a
+  /// question: before one, ``OwnJob`` waits.
   private static func stopInBackground(_ terminal: Int32) {
-    let foreground = tcgetpgrp(terminal)
-    guard foreground >= 0, foreground != getpgrp() else { return }
+    guard OwnJob.isInBackground(terminal) else { return }
     SignalPipe.stopGroup(SIGTTOU)
   }
 }

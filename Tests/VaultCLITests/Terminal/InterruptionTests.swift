@@ -248,30 +248,60 @@ struct Question: Sendable, CustomTestStringConvertible {
   }
 
   @Test(
-    "a background job of several processes stops as a whole, so that the shell's fg brings the question",
-    arguments: ["(vault unlock; echo ended)", "vault unlock | cat"])
-  func stopsJob(job: String) throws {
+    "a background job waits for its turn, whatever else runs in it, and the shell's fg brings the question",
+    arguments: [
+      "vault unlock", "(vault unlock; echo ended)", "vault unlock | cat", "timeout 60 vault unlock",
+      "(trap '' TTOU; vault unlock)", "yes | vault unlock",
+    ])
+  func waitsForTurn(job: String) throws {
     let sandbox = try Sandbox.withVault(unlocked: false)
     defer { sandbox.close() }
-    // dash continues a job whether it has stopped or not; bash does as most shells do.
+    // dash continues a job that has not stopped, too; bash does as most shells do.
     let terminal = try Terminal(
       sandbox, ["--norc", "--noprofile", "--noediting", "-i"], program: "/bin/bash",
       environment: ["HISTFILE": nil, "PS1": "bash> ", "ENV": nil])
     try terminal.expect("bash> ")
     terminal.type(job + " &")
-    try terminal.expect("bash> ")
-    try wait(for: "the stop") {
-      ProcessTree.processes(named: "vault", of: terminal.pid).first.map { pid in
-        (try? String(contentsOfFile: "/proc/\(pid)/status", encoding: .utf8))?.contains("State:\tT") ?? false
-      } ?? false
-    }
+    try terminal.expect("vault: a question waits for the terminal: bring this job to the foreground, as with `fg`")
+    #expect(terminal.isCooked || !terminal.screen.contains("assword"))
     terminal.type("fg")
-    try terminal.expect(": ")
+    try terminal.expect("assword: ")
     #expect(!terminal.echoes)
     terminal.type(password)
     try terminal.expect("bash> ")
     #expect(terminal.isCooked && !terminal.screen.contains(password))
     #expect(try sandbox.must(["status", "--json"]).contains(#""state":"unlocked""#))
+    terminal.type("exit")
+    try terminal.wait()
+  }
+
+  @Test("a job in the background ends by a signal while its question waits") func endsInBackground() throws {
+    let sandbox = try Sandbox.withVault(unlocked: false)
+    defer { sandbox.close() }
+    let terminal = try Terminal(
+      sandbox, ["--norc", "--noprofile", "--noediting", "-i"], program: "/bin/bash",
+      environment: ["HISTFILE": nil, "PS1": "bash> ", "ENV": nil])
+    try terminal.expect("bash> ")
+    terminal.type("vault unlock &")
+    try terminal.expect("a question waits for the terminal")
+    terminal.type("kill %1; wait %1; echo left by $?")
+    try terminal.expect("left by 143\r\n")
+    terminal.type("exit")
+    try terminal.wait()
+  }
+
+  @Test("a background job whose shell is gone asks nothing, as without a terminal") func orphaned() throws {
+    let sandbox = try Sandbox.withVault(unlocked: false)
+    defer { sandbox.close() }
+    let terminal = try Terminal(
+      sandbox, ["--norc", "--noprofile", "--noediting", "-i"], program: "/bin/bash",
+      environment: ["HISTFILE": nil, "PS1": "bash> ", "ENV": nil])
+    try terminal.expect("bash> ")
+    // The job begins once its shell has ended.
+    let go = sandbox.home + "/go"
+    terminal.type("mkfifo \(go); bash -c '(read x <\(go); vault get web; echo left by $?) & exit'; echo >\(go)")
+    try terminal.expect("left by 75\r\n")
+    #expect(terminal.isCooked && !terminal.screen.contains("password:"), "\(terminal.screen)")
     terminal.type("exit")
     try terminal.wait()
   }

@@ -21,6 +21,7 @@ struct Picker: ~Copyable {
 
   /// Lets a person choose a name; returns nil if none was chosen.
   func pick(_ names: [String]) throws(Failure) -> String? {
+    try keyboard.awaitTurn()
     let signals = try SignalPipe(SignalPipe.all + [SIGWINCH])
     var list = PickList(names)
     while true {
