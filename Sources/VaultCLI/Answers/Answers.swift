@@ -27,9 +27,8 @@ final class Answers {
   private var code: SecretBuffer?
   /// True if a recovery code was given and no secret of another method after it.
   var hasGivenCode: Bool { code != nil }
-  /// Facts about the hint on letters beyond ASCII: whether the last secret has such letters, and whether the hint was
-  /// shown.
-  private var hasComposed = false
+  /// The reason why the last secret can look right and be wrong, and whether such a reason was shown.
+  private var passwordHint: String?
   private var isHinted = false
 
   convenience init(_ options: SecretOptions, json: Bool) { self.init(fromInput: options.passwordStdin, json: json) }
@@ -126,7 +125,7 @@ final class Answers {
     tries = asked?.method == method ? tries + 1 : 1
     asked = (method, question)
     guard let typed = try keyboard.ask("\(question): ", .hidden) else { return nil }
-    hasComposed = ComposedLetters.areIn(typed)
+    passwordHint = ComposedLetters.hint(for: typed)
     keep(typed, for: method)
     return typed
   }
@@ -201,19 +200,18 @@ final class Answers {
         .usage,
         "standard input ended before \(Printable.quoted(prompt.text)) was answered", "give one line for each question")
     }
-    hasComposed = ComposedLetters.areIn(line)
+    passwordHint = ComposedLetters.hint(for: line)
     keep(line, for: prompt.method)
     return line
   }
 
-  /// A hint why a password that looks right can be wrong, if the last password has letters beyond ASCII; returned once
-  /// only.
+  /// The hint why the last password can look right and be wrong, if there is one; returned once only.
   private func hint(after fault: Fault) -> String? {
     guard case .authenticationFailed(let method, _) = fault, SlotKind(name: method)?.facts.secret == .password,
-      hasComposed, !isHinted
+      let passwordHint, !isHinted
     else { return nil }
     isHinted = true
-    return ComposedLetters.hint
+    return passwordHint
   }
 
   /// The failure that ends the conversation, with that hint added.

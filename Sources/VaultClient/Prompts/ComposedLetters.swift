@@ -10,6 +10,17 @@ public enum ComposedLetters {
     "it has letters beyond ASCII, and one with an accent is one character or two (NFC, NFD) by the program that it "
     + "comes from: type it rather than paste it, or write it the other way"
 
+  /// Returns a reason why a password that looks right may be wrong, and the remedy, for a person; nil if no such reason
+  /// is known.
+  public static func hint(for secret: borrowing SecretBuffer) -> String? {
+    let isMarked = secret.withBytes { bytes in
+      let (text, mark) = (Span<UInt8>(_bytes: bytes), [0xEF, 0xBB, 0xBF] as [UInt8])
+      return text.count >= mark.count && mark.indices.allSatisfy { text[$0] == mark[$0] }
+    }
+    if isMarked { return "it begins with a byte order mark, as some editors write one: save it without" }
+    return areIn(secret) ? hint : nil
+  }
+
   /// Returns true when a character of a secret is not ASCII.
   public static func areIn(_ secret: borrowing SecretBuffer) -> Bool {
     secret.withBytes { bytes in

@@ -22,6 +22,11 @@ import VaultTesting
     defer { sandbox.close() }
     let accented = try sandbox.run(["unlock", "--password-stdin"], stdin: Array("cafe\u{301}\n".utf8))
     #expect(accented.status == 77 && accented.errors.contains(Self.hint), "\(accented)")
+    let marked = try Sandbox.withVault(unlocked: false)
+    defer { marked.close() }
+    let mark = try marked.run(["unlock", "--password-stdin"], stdin: Array("\u{FEFF}\(password)\n".utf8))
+    #expect(mark.status == 77 && mark.errors.contains("it begins with a byte order mark"), "\(mark)")
+    #expect(!mark.errors.contains("NFC"))
     let plain = try Sandbox.withVault(unlocked: false)
     defer { plain.close() }
     let wrong = try plain.run(["unlock", "--password-stdin"], stdin: Array("cafe\n".utf8))
