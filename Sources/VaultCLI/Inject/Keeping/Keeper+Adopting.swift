@@ -1,6 +1,7 @@
 internal import CLinux
 internal import Glibc
 internal import VaultBytes
+internal import VaultClient
 internal import VaultModel
 
 // The adoption of another program's text into the template.
@@ -40,6 +41,7 @@ extension Keeper {
 
   /// Writes a template that adopts the text, and returns that template with its rendering.
   private func adopted(_ present: PresentFile, _ rewriting: Rewriting, _ known: Wanted) throws -> Wanted {
+    try keepSkippedValues(known)
     let adoption = try present.text.withBytes { bytes throws(Adoption.Refusal) in
       try Adoption(of: rewriting, known.rendering, known.template, as: bytes, earlier: earlier)
     }
@@ -47,6 +49,40 @@ extension Keeper {
     let template = try Template(adoption.source.withBytes { SecretBuffer(copying: $0) })
     let rendering = try Rendering(template, known.rendering.fetched.copy(), name: request.name)
     return Wanted(template, rendering)
+  }
+
+  /// Fetches the values that items had between two renderings, or after the last one, as far as they can be read. They
+  /// must not come into the template either.
+  ///
+  /// - Throws: ``Failure`` if a value cannot be fetched now and may be later.
+  private func keepSkippedValues(_ known: Wanted) throws(Failure) {
+    earlier.note(known.rendering.versions)
+    for name in Set(known.template.actions.map(\.item).filter(\.isSecret).map(\.name)) {
+      for version in earlier.skipped(of: name) { try keepValue(of: name, version) }
+      while let newest = earlier.newest(of: name) {
+        do throws(Failure) { guard try keepValue(of: name, newest + 1) else { break } } catch {
+          // While the vault is locked, an item for which no change was reported has no newer value.
+          if isDue { throw error }
+          break
+        }
+      }
+    }
+  }
+
+  /// Fetches the value of a version and keeps it; returns false if there is no such version, or if this caller may not
+  /// read it.
+  @discardableResult
+  private func keepValue(of name: ItemName, _ version: Int) throws(Failure) -> Bool {
+    do throws(Failure) {
+      let value = try session.call { vault in try vault.get(name.text, version: version, expired: true) }
+      value.withBytes { earlier.add($0, of: ItemReference(name)) }
+    } catch {
+      if error.exit == .retry || error.exit == .unavailable { throw error }
+      if version < earlier.newest(of: name) ?? 0 { earlier.note([name: version]) }
+      return false
+    }
+    earlier.note([name: version])
+    return true
   }
 
   /// Reports a text that was displaced before the keeper saw it, and lets the template adopt it if that is allowed.

@@ -145,6 +145,7 @@ extension Keeper {
 
   func keepValues(of wanted: Wanted?) {
     guard ways.adopts, let wanted else { return }
+    earlier.note(wanted.rendering.versions)
     for item in Set(wanted.template.actions.map(\.item)) where item.isSecret {
       wanted.rendering.fetched.withBytes(of: item) { earlier.add($0, of: item) }
     }

@@ -32,6 +32,34 @@ import VaultTesting
     try stand.end(last)
   }
 
+  @Test(
+    "a value that the item had while the keeper could not render comes not into the template, either",
+    arguments: [true, false])
+  func skippedVersions(isLocked: Bool) throws {
+    let stand = try KeptStand()
+    defer { stand.close() }
+    let terminal = try stand.begin("--adopt")
+    try terminal.expect("wrote")
+    try stand.overwrite("t", with: "{{ broken\n")
+    try terminal.expect("stays as it is")
+    for pin in ["skipped-1", "skipped-2", "111-11-111"] { try stand.set(pin) }
+    try stand.replace("t", with: KeptStand.template)
+    try terminal.expect("wrote")
+    if isLocked { try stand.sandbox.must(["lock"]) }
+    let text = stand.text("111-11-111", name: "was skipped-1")
+    try stand.replace(with: text)
+    try terminal.expect("has adopted none of it")
+    if isLocked {
+      try stand.sandbox.must(["unlock", "--password-stdin"], stdin: password + "\n")
+    }
+    try terminal.expect("an earlier value of `pin` stands at line 3, in the clear")
+    #expect(try stand.read("t") == KeptStand.template && stand.read() == text)
+    // A text without such a value is adopted.
+    try stand.replace(with: stand.text("111-11-111", name: "other"))
+    try wait(for: "the new template") { try stand.read("t").contains("other") }
+    try stand.end(terminal)
+  }
+
   @Test("an edit of the template is not lost where --adopt has not begun to write it") func editedEarly() throws {
     let stand = try KeptStand()
     defer { stand.close() }
