@@ -193,9 +193,11 @@ final class NewFile {
         .io, "cannot \(Printable.text(what)): it is a mount point, which no other file can replace",
         "mount its folder instead, or name another file")
     }
-    return Failure(
+    var failure = Failure(
       .io, "cannot \(Printable.text(what)): \(Output.describe(code))",
       advice(code))
+    failure.isOfFullDisk = isFull(code)
+    return failure
   }
 
   private static func advice(_ code: Int32) -> String {

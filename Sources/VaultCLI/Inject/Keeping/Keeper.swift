@@ -158,7 +158,7 @@ final class Keeper {
   /// Runs a part of the first attempt. A failure that waiting cannot cure ends the program.
   private func orLater<R>(_ body: () throws(Failure) -> R) throws(Failure) -> R? {
     do throws(Failure) { return try body() } catch {
-      guard error.exit == .retry || error.exit == .unavailable else { throw error }
+      guard error.exit == .retry || error.exit == .unavailable || error.isOfFullDisk else { throw error }
       failed(error)
       return nil
     }

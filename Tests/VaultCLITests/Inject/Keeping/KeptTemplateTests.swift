@@ -33,6 +33,36 @@ import VaultTesting
   }
 
   @Test(
+    "a keeper that is started while the disk is full waits for room",
+    .enabled(if: Root.isAtHand, "needs root to mount one"))
+  func startsOnFullDisk() throws {
+    let stand = try KeptStand()
+    defer { stand.close() }
+    let disk = stand.path("disk")
+    try #require(unsafe mkdir(disk, 0o700) == 0)
+    let mounted = try stand.sandbox.run(
+      "-t", "tmpfs", "-o", "size=64k", "vault-test", disk, program: "/usr/bin/mount")
+    try #require(mounted.status == 0, "\(mounted)")
+    defer { _ = try? stand.sandbox.run("--lazy", disk, program: "/usr/bin/umount") }
+    func begin() throws -> Terminal {
+      try Terminal(stand.sandbox, ["inject", "-i", stand.path("t"), "-o", disk + "/out", "--watch"])
+    }
+    let first = try begin()
+    try first.expect("wrote")
+    try stand.end(first)
+    let fill = disk + "/fill"
+    _ = try stand.sandbox.run("if=/dev/zero", "of=\(fill)", "bs=4096", program: "/usr/bin/dd")
+    try stand.set("111-11-111")
+    let second = try begin()
+    try second.expect("No space left on device; make room on its disk")
+    #expect(try String(contentsOfFile: disk + "/out", encoding: .utf8) == stand.text("031-45-154"))
+    #expect(unsafe unlink(fill) == 0)
+    try second.expect("wrote")
+    #expect(try String(contentsOfFile: disk + "/out", encoding: .utf8) == stand.text("111-11-111"))
+    try stand.end(second)
+  }
+
+  @Test(
     "a value that the item had while the keeper could not render comes not into the template, either",
     arguments: [true, false])
   func skippedVersions(isLocked: Bool) throws {

@@ -110,7 +110,9 @@ struct FileMark {
       try file.finish()
     } catch {
       // Nobody knows this file by its name.
-      throw Failure(error.exit, "the keeper's own note could not be made: \(error.event)", error.advice)
+      var failure = Failure(error.exit, "the keeper's own note could not be made: \(error.event)", error.advice)
+      failure.isOfFullDisk = error.isOfFullDisk
+      throw failure
     }
   }
 
