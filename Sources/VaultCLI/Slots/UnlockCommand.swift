@@ -50,8 +50,6 @@ struct UnlockCommand: SecretTaking {
   func run() throws {
     let session = try Session(globals)
     let answers = Answers(secrets, json: globals.json)
-    let isTold = Keyboard.isAttended && !globals.json
-    let waiting = isTold ? try session.attempt { vault in try vault.deposits() }?.filter(\.waiting) ?? [] : []
     try session.converse(answers) { vault, method, answer in
       try vault.unlock(method: method ?? chosen, for: lockAfter.map { .seconds($0) }, answer: answer)
     }
@@ -61,18 +59,17 @@ struct UnlockCommand: SecretTaking {
     if globals.json { return try Output.json(status) }
     if let warning = Integrity.copyWarning(status) { Output.note(warning) }
     Output.note(UnlockCommand.sentence(status))
-    if !waiting.isEmpty { tellOfKept(waiting, session) }
+    tellOfKept(session)
     try offerPassword(session, answers)
   }
 
-  /// Says which of the deposits that waited for this unlock were kept aside.
-  private func tellOfKept(_ waiting: [Wire.DepositInfo], _ session: Session) {
-    let now = (try? session.call { vault in try vault.deposits() }) ?? []
-    let kept = now.filter { deposit in !deposit.waiting && waiting.contains { $0.number == deposit.number } }
-    guard !kept.isEmpty else { return }
+  /// Says that deposits are kept aside, perhaps by this unlock.
+  private func tellOfKept(_ session: Session) {
+    let deposits = (try? session.attempt { vault in try vault.deposits() }) ?? []
+    let kept = deposits.count { !$0.waiting }
+    guard kept > 0 else { return }
     Output.note(
-      "\(Counted.text(kept.count, "deposit")) could not be taken in and \(kept.count == 1 ? "was" : "were") kept "
-        + "aside; \(Hint.vault("deposits")) says why")
+      "\(Counted.text(kept, "deposit")) \(kept == 1 ? "is" : "are") kept aside; \(Hint.vault("deposits")) says why")
   }
 
   /// The command that sets a new password with a recovery code.

@@ -16,7 +16,8 @@ import VaultTesting
       let root = try sandbox.run(["-f", sandbox.root], program: "/usr/bin/readlink")
       folder = root.output.trimmingCharacters(in: .newlines) + "/programs"
       let lines = """
-        mkdir -p real && cp /usr/bin/true real/tool-1 && ln -s real bin && ln -s tool-1 real/tool && ln -s tool-2 real/no
+        mkdir -p real && cp /usr/bin/true real/tool-1 && ln -s real bin && ln -s tool-1 real/tool
+        ln -s tool-2 real/no
         echo text >real/text && printf '#!/bin/sh\\n' >real/script && chmod 755 real/script && mkdir real/a,b
         cp /usr/bin/true real/a,b/tool && ln -s a,b/tool real/comma
         """
@@ -35,7 +36,7 @@ import VaultTesting
       let subject = try GivenSubject("user:ana,exe:\(folder)/\(path)")
       #expect(subject.text == real && subject.obstacle == nil, "\(path): \(subject)")
     }
-    // What is no absolute path, and what is no exe:, stays as it is.
+    // A relative path stays as it is, and so does a subject without exe:.
     for text in ["user:ana", "exe:tool", "unit:a.service,user:exe:/x", "ana,", ""] {
       #expect(try GivenSubject(text).text == text)
     }

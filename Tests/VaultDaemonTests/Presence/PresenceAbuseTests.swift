@@ -128,7 +128,7 @@ struct PresenceAbuseTests {
     for path in [link, folder + "/pam.socket", foreign, file] {
       let outcome = try stand.check("vault", socket: path)?.outcome
       #expect(
-        outcome?.reason?.contains("only its owner can have made") == true,
+        outcome?.reason?.contains("others can replace it") == true,
         "\(path): \(String(describing: outcome))")
     }
     withExtendedLifetime((real, open, theirs)) {}
