@@ -17,8 +17,8 @@ final class PresencePrompt {
   private unowned let presence: Presence
   private var askers: [Asker] = []
   private var check: (any PresenceChecking)?
-  /// The wait in seconds that a failure costs; nil until the attempt is charged. Only a typed answer is charged, to a
-  /// question that takes a password.
+  /// The wait in seconds that a failure costs; nil until the attempt is charged. Only an attempt at a question that
+  /// takes a password is charged.
   private var charged: Int64?
 
   init(_ question: Presence.Question, _ presence: Presence) {
@@ -99,8 +99,8 @@ final class PresencePrompt {
     check = nil
     switch outcome {
     case .succeeded: if charged != nil { presence.attempts.forgive(caller) }
-    // Each typed answer was charged when it came. Nothing else is charged, because nobody can guess a finger.
-    case .failed, .tooManyTries, .cancelled, .unavailable, .expired, .broken: break
+    case .failed, .tooManyTries: charge()
+    case .cancelled, .unavailable, .expired, .broken: break
     }
     let askers = askers
     self.askers = []

@@ -97,23 +97,6 @@ struct FallbackTests {
     #expect(own.reply?.error == nil)
   }
 
-  @Test(
-    "a failure without a typed answer costs no wait, even where a password could have been typed",
-    arguments: [PAMService.finger, "auth required pam_deny.so\naccount required pam_unix.so\n"])
-  func nothingTyped(pam: String) throws {
-    let stand = try FingerStand(pam: pam)
-    defer { stand.close() }
-    let vault = stand.vault
-    try vault.make()
-    _ = try vault.addSlot("memory")
-    for _ in 0..<2 {
-      let wrong = try vault.unlock(["method": "pam"], touching: threeWrong, on: stand.reader)
-      let error = pam == PAMService.finger ? "TooManyTries" : "AuthenticationFailed"
-      #expect(wrong.reply?.error == error && wrong.reply?.integer("retry_after_ms") ?? 0 == 0, "\(wrong)")
-    }
-    #expect(!FileManager.default.fileExists(atPath: vault.sandbox.store + "/backoff"))
-  }
-
   /// Reads the daemon's file of failed attempts.
   private func failures(_ vault: UserVault) throws -> String {
     try String(contentsOfFile: vault.sandbox.store + "/backoff", encoding: .utf8)
