@@ -154,13 +154,17 @@ package final class Access: SecretHolder {
     if !isConfined, caller.door != .credentials, isBornAdministrator(caller.uid, caller.groups) {
       return Standing(revision: book.revision, isAdministrator: true, isConfined: false, grants: [:])
     }
+    // Many connections of one service watch the same items.
+    if terms.isSystem, let known = opened?.standing(for: parts, book.revision) { return known }
     let found = readableBook(for: parts).grants(for: parts)
     var grants: [AccessClass: GrantIndex?] = [:]
     for accessible in AccessClass.allCases {
       grants[accessible] = .some(
         found[accessible].map { entries in GrantIndex(entries) { [unowned self] in uses[$0] = $1 } })
     }
-    return Standing(revision: book.revision, isAdministrator: false, isConfined: isConfined, grants: grants)
+    let standing = Standing(revision: book.revision, isAdministrator: false, isConfined: isConfined, grants: grants)
+    if terms.isSystem { opened?.keep(standing, for: parts) }
+    return standing
   }
 
   /// The grants that can be known now, as far as they concern a caller with these parts. Grants that are not kept in

@@ -137,7 +137,7 @@ package enum Refusal: Error, Equatable {
     switch self {
     case .unavailable(_, let obstacle): obstacle
     case .accountExpired(let reason), .presenceFailed(let reason): Obstacle(reason)
-    // A wrong fingerprint costs no wait; only typed answers do.
+    // A question that takes a password costs a wait, whatever failed. A question for a finger alone costs none.
     case .authenticationFailed(SlotKind.pam.name, let wait):
       Obstacle(wait > 0 ? "login password not accepted" : "fingerprint not recognized")
     case .authenticationFailed: Obstacle("not accepted")

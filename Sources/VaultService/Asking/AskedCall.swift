@@ -120,6 +120,7 @@ package final class AskedCall {
     // A call that waits for the same event again joins the askers anew before it leaves its old place. So the inquiry
     // stays open.
     var joined: Waiter?
+    isPutOff = false
     switch next {
     case .room: throw .busy("there is no room for this answer now")
     case .bootKey: event = .bootKey
@@ -179,10 +180,12 @@ package final class AskedCall {
   }
 
   /// Returns the words for the person who is asked. A question about an unlock does not name an item by itself, so the
-  /// task of the call does, unless the vault hides names while it is locked.
+  /// task of the call does in a user's vault, unless the vault hides names while it is locked. In the machine's vault,
+  /// users may open the vault who may not know of the item.
   private func said(for wait: Wait) -> Said {
     var said = terms.said()
-    if case .unlock = wait, said.task == nil, !asking.vault.settings.hideNames { said.task = terms.about.task }
+    let mayName = !asking.access.terms.isSystem && !asking.vault.settings.hideNames
+    if case .unlock = wait, said.task == nil, mayName { said.task = terms.about.task }
     return said
   }
 

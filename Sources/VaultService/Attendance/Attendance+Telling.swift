@@ -93,7 +93,10 @@ extension Attendance {
     told.askers = inquiry.askers(isSystem: access.terms.isSystem)
     told.count = inquiry.count
     switch inquiry.matter {
-    case .unlock: (told.idle, told.age) = (vault.settings.idle, vault.settings.maximumAge)
+    case .unlock:
+      (told.idle, told.age) = (vault.settings.idle, vault.settings.maximumAge)
+      // The setting may have changed since the calls joined.
+      if vault.settings.hideNames { for index in told.askers.indices { told.askers[index].task = nil } }
     case .confirmation: break
     case .presence(let name, let requirement, _):
       told.require = requirement

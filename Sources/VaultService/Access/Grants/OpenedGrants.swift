@@ -6,6 +6,8 @@ final class OpenedGrants {
   /// The revision of the grants of which this is true.
   let revision: Int
   private var books: [[Subject.Part]: GrantBook] = [:]
+  /// The standings of callers in the machine's vault, where the parts of a caller decide alone.
+  private var standings: [[Subject.Part]: Standing] = [:]
   private var callers: [Caller.Memory] = []
 
   init(revision: Int) { self.revision = revision }
@@ -18,6 +20,12 @@ final class OpenedGrants {
   }
 
   func keep(_ book: GrantBook, for parts: CallerParts) { books[parts.keys] = book }
+
+  func standing(for parts: CallerParts, _ revision: Int) -> Standing? {
+    revision == self.revision ? standings[parts.keys] : nil
+  }
+
+  func keep(_ standing: Standing, for parts: CallerParts) { standings[parts.keys] = standing }
 
   func keep(_ standing: Standing, of caller: Caller) {
     guard standing.revision == revision else { return }
