@@ -98,6 +98,10 @@ struct AgentSettings: Equatable {
     guard unsafe access(path, X_OK) == 0 else {
       return "\(key) is \(Printable.quoted(path)), which cannot be run: \(SystemText.of(errno))"
     }
+    var status = stat()
+    guard unsafe stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+      return "\(key) is \(Printable.quoted(path)), which is no program"
+    }
     return nil
   }
 

@@ -24,7 +24,7 @@ struct GivenSubject {
         parts.append(part)
         continue
       }
-      let file = Self.resolved(path)
+      let file = try Self.resolved(path)
       guard !file.unicodeScalars.contains(where: { $0 == "," || $0.value < 0x20 || (0x7F...0x9F) ~= $0.value }) else {
         throw Failure(
           .usage, "\(Printable.quoted(path)) leads to \(Printable.quoted(file)), which no subject can name",
@@ -69,21 +69,44 @@ struct GivenSubject {
 
   // MARK: The file
 
-  /// Returns a path without symbolic links. If there is no such file, its folder is resolved; if there is no such
-  /// folder either, the path stays.
-  private static func resolved(_ path: String) -> String {
-    if let whole = real(path) { return whole }
+  /// Returns a path without symbolic links. If there is no such file, its folder is resolved, and so is a link that
+  /// leads to no file yet; if there is no such folder either, the path stays.
+  ///
+  /// - Throws: ``Failure`` if the path leads to a name that no subject can have.
+  private static func resolved(_ path: String, links: Int = mostLinks) throws(Failure) -> String {
+    if let whole = try real(path) { return whole }
     guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return path }
     let name = path[slash...].dropFirst()
-    guard !name.isEmpty, name != ".", name != "..", let folder = real(String(path[...slash])) else { return path }
-    return folder == "/" ? "/\(name)" : "\(folder)/\(name)"
+    guard !name.isEmpty, name != ".", name != "..", let folder = try real(String(path[...slash])) else { return path }
+    let file = folder == "/" ? "/\(name)" : "\(folder)/\(name)"
+    guard links > 0, let target = target(of: file) else { return file }
+    return try resolved(target.hasPrefix("/") ? target : "\(folder)/\(target)", links: links - 1)
   }
 
-  private static func real(_ path: String) -> String? {
+  /// The most links that the kernel follows in one path; see path_resolution(7).
+  private static let mostLinks = 40
+
+  private static func real(_ path: String) throws(Failure) -> String? {
     // The text is copied and then freed.
     guard let text = unsafe realpath(path, nil) else { return nil }
     defer { unsafe free(text) }
-    return unsafe String(validatingCString: text)
+    guard let real = unsafe String(validatingCString: text) else {
+      throw Failure(
+        .usage, "\(Printable.quoted(path)) leads to a path that is not UTF-8, which no subject can name",
+        "rename that file, or give its sha256:")
+    }
+    return real
+  }
+
+  /// Returns the text of a symbolic link; nil for any other file.
+  private static func target(of path: String) -> String? {
+    var bytes = [UInt8](repeating: 0, count: Int(PATH_MAX))
+    let count = unsafe bytes.withUnsafeMutableBytes { bytes in
+      // The buffer is lent for the call, which writes no more than its size.
+      unsafe readlink(path, bytes.baseAddress!.assumingMemoryBound(to: CChar.self), bytes.count)
+    }
+    guard count > 0 else { return nil }
+    return String(validating: bytes[..<count], as: UTF8.self)
   }
 
   private static func obstacle(to path: String) -> String? {

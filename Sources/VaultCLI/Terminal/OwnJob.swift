@@ -26,7 +26,10 @@ enum OwnJob {
     var isTold = false
     while isInBackground(terminal) {
       guard !isOrphaned else { throw .unasked(advice: otherwise) }
-      if !isTold { Output.note("a question waits for the terminal: bring this job to the foreground, as with `fg`") }
+      if !isTold {
+        Output.note(
+          "a question waits for the terminal: bring this job to the foreground, as with `fg` or `timeout --foreground`")
+      }
       isTold = true
       poll(nil, 0, look)
     }

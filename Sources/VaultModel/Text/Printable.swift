@@ -15,8 +15,24 @@ public enum Printable {
   public static func text(_ text: String) -> String { cut(line(text), 301) }
 
   /// The whole of a safe text on one line, for the names and callers in questions that give a right: any part may be
-  /// what tells two of them apart. Only a text that is longer than all of these is cut.
-  public static func whole(_ text: String) -> String { cut(line(text), 8192) }
+  /// what tells two of them apart. So a blank that is no single space between other characters is spelled out. Only a
+  /// text that is longer than all of these is cut.
+  public static func whole(_ text: String) -> String {
+    let scalars = Array(line(text).unicodeScalars)
+    guard scalars.contains(where: isBlank) else { return cut(line(text), 8192) }
+    var whole = ""
+    for (index, scalar) in scalars.enumerated() {
+      let isBetween = index > 0 && index + 1 < scalars.count && !isBlank(scalars[index - 1])
+      let isSpace = scalar == " " && isBetween && !isBlank(scalars[index + 1])
+      if isBlank(scalar), !isSpace { whole += number(scalar) } else { whole.unicodeScalars.append(scalar) }
+    }
+    return cut(whole, 8192)
+  }
+
+  /// Returns true for a character that shows nothing. U+2800 is a braille pattern without a dot.
+  private static func isBlank(_ scalar: Unicode.Scalar) -> Bool {
+    scalar.properties.isWhitespace || scalar == "\u{2800}"
+  }
 
   /// The safe text between backquotes, cut shorter.
   public static func quoted(_ text: String) -> String { "`\(cut(line(text), 80))`" }
@@ -47,8 +63,10 @@ public enum Printable {
 
   /// The character itself if a terminal shows it, otherwise its number.
   public static func spelled(_ scalar: Unicode.Scalar) -> String {
-    scalar.isShown ? String(scalar) : "\\u{\(String(scalar.value, radix: 16))}"
+    scalar.isShown ? String(scalar) : number(scalar)
   }
+
+  private static func number(_ scalar: Unicode.Scalar) -> String { "\\u{\(String(scalar.value, radix: 16))}" }
 
   private static func cut(_ text: String, _ most: Int) -> String {
     guard text.unicodeScalars.count > most else { return text }

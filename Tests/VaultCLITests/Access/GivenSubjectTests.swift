@@ -20,6 +20,7 @@ import VaultTesting
         ln -s tool-2 real/no
         echo text >real/text && printf '#!/bin/sh\\n' >real/script && chmod 755 real/script && mkdir real/a,b
         cp /usr/bin/true real/a,b/tool && ln -s a,b/tool real/comma
+        latin=$(printf 'caf\\351') && cp /usr/bin/true "real/$latin" && ln -s "$latin" real/latin
         """
       let made = try sandbox.run(
         ["-c", "set -e; mkdir \(folder); cd \(folder); \(lines)"], program: "/bin/sh")
@@ -41,12 +42,13 @@ import VaultTesting
       #expect(try GivenSubject(text).text == text)
     }
     #expect(throws: Failure.self) { try GivenSubject("user:ana,exe:\(folder)/real/comma") }
+    #expect(throws: Failure.self) { try GivenSubject("user:ana,exe:\(folder)/real/latin") }
   }
 
   @Test(
     "tells why no process runs that file",
     arguments: [
-      ("bin/absent", "real/absent", "no such file"), ("bin/no", "real/no", "no such file"),
+      ("bin/absent", "real/absent", "no such file"), ("bin/no", "real/tool-2", "no such file"),
       ("none/tool", "none/tool", "no such file"), ("bin", "real", "folder"), ("bin/text", "real/text", "executable"),
       ("bin/script", "real/script", "its interpreter"),
     ])

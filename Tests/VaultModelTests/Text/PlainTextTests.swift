@@ -3,6 +3,15 @@ import VaultBytes
 import VaultModel
 
 @Suite("Texts that are looked at eight bytes at a time") struct PlainTextTests {
+  @Test("a text that must tell two names apart shows every blank but single spaces between characters")
+  func whole() {
+    #expect(Printable.whole("web/pin x") == "web/pin x")
+    #expect(Printable.whole("web/pin  x") == "web/pin\\u{20}\\u{20}x")
+    #expect(Printable.whole(" a ") == "\\u{20}a\\u{20}")
+    #expect(Printable.whole("a\u{A0}b\u{2003}c\u{2800}d") == "a\\u{a0}b\\u{2003}c\\u{2800}d")
+    #expect(Printable.whole("a \u{1B}b") == "a \\u{1b}b")
+  }
+
   @Test("are plain when each of their characters is, wherever it stands") func plain() {
     for count in 0..<20 {
       for place in 0..<max(count, 1) {

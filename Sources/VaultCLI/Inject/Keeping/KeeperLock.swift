@@ -54,8 +54,12 @@ final class KeeperLock {
     guard code != EWOULDBLOCK else {
       return Failure(.exists, "\(Printable.quoted(file)) is already kept by another process", "end that one first")
     }
-    return Failure(
+    let isFull = code == ENOSPC || code == EDQUOT
+    var failure = Failure(
       .io, "\(Printable.quoted(path)) cannot be locked: \(Output.describe(code))",
-      "check the folder, and remove that file unless it is another user's keeper's")
+      isFull
+        ? "make room on its disk" : "check the folder, and remove that file unless it is another user's keeper's")
+    failure.isOfFullDisk = isFull
+    return failure
   }
 }
