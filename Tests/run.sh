@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Runs the tests that were built: `Tests/run.sh [PATTERN]`, all of them or those that match.
+# Runs the tests that were built: `Tests/run.sh [PATTERN]`, all of them or those that match; those of the bundle at BUNDLE if
+# that is set.
 #
 # One process has no more tests under way than there are processors, and most of a test is to wait for another program. So
 # the suites are dealt into parts, each for a process of its own, and ten processes run at a time until no part is left. The
@@ -11,7 +12,7 @@ cd "$(dirname "$0")/.."
 at_once=10
 most_parts=40
 pattern=${1:-}
-bundle=$(swift build --show-bin-path)/vaultPackageTests.xctest
+bundle=${BUNDLE:-$(swift build --show-bin-path)/vaultPackageTests.xctest}
 names=$("$bundle" --testing-library swift-testing --list-tests)
 
 # A suite that got another name would be left out unnoticed.

@@ -17,5 +17,5 @@ $(addprefix sanitize-,$(SANITIZERS)): sanitize-%: test-deps
 	@rm -rf $(REPORTS); mkdir -p -m 755 $(SANITIZED); mkdir -m 1777 $(REPORTS)
 	$(CC) -c -fsanitize=$* -D_GNU_SOURCE -DREPORTS='"$(REPORTS)"' Tests/Sanitize/options.c -o $(SANITIZED)/$*.o
 	$(call sanitized,build --build-tests)
-	$(call sanitized,test --skip-build --filter '$(SUITES)'); tests=$$?; \
+	BUNDLE=$(SANITIZED)/$*/debug/vaultPackageTests.xctest Tests/run.sh '$(SUITES)'; tests=$$?; \
 	  [ -z "$$(ls $(REPORTS))" ] || { cat $(REPORTS)/*; exit 1; }; exit $$tests

@@ -185,7 +185,9 @@ package final class AskedCall {
   private func said(for wait: Wait) -> Said {
     var said = terms.said()
     let mayName = !asking.access.terms.isSystem && !asking.vault.settings.hideNames
-    if case .unlock = wait, said.task == nil, mayName { said.task = terms.about.task }
+    if case .unlock = wait, said.task == nil, mayName, let task = terms.about.task {
+      (said.task, said.namesItem) = (task, true)
+    }
     return said
   }
 

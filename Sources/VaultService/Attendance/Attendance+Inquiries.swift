@@ -31,7 +31,8 @@ extension Attendance {
       return .nobody
     }
     let task = said.task.map { Printable.text($0) }
-    let place = inquiry.add(caller, Audit.line(said.purpose ?? ""), task: task, giveUp: giveUp)
+    let words = Audit.line(said.purpose ?? "")
+    let place = inquiry.add(caller, words, task: task, namesItem: said.namesItem, giveUp: giveUp)
     tellLater()
     return .waits(Waiter(place, of: inquiry.number, self))
   }

@@ -90,13 +90,11 @@ extension Attendance {
 
   private func told(_ inquiry: Inquiry) -> ToldInquiry? {
     var told = ToldInquiry(number: inquiry.number, about: about(inquiry), name: name(inquiry))
-    told.askers = inquiry.askers(isSystem: access.terms.isSystem)
+    // The setting may have changed since the calls joined.
+    told.askers = inquiry.askers(isSystem: access.terms.isSystem, hidesNames: vault.settings.hideNames)
     told.count = inquiry.count
     switch inquiry.matter {
-    case .unlock:
-      (told.idle, told.age) = (vault.settings.idle, vault.settings.maximumAge)
-      // The setting may have changed since the calls joined.
-      if vault.settings.hideNames { for index in told.askers.indices { told.askers[index].task = nil } }
+    case .unlock: (told.idle, told.age) = (vault.settings.idle, vault.settings.maximumAge)
     case .confirmation: break
     case .presence(let name, let requirement, _):
       told.require = requirement

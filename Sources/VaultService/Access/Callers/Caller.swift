@@ -139,6 +139,8 @@ package struct Said: Sendable {
   /// The caller's next action in the daemon's words, if the door can tell it. The caller's own words appear in it only
   /// in quotation marks.
   package var task: String?
+  /// True if the task names an item.
+  package var namesItem = false
   /// True when the caller says that a person is waiting.
   package var isInteractive: Bool
 

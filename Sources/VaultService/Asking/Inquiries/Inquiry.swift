@@ -51,12 +51,17 @@ final class Inquiry {
     let caller: Caller
     let words: String
     let task: String?
+    /// True if the task names an item.
+    let namesItem: Bool
     /// Ends the wait of the call without an answer.
     let giveUp: (Waiter.End) -> Void
     var asker: Asker?
 
-    init(_ caller: Caller, _ words: String, _ task: String?, _ giveUp: @escaping (Waiter.End) -> Void) {
+    init(
+      _ caller: Caller, _ words: String, _ task: String?, namesItem: Bool, _ giveUp: @escaping (Waiter.End) -> Void
+    ) {
       (self.caller, self.words, self.task, self.giveUp) = (caller, words, task, giveUp)
+      self.namesItem = namesItem
     }
   }
 
@@ -65,21 +70,25 @@ final class Inquiry {
   var count: Int { places.count }
 
   /// Adds a call that waits, and returns its number.
-  func add(_ caller: Caller, _ words: String, task: String?, giveUp: @escaping (Waiter.End) -> Void) -> Int {
+  func add(
+    _ caller: Caller, _ words: String, task: String?, namesItem: Bool, giveUp: @escaping (Waiter.End) -> Void
+  ) -> Int {
     next += 1
-    places[next] = Place(caller, words, task, giveUp)
+    places[next] = Place(caller, words, task, namesItem: namesItem, giveUp)
     hasChanged = true
     return next
   }
 
   /// The askers that agents are told of: the calls that have waited longest. Describing a process takes a while, so
   /// each is described once, when an agent is first told of it.
-  func askers(isSystem: Bool) -> [ToldAsker] {
+  ///
+  /// - Parameter hidesNames: true if no task that names an item is told.
+  func askers(isSystem: Bool, hidesNames: Bool) -> [ToldAsker] {
     places.keys.sorted().prefix(Self.mostTold).compactMap { number in
       guard let place = places[number] else { return nil }
       let asker = place.asker ?? Asker(place.caller, isSystem: isSystem)
       place.asker = asker
-      return ToldAsker(asker: asker, words: place.words, task: place.task)
+      return ToldAsker(asker: asker, words: place.words, task: hidesNames && place.namesItem ? nil : place.task)
     }
   }
 
