@@ -184,6 +184,46 @@ import VaultModel
     #expect(late.refusals == [.cancelled] && agent.take() == [])
   }
 
+  @Test("names its item to an agent that is asked to unlock a user's vault, and to none of the machine's vault")
+  func namesItem() throws {
+    for (isSystem, isHidden, task) in [(false, false, "get `a`"), (true, false, ""), (false, true, "")] {
+      var settings = VaultSettings()
+      settings.hideNames = isHidden
+      let stand = try AttendanceStand(settings, system: isSystem)
+      let agent = try stand.attend(AttendanceStand.process(10, uid: isSystem ? 0 : RoomStand.owner))
+      stand.lock()
+      let asked = try Asked(stand, [.unlock], Self.soon(stand, asks: true))
+      stand.turn()
+      #expect(asked.isWaiting && agent.words == ["\(task) to work"])
+    }
+    // The setting counts as it is when an agent is told.
+    let stand = try AttendanceStand()
+    stand.lock()
+    let asked = try Asked(stand, [.unlock], Self.soon(stand, 9000, asks: false))
+    var settings = VaultSettings()
+    settings.hideNames = true
+    stand.rooms.rooms.reconfigure(settings)
+    let agent = try stand.attend()
+    stand.turn()
+    #expect(asked.isWaiting && agent.words == [" to work"])
+  }
+
+  @Test("is told of no dismissal that was of another wait") func otherDismissal() throws {
+    let stand = try AttendanceStand(system: true)
+    let administrator = AttendanceStand.process(10, uid: 0)
+    let agent = try stand.attend(administrator)
+    stand.lock()
+    let asked = try Asked(stand, [.unlock, .approval(7)], Self.soon(stand, 9000, asks: false))
+    stand.turn()
+    let unlock = try #require(agent.numbers.first)
+    try stand.attendance.dismiss(unlock, isUnable: false, for: administrator)
+    try stand.rooms.unlock()
+    stand.rooms.run()
+    stand.rooms.hands.pass(seconds: 10)
+    #expect(asked.events == [nil, .unlock])
+    #expect(asked.refusals == [.unanswered(7)])
+  }
+
   @Test("that was called off, or whose client has left, is neither made again nor refused") func gone() throws {
     let stand = try AttendanceStand()
     stand.lock()
