@@ -185,7 +185,7 @@ final class NewFile {
   }
 
   /// Returns true for the errors of a disk, or a share of one, without room.
-  private static func isFull(_ code: Int32) -> Bool { code == ENOSPC || code == EDQUOT }
+  static func isFull(_ code: Int32) -> Bool { code == ENOSPC || code == EDQUOT }
 
   static func failure(_ what: String, _ code: Int32) -> Failure {
     guard code != EBUSY else {

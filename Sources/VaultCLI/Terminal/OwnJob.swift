@@ -20,6 +20,7 @@ enum OwnJob {
   /// The program does not stop itself, as the kernel would make it do: a shell continues a job only if all of its
   /// processes have stopped, and another process of the job may ignore the signal or not have begun yet. The program
   /// would then stay stopped in the foreground while the terminal shows what is typed.
+  ///
   /// - Throws: ``Failure`` with `otherwise` as the advice, if no shell is left that could bring the job there.
   static func awaitTurn(on terminal: Int32, otherwise: String) throws(Failure) {
     guard isInBackground(terminal) else { return }

@@ -1,3 +1,5 @@
+internal import VaultModel
+
 /// Text in rows that this program lays out, not the terminal.
 ///
 /// If a terminal wraps a long line, the next row begins with foreign text: three hundred characters with blanks in the
@@ -41,18 +43,13 @@ enum Rows {
   }
 
   private static func collapse(_ line: Substring) -> String {
-    var result = String(repeating: " ", count: min(4, line.unicodeScalars.prefix(while: isBlank).count))
+    var result = String(repeating: " ", count: min(4, line.unicodeScalars.prefix(while: \.isBlank).count))
     var isBehindBlank = true
-    for scalar in line.unicodeScalars.drop(while: isBlank) {
-      if !isBlank(scalar) { result.unicodeScalars.append(scalar) } else if !isBehindBlank { result += " " }
-      isBehindBlank = isBlank(scalar)
+    for scalar in line.unicodeScalars.drop(while: \.isBlank) {
+      if !scalar.isBlank { result.unicodeScalars.append(scalar) } else if !isBehindBlank { result += " " }
+      isBehindBlank = scalar.isBlank
     }
     return result
-  }
-
-  /// Returns true for a character that shows nothing. U+2800 is a braille pattern without a dot.
-  private static func isBlank(_ scalar: Unicode.Scalar) -> Bool {
-    scalar.properties.isWhitespace || scalar == "\u{2800}"
   }
 
   private static func width(_ text: Substring) -> Int { text.unicodeScalars.reduce(0) { $0 + columns($1) } }

@@ -19,19 +19,14 @@ public enum Printable {
   /// text that is longer than all of these is cut.
   public static func whole(_ text: String) -> String {
     let scalars = Array(line(text).unicodeScalars)
-    guard scalars.contains(where: isBlank) else { return cut(line(text), 8192) }
+    guard scalars.contains(where: \.isBlank) else { return cut(line(text), 8192) }
     var whole = ""
     for (index, scalar) in scalars.enumerated() {
-      let isBetween = index > 0 && index + 1 < scalars.count && !isBlank(scalars[index - 1])
-      let isSpace = scalar == " " && isBetween && !isBlank(scalars[index + 1])
-      if isBlank(scalar), !isSpace { whole += number(scalar) } else { whole.unicodeScalars.append(scalar) }
+      let isBetween = index > 0 && index + 1 < scalars.count && !scalars[index - 1].isBlank
+      let isSpace = scalar == " " && isBetween && !scalars[index + 1].isBlank
+      if scalar.isBlank, !isSpace { whole += number(scalar) } else { whole.unicodeScalars.append(scalar) }
     }
     return cut(whole, 8192)
-  }
-
-  /// Returns true for a character that shows nothing. U+2800 is a braille pattern without a dot.
-  private static func isBlank(_ scalar: Unicode.Scalar) -> Bool {
-    scalar.properties.isWhitespace || scalar == "\u{2800}"
   }
 
   /// The safe text between backquotes, cut shorter.
@@ -75,6 +70,9 @@ public enum Printable {
 }
 
 extension Unicode.Scalar {
+  /// True for a character that shows nothing. U+2800 is a braille pattern without a dot.
+  public var isBlank: Bool { properties.isWhitespace || self == "\u{2800}" }
+
   /// True if a terminal shows the character in its place and does nothing else.
   public var isShown: Bool {
     if isASCII { return value >= 0x20 && value != 0x7F }

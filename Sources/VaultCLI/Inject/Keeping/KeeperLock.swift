@@ -54,7 +54,7 @@ final class KeeperLock {
     guard code != EWOULDBLOCK else {
       return Failure(.exists, "\(Printable.quoted(file)) is already kept by another process", "end that one first")
     }
-    let isFull = code == ENOSPC || code == EDQUOT
+    let isFull = NewFile.isFull(code)
     var failure = Failure(
       .io, "\(Printable.quoted(path)) cannot be locked: \(Output.describe(code))",
       isFull

@@ -65,8 +65,8 @@ final class VarlinkConnection: SecretHolder, ChannelInboundHandler, Sender {
   /// The client that large replies are counted for.
   var plaintextClient: Plaintext.Client { Plaintext.Client(process: peer.pid, line: share.works) }
 
-  // When the daemon ends, all connections are closed after their last replies, so the lock at the end of the daemon is
-  // ignored here.
+  // At the end of the daemon, all connections are closed after their last replies, so the lock that ends it is ignored
+  // here.
   override func letGo(for lock: Lock) {
     // The entry of a call that the lock ends names its item, so the call ends before the names are forgotten.
     if lock.isEffective, lock.cause != .stop { self.lock(lock) }
