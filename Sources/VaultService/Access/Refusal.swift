@@ -69,13 +69,44 @@ package enum Refusal: Error, Equatable {
   case invalidBackup(String)
   case misconfigured(String)
 
-  /// The reason for the journal, without its advice.
+  /// The reason for the journal, without its advice. It names no item, because names may be hidden.
   package var reason: String {
     switch self {
     case .corrupt(let reason, _, _), .storageFailed(let reason), .busy(let reason), .invalidBackup(let reason),
-      .misconfigured(let reason), .denied(let reason), .invalidGrant(let reason):
+      .misconfigured(let reason), .denied(let reason), .invalidGrant(let reason), .weakSecret(let reason),
+      .tooMuch(let reason), .accountExpired(let reason), .presenceFailed(let reason), .invalidName(_, let reason),
+      .invalidValue(_, let reason), .notOnTheseTerms(_, let reason), .invalidQuery(let reason, _):
       reason
-    default: "\(self)"
+    case .unavailable(_, let obstacle): obstacle.reason
+    case .invalid(let parameter): "an invalid \(parameter) was sent"
+    case .noVault: VaultError.noVault.text
+    case .vaultExists: VaultError.vaultExists.text
+    case .locked: VaultError.locked.text
+    case .timedOut: "nobody has unlocked the vault in time"
+    case .unshown: "nobody has shown presence in time"
+    case .unanswered: "no administrator has answered in time"
+    case .unapproved: "an administrator was asked, and has not approved this yet"
+    case .noSuchItem: VaultError.noSuchItem.text
+    case .noSuchVersion(_, let number): VaultError.noSuchVersion(number).text
+    case .noSuchSlot(let id): "there is no slot \(id)"
+    case .noSuchGrant: "there is no such grant"
+    case .noSuchRequest: "there is no such request"
+    case .lastSlot: VaultError.lastSlot.text
+    case .alreadyExists: VaultError.alreadyExists.text
+    case .expired(_, let time): VaultError.expired(time).text
+    case .wrongKind: "the item is of another kind"
+    case .wrongUse: "the key is for another use"
+    case .neverRead: VaultError.neverRead.text
+    case .authenticationFailed, .mistypedRecoveryCode: "the secret was not accepted"
+    case .backingOff: "the last try was too short a time ago"
+    case .tooManyTries: "there were too many tries"
+    case .presenceRequired: "the item asks for a person each time"
+    case .rekeying: VaultError.rekeying.text
+    case .rekeyRests: "the rekey waits for an unlock"
+    case .noSuchDeposit(let number): "there is no deposit \(number)"
+    case .cancelled: "it was cancelled"
+    case .tooLarge(let limit): "the value has more than \(limit) bytes"
+    case .outOfMemory: "there is not enough memory"
     }
   }
 
@@ -105,7 +136,9 @@ package enum Refusal: Error, Equatable {
     case .distrusted(let reason, let advice): self = .corrupt(reason, isNewer: false, advice: advice)
     case .permissions, .inUse: self = .misconfigured(error.text)
     case .neverRead: self = .denied(error.text)
-    default: self = .storageFailed(error.text)
+    case .locked, .noSuchItem, .noSuchVersion, .alreadyExists, .expired, .notAllowed, .secondStore, .storage,
+      .invalidValue:
+      self = .storageFailed(error.text)
     }
   }
 

@@ -4,7 +4,7 @@ package import VaultModel
 /// A call that may have to wait for the vault or for a person. Every door makes such calls in the same way. The call is
 /// made again once the event for which it waits has come.
 ///
-/// A door says how the call is made and how it is refused. The call is over when it is answered or refused, and when
+/// A door begins the call, and says how it is made again and how it is refused. The call is over when it is answered or refused, and when
 /// its client leaves (``callOff()``).
 package final class AskedCall {
   /// The caller, its words, and the time for which the call waits.
@@ -45,7 +45,7 @@ package final class AskedCall {
   private let terms: Terms
   private let asking: Asking
   private let line: Line
-  private let call: (Wait?) throws(Refusal) -> Wait?
+  private let call: (Wait) throws(Refusal) -> Wait?
   private let refuse: (Refusal) -> Void
   /// The event for which the call waits; nil while it does not wait.
   package private(set) var wait: Wait?
@@ -60,52 +60,68 @@ package final class AskedCall {
 
   /// - Parameters:
   ///   - line: the line of the caller's calls.
-  ///   - call: makes the call, with the event that has come since it was made last. Returns the event for which it has
-  ///     to wait, or nil once it is answered.
+  ///   - call: makes the call again, after the event that has come. Returns the event for which it has to wait next, or
+  ///     nil once it is answered.
   ///   - refuse: refuses the call.
   package init(
-    _ terms: Terms, in asking: Asking, _ line: Line, _ call: @escaping (Wait?) throws(Refusal) -> Wait?,
+    _ terms: Terms, in asking: Asking, _ line: Line, _ call: @escaping (Wait) throws(Refusal) -> Wait?,
     refuse: @escaping (Refusal) -> Void
   ) {
     (self.terms, self.asking, self.line, self.call, self.refuse) = (terms, asking, line, call, refuse)
   }
 
-  /// Makes the call. True if it waits: then the door keeps it until it is over.
-  package func begin() -> Bool {
-    tellAudit()
-    goOn(after: nil)
-    return !isOver
+  /// Makes a call for the first time; returns the call if it waits: then the door keeps it until it is over.
+  ///
+  /// Almost every call is answered at once. So what a wait needs is made only for a call that waits.
+  ///
+  /// - Parameters:
+  ///   - first: makes the call. Returns the event for which it has to wait, or nil once it is answered.
+  ///   - refuse: refuses the call.
+  ///   - kept: returns the call as it is made again once an event has come.
+  package static func begin(
+    _ about: About, for caller: Caller, in asking: Asking, _ first: () throws(Refusal) -> Wait?,
+    refuse: (Refusal) -> Void, kept: () -> AskedCall
+  ) -> AskedCall? {
+    asking.tell(about, caller)
+    do throws(Refusal) {
+      if let wait = try first() { return kept().begun(with: wait) }
+      asking.tellAgain(about, caller)
+    } catch {
+      asking.tellAgain(about, caller)
+      refuse(error)
+    }
+    return nil
+  }
+
+  /// Lets the call wait for its first event; returns nil if the call was refused instead.
+  private func begun(with wait: Wait) -> AskedCall? {
+    do throws(Refusal) { try hold(wait) } catch { end(error) }
+    return isOver ? nil : self
   }
 
   /// Ends the wait without an answer.
   package func callOff() {
-    // A lock that hides names has made the audit log forget the content of the call's entry. The call still has that
-    // content, and states it again.
-    if asking.vault.audit.hasForgotten(terms.caller) { tellAudit() }
+    asking.tellAgain(terms.about, terms.caller)
     isOver = true
     attempt?.callOff()
     (attempt, waiter, wait) = (nil, nil, nil)
   }
 
-  /// Tells the audit log what the call is about.
-  private func tellAudit() {
-    let about = terms.about
-    asking.vault.audit.isAbout(about.action, about.item, detail: about.detail, about.said, for: terms.caller)
-  }
-
-  private func goOn(after event: Wait?) {
+  private func goOn(after event: Wait) {
     if case .approval(let number) = event, asking.access.requests.isUsedUp(number) { hasLostApproval = true }
     // ``waiter`` is not cleared yet, so that the call keeps its place among the askers until its next wait is known.
     wait = nil
     do throws(Refusal) {
       guard let next = try call(event) else { return callOff() }
       if !isOver { try hold(next) }
-    } catch {
-      // The door may have refused the call meanwhile, because of something that the call has found.
-      guard !isOver else { return }
-      callOff()
-      refuse(error)
-    }
+    } catch { end(error) }
+  }
+
+  private func end(_ refusal: Refusal) {
+    // The door may have refused the call meanwhile, because of something that the call has found.
+    guard !isOver else { return }
+    callOff()
+    refuse(refusal)
   }
 
   // MARK: Waiting
@@ -232,6 +248,18 @@ package final class AskedCall {
     guard !isOver else { return }
     callOff()
     if terms.isStillAsking() { refuse(refusal) }
+  }
+}
+
+extension Asking {
+  /// Tells the audit log what a call is about.
+  fileprivate func tell(_ about: AskedCall.About, _ caller: Caller) {
+    vault.audit.isAbout(about.action, about.item, detail: about.detail, about.said, for: caller)
+  }
+
+  /// States the content of a call's entry again, if a lock that hides names has made the audit log forget it.
+  fileprivate func tellAgain(_ about: AskedCall.About, _ caller: Caller) {
+    if vault.audit.hasForgotten(caller) { tell(about, caller) }
   }
 }
 

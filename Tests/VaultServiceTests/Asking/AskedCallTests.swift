@@ -20,18 +20,27 @@ import VaultModel
       throws
     {
       self.waits = waits
-      let terms = AskedCall.Terms(
-        caller, patience, about: AskedCall.About(.get, "a"), saying: { Said(purpose: "to work") },
-        isStillAsking: { [unowned self] in isConnected })
-      let call = AskedCall(terms, in: stand.rooms.rooms.asking, Line(of: caller.uid)) {
-        [unowned self] event throws(Refusal) in
-        events.append(event)
-        return self.waits.isEmpty ? nil : self.waits.removeFirst()
-      } refuse: { [unowned self] in
+      let (about, asking) = (AskedCall.About(.get, "a"), stand.rooms.rooms.asking)
+      call = AskedCall.begin(about, for: caller, in: asking) { () throws(Refusal) in
+        answer(nil)
+      } refuse: {
         refusals.append($0)
+      } kept: {
+        let terms = AskedCall.Terms(
+          caller, patience, about: about, saying: { Said(purpose: "to work") },
+          isStillAsking: { [unowned self] in isConnected })
+        return AskedCall(terms, in: asking, Line(of: caller.uid)) { [unowned self] event throws(Refusal) in
+          answer(event)
+        } refuse: { [unowned self] in
+          refusals.append($0)
+        }
       }
-      self.call = call
-      isWaiting = call.begin()
+      isWaiting = call != nil
+    }
+
+    private func answer(_ event: Wait?) -> Wait? {
+      events.append(event)
+      return waits.isEmpty ? nil : waits.removeFirst()
     }
   }
 

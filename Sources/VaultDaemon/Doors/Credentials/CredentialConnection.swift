@@ -80,7 +80,7 @@ final class CredentialConnection: SecretHolder, ChannelInboundHandler, Client {
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     // A service manager sends nothing. Reading stops, because the end of its sending is not the end of the connection.
     try? context.channel.syncOptions?.setOption(.autoRead, value: false)
-    refuse(.invalid("a request"))
+    refuse(.invalid("request"))
   }
 
   func channelInactive(context: ChannelHandlerContext) {
@@ -103,18 +103,23 @@ final class CredentialConnection: SecretHolder, ChannelInboundHandler, Client {
   private func ask() {
     guard let asker, let address = asker.address else { return }
     let about = AskedCall.About(.get, detail: Items.detail(address.id, of: address.unit))
-    let terms = AskedCall.Terms(asker.caller, .anyway(until: nil), about: about) {
-      Said(task: "its credential \(Printable.quoted("\(address.id)"))")
-    } isStillAsking: { [weak self] in
-      self?.checkProcess() == true
+    let waiting = AskedCall.begin(about, for: asker.caller, in: door.asking) { () throws(Refusal) in
+      try send(address)
+    } refuse: {
+      refuse($0)
+    } kept: {
+      let terms = AskedCall.Terms(asker.caller, .anyway(until: nil), about: about) {
+        Said(task: "its credential \(Printable.quoted("\(address.id)"))")
+      } isStillAsking: { [weak self] in
+        self?.checkProcess() == true
+      }
+      return AskedCall(terms, in: door.asking, share.answers) { [weak self] _ throws(Refusal) in
+        try self?.send(address)
+      } refuse: { [weak self] in
+        self?.refuse($0)
+      }
     }
-    let asked = AskedCall(terms, in: door.asking, share.answers) {
-      [weak self] _ throws(Refusal) in
-      try self?.send(address)
-    } refuse: { [weak self] in
-      self?.refuse($0)
-    }
-    if asked.begin() { self.asked = asked }
+    if let waiting { asked = waiting }
   }
 
   /// True while the process that asks runs; otherwise its unit is not started.
@@ -176,7 +181,7 @@ final class CredentialConnection: SecretHolder, ChannelInboundHandler, Client {
   private func refuse(_ refusal: Refusal) {
     guard !isRefused else { return }
     let what = (asker?.address).map { "the credential \($0.id) of \($0.unit)" } ?? "a credential"
-    door.vault.log.warning("\(what) was refused to process \(peer?.pid ?? 0): \(refusal.reasonWithoutNames)")
+    door.vault.log.warning("\(what) was refused to process \(peer?.pid ?? 0): \(refusal.reason)")
     // A caller whose entry cannot be written gets only a refusal anyway.
     if let asker { try? door.vault.audit.pass(refusal.outcome, isLast: true, for: asker.caller) }
     overflow()

@@ -15,23 +15,37 @@ extension SSHAgentConnection {
     _ call: @escaping (Wait?) throws(Refusal) -> Wait?
   ) {
     guard let caller else { return }
-    let terms = AskedCall.Terms(caller, .usual(door.vault.clock), about: about, saying: said) { [weak self] in
-      guard let self else { return false }
-      if !isStillAsking { close() }
-      return isStillAsking
+    let waiting = AskedCall.begin(about, for: caller, in: door.asking) { () throws(Refusal) in
+      try call(nil)
+    } refuse: {
+      refuse($0)
+    } kept: {
+      repeated(call, AskedCall.Terms(caller, .usual(door.vault.clock), about: about, saying: said) { [weak self] in
+        guard let self else { return false }
+        if !isStillAsking { close() }
+        return isStillAsking
+      })
     }
-    let asked = AskedCall(terms, in: door.asking, line) { [weak self] event throws(Refusal) in
+    if let waiting { asked = waiting }
+  }
+
+  /// The call as it is made again once an event has come.
+  private func repeated(
+    _ call: @escaping (Wait?) throws(Refusal) -> Wait?, _ terms: AskedCall.Terms
+  ) -> AskedCall {
+    AskedCall(terms, in: door.asking, line) { [weak self] event throws(Refusal) in
       guard let self else { return nil }
-      if event != nil, door.lock.isLocked {
+      guard !door.lock.isLocked else {
         refuse("the agent was locked meanwhile", .locked)
         return nil
       }
       return try call(event)
     } refuse: { [weak self] in
-      self?.refuse($0.reasonWithoutNames, $0.outcome)
+      self?.refuse($0)
     }
-    if asked.begin() { self.asked = asked }
   }
+
+  private func refuse(_ refusal: Refusal) { refuse(refusal.reason, refusal.outcome) }
 
   /// Ends a wait for consent to use a key of the session, if that key is gone.
   func checkAwaitedKey() {

@@ -52,7 +52,7 @@ extension Fault {
     case .tooLarge(let limit): self = .tooLarge(limit: limit)
     case .tooMuch(let reason): self = .tooMuch(reason: reason)
     case .unapproved(let number):
-      self = .denied(reason: "an administrator was asked, and has not approved this yet", request: number.value)
+      self = .denied(reason: refusal.reason, request: number.value)
     case .denied(let reason): self = .denied(reason: reason, request: nil)
     case .corrupt(let reason, let isNewer, let advice):
       self = .corrupt(reason: reason, newer: isNewer, advice: advice)

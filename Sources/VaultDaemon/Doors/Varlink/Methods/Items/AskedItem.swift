@@ -23,20 +23,40 @@ extension VarlinkDoor {
 
   /// - Parameter first: the most bytes of an answer that is sent at once.
   private func ask(_ asked: some AskedItem, _ connection: VarlinkConnection, first: Int) {
+    let about = AskedCall.About(asked.action, asked.name.text, asked.said)
+    let call = AskedCall.begin(about, for: connection.caller, in: asking) { () throws(Refusal) in
+      try answer(asked, connection, upTo: first)
+    } refuse: {
+      connection.fail($0)
+    } kept: {
+      repeated(asked, connection, about)
+    }
+    if let call { connection.hold(call) }
+  }
+
+  private func answer(
+    _ asked: some AskedItem, _ connection: VarlinkConnection, upTo longest: Int
+  ) throws(Refusal) -> Wait? {
+    let wait = try asked.send(self, connection, upTo: longest)
+    guard wait == .room else { return wait }
+    waitForRoom(asked, connection)
+    return nil
+  }
+
+  /// The call as it is made again once an event has come.
+  private func repeated(
+    _ asked: some AskedItem, _ connection: VarlinkConnection, _ about: AskedCall.About
+  ) -> AskedCall {
     let terms = AskedCall.Terms(
-      connection.caller, asked.patience, about: AskedCall.About(asked.action, asked.name.text, asked.said),
-      saying: { asked.said }, isStillAsking: { [weak connection] in connection?.isStillAsking == true })
-    let call = AskedCall(terms, in: asking, connection.share.answers) {
-      [weak self, weak connection] event throws(Refusal) in
+      connection.caller, asked.patience, about: about, saying: { asked.said },
+      isStillAsking: { [weak connection] in connection?.isStillAsking == true })
+    return AskedCall(terms, in: asking, connection.share.answers) {
+      [weak self, weak connection] _ throws(Refusal) in
       guard let self, let connection else { return nil }
-      let wait = try asked.send(self, connection, upTo: event == nil ? first : longest(connection))
-      guard wait == .room else { return wait }
-      waitForRoom(asked, connection)
-      return nil
+      return try answer(asked, connection, upTo: longest(connection))
     } refuse: { [weak connection] in
       connection?.fail($0)
     }
-    if call.begin() { connection.hold(call) }
   }
 
   /// The most bytes of an answer that is sent at once, before other users have had their turn and without waiting for

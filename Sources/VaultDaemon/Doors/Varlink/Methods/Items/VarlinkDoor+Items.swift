@@ -37,8 +37,8 @@ extension VarlinkDoor {
       let reading = Reading(
         name, version: version, evenExpired: evenExpired, upTo: longest, for: connection.caller, said)
       return try door.items.get(reading) { item, version, value in
-        var reply = Wire.GetReply(name: name.text, version: version)
-        if mayFind?(item) == true { reply.item = Wire.Item(item) }
+        let told = mayFind?(item) == true ? Wire.Item(item) : nil
+        let reply = Wire.GetReply(name: name.text, version: version, item: told)
         connection.reply(content: ReplyContent(item.policy.accessible)) { writer in
           reply.write(to: &writer, secret: value)
         }
