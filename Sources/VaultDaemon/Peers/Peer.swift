@@ -10,12 +10,18 @@ struct Peer: Hashable, Sendable {
 
 extension Caller {
   /// A process about which nothing is known yet, and so nothing is trusted.
-  init(unknown peer: Peer) {
+  init(unknown peer: Peer) { self.init(unknown: peer, groups: []) }
+
+  private init(unknown peer: Peer, groups: [gid_t]) {
     self.init(
-      door: .varlink, uid: peer.uid, groups: [], pid: peer.pid, started: nil, unit: Self.unknownUnit, session: nil,
-      memory: Memory(
-        executable: { Program.path(of: peer.pid) }, former: { Program.path(of: peer.pid, evenGone: true) },
-        digest: { Program.digest(of: peer.pid) }, ancestry: { Ancestry.of(peer.pid) }))
+      door: .varlink, uid: peer.uid, groups: groups, pid: peer.pid, started: nil, unit: Self.unknownUnit, session: nil,
+      memory: Self.memory(of: peer.pid))
+  }
+
+  private static func memory(of pid: pid_t) -> Memory {
+    Memory(
+      executable: { Program.path(of: pid) }, former: { Program.path(of: pid, evenGone: true) },
+      digest: { Program.digest(of: pid) }, ancestry: { Ancestry.of(pid) })
   }
 
   /// Collects the facts about the process that connected, while it runs. A fact that cannot be learned counts as
@@ -26,15 +32,22 @@ extension Caller {
   ///
   /// - Parameter groups: the supplementary groups that the process had when it connected.
   init(_ peer: Peer, _ process: PeerProcess, groups: [gid_t], _ known: KnownProcesses) {
-    self.init(unknown: peer)
-    self.groups = [peer.gid] + groups.filter { $0 != peer.gid }
+    let groups = [peer.gid] + groups.filter { $0 != peer.gid }
     // Nothing is trusted about a process that cannot be seen from here; pid 0 would mean this daemon.
-    guard peer.pid > 0, let started = known.start(of: peer.pid, process) else { return }
+    guard peer.pid > 0, let started = known.start(of: peer.pid, process) else {
+      self.init(unknown: peer, groups: groups)
+      return
+    }
     let (unit, userUnit) = known.units(of: peer.pid, uid: peer.uid, process)
     let session = AuthenticationSession(of: peer, started: started, known)
     // If the process still runs, the number was its own all the time.
-    guard process.isAlive, process.started == nil || PeerProcess.uid(of: peer.pid) == peer.uid else { return }
-    (self.started, self.unit, self.userUnit, self.session) = (started, unit, userUnit, session)
+    guard process.isAlive, process.started == nil || PeerProcess.uid(of: peer.pid) == peer.uid else {
+      self.init(unknown: peer, groups: groups)
+      return
+    }
+    self.init(
+      door: .varlink, uid: peer.uid, groups: groups, pid: peer.pid, started: started, unit: unit, userUnit: userUnit,
+      session: session, memory: Self.memory(of: peer.pid))
   }
 
   /// The unit of a process about which nothing is known. It counts as a service, so that no person is assumed to be

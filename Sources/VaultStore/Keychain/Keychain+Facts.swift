@@ -24,7 +24,7 @@ extension Keychain {
 
   /// The newest time that this vault knows to have passed, in Unix seconds: no write is later. 0 until a key has
   /// authenticated a class record.
-  public var newestTime: Int64 { AccessClass.allCases.compactMap(vouchedTime).max() ?? 0 }
+  public var newestTime: Int64 { AccessClass.allCases.reduce(0) { max($0, vouchedTime($1) ?? 0) } }
 
   func vouchedTime(_ accessible: AccessClass) -> Int64? {
     isVouchedFor[accessible] ? facts[accessible]?.time : nil

@@ -10,36 +10,90 @@ package struct Caller: Hashable, Sendable {
     case sshAgent = "ssh-agent"
   }
 
-  package var door: Door
-  package var uid: UInt32
+  /// The facts about the process. They are kept once, because a caller is handed on many times in each call.
+  private final class Facts: Sendable {
+    let identity: Identity
+    let memory: Memory
+
+    init(_ identity: Identity, _ memory: Memory) { (self.identity, self.memory) = (identity, memory) }
+  }
+
+  /// The facts that tell one caller from another.
+  private struct Identity: Hashable, Sendable {
+    var door: Door
+    var uid: UInt32
+    var groups: [UInt32]
+    var pid: Int32
+    var started: UInt64?
+    var unit: String?
+    var userUnit: String?
+    var session: AuthenticationSession?
+  }
+
+  private var facts: Facts
+
+  private var identity: Identity {
+    get { facts.identity }
+    set { facts = Facts(newValue, facts.memory) }
+  }
+
+  package var door: Door {
+    get { facts.identity.door }
+    set { identity.door = newValue }
+  }
+
+  package var uid: UInt32 { facts.identity.uid }
+
   /// All groups of the process, the effective one first.
-  package var groups: [UInt32]
-  package var pid: Int32
+  package var groups: [UInt32] {
+    get { facts.identity.groups }
+    set { identity.groups = newValue }
+  }
+
+  package var pid: Int32 { facts.identity.pid }
+
   /// The start time of the process, in clock ticks since boot; nil if it could not be determined.
-  package var started: UInt64?
+  package var started: UInt64? {
+    get { facts.identity.started }
+    set { identity.started = newValue }
+  }
+
   /// The unit of the system's service manager that the process belongs to; nil for none.
-  package var unit: String?
+  package var unit: String? {
+    get { facts.identity.unit }
+    set { identity.unit = newValue }
+  }
+
   /// The unit of its user's own service manager that the process belongs to; nil for none.
-  package var userUnit: String?
+  package var userUnit: String? {
+    get { facts.identity.userUnit }
+    set { identity.userUnit = newValue }
+  }
+
   /// The scope in which the caller's proofs of presence count; nil if it could not be determined.
-  package var session: AuthenticationSession?
+  package var session: AuthenticationSession? {
+    get { facts.identity.session }
+    set { identity.session = newValue }
+  }
+
   /// The facts about the caller that are determined when they are first needed.
-  package let memory: Memory
+  package var memory: Memory { facts.memory }
 
   package init(
     door: Door, uid: UInt32, groups: [UInt32], pid: Int32, started: UInt64?, unit: String?, userUnit: String? = nil,
     session: AuthenticationSession?, memory: Memory = Memory()
   ) {
-    self.door = door
-    self.uid = uid
-    self.groups = groups
-    self.pid = pid
-    self.started = started
-    self.unit = unit
-    self.userUnit = userUnit
-    self.session = session
-    self.memory = memory
+    let identity = Identity(
+      door: door, uid: uid, groups: groups, pid: pid, started: started, unit: unit, userUnit: userUnit,
+      session: session)
+    facts = Facts(identity, memory)
   }
+
+  package static func == (left: Caller, right: Caller) -> Bool {
+    left.facts === right.facts || left.identity == right.identity
+  }
+
+  package func hash(into hasher: inout Hasher) { hasher.combine(identity) }
 
   /// True when the caller belongs to a system service, where no person sits.
   ///

@@ -30,7 +30,11 @@ final class Standing {
   var hasGrants: Bool { isAdministrator || grants.values.contains { $0?.isEmpty == false } }
 
   /// True when the caller has any right to anything now.
-  func hasAny(now: Int64) -> Bool { isAdministrator || grants.values.contains { $0?.countsAny(at: now) == true } }
+  func hasAny(now: @autoclosure () -> Int64) -> Bool {
+    if isAdministrator { return true }
+    let now = now()
+    return grants.values.contains { $0?.countsAny(at: now) == true }
+  }
 
   /// True when the caller has that right to anything.
   func has(_ right: Right, now: Int64) -> Bool {
