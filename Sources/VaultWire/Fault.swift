@@ -54,7 +54,10 @@ extension ServiceFault {
 extension MethodName {
   /// The method that the string `node` names; nil if there is none, and then ``Fault/unknownMethod(_:)`` is the reply.
   public init?(_ frame: borrowing Frame, _ node: Frame.Node) {
-    for method in MethodName.allCases where frame.equals(node, method.fullName) {
+    // Few names have the same length, so most of them are not compared.
+    let count = frame.secretCount(node)
+    for method in MethodName.allCases
+    where method.fullName.utf8CodeUnitCount == count && frame.equals(node, method.fullName) {
       self = method
       return
     }
