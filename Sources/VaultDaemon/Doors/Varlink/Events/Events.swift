@@ -9,7 +9,8 @@ internal import VaultWire
 /// stays here until everyone who watched when the event happened has been sent it. Nobody is waited for: a watcher that
 /// does not read is cut off by its own ``Watcher/send``. So the text grows only while other watchers are being served,
 /// and ``isFull`` holds back calls that make more events. Whether a watcher may know of an item's event is decided when
-/// the event is sent.
+/// the event is sent. A decision about a caller with many grants takes as long as some requests, so no more than one
+/// watcher's are made at a time, and none while the vault is being locked.
 final class Events: SecretHolder {
   /// The number of waiting bytes at which calls that make more events must wait.
   static let most = 256 << 10
@@ -24,23 +25,33 @@ final class Events: SecretHolder {
     let mayKnow: (ItemName?) -> Bool
     /// Returns true if the watcher may continue; otherwise ends its call.
     let mayStay: () -> Bool
+    /// Tells the watcher the present state, and that it may have missed something.
+    let miss: () -> Void
     /// Takes whole messages; false when the watcher must be sent no more.
     let send: (RawSpan) -> Bool
     /// The number of the next event for the watcher.
     var next: Int
+    /// True if events that waited for the watcher were wiped.
+    var hasMissed = false
+    /// True if the watcher's rights may have changed since ``mayStay`` was last asked.
+    var isInDoubt = false
     var isGone = false
 
     init(
       _ id: ObjectIdentifier, _ caller: VaultService.Caller?, from next: Int, mayKnow: @escaping (ItemName?) -> Bool,
-      mayStay: @escaping () -> Bool, _ send: @escaping (RawSpan) -> Bool
+      mayStay: @escaping () -> Bool, miss: @escaping () -> Void, _ send: @escaping (RawSpan) -> Bool
     ) {
       self.id = id
       self.caller = caller
       self.mayKnow = mayKnow
       self.mayStay = mayStay
+      self.miss = miss
       self.next = next
       self.send = send
     }
+
+    /// True if there is something to do for the watcher when the next event has the number `end`.
+    func isWaiting(until end: Int) -> Bool { next < end || hasMissed || isInDoubt }
   }
 
   /// The facts about an event besides its text.
@@ -49,16 +60,13 @@ final class Events: SecretHolder {
     var end: Int
     /// True for an event that every watcher may know: whether the vault is locked.
     let isOfState: Bool
-    /// The item of the event; nil when there is none, or when the name was wiped.
-    var item: ItemName?
+    /// The item of the event; nil when there is none.
+    let item: ItemName?
     /// The new name of a moved item.
-    var to: ItemName?
-    /// The watchers that may know of the event, decided when its names were wiped; nil while it still has them.
-    var known: Set<ObjectIdentifier>?
+    let to: ItemName?
     /// The time of the event, in Unix seconds.
     let time: Int64
-    /// The event without names.
-    let nameless: Wire.MonitorReply
+    let cursor: String
   }
 
   private let turns: Turns
@@ -94,9 +102,9 @@ final class Events: SecretHolder {
   /// Adds a watcher; `send` is called with events from now on, for as long as it returns true.
   func add(
     _ id: ObjectIdentifier, for caller: VaultService.Caller? = nil, mayKnow: @escaping (ItemName?) -> Bool,
-    mayStay: @escaping () -> Bool = { true }, send: @escaping (RawSpan) -> Bool
+    mayStay: @escaping () -> Bool = { true }, miss: @escaping () -> Void, send: @escaping (RawSpan) -> Bool
   ) {
-    watchers[id] = Watcher(id, caller, from: end, mayKnow: mayKnow, mayStay: mayStay, send)
+    watchers[id] = Watcher(id, caller, from: end, mayKnow: mayKnow, mayStay: mayStay, miss: miss, send)
   }
 
   /// Returns true when a watcher's caller satisfies `isMeant`.
@@ -104,9 +112,10 @@ final class Events: SecretHolder {
     watchers.values.contains { $0.caller.map(isMeant) ?? false }
   }
 
-  /// Ends the calls of watchers that may not watch anything any more.
+  /// Ends the calls of watchers that may not watch anything any more, one after another, in turns.
   func reconsider() {
-    for watcher in Array(watchers.values) where !watcher.mayStay() { remove(watcher.id) }
+    for watcher in watchers.values { watcher.isInDoubt = true }
+    if !watchers.isEmpty { sendOn() }
   }
 
   /// Removes a watcher. Events that waited only for it are wiped in the next turn, because they may be being sent just
@@ -121,33 +130,28 @@ final class Events: SecretHolder {
     let place = recent.add(event, at: time)
     guard !watchers.isEmpty else { return }
     var reply = Wire.MonitorReply(event, at: time)
-    reply.cursor = EventCursor.text(place)
+    let cursor = EventCursor.text(place)
+    reply.cursor = cursor
     var item: ItemName?
     var to: ItemName?
     if case .item(let name, _, let new, _) = event { (item, to) = (name, new) }
-    var nameless = reply
-    (nameless.name, nameless.to, nameless.version) = (nil, nil, nil)
     entries.append(
-      Entry(end: write(reply), isOfState: event.isOfState, item: item, to: to, time: time, nameless: nameless))
+      Entry(end: write(reply), isOfState: event.isOfState, item: item, to: to, time: time, cursor: cursor))
     written += 1
     sendOn()
   }
 
-  /// Wipes the names that wait. The events sent instead only tell that something happened, because a stream with gaps
-  /// would be worse.
-  func hideNames() {
-    text = SecretBuffer()
-    // The list is replaced as a whole, because a list that keeps its memory would keep short names in it.
-    entries = entries.map { entry in
-      var entry = entry
-      let names = [entry.item, entry.to].compactMap { $0 }
-      if !names.isEmpty {
-        entry.known = Set(watchers.values.filter { names.contains(where: $0.mayKnow) }.map(\.id))
-      }
-      (entry.item, entry.to) = (nil, nil)
-      entry.end = write(entry.nameless)
-      return entry
+  /// Wipes the events that wait, up to the last one with a name. A watcher that was not sent all of them is told that it
+  /// may have missed something, whether or not it might have known of them.
+  private func hideNames() {
+    guard let last = entries.lastIndex(where: { $0.item != nil }) else { return }
+    let rest = first + last + 1
+    for watcher in watchers.values where watcher.next < rest {
+      watcher.next = rest
+      watcher.hasMissed = true
     }
+    forget(before: rest)
+    sendOn()
   }
 
   override func letGo(for lock: Lock) { if lock.reach.contains(.names) { hideNames() } }
@@ -179,12 +183,22 @@ final class Events: SecretHolder {
     isSending = false
     if round.isEmpty {
       let end = end
-      round = watchers.values.filter { $0.next < end }
+      round = watchers.values.filter { $0.isWaiting(until: end) }
       forget(before: round.reduce(end) { min($0, $1.next) })
     }
     guard let watcher = round.popLast() else { return }
-    if !watcher.isGone { send(watcher) }
+    if !watcher.isGone { serve(watcher) }
     sendOn()
+  }
+
+  private func serve(_ watcher: Watcher) {
+    watcher.isInDoubt = false
+    guard watcher.mayStay() else { return remove(watcher.id) }
+    if watcher.hasMissed {
+      watcher.hasMissed = false
+      watcher.miss()
+    }
+    if watcher.next < end { send(watcher) }
   }
 
   private func send(_ watcher: Watcher) {
@@ -197,7 +211,6 @@ final class Events: SecretHolder {
       stop += 1
     }
     watcher.next = first + max(stop, place + 1)
-    guard watcher.mayStay() else { return remove(watcher.id) }
     guard stop > place else { return sendPart(of: entries[place], watcher) }
     let stays = text.withBytes { watcher.send($0.extracting(start..<entries[stop - 1].end)) }
     if !stays { remove(watcher.id) }
@@ -205,7 +218,6 @@ final class Events: SecretHolder {
 
   private func mayKnow(_ place: Int, _ watcher: Watcher) -> Bool {
     let entry = entries[place]
-    if let known = entry.known { return known.contains(watcher.id) }
     return entry.isOfState || watcher.mayKnow(entry.item) && (entry.to.map(watcher.mayKnow) ?? true)
   }
 
@@ -216,14 +228,14 @@ final class Events: SecretHolder {
       let part = VaultEvent.item(from, .moved, to: to).part(for: watcher.mayKnow)
     else { return }
     var reply = Wire.MonitorReply(part, at: entry.time)
-    reply.cursor = entry.nameless.cursor
+    reply.cursor = entry.cursor
     var writer = JSONWriter(appendingTo: SecretBuffer())
     writer.reply(reply, continues: true)
     let stays = writer.take().withBytes { watcher.send($0) }
     if !stays { remove(watcher.id) }
   }
 
-  /// Wipes the events that everybody was sent.
+  /// Wipes the events before this number. A list that keeps its memory would keep short names in it.
   private func forget(before number: Int) {
     let gone = number - first
     guard gone > 0 else { return }

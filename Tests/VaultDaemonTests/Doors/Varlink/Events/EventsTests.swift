@@ -35,9 +35,13 @@ import VaultWire
       }
     }
 
-    func watcher(mayKnow: @escaping (ItemName?) -> Bool = { _ in true }) -> DescriptorWatcher {
+    func watcher(
+      mayKnow: @escaping (ItemName?) -> Bool = { _ in true }, mayStay: @escaping () -> Bool = { true }
+    ) -> DescriptorWatcher {
       let watcher = DescriptorWatcher()
-      events.add(watcher.id, mayKnow: mayKnow) { [unowned self] in
+      events.add(watcher.id, mayKnow: mayKnow, mayStay: mayStay) {
+        watcher.frames.append("missed")
+      } send: { [unowned self] in
         // Each sending takes a millisecond.
         now += 1_000_000
         return watcher.take($0)
@@ -61,9 +65,6 @@ import VaultWire
     #"{"parameters":{"event":"item","time":1,"name":"name-\#(number)","change":"created","to":"name-\#(number)","#
       + #""cursor":"0000000000000007"},"continues":true}"#
   }
-
-  private let nameless =
-    #"{"parameters":{"event":"item","time":1,"change":"created","cursor":"0000000000000007"},"continues":true}"#
 
   @Test("an event is written once, and comes to all in the order in which it was told") func once() {
     let stand = Stand()
@@ -140,44 +141,87 @@ import VaultWire
     }
   }
 
-  @Test("names that wait are wiped by a lock that hides them: who was not told of them yet hears that it was something")
+  private let hiding = Lock([.whenUnlocked, .names], because: .asked, isEffective: true)
+  private let state = VaultEvent.state(LockState(kind: .locked, cause: .asked, since: 2))
+
+  private let locked =
+    #"{"parameters":{"event":"state","time":2,"state":"locked","cause":"by `vault lock`","#
+    + #""cursor":"0000000000000007"},"continues":true}"#
+
+  @Test("names that wait are wiped by a lock that hides them: who was not told of all hears that something was missed")
   func hiddenNames() {
     let stand = Stand()
     let watchers = (0..<7).map { _ in stand.watcher() }
     stand.announce([0, 1])
     stand.turns.turn()
-    stand.holders.letGo(for: Lock([.whenUnlocked, .names], because: .asked, isEffective: true))
-    stand.events.announce(.state(LockState(kind: .locked, cause: .asked, since: 2)), at: 2)
+    stand.holders.letGo(for: hiding)
+    #expect(stand.events.count == 0)
+    stand.events.announce(state, at: 2)
     stand.run()
-    let event =
-      #"{"event":"state","time":2,"state":"locked","cause":"by `vault lock`","#
-      + #""cursor":"0000000000000007"}"#
-    let locked = #"{"parameters":\#(event),"continues":true}"#
     #expect(watchers.count { $0.frames == [frame(0), frame(1), locked] } == 5)
-    #expect(watchers.count { $0.frames == [nameless, nameless, locked] } == 2)
+    #expect(watchers.count { $0.frames == ["missed", locked] } == 2)
   }
 
-  @Test("what has no names any more is told those who might know of it, and what is for administrators them alone")
+  @Test("a lock decides nothing about those who watch, however many they are and whatever waits") func undecided() {
+    let stand = Stand()
+    var decisions = 0
+    let watchers = (0..<240).map { _ in
+      stand.watcher(mayKnow: { _ in
+        decisions += 1
+        return true
+      })
+    }
+    stand.announce(0..<128)
+    stand.holders.letGo(for: hiding)
+    #expect(decisions == 0 && !stand.events.outlives(hiding))
+    for _ in 0..<1000 { stand.turns.turn() }
+    #expect(watchers.allSatisfy { $0.frames == ["missed"] } && decisions == 0)
+  }
+
+  @Test("an event without a name after the last one with a name outlives the lock, for administrators alone")
   func audience() throws {
     let stand = Stand()
     let all = stand.watcher()
-    let other = stand.watcher { $0 != nil && $0?.text != "name-0" }
+    let other = stand.watcher(mayKnow: { $0 != nil && $0?.text != "name-0" })
     stand.announce([0, 1])
-    stand.holders.letGo(for: Lock([.whenUnlocked, .names], because: .asked, isEffective: true))
     stand.events.announce(.integrityFailed("it is not whole"), at: 3)
-    stand.events.announce(.state(LockState(kind: .locked, cause: .asked, since: 2)), at: 2)
+    stand.holders.letGo(for: hiding)
+    stand.events.announce(state, at: 2)
     stand.run()
-    #expect(all.frames.count == 4 && all.frames.filter { $0.contains("not whole") }.count == 1)
-    #expect(other.frames.count == 2 && !other.frames.joined().contains("not whole"))
-    #expect(other.frames.last?.contains("locked") == true)
+    #expect(all.frames.count == 3 && all.frames.first == "missed" && all.frames[1].contains("not whole"))
+    #expect(other.frames == ["missed", locked])
+  }
+
+  @Test("whoever may stay is asked in turns after rights have changed, and who may not is sent no more") func doubt() {
+    let stand = Stand()
+    var (asked, isAllowed) = (0, true)
+    let watchers = (0..<12).map { index in
+      stand.watcher(mayStay: {
+        asked += 1
+        stand.now += 1_000_000
+        return isAllowed || index > 0
+      })
+    }
+    stand.events.reconsider()
+    #expect(asked == 0)
+    stand.turns.turn()
+    #expect(asked == 5)
+    for _ in 0..<10 { stand.turns.turn() }
+    #expect(asked == 12)
+    isAllowed = false
+    stand.events.reconsider()
+    for _ in 0..<10 { stand.turns.turn() }
+    stand.announce([0])
+    stand.run()
+    #expect(watchers.first?.frames.isEmpty == true && watchers.dropFirst().allSatisfy { $0.frames == [frame(0)] })
   }
 
   @Test("what one may not know of is passed over, and the rest comes in its order") func decided() {
     let stand = Stand()
     var isAllowed = true
     let all = stand.watcher()
-    let some = stand.watcher { $0?.text != "name-1" && $0?.text != "name-4" }
-    let changing = stand.watcher { _ in isAllowed }
+    let some = stand.watcher(mayKnow: { $0?.text != "name-1" && $0?.text != "name-4" })
+    let changing = stand.watcher(mayKnow: { _ in isAllowed })
     stand.announce(0..<3)
     stand.run()
     // Each event is decided when it is sent, whatever was decided for earlier events.

@@ -59,6 +59,8 @@ extension VarlinkDoor {
     } mayStay: { [weak self, weak connection] in
       guard let self, let connection else { return false }
       return mayGoOn(connection)
+    } miss: { [weak self, weak connection] in
+      if let self, let connection { tellState(at: events.recent.newest, missed: true, connection) }
     } send: { [weak connection] messages in
       guard let connection else { return false }
       // A client that does not read is cut off, because a stream with gaps would be worse.
