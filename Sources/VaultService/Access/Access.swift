@@ -177,7 +177,9 @@ package final class Access: SecretHolder {
     }
     var read = book
     if let hidden { read.load(hidden.records(for: parts, keychain)) }
-    if opened?.revision != book.revision { opened = OpenedGrants(revision: book.revision) }
+    if opened?.revision != book.revision {
+      opened = OpenedGrants(revision: book.revision, named: hidden?.named ?? [])
+    }
     opened?.keep(read, for: parts)
     vault.hooks.afterwards { [weak self] in
       self?.opened = nil

@@ -4,8 +4,8 @@ package import VaultModel
 /// A call that may have to wait for the vault or for a person. Every door makes such calls in the same way. The call is
 /// made again once the event for which it waits has come.
 ///
-/// A door begins the call, and says how it is made again and how it is refused. The call is over when it is answered or refused, and when
-/// its client leaves (``callOff()``).
+/// A door begins the call, and says how it is made again and how it is refused. The call is over when it is answered or
+/// refused, and when its client leaves (``callOff()``).
 package final class AskedCall {
   /// The caller, its words, and the time for which the call waits.
   package struct Terms {

@@ -84,6 +84,30 @@ import VaultModel
     #expect(one.memory.standing == nil)
   }
 
+  @Test("of a locked vault that hides names are opened once for callers who differ in nothing that grants name")
+  func sharedInTurn() throws {
+    var settings = VaultSettings()
+    settings.hideNames = true
+    let stand = try RoomStand.unlocked(settings, system: true)
+    try Self.give(stand, "own/1")
+    try Self.give(stand, "ours/1", to: "group:5")
+    try Self.give(stand, "ours/2", to: "user:990,group:6")
+    stand.vault.lock(because: .asked)
+    stand.vault.hooks.afterwards = { _ in }
+    func standing(_ groups: [UInt32]) throws -> Standing {
+      var caller = RoomStand.caller(990)
+      caller.groups = groups
+      let permit = stand.access.permit(caller, on: try ItemName("own/1"))
+      #expect(permit.has(.get, .always))
+      #expect(stand.access.permit(caller, on: try ItemName("ours/1")).has(.get, .always) == groups.contains(5))
+      #expect(stand.access.permit(caller, on: try ItemName("ours/2")).has(.get, .always) == groups.contains(6))
+      return try #require(caller.memory.standing)
+    }
+    let plain = try standing([990])
+    #expect(try standing([990, 7, 8]) === plain && standing([8, 9]) === plain)
+    for groups in [[5], [6], [5, 6], [990, 6, 5]] as [[UInt32]] { #expect(try standing(groups) !== plain) }
+  }
+
   // MARK: Listing
 
   @Test("are told a few at a time in order, each as it is when its place comes") func pages() throws {

@@ -20,11 +20,13 @@ extension SSHAgentConnection {
     } refuse: {
       refuse($0)
     } kept: {
-      repeated(call, AskedCall.Terms(caller, .usual(door.vault.clock), about: about, saying: said) { [weak self] in
-        guard let self else { return false }
-        if !isStillAsking { close() }
-        return isStillAsking
-      })
+      repeated(
+        call,
+        AskedCall.Terms(caller, .usual(door.vault.clock), about: about, saying: said) { [weak self] in
+          guard let self else { return false }
+          if !isStillAsking { close() }
+          return isStillAsking
+        })
     }
     if let waiting { asked = waiting }
   }

@@ -25,6 +25,8 @@ struct HiddenGrants {
   private var common: [Entry] = []
   /// The other records, by the part of the subject by which ``GrantBook`` finds them.
   private var byPart: [Subject.Part: [Entry]] = [:]
+  /// All parts that subjects of grants have.
+  private(set) var named: Set<Subject.Part> = []
 
   /// Reads the records of all classes whose keys are in memory.
   ///
@@ -55,7 +57,9 @@ struct HiddenGrants {
     }
     for (record, place) in places {
       switch record.content {
-      case .grant(let grant): byPart[GrantBook.key(grant.subject), default: []].append(entries[place])
+      case .grant(let grant):
+        byPart[GrantBook.key(grant.subject), default: []].append(entries[place])
+        named.formUnion(grant.subject.parts)
       case .confined, .unconfirmed, .denied: common.append(entries[place])
       }
     }

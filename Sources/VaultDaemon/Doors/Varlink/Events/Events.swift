@@ -135,14 +135,14 @@ final class Events: SecretHolder {
     var item: ItemName?
     var to: ItemName?
     if case .item(let name, _, let new, _) = event { (item, to) = (name, new) }
-    entries.append(
-      Entry(end: write(reply), isOfState: event.isOfState, item: item, to: to, time: time, cursor: cursor))
+    let end = write(reply)
+    entries.append(Entry(end: end, isOfState: event.isOfState, item: item, to: to, time: time, cursor: cursor))
     written += 1
     sendOn()
   }
 
-  /// Wipes the events that wait, up to the last one with a name. A watcher that was not sent all of them is told that it
-  /// may have missed something, whether or not it might have known of them.
+  /// Wipes the events that wait, up to the last one with a name. A watcher that was not sent all of them is told that
+  /// it may have missed something, whether or not it might have known of them.
   private func hideNames() {
     guard let last = entries.lastIndex(where: { $0.item != nil }) else { return }
     let rest = first + last + 1
