@@ -113,6 +113,7 @@ package final class SessionKeys<Constraints>: SecretHolder {
 
   /// Drops the keys whose time is over.
   private func drop() {
+    guard !keys.isEmpty else { return }
     let now = vault.clock.boot()
     removeAll { $0.end.map { $0 <= now } ?? false }
   }

@@ -9,7 +9,8 @@ struct FrameBuffer: ~Copyable {
   /// separate memory until it is handled.
   private static let usualCapacity = 4080
 
-  private var memory = SecureBytes(count: usualCapacity)
+  /// Empty until the first bytes come.
+  private var memory = SecureBytes(count: 0)
   /// The offset of the first byte. Handled bytes are dropped without moving the rest, because many small requests may
   /// come at once.
   private var start = 0
@@ -18,7 +19,7 @@ struct FrameBuffer: ~Copyable {
   mutating func append(_ bytes: RawSpan) {
     let total = count + bytes.byteCount
     if total > memory.count {
-      var larger = SecureBytes(count: max(total, 2 * memory.count))
+      var larger = SecureBytes(count: max(total, 2 * memory.count, Self.usualCapacity))
       withBytes { old in larger.withMutableBytes { $0.copy(old) } }
       memory = larger
       start = 0
