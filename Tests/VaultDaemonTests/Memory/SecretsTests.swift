@@ -167,9 +167,10 @@ import VaultTesting
     #expect(try watcher.call("Monitor", more: true).error == nil)
     // The patterns of grants name items as well. The password just given counts as presence.
     let patterns = (0..<20).map { _ in "\(KeyStage.word())/\(KeyStage.word())" }
-    for pattern in patterns {
+    for (number, pattern) in patterns.enumerated() {
+      let subject = number.isMultiple(of: 2) ? "user:4242" : "user:\(OtherProcess.nobody)"
       let grant = try client.call(
-        "Grant", ["subject": "user:4242", "items": pattern + "/**", "rights": ["get", "find"]])
+        "Grant", ["subject": subject, "items": pattern + "/**", "rights": ["get", "find", "watch"]])
       #expect(grant.error == nil, "\(grant)")
     }
     for item in items {
@@ -208,6 +209,21 @@ import VaultTesting
     let left = locked.find(words)
     #expect(left.isEmpty, "\(left.count) of \(words.count): \(left.prefix(5))")
     withExtendedLifetime(unread) {}
+    // A call of another user has that user's grants opened, and no longer than for the call.
+    guard geteuid() == 0 else { return }
+    try sandbox.admitEveryone()
+    let other = try OtherProcess(in: sandbox, uid: OtherProcess.nobody)
+    let calls = try other.connect()
+    // The positive control: without its grants, the caller may watch nothing.
+    let watching = try other.connect()
+    #expect(try watching.call("Monitor", more: true).error == nil)
+    for method in ["Get", "Show", "Deposit"] {
+      #expect(try calls.call(method, ["name": "no/such", "value": "v"]).error != nil, "\(method)")
+    }
+    #expect(try client.call("Status").string("state") == "locked")
+    let after = try MemorySearch(pid: pid).find(words)
+    #expect(after.isEmpty, "\(after.count) of \(words.count): \(after.prefix(5))")
+    withExtendedLifetime(watching) {}
   }
 
   @Test(
