@@ -110,10 +110,6 @@ package final class Turns {
     return (next.map { line.finish < $0.start } ?? true) && (current.map { line.finish < $0.finish } ?? true)
   }
 
-  /// True when work of this line would have the next turn, while several users ask and the last work was for another
-  /// user.
-  package func mayCutIn(_ line: Line) -> Bool { isMixed && line.owner != lastOwner && isNext(line) }
-
   /// Charges the time since `began`, in `CLOCK_MONOTONIC` nanoseconds, to this line.
   package func charge(_ line: Line, since began: Int64) {
     let now = now()

@@ -163,20 +163,6 @@ import Testing
     #expect(answered == 10)
   }
 
-  @Test("one for whom nothing was done since cuts in before its turn, unless it has had more") func cuttingIn() {
-    let stand = Stand()
-    let (one, other) = (Line(of: 1), Line(of: 2))
-    #expect(stand.ask(one, 10) && !stand.turns.mayCutIn(other))
-    stand.turns.turn()
-    #expect(stand.ask(other, 10) && stand.turns.isSpent)
-    #expect(stand.turns.mayCutIn(one) && !stand.turns.mayCutIn(other))
-    stand.work(one, 10)
-    #expect(!stand.turns.mayCutIn(one))
-    stand.turns.turn()
-    stand.work(one, 10)
-    #expect(stand.turns.mayCutIn(other))
-  }
-
   @Test("what the loop itself does for a user counts, but not while it sleeps") func loop() {
     let stand = Stand()
     let (one, other) = (Line(of: 1), Line(of: 2))

@@ -75,9 +75,7 @@ extension VarlinkConnection {
     defer { WipingAllocator.wipeInPlace(buffer) }
     guard !isClosing else { return }
     input.anticipation.cameBack(now: door.vault.clock.monotonic(), alone: clients.isLastReader(self))
-    // If the loop has found much from other users, this connection may go before its turn.
-    let isTurn = door.turns.mayCutIn(share.answers)
-    buffer.withBytes { take($0, isTurn: isTurn) }
+    buffer.withBytes { take($0) }
   }
 
   func channelReadComplete(context: ChannelHandlerContext) {
