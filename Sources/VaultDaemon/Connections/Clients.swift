@@ -10,7 +10,6 @@ final class Clients {
 
   private var shares: [UInt32: UserShare] = [:]
   private var heardCount = 0
-  private var lastReader: ObjectIdentifier?
   private var processes = HeldProcesses()
   let known = KnownProcesses()
   /// True when the kernel identifies the connected process itself, at any time, and not only by its pid.
@@ -102,13 +101,6 @@ final class Clients {
     isLooking = true
     for heard in lastHeard where heard.share !== share { heard.sender.lookIn(amongEvents: amongEvents) }
     isLooking = false
-  }
-
-  /// Returns true when this connection was also the last one that sent something, and records it as the last.
-  func isLastReader(_ connection: AnyObject) -> Bool {
-    let id = ObjectIdentifier(connection)
-    defer { lastReader = id }
-    return lastReader == id
   }
 
   /// Lends the bytes that have arrived at a socket; false when there are none.

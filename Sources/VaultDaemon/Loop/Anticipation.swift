@@ -19,11 +19,8 @@ struct Anticipation {
   private var needed = leastStreak
   private var answered: Int64 = 0
 
-  /// Counts a request that came through the loop; `alone` is true when nobody else has made one since this client's
-  /// last request.
-  mutating func cameBack(now: Int64, alone: Bool) {
-    streak = alone && now - answered < Self.quick ? streak + 1 : 0
-  }
+  /// Counts a request that came through the loop.
+  mutating func cameBack(now: Int64) { streak = now - answered < Self.quick ? streak + 1 : 0 }
 
   /// Records that the answer was sent; returns true to poll now. `now` is in nanoseconds of `CLOCK_MONOTONIC`.
   mutating func looks(now: Int64) -> Bool {

@@ -8,11 +8,11 @@ import VaultTesting
   /// Lets a client ask `count` times, each time `gap` nanoseconds after the answer. Returns true if the daemon polls
   /// for the client's next request after the last of these.
   private func looks(
-    _ anticipation: inout Anticipation, after count: Int, gap: Int64 = 10_000, alone: Bool = true, from start: Int64
+    _ anticipation: inout Anticipation, after count: Int, gap: Int64 = 10_000, from start: Int64
   ) -> Bool {
     var looks = false
     for turn in 0..<Int64(count) {
-      anticipation.cameBack(now: start + turn * gap, alone: alone)
+      anticipation.cameBack(now: start + turn * gap)
       looks = anticipation.looks(now: start + turn * gap)
     }
     return looks
@@ -24,11 +24,6 @@ import VaultTesting
     #expect(looks(&quick, after: 2, from: 1_160_000))
     var slow = Anticipation()
     #expect(!looks(&slow, after: 1000, gap: 110_000, from: 1_000_000))
-  }
-
-  @Test("where others ask, too, nobody is looked for") func others() {
-    var anticipation = Anticipation()
-    #expect(!looks(&anticipation, after: 1000, alone: false, from: 1_000_000))
   }
 
   @Test("a look in vain makes the next one rarer, and looks that found something make it usual again") func vain() {

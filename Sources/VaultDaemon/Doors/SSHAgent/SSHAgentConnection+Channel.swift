@@ -26,7 +26,7 @@ extension SSHAgentConnection {
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     let buffer = unwrapInboundIn(data)
     defer { WipingAllocator.wipeInPlace(buffer) }
-    anticipation.cameBack(now: door.vault.clock.monotonic(), alone: door.clients.isLastReader(self))
+    anticipation.cameBack(now: door.vault.clock.monotonic())
     unsafe buffer.withUnsafeReadableBytes { bytes in
       // The span ends with the closure.
       take(unsafe RawSpan(_unsafeBytes: bytes))

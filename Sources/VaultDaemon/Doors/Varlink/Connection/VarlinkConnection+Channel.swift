@@ -74,7 +74,7 @@ extension VarlinkConnection {
     let buffer = unwrapInboundIn(data)
     defer { WipingAllocator.wipeInPlace(buffer) }
     guard !isClosing else { return }
-    input.anticipation.cameBack(now: door.vault.clock.monotonic(), alone: clients.isLastReader(self))
+    input.anticipation.cameBack(now: door.vault.clock.monotonic())
     buffer.withBytes { take($0) }
   }
 
