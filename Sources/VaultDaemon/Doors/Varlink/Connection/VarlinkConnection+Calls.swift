@@ -75,11 +75,6 @@ extension VarlinkConnection {
   /// Handles one call; false when it must wait.
   private func processNext(_ now: Int64, isTurn: Bool) throws(FrameError) -> Bool {
     let isNew = !input.inbound.hasDeferred
-    // Reading a long frame takes long, whatever its content.
-    if isNew, door.turns.isSpent, input.inbound.pendingCount > Self.backlog {
-      waitForTurn(in: share.works)
-      return false
-    }
     guard !isNew || share.rate.take(now: now) else {
       schedule(after: .nanoseconds(share.rate.delay(now: now)))
       return false
