@@ -9,10 +9,9 @@ internal import VaultWire
 extension VarlinkConnection {
   /// The number of frames handled in one go, so that a client that sends many cannot keep the loop from other clients.
   static let slice = 32
-  /// The bytes that a client may send ahead of the answers. A client that waits for its turn may send only a few
-  /// requests ahead (`waitingBacklog`).
+  /// The bytes that a client may send ahead of the answers; fewer if the clients of its uid have sent much.
   private static let backlog = 64 << 10
-  private static let waitingBacklog = 4 << 10
+  private static let smallBacklog = 4 << 10
 
   func take(_ bytes: RawSpan, isTurn: Bool = false) {
     // Received bytes were copied, and may be a password whose frame never ends, or a value that nobody takes.
@@ -159,8 +158,7 @@ extension VarlinkConnection {
   /// Stops reading while whole frames wait to be handled, so that a client can neither fill the daemon's memory with
   /// them nor keep the daemon reading when other users have their turn.
   private func holdBack() {
-    let isLittle = input.isScheduled || share.pendingBytes > Room.pendingBytes / 4
-    let most = isLittle ? Self.waitingBacklog : Self.backlog
+    let most = share.pendingBytes > Room.pendingBytes / 4 ? Self.smallBacklog : Self.backlog
     let shouldRead = !input.inbound.hasFrame || input.inbound.pendingCount < most
     guard shouldRead != input.isAccepting else { return }
     input.isAccepting = shouldRead
