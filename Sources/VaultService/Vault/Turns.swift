@@ -62,8 +62,6 @@ package final class Turns {
   private var letInAt: Int64 = .min
   private var isAsked = false
   private var isEndAsked = false
-  /// True when the next turn was put off once.
-  private var isPutOff = false
 
   /// - Parameters:
   ///   - length: the length of a turn in nanoseconds.
@@ -162,13 +160,6 @@ package final class Turns {
   /// Runs waiting work until the time of the turn is up.
   package func turn() {
     isAsked = false
-    // Clients that sent something while other sockets were served are seen before the next piece of work. The turn is
-    // put off only once, so that it comes whatever the sockets bring.
-    if isEndAsked, spent > Self.answer, !isPutOff {
-      isPutOff = true
-      return askOnce()
-    }
-    isPutOff = false
     var time = now()
     let end = time + length
     openDoor(time)

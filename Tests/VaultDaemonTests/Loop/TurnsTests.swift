@@ -74,26 +74,6 @@ import Testing
     #expect(!stand.turns.isSpent && stand.asked == 1)
   }
 
-  @Test("after work among the sockets where several ask, those who came are seen before a turn, once") func seen() {
-    let stand = Stand()
-    let lines = [Line(of: 1), Line(of: 2)]
-    stand.charge(lines[0], 1)
-    stand.charge(lines[1], 5_000_000)
-    stand.work("waits", 5)
-    stand.turns.turn()
-    #expect(stand.done.isEmpty)
-    // Without a look at the sockets, the work still runs in the next turn.
-    stand.charge(lines[1], 5_000_000)
-    stand.turns.turn()
-    #expect(stand.done == ["waits"])
-    // Short answers in between delay nothing.
-    stand.turns.looks()
-    stand.charge(lines[1], 100_000)
-    stand.work("next", 5)
-    stand.turns.turn()
-    #expect(stand.done == ["waits", "next"])
-  }
-
   @Test("nothing waits, nothing is asked for") func rest() {
     let stand = Stand()
     stand.work("once", 1)
