@@ -40,6 +40,8 @@ package final class Check: Runner.Work {
   private let runner: Runner
   /// The error that ended the last check; nil if a check has continued since.
   private(set) var problem: VaultError?
+  /// The error that was logged last; nil if a check was completed since.
+  private var logged: String?
   private let readers = Readers<IntegrityState, CheckResult>()
   /// True when a rekey waits for the end of the check.
   private var isHurried = false
@@ -106,7 +108,9 @@ package final class Check: Runner.Work {
       } while end.map { vault.clock.monotonic() < $0 } ?? false
     } catch {
       problem = error
-      vault.log.error("the store could not be checked: \(error.text)")
+      // A rekey that waits for the check begins it again and again.
+      if logged != error.text { vault.log.error("the store could not be checked: \(error.text)") }
+      logged = error.text
       readers.end(.failure(Refusal(error)), in: vault.waiting.turns)
       return false
     }
@@ -117,7 +121,7 @@ package final class Check: Runner.Work {
 
   /// Announces the result; true if another check begins.
   private func conclude(_ result: Verification, _ keychain: Keychain) -> Bool {
-    problem = nil
+    (problem, logged) = (nil, nil)
     if !result.findings.isEmpty { tellFailure(result) }
     // The check was begun before all keys were in memory, or continued for a reader while they were not.
     if !result.unchecked.isEmpty, keychain.canVerifyAll {

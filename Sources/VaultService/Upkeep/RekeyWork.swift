@@ -4,8 +4,9 @@ internal import VaultStore
 
 /// A rekey that is under way, in short steps between requests, with the readers who wait for its end.
 ///
-/// Copying begins when the store has been checked completely. The work holds keys, so the next lock ends it. The next
-/// unlock makes a new one, which continues from there.
+/// Copying begins when the store has been checked completely. After a fault that may pass, such as a full disk, the
+/// work pauses and then tries again. The work holds keys, so the next lock ends it. The next unlock makes a new one,
+/// which continues from there.
 package final class RekeyWork: SecretHolder, Runner.Work {
   /// The number of items that have been processed, and the number of all items.
   package typealias Progress = (done: Int, of: Int)
@@ -21,16 +22,21 @@ package final class RekeyWork: SecretHolder, Runner.Work {
   private static let (firstOvertime, longestOvertime): (Int64, Int64) = (1_000_000, 256_000_000)
   /// The time between two progress reports to the readers, in nanoseconds.
   private static let interval: Int64 = 200_000_000
+  /// The first and the longest pause after a fault, in nanoseconds. An attempt on a large store reads much of it before
+  /// it reaches the fault again, so each pause is twice as long as the last.
+  static let (firstPause, longestPause): (Int64, Int64) = (1_000_000_000, 300_000_000_000)
 
   private unowned let upkeep: Upkeep
   private let vault: Vault
   private let keychain: Keychain
-  /// The rekey; nil after its end.
+  /// The rekey; nil after its end, and until its store could be opened.
   private var rekey: Rekey?
-  /// The slots of the new vault.
-  let slots: [SlotRecord]
+  /// The new vault key, until the store of the rekey could be opened.
+  private var nextKey: Handover?
+  /// The slots of the new vault; nil until its store could be opened.
+  private(set) var slots: [SlotRecord]?
   /// The keys that open the `memory` slots of the new vault.
-  private var memoryKeys: [UInt32: Handover]
+  private var memoryKeys: [UInt32: Handover] = [:]
   private let readers = Readers<Progress, Progress>()
   private var checksBegun = 0
   /// The lowest number of changed items left to copy so far, and the last extra time.
@@ -38,29 +44,54 @@ package final class RekeyWork: SecretHolder, Runner.Work {
   /// The number of items that were processed, and the number of all items.
   package var progress: Progress { rekey?.progress ?? last }
   private var last: Progress
-  /// The reason why the rekey does not continue by itself; nil if it does.
+  /// The fault that stopped the last attempt; nil once an attempt has come further than that one.
   private(set) var problem: VaultError?
+  /// The next pause in nanoseconds, and the time of the last fault, in `CLOCK_MONOTONIC` nanoseconds.
+  private var (pause, failed) = (RekeyWork.firstPause, Int64.min)
+  /// True until the end.
+  private var isOpen: Bool { rekey != nil || nextKey != nil }
 
+  /// Work on a rekey whose second store is open.
   init(_ upkeep: Upkeep, _ keychain: Keychain, _ rekey: Rekey, nextKey: borrowing SecureBytes) {
     self.upkeep = upkeep
     vault = upkeep.vault
     self.keychain = keychain
+    last = rekey.progress
+    super.init(in: vault.holders)
+    use(rekey, nextKey)
+  }
+
+  /// Work on a rekey that was begun earlier, and whose second store could not be opened because of `problem`.
+  init(_ upkeep: Upkeep, _ keychain: Keychain, nextKey: consuming SecureBytes, because problem: VaultError) {
+    self.upkeep = upkeep
+    vault = upkeep.vault
+    self.keychain = keychain
+    last = (0, (try? keychain.itemCount()) ?? 0)
+    self.nextKey = Handover(nextKey)
+    super.init(in: vault.holders)
+    upkeep.runner.begin(self, after: rest(because: problem))
+  }
+
+  private func use(_ rekey: Rekey, _ nextKey: borrowing SecureBytes) {
     self.rekey = rekey
     slots = rekey.slots
     last = rekey.progress
-    var keys: [UInt32: Handover] = [:]
     for slot in rekey.slots where slot.isInMemory {
-      keys[slot.id] = Handover(SlotRecord.memoryKey(id: slot.id, vaultKey: nextKey))
+      memoryKeys[slot.id] = Handover(SlotRecord.memoryKey(id: slot.id, vaultKey: nextKey))
     }
-    memoryKeys = keys
-    super.init(in: vault.holders)
   }
 
-  /// Continues the rekey, also after a problem.
+  /// Continues the rekey, also during a pause.
   func goOn() {
-    problem = nil
     checksBegun = 0
-    if rekey != nil { upkeep.runner.begin(self) }
+    if isOpen { upkeep.runner.begin(self) }
+  }
+
+  /// Ends a pause early for somebody whom the rekey keeps from something. However many ask, there is one attempt in the
+  /// time of the first pause.
+  func hasten() {
+    guard isOpen, problem != nil, vault.clock.monotonic() - failed >= Self.firstPause else { return }
+    upkeep.runner.begin(self)
   }
 
   /// Adds a reader, who is told the progress and the end.
@@ -75,23 +106,23 @@ package final class RekeyWork: SecretHolder, Runner.Work {
   package var share: Runner.Share { .equal }
 
   package func run(until end: Int64) -> Runner.Next {
-    do throws(VaultError) { return try work(until: end) } catch {
-      fail(error)
-      return .over
-    }
+    do throws(VaultError) { return try work(until: end) } catch { return fail(error) }
   }
 
   /// Continues the rekey. The error is handled after this function has returned, because its reference keeps the
   /// ``Rekey`` alive, and with it the second store open.
   private func work(until end: Int64) throws(VaultError) -> Runner.Next {
-    guard let rekey else { return .over }
+    guard let rekey = try opened() else { return .over }
     let end = end + overtime(rekey)
     guard try isChecked() else {
       tell()
       return .later(Self.patience)
     }
     repeat {
-      guard try rekey.step(records: Self.records) else { continue }
+      guard try rekey.step(records: Self.records) else {
+        if problem != nil, !rekey.isBehindFault { problem = nil }
+        continue
+      }
       // A backup that was begun before is still reading the file that is to be replaced.
       guard keychain.canBeReplaced else { return .later(Self.patience) }
       try finish(rekey)
@@ -99,6 +130,22 @@ package final class RekeyWork: SecretHolder, Runner.Work {
     } while vault.clock.monotonic() < end
     tell()
     return .again
+  }
+
+  /// The rekey, whose second store is opened now if that has failed so far; nil after the end.
+  private func opened() throws(VaultError) -> Rekey? {
+    if let rekey { return rekey }
+    let (keychain, key) = (keychain, nextKey)
+    try key?.withSecret { (key: borrowing SecureBytes) throws(VaultError) in
+      use(try Rekey(resuming: keychain, nextKey: key), key)
+    }
+    if rekey != nil { forgetNextKey() }
+    return rekey
+  }
+
+  private func forgetNextKey() {
+    _ = nextKey?.take()
+    nextKey = nil
   }
 
   /// The extra time in nanoseconds that the rekey needs to catch up with callers who change items faster than it copies
@@ -152,11 +199,12 @@ package final class RekeyWork: SecretHolder, Runner.Work {
     end(.success(progress))
   }
 
-  private func fail(_ error: VaultError) {
+  private func fail(_ error: VaultError) -> Runner.Next {
     if keychain.isGone {
       vault.log.error("the store could not be opened again: \(error.text)")
       end(.failure(Refusal(error)))
-      return vault.reopenStore()
+      vault.reopenStore()
+      return .over
     }
     switch error {
     case .corrupt, .distrusted, .secondStore:
@@ -164,11 +212,26 @@ package final class RekeyWork: SecretHolder, Runner.Work {
       end(.failure(Refusal(error)))
       // The rekey is released by now, which closes the second store: its files must not be removed while it is open.
       upkeep.giveUpRekey(keychain, slots, because: error)
+      return .over
     default:
-      vault.log.warning("the rekey pauses: \(error.text)")
-      problem = error
-      readers.end(.failure(Refusal(error)), in: vault.waiting.turns)
+      return .later(rest(because: error))
     }
+  }
+
+  /// Notes a fault that may pass, and tells those who wait.
+  ///
+  /// - Returns: the time until the next attempt, in nanoseconds.
+  private func rest(because error: VaultError) -> Int64 {
+    // A fault that stays is met by each attempt, and is logged once.
+    if problem?.text != error.text { vault.log.warning("the rekey pauses: \(error.text)") }
+    problem = error
+    failed = vault.clock.monotonic()
+    // The next attempt checks the store once, because each check that fails has read much of it.
+    checksBegun = Self.checks - 1
+    readers.end(.failure(Refusal(error)), in: vault.waiting.turns)
+    let next = pause
+    pause = min(2 * pause, Self.longestPause)
+    return next
   }
 
   /// Ends the work, and wipes the new keys. The items copied so far stay.
@@ -182,6 +245,7 @@ package final class RekeyWork: SecretHolder, Runner.Work {
 
   private func end(_ outcome: Result<Progress, Refusal>) {
     rekey = nil
+    forgetNextKey()
     for key in memoryKeys.values { _ = key.take() }
     memoryKeys = [:]
     upkeep.runner.end(self)
@@ -196,7 +260,7 @@ package final class RekeyWork: SecretHolder, Runner.Work {
     if lock.cause == .stop { stopAtOnce(.locked(state)) } else { stop(.locked(state)) }
   }
 
-  public override func outlives(_ lock: Lock) -> Bool { rekey != nil || !memoryKeys.isEmpty }
+  public override func outlives(_ lock: Lock) -> Bool { isOpen || !memoryKeys.isEmpty }
 }
 
 extension SlotRecord {

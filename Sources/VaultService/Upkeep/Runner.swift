@@ -65,9 +65,20 @@ package final class Runner {
   /// Lets a piece of work continue, unless it is about to.
   func begin(_ work: any Work) {
     delayed.removeValue(forKey: ObjectIdentifier(work))?()
-    if !waiting.contains(where: { $0 === work }) { waiting.append(work) }
+    if !isWaiting(work) { waiting.append(work) }
     askOnce()
   }
+
+  /// Lets a piece of work continue after so many nanoseconds, unless it is about to continue.
+  func begin(_ work: any Work, after delay: Int64) {
+    delayed.removeValue(forKey: ObjectIdentifier(work))?()
+    guard !isWaiting(work) else { return }
+    delayed[ObjectIdentifier(work)] = timer.after(delay) { [weak self, weak work] in
+      if let work { self?.begin(work) }
+    }
+  }
+
+  private func isWaiting(_ work: any Work) -> Bool { waiting.contains { $0 === work } }
 
   /// Stops a piece of work.
   func end(_ work: any Work) {
@@ -86,9 +97,7 @@ package final class Runner {
     let now = clock.monotonic()
     switch work.run(until: now + slice(now, work.share)) {
     case .again: begin(work)
-    case .later(let delay):
-      let cancel = timer.after(delay) { [weak self, weak work] in if let work { self?.begin(work) } }
-      if !waiting.contains(where: { $0 === work }) { delayed[ObjectIdentifier(work)] = cancel }
+    case .later(let delay): begin(work, after: delay)
     case .over: break
     }
     pause()

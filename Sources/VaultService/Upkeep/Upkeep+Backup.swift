@@ -76,7 +76,10 @@ extension Upkeep {
   private func begin(_ isOfSalvage: Bool) throws(Refusal) -> Begun {
     let live = try vault.keychain()
     // A copy would contain the next key, sealed under the key that it is to replace.
-    guard !live.isRekeying else { throw .rekeying }
+    guard !live.isRekeying else {
+      hastenRekey()
+      throw .rekeying
+    }
     try checkNoTransfer()
     let keychain = isOfSalvage ? try salvaged() : live
     guard keychain.hasPortableSlot else {

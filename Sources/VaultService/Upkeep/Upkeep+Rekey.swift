@@ -116,25 +116,42 @@ extension Upkeep {
   /// - Returns: the error because of which it does not continue; nil for none.
   @discardableResult
   func takeUpRekey(_ vaultKey: borrowing SecureBytes, _ keychain: Keychain) -> VaultError? {
-    guard rekey == nil, keychain.isRekeying else { return nil }
+    guard rekey == nil else {
+      hastenRekey()
+      return nil
+    }
+    guard keychain.isRekeying else { return nil }
     do throws(VaultError) {
       let nextKey = try keychain.nextKey(vaultKey: vaultKey)
       switch consume nextKey {
-      case .some(let nextKey):
-        let new = RekeyWork(self, keychain, try Rekey(resuming: keychain, nextKey: nextKey), nextKey: nextKey)
-        rekey = new
-        new.goOn()
+      case .some(let nextKey): try resumeRekey(nextKey, keychain)
       case .none: break
       }
       return nil
     } catch {
-      switch error {
-      case .corrupt, .distrusted, .secondStore: giveUpRekey(keychain, because: error)
-      default: vault.log.warning("the rekey pauses: \(error.text)")
-      }
+      giveUpRekey(keychain, because: error)
       return error
     }
   }
+
+  /// - Throws: the error because of which it can never continue.
+  private func resumeRekey(_ nextKey: consuming SecureBytes, _ keychain: Keychain) throws(VaultError) {
+    let resumed: Rekey
+    do throws(VaultError) { resumed = try Rekey(resuming: keychain, nextKey: nextKey) } catch {
+      switch error {
+      case .corrupt, .distrusted, .secondStore: throw error
+      default:
+        rekey = RekeyWork(self, keychain, nextKey: nextKey, because: error)
+        return
+      }
+    }
+    let new = RekeyWork(self, keychain, resumed, nextKey: nextKey)
+    rekey = new
+    new.goOn()
+  }
+
+  /// Ends a pause of the rekey early, because somebody asked for what the rekey delays.
+  func hastenRekey() { rekey?.hasten() }
 
   /// Cancels the rekey that is under way; false if there is none.
   package func cancelRekey(for caller: Caller) throws(Refusal) -> Bool {
@@ -154,16 +171,34 @@ extension Upkeep {
     vault.log.error("the rekey is given up: \(error.text)")
     vault.audit.record(.rekey, .failed, nil, item: "given up", detail: error.text)
     givenUpRekey = (error.text, vault.clock.wall())
-    dropRekey(keychain, slots)
+    dropGivenUpRekey(keychain, slots, pause: RekeyWork.firstPause)
   }
 
-  /// Removes a rekey with its store, and the keys in keystores for its slots. The slots are read from its store, unless
-  /// given.
-  @discardableResult
-  func dropRekey(_ keychain: Keychain, _ slots: [SlotRecord]? = nil) -> VaultError? {
+  /// Removes a rekey that was given up. While that fails, on a full disk for example, it is tried again after a pause,
+  /// because backups and changes of the slots are refused until it is done. After a lock the next unlock does it.
+  private func dropGivenUpRekey(_ keychain: Keychain, _ slots: [SlotRecord]?, pause: Int64) {
+    dropTimer?()
+    dropTimer = nil
+    guard dropRekey(keychain, slots, isRepeated: pause > RekeyWork.firstPause) != nil else { return }
+    dropTimer = ways.timer.after(pause) { [weak self, weak keychain] in
+      guard let self, let keychain, vault.openKeychain === keychain, vault.state.kind == .unlocked, rekey == nil,
+        keychain.isRekeying
+      else { return }
+      dropGivenUpRekey(keychain, slots, pause: min(2 * pause, RekeyWork.longestPause))
+    }
+  }
+
+  /// Removes a rekey with its store, and the keys in keystores for its slots.
+  ///
+  /// - Parameters:
+  ///   - slots: its slots; nil if they are to be read from its store.
+  ///   - isRepeated: true after an attempt that failed, so that a further failure is not logged again.
+  private func dropRekey(
+    _ keychain: Keychain, _ slots: [SlotRecord]? = nil, isRepeated: Bool = false
+  ) -> VaultError? {
     let slots = slots ?? keychain.nextSlots()
     do throws(VaultError) { try keychain.dropRekey() } catch {
-      vault.log.error("the rekey cannot be forgotten: \(error.text)")
+      if !isRepeated { vault.log.error("the rekey cannot be forgotten: \(error.text)") }
       return error
     }
     for slot in slots { ways.dropPresenceKey(of: slot, vaultID: keychain.vaultID) }

@@ -26,7 +26,12 @@ extension Upkeep {
           .integrity, "the store could not be checked: \(problem.text)", "`vault verify` starts again"))
     }
     if keychain.isCopy { warnings.append(Self.copied) }
-    if let problem = rekey?.problem { warnings.append(VaultWarning(.rekey, "the rekey pauses: \(problem.text)")) }
+    if let problem = rekey?.problem {
+      warnings.append(
+        VaultWarning(
+          .rekey, "the rekey pauses: \(problem.text)",
+          "it tries again by itself, at least every five minutes; `vault rekey` tries at once"))
+    }
     if let givenUp = givenUpRekey {
       warnings.append(
         VaultWarning(

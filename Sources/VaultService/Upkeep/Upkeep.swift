@@ -13,6 +13,8 @@ package final class Upkeep {
   /// The reason why the last rekey was given up without a request to do so, and the time in Unix seconds; nil once
   /// another rekey has begun.
   var givenUpRekey: (reason: String, time: Int64)?
+  /// Cancels the timer of the next attempt to remove a rekey that was given up.
+  var dropTimer: (() -> Void)?
   /// The second store with the salvaged part of a damaged one, while it is filled and until its backup is made; nil for
   /// none.
   var salvage: SalvageWork?
@@ -42,6 +44,7 @@ package final class Upkeep {
     }
     vault.hooks.endKeys = { [unowned ways] in ways.retained.forget(because: LockState.Cause.age.text) }
     ways.hooks.keyIsKnown = { [unowned self] key, keychain in takeUpRekey(key, keychain) }
+    ways.hooks.rekeyDelays = { [unowned self] in hastenRekey() }
     ways.hooks.slotsChange = { [unowned self] in callOffSalvage(because: $0) }
     ways.hooks.bootKeyMoves = { [unowned self] refusal in
       if let transfer, transfer.kind == .restore { transfer.callOff(because: refusal) }

@@ -37,6 +37,8 @@ package final class WaysIn {
     var bootKeyMoves: (Refusal) -> Void = { _ in }
     /// Uses the vault key while it is known, before it is wiped: a rekey that was begun continues.
     var keyIsKnown: (borrowing SecureBytes, Keychain) -> Void = { _, _ in }
+    /// Ends a pause of a rekey early, because somebody asked for what the rekey delays.
+    var rekeyDelays: () -> Void = {}
     /// Ends other work that relied on the old slots, when they change.
     var slotsChange: (Refusal) -> Void = { _ in }
   }

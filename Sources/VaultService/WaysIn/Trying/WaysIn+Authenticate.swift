@@ -48,7 +48,10 @@ extension WaysIn {
       return conversation.fail(.unavailable(method, "only \(known) allows a change of the slots"))
     }
     // During a rekey the new vault has its slots already, so a change now would be lost.
-    guard evenRekeying || !isRekeying else { return conversation.fail(.rekeying) }
+    guard evenRekeying || !isRekeying else {
+      hooks.rekeyDelays()
+      return conversation.fail(.rekeying)
+    }
     authenticate(conversation, method: method, purpose: purpose) { [unowned self] vaultKey, slot in
       // Checked again, because a rekey may have begun since the prompt.
       guard evenRekeying || !isRekeying else { return conversation.fail(.rekeying) }

@@ -18,6 +18,7 @@ extension WaysIn {
     } catch { return refuse(prompter, error, .unlock) }
     if vault.state.kind == .unlocked && seconds == nil {
       vault.asks(prompter.caller, said)
+      hooks.rekeyDelays()
       return prompter.finish(.done)
     }
     let conversation = converse(prompter, .unlock, nil, said)

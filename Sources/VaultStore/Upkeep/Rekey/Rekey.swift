@@ -48,6 +48,8 @@ public final class Rekey {
   var isResumed: Bool
   var tags = TagBatch()
   private var saved: Keychain.Saved?
+  /// The furthest place at which an error stopped the work; nil once a commit was made beyond it.
+  private var faultPlace: (stage: Int, walked: Int)?
   var written = (records: 0, bytes: 0)
   /// Called at each step of the end, so that tests can examine the files at that moment, or make the step fail.
   var atStep: (ReplacementStep) throws(VaultError) -> Void = { _ in }
@@ -144,6 +146,21 @@ public final class Rekey {
   /// The number of items that changed meanwhile and must be copied again; nil in the stages before that.
   public var behind: Int? { if case .changed = stage { source.touched?.count } else { nil } }
 
+  /// True after an error, until the work has come further than it had come at the error, and that is on the disk.
+  public var isBehindFault: Bool { faultPlace != nil }
+
+  /// The place in the work, which grows as the work goes on.
+  private var place: (stage: Int, walked: Int) {
+    switch stage {
+    case .items, .tags: (0, walked)
+    case .leftovers: (1, 0)
+    case .audit: (2, 0)
+    case .changed(isChecked: false): (3, 0)
+    case .check: (4, 0)
+    case .changed(isChecked: true): (5, 0)
+    }
+  }
+
   /// The slots of the new vault.
   public var slots: [SlotRecord] { target.slots }
 
@@ -186,6 +203,7 @@ public final class Rekey {
   }
 
   func startOver() {
+    if faultPlace.map({ place > $0 }) ?? true { faultPlace = place }
     if let saved { target.rollBack(saved) }
     saved = nil
     written = (0, 0)
@@ -204,6 +222,7 @@ public final class Rekey {
     self.saved = nil
     written = (0, 0)
     try target.commit(saved)
+    if let faultPlace, place > faultPlace { self.faultPlace = nil }
   }
 
   func commitWhenDue() throws(VaultError) {

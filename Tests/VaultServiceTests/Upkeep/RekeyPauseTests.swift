@@ -1,0 +1,153 @@
+import Testing
+import VaultCore
+import VaultModel
+
+@testable import VaultService
+@testable import VaultStore
+
+@Suite("A rekey that a fault stops") struct RekeyPauseTests {
+  /// An unlocked vault with a rekey whose end fails while the disk is full.
+  private struct Scene {
+    let stand: RoomStand
+    let isFull = RoomStand.Shared(true)
+    /// The number of ends that were tried.
+    let tries = RoomStand.Shared(0)
+
+    init() throws {
+      stand = try RoomStand.unlocked()
+      for number in 0..<3 { try stand.set("item/\(number)") }
+      stand.run()
+      let keychain = try stand.vault.keychain()
+      let nextKey = RandomBytes.secret(count: 32)
+      let slot = try SlotRecord.make(
+        id: 1, kind: .recovery, label: "", created: 1, secret: RecoveryCode.random().text(), kdf: nil,
+        vaultKey: nextKey, vaultID: keychain.vaultID)
+      let rekey = try Rekey(
+        keychain, carrying: keychain.slots, slots: [slot], nextKey: nextKey, vaultKey: RoomStand.vaultKey(),
+        bootKey: RoomStand.secret([UInt8](repeating: 8, count: 32)), now: 2000)
+      let (isFull, tries) = (isFull, tries)
+      rekey.atStep = { (_: ReplacementStep) throws(VaultError) in
+        guard isFull.value else { return }
+        tries.value += 1
+        throw .diskFull
+      }
+      let work = RekeyWork(stand.rooms.upkeep, keychain, rekey, nextKey: nextKey)
+      stand.rooms.upkeep.rekey = work
+      work.goOn()
+      stand.run()
+    }
+
+    var warnings: [String] { stand.rooms.upkeep.status().warnings.filter { $0.topic == .rekey }.map(\.text) }
+    /// The number of lines in the journal about a pause.
+    var lines: Int { stand.journal.value.count { $0.contains("the rekey pauses") } }
+
+    func backUp() throws {
+      try stand.rooms.upkeep.backUp(isOfSalvage: false, for: stand.administrator) { _ in nil }
+    }
+
+    /// Hands the vault key on, as an unlock does.
+    func takeUp() throws {
+      let key = RoomStand.vaultKey()
+      stand.rooms.waysIn.hooks.keyIsKnown(key, try stand.vault.keychain())
+    }
+
+    func pass(seconds: Int64) {
+      stand.hands.pass(seconds: seconds)
+      stand.run()
+    }
+  }
+
+  private static let reason = "the rekey pauses: \(VaultError.diskFull.text)"
+
+  @Test("tries again after pauses that grow, tells the reason meanwhile and logs it once, and ends when it can")
+  func goesOn() throws {
+    let scene = try Scene()
+    #expect(scene.tries.value == 1 && scene.warnings == [Self.reason])
+    var tries = 1
+    for pause in [1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300] as [Int64] {
+      scene.pass(seconds: pause - 1)
+      #expect(scene.tries.value == tries && scene.warnings == [Self.reason], "\(pause)")
+      scene.pass(seconds: 1)
+      tries += 1
+      #expect(scene.tries.value == tries && scene.warnings == [Self.reason], "\(pause)")
+    }
+    #expect(scene.lines == 1)
+    #expect(scene.stand.rooms.upkeep.rekeyProgress != nil)
+    scene.isFull.value = false
+    scene.pass(seconds: 300)
+    #expect(scene.stand.rooms.upkeep.rekeyProgress == nil && scene.warnings == [])
+    try scene.stand.set("item/3")
+  }
+
+  @Test("tries again for whom it keeps from something, but once in a second, however many ask") func hastened() throws {
+    let scene = try Scene()
+    for _ in 0..<3 { scene.pass(seconds: 1) }
+    #expect(scene.tries.value == 3)
+    for _ in 0..<10 {
+      #expect(throws: Refusal.rekeying) { try scene.backUp() }
+      scene.stand.run()
+    }
+    #expect(scene.tries.value == 3)
+    scene.pass(seconds: 1)
+    for _ in 0..<10 {
+      #expect(throws: Refusal.rekeying) { try scene.backUp() }
+      scene.stand.run()
+    }
+    #expect(scene.tries.value == 4)
+    scene.isFull.value = false
+    scene.pass(seconds: 1)
+    #expect(scene.stand.rooms.upkeep.rekeyProgress != nil, "the next pause is longer")
+    scene.stand.rooms.waysIn.hooks.rekeyDelays()
+    scene.stand.run()
+    #expect(scene.stand.rooms.upkeep.rekeyProgress == nil)
+  }
+
+  @Test("a lock in a pause ends it, and nothing more is tried before the next unlock") func locked() throws {
+    let scene = try Scene()
+    scene.stand.vault.lock(because: .asked)
+    scene.pass(seconds: 1000)
+    #expect(scene.tries.value == 1 && scene.warnings == [] && scene.stand.rooms.upkeep.rekey == nil)
+    try scene.stand.unlock()
+    try scene.takeUp()
+    scene.stand.run()
+    scene.pass(seconds: 1)
+    #expect(scene.stand.rooms.upkeep.rekeyProgress == nil)
+  }
+
+  @Test("an unlock that cannot open the second store keeps the reason and tries again") func unopened() throws {
+    let scene = try Scene()
+    let keychain = try scene.stand.vault.keychain()
+    scene.stand.vault.lock(because: .asked)
+    scene.isFull.value = false
+    // A file that is in use stands for any fault that passes.
+    var other: Keychain? = try Keychain(opening: Rekey.path(in: keychain))
+    try scene.stand.unlock()
+    try scene.takeUp()
+    for _ in 0..<3 {
+      scene.pass(seconds: 10)
+      #expect(scene.warnings.count == 1 && scene.stand.rooms.upkeep.rekeyProgress?.of == 3)
+    }
+    // The pause before the lock had logged its own reason.
+    #expect(scene.lines == 2)
+    try other?.close()
+    other = nil
+    scene.pass(seconds: 60)
+    #expect(scene.stand.rooms.upkeep.rekeyProgress == nil && scene.warnings == [])
+    try scene.stand.set("item/3")
+  }
+  @Test("one that is given up is removed once that is possible, and then backups are made again")
+  func dropped() throws {
+    let scene = try Scene()
+    let (upkeep, keychain) = (scene.stand.rooms.upkeep, try scene.stand.vault.keychain())
+    upkeep.rekey?.stop(.cancelled)
+    // An open change stands for any fault that passes.
+    let saved = try keychain.begin()
+    upkeep.giveUpRekey(keychain, because: .secondStore("it is damaged"))
+    keychain.rollBack(saved)
+    #expect(throws: Refusal.rekeying) { try scene.backUp() }
+    scene.pass(seconds: 1)
+    #expect(upkeep.rekeyProgress == nil && scene.warnings.count == 1)
+    #expect(scene.stand.journal.value.count { $0.contains("cannot be forgotten") } == 1)
+    try scene.backUp()
+  }
+}
