@@ -29,7 +29,7 @@ enum QuestionText {
 
   private static func title(_ inquiry: Wire.Inquiry, isSystem: Bool) -> String {
     let vault = isSystem ? "the machine's vault" : "the vault"
-    let name = "`\(Printable.whole(inquiry.name ?? ""))`"
+    let name = Printable.wholeQuoted(inquiry.name ?? "")
     if inquiry.about == "approval" {
       let subject = Printable.whole(inquiry.subject ?? "somebody")
       return "\(subject) asks to \(Printable.text(inquiry.right ?? "get")) \(name)" + (isSystem ? " from \(vault)" : "")

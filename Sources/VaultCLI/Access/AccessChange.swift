@@ -18,14 +18,14 @@ enum AccessChange {
 
   private static func line(_ subject: String, _ verb: String, _ rights: [String]) -> String? {
     rights.isEmpty
-      ? nil : "\(Printable.text(subject)) \(verb) \(rights.map { Printable.text($0) }.joined(separator: ", "))"
+      ? nil : "\(Printable.whole(subject)) \(verb) \(rights.map { Printable.text($0) }.joined(separator: ", "))"
   }
 
   /// A note that lists the subjects with rights on a new item; empty if there are none.
   static func note(_ others: [Wire.Access]?) -> String {
     guard let others, !others.isEmpty else { return "" }
     let texts = others.map {
-      "\(Printable.text($0.subject)) (\($0.rights.map { Printable.text($0) }.joined(separator: ", ")))"
+      "\(Printable.whole($0.subject)) (\($0.rights.map { Printable.text($0) }.joined(separator: ", ")))"
     }
     return "; open to \(texts.joined(separator: ", ")) by grants"
   }

@@ -79,7 +79,7 @@ struct DenyCommand: ParsableCommand {
     if globals.json {
       try Output.json(reply)
     } else if Keyboard.isAttended {
-      Output.note("\(Printable.whole(reply.subject)) may not have `\(Printable.whole(reply.name))`")
+      Output.note("\(Printable.whole(reply.subject)) may not have \(Printable.wholeQuoted(reply.name))")
     }
   }
 }

@@ -26,7 +26,7 @@ struct ApproveRequest {
       try Output.json(reply)
     } else if Keyboard.isAttended {
       Output.note(
-        "\(Printable.whole(reply.subject)) may \(Printable.text(reply.right)) `\(Printable.whole(reply.name))` "
+        "\(Printable.whole(reply.subject)) may \(Printable.text(reply.right)) \(Printable.wholeQuoted(reply.name)) "
           + terms)
     }
   }
@@ -40,7 +40,7 @@ struct ApproveRequest {
   }
 
   private func ask(_ request: Wire.Request) throws(Failure) {
-    let what = "\(Printable.text(request.right ?? "")) `\(Printable.whole(request.name))`"
+    let what = "\(Printable.text(request.right ?? "")) \(Printable.wholeQuoted(request.name))"
     try Confirmation(
       consequence: "this would let \(Printable.whole(request.subject)) \(what)", question: "Approve it, \(terms)?",
       facts: request.sentences(STDERR_FILENO)

@@ -58,13 +58,13 @@ struct GivenSubject {
   /// Says on a terminal to which path a link leads.
   func noteLink() {
     guard isResolved, Keyboard.isAttended else { return }
-    Output.note("\(Printable.text(given)) is taken as \(Printable.text(text)), without links")
+    Output.note("\(Printable.whole(given)) is taken as \(Printable.whole(text)), without links")
   }
 
   /// Says to which path a link leads and, even without a terminal, that the subject is no process at present.
   func noteProcess() {
     noteLink()
-    if let obstacle { Output.note("no process is \(Printable.text(text)) at present: \(obstacle)") }
+    if let obstacle { Output.note("no process is \(Printable.whole(text)) at present: \(obstacle)") }
   }
 
   // MARK: The file

@@ -71,10 +71,10 @@ struct GrantCommand: ParsableCommand {
     let end = until.map { ", until \(LocalTime.text($0, to: STDERR_FILENO))" } ?? ""
     let before = reply.replaced.map { " (before: \($0.rights.joined(separator: ", ")))" } ?? ""
     Output.note(
-      "\(Printable.text(subject)) may \(names.joined(separator: ", ")) \(Printable.quoted(items))\(end)\(before)")
+      "\(Printable.whole(subject)) may \(names.joined(separator: ", ")) \(Printable.quoted(items))\(end)\(before)")
     if let other = OutOfReach.user(of: subject, session.vault.location) {
       Output.note(
-        "\(Printable.text(other)) cannot connect to your vault, whose socket is in a folder of yours alone; "
+        "\(Printable.whole(other)) cannot connect to your vault, whose socket is in a folder of yours alone; "
           + "the machine's vault (--system) serves others")
     }
     if let credential {
@@ -190,6 +190,6 @@ extension Wire.Permission {
   var revocation: String {
     let name = credential.map { " as its credential \(Printable.quoted($0))" } ?? ""
     let rights = rights.map { Printable.text($0) }.joined(separator: ", ")
-    return "\(Printable.text(subject)) may no longer \(rights) \(Printable.quoted(items))\(name)"
+    return "\(Printable.whole(subject)) may no longer \(rights) \(Printable.quoted(items))\(name)"
   }
 }

@@ -55,7 +55,7 @@ struct GrantsListCommand: ParsableCommand {
       var table = Table("SUBJECT", "ITEMS", "MAY", "UNTIL", "USED")
       for grant in found.grants {
         table.add(
-          .init(grant.subject), .init(grant.items), .init(Self.rights(of: grant)),
+          .init(Printable.whole(grant.subject)), .init(Printable.whole(grant.items)), .init(Self.rights(of: grant)),
           .init(grant.until.map { LocalTime.text($0) } ?? "", isRed: !grant.active),
           .init(grant.used.map { LocalTime.day($0) } ?? "never"))
       }
@@ -74,7 +74,7 @@ struct GrantsListCommand: ParsableCommand {
           + "look at them, and run \(Hint.vault("grants confirm"))")
     }
     if subject == nil, item == nil, unused == nil, !found.confined.isEmpty {
-      let subjects = found.confined.map { Printable.text($0) }.joined(separator: ", ")
+      let subjects = found.confined.map { Printable.whole($0) }.joined(separator: ", ")
       Output.note("confined to their grants: \(subjects)")
     }
   }
@@ -124,7 +124,7 @@ struct GrantsForgetCommand: ParsableCommand {
     if globals.json {
       try Output.json { $0.add("forgotten", subject) }
     } else if Keyboard.isAttended {
-      Output.note("\(Printable.text(subject)) is like your other programs again")
+      Output.note("\(Printable.whole(subject)) is like your other programs again")
     }
   }
 }

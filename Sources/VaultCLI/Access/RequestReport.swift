@@ -20,7 +20,7 @@ enum RequestReport {
     for request in requests {
       table.add(
         .init(request.number.map { "\($0)" } ?? ""), .init(request.state, isRed: request.state == "denied"),
-        .init(request.subject), .init(request.right ?? ""), .init(request.name),
+        .init(Printable.whole(request.subject)), .init(request.right ?? ""), .init(Printable.whole(request.name)),
         .init(facts(request, STDOUT_FILENO).joined(separator: ", ")), below: reason(request))
     }
     return table
@@ -30,7 +30,8 @@ enum RequestReport {
   private static func line(_ request: Wire.Request) -> String {
     let about = (facts(request, STDOUT_FILENO) + [reason(request)].compactMap { $0 }).joined(separator: ", ")
     let fields = [
-      request.number.map { "\($0)" }, request.state, request.subject, request.right, request.name, about,
+      request.number.map { "\($0)" }, request.state, Printable.field(request.subject), request.right,
+      Printable.field(request.name), about,
     ]
     return fields.map { Printable.line($0 ?? "") }.joined(separator: "\t")
   }
@@ -59,7 +60,7 @@ extension Wire.Request {
   /// A description for the person who is asked. The caller's own words come last, on a line of their own.
   func sentences(_ output: Int32) -> [String] {
     var lines = [
-      "\(Printable.whole(subject)) asks to \(Printable.text(right ?? "")) `\(Printable.whole(name))`"
+      "\(Printable.whole(subject)) asks to \(Printable.text(right ?? "")) \(Printable.wholeQuoted(name))"
     ]
     let process = [user ?? uid.map { "uid \($0)" }, unit, executable].compactMap { $0 }.map { Printable.text($0) }
     let when = last.map { ", last \(LocalTime.text($0, to: output))" } ?? ""

@@ -48,7 +48,7 @@ struct RequestsForgetCommand: ParsableCommand {
     if globals.json {
       try Output.json { $0.add("forgotten", item) }
     } else if Keyboard.isAttended {
-      Output.note("\(Printable.text(subject)) may ask for \(Printable.quoted(item)) again")
+      Output.note("\(Printable.whole(subject)) may ask for \(Printable.quoted(item)) again")
     }
   }
 }

@@ -35,7 +35,8 @@ struct CompletionSource {
     var kept: [Wire.DepositInfo] = []
     _ = texts { vault, _ in kept = try vault.deposits().filter { !$0.waiting } }
     return kept.sorted { $0.number < $1.number }.prefix(CompletionSource.most).map { deposit in
-      Completion.Offer(text: "\(deposit.number)", help: Printable.text(deposit.name ?? deposit.reason ?? ""))
+      let help = deposit.name.map(Printable.whole) ?? Printable.text(deposit.reason ?? "")
+      return Completion.Offer(text: "\(deposit.number)", help: help)
     }
   }
 
@@ -45,7 +46,7 @@ struct CompletionSource {
     _ = texts { vault, _ in found = try vault.requests() }
     return found.prefix(CompletionSource.most).compactMap { request in
       request.number.map {
-        Completion.Offer(text: "\($0)", help: Printable.text("\(request.subject) \(request.name)"))
+        Completion.Offer(text: "\($0)", help: "\(Printable.whole(request.subject)) \(Printable.whole(request.name))")
       }
     }
   }

@@ -21,9 +21,10 @@ enum DepositReport {
     var table = Table("NO", "NAME", "KIND", "SIZE", "SENT", "BY", "STATE")
     for deposit in deposits {
       table.add(
-        .init("\(deposit.number)"), .init(deposit.name ?? ""), .init(deposit.kind ?? ""),
+        .init("\(deposit.number)"), .init(Printable.whole(deposit.name ?? "")), .init(deposit.kind ?? ""),
         .init(deposit.size.map { Sizes.text($0) } ?? ""), .init(deposit.time.map { LocalTime.day($0) } ?? ""),
-        .init(deposit.depositor ?? ""), .init(deposit.waiting ? "waiting" : "kept", isRed: !deposit.waiting),
+        .init(Printable.whole(deposit.depositor ?? "")),
+        .init(deposit.waiting ? "waiting" : "kept", isRed: !deposit.waiting),
         below: deposit.reason)
     }
     return table
@@ -32,8 +33,10 @@ enum DepositReport {
   /// All fields of a deposit, separated by tabs. A field's text must not look like another line or another field.
   private static func line(_ deposit: Wire.DepositInfo) -> String {
     let fields = [
-      "\(deposit.number)", deposit.waiting ? "waiting" : "kept", deposit.name, deposit.kind,
-      deposit.size.map { "\($0)" }, deposit.time.map { LocalTime.text($0) }, deposit.depositor, deposit.reason,
+      "\(deposit.number)", deposit.waiting ? "waiting" : "kept", deposit.name.map(Printable.field),
+      deposit.kind,
+      deposit.size.map { "\($0)" }, deposit.time.map { LocalTime.text($0) },
+      deposit.depositor.map(Printable.field), deposit.reason,
     ]
     return fields.map { Printable.line($0 ?? "") }.joined(separator: "\t")
   }
@@ -44,9 +47,9 @@ extension Wire.DepositInfo {
   var sentence: String {
     let about = [kind, accessible, size.map { Sizes.text($0) }, sealed == true ? "sealed elsewhere" : nil]
       .compactMap { $0 }.map { Printable.text($0) }.joined(separator: ", ")
-    let item = name.map { " for \(Printable.quoted($0))" } ?? ""
+    let item = name.map { " for \(Printable.wholeQuoted($0))" } ?? ""
     let left = [
-      time.map { "deposited \(LocalTime.text($0, to: STDERR_FILENO))" }, depositor.map { "by \(Printable.text($0))" },
+      time.map { "deposited \(LocalTime.text($0, to: STDERR_FILENO))" }, depositor.map { "by \(Printable.whole($0))" },
     ].compactMap { $0 }.joined(separator: " ")
     return "\(number)\(item)" + (about.isEmpty ? "" : " (\(about))") + (left.isEmpty ? "" : ", \(left)")
       + (reason.map { ": \(Printable.text($0))" } ?? "")

@@ -34,7 +34,8 @@ extension Failure {
     case .noSuchDeposit(let number):
       self.init(.missing, "there is no deposit \(number)", "see \(Hint.vault("deposits"))")
     case .noSuchGrant(let subject):
-      self.init(.missing, "\(Printable.text(subject)) has no such grant", "see \(Hint.vault("grants"))")
+      let who = Printable.text(Printable.whole(subject))
+      self.init(.missing, "\(who) has no such grant", "see \(Hint.vault("grants"))")
     case .noSuchRequest(let number?):
       self.init(.missing, "there is no request \(number), or it is gone", "see \(Hint.vault("requests"))")
     case .noSuchRequest(nil): self.init(.missing, "nothing of that kind was denied", "see \(Hint.vault("requests"))")

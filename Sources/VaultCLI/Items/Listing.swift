@@ -39,7 +39,7 @@ struct Listing {
         try Output.json(item)
       } else if Output.isTerminal {
         table.add(
-          .init(name ?? item.name), .init(item.kind + (item.neverRead == true ? ", never read" : "")),
+          .init(name ?? Printable.whole(item.name)), .init(item.kind + (item.neverRead == true ? ", never read" : "")),
           .init(LocalTime.day(item.modified)),
           item.expires.map(Listing.expiry) ?? .init(""))
         if table.count >= Listing.page { try Output.text(table.text()) }

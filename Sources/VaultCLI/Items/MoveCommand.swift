@@ -87,8 +87,8 @@ struct MoveCommand: ParsableCommand {
     let changes = AccessChange.lines(before, after)
     guard !changes.isEmpty else { return }
     try Confirmation(
-      consequence: "others would gain or lose \(Printable.quoted(from)): \(changes.joined(separator: "; "))",
-      question: "Rename \(Printable.quoted(from))?", facts: changes
+      consequence: "others would gain or lose \(Printable.wholeQuoted(from)): \(changes.joined(separator: "; "))",
+      question: "Rename \(Printable.wholeQuoted(from))?", facts: changes
     ).ask()
   }
 }

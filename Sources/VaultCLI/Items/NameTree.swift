@@ -1,3 +1,5 @@
+internal import VaultModel
+
 /// Item names as a tree of folders.
 struct NameTree {
   /// One line of the tree.
@@ -35,7 +37,10 @@ struct NameTree {
       rest = next..<rest.upperBound
       let isLast = rest.isEmpty
       let branch = depth == 0 ? "" : isLast ? "└── " : "├── "
-      rows.append(Row(text: lead + branch + String(decoding: folder, as: UTF8.self), item: slash == nil ? first : nil))
+      rows.append(
+        Row(
+          text: lead + branch + Printable.whole(String(decoding: folder, as: UTF8.self)),
+          item: slash == nil ? first : nil))
       guard slash != nil else { continue }
       add(first..<next, from: end, lead: lead + (depth == 0 ? "" : isLast ? "    " : "│   "), depth: depth + 1)
     }

@@ -189,7 +189,7 @@ struct RemoveCommand: ParsableCommand {
     try Confirmation(
       consequence: "this would delete \(what)\(effect)",
       question: question + (now ? " with all versions, for good?" : "?"),
-      facts: names.prefix(20).map { Printable.text($0) } + (names.count > 20 ? ["and \(names.count - 20) more"] : [])
+      facts: names.prefix(20).map { Printable.whole($0) } + (names.count > 20 ? ["and \(names.count - 20) more"] : [])
         + access
     ).ask()
   }

@@ -21,7 +21,7 @@ struct ShowCommand: ParsableCommand {
   }
 
   static func lines(_ item: Wire.Item) -> [String] {
-    var rows = [("name", item.name), ("kind", item.kind)]
+    var rows = [("name", Printable.listed(item.name)), ("kind", item.kind)]
     if let use = item.use {
       let type = item.keyType.map { ", \($0)" + (item.keyBits.map { " of \($0) bits" } ?? "") }
       rows.append(("use", use + (type ?? "")))

@@ -34,7 +34,7 @@ struct TrashListCommand: ParsableCommand {
         try Output.json(item)
       } else if Output.isTerminal {
         table.add(
-          .init(item.name), .init(item.kind), .init(item.deleted.map { LocalTime.text($0) } ?? ""),
+          .init(Printable.whole(item.name)), .init(item.kind), .init(item.deleted.map { LocalTime.text($0) } ?? ""),
           .init(item.left.map { Seconds.format(Int64($0)) } ?? ""))
       } else {
         try Output.line(item.name)

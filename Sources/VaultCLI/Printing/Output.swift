@@ -187,7 +187,7 @@ enum Output {
   /// Shows a person names that belong to the last message, each on its own line.
   static func note(names: [String], _ patience: Patience = .endless) {
     for name in names {
-      try? write(unsafe "  \(Printable.line(name))\n".utf8.span.bytes, to: STDERR_FILENO, patience)
+      try? write(unsafe "  \(Printable.whole(name))\n".utf8.span.bytes, to: STDERR_FILENO, patience)
     }
   }
 

@@ -3,6 +3,9 @@ internal import VaultModel
 /// The filter for this program's own text that contains foreign text. ``Output`` and ``Keyboard`` pass everything that
 /// they show through it.
 extension Printable {
+  /// A name in the output of a command: on a terminal as a person compares names, elsewhere as a program reads them.
+  static func listed(_ name: String) -> String { Output.isTerminal ? whole(name) : field(name) }
+
   /// Makes text safe for a terminal; newlines and ``Style`` stay.
   ///
   /// Of the escape characters, only those that begin a sequence of ``Style`` stay. Foreign text may hold such a

@@ -46,7 +46,7 @@ struct SalvageCommand: ParsableCommand {
     }
     if globals.json { return try printJSON(saved, losses, omitted) }
     for loss in losses {
-      let name = loss.name.map { " (\(Printable.text($0)))" } ?? ""
+      let name = loss.name.map { " (\(Printable.whole($0)))" } ?? ""
       try Output.line("\(Printable.text(loss.text))\(name)")
     }
     if omitted > 0 { try Output.line("and \(omitted) more") }

@@ -19,7 +19,7 @@ struct VerifyReport {
   /// One line per finding, then the totals.
   var text: String {
     var lines = findings.map { finding in
-      let name = finding.name.map { " (\(Printable.text($0)))" } ?? ""
+      let name = finding.name.map { " (\(Printable.whole($0)))" } ?? ""
       return "\(mark(finding.kind)): \(Printable.text(finding.text))\(name)"
     }
     if result.omitted > 0 { lines.append("and \(result.omitted) more") }

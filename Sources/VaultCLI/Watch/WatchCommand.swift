@@ -59,8 +59,9 @@ struct WatchCommand: ParsableCommand {
   static func line(_ event: Vault.Event) -> String {
     let time = LocalTime.text(event.time)
     if event.event == "item" {
-      let target = event.to.map { " to \(Printable.text($0))" } ?? ""
-      return "\(time) \(Printable.text(event.change ?? "changed")) \(Printable.text(event.name ?? "an item"))\(target)"
+      let target = event.to.map { " to \(Printable.listed($0))" } ?? ""
+      let name = event.name.map(Printable.listed) ?? "an item"
+      return "\(time) \(Printable.text(event.change ?? "changed")) \(name)\(target)"
     }
     if event.event == "request" {
       return "\(time) request \(event.number ?? 0) \(Printable.text(event.change ?? "changed"))"

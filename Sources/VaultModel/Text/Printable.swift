@@ -4,6 +4,10 @@
 /// characters into it that make a terminal write the clipboard, begin a line that looks like the program's own, show
 /// the text in another order than it is stored in, or show nothing at all. Every such character is spelled out, as in
 /// `\u{1b}`.
+///
+/// Text that is safe already stays as it is, so a sentence that names an item can be made safe again as a whole. A name
+/// by which a person or a program decides takes ``field(_:)``, ``whole(_:)`` or ``quoted(_:)`` instead: these never
+/// give two names the same text, and are applied once, to the name itself.
 public enum Printable {
   /// The whole text on one line, made safe.
   public static func line(_ text: String) -> String {
@@ -14,23 +18,52 @@ public enum Printable {
   /// The safe text on one line, cut to a length that a person can read.
   public static func text(_ text: String) -> String { cut(line(text), 301) }
 
-  /// The whole of a safe text on one line, for the names and callers in questions that give a right: any part may be
-  /// what tells two of them apart. So a blank that is no single space between other characters is spelled out. Only a
-  /// text that is longer than all of these is cut.
-  public static func whole(_ text: String) -> String {
-    let scalars = Array(line(text).unicodeScalars)
-    guard scalars.contains(where: \.isBlank) else { return cut(line(text), 8192) }
-    var whole = ""
-    for (index, scalar) in scalars.enumerated() {
-      let isBetween = index > 0 && index + 1 < scalars.count && !scalars[index - 1].isBlank
-      let isSpace = scalar == " " && isBetween && !scalars[index + 1].isBlank
-      if scalar.isBlank, !isSpace { whole += number(scalar) } else { whole.unicodeScalars.append(scalar) }
-    }
-    return cut(whole, 8192)
-  }
+  /// A name on one line, made safe, and different for different names.
+  ///
+  /// A backslash of the name is doubled before `u{`, before a backslash and before a character that is spelled out,
+  /// where it could be taken for the beginning of such a spelling. Elsewhere, as in a systemd unit's name, it stays
+  /// single.
+  public static func field(_ name: String) -> String { exact(name, spellingBlanks: false, or: nil) }
 
-  /// The safe text between backquotes, cut shorter.
-  public static func quoted(_ text: String) -> String { "`\(cut(line(text), 80))`" }
+  /// A name like ``field(_:)``, for questions and lists in which a person compares names: any part may be what tells
+  /// two of them apart. So a blank that is no single space between other characters is spelled out, too. Only a name
+  /// that is longer than all of these is cut.
+  public static func whole(_ name: String) -> String { cut(exact(name, spellingBlanks: true, or: nil), 8192) }
+
+  /// A name like ``whole(_:)``, between backquotes. A backquote in it is spelled out, so that no name seems to end
+  /// before its end.
+  public static func wholeQuoted(_ name: String) -> String { "`\(cut(quotable(name), 8192))`" }
+
+  /// A name like ``wholeQuoted(_:)``, cut shorter, for messages.
+  public static func quoted(_ name: String) -> String { "`\(cut(quotable(name), 80))`" }
+
+  private static func quotable(_ name: String) -> String { exact(name, spellingBlanks: true, or: "`") }
+
+  /// The name, in which the characters that are not shown are spelled out, and so is `quote`.
+  private static func exact(_ name: String, spellingBlanks: Bool, or quote: Unicode.Scalar?) -> String {
+    // Almost every name is like this.
+    if isPlain(name), !name.utf8.contains(where: { $0 >= 0x7F || " \\`".utf8.contains($0) }) { return name }
+    let scalars = Array(name.unicodeScalars)
+    func isSpelled(_ index: Int) -> Bool {
+      let scalar = scalars[index]
+      if !scalar.isShown || scalar == quote { return true }
+      guard spellingBlanks, scalar.isBlank else { return false }
+      let isBetween = index > 0 && index + 1 < scalars.count && !scalars[index - 1].isBlank
+      return scalar != " " || !isBetween || scalars[index + 1].isBlank
+    }
+    func isAmbiguous(_ index: Int) -> Bool {
+      guard scalars[index] == "\\", index + 1 < scalars.count else { return false }
+      return scalars[index + 1] == "\\" || scalars[(index + 1)...].starts(with: ["u", "{"]) || isSpelled(index + 1)
+    }
+    return scalars.indices.reduce(into: "") { text, index in
+      if isSpelled(index) {
+        text += number(scalars[index])
+      } else {
+        if isAmbiguous(index) { text += "\\" }
+        text.unicodeScalars.append(scalars[index])
+      }
+    }
+  }
 
   /// True if a terminal shows the text unchanged.
   public static func isPlain(_ text: String) -> Bool {

@@ -38,18 +38,12 @@ public enum SignedMatter: Hashable, Sendable {
       (bindings.hops.last { $0.isForwarding }.map { ", for someone on \(name($0.hostKey))" } ?? "")
       + (bindings.isBroken ? ", for someone who may be on any host" : "")
     switch self {
-    case .message(let message): return "SSH signature for \(Self.quoted(message.namespace))\(key)\(relay)"
+    case .message(let message): return "SSH signature for \(Printable.quoted(message.namespace))\(key)\(relay)"
     case .login(let login):
       let last = bindings.hops.last { !$0.isForwarding && $0.sessionID == login.sessionID }
       let host = last.map { name($0.hostKey) } ?? "a host that is not known"
-      return "SSH login to \(host) as \(Self.quoted(login.user))\(key)\(relay)"
+      return "SSH login to \(host) as \(Printable.quoted(login.user))\(key)\(relay)"
     }
-  }
-
-  /// Quotes a text so that the quotation ends where it seems to: the text could contain a backquote, and words like
-  /// these after it.
-  private static func quoted(_ text: String) -> String {
-    Printable.quoted(String(text.map { $0 == "`" ? "'" : $0 }))
   }
 }
 

@@ -77,6 +77,12 @@ import VaultWire
     #expect(text("presence", name: name + "2").first?.contains("`\(name)2`") == true)
   }
 
+  @Test func `an approval of a name that holds a spelling or a quotation mark differs from that of any other name`() {
+    let names = ["a\u{A0}b", "a\\u{a0}b", "a`b", "a\\u{60}b", "a b"]
+    let titles = names.compactMap { text("approval", name: $0).first }
+    #expect(Set(titles).count == names.count && titles.allSatisfy { $0.count { $0 == "`" } == 2 }, "\(titles)")
+  }
+
   @Test func `an approval that nobody waits for has no asker`() {
     #expect(text("approval", askers: [], count: 1, name: "x").count == 2)
   }

@@ -21,7 +21,7 @@ import VaultWire
     #expect(lines.allSatisfy { $0.count <= 20 })
   }
 
-  @Test(arguments: [5, 14, 24, 60]) func `a description fits its window and a line of the protocol`(rows: Int) {
+  @Test(arguments: [5, 14, 24, 60]) func `a description fits its window and a line of the protocol`(rows: Int) throws {
     for columns in [20, 80] {
       for letter in ["%", "語", "word "] {
         for count in [0, 1, 9] {
@@ -30,10 +30,26 @@ import VaultWire
             kind: .secret, title: text, facts: [], words: text, prompt: "", inquiry: Question.sample(.secret).inquiry,
             isSystem: false)
           let facts = Array(repeating: text, count: count)
-          let shown = PinentryText.description("Vault", question, facts: facts, within: (rows, columns))
+          let shown = try #require(
+            PinentryText.description("Vault", question, facts: facts, within: (rows, columns)))
           #expect(shown.split(separator: "\n").count <= max(rows - 7, 3))
           #expect(AssuanCommand.isWhole(shown) && shown.hasPrefix("Vault\n") && shown.hasSuffix("…”"))
         }
+      }
+    }
+  }
+  @Test func `an approval is shown with its whole title, or not at all`() {
+    for (rows, columns) in [(5, 20), (14, 50), (24, 80), (40, 80)] {
+      for count in [10, 100, 300, 520, 900] {
+        let title = String(repeating: "n", count: count) + "1"
+        let question = Question(
+          kind: .approval(session: true), title: title, facts: [], words: "soon", prompt: "",
+          inquiry: Question.sample(.approval(session: true)).inquiry, isSystem: false)
+        let shown = PinentryText.description(
+          "Vault", question, facts: Array(repeating: title, count: 3), within: (rows, columns))
+        let letters = shown?.split(separator: "\n").dropFirst().joined().filter { $0 != " " }
+        if rows == 40, count < 900 { #expect(letters != nil) }
+        if let letters { #expect(letters.hasPrefix(title), "\(rows) \(count)") }
       }
     }
   }

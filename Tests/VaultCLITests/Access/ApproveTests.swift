@@ -13,8 +13,9 @@ import VaultTesting
     {"number":141421,"state":"approved","subject":"user:992","right":"get","name":"b","uses":2,"until":1800000000},\
     {"state":"denied","subject":"user:993","name":"c"}]},"continues":true}
     """
+  private static let none = #"{"parameters":{"requests":[]}}"#
   private static let replies = [
-    "Requests": [requests, #"{"parameters":{"requests":[]}}"#],
+    "Requests": [requests, none],
     "Approve": [#"{"parameters":{"subject":"user:990,unit:gw.service","right":"get","name":"iot/x"}}"#],
     "Deny": [#"{"parameters":{"subject":"user:992","name":"b"}}"#],
   ]
@@ -58,6 +59,33 @@ import VaultTesting
       terminal.type("n")
       #expect(try terminal.wait() == 77)
     }
+  }
+
+  /// Pairs of names in JSON, whose second name holds the spelling of a character in the first.
+  private static let pairs = [
+    (#"web/a\u00a0b"#, #"web/a\\u{a0}b"#), (#"web/x\u200by"#, #"web/x\\u{200b}y"#),
+    ("web/p  q", #"web/p\\u{20}\\u{20}q"#), ("web/r`s", #"web/r\\u{60}s"#),
+  ]
+
+  @Test("different names have different questions, and different rows in the list", arguments: pairs)
+  func different(one: String, other: String) throws {
+    let screens = try [one, other].map { name in
+      let sandbox = try Sandbox()
+      defer { sandbox.close() }
+      let reply = Self.requests.replacing("iot/x", with: name)
+      let daemon = try ScriptedDaemon(sandbox, Self.replies.merging(["Requests": [reply, Self.none]]) { $1 })
+      defer { daemon.close() }
+      let asked = try Terminal(sandbox, ["approve", "271828", "--socket", daemon.socket])
+      try asked.expect("[y/N] ")
+      asked.type("n")
+      try asked.wait()
+      let listed = try Terminal(sandbox, ["requests", "--socket", daemon.socket])
+      try listed.wait()
+      return [asked.screen, listed.screen]
+    }
+    #expect(screens[0][0] != screens[1][0] && screens[0][0].contains("asks to get `web/"), "\(screens)")
+    #expect(screens[0][1] != screens[1][1] && screens[0][1].contains(" web/"), "\(screens)")
+    #expect(screens.allSatisfy { $0[0].split(separator: "\n")[0].count { $0 == "`" } == 2 }, "\(screens)")
   }
 
   @Test("nothing is approved that does not wait, or where there is no such item") func lookedUp() throws {

@@ -12,6 +12,35 @@ import VaultModel
     #expect(Printable.whole("a \u{1B}b") == "a \\u{1b}b")
   }
 
+  @Test("a backslash of a name is doubled only where it could begin the spelling of a character") func backslashes() {
+    #expect(Printable.whole("web/a\\u{a0}b") == "web/a\\\\u{a0}b")
+    #expect(Printable.field("x\u{200B}y") == "x\\u{200b}y" && Printable.field("x\\u{200b}y") == "x\\\\u{200b}y")
+    #expect(Printable.whole("unit:dev\\x2dttyS0.service") == "unit:dev\\x2dttyS0.service")
+    #expect(Printable.field("a  b ") == "a  b ")
+  }
+
+  @Test("no name can end the quotation in which it stands") func quotation() {
+    #expect(Printable.quoted("a` from root") == "`a\\u{60} from root`")
+    #expect(Printable.wholeQuoted("a\\`") == "`a\\\\\\u{60}`")
+    #expect(Printable.quoted("a  b") == "`a\\u{20}\\u{20}b`")
+  }
+
+  @Test("no two names have the same text, and a sentence with such a text is safe as it is") func different() {
+    let parts = ["\\", "u{", "20}", "200b}", "60}", " ", "\u{A0}", "\u{200B}", "`", "a"]
+    var names: [String] = []
+    var longest = [""]
+    for _ in 0..<4 {
+      longest = longest.flatMap { name in parts.map { name + $0 } }
+      names += longest
+    }
+    for spell in [Printable.field, Printable.whole, Printable.wholeQuoted, Printable.quoted] {
+      let texts = names.map(spell)
+      #expect(Set(texts.map { Array($0.utf8) }).count == names.count)
+      #expect(texts.filter { Printable.line($0) != $0 } == [])
+    }
+    #expect(names.map(Printable.wholeQuoted).filter { $0.utf8.count { $0 == UInt8(ascii: "`") } != 2 } == [])
+  }
+
   @Test("are plain when each of their characters is, wherever it stands") func plain() {
     for count in 0..<20 {
       for place in 0..<max(count, 1) {

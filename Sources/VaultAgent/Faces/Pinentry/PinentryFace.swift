@@ -123,7 +123,8 @@ final class PinentryFace: Face {
     let isNamed = Self.isLabel(question.prompt)
     let prompt = question.kind != .secret || isNamed ? [] : [question.prompt]
     let facts = prompt + question.facts + question.kind.terms([.once])
-    let text = PinentryText.description(heading, question, facts: facts, within: process.size ?? (40, 80))
+    guard let text = PinentryText.description(heading, question, facts: facts, within: process.size ?? (40, 80))
+    else { throw .unsuitable }
     try process.set(AssuanCommand.line("SETDESC", text))
     if question.kind == .secret {
       try process.set(AssuanCommand.line("SETPROMPT", (isNamed ? question.prompt : "Answer") + ":"))

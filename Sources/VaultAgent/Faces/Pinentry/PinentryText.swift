@@ -16,9 +16,11 @@ enum PinentryText {
   ///   - heading: the first line. It is the agent's own text, because some windows decide by the first line whether the
   ///     text is markup.
   ///   - facts: the lines below the title. When there is no room, lines before the last one are left out.
+  /// - Returns: the description; nil if there is no room for the whole title of a question that gives a right. Any part
+  ///   of it may be what tells one item from another.
   static func description(
     _ heading: String, _ question: Question, facts: [String], within size: (rows: Int, columns: Int)
-  ) -> String {
+  ) -> String? {
     let rows = max(size.rows - otherRows, 3)
     let width = min(size.columns - otherColumns, widest)
     var facts = facts
@@ -27,7 +29,7 @@ enum PinentryText {
         let lines = lines(heading, question, facts, within: width / part, most: most)
         let text = lines.joined(separator: "\n")
         if lines.count <= rows, AssuanCommand.isWhole(text) { return text }
-        if facts.isEmpty, part > 1 { return text }
+        if facts.isEmpty, part > 1 { return question.givesRight ? nil : text }
       }
       facts.remove(at: max(0, facts.count - 2))
     }
@@ -37,7 +39,8 @@ enum PinentryText {
     _ heading: String, _ question: Question, _ facts: [String], within width: Int, most: Int
   ) -> [String] {
     let words = question.words.map { cut("In its own words: “\($0)”", within: width, most: most, end: "…”") } ?? []
-    return [heading] + ([question.title] + facts).flatMap { cut($0, within: width, most: most, end: "…") } + words
+    let title = cut(question.title, within: width, most: question.givesRight ? .max : most, end: "…")
+    return [heading] + title + facts.flatMap { cut($0, within: width, most: most, end: "…") } + words
   }
 
   /// The first `most` lines of a text.
@@ -49,4 +52,9 @@ enum PinentryText {
     lines[most - 1] = String(lines[most - 1].dropLast(2 * end.count)) + end
     return lines
   }
+}
+
+extension Question {
+  /// True if the answer may give a caller a right.
+  fileprivate var givesRight: Bool { if case .approval = kind { true } else { false } }
 }

@@ -31,7 +31,7 @@ struct FolderAccess {
       for lost in before.subtracting(after) { counts[Count(lost, isGain: false), default: 0] += 1 }
     }
     return counts.sorted { $0.key < $1.key }.map { count, number in
-      "\(Printable.text(count.right.subject)) \(count.isGain ? "gains" : "loses") "
+      "\(Printable.whole(count.right.subject)) \(count.isGain ? "gains" : "loses") "
         + "\(Printable.text(count.right.name)) on "
         + Folder.count(number)
     }

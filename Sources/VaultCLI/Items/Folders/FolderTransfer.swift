@@ -165,8 +165,9 @@ struct FolderTransfer {
     let there = done > 0 ? ["\(Folder.count(done)) \(done == 1 ? "is" : "are") copied already"] : []
     try Confirmation(
       consequence: "\(what) would be \(verb.done)\(effect)",
-      question: "\(verb.asked) \(what) from \(Printable.quoted(from.prefix)) to \(Printable.quoted(to.prefix))?",
-      facts: Self.listed(left.map(\.from)).map { Printable.text($0) } + access + there
+      question: "\(verb.asked) \(what) from \(Printable.wholeQuoted(from.prefix)) "
+        + "to \(Printable.wholeQuoted(to.prefix))?",
+      facts: Self.listed(left.map(\.from)).map { Printable.whole($0) } + access + there
     ).ask()
   }
 

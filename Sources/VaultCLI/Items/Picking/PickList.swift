@@ -77,7 +77,7 @@ struct PickList {
     let most = max(4, columns - 1)
     top = max(min(top, chosen), chosen - height + 1)
     let shown = matches.indices.dropFirst(top).prefix(height).map { place in
-      (place == chosen ? "> " : "  ") + TextWidth.cut(Printable.line(matches[place]), to: most - 2)
+      (place == chosen ? "> " : "  ") + TextWidth.cut(Printable.whole(matches[place]), to: most - 2)
     }
     let count = TextWidth.cut("  \(matches.count) of \(rank.count)", to: most)
     return ["> " + TextWidth.end(of: Printable.line(typed), most - 2), count] + shown

@@ -181,7 +181,7 @@ struct Attribute: Equatable {
 
   init(parsing text: String) throws {
     guard let equals = text.firstIndex(of: "="), equals != text.startIndex else {
-      throw ValidationError("`\(Printable.text(text))` is not a valid attribute; write it like owner=ana")
+      throw ValidationError("\(Printable.quoted(text)) is not a valid attribute; write it like owner=ana")
     }
     key = String(text[..<equals])
     value = String(text[text.index(after: equals)...])
