@@ -83,12 +83,13 @@ enum KeyCheck {
       // stored at once, no signature is made: libgcrypt returns no wrong signature, whatever the numbers are.
       if !key.publicKey.isLarge { try key.checkPrimes() }
       return key
-    } catch .encrypted {
-      throw ValueError(
-        reason:
-          "the key is encrypted with a passphrase; remove the passphrase from a copy of the file with "
-          + "`ssh-keygen -p -N '' -f COPY`, or print the key without it with `openssl pkey -in FILE`"
-      )
+    } catch .encrypted(let isOpenSSH) {
+      // Neither program reads all forms of the other.
+      let way =
+        isOpenSSH
+        ? "remove the passphrase from a copy of the file with `ssh-keygen -p -N '' -f COPY`"
+        : "print the key without the passphrase with `openssl pkey -in FILE`"
+      throw ValueError(reason: "the key is encrypted with a passphrase; \(way)")
     } catch {
       // Another form of the key is a better reason than what is missing or damaged in it.
       let slip: PEMSlip? =

@@ -2,9 +2,9 @@
 public enum KeyError: Error, Hashable, Sendable {
   /// There is no private key in the text.
   case noKey
-  /// The key is encrypted, in the form of PKCS #8, of older OpenSSL or of OpenSSH. A key must be
-  /// stored without a passphrase.
-  case encrypted
+  /// The key is encrypted, in OpenSSH's own form or else in that of PKCS #8 or of older OpenSSL. A key must be stored
+  /// without a passphrase.
+  case encrypted(isOpenSSH: Bool)
   /// The key has another type, curve or form, which the text names.
   case unsupported(String)
   /// An RSA key with this number of bits, which is outside 2048 to 8192.

@@ -16,7 +16,7 @@ enum OpenSSHPrivate {
     let (cipher, kdf, options) = try KeyError.reading { () throws(SSHFormatError) in
       (try outer.text(bytes), try outer.text(bytes), try outer.string(bytes))
     }
-    guard cipher == "none" else { throw .encrypted }
+    guard cipher == "none" else { throw .encrypted(isOpenSSH: true) }
     guard kdf == "none", options.isEmpty else { throw .damaged("it names a key derivation without a cipher") }
     let (count, blob, inner) = try KeyError.reading { () throws(SSHFormatError) in
       (try outer.uint32(bytes), try outer.string(bytes), try outer.string(bytes))

@@ -26,7 +26,7 @@ enum PrivateKeyForm: CaseIterable {
   /// The form of a block; nil for a block that is not a private key.
   private static func form(of block: PEMBlock, in text: RawSpan) throws(KeyError) -> PrivateKeyForm? {
     func has(_ label: StaticString) -> Bool { block.isLabelled(label, in: text) }
-    if has("ENCRYPTED PRIVATE KEY") { throw .encrypted }
+    if has("ENCRYPTED PRIVATE KEY") { throw .encrypted(isOpenSSH: false) }
     if has("DSA PRIVATE KEY") { throw .unsupported("a DSA key") }
     let form: PrivateKeyForm
     if has("PRIVATE KEY") {
@@ -41,7 +41,7 @@ enum PrivateKeyForm: CaseIterable {
       return nil
     }
     // OpenSSL's older encryption (RFC 1421) has headers above the body.
-    guard !block.hasHeaders else { throw .encrypted }
+    guard !block.hasHeaders else { throw .encrypted(isOpenSSH: false) }
     return form
   }
 
