@@ -49,9 +49,11 @@ struct Mistake {
     let isOption = !takesSecrets || isOption(name)
     let see = dashed(name) + "see \(help)"
     let event = isOption ? "unknown option \(Printable.quoted(name))" : "unknown option"
-    guard nearest.isEmpty else { return Failure(.usage, event, Suggestion.advice(nearest, help: help)) }
+    guard nearest.isEmpty || mayCarrySecret(name) else {
+      return Failure(.usage, event, Suggestion.advice(nearest, help: help))
+    }
     let others = Self.commands(with: name).map { Printable.quoted("vault " + $0) }
-    if isOption, !others.isEmpty {
+    if isOption, !others.isEmpty, !mayCarrySecret(name) {
       return Failure(.usage, event, "it is an option of \(others.prefix(3).joined(separator: ", ")); \(see)")
     }
     guard let taker = words.command as? any SecretTaking.Type else { return Failure(.usage, event, see) }
@@ -111,12 +113,25 @@ struct Mistake {
 
   /// The failure for an option without its dashes. The message does not repeat the word, because it may be a secret.
   private var leftOver: Failure? {
-    guard let extra = words.extra else { return nil }
-    let nearest = nearestOptions(extra)
-    // Commands that take secrets give a better message themselves.
-    if takesSecrets, nearest.isEmpty || !isSpelledAsOption(extra) { return nil }
-    return Failure(.usage, "unexpected argument", Suggestion.advice(nearest, help: help))
+    // Commands that take secrets give a better message themselves: there, a word without dashes is more likely a secret
+    // than a slip, however near to an option it is.
+    guard let extra = words.extra, !takesSecrets else { return nil }
+    return Failure(.usage, "unexpected argument", Suggestion.advice(nearestOptions(extra), help: help))
   }
+
+  /// Returns true for an option of a command that takes secrets, if it is spelled as a secret might be, if its name
+  /// promises one, or if it is a single letter with a word behind it.
+  private func mayCarrySecret(_ name: String) -> Bool {
+    guard takesSecrets else { return false }
+    let bare = String(name.drop { $0 == "-" })
+    if bare.utf8.count == 1 { return words.extra != nil || words.unknownHasValue }
+    return !isSpelledAsOption(bare) || Self.secretWords.contains(bare)
+  }
+
+  /// The names that other programs give to an option for a secret.
+  private static let secretWords: Set = [
+    "secret", "password", "passwd", "passphrase", "pass", "pwd", "pw", "value", "pin", "token", "data", "content",
+  ]
 
   private var takesSecrets: Bool { words.command is any SecretTaking.Type }
 
