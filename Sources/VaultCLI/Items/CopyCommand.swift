@@ -51,6 +51,8 @@ struct CopyCommand: ParsableCommand {
       copied = try session.unlocking { vault in try vault.copy(from, to: to, replacing: force, expired: expired) }
     } catch {
       guard error.exit == .exists else { throw error }
+      // If there is nothing to copy, the advice on the name that is taken would only do harm.
+      _ = try session.look(at: from)
       throw Failure(
         .exists, "\(Printable.quoted(to)) already exists", "choose another name, or replace it with --force")
     }

@@ -71,7 +71,10 @@ struct MoveCommand: ParsableCommand {
     do throws(Failure) { item = try session.look(at: to) } catch {
       guard error.exit == .missing else { throw error }
     }
-    if item != nil { throw Self.taken(to) }
+    guard item != nil else { return }
+    // If there is nothing to move, the advice on the name that is taken would only do harm.
+    _ = try session.look(at: from)
+    throw Self.taken(to)
   }
 
   /// Shows who gains or loses access to the item, and asks. Only an administrator learns this.
