@@ -33,7 +33,9 @@ struct ApproveCommand: ParsableCommand {
     transform: Times.duration)
   var seconds: Int64?
 
-  @Option(help: ArgumentHelp("Approve this many uses, within a day unless --for says otherwise.", valueName: "count"))
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp("Approve this many uses, within a day unless --for says otherwise.", valueName: "count"))
   var uses: Int?
 
   @Flag(help: "Do not ask.")

@@ -68,7 +68,8 @@ struct AuditListCommand: ParsableCommand {
   var denied = false
 
   @Option(
-    name: [.customShort("n"), .long], help: ArgumentHelp("Print this many of the last entries.", valueName: "count"))
+    name: [.customShort("n"), .long], parsing: .unconditional,
+    help: ArgumentHelp("Print this many of the last entries.", valueName: "count"))
   var last: Int?
 
   @Flag(name: .shortAndLong, help: "Continue with what happens from now on, until interrupted.")

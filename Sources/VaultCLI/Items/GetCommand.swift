@@ -21,7 +21,9 @@ struct GetCommand: ParsableCommand {
     completion: Completes.field.kind)
   var field: String?
 
-  @Option(help: ArgumentHelp("Print an earlier version of the value; see `vault history`.", valueName: "number"))
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp("Print an earlier version of the value; see `vault history`.", valueName: "number"))
   var version: Int?
 
   @OptionGroup var waiting: WaitOptions
@@ -42,6 +44,7 @@ struct GetCommand: ParsableCommand {
   @OptionGroup var globals: Globals
 
   func validate() throws {
+    if let version, version < 1 { throw ValidationError("versions are counted from 1") }
     if clip && globals.json { throw ValidationError("--clip and --json exclude each other; give one of them") }
     if qr && (clip || globals.json || field != nil) {
       throw ValidationError("--qr excludes --clip, --json and --field; give one of them")

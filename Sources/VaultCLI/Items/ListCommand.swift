@@ -112,7 +112,7 @@ struct FindCommand: ParsableCommand {
     completion: Completes.predicate.kind)
   var predicates: [String]
 
-  @Option(help: ArgumentHelp("Stop after this many items.", valueName: "count"))
+  @Option(parsing: .unconditional, help: ArgumentHelp("Stop after this many items.", valueName: "count"))
   var limit: Int?
 
   @OptionGroup var globals: Globals

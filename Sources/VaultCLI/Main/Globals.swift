@@ -35,12 +35,14 @@ struct SecretOptions: ParsableArguments {
 /// The cost of Argon2id, on commands that make a slot.
 struct CostOptions: ParsableArguments {
   @Option(
+    parsing: .unconditional,
     help: ArgumentHelp(
       "The memory for Argon2id, 19m to 1g, instead of measuring this machine.", valueName: "size"),
     transform: Sizes.parse)
   var kdfMemory: Int?
 
   @Option(
+    parsing: .unconditional,
     help: ArgumentHelp("The passes of Argon2id, 2 to 20, instead of measuring this machine.", valueName: "count"))
   var kdfPasses: Int?
 }

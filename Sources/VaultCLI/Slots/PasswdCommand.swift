@@ -22,6 +22,7 @@ struct PasswdCommand: SecretTaking {
   var recovery = false
 
   @Option(
+    parsing: .unconditional,
     help: ArgumentHelp(
       "Change the password of this slot, by its number in `vault slot list`, whichever password proves the right.",
       valueName: "id"))

@@ -77,6 +77,7 @@ struct SlotAddCommand: SecretTaking {
   @OptionGroup var presence: PresenceOptions
 
   @Option(
+    parsing: .unconditionalSingleValue,
     help: ArgumentHelp(
       "For pam: accept the presence of this user, given by number; may be repeated. Your own by default.",
       valueName: "uid"))
@@ -99,6 +100,7 @@ struct SlotAddCommand: SecretTaking {
     if kind.kind.facts.secret != .presenceKey && (presence.keystore != nil || presence.insecureFile || !user.isEmpty) {
       throw ValidationError("--keystore, --insecure-file and --user belong to pam slots")
     }
+    if user.contains(where: { $0 < 0 }) { throw ValidationError("the number of a user is 0 or more") }
   }
 
   func run() throws {

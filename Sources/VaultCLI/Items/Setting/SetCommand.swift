@@ -211,6 +211,7 @@ struct GeneratorOptions: ParsableArguments {
 /// The options for the generated value.
 struct RecipeOptions: ParsableArguments {
   @Option(
+    parsing: .unconditional,
     help: ArgumentHelp("The number of characters of a generated password, or of words of a phrase.", valueName: "count")
   )
   var length: Int?
