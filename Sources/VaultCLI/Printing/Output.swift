@@ -86,8 +86,10 @@ enum Output {
 
   /// The failure of a write, from its error number.
   static func failure(_ code: Int32) -> Failure {
-    let failure = Failure(
-      .io, "cannot write the output: \(describe(code))", "check the space or the other end of the pipe")
+    let failure =
+      code == EBADF
+      ? Failure(.io, "cannot write the output: it is closed", "give the command an open standard output")
+      : Failure(.io, "cannot write the output: \(describe(code))", "check the space or the other end of the pipe")
     errno = code
     return failure
   }
