@@ -45,6 +45,7 @@ import VaultTesting
     try terminal.expect("Vault password")
     #expect(!terminal.echoes)
     terminal.type("wr\u{F6}ng")
+    try terminal.expect("checking …")
     try terminal.expect("that was wrong; attempt 2 of 3")
     try terminal.expect("it has letters beyond ASCII")
     try terminal.expect("Vault password")

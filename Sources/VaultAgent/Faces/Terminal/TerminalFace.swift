@@ -74,7 +74,11 @@ final class TerminalFace: Face {
       while true {
         let typed = try line.read(prompt, hidden: question.kind == .secret, until: withdrawal)
         guard typed.count > 0 else { return .dismissed }
-        guard typed.hasControlKeys else { return .typed(typed) }
+        guard typed.hasControlKeys else {
+          // The daemon takes seconds for a password with a high cost, in which nothing else would show.
+          if question.kind == .secret { line.write("checking …\n") }
+          return .typed(typed)
+        }
         line.write("vault: a key that is no letter was typed, such as an arrow key; type it again\n")
       }
     case .choice:
