@@ -266,9 +266,10 @@ final class Answers {
   ///   reported before the person types it again.
   /// - Parameter limit: the most bytes of an entry that may be pasted. An entry of a recognized form (``LikelyKind``)
   ///   is not asked for again. Nil treats each entry as typed.
+  /// - Parameter mayBeEmpty: false if an empty entry will be refused; then it is not asked for again.
   static func twice(
     _ question: String, _ again: String, _ keyboard: borrowing Keyboard, isNewPassword: Bool = false,
-    pasting limit: Int? = nil
+    pasting limit: Int? = nil, mayBeEmpty: Bool = true
   ) throws(Failure) -> SecretBuffer? {
     let hush = try Hush(of: keyboard.terminal)
     defer { _ = hush }
@@ -276,6 +277,7 @@ final class Answers {
     while true {
       guard let first = try entry(question, keyboard, pasting: limit) else { return nil }
       if limit != nil, first.withBytes({ LikelyKind(of: $0) != nil }) { return first }
+      if !mayBeEmpty, first.count == 0 { return first }
       let refusal: Refusal
       if first.hasControlKeys {
         refusal = .controlKeys

@@ -66,14 +66,17 @@ struct ValueInput {
     guard isTyped else { return try piped(kind) }
     let keyboard = try Keyboard(otherwise: "give the value on standard input")
     if let style = try kind().linesStyle { return try lines(keyboard, style) }
-    guard let typed = try line(keyboard) else { throw Failure(Fault.cancelled) }
+    var takesEmpty = true
+    if !isKindOpen { takesEmpty = try kind().mayBeEmpty }
+    guard let typed = try line(keyboard, mayBeEmpty: mayBeEmpty && takesEmpty) else { throw Failure(Fault.cancelled) }
     return typed
   }
 
   /// Reads a line that is typed twice. Text that nobody types, such as a key, is pasted and asked for once: its kind
   /// checks it.
-  private func line(_ keyboard: borrowing Keyboard) throws(Failure) -> SecretBuffer? {
-    try Answers.twice("Value of \(Printable.quoted(name)): ", "Again: ", keyboard, pasting: ValueInput.limit)
+  private func line(_ keyboard: borrowing Keyboard, mayBeEmpty: Bool) throws(Failure) -> SecretBuffer? {
+    try Answers.twice(
+      "Value of \(Printable.quoted(name)): ", "Again: ", keyboard, pasting: ValueInput.limit, mayBeEmpty: mayBeEmpty)
   }
 
   /// Reads lines that are typed or pasted. They are asked for once: nobody types a key twice, and its kind checks it.
