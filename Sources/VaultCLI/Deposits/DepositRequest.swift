@@ -24,8 +24,9 @@ struct DepositRequest {
     var input = input
     let hush = input.isTyped ? Hush.onTerminal() : nil
     defer { _ = hush }
-    let value = try value(&input)
-    let reply = try session.unlocking(for: command.reason) { vault in try vault.deposit(target, value: value) }
+    let reply = try handingIn(&input, session) { value throws(Failure) in
+      try session.unlocking(for: command.reason) { vault in try vault.deposit(target, value: value) }
+    }
     input.noteCutBreak()
     try report(
       Wire.DepositSealedReply(
@@ -52,10 +53,15 @@ struct DepositRequest {
     if let output = command.output { try NewFile.check(output, replaces: command.force) }
     let session = try session()
     var input = input
-    let value = try value(&input)
-    let reply = try session.call { vault in try vault.sealDeposit(target, value: value, to: key) }
+    let reply = try handingIn(&input, session) { value throws(Failure) in
+      let reply = try session.call { vault in try vault.sealDeposit(target, value: value, to: key) }
+      guard let output = command.output else { return reply }
+      do { try NewFile.write("\(reply.box)\n", to: output, replaces: command.force) } catch {
+        throw Failure(any: error)
+      }
+      return reply
+    }
     input.noteCutBreak()
-    if let output = command.output { try NewFile.write("\(reply.box)\n", to: output, replaces: command.force) }
     if command.globals.json {
       try Output.json { object in
         object.add("name", name)
@@ -76,6 +82,22 @@ struct DepositRequest {
     let session = try Session(command.globals)
     session.vault.reason = command.reason
     return session
+  }
+
+  /// Reads the value and does something with it. A person who typed the value decides what happens to it if that fails.
+  private func handingIn<R>(
+    _ input: inout ValueInput, _ session: Session, _ body: (borrowing SecretBuffer) throws(Failure) -> R
+  ) throws(Failure) -> R {
+    var value = try value(&input)
+    while true {
+      do throws(Failure) { return try body(value) } catch {
+        guard input.isTyped else { throw error }
+        switch try SecondChance.after(error, .deposit, session) {
+        case .again: break
+        case .correct: value = try self.value(&input)
+        }
+      }
+    }
   }
 
   /// Reads the value. If no kind was given, nobody asks the daemon for the item's kind: a depositor may have no right

@@ -20,6 +20,8 @@ final class Session {
   /// True if that person has a terminal for questions.
   var mayAsk: Bool { isAttended && Keyboard.canAsk }
   private var mayStart: Bool
+  /// True if this command starts a daemon when none listens.
+  private let startsDaemon: Bool
   /// True for a command that becomes another program. That program must not get a daemon as a child that it does not
   /// know of.
   var leavesNoChild = false
@@ -38,11 +40,15 @@ final class Session {
     }
     isOwn = Session.isOwn(socket: socket, system: system)
     isSystem = vault.location == .system
+    self.startsDaemon = startsDaemon
     mayStart = startsDaemon && isOwn
     vault.interactive = isAttended
     // Waiting for a daemon that restarts would only delay the start of a new one, or the news that there is none.
     if mayStart || !startsDaemon { vault.patience = .zero }
   }
+
+  /// Lets the next call start a daemon, as the first one might: a person who tries again expects no less.
+  func mayStartAgain() { mayStart = startsDaemon && isOwn }
 
   /// Starts no daemon from now on. A command that runs for long waits for the next daemon, which somebody else starts.
   func startNone() { mayStart = false }

@@ -66,6 +66,24 @@ struct FullDiskTests {
     }
   }
 
+  @Test("what was edited waits for room") func edited() throws {
+    try withSmallDisk { sandbox, remount in
+      try sandbox.must(["set", "token"], stdin: "old")
+      #expect(try fill(sandbox) > 0)
+      let text = String(repeating: "new", count: 20_000)
+      try sandbox.write("cat \(sandbox.home)/text >\"$1\"\n", to: "editor")
+      try sandbox.write(text, to: "text")
+      let terminal = try Terminal(
+        sandbox, ["edit", "token"], environment: ["VISUAL": nil, "EDITOR": "sh \(sandbox.home)/editor"])
+      try terminal.expect("vault: cannot write vault.db: disk full; free some space and try again")
+      try terminal.expect("Try again with the same value (y), edit it again (e), or give up (n)? ")
+      try remount("size=8m")
+      terminal.type("y")
+      #expect(try terminal.wait() == 0)
+      #expect(try sandbox.must(["get", "token"]) == text)
+    }
+  }
+
   @Test("on a disk that is full to the last byte items can be deleted, into the trash and for good") func deletes()
     throws
   {

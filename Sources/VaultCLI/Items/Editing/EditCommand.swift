@@ -7,8 +7,8 @@ struct EditCommand: ParsableCommand {
     abstract: "Change an item's value in an editor.",
     discussion: """
       $VISUAL or $EDITOR gets the value in a file, which lies in memory in a folder of your own and is removed when \
-      the editor ends. An unchanged value is not stored. What the editor copies elsewhere is not removed; see \
-      vault(1).
+      the editor ends. An unchanged value is not stored. If the value cannot be stored, the command asks on a \
+      terminal what happens to it. What the editor copies elsewhere is not removed; see vault(1).
       """)
 
   @Argument(help: ArgumentHelp("The item.", valueName: "name"), completion: ItemNames.completion)

@@ -24,39 +24,87 @@ struct EditRequest {
     }
     let editor = try Editor()
     var text = old.bytes.withBytes { SecretBuffer(copying: $0) }
+    var isEdited = false
+    var versions = (replaced: old.version, current: old.version)
     while true {
-      text = try editor.edit(text)
-      let kind = ItemKind(rawValue: command.kind ?? item?.kind ?? ItemKind.password.rawValue)
-      var new = EditRequest.value(text, editedFrom: old.bytes, kind: kind)
-      // The new kind may have one line while the old one had several.
-      if command.kind != nil, kind?.hasOneLine == true { new.truncate(to: new.count - new.finalBreak) }
-      let isSame = new.isEqual(to: old.bytes)
-      if isSame, command.kind == nil || command.kind == item?.kind { return try report(version: old.version, nil) }
+      let stored: Wire.SetReply?
       do throws(Failure) {
-        guard new.withBytes({ $0.isText }) else {
-          throw Failure(
-            .invalid, "the edited value is not text (UTF-8 without control characters); nothing was stored",
-            "set its encoding to UTF-8, or store such bytes with \(Hint.vault("set --update --file"))")
-        }
-        guard new.count <= ValueInput.limit else {
-          throw Failure(
-            .invalid, "the edited value is longer than \(Sizes.text(ValueInput.limit)); nothing was stored",
-            "store less, or store it in parts")
-        }
-        guard new.count > 0 || isSame || command.allowEmpty else {
-          throw Failure(
-            .invalid, "the edited value is empty, so nothing was stored for \(Printable.quoted(name))",
-            ValueInput.adviceOnEmpty(kind))
-        }
-        let stored = try store(new, isSame: isSame, insteadOf: old.version, session)
-        return try report(version: stored.version, stored)
+        if !isEdited { try editor.edit(&text) }
+        isEdited = true
+        stored = try store(text, insteadOf: old, item, &versions, session)
       } catch {
-        // A person must not lose the text because of a mistake.
-        guard error.exit == .invalid, Keyboard.canAsk else { throw error }
-        Output.note(error.message)
-        guard try Keyboard(otherwise: "run it on a terminal").confirm("Edit it again?") else { throw error }
+        // If the editor failed and changed nothing, nothing was typed.
+        guard isEdited || !isSame(text, old, item) else { throw error }
+        let offer = "\(versions.current == versions.replaced ? "Try again with the same value" : Self.replacement)"
+        switch try SecondChance.after(error, .editor(isDone: isEdited), offer: offer, session) {
+        case .again: versions.replaced = versions.current
+        case .correct: isEdited = false
+        }
+        continue
       }
+      return try report(version: stored?.version ?? old.version, stored)
     }
+  }
+
+  /// The offer to store a value although somebody else has stored one meanwhile.
+  private static let replacement = "Store yours as the next version"
+
+  /// Stores an edited text as a new version, or another kind of the same value; returns nil if neither has changed.
+  ///
+  /// - Parameter versions: the version that may be replaced, and the one that the item is found to have.
+  private func store(
+    _ text: borrowing SecretBuffer, insteadOf old: borrowing Value, _ item: Wire.Item?,
+    _ versions: inout (replaced: Int, current: Int), _ session: Session
+  ) throws(Failure) -> Wire.SetReply? {
+    let new = value(text, old, item)
+    let isSame = new.isEqual(to: old.bytes)
+    if isSame, command.kind == nil || command.kind == item?.kind { return nil }
+    try check(new, mayBeEmpty: isSame || command.allowEmpty, kind(item))
+    versions.current = try current(session)
+    guard versions.current == versions.replaced else {
+      let changed = "\(Printable.quoted(name)) was changed meanwhile and has version \(versions.current)"
+      throw Failure(.exists, "\(changed); nothing was stored", "edit it again")
+    }
+    let changed = Wire.NewItem(name: name, kind: command.kind, update: true)
+    if isSame { return try session.unlocking { vault in try vault.set(changed) } }
+    return try session.unlocking { vault in try vault.set(changed, value: new) }
+  }
+
+  /// Refuses an edited value that is surely a mistake.
+  private func check(_ new: borrowing SecretBuffer, mayBeEmpty: Bool, _ kind: ItemKind?) throws(Failure) {
+    guard new.withBytes({ $0.isText }) else {
+      throw Failure(
+        .invalid, "the edited value is not text (UTF-8 without control characters); nothing was stored",
+        "set its encoding to UTF-8, or store such bytes with \(Hint.vault("set --update --file"))")
+    }
+    guard new.count <= ValueInput.limit else {
+      throw Failure(
+        .invalid, "the edited value is longer than \(Sizes.text(ValueInput.limit)); nothing was stored",
+        "store less, or store it in parts")
+    }
+    guard new.count > 0 || mayBeEmpty else {
+      throw Failure(
+        .invalid, "the edited value is empty, so nothing was stored for \(Printable.quoted(name))",
+        ValueInput.adviceOnEmpty(kind))
+    }
+  }
+
+  /// The kind that the item will have; nil for one that this program does not know.
+  private func kind(_ item: Wire.Item?) -> ItemKind? {
+    ItemKind(rawValue: command.kind ?? item?.kind ?? ItemKind.password.rawValue)
+  }
+
+  private func isSame(_ text: borrowing SecretBuffer, _ old: borrowing Value, _ item: Wire.Item?) -> Bool {
+    value(text, old, item).isEqual(to: old.bytes)
+  }
+
+  /// Returns the value of an edited text for the kind that the item will have.
+  private func value(_ text: borrowing SecretBuffer, _ old: borrowing Value, _ item: Wire.Item?) -> SecretBuffer {
+    let kind = kind(item)
+    var new = EditRequest.value(text, editedFrom: old.bytes, kind: kind)
+    // The new kind may have one line while the old one had several.
+    if command.kind != nil, kind?.hasOneLine == true { new.truncate(to: new.count - new.finalBreak) }
+    return new
   }
 
   /// Returns the value of an edited text. Editors may add a line break at the end or a byte order mark at the
@@ -77,25 +125,6 @@ struct EditRequest {
   private func current(_ session: Session) throws(Failure) -> Int {
     if let item = try session.look(at: name) { return item.version }
     return try session.unlocking { vault in try vault.read(name, expired: command.expired).version }
-  }
-
-  /// Stores a new version, or another kind of the same value. If somebody else has stored a version meanwhile, the
-  /// person must agree to replace it.
-  private func store(
-    _ value: borrowing SecretBuffer, isSame: Bool, insteadOf version: Int, _ session: Session
-  ) throws(Failure) -> Wire.SetReply {
-    let now = try current(session)
-    if now != version {
-      let changed = "\(Printable.quoted(name)) was changed meanwhile and has version \(now)"
-      guard Keyboard.canAsk else { throw Failure(.exists, "\(changed); nothing was stored", "edit it again") }
-      let question = "\(changed); store yours as the next version?"
-      guard try Keyboard(otherwise: "run it on a terminal").confirm(question) else {
-        throw Failure(Fault.cancelled)
-      }
-    }
-    let item = Wire.NewItem(name: name, kind: command.kind, update: true)
-    if isSame { return try session.unlocking { vault in try vault.set(item) } }
-    return try session.unlocking { vault in try vault.set(item, value: value) }
   }
 
   /// Reports the result; `stored` is nil if the value is unchanged.

@@ -30,15 +30,16 @@ struct Editor {
     command = [path]
   }
 
-  /// Lets a person edit a text in a file of its own, and returns the edited text. The file is gone when this returns,
-  /// or when a signal ends the program.
-  func edit(_ text: borrowing SecretBuffer) throws(Failure) -> SecretBuffer {
+  /// Lets a person edit a text in a file of its own. The file is gone when this returns, or when a signal ends the
+  /// program. If the editor fails, the text becomes what the editor has left of it, or stays if nothing is left.
+  func edit(_ text: inout SecretBuffer) throws(Failure) {
     // Signals are caught before the file exists, so that none ends the program while the file is there.
     let signals = try SignalPipe(SignalPipe.ending, foreign: Self.typed)
     let file = try EditedFile.make(text)
     switch try run(file.path, signals) {
-    case .done(0): return try file.read()
+    case .done(0): text = try file.read()
     case .done(let status):
+      if let left = try? file.read(), left.count > 0 { text = left }
       throw Failure(.io, "the editor ended with exit status \(status)", "nothing was stored; see $VISUAL and $EDITOR")
     case .signal(let number):
       _ = consume file

@@ -17,41 +17,39 @@ extension SetRequest {
     var value = try read(&given, session)
     while true {
       do throws(Failure) {
+        if isOfOtherKind {
+          try askForNetwork(session, mayFollow: true)
+          isOfOtherKind = false
+        }
         try settleKind(of: &value, session)
         let item = try item(session)
         let stored = try session.unlocking { vault in try vault.set(item, value: value) }
         given.noteCutBreak()
         return stored
       } catch {
-        guard isTyped, Keyboard.canAsk else { throw error }
-        try putRight(error, &value, &given, session)
+        guard isTyped else { throw error }
+        switch try SecondChance.after(error, .set, session) {
+        case .again: break
+        case .correct: try correct(error, &value, &given, session)
+        }
       }
     }
   }
 
-  /// Lets a person decide what happens to a typed value that was not stored.
+  /// Lets a person name another kind for a refused value, or type a value again.
   ///
-  /// - Throws: the failure itself, if no answer can help or the person gives up.
-  private mutating func putRight(
+  /// - Throws: ``Failure`` also if the person gives up.
+  private mutating func correct(
     _ failure: Failure, _ value: inout SecretBuffer, _ given: inout ValueInput, _ session: Session
   ) throws(Failure) {
-    switch failure.exit {
-    case .invalid:
-      Output.note(failure.message)
-      let question = "Another kind for this value (Enter to give a value again, control-D to give up): "
-      // The person may type the value again, which nobody must see.
-      if let other = try askForKind(question, .hidden, otherwise: failure) {
-        kind = other.rawValue
-        try askForNetwork(session, mayFollow: true)
-      } else {
-        value = try read(&given, session)
-      }
-    case .io, .retry, .unavailable:
-      Output.note(failure.message)
-      let keyboard = try Keyboard(otherwise: "run it on a terminal")
-      guard try keyboard.confirm("Try again with the same value?") else { throw failure }
-    case .usage, .missing, .software, .system, .exists, .denied, .configuration, .notRunnable, .noProgram: throw failure
+    let question = "Another kind for this value (Enter to give a value again, control-D to give up): "
+    // The person may type the value again, which nobody must see.
+    guard let other = try askForKind(question, .hidden, otherwise: SecondChance.givenUp(failure)) else {
+      value = try read(&given, session)
+      return
     }
+    kind = other.rawValue
+    isOfOtherKind = true
   }
 
   private var input: ValueInput {

@@ -15,6 +15,8 @@ struct SetRequest {
   var isChecked = false
   /// The keys of the attributes that came from the text of a network's QR code.
   var codedKeys: Set<String> = []
+  /// True once a person named another kind for a refused value, until what that kind needs is asked for.
+  var isOfOtherKind = false
 
   init(_ command: SetCommand) {
     self.command = command

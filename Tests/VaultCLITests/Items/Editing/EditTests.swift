@@ -254,9 +254,10 @@ import VaultWire
     let script = "printf theirs | \(Sandbox.path(of: "vault")) set web --update; printf mine >\"$1\"\n"
     try sandbox.write(script, to: "editor")
     let terminal = try Terminal(sandbox, ["edit", "web"], environment: editor(sandbox))
-    try terminal.expect("`web` was changed meanwhile and has version 2; store yours as the next version? [y/N] ")
+    try terminal.expect("vault: `web` was changed meanwhile and has version 2; nothing was stored")
+    try terminal.expect("Store yours as the next version (y), edit it again (e), or give up (n)? ")
     terminal.type(isWanted ? "y" : "n")
-    #expect(try terminal.wait() == (isWanted ? 0 : 77))
+    #expect(try terminal.wait() == (isWanted ? 0 : 73))
     #expect(try sandbox.must(["get", "web"]) == (isWanted ? "mine" : "theirs"))
   }
 

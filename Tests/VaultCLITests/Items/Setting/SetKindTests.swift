@@ -57,6 +57,8 @@ import VaultTesting
     try terminal.expect("(Enter for totp): ")
     terminal.control("d")
     try terminal.expect("vault: canceled")
+    try terminal.expect("Try again with the same value? [y/N] ")
+    terminal.control("d")
     #expect(try terminal.wait() == 77)
     #expect(try sandbox.run("show", "x").status == 66)
   }

@@ -76,6 +76,10 @@ import VaultTesting
       terminal.type(Self.text)
       try terminal.expect("Store what the QR code says? [y/N] ")
       terminal.type(answer)
+      if answer == "n" {
+        try terminal.expect("Try again with the same value? [y/N] ")
+        terminal.type("n")
+      }
       #expect(try terminal.wait() == status)
     }
     #expect(try fields(sandbox) == ["net", "WPA", "long enough"])

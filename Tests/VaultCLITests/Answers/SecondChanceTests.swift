@@ -1,0 +1,224 @@
+import Foundation
+import Glibc
+import Testing
+import VaultTesting
+
+@Suite("What somebody typed and what cannot be stored") struct SecondChanceTests {
+  private static let choice = "Try again with the same value (y), edit it again (e), or give up (n)? "
+  private static let question = "Try again with the same value? [y/N] "
+  private static let gone = "vault: given up; what was typed is gone"
+
+  /// A reason why an edited value cannot be stored.
+  enum Reason: CaseIterable {
+    case locked, deleted, moved, ended
+
+    /// What happens while the editor is open, in sh(1).
+    var happens: String {
+      switch self {
+      case .locked: "vault lock"
+      case .deleted: "vault rm web"
+      case .moved: "vault mv web elsewhere --yes"
+      case .ended: "kill $(cat \"$XDG_DATA_HOME/vault/vault.lock\"); while vault status | grep -q unlocked; do :; done"
+      }
+    }
+
+    /// The exit code of a person who gives up.
+    var status: Int32 {
+      switch self {
+      case .locked, .ended: 77
+      case .deleted, .moved: 66
+      }
+    }
+
+    /// True if the command asks for the password first.
+    var asks: Bool { self == .locked || self == .ended }
+
+    func end(in sandbox: Sandbox) throws {
+      switch self {
+      case .locked, .ended: try sandbox.must(["unlock", "--password-stdin"], stdin: password + "\n")
+      case .deleted: try sandbox.must(["trash", "restore", "web"])
+      case .moved: try sandbox.must(["mv", "elsewhere", "web", "--yes"])
+      }
+    }
+  }
+
+  /// Opens an editor that writes `text`, or the next letter if it was open before, while something happens.
+  private func editing(_ sandbox: Sandbox, _ reason: Reason, _ text: String = "mine") throws -> Terminal {
+    let script = """
+      PATH=\((Sandbox.path(of: "vault") as NSString).deletingLastPathComponent):$PATH
+      if grep -q \(text) "$1"; then printf ' again' >>"$1"; exit; fi
+      printf '\(text)' >"$1"
+      { \(reason.happens); } >/dev/null 2>&1 </dev/null
+      """
+    try sandbox.write(script, to: "editor")
+    let terminal = try Terminal(
+      sandbox, ["edit", "web"], environment: ["VISUAL": nil, "EDITOR": "sh \(sandbox.home)/editor"])
+    if reason.asks {
+      try terminal.expect("Vault password: ")
+      terminal.control("d")
+      try terminal.expect("vault: canceled; nothing was changed")
+    } else {
+      // A deleted item has an advice of its own.
+      try terminal.expect(reason == .deleted ? "vault: no item `web`, but one in the trash" : "vault: no item `web`")
+    }
+    return terminal
+  }
+
+  @Test(
+    "what was edited is stored once the reason is gone, is edited again, or is given up", arguments: Reason.allCases)
+  func edited(reason: Reason) throws {
+    for (answer, value) in [("y", "mine"), ("e", "mine again"), ("n", "hunter2")] {
+      let sandbox = try Sandbox.withVault(unlocked: true)
+      defer { sandbox.close() }
+      let terminal = try editing(sandbox, reason)
+      try terminal.expect(Self.choice)
+      // Nothing is decided by one key too many.
+      terminal.type("")
+      try terminal.expect(Self.choice)
+      try reason.end(in: sandbox)
+      terminal.type(answer)
+      if answer == "n" { try terminal.expect(Self.gone) }
+      #expect(try terminal.wait() == (answer == "n" ? reason.status : 0), "\(terminal.screen)")
+      #expect(try sandbox.must(["get", "web"]) == value)
+    }
+  }
+
+  @Test("a reason that stays is told again") func stays() throws {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    let terminal = try editing(sandbox, .deleted)
+    for _ in 1...3 {
+      try terminal.expect(Self.choice)
+      terminal.type("y")
+      try terminal.expect("vault: no item `web`")
+    }
+    try terminal.expect(Self.choice)
+    terminal.control("d")
+    #expect(try terminal.wait() == 66)
+  }
+
+  @Test("what an editor that fails has left is edited again, and nothing is asked where it left nothing") func failing()
+    throws
+  {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    try sandbox.write(
+      "if grep -q half \"$1\"; then printf ' whole' >>\"$1\"; else printf half >\"$1\"; exit 3; fi\n", to: "editor")
+    let environment: [String: String?] = ["VISUAL": nil, "EDITOR": "sh \(sandbox.home)/editor"]
+    let terminal = try Terminal(sandbox, ["edit", "web"], environment: environment)
+    try terminal.expect("vault: the editor ended with exit status 3")
+    try terminal.expect("Edit it again? [y/N] ")
+    terminal.type("y")
+    #expect(try terminal.wait() == 0)
+    #expect(try sandbox.must(["get", "web"]) == "half whole")
+    let other = try Terminal(sandbox, ["edit", "web"], environment: ["VISUAL": "false"])
+    #expect(try other.wait() == 74)
+    #expect(!other.screen.contains("again"))
+  }
+
+  @Test("a value at the prompt is stored once the reason is gone, or is given up", arguments: [true, false])
+  func typed(isWanted: Bool) throws {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    let terminal = try Terminal(sandbox, ["set", "x"])
+    try terminal.expect("Value of `x`: ")
+    terminal.type("hunter3")
+    try terminal.expect("Again: ")
+    try sandbox.must(["lock"])
+    try sandbox.must(["unlock", "--password-stdin"], stdin: password + "\n")
+    try sandbox.must(["set", "x"], stdin: "theirs")
+    terminal.type("hunter3")
+    try terminal.expect("vault: `x` already exists")
+    try terminal.expect(Self.question)
+    try sandbox.must(["rm", "x"])
+    try sandbox.must(["lock"])
+    terminal.type("y")
+    // Another reason follows.
+    try terminal.expect("Vault password: ")
+    terminal.control("d")
+    try terminal.expect(Self.question)
+    try sandbox.must(["unlock", "--password-stdin"], stdin: password + "\n")
+    terminal.type(isWanted ? "y" : "")
+    if !isWanted { try terminal.expect(Self.gone) }
+    #expect(try terminal.wait() == (isWanted ? 0 : 77))
+    #expect(!terminal.screen.contains("hunter3") && terminal.isCooked)
+    if isWanted {
+      #expect(try sandbox.must(["get", "x"]) == "hunter3")
+    } else {
+      #expect(try sandbox.run("get", "x").status == 66)
+    }
+  }
+
+  @Test("three wrong passwords do not cost the value") func wrong() throws {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    let terminal = try Terminal(sandbox, ["set", "x"])
+    try terminal.expect("Value of `x`: ")
+    terminal.type("hunter3")
+    try terminal.expect("Again: ")
+    try sandbox.must(["lock"])
+    terminal.type("hunter3")
+    for _ in 1...3 {
+      try terminal.expect("Vault password: ")
+      terminal.type("wrong")
+    }
+    try terminal.expect("vault: wrong password")
+    try terminal.expect(Self.question)
+    terminal.type("y")
+    try terminal.expect("Vault password: ")
+    terminal.type(password)
+    #expect(try terminal.wait() == 0)
+    #expect(try sandbox.must(["get", "x"]) == "hunter3")
+  }
+
+  @Test("a sealed deposit is written once its file can be") func deposit() throws {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    let (folder, aside) = (sandbox.home + "/out", sandbox.home + "/aside")
+    try #require(unsafe mkdir(folder, 0o700) == 0)
+    try sandbox.write(try sandbox.must(["show-key"]), to: "key")
+    let terminal = try Terminal(
+      sandbox, ["deposit", "x", "--seal", "--key", sandbox.home + "/key", "--output", folder + "/box"])
+    try terminal.expect("Value of `x`: ")
+    terminal.type("hunter3")
+    try terminal.expect("Again: ")
+    try #require(unsafe rename(folder, aside) == 0)
+    terminal.type("hunter3")
+    try terminal.expect(Self.question)
+    try #require(unsafe rename(aside, folder) == 0)
+    terminal.type("y")
+    #expect(try terminal.wait() == 0)
+    try sandbox.must(["deposit", "--sealed", folder + "/box"])
+    #expect(try sandbox.must(["get", "x"]) == "hunter3")
+  }
+
+  @Test("an empty line is refused before it is typed again") func empty() throws {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    let terminal = try Terminal(sandbox, ["set", "x"])
+    try terminal.expect("Value of `x`: ")
+    terminal.type("")
+    try terminal.expect("a password cannot be empty")
+    #expect(!terminal.screen.contains("Again: "))
+    // The question is longer than the terminal is wide.
+    try terminal.expect("Another kind for this value (Enter to give a value again")
+    terminal.type("")
+    for question in ["Value of `x`: ", "Again: "] {
+      try terminal.expect(question)
+      terminal.type("hunter3")
+    }
+    #expect(try terminal.wait() == 0)
+    let update = try Terminal(sandbox, ["set", "x", "--update"])
+    try update.expect("Value of `x`: ")
+    update.type("")
+    #expect(try update.wait() == 65)
+    #expect(!update.screen.contains("Again: "))
+    // Where an empty value is allowed, it is typed twice like any other.
+    let blob = try Terminal(sandbox, ["set", "blob", "--kind", "blob"])
+    for question in ["Value of `blob`: ", "Again: "] {
+      try blob.expect(question)
+      blob.type("")
+    }
+    #expect(try blob.wait() == 0)
+  }
+}
