@@ -59,7 +59,7 @@ struct Completion {
     if typed.isBehindDashes { return operand() }
     if word.utf8.starts(with: "--".utf8), let equals = word.firstIndex(of: "=") {
       let name = String(word[..<equals])
-      guard let option = typed.shape.option(name), option.takesValue else { return [] }
+      guard let option = typed.nextShape.option(name), option.takesValue else { return [] }
       return values(option, String(word[word.index(after: equals)...]), head: name + "=")
     }
     if word.utf8.starts(with: "-".utf8) { return options() }
@@ -77,7 +77,7 @@ struct Completion {
   }
 
   private func options() -> [Offer] {
-    let known = typed.shape.options.filter { option in
+    let known = typed.nextShape.options.filter { option in
       option.isRepeating || typed.given.isDisjoint(with: option.names)
     }
     // Short options are for people who know them; they would only make the list longer.

@@ -96,12 +96,13 @@ enum CompletionScript {
     complete -F _vault vault
     """#
 
-  /// `compadd` quotes the text that it inserts. It quotes the history's `!` only if that option is on, as it is in
-  /// zsh's own emulation.
+  /// `compadd` quotes the text that it inserts, and the history's `!` as well if the shell would act on it.
+  ///
+  /// The function runs with the options that the completion system has set (`_comp_options`). It must not change them
+  /// with `emulate`, because `_files` works only with these options.
   private static let zsh = #"""
     #compdef vault
     _vault() {
-        emulate -L zsh
         local line text
         local -a offers whole shown begun
         offers=("${(@f)"$(
@@ -155,7 +156,9 @@ enum CompletionScript {
         set -l word (string unescape -- "$token"; or string unescape -- "$token'"; or string unescape -- "$token\"")
         for offer in (command $words[1] __complete -- "$word" $words[2..] 2>/dev/null)
             if test "$offer" = :files
-                __fish_complete_path "$word"
+                set -l head (string match -r '^--[^=]*=' -- "$word")
+                set -l paths (__fish_complete_path (string replace -r '^--[^=]*=' '' -- "$word"))
+                test -n "$paths"; and printf '%s\n' "$head"$paths
             else
                 string sub -s 2 -- "$offer"
             end

@@ -36,6 +36,12 @@ struct TypedWords {
   /// True while a command must still be named.
   var isCommandNext: Bool { !command.configuration.subcommands.isEmpty }
 
+  /// The arguments that may come next: those of the command or, if the name of a default subcommand may be left out,
+  /// those of that subcommand.
+  var nextShape: CommandShape {
+    isHelp ? shape : command.configuration.defaultSubcommand.map { CommandShape(of: $0) } ?? shape
+  }
+
   /// The first operand for which the command has no place.
   var extra: String? {
     guard shape.operands.last?.isRepeating != true else { return nil }

@@ -1,3 +1,4 @@
+import ArgumentParser
 import Foundation
 import Testing
 import VaultModel
@@ -202,6 +203,8 @@ import VaultTesting
       ("vault find kind=passw\t room~liv\\*", "folder/deeper/one"),
       ("vault set other --file script --attr ow\tan\t; vault find owner=ana --json", #"{"name":"other""#),
       ("vault set third --file sc\t; vault show third", "name: third"),
+      ("vault audit --act\tset >/dev/null && echo d'on'e", "done"),
+      ("vault grants --js\t --fo\tuser:77 && echo 'r'eady", "ready"),
     ] {
       terminal.type(line)
       try terminal.expect(answer)
@@ -266,12 +269,51 @@ import VaultTesting
       (["", "show-key", "-o"], [":files"]),
       (["--k", "deposit", "a"], ["=--kind", "=--key"]), (["no", "deposit", "--kind"], ["=note"]),
       (["al", "deposit", "--accessible"], ["=always"]),
+      (["--act", "audit"], ["=--action"]), (["--ca", "audit", "-n", "5"], ["=--caller"]),
+      (["--fo", "grants", "--json"], ["=--for"]), (["--on=we", "grants"], ["=--on=web"]),
+      (["we", "grants", "--on"], ["=web"]), (["--fo", "grants", "forget"], []), (["--fo", "help", "grants"], []),
     ])
   func typed(words: [String], offered: [String]) throws {
     let sandbox = try Sandbox.withVault(unlocked: true)
     defer { sandbox.close() }
     let lines = try sandbox.must(["__complete", "--"] + words).split(separator: "\n")
     #expect(lines.map { String($0.prefix { $0 != "\t" }) } == offered)
+  }
+
+  @Test("where the name of a subcommand may be left out, its options are offered without it")
+  func defaultSubcommands() throws {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    var count = 0
+    for command in VaultCommand.configuration.subcommands {
+      guard let own = command.configuration.defaultSubcommand else { continue }
+      let offered = try sandbox.must(["__complete", "--", "--", command._commandName])
+      #expect(try offered == sandbox.must(["__complete", "--", "--", command._commandName, own._commandName]))
+      #expect(offered.contains("=--json\t") && offered.contains("=--help\t"))
+      count += 1
+    }
+    #expect(count > 4)
+  }
+
+  @Test("files are completed with nothing else on the screen", arguments: shells)
+  func files(shell: String) throws {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    for name in ["web.file", "web file two", ".hidden"] { try sandbox.write("<content of \(name)>", to: name) }
+    let terminal = try self.shell(shell, sandbox)
+    if shell == "zsh" { terminal.type("setopt globdots shwordsplit") }
+    for (line, answer) in [
+      ("vault set a --file web.\t; vault get a", "<content of web.file>"),
+      ("vault set b --file=web.\t; vault get b", "<content of web.file>"),
+      ("vault set c --file web\\ \t; vault get c", "<content of web file two>"),
+      ("vault set d --file .hid\t; vault get d", "<content of .hidden>"),
+    ] {
+      terminal.type(line)
+      try terminal.expect(answer)
+    }
+    terminal.type("exit")
+    try terminal.wait()
+    #expect(!terminal.screen.contains("no matches found") && !terminal.screen.contains("eval"), "\(terminal.screen)")
   }
 
   @Test("a name that begins with a dash, or that rm would take for a predicate, needs two dashes before it")
