@@ -15,8 +15,9 @@ struct GrantCommand: ParsableCommand {
       vault also exe:PATH or sha256:DIGEST beside one of them. Links in PATH are resolved; for a script, \
       PATH is that of its interpreter. Items are given by a name in which * stands for \
       characters within a part, ** for any characters, and ? for one; quote it for the shell. The items need not exist \
-      yet. The grant replaces an earlier grant for the same subject and items. With --as the item is a credential of a \
-      service: systemd passes it to the service when the service starts. See vault-access(7) and vault-credentials(7).
+      yet; the name of a folder alone is for none of its items. The grant replaces an earlier grant for the same \
+      subject and items. With --as the item is a credential of a service: systemd passes it to the service when the \
+      service starts. See vault-access(7) and vault-credentials(7).
       """)
 
   @Argument(help: ArgumentHelp("The subject that gets the grant.", valueName: "subject"))
@@ -66,10 +67,12 @@ struct GrantCommand: ParsableCommand {
       try vault.grant(subject, items, names, as: credential, until: until)
     }
     given.noteProcess()
+    if let hint = GrantedFolder.hint(items, isCredential: credential != nil, session) { Output.note(hint) }
     if globals.json { return try Output.json(reply) }
     guard Keyboard.isAttended else { return }
     let end = until.map { ", until \(LocalTime.text($0, to: STDERR_FILENO))" } ?? ""
-    let before = reply.replaced.map { " (before: \($0.rights.joined(separator: ", ")))" } ?? ""
+    let before =
+      reply.replaced.map { " (before: \($0.rights.joined(separator: ", "))\($0.hasEnded ? ", ended" : ""))" } ?? ""
     Output.note(
       "\(Printable.whole(subject)) may \(names.joined(separator: ", ")) \(Printable.quoted(items))\(end)\(before)")
     if let other = OutOfReach.user(of: subject, session.vault.location) {

@@ -20,7 +20,9 @@ struct GrantsListCommand: ParsableCommand {
 
   @Option(
     name: .customLong("for"),
-    help: ArgumentHelp("List the grants that apply to a process with this subject.", valueName: "subject"))
+    help: ArgumentHelp(
+      "List the grants that apply to a process with this subject now, without those that have ended.",
+      valueName: "subject"))
   var subject: String?
 
   @Option(
@@ -56,14 +58,18 @@ struct GrantsListCommand: ParsableCommand {
       for grant in found.grants {
         table.add(
           .init(Printable.whole(grant.subject)), .init(Printable.whole(grant.items)), .init(Self.rights(of: grant)),
-          .init(grant.until.map { LocalTime.text($0) } ?? "", isRed: !grant.active),
+          .init(grant.validity(until: ""), isRed: !grant.active),
           .init(grant.used.map { LocalTime.day($0) } ?? "never"))
       }
       if table.count > 0 { try Output.text(table.text()) }
     } else {
       for grant in found.grants {
-        let fields = [grant.subject, grant.items, grant.rights.joined(separator: ",")]
-        try Output.line((fields + (grant.credential.map { [$0] } ?? [])).joined(separator: "\t"))
+        var fields = [
+          grant.subject, grant.items, grant.rights.joined(separator: ","), grant.credential ?? "",
+          grant.validity(until: "until "),
+        ]
+        while fields.last?.isEmpty == true { fields.removeLast() }
+        try Output.line(fields.joined(separator: "\t"))
       }
     }
     guard !globals.json, Keyboard.isAttended else { return }

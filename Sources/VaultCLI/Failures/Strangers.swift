@@ -21,7 +21,7 @@ extension Session {
   var wayToAsk: String? {
     // Only administrators see the number of requests, and they need no grant.
     guard let status = try? call({ vault in try vault.status() }), status.requests == nil,
-      let own = try? call({ vault in try vault.grants() }), own.grants.isEmpty
+      let own = try? call({ vault in try vault.grants() }), !own.grants.contains(where: \.active)
     else { return nil }
     let command = Hint.vault("get NAME --reason 'what for'")
     return "nothing here is granted to you; \(command) asks an administrator for an item by its name"

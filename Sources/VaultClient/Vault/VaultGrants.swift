@@ -35,8 +35,9 @@ extension Vault {
     ).decode()
   }
 
-  /// Returns the grants that meet every given condition: those of a process that is `subject`, those for the item
-  /// `name`, and those not needed for `unused` seconds. Administrators see all grants, others their own.
+  /// Returns the grants that meet every given condition: those of a process that is `subject`, without those that have
+  /// ended, those for the item `name`, and those not needed for `unused` seconds. Administrators see all grants, others
+  /// their own.
   public func grants(
     for subject: String? = nil, on name: String? = nil, unused: Int? = nil
   ) throws(ClientError) -> Grants {

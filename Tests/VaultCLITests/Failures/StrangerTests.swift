@@ -47,6 +47,11 @@ struct StrangerTests {
     }
     #expect(try screen(sandbox, ["pick"], 77).contains(way))
     #expect(try screen(sandbox, ["get", "a"], 77).contains("give a reason with --reason TEXT"))
+    // So is a caller whose grant has ended.
+    let socket = ["--socket", sandbox.socket]
+    try sandbox.must(["grant", "user:65534", "b/*", "--until", "2s"] + socket)
+    while try sandbox.run(["can", "user:65534", "get", "b/x"] + socket).status == 0 {}
+    #expect(try screen(sandbox, ["list"]).contains(way))
     // A caller with a grant learns what it may see.
     #expect(try screen(sandbox, ["find", "kind=note"], hasGrant: true).contains("nothing that you may see matches"))
     #expect(try screen(sandbox, ["pick"], 77, hasGrant: true).contains("there is nothing here that you may see"))

@@ -176,6 +176,11 @@ import VaultStore
     try stand.set("b")
     stand.hands.wall.value = now
     #expect(throws: Self.denied) { try Self.isServed(stand, "a", RoomStand.caller(990)) }
+    // It is still listed, but not where somebody asks for what applies to a caller.
+    let all = try stand.access.grants(.init(), for: stand.administrator).next(.max).grants
+    #expect(all.map(\.isActive) == [false])
+    let own = Access.GrantFilter(subject: try Subject(parsing: "user:990"))
+    #expect(try stand.access.grants(own, for: stand.administrator).next(.max).grants.isEmpty)
     #expect(throws: Refusal.invalidGrant("its end has already passed")) {
       try Self.give(stand, "user:990", "a", "get", until: now + 50)
     }

@@ -13,7 +13,7 @@ extension Access {
 
   /// A filter for a list of grants.
   package struct GrantFilter {
-    /// Selects the grants of a process that is this subject.
+    /// Selects the grants of a process that is this subject, without those that have ended.
     package var subject: Subject?
     /// Selects the grants for the item of this name.
     package var name: ItemName?
@@ -45,7 +45,7 @@ extension Access {
     let own = standing.isAdministrator ? nil : Set(standing.grants.values.flatMap { $0?.entries ?? [] }.map(\.id))
     return book.all.filter { id, grant in
       if let own, !own.contains(id) { return false }
-      if let parts, !parts.isAll(of: grant.subject) { return false }
+      if let parts, !parts.isAll(of: grant.subject) || !grant.counts(at: now) { return false }
       if let name = filter.name, !grant.pattern.matches(name) { return false }
       guard let unused = filter.unused else { return true }
       return Seconds.from(uses[id] ?? grant.used ?? grant.created, to: now) >= unused
