@@ -23,10 +23,7 @@ extension Failure {
         .retry, "nobody answered the request during the wait",
         "ask an administrator for \(Hint.vault("approve\(request)"))")
     case .noSuchItem(let name, true):
-      self.init(
-        .missing,
-        "no item \(Printable.quoted(name)) (the integrity of the store is not confirmed)",
-        "see \(Hint.vault("verify"))")
+      self.init(.missing, "no item \(Printable.quoted(name))\(Self.doubt)", "see \(Hint.vault("verify"))")
     case .noSuchItem(let name, _):
       self.init(.missing, "no item \(Printable.quoted(name))", "see \(Hint.vault("list"))")
     case .noSuchVersion(let name, let version):

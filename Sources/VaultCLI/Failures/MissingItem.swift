@@ -6,6 +6,8 @@ internal import VaultWire
 struct MissingItem: Equatable {
   let name: String
   let location: SocketLocation
+  /// True if the daemon has not confirmed that the store is whole, so the item may have been taken away.
+  var isDoubtful = false
 
   /// The time limit of a search in milliseconds; names found until then are used.
   private static let patience = 1000
@@ -73,15 +75,24 @@ extension MissingItem {
 }
 
 extension Failure {
+  /// The doubt about the store that follows the name of a missing item.
+  static let doubt = " (the integrity of the store is not confirmed)"
+
+  /// The same failure for an item in the trash. It was deleted, so the store is not doubted.
+  private var inTrash: Failure {
+    let event = event.hasSuffix(Self.doubt) ? String(event.dropLast(Self.doubt.count)) : event
+    return Failure(exit, "\(event), but one in the trash", "\(Hint.vault("trash restore")) restores it")
+  }
+
   /// The same failure, for a person with suggestions for a missing item: the content of the folder of that name, or the
-  /// nearest names.
+  /// nearest names. Without a person, the failure tells only of an item in the trash, where it would otherwise tell of
+  /// doubts about the store.
   var suggesting: Failure {
-    guard exit == .missing, Keyboard.isAttended, let missing else { return self }
+    guard exit == .missing, let missing else { return self }
+    guard Keyboard.isAttended else { return missing.isDoubtful && missing.isInTrash ? inTrash : self }
     let children = missing.children()
     if children.names.isEmpty {
-      if missing.isInTrash {
-        return Failure(exit, "\(event), but one in the trash", "\(Hint.vault("trash restore")) restores it")
-      }
+      if missing.isInTrash { return inTrash }
       if let reference = missing.reference, let field = reference.field {
         let command = "get \(Printable.line(reference.name.text)) --field \(Printable.line(field))"
         return Failure(exit, event, "print a field with \(Hint.vault(command))")

@@ -120,7 +120,8 @@ final class Session {
     case .fault(.neverRead(let name)):
       let item = try? vault.show(name)
       failure = Failure(neverRead: name, use: item?.use.flatMap(KeyUse.init(name:)))
-    case .fault(.noSuchItem(let name, _)): failure.missing = MissingItem(name: name, location: vault.location)
+    case .fault(.noSuchItem(let name, let unverified)):
+      failure.missing = MissingItem(name: name, location: vault.location, isDoubtful: unverified == true)
     case .fault(.locked), .fault(.timedOut), .fault(.rekeyRests):
       // Most callers of the machine's vault may not open it.
       if isSystem || mayNotOpen || isAnothers { return Failure(failure.exit, failure.event, openers) }
