@@ -8,8 +8,9 @@ struct EnvCommand: ParsableCommand {
     commandName: "env",
     abstract: "Print items as variables for a shell to evaluate.",
     discussion: """
-      For example: `eval "$(vault env -e OWM_APPID=owm/appid)"`. `vault run` gives the variables to one program alone, \
-      which is better if that is enough.
+      For example: `vars=$(vault env -e OWM_APPID=owm/appid) || exit` and then `eval "$vars"`. In one line, as in \
+      `eval "$(vault env ...)"`, the shell would continue without the variables if the command fails. `vault run` \
+      gives the variables to one program alone, which is better if that is enough.
       """)
 
   @OptionGroup var variables: VariableOptions
