@@ -111,9 +111,18 @@ final class NewFile {
   private static func check(_ name: String, at path: String, in folder: Int32, replaces: Bool) throws(Failure) {
     var status = stat()
     guard unsafe fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else { return }
-    guard replaces else { throw exists(path) }
     guard status.st_mode & S_IFMT == S_IFREG else {
-      throw Failure(.exists, "\(Printable.quoted(path)) is not a regular file, so it stays", "name another")
+      throw Failure(.exists, "\(Printable.quoted(path)) is \(kind(status)), so it stays", "name another")
+    }
+    guard replaces else { throw exists(path) }
+  }
+
+  /// A word for a file that is no regular file.
+  private static func kind(_ status: stat) -> String {
+    switch status.st_mode & S_IFMT {
+    case S_IFLNK: "a symbolic link"
+    case S_IFDIR: "a folder"
+    default: "not a regular file"
     }
   }
 
@@ -164,6 +173,7 @@ final class NewFile {
     if unsafe linkat(folder, part, folder, name, 0) == 0 {
       unsafe unlinkat(folder, part, 0)
     } else if errno == EEXIST {
+      try Self.check(name, at: path, in: folder, replaces: false)
       throw Self.exists(path)
     } else {
       // This file system has no hard links, so a check just before the rename must suffice.

@@ -19,6 +19,10 @@ final class BackupSource {
     guard descriptor >= 0 else {
       throw Failure(.io, "cannot open \(name): \(Output.describe(errno))", "name another file")
     }
+    var status = stat()
+    guard unsafe fstat(descriptor, &status) != 0 || status.st_mode & S_IFMT != S_IFDIR else {
+      throw Failure(.invalid, "\(name) is a folder, not a backup", "name a file")
+    }
   }
 
   deinit {
