@@ -12,7 +12,7 @@ import VaultTesting
   enum Reason: CaseIterable {
     case locked, deleted, moved, ended
 
-    /// What happens while the editor is open, in sh(1).
+    /// The commands that run while the editor is open, for sh(1).
     var happens: String {
       switch self {
       case .locked: "vault lock"
@@ -213,7 +213,7 @@ import VaultTesting
     update.type("")
     #expect(try update.wait() == 65)
     #expect(!update.screen.contains("Again: "))
-    // Where an empty value is allowed, it is typed twice like any other.
+    // A value that may be empty is typed twice like any other.
     let blob = try Terminal(sandbox, ["set", "blob", "--kind", "blob"])
     for question in ["Value of `blob`: ", "Again: "] {
       try blob.expect(question)
