@@ -17,11 +17,11 @@ struct BackupAge {
   private var seconds: Int64? { isKnown ? max(0, Seconds.from(time, to: now)) : nil }
 
   /// The age as `vault status` shows it.
-  var text: String { isKnown ? StatusCommand.moment(time, now: now) : "never; `vault backup` makes one" }
+  var text: String { isKnown ? StatusCommand.moment(time, now: now) : "never; \(Hint.vault("backup")) makes one" }
 
   /// The verdict of `vault doctor` on the age.
   var diagnosis: Diagnosis {
-    let fix = "`vault backup FILE` makes one, and `vault backup --check FILE` reads it"
+    let fix = "\(Hint.vault("backup FILE")) makes one, and \(Hint.vault("backup --check FILE")) reads it"
     guard let seconds else { return .warn("backup", "no backup of this vault is known", fix: fix) }
     let text = "the last one is \(Seconds.format(seconds)) old"
     return seconds > Self.old ? .warn("backup", text, fix: fix) : .ok("backup", text)

@@ -25,7 +25,9 @@ struct VerifyReport {
     if result.omitted > 0 { lines.append("and \(result.omitted) more") }
     if !findings.isEmpty { lines.append("") }
     lines.append("checked:   \(result.records) records")
-    lines.append("unharmed:  \(VerifyReport.items(result.unharmed))\(caveat)")
+    // Without the keys, no item can be checked, and the number of items is not a result.
+    let isUnknown = result.unharmed == 0 && result.harmed == 0 && !result.unchecked.isEmpty
+    lines.append("unharmed:  \(isUnknown ? "no item could be checked" : VerifyReport.items(result.unharmed))\(caveat)")
     if result.harmed > 0 { lines.append("harmed:    \(VerifyReport.items(result.harmed))") }
     if !result.unchecked.isEmpty {
       let reason = result.reason.map { ": \(Printable.text($0))" } ?? ""
