@@ -14,6 +14,8 @@ final class DescriptorWatcher {
     let rawValue: UInt32
     static let readable = Readiness(rawValue: EPOLLIN.rawValue)
     static let writable = Readiness(rawValue: EPOLLOUT.rawValue)
+    /// A change of the table of mounts, among others (proc_pid_mountinfo(5)).
+    static let exceptional = Readiness(rawValue: EPOLLPRI.rawValue)
   }
 
   private struct Watch {

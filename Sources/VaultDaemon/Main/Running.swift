@@ -12,12 +12,15 @@ final class Running {
   private let paths: Paths
   private let configuration: Configuration
   private let sockets: Sockets
+  private let places: SocketPlaces
   private let signals: SignalWatch
   private let openFiles: OpenFiles
   /// The socket's directory, which the daemon holds until it ends; nil when the service manager made the socket.
   private var directory: SocketDirectory?
   private let log: Logger
   private var isReady = false
+  /// True once the socket was found to have lost its place.
+  private var hasLostSocket = false
 
   init(
     options: Options, paths: Paths, configuration: Configuration, sockets: Sockets, signals: SignalWatch,
@@ -27,6 +30,9 @@ final class Running {
     self.paths = paths
     self.configuration = configuration
     self.sockets = sockets
+    // The service manager may have made its socket elsewhere.
+    places = SocketPlaces(
+      sockets.isInherited ? [SocketName.path(of: sockets.clients.descriptor)].compactMap { $0 } : paths.sockets)
     self.signals = signals
     self.openFiles = openFiles
     self.directory = consume directory
@@ -63,6 +69,11 @@ final class Running {
     do throws(SystemError) { try watch(assembly, watcher) } catch {
       fail("\(error)", assembly, Daemon.Exit.software)
     }
+    do throws(SystemError) {
+      try places.watch(with: watcher) { [self] in lookForSocket(assembly) }
+    } catch {
+      log.warning("if the socket is removed, this daemon does not notice it: \(error)")
+    }
     assembly.listen(on: sockets).assumeIsolated().whenComplete { [self] result in
       switch result {
       case .success: announceReady()
@@ -92,11 +103,38 @@ final class Running {
 
   private func handle(_ signal: Int32, _ assembly: Assembly) {
     switch signal {
-    case SIGUSR1: assembly.rooms.vault.lock(because: .signal)
+    case SIGUSR1:
+      assembly.rooms.vault.lock(because: .signal)
+      confirmLock()
     // A sender of a signal gets no answer; the result is in the log and in Status.
     case SIGHUP: _ = try? assembly.reload()
     default: end(assembly, Daemon.Exit.ok)
     }
+  }
+
+  /// Gives the lock's file the present time. A program that cannot reach the socket sends the signal, and learns by
+  /// this time that the keys are wiped.
+  private func confirmLock() {
+    var now = timespec()
+    unsafe clock_gettime(CLOCK_REALTIME, &now)
+    // The kernel's own time of a file may be some milliseconds old, and equal to that of an earlier confirmation.
+    unsafe utimensat(AT_FDCWD, paths.store + "/vault.lock", [now, now], AT_SYMLINK_NOFOLLOW)
+  }
+
+  /// Locks the vault if nobody can reach the daemon at its socket any more, so that the keys are of no use and a
+  /// `vault lock` cannot arrive. A daemon that made the socket itself then ends, and the next command starts another
+  /// one. A socket of the service manager is the manager's to replace.
+  private func lookForSocket(_ assembly: Assembly) {
+    guard let path = places.lost else {
+      hasLostSocket = false
+      return
+    }
+    guard !hasLostSocket else { return }
+    hasLostSocket = true
+    assembly.rooms.vault.lock(because: .unreachable)
+    let event = "\(path) was removed or replaced, so nobody can reach this daemon"
+    if sockets.isInherited { return log.error("\(event); restart its socket's unit") }
+    fail("\(event), and it ends", assembly, Daemon.Exit.input)
   }
 
   /// Ends the daemon because of an error. Before it is ready, the program that started it waits for the reason, so the
@@ -114,7 +152,7 @@ final class Running {
     _ = unsafe sd_notify(0, "STOPPING=1")
     assembly?.closeConnections()
     assembly?.rooms.vault.closeStore()
-    if !sockets.isInherited { for path in paths.sockets { unsafe unlink(path) } }
+    if !sockets.isInherited { places.remove() }
     // The directory's lock is released together with the socket, and not when the kernel takes the process apart,
     // because a program that sees the socket vanish may start another daemon.
     _ = directory.take()
