@@ -52,6 +52,25 @@ import VaultStore
     _ = try fixture.open()
   }
 
+  @Test("a program that only looks at the lock delays an opener, and does not refuse it", arguments: [1, 30])
+  func looking(milliseconds: UInt32) throws {
+    let fixture = try Fixture()
+    _ = try fixture.open()
+    let lock = unsafe open(fixture.path("vault.lock"), O_RDONLY | O_CLOEXEC)
+    try #require(lock >= 0 && flock(lock, LOCK_SH | LOCK_NB) == 0)
+    let end = Thread {
+      usleep(milliseconds * 1000)
+      close(lock)
+    }
+    end.start()
+    let keychain = try fixture.open()
+    // Who looks while the store is open sees that it is held.
+    let second = unsafe open(fixture.path("vault.lock"), O_RDONLY | O_CLOEXEC)
+    defer { close(second) }
+    #expect(flock(second, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+    withExtendedLifetime(keychain) {}
+  }
+
   @Test("another process is refused while the store is open")
   func otherProcess() async throws {
     let fixture = try Fixture()

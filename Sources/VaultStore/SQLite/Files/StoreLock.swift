@@ -16,13 +16,26 @@ final class StoreLock {
     let flags = O_RDWR | O_NOFOLLOW | O_CLOEXEC | (creating ? O_CREAT : 0)
     guard let descriptor = try directory.openFile(fileName, flags) else { return nil }
     let lock = StoreLock(descriptor)
-    if flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
-      let number = errno
-      guard number == EWOULDBLOCK else { throw SystemCall.error("flock", fileName, number) }
-      throw .inUse(pid: lock.writtenID())
+    // A program that only looks whether the lock is held shares it for a moment (`vault status`, `vault lock`).
+    for pause: UInt32 in 1...100 {
+      if flock(descriptor, LOCK_EX | LOCK_NB) == 0 {
+        lock.writeID()
+        return lock
+      }
+      try check(errno)
+      if flock(descriptor, LOCK_SH | LOCK_NB) != 0 {
+        try check(errno)
+        break
+      }
+      flock(descriptor, LOCK_UN)
+      usleep(pause * 100)
     }
-    lock.writeID()
-    return lock
+    throw .inUse(pid: lock.writtenID())
+  }
+
+  /// Throws unless the error says that another process has the lock.
+  private static func check(_ number: Int32) throws(VaultError) {
+    if number != EWOULDBLOCK { throw SystemCall.error("flock", fileName, number) }
   }
 
   private init(_ descriptor: Int32) { self.descriptor = descriptor }
