@@ -24,6 +24,7 @@
 #include <sys/ioctl.h>
 #include <sys/pidfd.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <sys/wait.h>
 #include <grp.h>
 #include <sched.h>
@@ -201,6 +202,10 @@ int getresgid(gid_t *real, gid_t *effective, gid_t *saved);
 /* open() and fcntl(F_DUPFD) take a variable number of arguments, which Swift without its overlay cannot pass. */
 static inline int vault_open(const char *path, int flags) { return open(path, flags); }
 static inline int vault_dup_above(int fd, int least) { return fcntl(fd, F_DUPFD_CLOEXEC, least); }
+
+/* The parts of a device's number, which are macros. */
+static inline uint32_t vault_major(dev_t device) { return major(device); }
+static inline uint32_t vault_minor(dev_t device) { return minor(device); }
 
 /* Hidden behind _GNU_SOURCE. */
 int dup3(int from, int to, int flags);

@@ -20,7 +20,10 @@ struct Doctor {
     }
     diagnoses += place(location) + socket(location)
     // If no daemon can listen at the place, that result is enough.
-    let status = location.problem == nil ? daemon(&diagnoses) : nil
+    let status = location.problem == nil ? daemon(location, &diagnoses) : nil
+    if location.problem != nil, isOwn, case .held(let holder) = StoreHolder.find(system: false) {
+      diagnoses.append(.fail("daemon", holder.elsewhere(than: location.path), fix: holder.remedy))
+    }
     diagnoses += files(status)
     diagnoses += SystemdUnits.diagnoses(system: globals.system)
     if let status { diagnoses += CoreLimit.diagnoses(pid: status.pid) }
@@ -35,13 +38,16 @@ struct Doctor {
     return diagnoses
   }
 
+  /// True for the user's own socket at its default place.
+  var isOwn: Bool { Session.isOwn(socket: globals.socket, system: globals.system) }
+
   /// The user who must own the files; nil for the machine's vault.
   private var owner: uid_t? { globals.system ? nil : geteuid() }
 
   /// Returns the faults of the socket's place, whatever is there.
   private func place(_ location: SocketLocation) -> [Diagnosis] {
     var diagnoses: [Diagnosis] = []
-    if Session.isOwn(socket: globals.socket, system: globals.system), let value = SocketLocation.passedOver {
+    if isOwn, let value = SocketLocation.passedOver {
       diagnoses.append(
         .warn(
           "socket", "XDG_RUNTIME_DIR is \(Printable.quoted(value)), which is not an absolute path and is ignored",
@@ -52,30 +58,26 @@ struct Doctor {
   }
 
   private func socket(_ location: SocketLocation) -> [Diagnosis] {
-    guard let owner else { return [] }
+    guard let owner else { return [Self.openness(FileState(location.path), location.path)].compactMap { $0 } }
     let path = location.path
     let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
     // A path that somebody gave may lead to another user's daemon; the client judges that when it connects.
-    if !Session.isOwn(socket: globals.socket, system: globals.system), FileState(folder).owner != owner { return [] }
+    if !isOwn, FileState(folder).owner != owner { return [] }
     let directory = Diagnosis.permissions("socket directory", folder, is: .directory, owner: owner, mode: 0o700)
     let socket = Diagnosis.permissions("socket", path, is: .socket, owner: owner, mode: 0o700)
     return [directory, socket].compactMap { $0 }
   }
 
-  private func daemon(_ diagnoses: inout [Diagnosis]) -> Wire.StatusReply? {
+  private func daemon(_ location: SocketLocation, _ diagnoses: inout [Diagnosis]) -> Wire.StatusReply? {
     let status: Wire.StatusReply
     do throws(Failure) {
       guard let answer = try answer() else {
-        let starts = Daemon.settingsProblem() == nil
-        diagnoses.append(
-          .warn(
-            "daemon", "none is running",
-            fix: starts ? "the next command starts one" : "none starts until the settings are correct"))
+        diagnoses.append(absent(location))
         return nil
       }
       status = answer
     } catch {
-      diagnoses.append(.fail("daemon", error.event, fix: Self.fix(error)))
+      diagnoses.append(.fail("daemon", error.event, fix: fix(error)))
       return nil
     }
     diagnoses.append(.ok("daemon", "process \(status.pid) answers; the vault is \(status.state)"))
@@ -112,12 +114,6 @@ struct Doctor {
     return status
   }
 
-  /// Returns the remedy of a failure; it never names this command.
-  private static func fix(_ failure: Failure) -> String {
-    if let advice = failure.advice, advice != Failure.seeDoctor { return advice }
-    return failure.exit == .denied ? "run this as the user whose vault it is" : "see its log"
-  }
-
   /// Returns the fault of a store that cannot be opened. A fault of its files as such has a line of its own, with the
   /// remedy.
   private func store(_ problem: String) -> Diagnosis {
@@ -132,10 +128,10 @@ struct Doctor {
     return Diagnosis(check: "store", level: .fail, text: problem, fix: nil)
   }
 
-  /// Returns the daemon's status; nil if no daemon listens and a command would start one.
+  /// Returns the daemon's status; nil if no daemon listens.
   private func answer() throws(Failure) -> Wire.StatusReply? {
     try Session(globals, startsDaemon: false).call { vault in
-      do { return try vault.status() } catch ClientError.noDaemon where !globals.system { return nil }
+      do { return try vault.status() } catch ClientError.noDaemon { return nil }
     }
   }
 

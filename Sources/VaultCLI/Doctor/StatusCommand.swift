@@ -15,15 +15,27 @@ struct StatusCommand: ParsableCommand {
   func run() throws {
     let session = try Session(globals, startsDaemon: false)
     let status = try session.call { vault in
-      do { return try vault.status() } catch ClientError.noDaemon where session.isOwn { throw StatusCommand.absent() }
+      do { return try vault.status() } catch let error as ClientError {
+        throw StatusCommand.absent(session, error) ?? error
+      }
     }
     if globals.json { return try Output.json(status) }
     let isSystem = session.vault.location == .system
     for line in StatusCommand.lines(status, now: Int64(time(nil)), system: isSystem) { try Output.line(line) }
   }
 
-  /// Describes the state of the user's vault while no daemon runs, so that nobody has the vault's keys.
-  static func absent() -> Failure {
+  /// Describes the state of the user's vault while no daemon listens at its socket; nil for another error. If no daemon
+  /// serves the vault elsewhere, nobody has the vault's keys.
+  static func absent(_ session: Session, _ error: ClientError) -> (any Error)? {
+    if let failure = session.elsewhere(error) { return failure }
+    guard case .noDaemon(let path) = error, session.isOwn else { return nil }
+    if case .hidden(let reason) = StoreHolder.find(system: false) {
+      return StoreHolder.unknown(.unavailable, at: path, reason)
+    }
+    return absent()
+  }
+
+  private static func absent() -> Failure {
     if let problem = Daemon.settingsProblem() {
       return Failure(
         .configuration, "no daemon is running, and none starts: \(Printable.text(Failure.reason(of: problem)))")

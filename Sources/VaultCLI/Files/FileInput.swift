@@ -68,13 +68,15 @@ enum FileInput {
 
   /// The text of a small regular file that holds no secret; nil if it cannot be read. Opening a file of another type,
   /// such as a pipe that nobody writes to, neither blocks nor has an effect.
-  static func text(of path: String) -> String? {
+  ///
+  /// - Parameter limit: the number of bytes from which on a file is not small.
+  static func text(of path: String, limit: Int = 64 * 1024) -> String? {
     let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NOFOLLOW | O_NONBLOCK)
     guard descriptor >= 0 else { return nil }
     defer { close(descriptor) }
     var status = stat()
     guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
-      let content = try? readAll(descriptor, limit: 64 * 1024, name: path)
+      let content = try? readAll(descriptor, limit: limit, name: path)
     else { return nil }
     return content.withBytes { bytes in
       let bytes = Span<UInt8>(_bytes: bytes)

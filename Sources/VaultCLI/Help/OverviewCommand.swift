@@ -49,7 +49,9 @@ struct OverviewCommand: ParsableCommand {
     do throws(Failure) {
       let session = try Session(globals, startsDaemon: false)
       let status = try session.call { vault in
-        do { return try vault.status() } catch ClientError.noDaemon where session.isOwn { throw StatusCommand.absent() }
+        do { return try vault.status() } catch let error as ClientError {
+          throw StatusCommand.absent(session, error) ?? error
+        }
       }
       return Self.lines(status, isSystem: session.vault.location == .system)
     } catch {

@@ -10,7 +10,7 @@ final class Session {
   /// True for the user's own socket, for which a command that needs a daemon starts one.
   let isOwn: Bool
   /// True for the machine's vault.
-  private let isSystem: Bool
+  let isSystem: Bool
   /// True once the daemon has refused an unlock because this user may not open the vault.
   private var mayNotOpen = false
   /// True if a person may be asked at the terminal. Another program may have declared that nobody is there.
@@ -66,12 +66,27 @@ final class Session {
       mayStart = false
       if leavesNoChild { startApart() }
       // A daemon that listens by now will do.
-      do throws(ClientError) { try Daemon.ensure(at: vault.location) } catch { throw Failure(error) }
+      do throws(ClientError) { try Daemon.ensure(at: vault.location) } catch {
+        throw elsewhere(error) ?? Failure(error)
+      }
       vault.patience = Connection.defaultPatience
     } catch {
       throw failure(error)
     }
     do { return try body(vault) } catch { throw failure(error) }
+  }
+
+  /// Explains that the vault is served elsewhere, if `error` says that no daemon listens here or that another one has
+  /// the store; nil if no process has the lock of the store, or none can be seen. A named socket may stand for a vault
+  /// elsewhere, so nothing is known of that vault's lock.
+  func elsewhere(_ error: ClientError) -> Failure? {
+    switch error {
+    case .noDaemon: break
+    case .daemonFailed(let status, _) where status == Exit.exists.rawValue: break
+    default: return nil
+    }
+    guard isOwn || isSystem, case .held(let holder) = StoreHolder.find(system: isSystem) else { return nil }
+    return holder.failure(insteadOf: vault.location.path)
   }
 
   /// Makes a call that the command can do without.

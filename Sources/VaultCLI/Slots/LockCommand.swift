@@ -1,40 +1,55 @@
 internal import ArgumentParser
 internal import VaultBytes
 internal import VaultClient
+internal import VaultModel
 internal import VaultWire
 
 struct LockCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "lock",
     abstract: "Wipe the keys from the daemon's memory.",
-    discussion: "If no daemon is running, nothing is open, so this is not an error.")
+    discussion: """
+      If no daemon serves the vault, nothing is open, so this is not an error. A daemon that serves it at another \
+      socket is told to lock by a signal.
+      """)
 
   @OptionGroup var globals: Globals
 
   func run() throws {
-    let isRunning = try lock(Session(globals, startsDaemon: false))
-    if !isRunning { Output.note("no daemon is running, so nothing is unlocked") }
+    let outcome = try lock(Session(globals, startsDaemon: false))
+    if let note = outcome.note { Output.note(note) }
     guard globals.json else { return }
     try Output.json { object in
       object.add("locked", true)
-      object.add("daemon", isRunning)
+      object.add("daemon", outcome.hasDaemon)
     }
+  }
+
+  /// The way in which nothing is open any more.
+  private struct Outcome {
+    var hasDaemon = true
+    var note: String?
   }
 
   /// The time that the command waits for the lock. A program behind it, usually a screen locker, must not wait longer.
   private static let patience = Duration.seconds(2)
 
-  /// Locks the vault; returns false if no daemon listens. Only then is nothing open: a daemon that closes the
-  /// connection may continue with its keys.
-  private func lock(_ session: Session) throws(Failure) -> Bool {
+  /// Locks the vault. A daemon that closes the connection may continue with its keys, and so may one that listens
+  /// elsewhere: nothing is open only if no process has the lock of the store.
+  private func lock(_ session: Session) throws(Failure) -> Outcome {
     session.vault.timeout = Self.patience
+    let isNamed = !session.isOwn && !session.isSystem
+    let isSystem = session.isSystem
     return try session.call { vault in
       // This process starts before the daemon is asked. From here on, the lock does not depend on how the command ends.
-      var standing = StandingLock(at: vault.location)
+      var standing = StandingLock(at: vault.location) {
+        guard !isNamed, case .held(let holder) = StoreHolder.find(system: isSystem) else { return }
+        _ = holder.lock(within: .zero)
+      }
       do {
         try vault.lock()
         standing.take()?.callOff()
-        return true
+        return Outcome()
       } catch let error as ClientError where StandingLock.mayPass(error) {
         guard let standing = standing.take() else {
           throw Failure(.retry, "the daemon has not confirmed the lock", "see \(Hint.vault("doctor"))")
@@ -44,10 +59,50 @@ struct LockCommand: ParsableCommand {
           .retry, "the daemon has not confirmed the lock",
           "vault keeps asking it, and it locks as soon as it can; see \(Hint.vault("status"))")
       } catch {
-        standing.take()?.callOff()
-        guard case ClientError.noDaemon = error else { throw error }
-        return false
+        defer { standing.take()?.callOff() }
+        guard let error = error as? ClientError, Self.isAbsence(error) else { throw error }
+        guard !isNamed else { throw Self.nobody(at: vault.location.path) }
+        return try Self.lockElsewhere(at: vault.location.path, isSystem: isSystem)
       }
+    }
+  }
+
+  /// Returns true for an error that says that no daemon listens at the socket.
+  static func isAbsence(_ error: ClientError) -> Bool {
+    switch error {
+    case .noDaemon, .impossibleSocket: true
+    case .fault, .noRuntimeDirectory, .relativeRuntimeDirectory, .notUTF8, .unsafeSocket, .daemonFailed, .disconnected,
+      .timedOut, .protocolViolation, .tooLarge, .answerTooLarge, .notText, .system:
+      false
+    }
+  }
+
+  /// The failure if nobody listens at a socket that somebody named, about whose vault nothing is known.
+  private static func nobody(at path: String) -> Failure {
+    Failure(
+      .unavailable, "no daemon listens on \(Printable.text(path)), so nothing was locked",
+      "name the socket of the daemon that is to lock")
+  }
+
+  /// Locks the vault of a daemon that does not listen at `path`, if there is one.
+  private static func lockElsewhere(at path: String, isSystem: Bool) throws(Failure) -> Outcome {
+    let holder: StoreHolder
+    switch StoreHolder.find(system: isSystem) {
+    case .none: return Outcome(hasDaemon: false, note: "no daemon is running, so nothing is unlocked")
+    case .hidden(let reason):
+      throw StoreHolder.unknown(.retry, at: path, reason)
+    case .held(let found): holder = found
+    }
+    let event = holder.elsewhere(than: path)
+    switch holder.lock(within: patience) {
+    case .locked: return Outcome(note: "\(event); it has locked the vault")
+    case .ended: return Outcome(hasDaemon: false, note: "\(event); it has ended, so nothing is unlocked")
+    case .unconfirmed:
+      throw Failure(
+        .retry, "\(event), and has not confirmed the lock",
+        "it was sent the signal to lock, and locks as soon as it runs; \(holder.end)")
+    case .unsent(let reason):
+      throw Failure(.retry, "\(event), and cannot be told to lock: \(reason)", holder.end)
     }
   }
 }

@@ -14,11 +14,13 @@ struct StandingLock: ~Copyable {
   private let end: Int32
 
   /// Starts the process, which holds none of this process's files and no terminal; nil if no process can be started.
-  init?(at location: SocketLocation) {
+  ///
+  /// - Parameter elsewhere: locks the vault if no daemon listens at the socket; called in the process.
+  init?(at location: SocketLocation, elsewhere: () -> Void) {
     var ends: [Int32] = [-1, -1]
     guard unsafe pipe2(&ends, O_CLOEXEC) == 0 else { return nil }
     let child = fork()
-    guard child != 0 else { Self.stand(on: ends[0], at: location) }
+    guard child != 0 else { Self.stand(on: ends[0], at: location, elsewhere) }
     close(ends[0])
     guard child > 0 else {
       close(ends[1])
@@ -39,7 +41,7 @@ struct StandingLock: ~Copyable {
 
   // MARK: The process
 
-  private static func stand(on pipe: Int32, at location: SocketLocation) -> Never {
+  private static func stand(on pipe: Int32, at location: SocketLocation, _ elsewhere: () -> Void) -> Never {
     // The process outlives the terminal and the reader of the command's output.
     setsid()
     dup2(pipe, 0)
@@ -49,11 +51,11 @@ struct StandingLock: ~Copyable {
     if location.path.hasPrefix("/") { _ = unsafe chdir("/") }
     var byte: UInt8 = 0
     while unsafe read(0, &byte, 1) < 0, errno == EINTR {}
-    ask(at: location)
+    ask(at: location, elsewhere)
   }
 
   /// Asks for the lock until the daemon answers or no daemon is left.
-  private static func ask(at location: SocketLocation) -> Never {
+  private static func ask(at location: SocketLocation, _ elsewhere: () -> Void) -> Never {
     var pause: UInt32 = 50_000
     while true {
       var vault = Vault(at: location)
@@ -62,6 +64,7 @@ struct StandingLock: ~Copyable {
         try vault.lock()
         _exit(0)
       } catch {
+        if LockCommand.isAbsence(error) { elsewhere() }
         guard mayPass(error) else { _exit(1) }
       }
       usleep(pause)

@@ -18,8 +18,8 @@ struct ReloadCommand: ParsableCommand {
   func run() throws {
     let session = try Session(globals, startsDaemon: false)
     let change = try session.call { vault in
-      do { return try vault.reload() } catch ClientError.noDaemon where session.isOwn {
-        throw ReloadCommand.absent()
+      do { return try vault.reload() } catch ClientError.noDaemon(let path) where session.isOwn {
+        throw session.elsewhere(.noDaemon(path)) ?? ReloadCommand.absent()
       } catch ClientError.fault(.misconfigured(let reason)) {
         throw Failure(.configuration, Printable.text(reason), "correct it, and run this again")
       }

@@ -27,6 +27,38 @@ import VaultTesting
     #expect(outcome.output.contains("fail  settings: \(sandbox.configuration) belongs to uid 65534; chown it to root"))
   }
 
+  @Test("the socket of the machine's vault is for everyone")
+  func systemSocket() {
+    let path = "/run/vault/socket"
+    func found(_ state: FileState) -> Diagnosis? { Doctor.openness(state, path) }
+    let closed = found(.there(.socket, owner: 4711, mode: 0o700, modified: 0))
+    #expect(closed?.level == .warn && closed?.fix?.contains("chmod 666 \(path)") == true)
+    #expect(found(.there(.socket, owner: 4711, mode: 0o666, modified: 0))?.level == .ok)
+    #expect(found(.hidden(EACCES))?.fix?.contains("chmod 755 /run/vault") == true)
+    #expect(found(.missing) == nil)
+  }
+
+  @Test("the holder of a lock is found by the file's number, and among equal numbers by the device")
+  func heldLocks() {
+    let text = """
+      1: POSIX  ADVISORY  WRITE 10 fe:00:77 0 EOF
+      2: FLOCK  ADVISORY  READ  11 fe:00:77 0 EOF
+      3: FLOCK  ADVISORY  WRITE 12 fe:00:78 0 EOF
+      3: -> FLOCK  ADVISORY  WRITE 13 fe:00:77 0 EOF
+      4: FLOCK  ADVISORY  WRITE 14 00:1b:79 0 EOF
+      5: FLOCK  ADVISORY  WRITE 15 fe:00:79 0 EOF
+      6: FLOCK  ADVISORY  WRITE 0 fe:00:80 0 EOF
+
+      """
+    func holder(_ file: UInt, _ major: UInt32 = 254, _ minor: UInt32 = 0) -> pid_t? {
+      HeldLocks.holder(of: file, on: (major, minor), in: text)
+    }
+    #expect(holder(77) == nil && holder(80) == nil && holder(81) == nil)
+    // Some file systems name another device than stat(2).
+    #expect(holder(78) == 12 && holder(78, 0, 99) == 12)
+    #expect(holder(79) == 15 && holder(79, 0, 27) == 14 && holder(79, 1, 1) == nil)
+  }
+
   @Test(
     "each file of the store that others may read is a failure", arguments: ["vault.db", "vault.db-wal", "vault.lock"])
   func modes(name: String) throws {

@@ -24,6 +24,27 @@ import VaultTesting
     try wait(for: "the end of who asked") { sandbox.processes(mentioning: "lock").isEmpty }
   }
 
+  @Test("one that listens elsewhere gets the signal: the lock is not confirmed in two seconds, and comes when it wakes")
+  func elsewhere() throws {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    let other = sandbox.root + "/other"
+    #expect(unsafe mkdir(other, 0o700) == 0)
+    let pid = try #require(sandbox.daemonPid)
+    try sandbox.signalDaemon(SIGSTOP)
+    let began = ContinuousClock.now
+    let outcome = try sandbox.run("lock", "--json", environment: ["XDG_RUNTIME_DIR": other])
+    let time = ContinuousClock.now - began
+    #expect(outcome.status == 75 && outcome.output.isEmpty, "\(outcome)")
+    #expect(
+      outcome.errors.contains("process \(pid) serves this vault")
+        && outcome.errors.contains("has not confirmed the lock; it was sent the signal to lock"), "\(outcome)")
+    #expect(time >= .seconds(2) && time < .seconds(20), "it took \(time)")
+    #expect(sandbox.processes(mentioning: "lock").isEmpty)
+    try sandbox.signalDaemon(SIGCONT)
+    try wait(for: "the lock") { try sandbox.must(["status", "--json"]).contains(#""state":"locked""#) }
+  }
+
   @Test(
     "a `vault lock` that is killed with all of its group before it is answered still locks",
     arguments: [SIGKILL, SIGINT])

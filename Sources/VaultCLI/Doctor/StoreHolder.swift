@@ -1,0 +1,166 @@
+internal import CLinux
+internal import Glibc
+internal import VaultModel
+
+/// The process that holds the lock of a store, and so serves the vault at whatever socket.
+///
+/// A daemon may listen where this program does not look: in the folder of an earlier login, or at a socket that was
+/// named. Then no connection tells whether somebody has the keys, but the lock of the store does.
+struct StoreHolder: Equatable {
+  /// The result of a look at the lock.
+  enum Finding: Equatable {
+    /// No process holds the lock, so no daemon serves the vault.
+    case none
+    case held(StoreHolder)
+    /// The lock cannot be examined, for this reason.
+    case hidden(String)
+  }
+
+  /// The result of a signal to the holder.
+  enum Outcome: Equatable {
+    case locked, ended
+    /// The holder has not confirmed in time that it has wiped the keys.
+    case unconfirmed
+    /// The signal was not sent, for this reason.
+    case unsent(String)
+  }
+
+  private let file: String
+  /// The holder's process id; nil if the kernel does not tell it here, as of a process in another container.
+  let pid: pid_t?
+  /// True if the process is a daemon, which knows the signal. Any program can hold the lock.
+  private let isDaemon: Bool
+
+  /// Looks for a daemon that serves the vault of this run. A daemon that ends closes its socket a moment before it
+  /// releases the lock, so a lock counts only if it lasts.
+  ///
+  /// - Parameter limit: the time for which the lock must be held.
+  static func find(system: Bool, lasting limit: Duration = .milliseconds(400)) -> Finding {
+    guard let store = StorePaths(system: system) else {
+      return .hidden("neither XDG_DATA_HOME nor HOME is set")
+    }
+    let file = store.directory + "/vault.lock"
+    let start = ContinuousClock.now
+    while true {
+      let finding = look(file)
+      guard case .held = finding, ContinuousClock.now - start < limit else { return finding }
+      usleep(10_000)
+    }
+  }
+
+  private static func look(_ file: String) -> Finding {
+    let lock = unsafe open(file, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
+    guard lock >= 0 else {
+      return errno == ENOENT || errno == ENOTDIR ? .none : .hidden("\(file): \(Output.describe(errno))")
+    }
+    defer { close(lock) }
+    // A shared lock disturbs no other program that only looks; a daemon that starts tries again.
+    if flock(lock, LOCK_SH | LOCK_NB) == 0 {
+      flock(lock, LOCK_UN)
+      return .none
+    }
+    guard errno == EWOULDBLOCK else { return .hidden("\(file): \(Output.describe(errno))") }
+    var status = stat()
+    guard unsafe fstat(lock, &status) == 0 else { return .hidden("\(file): \(Output.describe(errno))") }
+    let pid = HeldLocks.holder(of: status)
+    return .held(StoreHolder(file: file, pid: pid, isDaemon: pid.map { isDaemon($0, lock) } ?? false))
+  }
+
+  /// Returns true for a process that has written its id into the lock's file, as a daemon does if the disk has room,
+  /// or that has the daemon's name.
+  private static func isDaemon(_ pid: pid_t, _ lock: Int32) -> Bool {
+    var bytes = [UInt8](repeating: 0, count: 16)
+    let count = max(0, unsafe pread(lock, &bytes, bytes.count, 0))
+    return bytes[..<count].elementsEqual("\(pid)\n".utf8) || FileInput.text(of: "/proc/\(pid)/comm") == "vaultd\n"
+  }
+
+  /// Has the holder lock the vault, by the signal that does so (vaultd(8)), and waits for its confirmation: the time of
+  /// the lock's file changes after each lock by the signal. A holder that cannot run now gets the signal when it runs.
+  ///
+  /// - Parameter patience: the time to wait for the confirmation.
+  func lock(within patience: Duration) -> Outcome {
+    guard let pid else { return .unsent("its process id is not known here") }
+    guard isDaemon else { return .unsent("it is not vaultd") }
+    let process = pidfd_open(pid, 0)
+    guard process >= 0 else { return errno == ESRCH ? .ended : .unsent(Output.describe(errno)) }
+    defer { close(process) }
+    // The descriptor is that of the holder only if the holder still has this id.
+    guard StoreHolder.look(file) == .held(self) else { return .ended }
+    let before = confirmed
+    guard pidfd_send_signal(process, SIGUSR1, nil, 0) == 0 else {
+      return errno == ESRCH ? .ended : .unsent(Output.describe(errno))
+    }
+    let start = ContinuousClock.now
+    repeat {
+      if confirmed != before { return .locked }
+      var end = pollfd(fd: process, events: Int16(POLLIN), revents: 0)
+      if unsafe poll(&end, 1, 10) > 0 { return .ended }
+    } while ContinuousClock.now - start < patience
+    return .unconfirmed
+  }
+
+  /// The time at which the holder has last confirmed a lock; at first, the time at which it took the lock of the store.
+  private var confirmed: [Int] {
+    var status = stat()
+    guard unsafe lstat(file, &status) == 0 else { return [] }
+    return [status.st_mtim.tv_sec, status.st_mtim.tv_nsec]
+  }
+
+  /// Describes the holder as one that listens elsewhere than at `path`.
+  func elsewhere(than path: String) -> String {
+    let subject = pid.map { "process \($0)" } ?? "a process that cannot be seen from here"
+    let deed = isDaemon ? "serves this vault" : "has the lock of this vault"
+    return "\(subject) \(deed), but does not listen at \(Printable.text(path))"
+  }
+
+  /// The failure of a command that needs the daemon at `path`.
+  func failure(insteadOf path: String) -> Failure {
+    Failure(.exists, "\(elsewhere(than: path)), so the vault's state is unknown here", remedy)
+  }
+
+  /// The failure of a command that finds no daemon at `path`, and cannot examine the lock for this reason.
+  static func unknown(_ exit: Exit, at path: String, _ reason: String) -> Failure {
+    Failure(
+      exit,
+      "no daemon listens on \(Printable.text(path)), and whether one serves the vault elsewhere is unknown: "
+        + Printable.text(reason))
+  }
+
+  /// The advice for a person who wants to reach the vault.
+  var remedy: String { isDaemon ? "\(Hint.vault("lock")) locks it, and \(end)" : end }
+
+  /// The advice for a person to whom the process does not listen.
+  var end: String {
+    guard let pid else { return "lock the vault where that process runs, or end the process" }
+    return isDaemon ? "`kill \(pid)` ends that daemon" : "end it"
+  }
+}
+
+/// The locks of all processes, as the kernel lists them (proc_locks(5)).
+enum HeldLocks {
+  /// Returns the process that has the exclusive lock (flock(2)) on a file; nil if the kernel does not tell.
+  static func holder(of file: stat) -> pid_t? {
+    guard let text = FileInput.text(of: "/proc/locks", limit: 16 << 20) else { return nil }
+    return holder(of: file.st_ino, on: (vault_major(file.st_dev), vault_minor(file.st_dev)), in: text)
+  }
+
+  /// Looks for the file in the text of the list.
+  ///
+  /// - Parameter device: the device of the file. Some file systems report another one for the file than for its locks,
+  ///   so the device decides only between files of the same number.
+  static func holder(of file: UInt, on device: (major: UInt32, minor: UInt32), in text: String) -> pid_t? {
+    var holders: [(pid: pid_t, isOnDevice: Bool)] = []
+    for line in text.split(separator: "\n") {
+      let words = line.split(separator: " ")
+      guard words.count >= 6, words[1] == "FLOCK", words[3] == "WRITE", let pid = pid_t(words[4]), pid > 0 else {
+        continue
+      }
+      let place = words[5].split(separator: ":")
+      guard place.count == 3, UInt(place[2]) == file else { continue }
+      let isOnDevice = UInt32(place[0], radix: 16) == device.major && UInt32(place[1], radix: 16) == device.minor
+      holders.append((pid, isOnDevice))
+    }
+    if holders.count > 1 { holders.removeAll { !$0.isOnDevice } }
+    return holders.count == 1 ? holders[0].pid : nil
+  }
+}
