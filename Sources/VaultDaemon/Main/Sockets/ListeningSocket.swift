@@ -18,7 +18,7 @@ struct ListeningSocket {
     }
   }
 
-  /// Binds `path` with mode 0600 and listens.
+  /// Binds `path` with mode 0700 and listens.
   static func bound(to path: String) throws(SystemError) -> ListeningSocket {
     var address = sockaddr_un()
     address.sun_family = sa_family_t(AF_UNIX)
