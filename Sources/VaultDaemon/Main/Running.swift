@@ -70,10 +70,11 @@ final class Running {
       fail("\(error)", assembly, Daemon.Exit.software)
     }
     do throws(SystemError) {
-      try places.watch(with: watcher) { [self] in lookForSocket(assembly) }
+      try places.watchMounts(with: watcher) { [self] in lookForSocket(assembly) }
     } catch {
-      log.warning("if the socket is removed, this daemon does not notice it: \(error)")
+      log.warning("if the socket's folder is unmounted, this daemon does not notice it: \(error)")
     }
+    watchFolders(assembly, watcher, Timer(on: loop))
     assembly.listen(on: sockets).assumeIsolated().whenComplete { [self] result in
       switch result {
       case .success: announceReady()
@@ -119,6 +120,25 @@ final class Running {
     unsafe clock_gettime(CLOCK_REALTIME, &now)
     // The kernel's own time of a file may be some milliseconds old, and equal to that of an earlier confirmation.
     unsafe utimensat(AT_FDCWD, paths.store + "/vault.lock", [now, now], AT_SYMLINK_NOFOLLOW)
+  }
+
+  /// Watches the folders of the socket. The user's other programs may have all instances of inotify(7) now, so a
+  /// failure is followed by further attempts.
+  private func watchFolders(
+    _ assembly: Assembly, _ watcher: DescriptorWatcher, _ timer: Timer, pause: Int64 = Timeouts.leastWatchPause
+  ) {
+    do throws(SystemError) {
+      try places.watchFolders(with: watcher) { [self] in lookForSocket(assembly) }
+      if pause > Timeouts.leastWatchPause { log.info("the socket's folder is watched now") }
+      lookForSocket(assembly)
+    } catch {
+      if pause == Timeouts.leastWatchPause {
+        log.info("if the socket is removed, this daemon does not notice it yet: \(error)")
+      }
+      _ = timer.after(pause) { [self] in
+        watchFolders(assembly, watcher, timer, pause: min(2 * pause, Timeouts.mostWatchPause))
+      }
+    }
   }
 
   /// Locks the vault if nobody can reach the daemon at its socket any more, so that the keys are of no use and a

@@ -14,17 +14,25 @@ import VaultTesting
   /// Ways that need root and a table of mounts of the daemon's own.
   private static let mounts = ["umount -l $D", "umount -l $D; mount -t tmpfs none $D", "mount -t tmpfs none $D/vault"]
 
+  /// Waits until the daemon watches its socket. Other tests beside this one may have all instances of inotify(7) that
+  /// a user may have.
+  private func awaitWatch(_ sandbox: Sandbox) {
+    guard sandbox.daemonLog.contains("does not notice it yet") else { return }
+    while !sandbox.daemonLog.contains("is watched now") { usleep(100_000) }
+  }
+
   @Test("locks at once and ends", arguments: ways)
   func lost(way: String) throws {
     let sandbox = try Sandbox()
     defer { sandbox.close() }
     _ = try sandbox.makeVault(password: "correct horse battery")
     try sandbox.unlock("correct horse battery")
+    awaitWatch(sandbox)
     try sandbox.run("-c", "D=\(sandbox.runtime); \(way)", program: "/bin/sh")
     #expect(try sandbox.waitForDaemon() == 74, "\(way)")
     #expect(sandbox.daemonLog.contains("locked: nobody can reach the daemon's socket"), "\(sandbox.daemonLog)")
     #expect(sandbox.daemonLog.contains("\(sandbox.socket) was removed or replaced"), "\(sandbox.daemonLog)")
-    // What somebody has put in the place of the socket stays.
+    // A file that somebody has put in the place of the socket stays.
     if way.hasPrefix("touch") { #expect(FileManager.default.fileExists(atPath: sandbox.socket)) }
   }
 
@@ -71,9 +79,11 @@ import VaultTesting
       systemd-socket-activate -l \(sandbox.socket) -E HOME -E XDG_RUNTIME_DIR -E XDG_DATA_HOME -E XDG_CONFIG_HOME \
         \(Sandbox.path(of: "vaultd")) 2>\(sandbox.root)/log & pid=$!
       until [ -S \(sandbox.socket) ]; do kill -0 $pid || exit 1; done
+      watched() { ! grep -q 'not notice it yet' $1 || grep -q 'is watched now' $1; }
       { printf '\(status)\\0'
         until grep -q READY \(sandbox.root)/first; do kill -0 $pid || exit 1; done
         echo correct horse battery | vault unlock --password-stdin; vault status | head -n 1 >&2
+        until watched \(sandbox.root)/log; do kill -0 $pid || exit 1; sleep 0.1; done
         rm \(sandbox.socket)
         until grep -q 'was removed or replaced' \(sandbox.root)/log; do kill -0 $pid || exit 1; done
         printf '\(status)\\0'

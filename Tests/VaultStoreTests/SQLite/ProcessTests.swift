@@ -64,7 +64,7 @@ import VaultStore
     }
     end.start()
     let keychain = try fixture.open()
-    // Who looks while the store is open sees that it is held.
+    // A look while the store is open tells that the lock is held.
     let second = unsafe open(fixture.path("vault.lock"), O_RDONLY | O_CLOEXEC)
     defer { close(second) }
     #expect(flock(second, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK)

@@ -37,28 +37,44 @@ struct SocketPlaces {
   /// Removes the sockets. What others have put in their place stays: it may be the socket of the next daemon.
   func remove() { for place in places where place.isHeld { unsafe unlink(place.path) } }
 
-  /// Runs `changed` each time that the first socket may have lost its place.
-  func watch(with watcher: DescriptorWatcher, _ changed: @escaping () -> Void) throws(SystemError) {
+  /// Runs `changed` each time that something was mounted or unmounted.
+  func watchMounts(with watcher: DescriptorWatcher, _ changed: @escaping () -> Void) throws(SystemError) {
+    let mounts = try SystemError.check(
+      "open /proc/self/mountinfo", unsafe vault_open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC))
+    try watcher.watch(mounts, for: .exceptional, changed)
+  }
+
+  /// Runs `changed` each time that something in the first socket's folder was removed or moved, or a folder above it
+  /// was moved.
+  ///
+  /// - Throws: an error also while the user's programs have as many instances of inotify(7) as one user may have.
+  func watchFolders(with watcher: DescriptorWatcher, _ changed: @escaping () -> Void) throws(SystemError) {
     guard let path = places.first?.path else { return }
     let events = try SystemError.check("inotify_init1", inotify_init1(Int32(IN_CLOEXEC | IN_NONBLOCK)))
-    var folder = Self.parent(of: path)
+    do throws(SystemError) {
+      try Self.add(Self.parent(of: path), to: events)
+      try watcher.watch(events) {
+        Self.drain(events)
+        changed()
+      }
+    } catch {
+      close(events)
+      throw error
+    }
+  }
+
+  private static func add(_ folder: String, to events: Int32) throws(SystemError) {
     try SystemError.check(
       "inotify_add_watch \(folder)",
       unsafe inotify_add_watch(
         events, folder,
         UInt32(IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE_SELF | IN_MOVE_SELF) | UInt32(IN_ONLYDIR)))
     // A folder further up can only be moved while there is something in it. One that cannot be read is not watched.
+    var folder = folder
     while folder != "/" {
-      folder = Self.parent(of: folder)
+      folder = parent(of: folder)
       _ = unsafe inotify_add_watch(events, folder, UInt32(IN_MOVE_SELF) | UInt32(IN_ONLYDIR))
     }
-    try watcher.watch(events) {
-      Self.drain(events)
-      changed()
-    }
-    let mounts = try SystemError.check(
-      "open /proc/self/mountinfo", unsafe vault_open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC))
-    try watcher.watch(mounts, for: .exceptional, changed)
   }
 
   private static func parent(of path: String) -> String {
