@@ -53,14 +53,13 @@ extension Access {
   /// The subject that a caller's request names: the caller's user and service, in the form of a grant's subject. For
   /// one of the user's own programs in a user's vault, it is the subject that confines the program to its grants.
   private func subject(of caller: Caller) -> Subject? {
-    let standing = standing(of: caller)
-    if let known = standing.subject { return known }
+    if let known = caller.memory.asking, known.revision == book.revision { return known.subject }
     let isOwn = !terms.isSystem && caller.uid == terms.owner
     let subject =
       isOwn
       ? book.confining(CallerParts(caller, isSystem: false))
       : try? Subject(parsing: caller.author(isSystem: terms.isSystem))
-    standing.subject = .some(subject)
+    caller.memory.asking = (book.revision, subject)
     return subject
   }
 

@@ -27,12 +27,14 @@ package final class Access: SecretHolder {
   var book = GrantBook()
   /// True while memory has the grants only sealed, because they name items. That is so in a vault that hides names,
   /// until the vault is unlocked. Meanwhile, each decision opens the grants that concern its caller.
-  var hidesGrants = false { didSet { (hidden, opened) = (nil, nil) } }
+  var hidesGrants = false { didSet { (hidden, opened, shared) = (nil, nil, SharedStandings()) } }
   /// The sealed grants that can be opened while ``hidesGrants`` is true; nil until they are first needed.
   private var hidden: HiddenGrants?
   /// The grants that were opened in this turn of the loop, so that a call for many items, or an event for many
   /// watchers, opens each once. They name items, so they are dropped when the turn ends.
   private var opened: OpenedGrants?
+  /// The standings of callers while grants are in memory in the clear.
+  private var shared = SharedStandings()
   /// The grants that were read for the unlock that takes place now. They do not count by themselves.
   var readAhead: [AccessClass: ReadGrants] = [:]
   /// The times at which grants were used, as far as the store does not have them yet.
@@ -157,13 +159,19 @@ package final class Access: SecretHolder {
     // Many connections of one service watch the same items.
     if terms.isSystem, let known = opened?.standing(for: parts, book.revision) { return known }
     let found = readableBook(for: parts).grants(for: parts)
+    let key = SharedStandings.Key(found, isConfined: isConfined)
+    if !hidesGrants, let known = shared.standing(key, book.revision) { return known }
     var grants: [AccessClass: GrantIndex?] = [:]
     for accessible in AccessClass.allCases {
       grants[accessible] = .some(
         found[accessible].map { entries in GrantIndex(entries) { [unowned self] in uses[$0] = $1 } })
     }
     let standing = Standing(revision: book.revision, isAdministrator: false, isConfined: isConfined, grants: grants)
-    if terms.isSystem { opened?.keep(standing, for: parts) }
+    if !hidesGrants {
+      shared.keep(standing, key)
+    } else if terms.isSystem {
+      opened?.keep(standing, for: parts)
+    }
     return standing
   }
 

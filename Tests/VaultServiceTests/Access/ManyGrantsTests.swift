@@ -108,6 +108,40 @@ import VaultModel
     for groups in [[5], [6], [5, 6], [990, 6, 5]] as [[UInt32]] { #expect(try standing(groups) !== plain) }
   }
 
+  @Test("give callers with the same grants one standing, until the grants change") func sharedStanding() throws {
+    for isSystem in [true, false] {
+      let stand = try RoomStand.unlocked(system: isSystem)
+      stand.access.add(.presence, by: stand.administrator, with: [])
+      try Self.give(stand, "own/1")
+      try Self.give(stand, "ours/1", to: "user:990,group:5")
+      func standing(_ uid: UInt32, _ groups: [UInt32] = []) throws -> Standing {
+        var caller = RoomStand.caller(uid)
+        caller.groups = groups
+        _ = stand.access.permit(caller, on: try ItemName("own/1"))
+        return try #require(caller.memory.standing)
+      }
+      let first = try standing(990)
+      #expect(try standing(990, [7]) === first)
+      #expect(try standing(991) === standing(992, [5]) && standing(991) !== first)
+      let ours = try standing(990, [5])
+      #expect(ours !== first && ours.has(.get, now: 0))
+      #expect(try standing(990, [6, 5]) === ours)
+      try Self.give(stand, "own/2")
+      #expect(try standing(990) !== first)
+    }
+  }
+
+  @Test("do not make a caller ask as another one with the same grants") func askers() throws {
+    let stand = try RoomStand.unlocked(system: true)
+    for uid in [990, 991] as [UInt32] {
+      let caller = RoomStand.caller(uid)
+      let number = try stand.access.ask(.get, try ItemName("a"), for: caller, Said(purpose: "x"))
+      let told = try stand.access.toldRequests(for: stand.administrator).pending.map(\.0)
+      let subject = told.first { $0.number == number }?.target.subject.description
+      #expect(subject == "user:\(uid)", "\(told)")
+    }
+  }
+
   // MARK: Listing
 
   @Test("are told a few at a time in order, each as it is when its place comes") func pages() throws {

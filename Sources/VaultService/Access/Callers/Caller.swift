@@ -1,3 +1,5 @@
+internal import VaultModel
+
 /// A process that asks for something, as the kernel described the process when it connected.
 ///
 /// The caller's own words about itself are kept apart, in ``Said``.
@@ -129,6 +131,8 @@ package struct Caller: Hashable, Sendable {
     package let digest: () -> String?
     /// The caller's standing with ``Access``, for as long as the grants stay the same.
     var standing: Standing?
+    /// The subject as which the caller asks for rights that it has no grant for, at a revision of the grants.
+    var asking: (revision: Int, subject: Subject?)?
     /// The audit log's own notes on the caller.
     var audit = AuditMemory()
     /// The call that the caller is making.
@@ -161,7 +165,7 @@ package struct Caller: Hashable, Sendable {
 
     /// Drops the facts that name items.
     package func forgetNames() {
-      standing = nil
+      (standing, asking) = (nil, nil)
       passage.hasForgotten = passage.terms != nil
       forgetPassageNames()
     }

@@ -1,7 +1,8 @@
 internal import VaultCore
 internal import VaultModel
 
-/// The rights of one caller in this vault, valid for as long as the grants stay the same.
+/// The rights of one caller, or of several with the same grants, in this vault. They are valid for as long as the
+/// grants stay the same.
 final class Standing {
   /// The revision of the grants from which the standing was made.
   let revision: Int
@@ -13,8 +14,6 @@ final class Standing {
   /// The areas that were found last for a right, and the time from which and the time until which they stay the same,
   /// in Unix seconds.
   private var known: [Right: (areas: [SearchArea], from: Int64, until: Int64)] = [:]
-  /// The subject as which the caller asks for rights that it has no grant for; nil until it has been looked up.
-  var subject: Subject??
 
   init(revision: Int, isAdministrator: Bool, isConfined: Bool, grants: [AccessClass: GrantIndex?]) {
     self.revision = revision

@@ -194,11 +194,13 @@ final class Events: SecretHolder {
   private func serve(_ watcher: Watcher) {
     watcher.isInDoubt = false
     guard watcher.mayStay() else { return remove(watcher.id) }
-    if watcher.hasMissed {
-      watcher.hasMissed = false
-      watcher.miss()
+    guard watcher.hasMissed else {
+      if watcher.next < end { send(watcher) }
+      return
     }
-    if watcher.next < end { send(watcher) }
+    // The present state covers whatever has happened by now.
+    (watcher.hasMissed, watcher.next) = (false, end)
+    watcher.miss()
   }
 
   private func send(_ watcher: Watcher) {
