@@ -19,7 +19,7 @@ import VaultTesting
   /// inotify(7) that a user may have, even for as long as this process runs.
   private func isWatched(_ log: () -> String) -> Bool {
     guard log().contains("does not notice it yet") else { return true }
-    for _ in 0..<200 where !log().contains("is watched now") { usleep(100_000) }
+    for _ in 0..<50 where !log().contains("is watched now") { usleep(100_000) }
     return log().contains("is watched now")
   }
 
