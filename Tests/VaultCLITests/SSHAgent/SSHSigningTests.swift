@@ -98,7 +98,7 @@ import VaultTesting
     let own = try #require(sandbox.join().keys().first).blob
     let user = "x` with `ssh/other`\u{1b}[2J"
     #expect(try sandbox.join().code(.sign(own, .login(own, .zeros(32), user: user))) == 14)
-    let wanted = #"use ok ssh/a SSH login to a host that is not known as `x' with 'ssh/other'\u{1b}[2J`"#
+    let wanted = #"use ok ssh/a SSH login to a host that is not known as `x\u{60} with \u{60}ssh/other\u{60}\u{1b}[2J`"#
     let audit = try sandbox.sshAudit()
     #expect(audit.contains(wanted), "\(audit)")
   }
