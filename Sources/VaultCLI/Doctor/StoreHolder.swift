@@ -63,15 +63,8 @@ struct StoreHolder: Equatable {
     var status = stat()
     guard unsafe fstat(lock, &status) == 0 else { return .hidden("\(file): \(Output.describe(errno))") }
     let pid = HeldLocks.holder(of: status)
-    return .held(StoreHolder(file: file, pid: pid, isDaemon: pid.map { isDaemon($0, lock) } ?? false))
-  }
-
-  /// Returns true for a process that has written its id into the lock's file, as a daemon does if the disk has room,
-  /// or that has the daemon's name.
-  private static func isDaemon(_ pid: pid_t, _ lock: Int32) -> Bool {
-    var bytes = [UInt8](repeating: 0, count: 16)
-    let count = max(0, unsafe pread(lock, &bytes, bytes.count, 0))
-    return bytes[..<count].elementsEqual("\(pid)\n".utf8) || FileInput.text(of: "/proc/\(pid)/comm") == "vaultd\n"
+    let isDaemon = pid.map { FileInput.text(of: "/proc/\($0)/comm") == "vaultd\n" } ?? false
+    return .held(StoreHolder(file: file, pid: pid, isDaemon: isDaemon))
   }
 
   /// Has the holder lock the vault, by the signal that does so (vaultd(8)), and waits for its confirmation: the time of
@@ -82,22 +75,25 @@ struct StoreHolder: Equatable {
     guard let pid else { return .unsent("its process id is not known here") }
     guard isDaemon else { return .unsent("it is not vaultd") }
     let process = pidfd_open(pid, 0)
-    guard process >= 0 else { return errno == ESRCH ? .ended : .unsent(Output.describe(errno)) }
+    guard process >= 0 else { return errno == ESRCH ? ended : .unsent(Output.describe(errno)) }
     defer { close(process) }
     // The descriptor is that of the holder only if the holder still has this id.
-    guard StoreHolder.look(file) == .held(self) else { return .ended }
+    guard StoreHolder.look(file) == .held(self) else { return ended }
     let before = confirmed
     guard pidfd_send_signal(process, SIGUSR1, nil, 0) == 0 else {
-      return errno == ESRCH ? .ended : .unsent(Output.describe(errno))
+      return errno == ESRCH ? ended : .unsent(Output.describe(errno))
     }
     let start = ContinuousClock.now
     repeat {
       if confirmed != before { return .locked }
       var end = pollfd(fd: process, events: Int16(POLLIN), revents: 0)
-      if unsafe poll(&end, 1, 10) > 0 { return .ended }
+      if unsafe poll(&end, 1, 10) > 0 { return ended }
     } while ContinuousClock.now - start < patience
     return .unconfirmed
   }
+
+  /// The outcome if the process has ended: the vault is closed only if the lock is free as well.
+  private var ended: Outcome { StoreHolder.look(file) == .none ? .ended : .unconfirmed }
 
   /// The time at which the holder has last confirmed a lock; at first, the time at which it took the lock of the store.
   private var confirmed: [Int] {
@@ -140,8 +136,17 @@ struct StoreHolder: Equatable {
 enum HeldLocks {
   /// Returns the process that has the exclusive lock (flock(2)) on a file; nil if the kernel does not tell.
   static func holder(of file: stat) -> pid_t? {
+    // If /proc is that of another namespace of processes, its numbers are other processes here (pid_namespaces(7)).
+    guard isOfThisNamespace else { return nil }
     guard let text = FileInput.text(of: "/proc/locks", limit: 16 << 20) else { return nil }
     return holder(of: file.st_ino, on: (vault_major(file.st_dev), vault_minor(file.st_dev)), in: text)
+  }
+
+  private static var isOfThisNamespace: Bool {
+    var text = [CChar](repeating: 0, count: 16)
+    // readlink(2) writes no more than the buffer's count.
+    let count = unsafe readlink("/proc/self", &text, text.count)
+    return count > 0 && text[..<count].map { UInt8(bitPattern: $0) } == Array("\(getpid())".utf8)
   }
 
   /// Looks for the file in the text of the list.

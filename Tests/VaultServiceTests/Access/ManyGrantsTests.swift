@@ -131,6 +131,20 @@ import VaultModel
     }
   }
 
+  @Test("give a standing that ends with the last caller who has it") func endedStanding() throws {
+    let stand = try RoomStand.unlocked(system: true)
+    try Self.give(stand, "own/1")
+    weak var standing: Standing?
+    func call() throws {
+      let callers = [RoomStand.caller(990), RoomStand.caller(990)]
+      for caller in callers { _ = stand.access.permit(caller, on: try ItemName("own/1")) }
+      standing = callers[0].memory.standing
+      #expect(standing != nil && standing === callers[1].memory.standing)
+    }
+    try call()
+    #expect(standing == nil)
+  }
+
   @Test("do not make a caller ask as another one with the same grants") func askers() throws {
     let stand = try RoomStand.unlocked(system: true)
     for uid in [990, 991] as [UInt32] {

@@ -18,19 +18,26 @@ struct SharedStandings {
     }
   }
 
-  /// The most standings that are kept. When there are more, those in use stay with their callers.
+  /// A standing that lives for as long as a caller has it. A lock would free one that nobody has any more, too.
+  private struct Shared {
+    weak var standing: Standing?
+  }
+
+  /// The most standings that are known here. Those that are not known any more stay with their callers.
   private static let most = 256
 
-  private var standings: [Key: Standing] = [:]
+  private var known: [Key: Shared] = [:]
+  private var revision = 0
 
   /// The standing with this key, if the grants have not changed since it was made.
   func standing(_ key: Key, _ revision: Int) -> Standing? {
-    guard let known = standings[key], known.revision == revision else { return nil }
-    return known
+    self.revision == revision ? known[key]?.standing : nil
   }
 
   mutating func keep(_ standing: Standing, _ key: Key) {
-    if standings.count >= Self.most || standings.values.first?.revision != standing.revision { standings = [:] }
-    standings[key] = standing
+    if known.count >= Self.most { known = known.filter { $0.value.standing != nil } }
+    if known.count >= Self.most || revision != standing.revision { known = [:] }
+    revision = standing.revision
+    known[key] = Shared(standing: standing)
   }
 }
