@@ -82,8 +82,10 @@ final class Session {
   func elsewhere(_ error: ClientError) -> Failure? {
     switch error {
     case .noDaemon: break
-    case .daemonFailed(let status, _) where status == Exit.exists.rawValue: break
-    default: return nil
+    case .daemonFailed(let status, _): if status != Exit.exists.rawValue { return nil }
+    case .fault, .noRuntimeDirectory, .relativeRuntimeDirectory, .impossibleSocket, .notUTF8, .unsafeSocket,
+      .disconnected, .timedOut, .protocolViolation, .tooLarge, .answerTooLarge, .notText, .system:
+      return nil
     }
     guard isOwn || isSystem, case .held(let holder) = StoreHolder.find(system: isSystem) else { return nil }
     return holder.failure(insteadOf: vault.location.path)

@@ -159,15 +159,15 @@ package final class Access: SecretHolder {
     // Many connections of one service watch the same items.
     if terms.isSystem, let known = opened?.standing(for: parts, book.revision) { return known }
     let found = readableBook(for: parts).grants(for: parts)
-    let key = SharedStandings.Key(found, isConfined: isConfined)
-    if !hidesGrants, let known = shared.standing(key, book.revision) { return known }
+    let key = hidesGrants ? nil : SharedStandings.Key(found, isConfined: isConfined)
+    if let key, let known = shared.standing(key, book.revision) { return known }
     var grants: [AccessClass: GrantIndex?] = [:]
     for accessible in AccessClass.allCases {
       grants[accessible] = .some(
         found[accessible].map { entries in GrantIndex(entries) { [unowned self] in uses[$0] = $1 } })
     }
     let standing = Standing(revision: book.revision, isAdministrator: false, isConfined: isConfined, grants: grants)
-    if !hidesGrants {
+    if let key {
       shared.keep(standing, key)
     } else if terms.isSystem {
       opened?.keep(standing, for: parts)

@@ -116,15 +116,21 @@ import VaultTesting
     #expect(!other.screen.contains("again"))
   }
 
-  @Test("a value at the prompt is stored once the reason is gone, or is given up", arguments: [true, false])
-  func typed(isWanted: Bool) throws {
-    let sandbox = try Sandbox.withVault(unlocked: true)
-    defer { sandbox.close() }
+  /// A terminal on which a value was typed once when the vault was locked elsewhere.
+  private static func lockedWhileTyping(_ sandbox: Sandbox) throws -> Terminal {
     let terminal = try Terminal(sandbox, ["set", "x"])
     try terminal.expect("Value of `x`: ")
     terminal.type("hunter3")
     try terminal.expect("Again: ")
     try sandbox.must(["lock"])
+    return terminal
+  }
+
+  @Test("a value at the prompt is stored once the reason is gone, or is given up", arguments: [true, false])
+  func typed(isWanted: Bool) throws {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    let terminal = try Self.lockedWhileTyping(sandbox)
     try sandbox.must(["unlock", "--password-stdin"], stdin: password + "\n")
     try sandbox.must(["set", "x"], stdin: "theirs")
     terminal.type("hunter3")
@@ -152,11 +158,7 @@ import VaultTesting
   @Test("three wrong passwords do not cost the value") func wrong() throws {
     let sandbox = try Sandbox.withVault(unlocked: true)
     defer { sandbox.close() }
-    let terminal = try Terminal(sandbox, ["set", "x"])
-    try terminal.expect("Value of `x`: ")
-    terminal.type("hunter3")
-    try terminal.expect("Again: ")
-    try sandbox.must(["lock"])
+    let terminal = try Self.lockedWhileTyping(sandbox)
     terminal.type("hunter3")
     for _ in 1...3 {
       try terminal.expect("Vault password: ")
