@@ -187,9 +187,10 @@ package final class AskedCall {
     }
     switch joined {
     case .waits(let waiter): return waiter
-    case .isDismissed:
+    case .isDismissed(let waiter):
       isPutOff = true
-      if !waitsAnyway { throw .cancelled }
+      guard let waiter else { throw .cancelled }
+      return waiter
     case .nobody: if !waitsAnyway { throw unanswered }
     }
     return nil

@@ -47,8 +47,8 @@ extension Attendance {
       let (topic, now) = (inquiry.matter.topic, vault.clock.boot())
       inquiries.dismiss(topic, until: now + Self.coolDown, now: now)
       for inquiry in inquiries.all where inquiry.matter.topic == topic {
-        close(inquiry.number, .dismissed)
-        inquiry.giveUp(.dismissed)
+        inquiry.isQuiet = true
+        putAside(inquiry, .dismissed) { inquiry.giveUp(.dismissed) }
       }
     }
   }

@@ -7,8 +7,9 @@ extension Attendance {
   /// The result of joining an inquiry.
   package enum Joined {
     case waits(Waiter)
-    /// A person dismissed an inquiry of the same topic a short while ago.
-    case isDismissed
+    /// A person dismissed an inquiry of the same topic a short while ago. A call that waits anyway has a place, and
+    /// agents are told of it later.
+    case isDismissed(Waiter?)
     /// No agent can ask.
     case nobody
   }
@@ -24,7 +25,8 @@ extension Attendance {
   ) -> Joined {
     guard let matter = matter(of: wait, caller) else { return .nobody }
     if agents.isEmpty, !waitsAnyway { return .nobody }
-    if isCooling(matter) { return .isDismissed }
+    let isCooling = isCooling(matter)
+    if isCooling, !waitsAnyway { return .isDismissed(nil) }
     let inquiry = inquiries[matter] ?? open(matter)
     guard waitsAnyway || canBeAsked(inquiry) else {
       closeUnlessWanted(inquiry)
@@ -34,7 +36,10 @@ extension Attendance {
     let words = Audit.line(said.purpose ?? "")
     let place = inquiry.add(caller, words, task: task, namesItem: said.namesItem, giveUp: giveUp)
     tellLater()
-    return .waits(Waiter(place, of: inquiry.number, self))
+    let waiter = Waiter(place, of: inquiry.number, self)
+    guard isCooling else { return .waits(waiter) }
+    tellWhenCool()
+    return .isDismissed(waiter)
   }
 
   /// The matter about which people are asked; nil if nobody can be asked about it, or if too many calls wait.
@@ -81,14 +86,34 @@ extension Attendance {
 
   /// Ends an inquiry, and tells the agents that were told of it.
   func close(_ number: QuestionNumber, _ why: AttendanceEvent.Withdrawal) {
-    guard inquiries.close(number) else { return }
+    if inquiries.close(number) { withdraw(number, why) }
+  }
+
+  /// Tells the agents that were told of an inquiry that no answer is wanted now.
+  private func withdraw(_ number: QuestionNumber, _ why: AttendanceEvent.Withdrawal) {
     for agent in agents where agent.told.remove(number) != nil {
       agent.unable.remove(number)
       send(.withdrawn(number, why), to: agent)
     }
   }
 
-  func isCooling(_ matter: Inquiry.Matter) -> Bool { inquiries.isDismissed(matter.topic, now: vault.clock.boot()) }
+  /// Takes an inquiry from the agents, lets `tell` tell the calls, and ends the inquiry if none of them waits any more.
+  func putAside(_ inquiry: Inquiry, _ why: AttendanceEvent.Withdrawal, tell: () -> Void = {}) {
+    withdraw(inquiry.number, why)
+    tell()
+    closeUnlessWanted(inquiry)
+  }
+
+  func isCooling(_ matter: Inquiry.Matter) -> Bool {
+    inquiries.dismissalEnd(of: matter.topic, now: vault.clock.boot()) != nil
+  }
+
+  /// True when agents may put an inquiry to people now.
+  func isOpen(_ inquiry: Inquiry) -> Bool {
+    // The calls that wait for an unlock continue one after the other, or wait for the next one if a lock is faster.
+    if inquiry.matter == .unlock, vault.state.kind == .unlocked { return false }
+    return !isCooling(inquiry.matter)
+  }
 
   // MARK: Agents that can ask
 

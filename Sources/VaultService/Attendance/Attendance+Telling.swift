@@ -9,8 +9,11 @@ extension Attendance {
     if agents.isEmpty, inquiries.isEmpty { return }
     switch event {
     case .state(let state):
-      if state.kind == .unlocked, let inquiry = inquiries[.unlock] { close(inquiry.number, .answered) }
       if state.kind == .unlocked { inquiries.forgetDismissal(of: .unlock) }
+      if let inquiry = inquiries[.unlock] {
+        inquiry.isQuiet = false
+        if state.kind == .unlocked { putAside(inquiry, .answered) } else { tellLater() }
+      }
       if state.kind == .unlocked || state.kind == .locked { tell(.notice(.state(state))) }
     case .integrityFailed(let reason): tell(.notice(.integrity(reason)))
     case .request(let number, .asked):
@@ -54,8 +57,25 @@ extension Attendance {
     }
   }
 
+  /// Tells agents of the calls that came within the pause after a dismissal once that pause is over.
+  func tellWhenCool() {
+    let now = vault.clock.boot()
+    let ends = inquiries.all.lazy.filter { !$0.isQuiet }.compactMap { [inquiries] in
+      inquiries.dismissalEnd(of: $0.matter.topic, now: now)
+    }
+    cooling?()
+    cooling = ends.min().map { end in
+      timer.after(end - now) { [weak self] in
+        guard let self else { return }
+        cooling = nil
+        tellLater()
+        tellWhenCool()
+      }
+    }
+  }
+
   private func tellChanged() {
-    for inquiry in inquiries.all where inquiry.hasChanged || isNew(inquiry) {
+    for inquiry in inquiries.all where !inquiry.isQuiet && (inquiry.hasChanged || isNew(inquiry)) {
       inquiry.hasChanged = false
       for agent in agents { tell(inquiry, to: agent) }
     }
@@ -64,7 +84,7 @@ extension Attendance {
   private func isNew(_ inquiry: Inquiry) -> Bool { !agents.contains { $0.told.contains(inquiry.number) } }
 
   func tell(_ inquiry: Inquiry, to agent: Agent) {
-    guard !agent.unable.contains(inquiry.number), mayHear(agent, of: inquiry), let told = told(inquiry) else { return }
+    guard isOpen(inquiry), !agent.unable.contains(inquiry.number), mayHear(agent, of: inquiry), let told = told(inquiry) else { return }
     agent.told.insert(inquiry.number)
     send(.inquiry(told), to: agent)
   }

@@ -35,6 +35,8 @@ package final class Attendance: SecretHolder {
   /// `CLOCK_MONOTONIC` nanoseconds.
   var telling: Timer.Cancel?
   var lastTold = Int64.min / 2
+  /// Cancels the timer after which agents are told of the calls that came within the pause after a dismissal.
+  var cooling: Timer.Cancel?
 
   package init(_ vault: Vault, _ access: Access, _ items: Items, _ timer: Timer) {
     (self.vault, self.access, self.items, self.timer) = (vault, access, items, timer)

@@ -187,7 +187,7 @@ import VaultModel
     #expect(agent.take() == ["withdrawn dismissed"] && asked.refusals.isEmpty)
     stand.rooms.hands.pass(seconds: 9)
     #expect(asked.refusals == [.cancelled])
-    // A call that comes while nobody is asked waits without a place.
+    // Agents are not told yet of a call that comes while nobody is asked.
     let late = try Asked(stand, [.approval(number)], Self.soon(stand, asks: false), caller)
     stand.rooms.hands.pass(seconds: 1)
     #expect(late.refusals == [.cancelled] && agent.take() == [])

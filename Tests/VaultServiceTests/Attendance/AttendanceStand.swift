@@ -95,7 +95,7 @@ final class AttendanceStand {
     let call = Call()
     switch join({ [weak call] end in if !waitsAnyway { call?.give(up: end) } }) {
     case .waits(let waiter): (call.waiter, call.joined) = (waiter, "waits")
-    case .isDismissed: call.joined = "dismissed"
+    case .isDismissed(let waiter): (call.waiter, call.joined) = (waiter, "dismissed")
     case .nobody: call.joined = "nobody"
     }
     return call

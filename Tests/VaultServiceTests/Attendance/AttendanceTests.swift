@@ -70,6 +70,66 @@ import VaultModel
     #expect(next.take() == ["withdrawn gone"])
   }
 
+  @Test("are told after the minute of calls that came within it, and of older calls as well only with a new one")
+  func putOff() throws {
+    let stand = try AttendanceStand()
+    let agent = try stand.attend()
+    stand.lock()
+    let call = stand.askUnlock(waitsAnyway: true)
+    stand.turn()
+    let number = try #require(agent.numbers.last)
+    try stand.attendance.dismiss(number, isUnable: false, for: AttendanceStand.process(10))
+    _ = agent.take()
+    stand.rooms.hands.pass(seconds: 90)
+    #expect(agent.take() == [])
+    let later = stand.askUnlock(waitsAnyway: true)
+    stand.turn()
+    #expect(agent.take() == ["unlock 2"])
+    try stand.attendance.dismiss(number, isUnable: false, for: AttendanceStand.process(10))
+    _ = agent.take()
+    stand.rooms.hands.pass(seconds: 30)
+    let meanwhile = stand.askUnlock(waitsAnyway: true)
+    #expect(meanwhile.joined == "dismissed")
+    stand.rooms.hands.pass(seconds: 29)
+    #expect(agent.take() == [])
+    stand.rooms.hands.pass(seconds: 2)
+    #expect(agent.take() == ["unlock 3"])
+    for call in [call, later, meanwhile] { call.leave() }
+    #expect(agent.take() == ["withdrawn gone"])
+  }
+
+  @Test("that begin to attend after the minute are told of calls that were put off and still wait")
+  func putOffBefore() throws {
+    let stand = try AttendanceStand()
+    let agent = try stand.attend()
+    stand.lock()
+    let call = stand.askUnlock(waitsAnyway: true)
+    stand.turn()
+    try stand.attendance.dismiss(try #require(agent.numbers.last), isUnable: false, for: AttendanceStand.process(10))
+    let early = try stand.attend(AttendanceStand.process(11))
+    stand.rooms.hands.pass(seconds: 60)
+    #expect(early.take() == ["attending"])
+    let next = try stand.attend(AttendanceStand.process(12))
+    #expect(next.take() == ["attending", "unlock 1"])
+    call.leave()
+    #expect(next.take() == ["withdrawn gone"])
+  }
+
+  @Test("are told again of calls that have not continued when a lock follows an unlock") func lockedAgain() throws {
+    let stand = try AttendanceStand()
+    let agent = try stand.attend()
+    stand.lock()
+    let call = stand.askUnlock()
+    stand.turn()
+    #expect(agent.take() == ["attending", "notice locked", "unlock 1"])
+    try stand.rooms.unlock()
+    stand.rooms.hands.pass(seconds: 1)
+    #expect(agent.take() == ["withdrawn answered", "notice unlocked"])
+    stand.lock()
+    stand.rooms.hands.pass(seconds: 1)
+    #expect(agent.take() == ["notice locked", "unlock 1"] && call.end == nil)
+  }
+
   @Test("are told that nobody waits any more when the last call has ended") func gone() throws {
     let stand = try AttendanceStand()
     let agent = try stand.attend()

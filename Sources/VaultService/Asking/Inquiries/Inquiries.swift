@@ -33,11 +33,12 @@ final class Inquiries {
     dismissals[topic] = end
   }
 
-  /// True while nobody is asked about a topic.
-  func isDismissed(_ topic: Inquiry.Topic, now: Int64) -> Bool {
-    guard let end = dismissals[topic] else { return false }
+  /// The time from which people may be asked about a topic again, in `CLOCK_BOOTTIME` nanoseconds; nil if they may be
+  /// asked now.
+  func dismissalEnd(of topic: Inquiry.Topic, now: Int64) -> Int64? {
+    guard let end = dismissals[topic] else { return nil }
     if end <= now { dismissals[topic] = nil }
-    return end > now
+    return end > now ? end : nil
   }
 
   /// Lets people be asked about a topic again.

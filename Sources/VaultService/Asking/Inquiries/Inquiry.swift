@@ -44,6 +44,8 @@ final class Inquiry {
   private var places: [Int: Place] = [:]
   /// True when the inquiry has changed since agents were told of it.
   var hasChanged = false
+  /// True from a dismissal until another call waits: the calls that go on waiting do not ask the person again.
+  var isQuiet = false
   private var next = 0
 
   /// A call that waits. It is an object of its own, so that no copy of the caller's words stays in a table's memory.
@@ -75,7 +77,7 @@ final class Inquiry {
   ) -> Int {
     next += 1
     places[next] = Place(caller, words, task, namesItem: namesItem, giveUp)
-    hasChanged = true
+    (hasChanged, isQuiet) = (true, false)
     return next
   }
 
