@@ -153,8 +153,9 @@ extension Items {
         }
       }
     } catch {
-      let failed = min(versions.count, changes.count - 1)
-      guard failed >= 0 else { throw BatchRefusal(index: nil, refusal: Refusal(error)) }
+      // Once all are made, what fails is to write them together.
+      let failed = changes.count == 1 ? 0 : versions.count
+      guard failed < changes.count else { throw BatchRefusal(index: nil, refusal: Refusal(error)) }
       let change = changes[failed].change
       throw BatchRefusal(index: failed, refusal: refusal(error, change.name, kind: change.kind, &id))
     }

@@ -67,6 +67,7 @@ package final class Conversation: SecretHolder {
   ) {
     guard !isOver else { return }
     onAnswer = then
+    timeout?()
     timeout = timer.after(Self.patience) { [weak self] in self?.fail(.cancelled) }
     prompter.show(Prompt(style: style, method: method, text: text, code: code))
   }

@@ -49,6 +49,11 @@ struct FullDiskTests {
       try sandbox.must(["set", "token"], stdin: "old")
       let stored = try fill(sandbox)
       #expect(stored > 0)
+      // No line of a batch is to blame for what fails when all of them are written.
+      let value = String(repeating: "x", count: 30_000)
+      let lines = (1...3).map { #"{"name":"batch/\#($0)","value":"\#(value)"}"# + "\n" }.joined()
+      let batch = try sandbox.run(["set", "--batch"], stdin: Array(lines.utf8))
+      #expect(batch.errors.hasPrefix("vault: lines 1 to 3: cannot write vault.db: disk full;"), "\(batch)")
       #expect(try sandbox.must(["get", "token"]) == "old")
       #expect(try sandbox.must(["list"]).split(separator: "\n").count == stored + 1)
       #expect(try sandbox.must(["verify"]).contains("unharmed:  \(stored + 1) items"))

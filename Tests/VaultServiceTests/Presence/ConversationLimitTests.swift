@@ -57,6 +57,17 @@ import VaultCore
     #expect(stand.conversation.isOver)
   }
 
+  @Test("another question in place of one that nobody answered has five minutes of its own") func asksAnew() {
+    let stand = Stand()
+    stand.ask()
+    stand.pass(seconds: 299)
+    stand.ask()
+    stand.pass(seconds: 299)
+    #expect(!stand.conversation.isOver)
+    stand.pass(seconds: 1)
+    #expect(stand.conversation.isOver)
+  }
+
   @Test("a question that nobody answers ends it after five minutes, and each answer begins them anew")
   func unanswered() {
     let stand = Stand()

@@ -125,7 +125,12 @@ struct GrantBook {
   /// as soon as that class is read.
   mutating func revokeComing(_ subject: Subject, _ pattern: ItemPattern?) {
     let classes = Set(AccessClass.allCases.filter { !knows($0) })
-    if !classes.isEmpty { coming.append(Coming(subject: subject, pattern: pattern, classes: classes)) }
+    if classes.isEmpty { return }
+    if let index = coming.firstIndex(where: { $0.subject == subject && $0.pattern == pattern }) {
+      coming[index].classes.formUnion(classes)
+    } else {
+      coming.append(Coming(subject: subject, pattern: pattern, classes: classes))
+    }
   }
 
   /// Notes that no record of these grants is left in the store.

@@ -26,7 +26,7 @@ package final class GrantReading: SecretHolder {
   }
 
   private let access: Access
-  private let filter: Access.GrantFilter
+  private var filter: Access.GrantFilter
   private let caller: Caller
   private let isAdministrator: Bool
   /// The grants that are left to show, in order, as of ``revision``.
@@ -70,10 +70,10 @@ package final class GrantReading: SecretHolder {
 
   package override func letGo(for lock: Lock) {
     guard outlives(lock) else { return }
-    (left, last, hasEnded) = ([], nil, true)
+    (filter, left, last, hasEnded) = (Access.GrantFilter(), [], nil, true)
   }
 
   package override func outlives(_ lock: Lock) -> Bool {
-    lock.reach.contains(.names) && (!left.isEmpty || last != nil)
+    lock.reach.contains(.names) && (filter.name != nil || !left.isEmpty || last != nil)
   }
 }
