@@ -1,7 +1,7 @@
 internal import VaultBytes
 internal import VaultModel
 
-/// New secrets, drawn with libsodium's unbiased generator and held only in secure memory.
+/// New secrets, drawn without bias from the kernel's generator and held only in secure memory.
 public enum SecretGenerator {
   /// The allowed lengths of a password in characters.
   public static let passwordLengths = ValueLimits.passwordLengths
@@ -18,16 +18,45 @@ public enum SecretGenerator {
   public static func password(length: Int = 24, symbols: Bool = true) throws(CryptoError) -> SecureBytes {
     guard passwordLengths.contains(length) else { throw .limits("a password has 8 to 1024 characters") }
     let bound = symbols ? characters.count : 62
+    var source = PlaceSource(below: bound, expecting: length)
     return SecureBytes(count: length) { password in
       var missing: UInt8
       repeat {
         missing = symbols ? 0b1111 : 0b0111
         for index in 0..<length {
-          let place = Int(RandomBytes.uniform(below: UInt32(bound)))
+          let place = source.next()
           password.set(characters[place], at: index)
           missing &= ~characterClass(place)
         }
       } while missing != 0
+    }
+  }
+
+  /// A source of random places, all equally likely. The kernel is asked for the bytes of many places at once.
+  private struct PlaceSource: ~Copyable {
+    private let bound: Int
+    private var bytes: SecureBytes
+    private var used: Int
+
+    /// - Parameter count: the number of places that will probably be needed.
+    init(below bound: Int, expecting count: Int) {
+      self.bound = bound
+      bytes = SecureBytes(count: count)
+      used = count
+    }
+
+    /// Returns a place below the bound. The bytes above the last whole multiple of the bound are passed over, because
+    /// with them the first places would be likelier than the others.
+    mutating func next() -> Int {
+      while true {
+        if used == bytes.count {
+          bytes.withMutableBytes { RandomBytes.fill(&$0) }
+          used = 0
+        }
+        let byte = bytes.withBytes { Int($0.byte(used)) }
+        used += 1
+        if byte < 256 - 256 % bound { return byte % bound }
+      }
     }
   }
 

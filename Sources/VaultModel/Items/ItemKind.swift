@@ -48,6 +48,18 @@ extension ItemKind {
     }
   }
 
+  /// The highest number of bytes of a value of this kind. A value that is read piece by piece to check it has fewer
+  /// than another, because others wait meanwhile.
+  public var longest: Int {
+    switch self {
+    case .password, .apiKey, .deviceToken, .note, .blob: ValueLimits.bytes
+    case .certificate: 256 << 10
+    case .tlsKey: 128 << 10
+    case .sshKey: 64 << 10
+    case .wifi, .pairingCode, .totp: 4 << 10
+    }
+  }
+
   /// True if a value of this kind is one line of text.
   public var hasOneLine: Bool {
     switch self {

@@ -7,6 +7,9 @@ extension OneTimeSecret {
     case secret, algorithm, digits, period, counter, encoder
   }
 
+  /// The highest number of parameters, because each name is compared with all known ones.
+  private static let mostParameters = 32
+
   mutating func readURI(_ uri: RawSpan) throws(ValueError) {
     let start = body.lowerBound
     let isCounted = Self.hasWord("otpauth://hotp/", uri, at: start, before: body.upperBound)
@@ -64,7 +67,12 @@ extension OneTimeSecret {
   ) throws(ValueError) -> Set<Parameter> {
     var seen: Set<Parameter> = []
     var position = start
+    var count = 0
     while position < body.upperBound {
+      count += 1
+      if count > Self.mostParameters {
+        throw ValueError(reason: "the otpauth URI has more than \(Self.mostParameters) parameters")
+      }
       let end = Self.first(UInt8(ascii: "&"), in: uri, position..<body.upperBound)
       if let (parameter, value) = try parameter(uri, position..<end) {
         guard seen.insert(parameter).inserted else {

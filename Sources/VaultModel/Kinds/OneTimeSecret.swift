@@ -58,6 +58,7 @@ public struct OneTimeSecret: Hashable, Sendable {
   /// - Parameter issuer: The issuer from the item's attributes, for a secret that is base32 alone.
   /// - Throws: ``ValueError`` that states the fault without quoting the secret.
   public init(_ value: RawSpan, issuer: String? = nil) throws(ValueError) {
+    try ItemKind.totp.check(count: value.byteCount)
     body = Self.body(of: value)
     if body.isEmpty { throw ValueError(reason: "a one-time-code secret cannot be empty") }
     isURI = Self.isURI(value, body)

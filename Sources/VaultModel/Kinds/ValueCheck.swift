@@ -10,6 +10,7 @@ extension ItemKind {
   /// - Throws: ``ValueError`` that states the fault without quoting the value.
   public func validate(_ value: RawSpan, attributes: [String: String]) throws(ValueError) -> ValueFacts {
     try Attributes.validate(attributes)
+    try check(count: value.byteCount)
     switch self {
     case .password:
       if value.isEmpty { throw ValueError(reason: "a password cannot be empty") }
@@ -35,6 +36,13 @@ extension ItemKind {
       break
     }
     return ValueFacts()
+  }
+
+  /// Checks the number of a value's bytes.
+  func check(count: Int) throws(ValueError) {
+    if count > longest {
+      throw ValueError(reason: "a value of kind \(rawValue) has at most \(longest >> 10) KiB")
+    }
   }
 
   /// Checks attributes for an item of this kind; the item may have further attributes.

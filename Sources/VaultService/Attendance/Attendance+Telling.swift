@@ -84,7 +84,8 @@ extension Attendance {
   private func isNew(_ inquiry: Inquiry) -> Bool { !agents.contains { $0.told.contains(inquiry.number) } }
 
   func tell(_ inquiry: Inquiry, to agent: Agent) {
-    guard isOpen(inquiry), !agent.unable.contains(inquiry.number), mayHear(agent, of: inquiry), let told = told(inquiry) else { return }
+    guard isOpen(inquiry), !agent.unable.contains(inquiry.number), mayHear(agent, of: inquiry), let told = told(inquiry)
+    else { return }
     agent.told.insert(inquiry.number)
     send(.inquiry(told), to: agent)
   }

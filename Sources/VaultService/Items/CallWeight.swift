@@ -34,7 +34,7 @@ package struct CallWeight {
     if let item { add(old: item) }
   }
 
-  /// Counts the time, in microseconds, for making or checking a key; see ``KeyCost``.
+  /// Counts the time, in microseconds, for making or checking a value; see ``KeyCost``.
   package mutating func add(computing time: Int) { computing += time }
 
   private mutating func count(_ name: ItemName, _ attributes: [String: String]?) {
@@ -71,8 +71,8 @@ package struct CallWeight {
     }
     if computing > KeyCost.turn {
       throw .tooMuch(
-        "the keys of one call may take at most \(KeyCost.turn / 1000) ms to be made and checked, and these take about "
-          + "\(computing / 1000) ms")
+        "the values of one call may take at most \(KeyCost.turn / 1000) ms to be made and checked, and these take "
+          + "about \(computing / 1000) ms")
     }
   }
 }

@@ -211,6 +211,7 @@ extension Items {
       // An item that cannot be read is refused later, with its own error.
       let old = change.update ? try? keychain.item(named: change.name) : nil
       if let old { weight.add(old: old, change) }
+      weight.add(computing: forming(value, change, old))
       let before = keys[change.name] ?? old.flatMap(KeyCost.Known.init)
       guard let use = change.use ?? change.newKind.use ?? before?.use else {
         guard (change.kind ?? old?.kind) == .tlsKey else { continue }
@@ -227,6 +228,23 @@ extension Items {
       weight.add(computing: time)
     }
     return weight
+  }
+
+  /// The time for making a value that is no key, or for checking the form of a value, in microseconds.
+  private func forming(_ value: NewValue, _ change: ItemChange, _ old: ItemInfo?) -> Int {
+    let kind = change.kind ?? old?.kind ?? change.newKind
+    switch value {
+    case .bytes(let count): return KeyCost.look(kind, at: count)
+    case .same:
+      guard let old, change.kind != nil || change.attributes != nil else { return 0 }
+      return KeyCost.look(kind, at: old.current.size)
+    case .generated(let recipe):
+      switch recipe {
+      case .key: return 0
+      case .password, .phrase: return KeyCost.make(recipe)
+      }
+    case .wrong: return 0
+    }
   }
 
   /// The time for making or checking the key that is the value, in microseconds; nil if the item keeps its value.

@@ -17,6 +17,8 @@ enum KeyCheck {
   static func publicKey(
     _ use: KeyUse, _ value: RawSpan, _ attributes: [String: String]
   ) throws(ValueError) -> [UInt8]? {
+    let longest = ItemKind.tlsKey.longest
+    guard value.byteCount <= longest else { throw ValueError(reason: "a key has at most \(longest >> 10) KiB") }
     switch use {
     case .totp: return nil
     case .ssh, .sign: return try read(value).publicKey.sshBlob

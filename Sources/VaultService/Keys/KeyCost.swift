@@ -1,7 +1,7 @@
 internal import VaultModel
 internal import VaultSigning
 
-/// The time for which the loop computes with a key that is stored, in microseconds, as measured on one core of a small
+/// The time for which the loop computes with a value that is stored, in microseconds, as measured on one core of a small
 /// server. A gateway takes a few times as long.
 enum KeyCost {
   /// The length of a turn of the loop.
@@ -19,7 +19,8 @@ enum KeyCost {
   /// The cost of generating a value, and of checking it like one that was given.
   static func make(_ recipe: NewValue.Recipe) -> Int {
     switch recipe {
-    case .password, .phrase: return 0
+    case .password(let length, _): return length / 32
+    case .phrase(let words): return words
     case .key(let recipe):
       switch recipe {
       case .hmac: return 0
@@ -36,6 +37,15 @@ enum KeyCost {
     switch use {
     case .mac, .totp: return 0
     case .ssh, .sign, .jwt: return KeyOutline(ofPEM: value).map(check) ?? 0
+    }
+  }
+
+  /// The cost of checking that a value has the form of its kind.
+  static func look(_ kind: ItemKind, at bytes: Int) -> Int {
+    switch kind {
+    case .password, .apiKey, .deviceToken, .wifi, .pairingCode, .note, .blob: return 0
+    case .totp: return 100
+    case .tlsKey, .certificate, .sshKey: return (40 * bytes) >> 10
     }
   }
 

@@ -88,6 +88,11 @@ extension Upkeep {
         "only a password or a recovery code opens a backup, and the vault has none that can be read",
         "make a new vault and copy the items into it")
     }
+    if !isOfSalvage, !live.hasFailed {
+      // The copy is made of the store, so the store gets what is only in memory so far.
+      vault.audit.willCopy()
+      if vault.state.kind == .unlocked { uses.begin() }
+    }
     do throws(VaultError) {
       let now = vault.clock.wall()
       // For the backup the write-ahead log is folded in, which needs space; and a person whose disk is full needs a

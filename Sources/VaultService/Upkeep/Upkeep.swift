@@ -7,7 +7,7 @@ package final class Upkeep {
   let ways: WaysIn
   package let runner: Runner
   package let check: Check
-  private let uses: GrantUses
+  let uses: GrantUses
   /// The rekey that is under way while the vault is unlocked; nil for none.
   var rekey: RekeyWork?
   /// The reason why the last rekey was given up without a request to do so, and the time in Unix seconds; nil once

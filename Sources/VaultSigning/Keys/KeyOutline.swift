@@ -10,6 +10,7 @@ public struct KeyOutline: Hashable, Sendable {
   /// Reads the only private key of a PEM text as far as its type; nil if there is no key that ``PrivateKey`` would
   /// accept. The numbers may still be wrong.
   public init?(ofPEM text: RawSpan) {
+    guard text.byteCount <= ItemKind.tlsKey.longest else { return nil }
     defer { Stack.wipe() }
     guard let found = Self.find(in: text) else { return nil }
     self = found

@@ -187,6 +187,28 @@ import VaultTesting
     }
   }
 
+  @Test("one call has so much made and looked at, and no more") func tooManyValues() throws {
+    try withClient { (_, client) throws in
+      func items(_ count: Int, _ more: WireClient.Message) -> [WireClient.Message] {
+        (0..<count).map { ["name": "\($0)"].merging(more) { $1 } }
+      }
+      let uri = "otpauth://totp/a?secret=MFRGGZDFMZTWQ2LK"
+      let dashes = String(repeating: "-----\n", count: 1700)
+      let password: WireClient.Message = ["generate": ["style": "password", "length": 1024]]
+      for refused in [
+        items(51, ["kind": "totp", "value": uri]), items(13, ["kind": "certificate", "value": dashes]),
+        items(128, ["generate": ["style": "phrase", "length": 64]]),
+      ] {
+        let reply = try client.call("SetMany", ["items": refused])
+        #expect(reply.error == "TooMuch" && reply.string("reason")?.contains("at most 5 ms") == true, "\(reply)")
+      }
+      #expect(try client.call("SetMany", ["items": items(50, ["kind": "totp", "value": uri])]).error == nil)
+      let again = items(51, ["attributes": ["a": "b"], "update": true])
+      #expect(try client.call("SetMany", ["items": again]).error == nil)
+      #expect(try client.call("SetMany", ["items": items(128, password.merging(["update": true]) { $1 })]).error == nil)
+    }
+  }
+
   @Test("large values that are there are deleted in several calls, one in any case") func tooManyBytes() throws {
     try withClient { (_, client) throws in
       let value = String(repeating: "x", count: 1 << 20)

@@ -66,6 +66,33 @@ private let password = "correct horse battery"
     }
   }
 
+  @Test("what the record and its counts had only in memory is in a backup", arguments: ["on", "required"])
+  func record(_ mode: String) throws {
+    let (sandbox, _) = try sandbox("idle = off\naudit = \(mode)")
+    defer { sandbox.close() }
+    let client = try sandbox.client()
+    let subject = "user:\(getuid())"
+    #expect(try client.call("Grant", ["subject": subject, "items": "a", "rights": ["get"]]).error == nil)
+    for _ in 0..<160 { #expect(try client.call("Get", ["name": "a"]).error == nil) }
+    func gets(_ client: WireClient) throws -> Int {
+      var reply = try client.call("Audit", ["action": "get", "item": "a"], more: true)
+      var count = 0
+      while true {
+        let entries = reply.parameters["entries"] as? [WireClient.Message] ?? []
+        count += entries.reduce(0) { $0 + ($1["count"] as? Int ?? 1) }
+        guard reply.continues else { return count }
+        reply = try client.reply()
+      }
+    }
+    let (bytes, last) = try client.backup()
+    #expect(last.error == nil)
+    let other = try empty()
+    defer { other.close() }
+    #expect(try other.restore(bytes).error == nil)
+    try other.unlock(password)
+    #expect(try gets(other.client()) == 160)
+  }
+
   @Test("a backup restores on another machine, with a password or a recovery code") func roundTrip() throws {
     let (sandbox, code) = try sandbox(recovery: true)
     defer { sandbox.close() }

@@ -3,6 +3,13 @@ import VaultModel
 
 @Suite("One-time-code secrets")
 struct OneTimeSecretTests {
+  @Test("a URI has so many parameters and no more") func parameters() {
+    func uri(_ count: Int) -> String {
+      "otpauth://totp/a?secret=MFRGGZDFMZTWQ2LK" + (1..<count).map { "&image\($0)=x" }.joined()
+    }
+    #expect(ItemKind.totp.accepts(uri(32)) && !ItemKind.totp.accepts(uri(33)))
+  }
+
   @Test(
     "A base32 secret may be written in either case, in groups, with or without padding",
     arguments: [

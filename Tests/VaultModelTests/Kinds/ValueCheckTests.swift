@@ -4,6 +4,19 @@ import Testing
 
 @Suite("Values of plain kinds")
 struct ValueCheckTests {
+  @Test("each kind takes so many bytes and refuses more before it looks at them", arguments: ItemKind.allCases)
+  func longest(_ kind: ItemKind) {
+    let bytes = [UInt8](repeating: UInt8(ascii: "7"), count: kind.longest + 1)
+    let reason = "a value of kind \(kind.rawValue) has at most \(kind.longest >> 10) KiB"
+    func fault(_ count: Int) -> String? {
+      do throws(ValueError) {
+        _ = try kind.validate(unsafe bytes.span.bytes.extracting(first: count), attributes: ["ssid": "net"])
+        return nil
+      } catch { return error.reason }
+    }
+    #expect(fault(kind.longest + 1) == reason && fault(kind.longest) != reason)
+  }
+
   @Test("A password is anything but nothing")
   func password() throws {
     #expect(throws: ValueError.self) { try ItemKind.password.check("") }
