@@ -16,6 +16,17 @@ import VaultWire
     #expect(server.heard.contains("GetInfo{}"))
   }
 
+  @Test("a silent daemon is told of until the call ends") func told() throws {
+    let server = try FakeServer { peer, _ in try peer.waitForEnd() }
+    defer { server.close() }
+    var vault = server.vault
+    vault.silence = .seconds(1)
+    var told: [Bool] = []
+    vault.whenSilent = { told.append($0) }
+    #expect(throws: ClientError.timedOut) { _ = try vault.find() }
+    #expect(told == [true, false])
+  }
+
   @Test("it waits on while the daemon answers others, whatever that answers", arguments: [true, false])
   func alive(refused: Bool) throws {
     let asked = Gate()

@@ -43,6 +43,7 @@ final class Session {
     self.startsDaemon = startsDaemon
     mayStart = startsDaemon && isOwn
     vault.interactive = isAttended
+    if isAttended { vault.whenSilent = SilenceLine().show }
     // Waiting for a daemon that restarts would only delay the start of a new one, or the news that there is none.
     if mayStart || !startsDaemon { vault.patience = .zero }
   }

@@ -33,6 +33,16 @@ struct WaitingLine: ~Copyable {
   }
 }
 
+/// The line that tells a person that the daemon does not answer, while it does not.
+final class SilenceLine {
+  private var line: WaitingLine?
+
+  func show(_ isSilent: Bool) {
+    line = nil
+    if isSilent { line = WaitingLine("waiting for the daemon, which does not answer") }
+  }
+}
+
 extension Session {
   /// Makes a call that waits, and meanwhile tells a person what it waits for.
   ///

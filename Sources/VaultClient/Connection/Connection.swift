@@ -188,7 +188,7 @@ public final class Connection {
     }
     while true {
       do throws(ClientError) {
-        let next = deadline.orAfter(signOfLife.half)
+        let next = deadline.orAfter(signOfLife.pause)
         return try Connection.wait(for: event, on: socket.number, until: next, interrupt, cancellation)
       } catch {
         guard error == .timedOut, !deadline.hasPassed else { throw error }

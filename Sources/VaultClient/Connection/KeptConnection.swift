@@ -12,17 +12,17 @@ final class KeptConnection {
   ///
   /// If the daemon goes away before it answers, the call is repeated on a new connection, as ``Repetition`` allows.
   /// That is done only if repeating changes nothing (`again`), or if the daemon cannot have received the whole call. So
-  /// a restart of the daemon goes unnoticed. Every call also ends after `silence` without a sign of life. For a call
-  /// that changes something, it is then unknown if the change was made, as after `timeout`.
+  /// a restart of the daemon goes unnoticed. Every call also ends without a sign of life. For a call that changes
+  /// something, it is then unknown if the change was made, as after `timeout`.
   func call(
-    _ method: MethodName, again: Bool, patience: Duration, timeout: Duration?, silence: Duration?,
+    _ method: MethodName, again: Bool, patience: Duration, timeout: Duration?, _ signOfLife: SignOfLife?,
     _ parameters: (inout JSONWriter) -> Void
   ) throws(ClientError) -> Response {
     let message = try KeptConnection.message(method, more: false, parameters)
     var repetition = Repetition()
     while true {
       let connection = try take(patience: patience)
-      connection.signOfLife = silence.map { SignOfLife(location: location, limit: $0) }
+      connection.signOfLife = signOfLife
       do throws(ClientError) {
         let response = try connection.exchange(message, Deadline(after: timeout))
         self.connection = connection

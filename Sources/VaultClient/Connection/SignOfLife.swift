@@ -1,17 +1,24 @@
+internal import Glibc
 import VaultWire
 
 /// The check that a daemon still runs when it leaves a call unanswered.
 ///
 /// A call may wait for a person for as long as it asks to. But a daemon that is stopped, or whose machine hangs,
-/// answers nobody, and such a call would wait for it for just as long. So after half of the limit the client makes
+/// answers nobody, and such a call would wait for it for just as long. So after a part of the limit the client makes
 /// another call on a separate connection, which every running daemon answers at once.
 struct SignOfLife {
   let location: SocketLocation
   /// The time without any answer after which the client gives up.
   let limit: Duration
+  /// Called with true when the daemon does not answer at once, and with false after that; nil if nobody wants to know.
+  var whenSilent: ((Bool) -> Void)?
 
-  /// The time before the daemon is asked, and the time that it has to answer.
-  var half: Duration { limit / 2 }
+  /// The time before the daemon is asked. A person who waits learns sooner that the daemon is silent.
+  var pause: Duration { whenSilent == nil ? limit / 2 : min(limit / 2, .seconds(2)) }
+  /// The time that the daemon has to answer.
+  private var patience: Duration { limit - pause }
+  /// The time in which a daemon that runs usually answers.
+  private static let usual = Duration.milliseconds(200)
 
   /// Asks the daemon for an answer. Every answer counts, even a refusal. A daemon that has ended is not an error here,
   /// because the connection of the call itself tells more then.
@@ -19,10 +26,21 @@ struct SignOfLife {
   /// - Throws: ``ClientError/timedOut`` when the daemon does not answer.
   func check(_ interrupt: Interrupt?, _ cancellation: Int32?) throws(ClientError) {
     do throws(ClientError) {
-      let connection = try Connection(to: location, patience: half, interrupt: interrupt)
+      let deadline = Deadline(after: patience)
+      let connection = try Connection(to: location, patience: patience, interrupt: interrupt)
       connection.cancellation = cancellation
       let question = try KeptConnection.message(.getInfo, more: false) { Wire.Empty().write(to: &$0) }
-      _ = try connection.exchange(question, Deadline(after: half))
+      try connection.send(question, until: deadline)
+      if let whenSilent {
+        defer { whenSilent(false) }
+        do throws(ClientError) { try connection.wait(for: POLLIN, until: deadline.orAfter(Self.usual)) } catch {
+          guard error == .timedOut else { throw error }
+          whenSilent(true)
+        }
+        _ = try Response(from: connection, until: deadline)
+      } else {
+        _ = try Response(from: connection, until: deadline)
+      }
     } catch {
       switch error {
       case .timedOut, .fault(.cancelled): throw error

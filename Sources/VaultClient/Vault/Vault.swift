@@ -24,6 +24,9 @@ public struct Vault {
   /// The time after which a call gives up on a daemon that answers nobody, even if the call waits for a person. Nil if
   /// only the other limits count. It does not apply to ``monitor(patience:_:)``, which is silent while nothing happens.
   public var silence: Duration? = .seconds(10)
+  /// Called with true when a call has waited for two seconds and the daemon then answers nobody, and with false once it
+  /// answers again or the call ends. It serves to tell a person what a program waits for.
+  public var whenSilent: ((Bool) -> Void)?
   /// The time for a call that derives keys from passwords, because slow machines need seconds.
   public var keyTimeout: Duration? = .seconds(120)
 
@@ -76,7 +79,7 @@ public struct Vault {
     _ method: MethodName, again: Bool, wait: Duration? = nil, parameters: (inout JSONWriter) -> Void
   ) throws(ClientError) -> Response {
     try connection.call(
-      method, again: again, patience: patience, timeout: timeout.map { $0 + (wait ?? .zero) }, silence: silence,
+      method, again: again, patience: patience, timeout: timeout.map { $0 + (wait ?? .zero) }, signOfLife,
       parameters)
   }
 
@@ -104,7 +107,9 @@ public struct Vault {
   }
 
   /// The check for a daemon that is silent for long.
-  private var signOfLife: SignOfLife? { silence.map { SignOfLife(location: location, limit: $0) } }
+  private var signOfLife: SignOfLife? {
+    silence.map { SignOfLife(location: location, limit: $0, whenSilent: whenSilent) }
+  }
 
   private func stream(
     _ method: MethodName, timeout: Duration?, cancellation: Int32? = nil, _ repetition: inout Repetition,
