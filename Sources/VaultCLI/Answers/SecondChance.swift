@@ -6,60 +6,117 @@ internal import VaultWire
 enum SecondChance {
   /// The same value is stored again: the person may have removed the reason in another terminal.
   case again
-  /// The person changes the value, or what is said about it, before it is stored again.
+  /// The person types or edits the value again.
   case correct
+  /// The person names another kind for the value.
+  case otherKind
+  /// The value becomes the next version of the item that has the name.
+  case replace
+  /// The person gives another name for the item.
+  case otherName
 
   /// The place where the value was typed.
   enum Origin {
-    /// The prompt of `vault set`, which itself asks how a refused value is to be corrected.
-    case set
+    /// The prompt of `vault set`.
+    case set(NameChange?)
     /// The prompt of `vault deposit`.
     case deposit
     /// The editor of `vault edit`; with `isDone` false, the editor has failed and the text may be half of one.
     case editor(isDone: Bool)
   }
 
+  /// A change of the vault since the value was asked for.
+  enum NameChange {
+    /// An item has the name, which was to be new.
+    case taken
+    /// No item has the name any more.
+    case gone
+  }
+
+  /// The offer to store the same value, in words.
+  static let sameValue = "try again with the same value"
+
   /// Shows why the value was not stored, and asks what is to happen to it.
   ///
   /// - Parameters:
-  ///   - offer: the offer to store the same value, without a question mark.
+  ///   - offer: the offer to store the same value.
   ///   - session: the session of the next attempt, which may start a daemon again.
   /// - Throws: ``Failure`` with the same exit code if the person gives up; the failure itself if nobody can be asked.
   static func after(
-    _ failure: Failure, _ origin: Origin, offer: String = "Try again with the same value", _ session: Session
+    _ failure: Failure, _ origin: Origin, offer: String = sameValue, _ session: Session
   ) throws(Failure) -> SecondChance {
     guard Keyboard.canAsk else { throw failure }
+    tell(failure)
+    session.mayStartAgain()
+    return try asking(failure, origin, offer: offer)
+  }
+
+  /// Asks what is to happen to a value that was not stored because of a failure, which was shown.
+  static func asking(
+    _ failure: Failure, _ origin: Origin, offer: String = sameValue
+  ) throws(Failure) -> SecondChance {
+    let isRefused = failure.exit.blamesTheValue
+    // At its own prompt, a person may type a refused value again, which nobody must see.
+    let style: TerminalModes.Style = if case .set = origin, isRefused { .hidden } else { .shown }
+    guard let chance = try choice(choices(origin, isRefused, offer), style) else { throw givenUp(failure) }
+    return chance
+  }
+
+  /// Shows a failure after which the command continues, because a typed value is kept.
+  static func tell(_ failure: Failure) {
+    // This failure's own words are about the end of a command.
+    if failure == Failure(Fault.cancelled) { return Output.note("canceled; the value is not stored yet") }
     let shown = failure.suggesting
     Output.note(shown.message)
     Output.note(names: shown.names)
-    session.mayStartAgain()
-    let keyboard = try Keyboard(otherwise: Failure.askOnTerminal)
-    switch (origin, failure.exit.blamesTheValue) {
-    case (.set, true): return .correct
-    case (.deposit, true): if try keyboard.confirm("Give a value again?") { return .correct }
-    case (.set, false), (.deposit, false): if try keyboard.confirm("\(offer)?") { return .again }
-    case (.editor(isDone: false), _), (.editor, true): if try keyboard.confirm("Edit it again?") { return .correct }
-    case (.editor(isDone: true), false): if let chance = try choice(offer, keyboard) { return chance }
-    }
-    throw givenUp(failure)
   }
 
   /// The failure of a command whose person has given the value up.
-  static func givenUp(_ failure: Failure) -> Failure { Failure(failure.exit, "given up; what was typed is gone") }
+  private static func givenUp(_ failure: Failure) -> Failure {
+    Failure(failure.exit, "given up; what was typed is gone")
+  }
 
-  /// Asks until one of the three ways is chosen; returns nil for giving up. An empty line chooses none, because a
-  /// long text must not be lost to one key too many.
-  private static func choice(_ offer: String, _ keyboard: borrowing Keyboard) throws(Failure) -> SecondChance? {
-    while let answer = try keyboard.ask("\(offer) (y), edit it again (e), or give up (n)? ", .shown) {
-      let letter = answer.withBytes { bytes in bytes.byteCount > 0 ? Span<UInt8>(_bytes: bytes)[0] | 0x20 : 0 }
-      switch letter {
-      case UInt8(ascii: "y"): return .again
-      case UInt8(ascii: "e"): return .correct
-      case UInt8(ascii: "n"): return nil
-      default: continue
-      }
+  private typealias Choice = (letter: Character, text: String, chance: SecondChance)
+
+  /// The choices besides giving up.
+  private static func choices(_ origin: Origin, _ isRefused: Bool, _ offer: String) -> [Choice] {
+    let again: Choice = ("y", offer, .again)
+    let edit: Choice = ("e", "edit it again", .correct)
+    let type: Choice = ("e", "type it again", .correct)
+    let name: Choice = ("a", "give another name", .otherName)
+    return switch (origin, isRefused) {
+    case (.set, true): [type, ("k", "give it another kind", .otherKind)]
+    case (.set(.taken), false): [("r", "replace its value", .replace), name, ("y", "try again", .again)]
+    case (.set(.gone), false): [("y", "make a new item of that name", .again), name]
+    case (.deposit, true): [type]
+    case (.set(nil), false), (.deposit, false): [again, type]
+    case (.editor(isDone: false), _), (.editor, true): [edit]
+    case (.editor(isDone: true), false): [again, edit]
+    }
+  }
+
+  /// Asks until one of the choices is made; returns nil for giving up. An empty line chooses none, because a value must
+  /// not be lost to one key too many.
+  private static func choice(_ choices: [Choice], _ style: TerminalModes.Style) throws(Failure) -> SecondChance? {
+    let keyboard = try Keyboard(otherwise: Failure.askOnTerminal, decides: true)
+    let offers = choices.map { "\($0.text) (\($0.letter))" }.joined(separator: ", ")
+    let question = "\(offers.prefix(1).uppercased())\(offers.dropFirst()), or give up (n)? "
+    while let answer = try keyboard.ask(question, style) {
+      guard let letter = answer.withBytes(letter) else { continue }
+      if letter == "n" { return nil }
+      if let choice = choices.first(where: { $0.letter == letter }) { return choice.chance }
     }
     return nil
+  }
+
+  /// Returns the letter of an answer, which is a letter alone, or `yes` or `no`.
+  private static func letter(_ answer: RawSpan) -> Character? {
+    let bytes = Span<UInt8>(_bytes: answer)
+    let small = bytes.indices.prefix(4).map { bytes[$0] | 0x20 }
+    guard let first = small.first, small.count == 1 || ["yes", "no"].contains(where: { small == Array($0.utf8) }) else {
+      return nil
+    }
+    return Character(Unicode.Scalar(first))
   }
 }
 

@@ -89,13 +89,17 @@ struct DepositRequest {
     _ input: inout ValueInput, _ session: Session, _ body: (borrowing SecretBuffer) throws(Failure) -> R
   ) throws(Failure) -> R {
     var value = try value(&input)
+    let kept = TypedValue(isTyped: input.isTyped)
+    defer { _ = kept }
+    var retypes = false
     while true {
-      do throws(Failure) { return try body(value) } catch {
+      do throws(Failure) {
+        if retypes { value = try self.value(&input) }
+        retypes = false
+        return try body(value)
+      } catch {
         guard input.isTyped else { throw error }
-        switch try SecondChance.after(error, .deposit, session) {
-        case .again: break
-        case .correct: value = try self.value(&input)
-        }
+        retypes = try SecondChance.after(error, .deposit, session) == .correct
       }
     }
   }

@@ -75,6 +75,15 @@ extension MissingItem {
 }
 
 extension Failure {
+  /// The same failure about an item that was there when the command began; any other failure as it is.
+  var ofGoneItem: Failure {
+    guard exit == .missing, let missing else { return self }
+    var failure = Failure(
+      exit, "no item \(Printable.quoted(missing.name)) any more\(missing.isDoubtful ? Self.doubt : "")", advice)
+    failure.missing = missing
+    return failure
+  }
+
   /// The doubt about the store that follows the name of a missing item.
   static let doubt = " (the integrity of the store is not confirmed)"
 

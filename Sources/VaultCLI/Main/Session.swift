@@ -199,6 +199,8 @@ final class Session {
   /// Asks for an unlock. A person who may not open the vault gets the reason for the unlock and learns who can open it.
   private func unlock(because fault: Fault) throws(Failure) {
     guard Keyboard.canAsk else { throw failure(ClientError.fault(fault)) }
+    // The vault was open when the value was asked for.
+    if TypedValue.isKept { Output.note("\(Failure(fault).event); unlock it, and what was typed is stored") }
     do throws(Failure) {
       try converse(Answers(fromInput: false, json: false)) { vault, method, answer in
         do { try vault.unlock(method: method, answer: answer) } catch let error as ClientError {

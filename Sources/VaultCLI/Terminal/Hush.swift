@@ -97,6 +97,7 @@ struct Hush: ~Copyable {
       lower()
     } else {
       lift()
+      if number != SIGTSTP, number != SIGTTIN, number != SIGTTOU { TypedValue.tellLoss() }
       // The signal arrives once this handler has returned.
       signal(number, SIG_DFL)
       raise(number)

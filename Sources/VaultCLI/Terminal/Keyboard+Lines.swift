@@ -23,6 +23,7 @@ extension Keyboard {
     var text = LinesTyped(limit: limit)
     while true {
       guard let number = try attempt(question, style, signals, &text) else { break }
+      if cancels(number) { return nil }
       signals.deliver(number)
     }
     if style == .hidden, text.lines > 0 { try show("\(Self.count(text.lines)).\n", .until(signals.descriptor)) }
@@ -40,6 +41,7 @@ extension Keyboard {
     var text = LinesTyped(limit: limit)
     while true {
       guard let number = try attempt(question, .hidden, signals, &text, endsWithLine: true) else { break }
+      if cancels(number) { return nil }
       signals.deliver(number)
     }
     if text.isPEM {

@@ -17,6 +17,8 @@ struct Keyboard: ~Copyable {
   let terminal: Int32
   /// The advice if nobody can be asked.
   private let otherwise: String
+  /// True for questions that decide about a typed value: control-C there ends the program.
+  private let decides: Bool
 
   /// True if somebody reads the program's messages, so that a question makes sense.
   static let isAttended = isatty(STDERR_FILENO) == 1
@@ -27,9 +29,10 @@ struct Keyboard: ~Copyable {
 
   /// Opens the terminal.
   ///
+  /// - Parameter decides: whether control-C ends the program even while a ``TypedValue`` is kept.
   /// - Throws: ``Failure`` with `otherwise` as the advice, if the program has no terminal, or if another job has it and
   ///   no shell is left.
-  init(otherwise: String) throws(Failure) {
+  init(otherwise: String, decides: Bool = false) throws(Failure) {
     // The terminal is nonblocking because control-C drops typed text: a read after a poll that saw the text would wait
     // forever. This program has its own file description, so the shell's stays as it is.
     terminal = unsafe open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
@@ -37,7 +40,7 @@ struct Keyboard: ~Copyable {
       if terminal >= 0 { close(terminal) }
       throw .unasked(advice: otherwise)
     }
-    self.otherwise = otherwise
+    (self.otherwise, self.decides) = (otherwise, decides)
   }
 
   deinit { close(terminal) }
@@ -64,7 +67,8 @@ struct Keyboard: ~Copyable {
   /// Shows bytes as they are. They are too secret for a `String`.
   borrowing func show(_ bytes: RawSpan) throws(Failure) { try Output.write(bytes, to: terminal) }
 
-  /// Asks, and reads a line without its newline; nil at end of file (control-D on an empty line).
+  /// Asks, and reads a line without its newline; nil at end of file (control-D on an empty line) and if the question is
+  /// canceled.
   borrowing func ask(_ question: String, _ style: TerminalModes.Style) throws(Failure) -> SecretBuffer? {
     try awaitTurn()
     let signals = try SignalPipe()
@@ -72,10 +76,15 @@ struct Keyboard: ~Copyable {
       switch try attempt(question, style, signals) {
       case .line(let line): return line
       case .end: return nil
-      case .signal(let number): signals.deliver(number)
+      case .signal(let number):
+        if cancels(number) { return nil }
+        signals.deliver(number)
       }
     }
   }
+
+  /// Returns true for control-C if it cancels the question alone, because a typed value is kept.
+  borrowing func cancels(_ number: Int32) -> Bool { number == SIGINT && TypedValue.isKept && !decides }
 
   /// Waits until this job has the terminal. Signals have their effect meanwhile.
   borrowing func awaitTurn() throws(Failure) { try OwnJob.awaitTurn(on: terminal, otherwise: otherwise) }

@@ -65,6 +65,7 @@ struct SignalPipe: ~Copyable {
   /// Lets a signal have its default effect. Returns if it stopped the program and the program continues.
   borrowing func deliver(_ number: Int32) {
     Hush.lift()
+    if Self.ending.contains(number) { TypedValue.tellLoss() }
     signal(number, SIG_DFL)
     raise(number)
     SignalPipe.watch(number)

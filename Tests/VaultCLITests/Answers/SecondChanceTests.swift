@@ -5,8 +5,14 @@ import VaultTesting
 
 @Suite("What somebody typed and what cannot be stored") struct SecondChanceTests {
   private static let choice = "Try again with the same value (y), edit it again (e), or give up (n)? "
-  private static let question = "Try again with the same value? [y/N] "
+  private static let question = "Try again with the same value (y), type it again (e), or give up (n)? "
+  private static let taken = "Replace its value (r), give another name (a), try again (y), or give up (n)? "
+  private static let missing = "Make a new item of that name (y), give another name (a), or give up (n)? "
+  private static let refused = "Type it again (e), give it another kind (k), or give up (n)? "
+  private static let canceled = "vault: canceled; the value is not stored yet"
+  private static let why = "unlock it, and what was typed is stored"
   private static let gone = "vault: given up; what was typed is gone"
+  private static let interrupted = "vault: interrupted; what was typed is gone"
 
   /// A reason why an edited value cannot be stored.
   enum Reason: CaseIterable {
@@ -42,8 +48,11 @@ import VaultTesting
     }
   }
 
-  /// Opens an editor that writes `text`, or the next letter if it was open before, while something happens.
-  private func editing(_ sandbox: Sandbox, _ reason: Reason, _ text: String = "mine") throws -> Terminal {
+  /// Opens an editor that writes `text`, or the next letter if it was open before, while something happens. A question
+  /// for the password is canceled with the control key and a letter.
+  private func editing(
+    _ sandbox: Sandbox, _ reason: Reason, _ text: String = "mine", cancel letter: Character = "d"
+  ) throws -> Terminal {
     let script = """
       PATH=\((Sandbox.path(of: "vault") as NSString).deletingLastPathComponent):$PATH
       if grep -q \(text) "$1"; then printf ' again' >>"$1"; exit; fi
@@ -54,12 +63,13 @@ import VaultTesting
     let terminal = try Terminal(
       sandbox, ["edit", "web"], environment: ["VISUAL": nil, "EDITOR": "sh \(sandbox.home)/editor"])
     if reason.asks {
+      try terminal.expect(Self.why)
       try terminal.expect("Vault password: ")
-      terminal.control("d")
-      try terminal.expect("vault: canceled; nothing was changed")
+      terminal.control(letter)
+      try terminal.expect(Self.canceled)
     } else {
       // A deleted item has an advice of its own.
-      try terminal.expect(reason == .deleted ? "vault: no item `web`, but one in the trash" : "vault: no item `web`")
+      try terminal.expect("vault: no item `web` any more\(reason == .deleted ? ", but one in the trash" : "")")
     }
     return terminal
   }
@@ -90,11 +100,31 @@ import VaultTesting
     for _ in 1...3 {
       try terminal.expect(Self.choice)
       terminal.type("y")
-      try terminal.expect("vault: no item `web`")
+      try terminal.expect("vault: no item `web` any more")
     }
     try terminal.expect(Self.choice)
     terminal.control("d")
     #expect(try terminal.wait() == 66)
+  }
+
+  @Test("control-C at the question for the password costs no edited text, and at the question what to do it is told")
+  func interruptedEdit() throws {
+    for answer in ["y", "c"] {
+      let sandbox = try Sandbox.withVault(unlocked: true)
+      defer { sandbox.close() }
+      let terminal = try editing(sandbox, .locked, cancel: "c")
+      try terminal.expect(Self.choice)
+      if answer == "y" {
+        try Reason.locked.end(in: sandbox)
+        terminal.type("y")
+        try terminal.expect("vault: stored `web`, version 2")
+      } else {
+        terminal.control("c")
+        try terminal.expect(Self.interrupted)
+      }
+      #expect(try terminal.wait() == (answer == "y" ? 0 : 130))
+      #expect(terminal.isCooked && !terminal.screen.contains("mine"))
+    }
   }
 
   @Test("what an editor that fails has left is edited again, and nothing is asked where it left nothing") func failing()
@@ -107,8 +137,11 @@ import VaultTesting
     let environment: [String: String?] = ["VISUAL": nil, "EDITOR": "sh \(sandbox.home)/editor"]
     let terminal = try Terminal(sandbox, ["edit", "web"], environment: environment)
     try terminal.expect("vault: the editor ended with exit status 3")
-    try terminal.expect("Edit it again? [y/N] ")
-    terminal.type("y")
+    let question = "Edit it again (e), or give up (n)? "
+    try terminal.expect(question)
+    terminal.type("")
+    try terminal.expect(question)
+    terminal.type("e")
     #expect(try terminal.wait() == 0)
     #expect(try sandbox.must(["get", "web"]) == "half whole")
     let other = try Terminal(sandbox, ["edit", "web"], environment: ["VISUAL": "false"])
@@ -135,7 +168,7 @@ import VaultTesting
     try sandbox.must(["set", "x"], stdin: "theirs")
     terminal.type("hunter3")
     try terminal.expect("vault: `x` already exists")
-    try terminal.expect(Self.question)
+    try terminal.expect(Self.taken)
     try sandbox.must(["rm", "x"])
     try sandbox.must(["lock"])
     terminal.type("y")
@@ -144,7 +177,10 @@ import VaultTesting
     terminal.control("d")
     try terminal.expect(Self.question)
     try sandbox.must(["unlock", "--password-stdin"], stdin: password + "\n")
-    terminal.type(isWanted ? "y" : "")
+    // Nothing is decided by one key too many.
+    terminal.type("")
+    try terminal.expect(Self.question)
+    terminal.type(isWanted ? "y" : "n")
     if !isWanted { try terminal.expect(Self.gone) }
     #expect(try terminal.wait() == (isWanted ? 0 : 77))
     #expect(!terminal.screen.contains("hunter3") && terminal.isCooked)
@@ -171,6 +207,128 @@ import VaultTesting
     terminal.type(password)
     #expect(try terminal.wait() == 0)
     #expect(try sandbox.must(["get", "x"]) == "hunter3")
+  }
+
+  @Test("control-C at a question costs no typed value, and at the question what to do it is told")
+  func interruptedSet() throws {
+    for answer in ["y", "c"] {
+      let sandbox = try Sandbox.withVault(unlocked: true)
+      defer { sandbox.close() }
+      let terminal = try Self.lockedWhileTyping(sandbox)
+      terminal.type("hunter3")
+      try terminal.expect("vault: the vault was locked by `vault lock`; \(Self.why)")
+      try terminal.expect("Vault password: ")
+      terminal.control("c")
+      try terminal.expect(Self.canceled)
+      // Neither does typing it again.
+      for question in [Self.question, Self.question] {
+        try terminal.expect(question)
+        terminal.type("e")
+        try terminal.expect("Value of `x`: ")
+        terminal.control("c")
+        try terminal.expect(Self.canceled)
+      }
+      try terminal.expect(Self.question)
+      try sandbox.must(["unlock", "--password-stdin"], stdin: password + "\n")
+      if answer == "y" { terminal.type("y") } else { terminal.control("c") }
+      if answer == "c" { try terminal.expect(Self.interrupted) }
+      #expect(try terminal.wait() == (answer == "y" ? 0 : 130), "\(terminal.screen)")
+      #expect(terminal.isCooked && !terminal.screen.contains("hunter3"))
+      #expect(try sandbox.run("get", "x").output == (answer == "y" ? "hunter3" : ""))
+    }
+  }
+
+  @Test("while nothing is asked, a signal that ends the command is told with the loss", arguments: [true, false])
+  func ended(isTyped: Bool) throws {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    let terminal = try Terminal(sandbox, ["set", "x"])
+    try terminal.expect("Value of `x`: ")
+    terminal.type("hunter3")
+    try terminal.expect("Again: ")
+    try sandbox.signalDaemon(SIGSTOP)
+    terminal.type("hunter3")
+    try terminal.expect("waiting for the daemon, which does not answer")
+    if isTyped { terminal.control("c") } else { terminal.signal(SIGTERM) }
+    try terminal.expect(Self.interrupted)
+    #expect(try terminal.wait() == (isTyped ? 130 : 143))
+    #expect(terminal.isCooked)
+    try sandbox.signalDaemon(SIGCONT)
+  }
+
+  @Test("a daemon that does not answer is told of, and takes the value once it runs again") func silent() throws {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    let terminal = try Terminal(sandbox, ["set", "x"])
+    try terminal.expect("Value of `x`: ")
+    terminal.type("hunter3")
+    try terminal.expect("Again: ")
+    try sandbox.signalDaemon(SIGSTOP)
+    terminal.type("hunter3")
+    try terminal.expect("waiting for the daemon, which does not answer")
+    try sandbox.signalDaemon(SIGCONT)
+    try terminal.expect("\r\u{1B}[K")
+    #expect(try terminal.wait() == 0)
+    #expect(try sandbox.must(["get", "x"]) == "hunter3")
+  }
+
+  @Test("where the name was taken meanwhile, the value replaces the other or gets another name", arguments: ["r", "a"])
+  func taken(answer: String) throws {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    let terminal = try Terminal(sandbox, ["set", "x"])
+    try terminal.expect("Value of `x`: ")
+    terminal.type("hunter3")
+    try terminal.expect("Again: ")
+    try sandbox.must(["set", "x"], stdin: "theirs")
+    terminal.type("hunter3")
+    try terminal.expect("vault: `x` already exists\r\n")
+    try terminal.expect(Self.taken)
+    if answer == "r" {
+      terminal.type("r")
+      try terminal.expect("vault: stored `x`, version 2")
+    } else {
+      terminal.type("a")
+      try terminal.expect("Another name: ")
+      terminal.control("c")
+      for (name, said) in [("a//b", "vault: `a//b` is not a valid item name"), ("web", "vault: `web` already exists")] {
+        try terminal.expect(Self.taken)
+        terminal.type("a")
+        try terminal.expect("Another name: ")
+        terminal.type(name)
+        try terminal.expect(said)
+      }
+      try terminal.expect(Self.taken)
+      terminal.type("a")
+      try terminal.expect("Another name: ")
+      terminal.type("y")
+      try terminal.expect("vault: stored `y`, version 1")
+    }
+    #expect(try terminal.wait() == 0)
+    #expect(try sandbox.must(["get", answer == "r" ? "x" : "y"]) == "hunter3")
+    #expect(try sandbox.must(["get", "x", "--version", "1"]) == "theirs")
+  }
+
+  @Test("an item to update that is gone meanwhile is made anew only when that is wanted", arguments: ["y", "a", "n"])
+  func gone(answer: String) throws {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    let terminal = try Terminal(sandbox, ["set", "web", "--update"])
+    try terminal.expect("Value of `web`: ")
+    terminal.type("hunter3")
+    try terminal.expect("Again: ")
+    try sandbox.must(["mv", "web", "elsewhere"])
+    terminal.type("hunter3")
+    try terminal.expect("vault: no item `web` any more")
+    try terminal.expect(Self.missing)
+    terminal.type(answer)
+    if answer == "a" {
+      try terminal.expect("Another name: ")
+      terminal.type("elsewhere")
+    }
+    #expect(try terminal.wait() == (answer == "n" ? 66 : 0))
+    let values = ["web", "elsewhere"].map { name in (try? sandbox.run("get", name).output) ?? "" }
+    #expect(values == ["y": ["hunter3", "hunter2"], "a": ["", "hunter3"], "n": ["", "hunter2"]][answer])
   }
 
   @Test("a sealed deposit is written once its file can be") func deposit() throws {
@@ -202,9 +360,8 @@ import VaultTesting
     terminal.type("")
     try terminal.expect("a password cannot be empty")
     #expect(!terminal.screen.contains("Again: "))
-    // The question is longer than the terminal is wide.
-    try terminal.expect("Another kind for this value (Enter to give a value again")
-    terminal.type("")
+    try terminal.expect(Self.refused)
+    terminal.type("e")
     for question in ["Value of `x`: ", "Again: "] {
       try terminal.expect(question)
       terminal.type("hunter3")

@@ -26,20 +26,23 @@ struct EditRequest {
     var text = old.bytes.withBytes { SecretBuffer(copying: $0) }
     var isEdited = false
     var versions = (replaced: old.version, current: old.version)
+    var typed = TypedValue(isTyped: false)
+    defer { typed.end() }
     while true {
       let stored: Wire.SetReply?
       do throws(Failure) {
         if !isEdited { try editor.edit(&text) }
         isEdited = true
+        typed.begin()
         stored = try store(text, insteadOf: old, item, &versions, session)
       } catch {
         // If the editor failed and changed nothing, nothing was typed.
         guard isEdited || !isSame(text, old, item) else { throw error }
-        let offer = "\(versions.current == versions.replaced ? "Try again with the same value" : Self.replacement)"
-        switch try SecondChance.after(error, .editor(isDone: isEdited), offer: offer, session) {
-        case .again: versions.replaced = versions.current
-        case .correct: isEdited = false
-        }
+        typed.begin()
+        let offer = versions.current == versions.replaced ? SecondChance.sameValue : Self.replacement
+        let chance = try SecondChance.after(error.ofGoneItem, .editor(isDone: isEdited), offer: offer, session)
+        isEdited = chance != .correct
+        if isEdited { versions.replaced = versions.current } else { typed.end() }
         continue
       }
       return try report(version: stored?.version ?? old.version, stored)
@@ -47,7 +50,7 @@ struct EditRequest {
   }
 
   /// The offer to store a value although somebody else has stored one meanwhile.
-  private static let replacement = "Store yours as the next version"
+  private static let replacement = "store yours as the next version"
 
   /// Stores an edited text as a new version, or another kind of the same value; returns nil if neither has changed.
   ///

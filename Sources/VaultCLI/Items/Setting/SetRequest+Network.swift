@@ -46,7 +46,7 @@ extension SetRequest {
   mutating func askForNetwork(_ session: Session, mayFollow: Bool) throws(Failure) {
     guard kind == ItemKind.wifi.rawValue, givenSSID == nil, Keyboard.canAsk else { return }
     try checkBeforeAsking(session)
-    if command.update, try attributesThere(session)[Self.ssid] != nil { return }
+    if updates, try attributesThere(session)[Self.ssid] != nil { return }
     let keyboard = try Keyboard(otherwise: "give it with --attr ssid=NAME")
     while true {
       guard let typed = try keyboard.ask("Name of the network (ssid): ", .shown) else { throw Failure(Fault.cancelled) }

@@ -15,8 +15,11 @@ extension SetRequest {
     defer { _ = hush }
     if isTyped { try askForNetwork(session, mayFollow: true) }
     var value = try read(&given, session)
+    let kept = TypedValue(isTyped: isTyped)
+    defer { _ = kept }
     while true {
       do throws(Failure) {
+        if isTyped { try checkBeforeStoring(session) }
         if isOfOtherKind {
           try askForNetwork(session, mayFollow: true)
           isOfOtherKind = false
@@ -28,28 +31,84 @@ extension SetRequest {
         return stored
       } catch {
         guard isTyped else { throw error }
-        switch try SecondChance.after(error, .set, session) {
-        case .again: break
-        case .correct: try correct(error, &value, &given, session)
-        }
+        try decide(about: error, &value, &given, session)
       }
     }
   }
 
-  /// Lets a person name another kind for a refused value, or type a value again.
+  /// Lets a person decide about a value that could not be stored, and follows the decision. The value is kept until one
+  /// could be followed.
   ///
   /// - Throws: ``Failure`` also if the person gives up.
-  private mutating func correct(
-    _ failure: Failure, _ value: inout SecretBuffer, _ given: inout ValueInput, _ session: Session
+  private mutating func decide(
+    about failure: Failure, _ value: inout SecretBuffer, _ given: inout ValueInput, _ session: Session
   ) throws(Failure) {
-    let question = "Another kind for this value (Enter to give a value again, control-D to give up): "
-    // The person may type the value again, which nobody must see.
-    guard let other = try askForKind(question, .hidden, otherwise: SecondChance.givenUp(failure)) else {
-      value = try read(&given, session)
-      return
+    let taken = Failure(Fault.alreadyExists(name: name, failed: nil))
+    let change: SecondChance.NameChange? =
+      failure == taken && !updates ? .taken : failure.exit == .missing && wasThere ? .gone : nil
+    // The usual advice is an option, which can no longer be given.
+    let shown = change == .taken ? Failure(failure.exit, failure.event) : failure
+    var chance = try SecondChance.after(shown, .set(change), session)
+    while true {
+      do throws(Failure) {
+        switch chance {
+        case .again: if change == .gone { wasThere = false }
+        case .correct: value = try read(&given, session)
+        case .otherKind: try giveOtherKind()
+        case .replace: try replace(by: value, session)
+        case .otherName: try giveOtherName()
+        }
+        return
+      } catch {
+        SecondChance.tell(error)
+        chance = try SecondChance.asking(shown, .set(change))
+      }
     }
+  }
+
+  private mutating func giveOtherKind() throws(Failure) {
+    let cancelled = Failure(Fault.cancelled)
+    // The person may type the value again, which nobody must see.
+    guard let other = try askForKind("Its kind: ", .hidden, otherwise: cancelled) else { throw cancelled }
     kind = other.rawValue
     isOfOtherKind = true
+  }
+
+  /// Lets the value become the next version of the item that has the name, with the checks of an update.
+  private mutating func replace(by value: borrowing SecretBuffer, _ session: Session) throws(Failure) {
+    (updates, isChecked) = (true, false)
+    do throws(Failure) {
+      guard value.count > 0 || command.allowEmpty else {
+        throw Failure(
+          .invalid, "the value is empty, so it replaces none", ValueInput.adviceOnEmpty(try kind(session)))
+      }
+      try checkBeforeAsking(session)
+    } catch {
+      updates = false
+      throw error
+    }
+  }
+
+  private mutating func giveOtherName() throws(Failure) {
+    let keyboard = try Keyboard(otherwise: "give another name")
+    guard let typed = try keyboard.ask("Another name: ", .shown) else { throw Failure(Fault.cancelled) }
+    let other = typed.withBytes { bytes in
+      let bytes = Span<UInt8>(_bytes: bytes)
+      return String(decoding: bytes.indices.map { bytes[$0] }, as: UTF8.self)
+    }
+    do throws(NameError) { _ = try ItemName(other) } catch {
+      throw Failure(Fault.invalidName(name: other, reason: error.reason, failed: nil))
+    }
+    name = other
+    (updates, isChecked, wasThere) = (command.update, false, false)
+  }
+
+  /// Makes the checks that come right before a typed value is stored: those of another name, and whether an item to
+  /// update is still there. An item that somebody has deleted or renamed meanwhile is not made anew unasked.
+  private mutating func checkBeforeStoring(_ session: Session) throws(Failure) {
+    try checkBeforeAsking(session)
+    guard wasThere else { return }
+    do throws(Failure) { _ = try session.look(at: name) } catch { throw error.ofGoneItem }
   }
 
   private var input: ValueInput {

@@ -7,10 +7,15 @@ internal import VaultWire
 /// The work of `vault set` for one item.
 struct SetRequest {
   let command: SetCommand
-  let name: String
+  /// The name: as given at first, then as a person answered.
+  var name: String
   /// The kind and the attributes: as given at first, then as a person answered or the value says.
   var kind: String?
   var attributes: [Attribute]
+  /// True if the value may become the next version of a present item.
+  var updates: Bool
+  /// True if the item to update was there when the value was asked for.
+  var wasThere = false
   /// True once the checks that can fail were made; they come before a person types a secret.
   var isChecked = false
   /// The keys of the attributes that came from the text of a network's QR code.
@@ -23,6 +28,7 @@ struct SetRequest {
     name = command.name ?? ""
     kind = command.kind
     attributes = command.attributes
+    updates = command.update
   }
 
   mutating func run() throws(Failure) {
@@ -89,7 +95,7 @@ struct SetRequest {
   /// The use that the item has or will have; nil also if the caller may not find the item.
   private func use(_ session: Session) throws(Failure) -> KeyUse? {
     if let use = command.use ?? kind.flatMap(ItemKind.init(rawValue:))?.use?.name { return KeyUse(name: use) }
-    guard command.update else { return nil }
+    guard updates else { return nil }
     return try session.look(at: name)?.use.flatMap(KeyUse.init(name:))
   }
 
@@ -126,7 +132,7 @@ struct SetRequest {
   }
 
   /// Returns true if an update made a new item.
-  private func isNew(_ stored: Wire.SetReply) -> Bool { command.update && !command.keepValue && stored.version == 1 }
+  private func isNew(_ stored: Wire.SetReply) -> Bool { updates && !command.keepValue && stored.version == 1 }
 
   /// A question with similar names, of which this name may be a misspelling; nil if there are none.
   private func nearest(_ session: Session) -> String? {
@@ -159,7 +165,7 @@ struct SetRequest {
   func kind(_ session: Session) throws(Failure) -> ItemKind {
     if let kind = kind.flatMap(ItemKind.init(rawValue:)) { return kind }
     if let use = command.use.flatMap(KeyUse.init(name:)) { return use.kind ?? .blob }
-    guard command.update else { return .password }
+    guard updates else { return .password }
     do throws(Failure) {
       guard let item = try session.look(at: name) else { return .password }
       // A kind that this program does not know is kept: its value is treated as any bytes.
@@ -176,15 +182,15 @@ struct SetRequest {
       name: name, generate: generator, kind: kind, use: command.use, attributes: try attributes(session),
       accessible: command.accessible, require: command.require, reuse: command.reuse.map(Int.init),
       expires: command.expires,
-      update: command.update ? true : nil, neverRead: command.neverRead ? true : nil)
+      update: updates ? true : nil, neverRead: command.neverRead ? true : nil)
   }
 
   /// Returns all attributes that the item will have; nil leaves them as they are.
   private func attributes(_ session: Session) throws(Failure) -> [String: String]? {
     guard !attributes.isEmpty else { return nil }
-    var all = command.update ? try attributesThere(session) : [:]
+    var all = updates ? try attributesThere(session) : [:]
     for attribute in attributes {
-      all[attribute.key] = attribute.value.isEmpty && command.update ? nil : attribute.value
+      all[attribute.key] = attribute.value.isEmpty && updates ? nil : attribute.value
     }
     return all
   }
@@ -217,8 +223,9 @@ struct SetRequest {
       guard error.exit == .missing else { throw error }
       isMissing = true
     }
-    if item != nil, !command.update { throw Failure(Fault.alreadyExists(name: name, failed: nil)) }
-    if item == nil, command.update, isMissing { try confirmNew(session) }
+    if item != nil, !updates { throw Failure(Fault.alreadyExists(name: name, failed: nil)) }
+    if item == nil, updates, isMissing { try confirmNew(session) }
+    wasThere = item != nil
     if item?.neverRead == true { throw Failure(neverRead: name, use: item?.use.flatMap(KeyUse.init(name:))) }
     // Only administrators see the number of requests, and they may do everything.
     guard try session.call({ vault in try vault.status() }).requests == nil else { return }

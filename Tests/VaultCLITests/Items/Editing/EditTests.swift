@@ -93,8 +93,8 @@ import VaultWire
     defer { sandbox.close() }
     let terminal = try Terminal(sandbox, ["edit", "web"], environment: editor(sandbox))
     try terminal.expect("is longer than 1 MiB")
-    try terminal.expect("Edit it again? [y/N] ")
-    terminal.type("y")
+    try terminal.expect("Edit it again (e), or give up (n)? ")
+    terminal.type("e")
     #expect(try terminal.wait() == 0)
     #expect(try sandbox.must(["get", "web"]) == "less")
   }
@@ -241,8 +241,8 @@ import VaultWire
     try sandbox.must(["set", "code", "--kind", "pairing-code"], stdin: "031-45-154")
     let terminal = try Terminal(sandbox, ["edit", "code"], environment: editor(sandbox))
     try terminal.expect("vault: not a valid value")
-    try terminal.expect("Edit it again? [y/N] ")
-    terminal.type(isWanted ? "y" : "n")
+    try terminal.expect("Edit it again (e), or give up (n)? ")
+    terminal.type(isWanted ? "e" : "n")
     #expect(try terminal.wait() == (isWanted ? 0 : 65))
     #expect(try sandbox.must(["get", "code"]) == (isWanted ? "032-45-154" : "031-45-154"))
   }

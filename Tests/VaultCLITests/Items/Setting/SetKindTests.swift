@@ -57,7 +57,7 @@ import VaultTesting
     try terminal.expect("(Enter for totp): ")
     terminal.control("d")
     try terminal.expect("vault: canceled")
-    try terminal.expect("Try again with the same value? [y/N] ")
+    try terminal.expect("Try again with the same value (y), type it again (e), or give up (n)? ")
     terminal.control("d")
     #expect(try terminal.wait() == 77)
     #expect(try sandbox.run("show", "x").status == 66)
@@ -121,20 +121,32 @@ import VaultTesting
   @Test("what is refused is not lost: another kind takes it, or it is given again") func refused() throws {
     let sandbox = try Sandbox.withVault(unlocked: true)
     defer { sandbox.close() }
-    let question = "Another kind for this value (Enter to give a value again, control-D to give up): "
+    let question = "Type it again (e), give it another kind (k), or give up (n)? "
     let terminal = try Terminal(sandbox, ["set", "x", "--kind", "pairing-code"])
     for question in [Self.value, "Again: "] {
       try terminal.expect(question)
       terminal.type("hunter2")
     }
     try terminal.expect("vault: not a valid value for kind pairing-code")
-    try terminal.expect(question)
-    terminal.type("")
+    for answer in ["", "hunter2", "e"] {
+      try terminal.expect(question)
+      #expect(!terminal.echoes)
+      terminal.type(answer)
+    }
     for question in [Self.value, "Again: "] {
       try terminal.expect(question)
       terminal.type("hunter3")
     }
+    // Control-C and an empty line leave the value as it is.
+    for leave in [{ terminal.control("c") }, { terminal.type("") }] {
+      try terminal.expect(question)
+      terminal.type("k")
+      try terminal.expect("Its kind: ")
+      leave()
+    }
     try terminal.expect(question)
+    terminal.type("k")
+    try terminal.expect("Its kind: ")
     terminal.type("password")
     #expect(try terminal.wait() == 0)
     #expect(try sandbox.must(["get", "x"]) == "hunter3" && shown(sandbox).contains("kind: password"))

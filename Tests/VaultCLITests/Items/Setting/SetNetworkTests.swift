@@ -77,7 +77,7 @@ import VaultTesting
       try terminal.expect("Store what the QR code says? [y/N] ")
       terminal.type(answer)
       if answer == "n" {
-        try terminal.expect("Try again with the same value? [y/N] ")
+        try terminal.expect("Try again with the same value (y), type it again (e), or give up (n)? ")
         terminal.type("n")
       }
       #expect(try terminal.wait() == status)
@@ -97,8 +97,8 @@ import VaultTesting
     try terminal.expect(Self.value)
     terminal.type("WIFI:T:WPA2-EAP;S:net;P:x;;")
     try terminal.expect("the QR code is of a network with accounts (EAP)")
-    try terminal.expect("(Enter to give a value again, control-D to give up): ")
-    terminal.type("")
+    try terminal.expect("Type it again (e), ")
+    terminal.type("e")
     // This time the same network's text may follow again.
     try terminal.expect(Self.value)
     terminal.type("WIFI:S:Open;;")
