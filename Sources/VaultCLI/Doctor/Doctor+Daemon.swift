@@ -11,14 +11,14 @@ extension Doctor {
     }
     switch StoreHolder.find(system: globals.system) {
     case .held(let holder):
-      return .fail("daemon", holder.elsewhere(than: location.path), fix: holder.remedy)
-    case .none where globals.system, .hidden where globals.system:
+      return .fail("daemon", holder.elsewhere(than: .socket(location.path)), fix: holder.remedy)
+    case .none where globals.system, .noStore where globals.system, .hidden where globals.system:
       return .fail("daemon", absence.event, fix: fix(absence))
     case .hidden(let reason):
       return .warn(
         "daemon", "none listens at \(location.path), and the store's lock does not tell of another: \(reason)",
         fix: "correct that")
-    case .none:
+    case .none, .noStore:
       let starts = Daemon.settingsProblem() == nil
       return .warn(
         "daemon", "none is running",

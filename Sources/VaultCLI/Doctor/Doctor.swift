@@ -16,14 +16,13 @@ struct Doctor {
       location = globals.system ? .system : try .user(explicit: globals.socket)
     } catch {
       let failure = Failure(error)
-      return [.fail("socket", failure.event, fix: failure.advice ?? "give --socket")] + files(nil)
+      let place = Diagnosis.fail("socket", failure.event, fix: failure.advice ?? "give --socket")
+      return [place] + elsewhere(than: error.lackOfPlace.map { .none($0) }) + files(nil)
     }
     diagnoses += place(location) + socket(location)
     // If no daemon can listen at the place, that result is enough.
     let status = location.problem == nil ? daemon(location, &diagnoses) : nil
-    if location.problem != nil, isOwn, case .held(let holder) = StoreHolder.find(system: false) {
-      diagnoses.append(.fail("daemon", holder.elsewhere(than: location.path), fix: holder.remedy))
-    }
+    if location.problem != nil, isOwn { diagnoses += elsewhere(than: .socket(location.path)) }
     diagnoses += files(status)
     diagnoses += SystemdUnits.diagnoses(system: globals.system)
     if let status { diagnoses += CoreLimit.diagnoses(pid: status.pid) }
@@ -36,6 +35,12 @@ struct Doctor {
       diagnoses.removeAll { $0.check == Doctor.settings && $0.level == .warn }
     }
     return diagnoses
+  }
+
+  /// Reports the process that serves the user's vault, where no daemon can be reached.
+  private func elsewhere(than place: StoreHolder.Place?) -> [Diagnosis] {
+    guard let place, case .held(let holder) = StoreHolder.find(system: false) else { return [] }
+    return [.fail("daemon", holder.elsewhere(than: place), fix: holder.remedy)]
   }
 
   /// True for the user's own socket at its default place.

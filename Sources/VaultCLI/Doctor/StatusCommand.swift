@@ -30,7 +30,7 @@ struct StatusCommand: ParsableCommand {
     if let failure = session.elsewhere(error) { return failure }
     guard case .noDaemon(let path) = error, session.isOwn else { return nil }
     if case .hidden(let reason) = StoreHolder.find(system: false) {
-      return StoreHolder.unknown(.unavailable, at: path, reason)
+      return StoreHolder.unknown(.unavailable, at: .socket(path), reason)
     }
     return absent()
   }

@@ -9,11 +9,28 @@ internal import VaultModel
 struct StoreHolder: Equatable {
   /// The result of a look at the lock.
   enum Finding: Equatable {
+    /// No store is in this folder, so this program may look at the wrong place.
+    case noStore(String)
     /// No process holds the lock, so no daemon serves the vault.
     case none
     case held(StoreHolder)
     /// The lock cannot be examined, for this reason.
     case hidden(String)
+  }
+
+  /// The place of the socket at which this program looks for a daemon.
+  enum Place: Equatable {
+    case socket(String)
+    /// There is no place for a socket, for this reason.
+    case none(String)
+
+    /// Says that no daemon was found there.
+    var absence: String {
+      switch self {
+      case .socket(let path): "no daemon listens on \(Printable.text(path))"
+      case .none(let reason): reason
+      }
+    }
   }
 
   /// The result of a signal to the holder.
@@ -25,7 +42,8 @@ struct StoreHolder: Equatable {
     case unsent(String)
   }
 
-  private let file: String
+  /// The folder of the store.
+  private let folder: String
   /// The holder's process id; nil if the kernel does not tell it here, as of a process in another container.
   let pid: pid_t?
   /// True if the process is a daemon, which knows the signal. Any program can hold the lock.
@@ -39,19 +57,19 @@ struct StoreHolder: Equatable {
     guard let store = StorePaths(system: system) else {
       return .hidden("neither XDG_DATA_HOME nor HOME is set")
     }
-    let file = store.directory + "/vault.lock"
     let start = ContinuousClock.now
     while true {
-      let finding = look(file)
+      let finding = look(in: store.directory)
       guard case .held = finding, ContinuousClock.now - start < limit else { return finding }
       usleep(10_000)
     }
   }
 
-  private static func look(_ file: String) -> Finding {
+  private static func look(in folder: String) -> Finding {
+    let file = folder + "/vault.lock"
     let lock = unsafe open(file, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
     guard lock >= 0 else {
-      return errno == ENOENT || errno == ENOTDIR ? .none : .hidden("\(file): \(Output.describe(errno))")
+      return errno == ENOENT || errno == ENOTDIR ? .noStore(folder) : .hidden("\(file): \(Output.describe(errno))")
     }
     defer { close(lock) }
     // A shared lock disturbs no other program that only looks; a daemon that starts tries again.
@@ -64,7 +82,7 @@ struct StoreHolder: Equatable {
     guard unsafe fstat(lock, &status) == 0 else { return .hidden("\(file): \(Output.describe(errno))") }
     let pid = HeldLocks.holder(of: status)
     let isDaemon = pid.map { FileInput.text(of: "/proc/\($0)/comm") == "vaultd\n" } ?? false
-    return .held(StoreHolder(file: file, pid: pid, isDaemon: isDaemon))
+    return .held(StoreHolder(folder: folder, pid: pid, isDaemon: isDaemon))
   }
 
   /// Has the holder lock the vault, by the signal that does so (vaultd(8)), and waits for its confirmation: the time of
@@ -78,7 +96,7 @@ struct StoreHolder: Equatable {
     guard process >= 0 else { return errno == ESRCH ? ended : .unsent(Output.describe(errno)) }
     defer { close(process) }
     // The descriptor is that of the holder only if the holder still has this id.
-    guard StoreHolder.look(file) == .held(self) else { return ended }
+    guard StoreHolder.look(in: folder) == .held(self) else { return ended }
     let before = confirmed
     guard pidfd_send_signal(process, SIGUSR1, nil, 0) == 0 else {
       return errno == ESRCH ? ended : .unsent(Output.describe(errno))
@@ -93,33 +111,39 @@ struct StoreHolder: Equatable {
   }
 
   /// The outcome if the process has ended: the vault is closed only if the lock is free as well.
-  private var ended: Outcome { StoreHolder.look(file) == .none ? .ended : .unconfirmed }
+  private var ended: Outcome {
+    switch StoreHolder.look(in: folder) {
+    case .none, .noStore: .ended
+    case .held, .hidden: .unconfirmed
+    }
+  }
 
   /// The time at which the holder has last confirmed a lock; at first, the time at which it took the lock of the store.
   private var confirmed: [Int] {
     var status = stat()
-    guard unsafe lstat(file, &status) == 0 else { return [] }
+    guard unsafe lstat(folder + "/vault.lock", &status) == 0 else { return [] }
     return [status.st_mtim.tv_sec, status.st_mtim.tv_nsec]
   }
 
-  /// Describes the holder as one that listens elsewhere than at `path`.
-  func elsewhere(than path: String) -> String {
+  /// Describes the holder as one that listens elsewhere than at `place`.
+  func elsewhere(than place: Place) -> String {
     let subject = pid.map { "process \($0)" } ?? "a process that cannot be seen from here"
     let deed = isDaemon ? "serves this vault" : "has the lock of this vault"
-    return "\(subject) \(deed), but does not listen at \(Printable.text(path))"
+    switch place {
+    case .socket(let path): return "\(subject) \(deed), but does not listen at \(Printable.text(path))"
+    case .none(let reason): return "\(subject) \(deed), at a socket that is not known here (\(reason))"
+    }
   }
 
-  /// The failure of a command that needs the daemon at `path`.
-  func failure(insteadOf path: String) -> Failure {
-    Failure(.exists, "\(elsewhere(than: path)), so the vault's state is unknown here", remedy)
+  /// The failure of a command that needs the daemon at `place`.
+  func failure(insteadOf place: Place) -> Failure {
+    let way = if case .none = place { "set XDG_RUNTIME_DIR as that process has it; " } else { "" }
+    return Failure(.exists, "\(elsewhere(than: place)), so the vault's state is unknown here", way + remedy)
   }
 
-  /// The failure of a command that finds no daemon at `path`, and cannot examine the lock for this reason.
-  static func unknown(_ exit: Exit, at path: String, _ reason: String) -> Failure {
-    Failure(
-      exit,
-      "no daemon listens on \(Printable.text(path)), and whether one serves the vault elsewhere is unknown: "
-        + Printable.text(reason))
+  /// The failure of a command that finds no daemon at `place`, and cannot examine the lock for this reason.
+  static func unknown(_ exit: Exit, at place: Place, _ reason: String) -> Failure {
+    Failure(exit, "\(place.absence), and whether a daemon serves the vault is unknown: \(Printable.text(reason))")
   }
 
   /// The advice for a person who wants to reach the vault.

@@ -3,6 +3,18 @@ internal import VaultClient
 internal import VaultModel
 internal import VaultWire
 
+extension ClientError {
+  /// The reason why there is no place for the user's own socket; nil for any other error.
+  var lackOfPlace: String? {
+    switch self {
+    case .noRuntimeDirectory, .relativeRuntimeDirectory: Printable.text("\(self)")
+    case .fault, .impossibleSocket, .notUTF8, .unsafeSocket, .noDaemon, .daemonFailed, .disconnected, .timedOut,
+      .protocolViolation, .tooLarge, .answerTooLarge, .notText, .system:
+      nil
+    }
+  }
+}
+
 extension Failure {
   /// Explains why the daemon gave no answer.
   init(_ error: ClientError) {

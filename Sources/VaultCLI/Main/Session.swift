@@ -36,7 +36,10 @@ final class Session {
     do throws(ClientError) {
       vault = Vault(at: system ? .system : try .user(explicit: socket))
     } catch {
-      throw Failure(error)
+      guard let reason = error.lackOfPlace, case .held(let holder) = StoreHolder.find(system: false) else {
+        throw Failure(error)
+      }
+      throw holder.failure(insteadOf: .none(reason))
     }
     isOwn = Session.isOwn(socket: socket, system: system)
     isSystem = vault.location == .system
@@ -89,7 +92,7 @@ final class Session {
       return nil
     }
     guard isOwn || isSystem, case .held(let holder) = StoreHolder.find(system: isSystem) else { return nil }
-    return holder.failure(insteadOf: vault.location.path)
+    return holder.failure(insteadOf: .socket(vault.location.path))
   }
 
   /// Makes a call that the command can do without.

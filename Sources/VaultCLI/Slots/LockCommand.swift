@@ -10,19 +10,28 @@ struct LockCommand: ParsableCommand {
     abstract: "Wipe the keys from the daemon's memory.",
     discussion: """
       If no daemon serves the vault, nothing is open, so this is not an error. A daemon that serves it at another \
-      socket is told to lock by a signal.
+      socket, or that cannot be reached because XDG_RUNTIME_DIR is missing, is told to lock by a signal.
       """)
 
   @OptionGroup var globals: Globals
 
   func run() throws {
-    let outcome = try lock(Session(globals, startsDaemon: false))
+    let outcome = try lock()
     if let note = outcome.note { Output.note(note) }
     guard globals.json else { return }
     try Output.json { object in
       object.add("locked", true)
       object.add("daemon", outcome.hasDaemon)
     }
+  }
+
+  private func lock() throws(Failure) -> Outcome {
+    if Session.isOwn(socket: globals.socket, system: globals.system) {
+      do throws(ClientError) { _ = try SocketLocation.user() } catch {
+        if let reason = error.lackOfPlace { return try Self.lockElsewhere(than: .none(reason), isSystem: false) }
+      }
+    }
+    return try lock(Session(globals, startsDaemon: false))
   }
 
   /// The way in which nothing is open any more.
@@ -62,7 +71,8 @@ struct LockCommand: ParsableCommand {
         defer { standing.take()?.callOff() }
         guard let error = error as? ClientError, Self.isAbsence(error) else { throw error }
         guard !isNamed else { throw Self.nobody(at: vault.location.path) }
-        return try Self.lockElsewhere(at: vault.location.path, isSystem: isSystem)
+        return try Self.lockElsewhere(
+          than: .socket(vault.location.path), isImpossible: vault.location.problem != nil, isSystem: isSystem)
       }
     }
   }
@@ -84,16 +94,27 @@ struct LockCommand: ParsableCommand {
       "name the socket of the daemon that is to lock")
   }
 
-  /// Locks the vault of a daemon that does not listen at `path`, if there is one.
-  private static func lockElsewhere(at path: String, isSystem: Bool) throws(Failure) -> Outcome {
+  /// Locks the vault of a daemon that does not listen at `place`, if there is one.
+  ///
+  /// - Parameter isImpossible: whether no daemon can listen there, so that one that runs listens elsewhere.
+  private static func lockElsewhere(
+    than place: StoreHolder.Place, isImpossible: Bool = true, isSystem: Bool
+  ) throws(Failure) -> Outcome {
     let holder: StoreHolder
     switch StoreHolder.find(system: isSystem) {
-    case .none: return Outcome(hasDaemon: false, note: "no daemon is running, so nothing is unlocked")
+    case .noStore(let folder) where isImpossible:
+      throw Failure(
+        .configuration,
+        "\(place.absence), and there is no store in \(Printable.text(folder)), so no vault was found, and none was "
+          + "locked",
+        "set XDG_RUNTIME_DIR and XDG_DATA_HOME as the session has them, or give --socket")
+    case .none, .noStore: return Outcome(hasDaemon: false, note: "no daemon is running, so nothing is unlocked")
     case .hidden(let reason):
-      throw StoreHolder.unknown(.retry, at: path, reason)
+      let unknown = StoreHolder.unknown(.retry, at: place, reason)
+      throw Failure(unknown.exit, "\(unknown.event); nothing was locked")
     case .held(let found): holder = found
     }
-    let event = holder.elsewhere(than: path)
+    let event = holder.elsewhere(than: place)
     switch holder.lock(within: patience) {
     case .locked: return Outcome(note: "\(event); it has locked the vault")
     case .ended: return Outcome(hasDaemon: false, note: "\(event); it has ended, so nothing is unlocked")
