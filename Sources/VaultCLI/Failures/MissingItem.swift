@@ -8,6 +8,8 @@ struct MissingItem: Equatable {
   let location: SocketLocation
   /// True if the daemon has not confirmed that the store is whole, so the item may have been taken away.
   var isDoubtful = false
+  /// The way to do to a folder what was to be done to the item, if there is one.
+  var folderWay: String?
 
   /// The time limit of a search in milliseconds; names found until then are used.
   private static let patience = 1000
@@ -116,7 +118,8 @@ extension Failure {
     }
     let folder = Printable.quoted(missing.name)
     let all = children.isAll ? "it has" : "\(Hint.vault("list")) shows all of it; it has"
-    var failure = Failure(exit, "\(folder) is a folder, not an item", "\(all):")
+    let way = missing.folderWay.map { "\($0); " } ?? ""
+    var failure = Failure(exit, "\(folder) is a folder, not an item", "\(way)\(all):")
     failure.names = children.names
     return failure
   }

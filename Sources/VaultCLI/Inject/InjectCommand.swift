@@ -24,6 +24,7 @@ struct InjectCommand: ParsableCommand {
   var output: String?
 
   @Option(
+    parsing: .unconditional,
     help: ArgumentHelp("The mode of the file, in octal; 0600 by default.", valueName: "mode"), transform: Self.mode)
   var mode: mode_t?
 

@@ -43,6 +43,7 @@ struct CopyCommand: ParsableCommand {
 
   func run() throws {
     let session = try Session(globals)
+    session.folderWay = "\(Hint.vault("cp FROM/ TO/")) copies it"
     let to = Folder.target(of: from, to)
     let act = FolderTransfer.Act.copy(force: force, expired: expired)
     if let folders = try FolderTransfer(act, from, to, yes: yes) { return try folders.run(session, json: globals.json) }

@@ -38,6 +38,7 @@ struct MoveCommand: ParsableCommand {
 
   func run() throws {
     let session = try Session(globals)
+    session.folderWay = "\(Hint.vault("mv FROM/ TO/")) moves it"
     let to = Folder.target(of: from, to)
     if let folders = try FolderTransfer(.move, from, to, yes: yes) {
       return try folders.run(session, json: globals.json)

@@ -21,7 +21,14 @@ struct DaemonOptions: ParsableArguments {
   @Flag(help: "Use the machine's vault instead of the user's.")
   var system = false
 
+  /// The fault of a value of `--socket`; nil if there is none. A script's variable may be empty, and another vault than
+  /// the meant one must not answer then.
+  static func problem(_ socket: String?) -> String? {
+    socket?.isEmpty == true ? "--socket is empty; give the path of a socket, or leave --socket out" : nil
+  }
+
   func validate() throws {
+    if let problem = Self.problem(socket) { throw ValidationError(problem) }
     if system && socket != nil { throw ValidationError("--system and --socket exclude each other; give one of them") }
   }
 }
@@ -45,4 +52,13 @@ struct CostOptions: ParsableArguments {
     parsing: .unconditional,
     help: ArgumentHelp("The passes of Argon2id, 2 to 20, instead of measuring this machine.", valueName: "count"))
   var kdfPasses: Int?
+
+  func validate() throws {
+    if let kdfMemory, !(19 << 20...1 << 30).contains(kdfMemory) {
+      throw ValidationError("--kdf-memory is out of range; give 19m to 1g")
+    }
+    if let kdfPasses, !(2...20).contains(kdfPasses) {
+      throw ValidationError("--kdf-passes is out of range; give 2 to 20")
+    }
+  }
 }

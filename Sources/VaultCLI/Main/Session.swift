@@ -19,6 +19,8 @@ final class Session {
   }
   /// True if that person has a terminal for questions.
   var mayAsk: Bool { isAttended && Keyboard.canAsk }
+  /// The way in which the command takes a folder, for a person who names one like an item; nil if it takes none.
+  var folderWay: String?
   private var mayStart: Bool
   /// True if this command starts a daemon when none listens.
   private let startsDaemon: Bool
@@ -33,6 +35,7 @@ final class Session {
   /// - Parameter startsDaemon: whether to start a daemon if none listens on the user's own socket. A daemon is never
   ///   started for a path that somebody named, because that path may stand for a vault elsewhere.
   init(socket: String?, system: Bool, startsDaemon: Bool) throws(Failure) {
+    if let problem = DaemonOptions.problem(socket) { throw Failure(.usage, problem) }
     do throws(ClientError) {
       vault = Vault(at: system ? .system : try .user(explicit: socket))
     } catch {
@@ -142,7 +145,10 @@ final class Session {
       let item = try? vault.show(name)
       failure = Failure(neverRead: name, use: item?.use.flatMap(KeyUse.init(name:)))
     case .fault(.noSuchItem(let name, let unverified)):
-      failure.missing = MissingItem(name: name, location: vault.location, isDoubtful: unverified == true)
+      failure.missing = MissingItem(
+        name: name, location: vault.location, isDoubtful: unverified == true, folderWay: folderWay)
+    case .noDaemon where !isOwn && !isSystem:
+      failure = Failure(failure.exit, failure.event, "start vaultd there, or name another socket")
     case .fault(.locked), .fault(.timedOut), .fault(.rekeyRests):
       // Most callers of the machine's vault may not open it.
       if isSystem || mayNotOpen || isAnothers { return Failure(failure.exit, failure.event, openers) }

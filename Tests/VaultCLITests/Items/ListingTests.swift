@@ -89,6 +89,15 @@ import VaultTesting
       terminal.screen == "vault: `iot` is a folder, not an item; it has:\r\n  iot/cellar/\r\n  iot/lamp\r\n",
       "\(terminal.screen)")
     #expect(try String(contentsOfFile: file, encoding: .utf8).isEmpty)
+    for (arguments, way) in [
+      (["mv", "iot", "home"], "`vault mv FROM/ TO/` moves it"),
+      (["cp", "iot", "home"], "`vault cp FROM/ TO/` copies it"),
+      (["rm", "iot"], "`vault rm FOLDER/` deletes all of it"),
+    ] {
+      let other = try Terminal(sandbox, arguments)
+      try other.expect("vault: `iot` is a folder, not an item; \(way); it has:\r\n")
+      #expect(try other.wait() == 66)
+    }
     let outcome = try sandbox.run("get", "iot")
     #expect(outcome.status == 66 && outcome.errors == "vault: no item `iot`; see `vault list`\n")
     let lines = (0..<25).map { "{\"name\":\"many/\($0)\",\"value\":\"v\"}\n" }.joined()

@@ -181,7 +181,7 @@ import VaultStore
     #expect(all.map(\.isActive) == [false])
     let own = Access.GrantFilter(subject: try Subject(parsing: "user:990"))
     #expect(try stand.access.grants(own, for: stand.administrator).next(.max).grants.isEmpty)
-    #expect(throws: Refusal.invalidGrant("its end has already passed")) {
+    #expect(throws: Refusal.invalidGrant("the end of the grant has already passed")) {
       try Self.give(stand, "user:990", "a", "get", until: now + 50)
     }
   }

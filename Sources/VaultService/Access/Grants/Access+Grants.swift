@@ -28,7 +28,7 @@ extension Access {
   ) throws(Refusal) -> Grant? {
     let keychain = try administer(caller)
     let now = vault.newestTime
-    if let until, until <= now { throw .invalidGrant("its end has already passed") }
+    if let until, until <= now { throw .invalidGrant("the end of the grant has already passed") }
     try check(subject, rights, for: caller)
     let grant = Grant(
       subject: subject, pattern: pattern, rights: rights, credential: credential, until: until, created: now)
