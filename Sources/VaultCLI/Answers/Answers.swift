@@ -8,6 +8,8 @@ internal import VaultWire
 final class Answers {
   private var lines: InputLines?
   private let json: Bool
+  /// The advice if nobody can be asked.
+  private let otherwise: String
   /// A recovery code that the daemon made and this program confirmed without a person.
   private var recoveryCode: SecretBuffer?
   /// True when a choice was answered with yes.
@@ -31,12 +33,18 @@ final class Answers {
   private var passwordHint: String?
   private var isHinted = false
 
-  convenience init(_ options: SecretOptions, json: Bool) { self.init(fromInput: options.passwordStdin, json: json) }
+  convenience init(_ options: SecretOptions, json: Bool) {
+    self.init(
+      fromInput: options.passwordStdin, json: json,
+      otherwise: "use --password-stdin and pass the secret on standard input")
+  }
 
   /// - Parameters:
   ///   - fromInput: whether standard input answers, one line per question.
   ///   - json: whether a recovery code goes into the JSON output instead of onto its own line.
-  init(fromInput: Bool, json: Bool) {
+  ///   - otherwise: the advice if nobody can be asked.
+  init(fromInput: Bool, json: Bool, otherwise: String = Failure.askOnTerminal) {
+    self.otherwise = otherwise
     lines = fromInput ? InputLines(limit: 64 * 1024) : nil
     self.json = json
   }
@@ -46,7 +54,7 @@ final class Answers {
     if !prompt.style.wantsAnswer { return show(prompt) }
     if prompt.style == .confirm, lines != nil { return try confirmByItself(prompt) }
     if lines != nil { return try nextLine(prompt) }
-    let keyboard = try Keyboard(otherwise: "use --password-stdin and pass the secret on standard input")
+    let keyboard = try Keyboard(otherwise: otherwise)
     let question = Questions.text(of: prompt)
     switch prompt.style {
     case .newSecret:
@@ -96,7 +104,7 @@ final class Answers {
   /// Returns answers from a person for the next conversation. If a recovery code was given here, the new answers give
   /// that code to the first question for a recovery code.
   func holdingCode() -> Answers {
-    let next = Answers(fromInput: false, json: json)
+    let next = Answers(fromInput: false, json: json, otherwise: otherwise)
     guard let code = code.take() else { return next }
     next.asked = (SlotKind.recovery.name, "Recovery code")
     next.held = consume code

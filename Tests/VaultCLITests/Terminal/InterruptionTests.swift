@@ -306,6 +306,23 @@ struct Question: Sendable, CustomTestStringConvertible {
     try terminal.wait()
   }
 
+  @Test("one whose shell ends while its question waits names no option that the command does not have")
+  func orphanedLater() throws {
+    let sandbox = try Sandbox.withVault(unlocked: false)
+    defer { sandbox.close() }
+    let terminal = try Terminal(
+      sandbox, ["--norc", "--noprofile", "--noediting", "-i"], program: "/bin/bash",
+      environment: ["HISTFILE": nil, "PS1": "bash> ", "ENV": nil])
+    try terminal.expect("bash> ")
+    terminal.type("bash -c 'set -m; (vault get web; echo left by $?) & read x'")
+    try terminal.expect("vault: a question waits for the terminal")
+    terminal.type("")
+    try terminal.expect("vault: no terminal to ask on; run it on a terminal\r\n")
+    try terminal.expect("left by 75\r\n")
+    terminal.type("exit")
+    try terminal.wait()
+  }
+
   @Test("control-Z gives the shell its terminal back, and the question is asked again afterwards")
   func suspend() throws {
     let sandbox = try Sandbox.withVault(unlocked: false)
