@@ -15,7 +15,10 @@ final class Session {
   private var mayNotOpen = false
   /// True if a person may be asked at the terminal. Another program may have declared that nobody is there.
   var isAttended = Keyboard.isAttended {
-    didSet { vault.interactive = isAttended }
+    didSet {
+      vault.interactive = isAttended
+      if !isAttended { vault.whenSilent = nil }
+    }
   }
   /// True if that person has a terminal for questions.
   var mayAsk: Bool { isAttended && Keyboard.canAsk }

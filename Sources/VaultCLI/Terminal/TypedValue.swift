@@ -46,6 +46,9 @@ struct TypedValue: ~Copyable {
   /// signal handler may make.
   static func tellLoss() {
     guard isKept else { return }
+    // A terminal that control-S has stopped must not delay the end.
+    var polled = pollfd(fd: STDERR_FILENO, events: Int16(POLLOUT), revents: 0)
+    guard unsafe poll(&polled, 1, 0) == 1, polled.revents & Int16(POLLOUT) != 0 else { return }
     // The text overwrites what the line shows, such as the `^C` of the key.
     let text: StaticString = "\r\u{1B}[Kvault: interrupted; what was typed is gone\n"
     _ = unsafe write(STDERR_FILENO, text.utf8Start, text.utf8CodeUnitCount)

@@ -146,7 +146,9 @@ public final class Terminal {
     let ready = unsafe poll(&polled, 2, 30_000)
     if ready < 0, errno == EINTR { return true }
     if ready == 0 { throw SandboxError("nothing more came\n\(screen)") }
-    // Output that a program left behind is read before its end counts.
+    // Output that a program left behind is read before its end counts. The kernel passes output on in a thread of its
+    // own, which may run only after the end of a program that a signal has ended right after its last words.
+    if polled[0].revents & Int16(POLLIN) == 0 { unsafe poll(&polled, 1, 100) }
     guard polled[0].revents & Int16(POLLIN) != 0 else { return false }
     var buffer = [UInt8](repeating: 0, count: 4096)
     let count = unsafe read(master, &buffer, buffer.count)

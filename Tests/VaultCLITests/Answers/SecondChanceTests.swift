@@ -256,6 +256,17 @@ import VaultTesting
     try sandbox.signalDaemon(SIGCONT)
   }
 
+  @Test("a terminal that control-S has stopped does not delay that end") func stoppedOutput() throws {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    let terminal = try Self.lockedWhileTyping(sandbox)
+    terminal.type("hunter3")
+    try terminal.expect("Vault password: ")
+    terminal.stopOutput()
+    terminal.signal(SIGTERM)
+    #expect(try terminal.wait() == 143)
+  }
+
   @Test("a daemon that does not answer is told of, and takes the value once it runs again") func silent() throws {
     let sandbox = try Sandbox.withVault(unlocked: true)
     defer { sandbox.close() }

@@ -45,6 +45,7 @@ struct EditRequest {
         if isEdited { versions.replaced = versions.current } else { typed.end() }
         continue
       }
+      typed.end()
       return try report(version: stored?.version ?? old.version, stored)
     }
   }
