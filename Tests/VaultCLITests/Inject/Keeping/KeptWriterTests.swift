@@ -253,8 +253,9 @@ import VaultTesting
     defer { stand.close() }
     var terminal = try stand.begin("--exec", "echo began; exit 3")
     try terminal.expect("the command ended with")
+    // The receipt follows the message.
+    try wait(for: "the receipt") { try stand.sandbox.must(["receipts", "pin"]).contains("failed") }
     try stand.end(terminal)
-    #expect(try stand.sandbox.must(["receipts", "pin"]).contains("failed"))
     terminal = try stand.begin("--exec", "echo ran")
     try terminal.expect("ran")
     try wait(for: "the receipt") { try stand.sandbox.must(["receipts", "pin"]).contains("\t1\thas it") }
