@@ -1,3 +1,4 @@
+internal import CLinux
 internal import Glibc
 
 /// True while a typed value waits to be stored. It is a plain value, because signal handlers read it.
