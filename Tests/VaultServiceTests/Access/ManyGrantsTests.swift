@@ -131,6 +131,29 @@ import VaultModel
     }
   }
 
+  @Test("are shared by standings that differ, and a question about them is no use") func sharedGrants() throws {
+    let stand = try RoomStand.unlocked(system: true)
+    for number in 0..<20 { try Self.give(stand, "ours/\(number)/**", to: "group:5") }
+    for uid in 990...991 as ClosedRange<UInt32> { try Self.give(stand, "own/\(uid)", to: "user:\(uid)") }
+    func standing(_ uid: UInt32) throws -> Standing {
+      var caller = RoomStand.caller(uid)
+      caller.groups = [5]
+      #expect(stand.access.permit(caller, on: try ItemName("own/\(uid)")).has(.get, .always))
+      #expect(!stand.access.permit(caller, on: try ItemName("own/5")).has(.get, .always))
+      return try #require(caller.memory.standing)
+    }
+    let (one, other) = (try standing(990), try standing(991))
+    for accessible in AccessClass.allCases {
+      let entries = [one, other].map { Set(($0.grants[accessible]??.entries ?? []).map(ObjectIdentifier.init)) }
+      #expect(entries.map(\.count) == [21, 21] && entries[0].intersection(entries[1]).count == 20)
+    }
+    let name = try ItemName("ours/7/x")
+    stand.access.uses = [:]
+    #expect(stand.access.permit(CallerParts(try Subject(parsing: "group:5"), groups: []), on: name).has(.get, .always))
+    #expect(stand.access.uses.isEmpty)
+    #expect(one.permit(on: name, now: 2000).has(.get, .always) && stand.access.uses.count == 1)
+  }
+
   @Test("give a standing that ends with the last caller who has it") func endedStanding() throws {
     let stand = try RoomStand.unlocked(system: true)
     try Self.give(stand, "own/1")

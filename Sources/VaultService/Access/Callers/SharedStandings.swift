@@ -4,7 +4,8 @@ internal import VaultModel
 /// The standings of callers who are no administrators, by their grants: callers with the same grants have one standing.
 ///
 /// A lock that hides names frees all standings before it is done. With one for each connection, 230 connections with
-/// 400 grants would keep the lock waiting for 70 ms.
+/// 400 grants would keep the lock waiting. Standings that differ share what they have in common: the grants themselves
+/// (``GrantIndex/Entry``).
 struct SharedStandings {
   /// All that a standing depends on.
   struct Key: Hashable {

@@ -77,54 +77,68 @@ final class Standing {
 /// The grants of one caller for the items of one class, by the folders of their patterns.
 ///
 /// A pattern with a folder is compared only with names in that folder, so that a caller with a thousand grants costs
-/// little more than a caller with a few.
+/// little more than a caller with a few. An index has only references to its grants, in one array, because a lock that
+/// hides names frees the indexes of all callers before it is done.
 final class GrantIndex {
-  /// A grant that counts, and the time at which it was last used.
+  /// A grant that counts, for all callers whom it concerns, and the time at which it was last used.
   final class Entry {
     let id: ItemID
     let grant: Grant
+    /// The folder of the grant's pattern; empty for a pattern without one.
+    let folder: String
     var used: Int64?
 
     init(_ id: ItemID, _ grant: Grant) {
       (self.id, self.grant) = (id, grant)
+      folder = grant.pattern.folder ?? ""
       used = grant.used
     }
   }
 
   /// The seconds after a noted use within which another use is not noted.
   static let usePrecision: Int64 = 86_400
-  private var folders: [String: [Entry]] = [:]
-  private let noteUse: (ItemID, Int64) -> Void
+  /// The grants, in the order of their folders.
+  let entries: [Entry]
+  private let noteUse: ((ItemID, Int64) -> Void)?
 
-  /// - Parameter noteUse: called with a grant that was used, and the time; once within ``usePrecision``.
-  init(_ entries: [Entry], noteUse: @escaping (ItemID, Int64) -> Void) {
+  /// - Parameter noteUse: called with a grant that was used, and the time; once within ``usePrecision``. Without it,
+  ///   nothing counts as a use.
+  init(_ entries: [Entry], noteUse: ((ItemID, Int64) -> Void)?) {
     self.noteUse = noteUse
-    for entry in entries { folders[entry.grant.pattern.folder ?? "", default: []].append(entry) }
+    self.entries = entries.sorted { $0.folder < $1.folder }
   }
 
-  var isEmpty: Bool { folders.isEmpty }
+  var isEmpty: Bool { entries.isEmpty }
 
   /// True when some grant counts at a time, in Unix seconds.
   func countsAny(at now: Int64) -> Bool {
-    folders.values.contains { $0.contains { $0.grant.counts(at: now) } }
+    entries.contains { $0.grant.counts(at: now) }
   }
-
-  var entries: [Entry] { folders.values.flatMap { $0 } }
 
   /// The union of the rights that the grants give on a name.
   func rights(on name: ItemName, now: Int64) -> Rights {
     var rights: Rights = []
-    if let entries = folders[""] { collect(entries, name, now, &rights) }
-    guard folders.count > 1 || folders[""] == nil else { return rights }
+    guard let last = entries.last else { return rights }
+    collect("", name, now, &rights)
+    guard !last.folder.isEmpty else { return rights }
     let text = name.text.utf8
     for slash in text.indices where text[slash] == UInt8(ascii: "/") {
-      if let entries = folders[String(name.text[..<slash])] { collect(entries, name, now, &rights) }
+      collect(String(name.text[..<slash]), name, now, &rights)
     }
     return rights
   }
 
-  private func collect(_ entries: [Entry], _ name: ItemName, _ now: Int64, _ rights: inout Rights) {
-    for entry in entries where entry.grant.counts(at: now) && entry.grant.pattern.matches(name) {
+  /// Adds the rights that the grants with this folder give on a name.
+  private func collect(_ folder: String, _ name: ItemName, _ now: Int64, _ rights: inout Rights) {
+    var (low, high) = (0, entries.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if entries[middle].folder < folder { low = middle + 1 } else { high = middle }
+    }
+    while low < entries.count, entries[low].folder == folder {
+      let entry = entries[low]
+      low += 1
+      guard entry.grant.counts(at: now), entry.grant.pattern.matches(name) else { continue }
       rights.formUnion(entry.grant.rights)
       noteUse(of: entry, now)
     }
@@ -138,7 +152,7 @@ final class GrantIndex {
   }
 
   private func noteUse(of entry: Entry, _ now: Int64) {
-    guard entry.used.map({ now - $0 >= Self.usePrecision }) ?? true else { return }
+    guard let noteUse, entry.used.map({ now - $0 >= Self.usePrecision }) ?? true else { return }
     entry.used = now
     noteUse(entry.id, now)
   }

@@ -124,7 +124,7 @@ extension Access {
     let now = vault.newestTime
     var permit = Permit(isUndecided: AccessClass.allCases.contains { found[$0] == nil })
     for (accessible, entries) in found {
-      permit[accessible] = GrantIndex(entries) { _, _ in }.rights(on: name, now: now)
+      permit[accessible] = GrantIndex(entries, noteUse: nil).rights(on: name, now: now)
     }
     return permit
   }

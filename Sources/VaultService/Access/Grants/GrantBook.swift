@@ -26,7 +26,7 @@ struct GrantBook {
   /// ``confined``, by the same part of the subject as ``byPart``.
   private var confinedByPart: [Subject.Part: [Subject]] = [:]
   /// The grants by one part of their subject, the unit if it has one, so that a caller is compared with few grants.
-  private var byPart: [Subject.Part: [(accessible: AccessClass, id: ItemID, grant: Grant)]] = [:]
+  private var byPart: [Subject.Part: [(accessible: AccessClass, entry: GrantIndex.Entry)]] = [:]
 
   /// Loads the records of one class that the store has.
   mutating func load(_ accessible: AccessClass, _ records: [GrantRecord]) { load([accessible: .stored(records)]) }
@@ -204,7 +204,7 @@ struct GrantBook {
       }
       for (id, grant) in counting(accessible, among: ids) {
         counting.insert(id)
-        byPart[Self.key(grant.subject), default: []].append((accessible, id, grant))
+        byPart[Self.key(grant.subject), default: []].append((accessible, GrantIndex.Entry(id, grant)))
       }
     }
   }
@@ -216,7 +216,7 @@ struct GrantBook {
     }
     guard !ids.isEmpty else { return }
     for part in Set(all.lazy.filter { ids.contains($0.id) }.map { Self.key($0.grant.subject) }) {
-      byPart[part]?.removeAll { ids.contains($0.id) }
+      byPart[part]?.removeAll { ids.contains($0.entry.id) }
       if byPart[part]?.isEmpty == true { byPart[part] = nil }
     }
     all.removeAll { ids.contains($0.id) }
@@ -285,7 +285,7 @@ struct GrantBook {
 
   /// True when some grant that counts is for that user in that unit.
   func namesUser(_ uid: UInt32, with unit: String) -> Bool {
-    byPart[.unit(unit)]?.contains { $0.grant.subject.parts.contains(.user(uid)) } == true
+    byPart[.unit(unit)]?.contains { $0.entry.grant.subject.parts.contains(.user(uid)) } == true
   }
 
   /// True when a subject may not ask for an item any more.
@@ -303,8 +303,8 @@ struct GrantBook {
     var found: [AccessClass: [GrantIndex.Entry]] = [:]
     for accessible in pages.keys { found[accessible] = [] }
     for key in caller.keys {
-      for (accessible, id, grant) in byPart[key] ?? [] where caller.isAll(of: grant.subject) {
-        found[accessible]?.append(GrantIndex.Entry(id, grant))
+      for (accessible, entry) in byPart[key] ?? [] where caller.isAll(of: entry.grant.subject) {
+        found[accessible]?.append(entry)
       }
     }
     return found
