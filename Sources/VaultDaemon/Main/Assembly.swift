@@ -81,7 +81,7 @@ final class Assembly {
       rooms, clients, turns, timer: timer, home: place.environment("HOME"), most: place.openFiles.ssh,
       isOn: configuration.sshAgent)
     let announce = rooms.vault.hooks.announce
-    rooms.vault.hooks.announce = { [ssh] event in
+    rooms.vault.hooks.announce = { [unowned ssh] event in
       announce(event)
       ssh.keys.happened(event)
     }

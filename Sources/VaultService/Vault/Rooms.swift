@@ -13,6 +13,7 @@ package final class Rooms {
   package let attendance: Attendance
   package let asking: Asking
   package let conversations = Conversations()
+  private let deposits: DepositWork
 
   /// The services that these parts need from their environment.
   package struct World {
@@ -64,11 +65,11 @@ package final class Rooms {
     vault.audit.subjectName = { [unowned access] in access.auditName(of: $0) }
     vault.audit.toldName = { [unowned access] in access.auditName(of: $0) }
     vault.audit.grantsRevision = { [unowned access] in access.book.revision }
-    vault.hooks.keysTaken = { [access] in access.load($0) }
+    vault.hooks.keysTaken = { [unowned access] in access.load($0) }
     items = Items(vault, access, world.rsa)
-    let deposits = DepositWork(items, world.runner)
-    vault.hooks.takeIn = { deposits.begin() }
-    vault.hooks.whenTakenIn = { deposits.whenOver($0) }
+    deposits = DepositWork(items, world.runner)
+    vault.hooks.takeIn = { [unowned deposits] in deposits.begin() }
+    vault.hooks.whenTakenIn = { [unowned deposits] in deposits.whenOver($0) }
     let attempts = Attempts(vault)
     presence = Presence(vault, attempts, world.presence)
     waysIn = WaysIn(

@@ -67,14 +67,14 @@ final class VarlinkDoor {
     events = Events(in: Turns(on: loop, clock: vault.clock, length: Turns.telling), vault.holders)
     events.recent.hidesNames = { [unowned vault] in vault.settings.hideNames && vault.state.kind != .unlocked }
     plaintext = Plaintext(in: turns, now: vault.clock.monotonic, after: { delay, work in _ = timer.after(delay, work) })
-    vault.hooks.accessChanged = { [events, attendance] in
+    vault.hooks.accessChanged = { [unowned events, unowned attendance] in
       events.reconsider()
       attendance.reconsider()
     }
     // A lock wipes the stack below its own frame. The frames of the calls that led to the lock may cover bytes of
     // earlier calls. Those bytes are wiped after these frames have returned.
     vault.hooks.afterwards = { [loop] work in loop.assumeIsolated().execute(work) }
-    vault.hooks.announce = { [events, vault, attendance] in
+    vault.hooks.announce = { [unowned events, unowned vault, unowned attendance] in
       events.announce($0, at: vault.clock.wall())
       attendance.happened($0)
     }
