@@ -1,4 +1,6 @@
+import CLinux
 import Foundation
+import Glibc
 import Testing
 import VaultTesting
 
@@ -79,6 +81,22 @@ extension KeyScene {
     },
   ]
 
+  /// A rekey on a disk that is full, which needs root to mount one.
+  static let fullDisks = [
+    KeyScene(name: "a rekey that a full disk pauses, and a lock", place: .smallDisk, held: Held.locked) { stage in
+      try stage.unlock()
+      try stage.fill(3000)
+      let begun = try stage.beginRekey()
+      try stage.lock()
+      try stage.computeKeys(recovery: begun.code)
+      try stage.fillDisk()
+      try stage.unlock()
+      try stage.awaitPause()
+      try stage.awaitKeys("the next keys") { $0.contains { $0.hasPrefix("next ") } }
+      try stage.lock()
+    }
+  ]
+
   static let rekeys = [
     KeyScene(name: "a rekey", held: Held.unlocked.map { "next " + $0 }) { stage in
       try stage.unlock()
@@ -101,6 +119,19 @@ extension KeyScene {
       let begun = try stage.beginRekey()
       try stage.lock()
       try stage.computeKeys(recovery: begun.code)
+    },
+    KeyScene(name: "a rekey that pauses as its second store does not open, and a lock", held: Held.locked) { stage in
+      try stage.unlock()
+      try stage.fill(3000)
+      let begun = try stage.beginRekey()
+      try stage.lock()
+      try stage.computeKeys(recovery: begun.code)
+      let held = try stage.holdRekey()
+      defer { close(held) }
+      try stage.unlock()
+      try stage.awaitPause()
+      try stage.awaitKeys("the next key") { $0.contains("next vault") }
+      try stage.lock()
     },
     KeyScene(name: "a rekey that was cancelled, and a lock", held: Held.locked) { stage in
       try stage.unlock()

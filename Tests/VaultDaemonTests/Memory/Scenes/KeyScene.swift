@@ -15,13 +15,13 @@ import VaultTesting
 /// | keys that libsodium made of them | the stack, the registers | wiped by `SecureBytes.lend`, `Stack.wipe` | all |
 /// | a typed secret | `Handover` in a `Conversation` | wiped when that is called off | ``proofs``, ``ways`` |
 /// | the vault key | `Handover`: `Conversation.willWipe`, `SlotRenewal`, a `Job` | the same | ``proofs``, ``ways`` |
-/// | the next vault key | `CarriedSlots.nextKey`; sealed in the store | the same | ``rekeys`` |
+/// | the next vault key | `CarriedSlots.nextKey`, `RekeyWork.nextKey` | the same | ``rekeys`` |
 /// | a class key | `Keychain.unlock`, `openAlways`, `check` | nowhere: it ends with the call | all |
 /// | values, integrity of a class | `Keychain.whenUnlocked` and so on, `LentKeys` | `Keychain.lock` wipes them | all |
 /// | metadata, tags of a class | the same | kept as vault-security(7) says | ``locks``, ``sleeps`` |
 /// | the key for backups | `Keychain.afterFirstUnlock` | kept until a sleep | ``copies``, ``sleeps`` |
 /// | keys of a backup's stream | `StreamSealer`, `StreamOpener` | until its end or a sleep | ``copies``, ``sleeps`` |
-/// | keys of a rekey's new store | `Rekey`, until `RekeyWork` ends | wiped with it | ``rekeys``, ``sleeps`` |
+/// | keys of a rekey's new store | `Rekey`, until `RekeyWork` ends | wiped with it | ``rekeys``, ``fullDisks`` |
 /// | the boot key | `fetchBootKey`; `Handover` while a rekey asks | nowhere, or with its conversation | ``keystores`` |
 /// | a presence key | `fetchPresenceKey`, frames to helper programs | nowhere | ``keystores`` |
 /// | the key of a `memory` slot | `RetainedKeys` | kept until a sleep or the age | ``keystores``, ``sleeps`` |
@@ -37,5 +37,6 @@ struct KeyScene: Sendable, CustomTestStringConvertible {
   let play: @Sendable (KeyStage) throws -> Void
   var testDescription: String { name }
 
-  static let all = locks + sleeps + unlocks + proofs + ways + keystores + copies + rekeys
+  static let all =
+    locks + sleeps + unlocks + proofs + ways + keystores + copies + rekeys + (Root.isAtHand ? fullDisks : [])
 }

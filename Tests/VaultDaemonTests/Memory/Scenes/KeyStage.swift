@@ -28,7 +28,14 @@ final class KeyStage {
     keys = try KeyHierarchy(of: sandbox, surroundings.secrets(password: password, recovery: self.code, login: login))
   }
 
-  deinit { sandbox.close() }
+  deinit {
+    if place.isSmall {
+      // The daemon has files open on the file system, so stop it before unmounting.
+      _ = try? sandbox.stopDaemon()
+      _ = try? sandbox.run("--lazy", sandbox.root + "/data", program: "/usr/bin/umount")
+    }
+    sandbox.close()
+  }
 
   /// Returns a random word of 32 characters.
   static func word() -> String {
@@ -195,6 +202,30 @@ final class KeyStage {
     }
     try succeed(reply)
     return (client, code)
+  }
+
+  /// Takes the lock of a rekey's second store, so that it cannot be opened, and returns the lock's descriptor.
+  func holdRekey() throws -> Int32 {
+    let lock = unsafe open(sandbox.store + "/rekey/vault.lock", O_RDONLY | O_CLOEXEC)
+    guard lock >= 0, flock(lock, LOCK_EX | LOCK_NB) == 0 else { throw SandboxError("the second store is in use") }
+    return lock
+  }
+
+  /// Fills the disk of ``Place/smallDisk``.
+  func fillDisk() throws {
+    let filled = try sandbox.run("-c", "cat /dev/zero >$0", sandbox.root + "/data/pad", program: "/bin/sh")
+    guard filled.errors.contains("No space left on device") else { throw SandboxError("\(filled)") }
+  }
+
+  /// Waits until a rekey pauses because of a fault.
+  func awaitPause() throws {
+    let deadline = time(nil) + 60
+    while true {
+      let all = try sandbox.client().call("Status").parameters["warnings"] as? [WireClient.Message] ?? []
+      if all.contains(where: { ($0["text"] as? String)?.hasPrefix("the rekey pauses") == true }) { return }
+      guard time(nil) < deadline else { throw SandboxError("the rekey does not pause: \(all)") }
+      usleep(20_000)
+    }
   }
 
   /// Waits for the end of a rekey that was begun. (If it is already over, another call would begin the next one.)

@@ -17,6 +17,8 @@ extension KeyStage {
     var pam = PAM.yes
     /// The place of the boot key, `tpm2` or `credential`; nil for the usual file.
     var boot: String?
+    /// True if the store is on a file system of its own, of 32 MiB.
+    var isSmall = false
 
     enum PAM: String {
       case yes = "auth required pam_permit.so\naccount required pam_permit.so\n"
@@ -26,6 +28,7 @@ extension KeyStage {
     }
 
     static let sleeps = Place(sleeps: true)
+    static let smallDisk = Place(isSmall: true)
     static func keystore(_ name: String, _ pam: PAM = .yes, sleeps: Bool = false) -> Place {
       Place(sleeps: sleeps, keystore: name, pam: pam)
     }
@@ -45,6 +48,11 @@ extension KeyStage {
     init(of place: Place, in sandbox: Sandbox) throws {
       self.sandbox = sandbox
       boot = place.boot
+      if place.isSmall {
+        let mounted = try sandbox.run(
+          "-t", "tmpfs", "-o", "size=32m,mode=0700", "vault-test", sandbox.root + "/data", program: "/usr/bin/mount")
+        guard mounted.status == 0 else { throw SandboxError("\(mounted)") }
+      }
       if place.sleeps { try MachineClock(in: sandbox) }
       if [place.keystore, place.boot].contains("tpm2") {
         let chip = try SoftwareTPM(in: sandbox)
