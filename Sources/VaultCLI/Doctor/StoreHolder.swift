@@ -69,24 +69,29 @@ struct StoreHolder: Equatable {
     let file = folder + "/vault.lock"
     let lock = unsafe open(file, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
     guard lock >= 0 else {
-      return errno == ENOENT || errno == ENOTDIR ? .noStore(folder) : .hidden("\(file): \(Output.describe(errno))")
+      guard errno == ENOENT || errno == ENOTDIR else { return .hidden("\(file): \(Output.describe(errno))") }
+      // A daemon that has the store open may have taken the lock of a file that was removed since.
+      let isBesideStore = FileState(folder + "/vault.db").exists
+      return isBesideStore ? .hidden("\(file) is missing beside vault.db") : .noStore(folder)
     }
     defer { close(lock) }
+    var status = stat()
+    guard unsafe fstat(lock, &status) == 0 else { return .hidden("\(file): \(Output.describe(errno))") }
+    guard status.st_mode & S_IFMT == S_IFREG else { return .hidden("\(file) is not a regular file") }
     // A shared lock disturbs no other program that only looks; a daemon that starts tries again.
     if flock(lock, LOCK_SH | LOCK_NB) == 0 {
       flock(lock, LOCK_UN)
       return .none
     }
     guard errno == EWOULDBLOCK else { return .hidden("\(file): \(Output.describe(errno))") }
-    var status = stat()
-    guard unsafe fstat(lock, &status) == 0 else { return .hidden("\(file): \(Output.describe(errno))") }
     let pid = HeldLocks.holder(of: status)
     let isDaemon = pid.map { FileInput.text(of: "/proc/\($0)/comm") == "vaultd\n" } ?? false
     return .held(StoreHolder(folder: folder, pid: pid, isDaemon: isDaemon))
   }
 
-  /// Has the holder lock the vault, by the signal that does so (vaultd(8)), and waits for its confirmation: the time of
-  /// the lock's file changes after each lock by the signal. A holder that cannot run now gets the signal when it runs.
+  /// Has the holder lock the vault, by the signal that does so (vaultd(8)), and waits for its confirmation: the number
+  /// in the lock's file increases after each lock by the signal. A holder that cannot run now gets the signal when it
+  /// runs.
   ///
   /// - Parameter patience: the time to wait for the confirmation.
   func lock(within patience: Duration) -> Outcome {
@@ -97,13 +102,17 @@ struct StoreHolder: Equatable {
     defer { close(process) }
     // The descriptor is that of the holder only if the holder still has this id.
     guard StoreHolder.look(in: folder) == .held(self) else { return ended }
-    let before = confirmed
+    let before = confirmations
     guard pidfd_send_signal(process, SIGUSR1, nil, 0) == 0 else {
       return errno == ESRCH ? ended : .unsent(Output.describe(errno))
     }
     let start = ContinuousClock.now
     repeat {
-      if confirmed != before { return .locked }
+      if let before, let now = confirmations, now.holder == before.holder, now.count > before.count,
+        StoreHolder.look(in: folder) == .held(self)
+      {
+        return .locked
+      }
       var end = pollfd(fd: process, events: Int16(POLLIN), revents: 0)
       if unsafe poll(&end, 1, 10) > 0 { return ended }
     } while ContinuousClock.now - start < patience
@@ -118,11 +127,15 @@ struct StoreHolder: Equatable {
     }
   }
 
-  /// The time at which the holder has last confirmed a lock; at first, the time at which it took the lock of the store.
-  private var confirmed: [Int] {
-    var status = stat()
-    guard unsafe lstat(folder + "/vault.lock", &status) == 0 else { return [] }
-    return [status.st_mtim.tv_sec, status.st_mtim.tv_nsec]
+  /// The holder's process id, in its own namespace, and the number of locks that it has confirmed, as the lines of the
+  /// lock's file say; nil while the file is being written. No program changes this number by accident, as it would the
+  /// file's times.
+  private var confirmations: (holder: Substring, count: Int)? {
+    guard let text = FileInput.text(of: folder + "/vault.lock", limit: 64) else { return nil }
+    let lines = text.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
+    // On a full disk, a holder may not have written anything.
+    guard let holder = lines.first else { return text.isEmpty ? ("", 0) : nil }
+    return lines.count > 1 ? Int(lines[1]).map { (holder, $0) } : (holder, 0)
   }
 
   /// Describes the holder as one that listens elsewhere than at `place`.
@@ -143,7 +156,9 @@ struct StoreHolder: Equatable {
 
   /// The failure of a command that finds no daemon at `place`, and cannot examine the lock for this reason.
   static func unknown(_ exit: Exit, at place: Place, _ reason: String) -> Failure {
-    Failure(exit, "\(place.absence), and whether a daemon serves the vault is unknown: \(Printable.text(reason))")
+    Failure(
+      exit, "\(place.absence), and whether a daemon serves the vault is unknown: \(Printable.text(reason))",
+      OtherDaemons.remedy)
   }
 
   /// The advice for a person who wants to reach the vault.
@@ -160,17 +175,9 @@ struct StoreHolder: Equatable {
 enum HeldLocks {
   /// Returns the process that has the exclusive lock (flock(2)) on a file; nil if the kernel does not tell.
   static func holder(of file: stat) -> pid_t? {
-    // If /proc is that of another namespace of processes, its numbers are other processes here (pid_namespaces(7)).
-    guard isOfThisNamespace else { return nil }
+    guard Processes.areShown else { return nil }
     guard let text = FileInput.text(of: "/proc/locks", limit: 16 << 20) else { return nil }
     return holder(of: file.st_ino, on: (vault_major(file.st_dev), vault_minor(file.st_dev)), in: text)
-  }
-
-  private static var isOfThisNamespace: Bool {
-    var text = [CChar](repeating: 0, count: 16)
-    // readlink(2) writes no more than the buffer's count.
-    let count = unsafe readlink("/proc/self", &text, text.count)
-    return count > 0 && text[..<count].map { UInt8(bitPattern: $0) } == Array("\(getpid())".utf8)
   }
 
   /// Looks for the file in the text of the list.

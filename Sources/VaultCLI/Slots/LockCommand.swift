@@ -108,10 +108,12 @@ struct LockCommand: ParsableCommand {
         "\(place.absence), and there is no store in \(Printable.text(folder)), so no vault was found, and none was "
           + "locked",
         "set XDG_RUNTIME_DIR and XDG_DATA_HOME as the session has them, or give --socket")
-    case .none, .noStore: return Outcome(hasDaemon: false, note: "no daemon is running, so nothing is unlocked")
+    case .none, .noStore:
+      let others = isSystem ? nil : StorePaths(system: false).flatMap { OtherDaemons.note(beside: $0.directory) }
+      return Outcome(hasDaemon: false, note: others ?? "no daemon is running, so nothing is unlocked")
     case .hidden(let reason):
       let unknown = StoreHolder.unknown(.retry, at: place, reason)
-      throw Failure(unknown.exit, "\(unknown.event); nothing was locked")
+      throw Failure(unknown.exit, "\(unknown.event); nothing was locked", unknown.advice)
     case .held(let found): holder = found
     }
     let event = holder.elsewhere(than: place)

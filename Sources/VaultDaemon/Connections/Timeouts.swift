@@ -25,8 +25,11 @@ enum Timeouts {
   static let lastWordsBeyond: Int64 = 60_000
   /// The pause before the next attempt to have the service manager keep a connection, in nanoseconds.
   static let keepPause: Int64 = 100_000_000
-  /// The pause before the next attempt to watch the socket's folder, in nanoseconds: it doubles up to the longest one.
+  /// The pause before the next attempt to watch the folders of the socket and of the store, in nanoseconds: it doubles
+  /// up to the longest one.
   static let (leastWatchPause, mostWatchPause): (Int64, Int64) = (1_000_000_000, 300_000_000_000)
+  /// The time until the daemon ends after the store's lock has lost its place, in nanoseconds.
+  static let lostLock: Int64 = 1_000_000_000
   /// The pause before the next attempt to accept a client after a failure.
   static let acceptPause = TimeAmount.milliseconds(250)
   /// The time for an answer of the `keyring` keystore's Secret Service. A keyring that waits for a person counts as

@@ -19,8 +19,10 @@ final class Running {
   private var directory: SocketDirectory?
   private let log: Logger
   private var isReady = false
-  /// True once the socket was found to have lost its place.
-  private var hasLostSocket = false
+  /// Watches the places of the socket and of the store's lock.
+  private var watch: PlaceWatch?
+  /// True once the socket, or the store's lock, was found to have lost its place.
+  private var (hasLostSocket, hasLostLock) = (false, false)
 
   init(
     options: Options, paths: Paths, configuration: Configuration, sockets: Sockets, signals: SignalWatch,
@@ -69,12 +71,7 @@ final class Running {
     do throws(SystemError) { try watch(assembly, watcher) } catch {
       fail("\(error)", assembly, Daemon.Exit.software)
     }
-    do throws(SystemError) {
-      try places.watchMounts(with: watcher) { [self] in lookForSocket(assembly) }
-    } catch {
-      log.warning("if the socket's folder is unmounted, this daemon does not notice it: \(error)")
-    }
-    watchFolders(assembly, watcher, Timer(on: loop))
+    watchPlaces(assembly, watcher, loop)
     assembly.listen(on: sockets).assumeIsolated().whenComplete { [self] result in
       switch result {
       case .success: announceReady()
@@ -106,38 +103,28 @@ final class Running {
     switch signal {
     case SIGUSR1:
       assembly.rooms.vault.lock(because: .signal)
-      confirmLock()
+      assembly.rooms.vault.confirmLock()
     // A sender of a signal gets no answer; the result is in the log and in Status.
     case SIGHUP: _ = try? assembly.reload()
     default: end(assembly, Daemon.Exit.ok)
     }
   }
 
-  /// Gives the lock's file the present time. A program that cannot reach the socket sends the signal, and learns by
-  /// this time that the keys are wiped.
-  private func confirmLock() {
-    var now = timespec()
-    unsafe clock_gettime(CLOCK_REALTIME, &now)
-    // The kernel's own time of a file may be some milliseconds old, and equal to that of an earlier confirmation.
-    unsafe utimensat(AT_FDCWD, paths.store + "/vault.lock", [now, now], AT_SYMLINK_NOFOLLOW)
-  }
-
-  /// Watches the folders of the socket. The user's other programs may have all instances of inotify(7) now, so a
-  /// failure is followed by further attempts.
-  private func watchFolders(
-    _ assembly: Assembly, _ watcher: DescriptorWatcher, _ timer: Timer, pause: Int64 = Timeouts.leastWatchPause
-  ) {
-    do throws(SystemError) {
-      try places.watchFolders(with: watcher) { [self] in lookForSocket(assembly) }
-      if pause > Timeouts.leastWatchPause { log.info("the socket's folder is watched now") }
+  /// Watches the places of the socket and of the store's lock, by which others find this daemon. Each change of the
+  /// vault's state is a further reason to look, because a store may have been made, and inotify(7) may not be at hand.
+  private func watchPlaces(_ assembly: Assembly, _ watcher: DescriptorWatcher, _ loop: any EventLoop) {
+    let vault = assembly.rooms.vault
+    let (paths, timer) = ([places.first, vault.lockFile].compactMap { $0 }, Timer(on: loop))
+    let watch = PlaceWatch(paths, with: watcher, timer, log) { [self] in
       lookForSocket(assembly)
-    } catch {
-      if pause == Timeouts.leastWatchPause {
-        log.info("if the socket is removed, this daemon does not notice it yet: \(error)")
-      }
-      _ = timer.after(pause) { [self] in
-        watchFolders(assembly, watcher, timer, pause: min(2 * pause, Timeouts.mostWatchPause))
-      }
+      lookForLock(assembly, timer)
+    }
+    self.watch = watch
+    watch.begin()
+    let announce = vault.hooks.announce
+    vault.hooks.announce = { event in
+      announce(event)
+      if case .state = event { loop.assumeIsolated().execute { watch.look() } }
     }
   }
 
@@ -155,6 +142,33 @@ final class Running {
     let event = "\(path) was removed or replaced, so nobody can reach this daemon"
     if sockets.isInherited { return log.error("\(event); restart its socket's unit") }
     fail("\(event), and it ends", assembly, Daemon.Exit.input)
+  }
+
+  /// Locks the vault if the store's lock has lost its place: `vault lock` cannot find this daemon any more where no
+  /// socket leads to it, and another daemon may open the store.
+  private func lookForLock(_ assembly: Assembly, _ timer: Timer) {
+    let vault = assembly.rooms.vault
+    guard vault.hasLostLock else {
+      hasLostLock = false
+      return
+    }
+    guard !hasLostLock else { return }
+    hasLostLock = true
+    vault.lock(because: .displaced)
+    // The lock's file may be the first of all files that somebody is removing now.
+    _ = timer.after(Timeouts.lostLock) { [self] in endWithoutLock(assembly) }
+  }
+
+  /// Ends the daemon if the store's lock is still out of its place, unless the daemon's open files are all that is left
+  /// of the store.
+  private func endWithoutLock(_ assembly: Assembly) {
+    let vault = assembly.rooms.vault
+    guard vault.hasLostLock else { return }
+    let event = "\(vault.lockFile) was moved, removed or replaced"
+    if vault.hasLastCopy {
+      return log.error("\(event), with the store; `vault salvage` saves what this daemon still has, until it ends")
+    }
+    fail("\(event), so another daemon may open the store, and this one ends", assembly, Daemon.Exit.input)
   }
 
   /// Ends the daemon because of an error. Before it is ready, the program that started it waits for the reason, so the

@@ -12,8 +12,8 @@ package struct LockState: Sendable, Equatable {
   }
 
   package enum Cause: Sendable, Equatable {
-    case start, created, asked, signal, stop, unreachable, idle, age, timeUp, sleep, resume, sessionLock, repaired,
-      restored
+    case start, created, asked, signal, stop, unreachable, displaced, idle, age, timeUp, sleep, resume, sessionLock,
+      repaired, restored
     /// A screen locker, by its name on the session bus, has locked the screen.
     case screenLock(String)
     /// The vault was unlocked by this method.
@@ -39,6 +39,7 @@ package struct LockState: Sendable, Equatable {
       case .signal: "by signal SIGUSR1"
       case .stop: "the daemon stops"
       case .unreachable: "nobody can reach the daemon's socket"
+      case .displaced: "the store or its lock was moved, removed or replaced"
       case .idle: "nobody used it for the idle time"
       case .age: "the maximum age was reached"
       case .timeUp: "the time requested at the unlock is up"

@@ -163,6 +163,19 @@ package final class Vault {
     if isUntold { audit.record(.lock, .ok, nil, item: LockState.Cause.repaired.text) }
   }
 
+  /// The path of the file of the store's lock, by which other programs find the daemon that has the store open.
+  package var lockFile: String { Keychain.lockFile(in: directory) }
+
+  /// True when the lock's file has lost its place: other programs do not find this daemon by it any more, and may open
+  /// the store as well.
+  package var hasLostLock: Bool { openKeychain?.hasLostLock == true }
+
+  /// True when this daemon's open files have all that is left of the store.
+  package var hasLastCopy: Bool { openKeychain?.isLastCopy == true }
+
+  /// Confirms a lock to programs that cannot reach the daemon's socket: increases a number in the lock's file.
+  package func confirmLock() { Keychain.confirmLock(in: directory) }
+
   /// True when another process has opened the store.
   package var isInUse: Bool { if case .unreadable(let error) = store.content { error.isInUse } else { false } }
 

@@ -30,6 +30,25 @@ import VaultStore
     withExtendedLifetime(keychain) {}
   }
 
+  @Test("locks that are confirmed are counted behind the owner's number, which stays readable")
+  func confirmed() throws {
+    let fixture = try Fixture()
+    Keychain.confirmLock(in: fixture.directory)
+    try Data("4194304999\n41\n".utf8).write(to: URL(filePath: fixture.path("vault.lock")))
+    let other = try Data(contentsOf: URL(filePath: fixture.path("vault.lock")))
+    unsafe chmod(fixture.path("vault.lock"), 0o600)
+    Keychain.confirmLock(in: fixture.directory)
+    #expect(try Data(contentsOf: URL(filePath: fixture.path("vault.lock"))) == other, "another process has it")
+    let keychain = try fixture.open()
+    for number in 1...12 {
+      Keychain.confirmLock(in: fixture.directory)
+      let text = try String(contentsOfFile: fixture.path("vault.lock"), encoding: .utf8)
+      #expect(text == "\(getpid())\n\(number)\n")
+    }
+    #expect(throws: VaultError.inUse(pid: getpid())) { try fixture.open() }
+    withExtendedLifetime(keychain) {}
+  }
+
   @Test("the store is free once its owner lets go, though a child that is being started still has the lock's file")
   func sharedLock() throws {
     let fixture = try Fixture()

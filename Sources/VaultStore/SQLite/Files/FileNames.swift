@@ -89,6 +89,8 @@ struct FileNumber: Equatable {
   init?(of path: String) {
     var status = stat()
     guard unsafe lstat(path, &status) == 0 else { return nil }
-    (device, inode) = (status.st_dev, status.st_ino)
+    self.init(status)
   }
+
+  init(_ status: stat) { (device, inode) = (status.st_dev, status.st_ino) }
 }

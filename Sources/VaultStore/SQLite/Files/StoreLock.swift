@@ -2,11 +2,14 @@ import Glibc
 
 /// The right to be the one process that has the store open: an exclusive `flock` on `vault.lock` beside the database.
 ///
-/// The file contains the holder's process id as decimal text, so that a process that is refused can say which process
-/// has the store. The file is never removed, because removing a lock file lets two processes each hold a lock on a
-/// different file. The kernel releases the lock when the process ends, so a killed process leaves nothing behind.
+/// The first line of the file is the holder's process id as decimal text, so that a process that is refused can say
+/// which process has the store. A second line is the number of locks of the vault that the holder has confirmed.
+///
+/// The file is never removed, because removing a lock file lets two processes each hold a lock on a different file. The
+/// kernel releases the lock when the process ends, so a killed process leaves nothing behind.
 final class StoreLock {
   static let fileName = "vault.lock"
+  private let path: String
   private let descriptor: Int32
 
   /// Takes the lock. Without `creating`, the result is nil when there is no lock file yet.
@@ -15,7 +18,7 @@ final class StoreLock {
   static func take(in directory: borrowing StoreDirectory, creating: Bool) throws(VaultError) -> StoreLock? {
     let flags = O_RDWR | O_NOFOLLOW | O_CLOEXEC | (creating ? O_CREAT : 0)
     guard let descriptor = try directory.openFile(fileName, flags) else { return nil }
-    let lock = StoreLock(descriptor)
+    let lock = StoreLock(directory.path(of: fileName), descriptor)
     // A program that only looks whether the lock is held shares it for a moment (`vault status`, `vault lock`).
     for pause: UInt32 in 1...100 {
       if flock(descriptor, LOCK_EX | LOCK_NB) == 0 {
@@ -38,7 +41,7 @@ final class StoreLock {
     if number != EWOULDBLOCK { throw SystemCall.error("flock", fileName, number) }
   }
 
-  private init(_ descriptor: Int32) { self.descriptor = descriptor }
+  private init(_ path: String, _ descriptor: Int32) { (self.path, self.descriptor) = (path, descriptor) }
 
   deinit {
     // A child process between fork and exec shares the open file, and would keep the lock for that moment.
@@ -56,9 +59,47 @@ final class StoreLock {
   }
 
   private func writtenID() -> Int32? {
-    var bytes = [UInt8](repeating: 0, count: 16)
+    Self.lines(descriptor).first.flatMap { Int32($0) }.flatMap { $0 > 0 ? $0 : nil }
+  }
+
+  /// Returns the whole lines in a lock's file.
+  private static func lines(_ descriptor: Int32) -> [Substring] {
+    var bytes = [UInt8](repeating: 0, count: 64)
     let count = unsafe pread(descriptor, &bytes, bytes.count, 0)
-    guard count > 1, bytes[count - 1] == UInt8(ascii: "\n") else { return nil }
-    return Int32(String(decoding: bytes[..<(count - 1)], as: UTF8.self)).flatMap { $0 > 0 ? $0 : nil }
+    let text = String(decoding: bytes[..<max(0, count)], as: UTF8.self)
+    return text.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
+  }
+
+  // MARK: A holder that others look for
+
+  /// True if the file has lost its place: others do not find the holder by it any more, and may take the lock of
+  /// another file of its name.
+  var isLost: Bool {
+    var status = stat()
+    return unsafe fstat(descriptor, &status) != 0 || FileNumber(of: path) != FileNumber(status)
+  }
+
+  /// True if the file has no name at all, as after the removal of the whole directory.
+  var isRemoved: Bool {
+    var status = stat()
+    return unsafe fstat(descriptor, &status) == 0 && status.st_nlink == 0
+  }
+
+  /// Confirms a lock of the vault to programs that cannot reach the socket of the daemon: increases the number in the
+  /// lock's file. The file is opened anew, because the lock may be that of a vault which is being made or restored.
+  ///
+  /// - Parameter path: the store's directory, whose lock this process holds.
+  static func confirm(in path: String) {
+    guard let directory = (try? StoreDirectory.open(path)) ?? nil,
+      let file = (try? directory.openFile(fileName, O_RDWR)) ?? nil
+    else { return }
+    defer { close(file) }
+    let lines = lines(file)
+    // On a full disk, the process id may be missing.
+    guard lines.isEmpty || lines[0] == "\(getpid())" else { return }
+    let number = lines.count > 1 ? Int(lines[1]) ?? 0 : 0
+    let text = [UInt8]("\(getpid())\n\(number + 1)\n".utf8)
+    // The text never becomes shorter, and a reader ignores a line without its end.
+    _ = unsafe pwrite(file, text, text.count, 0)
   }
 }
