@@ -37,6 +37,27 @@ struct ClientMemoryTests {
     #expect(try find(new, in: terminal.pid) == [])
   }
 
+  @Test("a value that is typed where another kind is asked for is left nowhere") func valueForKind() throws {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    let (refused, value) = (Self.word(), Self.word())
+    let terminal = try Terminal(sandbox, ["set", "x", "--kind", "pairing-code"])
+    for question in ["Value of `x`: ", "Again: "] {
+      try terminal.expect(question)
+      terminal.type(refused)
+    }
+    try terminal.expect("control-D to give up): ")
+    terminal.type(value)
+    try terminal.expect("vault: a kind is one of")
+    try terminal.expect("control-D to give up): ")
+    #expect(try find(value, in: terminal.pid) == [])
+    // The refused value is kept for the other kind.
+    #expect(try find(refused, in: terminal.pid).contains("raw"))
+    terminal.type(" password ")
+    #expect(try terminal.wait() == 0)
+    #expect(try sandbox.must(["get", "x"]) == refused)
+  }
+
   @Test("while it waits for the daemon, it holds what it has sent, and nothing of it once it was answered")
   func sent() throws {
     let sandbox = try Sandbox()

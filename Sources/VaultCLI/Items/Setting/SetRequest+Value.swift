@@ -140,7 +140,7 @@ extension SetRequest {
   /// True if somebody can be asked.
   private var canAsk: Bool { Keyboard.canAsk }
 
-  /// Asks for a kind until a valid one is given; returns nil for an empty line.
+  /// Asks for a kind until a valid one is given; returns nil for an empty line. A person may type the value here, too.
   ///
   /// - Parameter failure: the failure to throw if the person gives up.
   private func askForKind(
@@ -149,12 +149,8 @@ extension SetRequest {
     let keyboard = try Keyboard(otherwise: "give its --kind")
     while true {
       guard let typed = try keyboard.ask(question, style) else { throw failure }
-      let word = typed.withBytes { bytes in
-        let bytes = Span<UInt8>(_bytes: bytes)
-        return String(decoding: bytes.indices.map { bytes[$0] }.filter { $0 != 0x20 }, as: UTF8.self)
-      }
-      if word.isEmpty { return nil }
-      if let kind = ItemKind(rawValue: word) { return kind }
+      if typed.isWord("") { return nil }
+      for kind in ItemKind.allCases where typed.isWord(kind.rawValue) { return kind }
       try keyboard.show("vault: a kind is one of \(ItemKind.allCases.map(\.rawValue).joined(separator: ", "))\n")
     }
   }
