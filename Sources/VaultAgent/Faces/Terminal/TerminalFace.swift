@@ -12,6 +12,7 @@ final class TerminalFace: Face {
 
   private let path: String
   private let hush: TerminalHush
+  /// The question that is answered elsewhere. Its thread alone uses the line until it has ended.
   private var shown: (thread: WorkThread, stop: Withdrawal, line: TerminalLine)?
   /// The line that a person may still be typing, after a question was withdrawn.
   private var unfinished: UnfinishedLine?
@@ -38,29 +39,15 @@ final class TerminalFace: Face {
 
   func ask(_ question: Question, until withdrawal: Withdrawal) throws(FaceError) -> Answer {
     clear()
-    let line = try TerminalLine(path)
+    let line = try TerminalLine(path, after: unfinished)
     hush.begin()
-    try endUnfinished(on: line, isVisible: question.kind != .secret, until: withdrawal)
+    defer { unfinished = line.unfinished }
+    try line.endUnfinished(
+      isVisible: question.kind != .secret,
+      advice: "another question waits; press Enter, which drops what you have typed", until: withdrawal)
     try put(question, on: line)
     do throws(FaceError) { return try Self.answer(question, line, until: withdrawal) } catch {
-      if error == .withdrawn {
-        unfinished = line.unfinished
-        line.write(withdrawal.isOfEnd ? "\n" : "\nvault: the question was withdrawn\n")
-      }
-      throw error
-    }
-  }
-
-  /// Waits for the end of a line that was begun for a question that was withdrawn.
-  private func endUnfinished(
-    on line: TerminalLine, isVisible: Bool, until withdrawal: Withdrawal
-  ) throws(FaceError) {
-    guard var rest = unfinished else { return }
-    do throws(FaceError) {
-      try line.end(&rest, isVisible: isVisible, until: withdrawal)
-      unfinished = nil
-    } catch {
-      unfinished = rest
+      if error == .withdrawn { line.write(withdrawal.isOfEnd ? "\n" : "\nvault: the question was withdrawn\n") }
       throw error
     }
   }
@@ -113,12 +100,9 @@ final class TerminalFace: Face {
     while true {
       let typed = try line.read(prompt, hidden: false, until: withdrawal)
       if typed.count == 0 { return nil }
-      // An answer is no secret.
-      let word = typed.withBytes { bytes in
-        let bytes = Span<UInt8>(_bytes: bytes)
-        return String(decoding: bytes.indices.map { bytes[$0] }, as: UTF8.self)
+      for words in answers {
+        for word in words where typed.isWord(word) { return words[0] }
       }
-      if let answer = answers.first(where: { $0.contains(word) }) { return answer[0] }
       let letters = answers.map { $0[0] }
       let awaited = letters.dropLast().joined(separator: ", ") + " or \(letters[letters.count - 1])"
       line.write("that is none of them: type \(awaited), or nothing\n")
@@ -132,12 +116,16 @@ final class TerminalFace: Face {
       throw .unavailable("eventfd: \(SystemText.of(error.code))")
     }
     // The terminal is opened here, so that the next face is tried when it cannot be opened.
-    let line = try TerminalLine(path)
+    let line = try TerminalLine(path, after: unfinished)
     hush.begin()
     try put(question, on: line)
     let thread = WorkThread {
       do throws(FaceError) {
-        _ = try line.read("(return: not now)\n", hidden: true, until: stop)
+        // The question is shown at once, because it can be answered with a finger at once.
+        try line.endUnfinished(
+          isVisible: false, advice: "press Enter, which drops what you have typed and answers nothing", until: stop)
+        // A line with text in it was meant for another question.
+        while try line.read("(return: not now)\n", hidden: true, isTyped: false, until: stop).count > 0 {}
         dismissed.raise()
       } catch {
         // The question was withdrawn, or the terminal went away. The vault waits for the finger all the same.
@@ -151,7 +139,7 @@ final class TerminalFace: Face {
     guard let (thread, stop, line) = shown.take() else { return }
     stop.raise()
     thread.join()
-    if let rest = line.unfinished, rest.isBegun { unfinished = rest }
+    unfinished = line.unfinished
   }
 
   func tell(_ notice: Notice) -> Bool {

@@ -15,8 +15,11 @@ final class TerminalLine {
   /// The line that a person may still be typing, after a question was withdrawn.
   private(set) var unfinished: UnfinishedLine?
 
-  /// - Parameter forReading: true when this job must have the terminal.
-  init(_ path: String, forReading: Bool = true) throws(FaceError) {
+  /// - Parameters:
+  ///   - forReading: true when this job must have the terminal.
+  ///   - unfinished: the line that a person may still be typing for an earlier question.
+  init(_ path: String, forReading: Bool = true, after unfinished: UnfinishedLine? = nil) throws(FaceError) {
+    self.unfinished = unfinished
     descriptor = unsafe open(path, O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { throw .unavailable("cannot open \(path): \(SystemText.of(errno))") }
     if forReading, !OwnTerminal.isOurs(descriptor) { throw .unavailable("another job has \(path)") }
@@ -48,7 +51,12 @@ final class TerminalLine {
   var columns: Int { OwnTerminal.size(descriptor).columns }
 
   /// Writes `prompt` and reads a line, without its line feed. A Control-D at the beginning gives an empty line.
-  func read(_ prompt: String, hidden: Bool, until withdrawal: Withdrawal) throws(FaceError) -> SecretBuffer {
+  ///
+  /// - Parameter isTyped: false if the question is answered in another way, and only an empty line is awaited.
+  func read(
+    _ prompt: String, hidden: Bool, isTyped: Bool = true, until withdrawal: Withdrawal
+  ) throws(FaceError) -> SecretBuffer {
+    let before = unfinished.take()
     var earlier = try presentModes()
     var modes = Self.asking(earlier)
     if hidden {
@@ -64,7 +72,9 @@ final class TerminalLine {
       try collect(&line, until: withdrawal)
     } catch {
       if error == .withdrawn {
-        var unfinished = UnfinishedLine(isBegun: line.bytes.count > 0, since: Clock.now())
+        let isBegun = line.bytes.count > 0
+        var unfinished = UnfinishedLine(isBegun: isBegun, after: before)
+        if isTyped { unfinished = UnfinishedLine(isBegun: isBegun, since: Clock.now()) }
         // The kernel gives up a line that it was editing.
         modes = Self.hidden(modes)
         unsafe tcsetattr(descriptor, TCSANOW, &modes)
@@ -84,8 +94,12 @@ final class TerminalLine {
   /// Waits until a line has ended that was begun for a question that was withdrawn, and drops it. Nothing is shown of
   /// it.
   ///
-  /// - Parameter isVisible: true if the next question shows what is typed.
-  func end(_ unfinished: inout UnfinishedLine, isVisible: Bool, until withdrawal: Withdrawal) throws(FaceError) {
+  /// - Parameters:
+  ///   - isVisible: true if the next question shows what is typed.
+  ///   - advice: the line that tells the person of the wait.
+  func endUnfinished(isVisible: Bool, advice: String, until withdrawal: Withdrawal) throws(FaceError) {
+    guard var unfinished = unfinished.take() else { return }
+    defer { self.unfinished = unfinished.isEnded ? nil : unfinished }
     var earlier = try presentModes()
     var modes = Self.hidden(Self.asking(earlier))
     unsafe tcsetattr(descriptor, TCSANOW, &modes)
@@ -94,7 +108,7 @@ final class TerminalLine {
     take(into: &unfinished)
     while let pause = unfinished.pause(isVisible: isVisible, at: Clock.now()) {
       if unfinished.isBegun, !isTold {
-        write("vault: another question waits; press Enter, which drops what you have typed\n")
+        write("vault: \(advice)\n")
         isTold = true
       }
       guard try wait(until: withdrawal, atMost: pause) else { continue }

@@ -7,10 +7,16 @@ struct UnfinishedLine {
 
   /// True if something was typed that no Enter has ended.
   private(set) var isBegun: Bool
-  private var isEnded = false
+  /// True once an Enter has ended the line.
+  private(set) var isEnded = false
   private var since: UInt64
 
   init(isBegun: Bool, since: UInt64) { (self.isBegun, self.since) = (isBegun, since) }
+
+  /// The line of a question for which nothing is typed: a person who types something means an earlier question.
+  ///
+  /// - Parameter before: the line of the earlier question, if it may still be typed.
+  init(isBegun: Bool, after before: UnfinishedLine?) { self.init(isBegun: isBegun, since: before?.since ?? 0) }
 
   /// Takes the byte of a key that was typed at a time.
   mutating func take(_ byte: UInt8, at now: UInt64) {

@@ -259,15 +259,86 @@ import VaultTesting
     }
   }
 
-  @Test("a finger is waited for until return is pressed") func shown() throws {
-    let dismissed = try Withdrawal()
-    try face.show(.sample(.presence), dismissed: dismissed)
-    try terminal.expect("(return: not now)")
+  private static let notNow = "(return: not now)\r\n"
+
+  /// Presses return, and waits until that dismisses the question.
+  private func dismiss(_ dismissed: Withdrawal) {
     terminal.type("")
     var polled = pollfd(fd: dismissed.descriptor, events: Int16(POLLIN), revents: 0)
     #expect(unsafe poll(&polled, 1, 30_000) == 1)
+  }
+
+  @Test("a finger is waited for until return is pressed on an empty line") func shown() throws {
+    let dismissed = try Withdrawal()
+    try face.show(.sample(.presence), dismissed: dismissed)
+    try terminal.expect(Self.notNow)
+    terminal.type("the other window's")
+    try terminal.expect(Self.notNow)
+    #expect(!dismissed.isRaised && !terminal.screen.contains("window"))
+    dismiss(dismissed)
     face.clear()
     #expect(!terminal.echoes)
+  }
+
+  @Test("the return that ends an earlier question's line does not dismiss a finger's")
+  func restBeforeFinger() throws {
+    let asked = try ask(.secret)
+    terminal.type("half", return: false)
+    asked.withdrawal.raise()
+    #expect(asked.end() == "withdrawn")
+    let dismissed = try Withdrawal()
+    try face.show(.sample(.presence), dismissed: dismissed)
+    let drops = "vault: press Enter, which drops what you have typed and answers nothing\r\n"
+    try terminal.expect(drops)
+    // A message that follows in the same conversation leaves the line to the next one.
+    face.clear()
+    try face.show(.sample(.presence), dismissed: dismissed)
+    try terminal.expect(drops)
+    terminal.type("the rest")
+    try terminal.expect(Self.notNow)
+    #expect(!dismissed.isRaised && !terminal.screen.contains("rest"))
+    dismiss(dismissed)
+    face.clear()
+  }
+
+  @Test("a line that was begun while a finger was waited for answers no later question", arguments: [true, false])
+  func restOfFinger(isBegunBefore: Bool) throws {
+    if isBegunBefore {
+      let asked = try ask(.secret)
+      terminal.type("half", return: false)
+      asked.withdrawal.raise()
+      #expect(asked.end() == "withdrawn")
+    }
+    let dismissed = try Withdrawal()
+    try face.show(.sample(.presence), dismissed: dismissed)
+    if !isBegunBefore {
+      try terminal.expect(Self.notNow)
+      terminal.type("half", return: false)
+    }
+    face.clear()
+    let next = try AskedFace(face, .sample(.approval(session: false)))
+    try terminal.expect(Self.waits)
+    terminal.type("a")
+    try terminal.expect(Self.offer)
+    terminal.type("o")
+    #expect(next.end() == "once" && !dismissed.isRaised)
+  }
+
+  @Test("the first letters after a question was taken back are of that question, whatever finger was shown since")
+  func lateLettersAfterFinger() throws {
+    let asked = try ask(.secret)
+    asked.withdrawal.raise()
+    #expect(asked.end() == "withdrawn")
+    try face.show(.sample(.presence), dismissed: Withdrawal())
+    face.clear()
+    let next = try AskedFace(face, .sample(.approval(session: false)))
+    terminal.type("a", return: false)
+    try terminal.expect(Self.waits)
+    #expect(!terminal.screen.contains(Self.offer))
+    terminal.type("")
+    try terminal.expect(Self.offer)
+    terminal.type("d")
+    #expect(next.end() == "no")
   }
 
   @Test("a question takes the place of what is shown, and has all that is typed") func shownBefore() throws {
