@@ -12,7 +12,10 @@ final class Asking {
 
   /// The reason why an inquiry ends without an answer.
   private enum End: Error, CustomStringConvertible {
-    case withdrawn, dismissed, unable
+    /// The person does not want to answer, or the daemon has withdrawn the inquiry. ``OpenInquiry/end`` is raised for
+    /// both, and only ``OpenInquiry/isWithdrawn`` tells them apart.
+    case dismissed
+    case unable
 
     var description: String { "no way to ask can put this question" }
   }
@@ -142,7 +145,7 @@ final class Asking {
         return
       } catch ClientError.fault(.authenticationFailed(_, let wait)) where attempt < Self.attempts {
         var polled = pollfd(fd: open.end.descriptor, events: Int16(POLLIN), revents: 0)
-        if unsafe poll(&polled, 1, Int32(clamping: wait)) > 0 { throw End.withdrawn }
+        if unsafe poll(&polled, 1, Int32(clamping: wait)) > 0 { throw End.dismissed }
       }
     }
   }
@@ -183,7 +186,7 @@ final class Asking {
     for face in faces.all {
       do throws(FaceError) { return try face.ask(question, until: open.end) } catch {
         switch error {
-        case .withdrawn: throw End.withdrawn
+        case .withdrawn: throw End.dismissed
         case .unsuitable: break
         case .unavailable(let reason):
           StandardStream.errors.complain(AgentProgram.name, "\(face.name.rawValue): \(Printable.text(reason))")

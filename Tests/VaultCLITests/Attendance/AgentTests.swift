@@ -26,6 +26,55 @@ import VaultTesting
     try wait(for: "the agent") { try sandbox.must(["status", "--json"]).contains("\"pid\":\(pid),") }
   }
 
+  /// Starts a daemon that asks for a finger, refuses it, and lets nobody try again for ten minutes. Once the agent has
+  /// heard of that, there is a file `refused`; what the agent says then is in a file `said`.
+  private func refusingDaemon(in sandbox: Sandbox) throws -> Activation {
+    try sandbox.run("-m", "700", sandbox.runtime + "/vault", program: "/bin/mkdir")
+    let inquiry =
+      #"{"number":123456,"about":"presence","askers":[],"count":1,"name":"bank","require":"user-presence"}"#
+    let script = #"""
+      #!/bin/bash
+      say() { printf '%s\0' "$1"; }
+      while IFS= read -r -d '' call; do
+        case $call in
+        *Vault.Attend\"*)
+          say '{"parameters":{"event":"attending","time":0,"agent":1},"continues":true}'
+          say '{"parameters":{"event":"inquiry","time":0,"inquiry":\#(inquiry)},"continues":true}' ;;
+        *Vault.Authenticate\"*)
+          refuses=1
+          say '{"parameters":{"conversation":"c","prompt":{"style":"info","method":"pam","text":"Swipe"}},"continues":true}'
+          say '{"error":"io.vaultd.Vault.AuthenticationFailed","parameters":{"method":"pam","retry_after_ms":600000}}' ;;
+        *Vault.Dismiss\"*)
+          printf '%s\n' "$call" >'\#(sandbox.root)/new' && mv '\#(sandbox.root)/new' '\#(sandbox.root)/said'
+          say '{"parameters":{}}' ;;
+        esac
+      done
+      [ -z "$refuses" ] || : >'\#(sandbox.root)/refused'
+      """#
+    let path = sandbox.root + "/daemon"
+    try sandbox.run("-c", "cat >\(path); chmod 755 \(path)", program: "/bin/sh", stdin: script)
+    return try Activation(sandbox.socket, in: sandbox, command: [path])
+  }
+
+  @Test("a person who puts a finger off after it was refused has declined, as one who does so before")
+  func putOff() throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    let daemon = try refusingDaemon(in: sandbox)
+    defer { withExtendedLifetime(daemon) {} }
+    let terminal = try Terminal(sandbox, ["agent", "--faces", "terminal", "--socket", sandbox.socket])
+    try terminal.expect("Swipe\r\n")
+    try terminal.expect("(return: not now)\r\n")
+    try wait(for: "the refusal") { FileManager.default.fileExists(atPath: sandbox.root + "/refused") }
+    terminal.type("")
+    try wait(for: "the dismissal") { FileManager.default.fileExists(atPath: sandbox.root + "/said") }
+    let said = try String(contentsOfFile: sandbox.root + "/said", encoding: .utf8)
+    #expect(said.contains("123456") && !said.contains("unable"), "\(said)")
+    #expect(!terminal.screen.contains("no way to ask"), "\(terminal.screen)")
+    terminal.signal(SIGTERM)
+    #expect(try terminal.wait() == 0)
+  }
+
   private func count(_ word: String, in text: String) -> Int { text.components(separatedBy: word).count - 1 }
 
   @Test("ten readers have one question, a wrong password is asked for again, and the right one serves all")
