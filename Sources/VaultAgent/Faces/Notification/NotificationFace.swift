@@ -58,8 +58,8 @@ final class NotificationFace: Face {
   func show(_ question: Question, dismissed: Withdrawal) throws(FaceError) {
     clear()
     let server = try NotificationServer(address, until: nil)
-    let actions = server.hasActions ? [(key: "not-now", label: "Not now")] : []
-    let number = try server.show(Self.content(question, actions), until: nil)
+    guard server.hasActions else { throw .unsuitable }
+    let number = try server.show(Self.content(question, [(key: "not-now", label: "Not now")]), until: nil)
     shown = try Shown(server, number, dismissed)
   }
 

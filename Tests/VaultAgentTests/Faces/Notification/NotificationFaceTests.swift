@@ -102,6 +102,13 @@ import VaultTesting
     #expect(!server.log.contains("NOTIFY"))
   }
 
+  @Test func `a finger that no button could put off is left to the next face`() throws {
+    let server = try server("['body']", "pass")
+    let face = NotificationFace(busAt: bus.address)
+    #expect(throws: FaceError.unsuitable) { try face.show(.sample(.presence), dismissed: Withdrawal()) }
+    #expect(!server.log.contains("NOTIFY"))
+  }
+
   @Test(arguments: [Question.Kind.secret, .visible])
   func `what is typed is left to the next face`(kind: Question.Kind) throws {
     let server = try server("['actions']", "pass")
