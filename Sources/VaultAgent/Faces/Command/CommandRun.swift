@@ -105,35 +105,18 @@ final class CommandRun {
     }
   }
 
-  /// Writes as much as the pipe takes. A program that does not read its input can still answer.
+  /// Writes as much as the pipe takes. A program that does not read its input can still answer: ``Confinement`` ignores
+  /// SIGPIPE, so a write fails with EPIPE.
   private func feed() {
     let count = question.withBytes { bytes in
       // The pointer is valid for this one call.
-      unsafe bytes.withUnsafeBytes { unsafe Self.write(input, $0) }
+      unsafe bytes.withUnsafeBytes { unsafe write(input, $0.baseAddress, $0.count) }
     }
     if count > 0 { question.removeFirst(count) }
     if question.count == 0 || count < 0 && errno != EAGAIN && errno != EINTR {
       close(input)
       input = -1
     }
-  }
-
-  /// Calls write(2) without its SIGPIPE, which would end this process when the program has closed its input.
-  private static func write(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
-    var (pipe, former) = (sigset_t(), sigset_t())
-    unsafe sigemptyset(&pipe)
-    unsafe sigaddset(&pipe, SIGPIPE)
-    unsafe pthread_sigmask(SIG_BLOCK, &pipe, &former)
-    let count = unsafe Glibc.write(descriptor, bytes.baseAddress, bytes.count)
-    let code = errno
-    if count < 0 && code == EPIPE {
-      // The signal goes to this thread, so it is already pending.
-      var none = timespec()
-      _ = unsafe sigtimedwait(&pipe, nil, &none)
-    }
-    unsafe pthread_sigmask(SIG_SETMASK, &former, nil)
-    errno = code
-    return count
   }
 
   /// Reads once; false when there is nothing more for now.

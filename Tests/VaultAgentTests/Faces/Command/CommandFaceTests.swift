@@ -8,7 +8,11 @@ import VaultTesting
 @Suite struct CommandFaceTests {
   private let folder: String
 
-  init() throws { folder = try ScratchFolder.make() }
+  init() throws {
+    // Writing to a command that has ended must be an error here, as it is in the agent.
+    signal(SIGPIPE, SIG_IGN)
+    folder = try ScratchFolder.make()
+  }
 
   private func face(_ script: String) throws -> CommandFace {
     let path = folder + "/command"
