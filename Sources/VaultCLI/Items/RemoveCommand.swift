@@ -60,25 +60,50 @@ struct RemoveCommand: ParsableCommand {
       if !hasPredicates { try checkAll(named, session) }
       try ask(names, folders.isEmpty ? [] : FolderAccess.lines(names.map { ($0, nil) }, session))
     }
-    let kept = try delete(names, session)
+    let deleted = try delete(names, session)
     if globals.json {
       try Output.json { object in
         object.add("deleted", names)
-        object.add("kept", kept)
+        object.add("kept", deleted.kept)
+        if deleted.isDivided { object.add("for_good", deleted.gone) }
       }
     } else if Keyboard.isAttended {
-      Output.note(RemoveCommand.outcome(names, kept))
+      Output.note(deleted.text)
     }
   }
 
-  /// The outcome in words.
-  private static func outcome(_ names: [String], _ kept: Int?) -> String {
-    let what = names.count == 1 ? Printable.quoted(names[0]) : Counted.text(names.count, "item")
-    guard let kept else { return "deleted \(what) for good" }
-    let way =
-      names.count == 1
-      ? "\(Hint.vault("trash restore")) restores it" : "\(Hint.vault("trash")) lists what can be restored"
-    return "deleted \(what); \(way) within \(Seconds.format(Int64(kept)))"
+  /// The items that were deleted so far. The trash has those that were deleted while the disk had room for it.
+  private struct Deleted {
+    private(set) var trashed: [String] = []
+    private(set) var gone: [String] = []
+    /// The seconds for which the items in the trash can be restored; nil if there is none.
+    private(set) var kept: Int?
+
+    var count: Int { trashed.count + gone.count }
+    /// True if some items are in the trash and others are gone.
+    var isDivided: Bool { !trashed.isEmpty && !gone.isEmpty }
+
+    /// - Parameter kept: the daemon's reply, with the meaning of the property.
+    mutating func add(_ names: ArraySlice<String>, kept: Int?) {
+      if let kept {
+        trashed += names
+        self.kept = kept
+      } else {
+        gone += names
+      }
+    }
+
+    /// The outcome in words.
+    var text: String {
+      let names = trashed + gone
+      let what = names.count == 1 ? Printable.quoted(names[0]) : Counted.text(names.count, "item")
+      guard let kept else { return "deleted \(what) for good" }
+      let part = isDivided ? ", \(gone.count) of them for good" : ""
+      let way =
+        names.count == 1
+        ? "\(Hint.vault("trash restore")) restores it" : "\(Hint.vault("trash")) lists what can be restored"
+      return "deleted \(what)\(part); \(way) within \(Seconds.format(Int64(kept)))"
+    }
   }
 
   /// Throws unless items of all these names exist, so that a person is only asked about a deletion that can be done.
@@ -93,12 +118,10 @@ struct RemoveCommand: ParsableCommand {
   }
 
   /// Deletes the items. If the disk has no room for the trash and a person agrees, deletes them for good.
-  ///
-  /// - Returns: the seconds for which the items can be brought back; nil if they were deleted for good.
-  private func delete(_ names: [String], _ session: Session) throws(Failure) -> Int? {
-    var left = names[...]
+  private func delete(_ names: [String], _ session: Session) throws(Failure) -> Deleted {
+    var deleted = Deleted()
     do throws(Failure) {
-      return try delete(&left, session, now: now)
+      try delete(names, &deleted, session, now: now)
     } catch {
       guard error.exit == .io else { throw error }
       if now { throw Self.withoutRoom(error) }
@@ -109,8 +132,9 @@ struct RemoveCommand: ParsableCommand {
       guard try keyboard.confirm("\(error.event). Delete for good instead, which needs less room?") else {
         throw failure
       }
-      do throws(Failure) { return try delete(&left, session, now: true) } catch { throw Self.withoutRoom(error) }
+      do throws(Failure) { try delete(names, &deleted, session, now: true) } catch { throw Self.withoutRoom(error) }
     }
+    return deleted
   }
 
   /// The same failure; with advice, if the disk does not even have the room that deleting needs. If the disk always had
@@ -124,31 +148,32 @@ struct RemoveCommand: ParsableCommand {
   }
 
   /// Deletes the remaining items in one call, or in as many calls as the daemon's limits require.
-  private func delete(_ left: inout ArraySlice<String>, _ session: Session, now: Bool) throws(Failure) -> Int? {
-    let count = left.count
-    var rest = left
-    defer { left = rest }
-    var kept: Int?
+  private func delete(
+    _ names: [String], _ deleted: inout Deleted, _ session: Session, now: Bool
+  ) throws(Failure) {
+    var (rest, done) = (names.dropFirst(deleted.count), deleted)
+    defer { deleted = done }
     let progress = Progress()
     defer { progress.clear() }
     do throws(Failure) {
       try session.unlocking { vault in
         var part = rest.prefix(CallLimits.items)
         while !rest.isEmpty {
-          do { kept = try vault.delete(Array(part), now: now) } catch ClientError.fault(.tooMuch) where part.count > 1 {
+          do {
+            done.add(part, kept: try vault.delete(Array(part), now: now))
+          } catch ClientError.fault(.tooMuch) where part.count > 1 {
             part = part.prefix(part.count / 2)
             continue
           }
           rest = rest.dropFirst(part.count)
-          progress.show("deleted \(count - rest.count) of \(Counted.text(count, "item"))")
+          progress.show("deleted \(done.count) of \(Counted.text(names.count, "item"))")
           part = rest.prefix(part.count)
         }
       }
     } catch {
-      guard rest.count < count else { throw error }
-      throw Failure(error.exit, "\(error.message) (\(count - rest.count) deleted before that)")
+      guard done.count > 0 else { throw error }
+      throw Failure(error.exit, "\(error.event) (\(done.count) deleted before that)", error.advice)
     }
-    return kept
   }
 
   /// The names in their order, each once. Names are compared by their bytes, as the daemon does.
