@@ -69,6 +69,34 @@ import VaultTesting
     try stand.end(terminal)
   }
 
+  @Test("another program's text that the next start cannot move to its place is told, and moved by a later one")
+  func unmoved() throws {
+    let stand = try KeptStand()
+    defer { stand.close() }
+    // The keeper opens the folder after each name taken: three times for the mark and once for the file; then the
+    // second writing begins.
+    var terminal = try stand.traced(by: ["-P", ".", "-e", "inject=openat:signal=SIGKILL:when=7"], [])
+    try terminal.expect("wrote")
+    try stand.set("111-11-111")
+    _ = try terminal.wait()
+    let left = try #require(stand.leftovers.first)
+    try stand.overwrite(left, with: "of another program")
+    for pin in ["222-22-222", "333-33-333"] {
+      terminal = try stand.traced(by: ["-P", stand.path(left), "-e", "inject=renameat2:error=EPERM"], [])
+      try terminal.expect("the text of another program lies in \(stand.path(left)); examine it, and remove it")
+      try wait(for: "the status") { try stand.sandbox.must(["status"]).contains("lies in \(stand.path(left))") }
+      // Each write makes a new mark, which must go on naming the text.
+      try stand.set(pin)
+      try wait(for: "the write") { try stand.read() == stand.text(pin) }
+      try stand.end(terminal, traced: stand.keeper(of: terminal))
+      #expect(try stand.read(left) == "of another program")
+    }
+    terminal = try stand.begin()
+    try wait(for: "the file beside it") { stand.has("out.displaced") }
+    #expect(try stand.read("out.displaced") == "of another program" && stand.leftovers.isEmpty)
+    try stand.end(terminal)
+  }
+
   @Test("a program that has the file open when the keeper is killed amid its writing loses nothing") func killed()
     throws
   {

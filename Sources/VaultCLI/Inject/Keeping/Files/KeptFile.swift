@@ -53,7 +53,8 @@ struct KeptFile {
   private var writing: Int?
   /// True if the command must still run for what was written.
   var isOwed = false
-  /// The keeper's files to which a program wrote while the keeper undid a write.
+  /// The other programs' texts under temporary names: the keeper's files to which a program wrote while the keeper
+  /// undid a write, and the texts that an earlier keeper left and that could not be moved beside the output.
   var leftParts: [FileMark.Part] = []
   /// The keeper's own files that could not be removed.
   var ownParts: [FileMark.Part] = []
@@ -113,12 +114,17 @@ struct KeptFile {
         continue
       }
       NewFile.leaveToOwner(path, in: AT_FDCWD)
-      guard unsafe vault_rename_new(AT_FDCWD, path, asidePath) != 0, errno == EEXIST else { continue }
-      throw Failure(
-        .exists,
-        "the text of another program lies in \(Printable.quoted(path)), and earlier text in "
-          + "\(Printable.quoted(asidePath))",
-        "examine both, and remove one")
+      if unsafe vault_rename_new(AT_FDCWD, path, asidePath) == 0 { continue }
+      switch errno {
+      case ENOENT: continue
+      case EEXIST:
+        throw Failure(
+          .exists,
+          "the text of another program lies in \(Printable.quoted(path)), and earlier text in "
+            + "\(Printable.quoted(asidePath))",
+          "examine both, and remove one")
+      default: leftParts.append(FileMark.Part(name: part.name))
+      }
     }
   }
 
