@@ -47,13 +47,16 @@ extension Keeper {
   }
 
   /// Restores the mode of the keeper's own file after somebody changed it.
-  func lookAtMode(of present: PresentFile) {
-    guard file.hasOtherMode(present), isBase(present) else { return }
+  ///
+  /// - Returns: false if the file keeps another mode.
+  @discardableResult func lookAtMode(of present: PresentFile) -> Bool {
+    guard file.hasOtherMode(present) else { return true }
     // A program that sets another mode each time is not fought.
-    guard modesRestored < Self.mostModes else { return }
+    guard isBase(present), modesRestored < Self.mostModes else { return false }
     modesRestored += 1
     let isRestored = modesRestored < Self.mostModes && file.restoreMode(of: present)
     report.modeChanged(present.status.st_mode & 0o7777, from: file.output.mode, isRestored: isRestored)
+    return isRestored
   }
 
   /// The number of the mode change that is no longer undone.

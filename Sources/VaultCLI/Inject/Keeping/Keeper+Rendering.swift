@@ -48,8 +48,6 @@ extension Keeper {
     let isToWrite = foreign == nil || !(base?.gives(next) ?? false)
     // The check comes before the write, so that a later removal of the displaced file is noticed.
     hadAside = file.hasAside
-    // A mode that was changed unnoticed is no reason to write the file.
-    if let present = file.present(), !present.hasWriter { lookAtMode(of: present) }
     var outcome = isToWrite ? try put(next, overwrites: false) : nil
     if case .held(let present)? = outcome {
       wanted = next
@@ -91,11 +89,17 @@ extension Keeper {
     sayLost(foreign.text.withBytes { Rewriting(of: next.rendering, next.template, as: $0) }, next, mayBeNew: true)
   }
 
+  /// Writes the output. A mode that was changed unnoticed is no reason to write it, whenever that is found.
   private func put(_ next: Wanted, overwrites: Bool) throws(Failure) -> KeptFile.Outcome {
-    try signals.whole { () throws(Failure) in
-      try file.write(next.rendering.bytes, isFirst: base == nil, overwrites: overwrites) { present in
-        base.map { present.holds($0.rendering.bytes) } ?? false
+    var mindsMode = true
+    while true {
+      let outcome = try signals.whole { () throws(Failure) in
+        try file.write(next.rendering.bytes, isFirst: base == nil, overwrites: overwrites, mindsMode: mindsMode) {
+          present in base.map { present.holds($0.rendering.bytes) } ?? false
+        }
       }
+      if let outcome { return outcome }
+      mindsMode = file.present().map { lookAtMode(of: $0) } ?? true
     }
   }
 

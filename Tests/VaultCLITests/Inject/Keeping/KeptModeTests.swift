@@ -1,7 +1,10 @@
 import Foundation
 import Glibc
 import Testing
+import VaultBytes
 import VaultTesting
+
+@testable import VaultCLI
 
 @Suite("Modes, times and signals under vault inject --watch") struct KeptModeTests {
   /// Arguments of setpriv(1) that take away root's right to read any file.
@@ -38,6 +41,50 @@ import VaultTesting
     #expect(try stand.read(place) == "other")
     #expect(try stand.mode(place) == (more == ["--overwrite"] ? 0o600 : 0))
     try stand.end(terminal)
+  }
+
+  @Test(
+    "such a mode in the middle of a write makes no other program's text of it either",
+    .enabled(if: Root.isAtHand, "drops root's capabilities"))
+  func unreadableAmid() throws {
+    let stand = try KeptStand()
+    defer { stand.close() }
+    let terminal = try stand.traced(
+      by: ["-P", ".out.vault-mark", "-e", "inject=renameat:signal=SIGSTOP:when=5", "/usr/bin/setpriv"]
+        + Self.unable.dropLast(), [])
+    try terminal.expect("wrote")
+    try stand.set("111-11-111")
+    let pid = try stand.stopped(terminal) { #expect(unsafe chmod(stand.path("out"), 0) == 0) }
+    try terminal.expect("wrote")
+    #expect(try stand.read() == stand.text("111-11-111") && stand.mode("out") == 0o600)
+    #expect(!stand.has("out.displaced") && !terminal.screen.contains("another program wrote"))
+    try stand.end(terminal, traced: pid)
+  }
+
+  @Test("a file that has only another mode is not written, at whatever moment it gets that") func onlyMode() throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    let path = sandbox.home + "/out"
+    var file = KeptFile(OutputFile(path: path, mode: 0o600), runs: false)
+    try file.begin()
+    var text = SecretBuffer()
+    text.append("text")
+    func write(mindsMode: Bool) throws -> String {
+      switch try file.write(text, isFirst: false, overwrites: false, mindsMode: mindsMode, isKnown: { _ in false }) {
+      case nil: "other mode"
+      case .right?: "right"
+      case .written?: "written"
+      case .held?: "held"
+      }
+    }
+    #expect(try write(mindsMode: true) == "written")
+    #expect(try write(mindsMode: true) == "right")
+    for mode: mode_t in [0o640, 0] {
+      #expect(unsafe chmod(path, mode) == 0)
+      #expect(try write(mindsMode: true) == "other mode")
+    }
+    #expect(try write(mindsMode: false) == "written")
+    #expect(try write(mindsMode: true) == "right")
   }
 
   @Test("the umask changes no mode", arguments: [[], ["--watch"]]) func umask(more: [String]) throws {

@@ -141,10 +141,13 @@ struct KeptFile {
   /// - Parameters:
   ///   - isFirst: true until the keeper knows what it wrote. Until then, a file without a mark is displaced.
   ///   - overwrites: true if another program's text is displaced.
+  ///   - mindsMode: true if a file with another mode than the keeper's is not written.
   ///   - isKnown: returns true for the text that the keeper wrote last.
+  /// - Returns: nil if the file has another mode, which the caller is to look at first.
   mutating func write(
-    _ content: borrowing SecretBuffer, isFirst: Bool, overwrites: Bool, isKnown: (PresentFile) -> Bool
-  ) throws(Failure) -> Outcome {
+    _ content: borrowing SecretBuffer, isFirst: Bool, overwrites: Bool, mindsMode: Bool,
+    isKnown: (PresentFile) -> Bool
+  ) throws(Failure) -> Outcome? {
     removeOwnParts()
     for _ in 0..<Self.attempts {
       try NewFile.check(output.path, replaces: true)
@@ -155,6 +158,7 @@ struct KeptFile {
           return .right
         }
         try waitForWriter(of: present)
+        if mindsMode, hasOtherMode(present) { return nil }
       }
       var claim: Claim?
       if let present {
@@ -227,7 +231,8 @@ struct KeptFile {
     var outcome: Outcome?
     if let present {
       switch try file.exchange() {
-      case .done: outcome = try settle(file, content, over: present, claim)
+      case .done:
+        outcome = try settle(file, content, over: present, isMarked: before.holds(present.identity), claim)
       case .isGone: return nil
       case .isImpossible: throw NewFile.cannotExchange(beside: output.path, EINVAL)
       }
@@ -241,14 +246,19 @@ struct KeptFile {
   }
 
   /// Examines the displaced file, and decides what becomes of it.
+  ///
+  /// - Parameter isMarked: true if the mark knew the present file as the keeper's own.
   private mutating func settle(
-    _ file: NewFile, _ content: borrowing SecretBuffer, over present: PresentFile, _ claim: Claim?
+    _ file: NewFile, _ content: borrowing SecretBuffer, over present: PresentFile, isMarked: Bool, _ claim: Claim?
   ) throws(Failure) -> Outcome {
     guard let (displaced, isQuiet) = Self.displaced(by: file) else {
       takeBack(file, content, nil)
       throw Failure(.exists, "\(Printable.quoted(output.path)) is no longer a regular file, so it stays")
     }
-    let isSame = displaced.isSame(as: present)
+    // A program may have given the file a mode with which it cannot be read. Nobody has written to it as long as it has
+    // the keeper's own time.
+    let isUnread = isMarked && !displaced.isReadable && displaced.identity == present.identity
+    let isSame = isUnread || displaced.isSame(as: present)
     let part = FileMark.Part(name: file.part, begun: displaced.identity.inode)
     if claim == .own, isSame, isQuiet {
       drop(file, part)
