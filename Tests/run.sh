@@ -52,10 +52,11 @@ if [ "$before" -lt 1024 ] && { echo 1024 >"$instances"; } 2>/dev/null; then trap
 rm -f .build/test-*.log .build/failed-*
 for part in "${!parts[@]}"; do
   [ "$part" -lt "$at_once" ] || wait -n || true
-  { run "$part" || touch ".build/failed-$part"; } &
+  { run "$part" || cp ".build/test-$part.log" ".build/failed-$part"; } &
 done
 wait
 # What failed beside others runs again alone: a race that shows then fails the run, and one that does not is still printed.
+# The whole output of the first run stays in .build/failed-N.
 failed=0
 for part in "${!parts[@]}"; do
   [ -e ".build/failed-$part" ] || continue
