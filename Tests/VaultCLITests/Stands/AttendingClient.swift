@@ -35,6 +35,9 @@ final class AttendingClient {
   /// The next inquiry; events of other kinds before it are skipped.
   func nextInquiry() throws -> WireClient.Message { try #require(next("inquiry")["inquiry"] as? WireClient.Message) }
 
+  /// Sends the beginning of another call.
+  func sendHalfCall() { connection.send(Array("{".utf8)) }
+
   /// The reason in the next event, which must be a withdrawal.
   func withdrawal() throws -> String? { try event()["why"] as? String }
 }

@@ -25,6 +25,8 @@ final class SSHAgentConnection: SecretHolder, ChannelInboundHandler, Client {
   var inbound = FrameBuffer()
   var anticipation = Anticipation()
   private var isProcessing = false
+  /// True once a lock has come while a request was being handled; then the requests after it are not handled.
+  private var isLockedMeanwhile = false
   /// True from a request to the end of its answer. Everything that the client sends meanwhile waits.
   private(set) var isAnswering = false
   /// True while the channel reads further bytes of the client.
@@ -74,7 +76,7 @@ final class SSHAgentConnection: SecretHolder, ChannelInboundHandler, Client {
     guard !isProcessing else { return }
     isProcessing = true
     var left = Self.slice
-    while !isAnswering, let count = frameCount {
+    while !isAnswering, !isLockedMeanwhile, let count = frameCount {
       isAnswering = true
       guard left == 0 || !door.turns.mayGo(line) else {
         left -= 1
@@ -91,6 +93,10 @@ final class SSHAgentConnection: SecretHolder, ChannelInboundHandler, Client {
       }
     }
     isProcessing = false
+    if isLockedMeanwhile {
+      isLockedMeanwhile = false
+      if forgetRequests() { return close() }
+    }
     // While a request waits for its answer, reading stops once as many bytes as the longest frame are held; the rest
     // waits in the socket.
     setReading(!isAnswering || inbound.count < AgentRequest.maximumFrame)
@@ -186,8 +192,16 @@ final class SSHAgentConnection: SecretHolder, ChannelInboundHandler, Client {
   }
 
   private func isAnswered() {
-    isAnswering = false
-    process()
+    guard inbound.count > 0, !isProcessing else {
+      isAnswering = false
+      return process()
+    }
+    // An answer may be given in the middle of a lock, while some holders still have their secrets, so the next request
+    // is handled in a later turn.
+    door.turns.wait(line) { [weak self] in
+      self?.isAnswering = false
+      self?.process()
+    }
   }
 
   /// Refuses a request. The protocol has no room for the reason, so the reason goes to the log.
@@ -218,12 +232,23 @@ final class SSHAgentConnection: SecretHolder, ChannelInboundHandler, Client {
   // MARK: Locks
 
   override func letGo(for lock: Lock) {
+    var hasForgotten = false
+    if lock.isEffective {
+      // While a request is handled, it and the bytes after it are being read.
+      if isProcessing { isLockedMeanwhile = true } else { hasForgotten = forgetRequests() }
+    }
     // The entry of a request that the lock ends names its key.
     if lock.isEffective, isEnded(by: lock) { refuse("the vault was locked meanwhile", .locked) }
     if lock.reach.contains(.names) { caller?.memory.forgetNames() }
-    // A key in these bytes belongs to the data that the lock protects.
-    if lock.isEffective, inbound.count > 0, !isProcessing { close() }
-    if lock.isEffective, !isProcessing { inbound.removeAll() }
+    if hasForgotten { close() }
+  }
+
+  /// Wipes the requests that are not handled yet, because a key in them belongs to the data that a lock protects; false
+  /// if there are none. Otherwise the connection must end, because these requests get no answers.
+  private func forgetRequests() -> Bool {
+    guard inbound.count > 0 else { return false }
+    inbound.removeAll()
+    return true
   }
 
   override func outlives(_ lock: Lock) -> Bool {
