@@ -218,16 +218,26 @@ struct CredentialDoorTests {
     try stand.sandbox.must(["status"])
     try stand.sandbox.stopDaemon()
     #expect(try waiting.outcome().output == overflow)
+    let log = stand.sandbox.daemonLog
+    #expect(log.contains("the credential key of \(stand.unit("tls")) was refused"), "\(log)")
+    #expect(log.contains(": the daemon ends"), "\(log)")
+    try stand.start()
+    try stand.sandbox.must(["unlock", "--password-stdin"], stdin: password + "\n")
+    let entries = try stand.entries()
+    #expect(entries == ["get cancelled credential key of \(stand.unit("tls"))"], "\(entries)")
   }
 
   @Test("has the daemon end before those that were refused have read so, and no unit start even then")
   func stopBesideUnread() throws {
     let stand = try CredentialStand()
     defer { stand.close() }
-    let refused = try (0..<3).map { _ in try stand.begin("other", in: "tls", pauses: true) }
-    try stand.awaitConnected(3)
+    // With so few descriptors, two may wait and two be refused; the others are more than the daemon counts.
+    try stand.sandbox.stopDaemon()
+    try stand.start(openFiles: 72)
+    let refused = try (0..<8).map { _ in try stand.begin("other", in: "tls", pauses: true) }
+    try stand.awaitConnected(8)
     try wait(for: "the refusals") {
-      stand.sandbox.daemonLog.components(separatedBy: "was refused").count == 4
+      stand.sandbox.daemonLog.components(separatedBy: "too many units wait for credentials").count == 7
     }
     // They read only once the daemon has ended.
     #expect(try stand.sandbox.stopDaemon() == 0)

@@ -51,7 +51,7 @@ final class CredentialConnection: SecretHolder, ChannelInboundHandler, Client {
     // The peer is not the service manager whose units the vault knows, so it starts no unit with what it reads.
     if let peer, peer.uid != door.manager { return finish() }
     keep()
-    let admission = door.entrance.admit(self)
+    let admission = door.admit(self)
     // When too many files are open, nothing can be known about the process either.
     guard let peer, let process = PeerProcess(at: socket, peer), process.isAlive else {
       return refuse(.denied("nothing is known about the process that asks"))
@@ -89,7 +89,7 @@ final class CredentialConnection: SecretHolder, ChannelInboundHandler, Client {
     outbox?.clear()
     outbox = nil
     if let asker { door.vault.audit.leave(for: asker.caller) }
-    door.entrance.leave(self)
+    door.leave(self)
   }
 
   func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {}
@@ -180,11 +180,15 @@ final class CredentialConnection: SecretHolder, ChannelInboundHandler, Client {
   /// Keeps the unit from starting, and logs the reason.
   private func refuse(_ refusal: Refusal) {
     guard !isRefused else { return }
-    let what = (asker?.address).map { "the credential \($0.id) of \($0.unit)" } ?? "a credential"
-    door.vault.log.warning("\(what) was refused to process \(peer?.pid ?? 0): \(refusal.reason)")
+    log(refusal.reason)
     // A caller whose entry cannot be written gets only a refusal anyway.
     if let asker { try? door.vault.audit.pass(refusal.outcome, isLast: true, for: asker.caller) }
     overflow()
+  }
+
+  private func log(_ reason: String) {
+    let what = (asker?.address).map { "the credential \($0.id) of \($0.unit)" } ?? "a credential"
+    door.vault.log.warning("\(what) was refused to process \(peer?.pid ?? 0): \(reason)")
   }
 
   /// Sends a reply with which no unit starts, in place of the rest of the value.
@@ -201,11 +205,18 @@ final class CredentialConnection: SecretHolder, ChannelInboundHandler, Client {
     }
   }
 
-  /// Returns the socket if this connection still lacks its answer when the daemon ends; nil if everything was sent.
+  /// Returns the socket if this connection still lacks its answer when the daemon ends; nil if everything was sent. A
+  /// request that waits ends.
   func owed() -> ClientSocket? {
     let isDone = !isRefused && outbox?.isEmpty == true
     outbox?.clear()
-    return isDone ? nil : socket
+    if isDone { return nil }
+    if !isRefused { log("the daemon ends") }
+    // The entry of a request that waits names its item, so the wait ends first.
+    asked?.callOff()
+    if let asker { door.vault.audit.leave(for: asker.caller) }
+    (asked, asker) = (nil, nil)
+    return socket
   }
 
   // MARK: Locks

@@ -17,6 +17,9 @@ final class CredentialDoor {
   /// The connections that are answered or that wait while the vault is locked, plus refused connections, up to twice
   /// the limit together.
   let entrance: Entrance<CredentialConnection>
+  /// All open connections of the service manager, even those that were turned away and are still sent the reply with
+  /// which no unit starts.
+  private var open: [ObjectIdentifier: CredentialConnection] = [:]
   let plaintext: Plaintext
   let timer: Timer
   let store: DescriptorStore
@@ -30,9 +33,21 @@ final class CredentialDoor {
     manager = rooms.access.terms.isSystem ? 0 : rooms.access.terms.owner
   }
 
+  /// Admits a connection of the service manager.
+  func admit(_ connection: CredentialConnection) -> Entrance<CredentialConnection>.Admission {
+    open[ObjectIdentifier(connection)] = connection
+    return entrance.admit(connection)
+  }
+
+  /// Forgets a connection that has ended.
+  func leave(_ connection: CredentialConnection) {
+    open[ObjectIdentifier(connection)] = nil
+    entrance.leave(connection)
+  }
+
   /// Keeps the units that still wait from starting when the daemon ends.
   func end() {
-    var words = LastWords(to: entrance.connections.compactMap { $0.owed()?.withDescriptor { $0 } })
+    var words = LastWords(to: open.values.compactMap { $0.owed()?.withDescriptor { $0 } })
     words.send(within: Timeouts.lastWords, now: vault.clock.monotonic)
     if !words.isDone, !words.handOn() { words.send(within: Timeouts.lastWordsBeyond, now: vault.clock.monotonic) }
   }
