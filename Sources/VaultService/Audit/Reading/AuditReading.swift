@@ -275,6 +275,7 @@ package final class AuditReading: SecretHolder {
   /// Calls `tell` when there are new entries after the end, which ``page(until:now:)`` then returns; also for entries
   /// that came while earlier ones were being returned.
   package func follow(_ tell: @escaping () -> Void) {
+    guard !hasEnded else { return }
     let goOn: () -> Void = { [weak self] in
       guard let self, !hasEnded, let keychain = audit.keychain() else { return }
       // Without the keys nothing can be read until the next unlock.

@@ -98,6 +98,8 @@ extension VarlinkConnection {
   /// and no lock would look for them here.
   func beginClosing() {
     isClosing = true
+    // Work that waits for the client to read may have names of items.
+    onWritable = nil
     forgetFrames()
   }
 

@@ -7,8 +7,8 @@ internal import VaultWire
 /// The connection of one client: receives frames, passes calls to the door one at a time, and sends the replies in
 /// order.
 ///
-/// A call that cannot be answered at once holds the connection (``hold(_:)``); everything that the client sends
-/// meanwhile waits. Everything runs on the event loop. This file contains the interface for the door. Extensions
+/// A call that cannot be answered at once holds the connection (``hold(withName:_:)``); everything that the client
+/// sends meanwhile waits. Everything runs on the event loop. This file contains the interface for the door. Extensions
 /// contain the handlers that NIO calls, the taking of calls from the bytes that were read, and the end of a connection.
 final class VarlinkConnection: SecretHolder, ChannelInboundHandler, Sender {
   typealias InboundIn = ByteBuffer
@@ -136,7 +136,8 @@ extension VarlinkConnection {
     var streams = false
     /// True while an agent attends through the call.
     var attends = false
-    /// True while the call waits with the name of an item, which a lock must wipe in a vault that hides names.
+    /// True while the call waits with the name of an item, or words that may contain one, which a lock must wipe in a
+    /// vault that hides names.
     var holdsName = false
   }
 }
@@ -219,15 +220,23 @@ extension VarlinkConnection {
     } catch { return Fault(error) }
   }
 
-  /// Holds the connection for a call that will be answered later. `cancel` runs if the client goes away first.
-  func hold(_ cancel: @escaping () -> Void) {
+  /// Holds the connection for a call that will be answered later.
+  ///
+  /// - Parameters:
+  ///   - holdsName: true if what continues the call contains the name of an item, or words that may contain one. In a
+  ///     vault that hides names, a lock then ends the call.
+  ///   - cancel: runs if the client goes away first; at once if the connection has ended.
+  func hold(withName holdsName: Bool, _ cancel: @escaping () -> Void) {
+    guard !isClosing else { return cancel() }
     current.onCancel = cancel
-    (current.asked, current.holdsName, current.attends) = (nil, false, false)
+    (current.asked, current.holdsName, current.attends) = (nil, holdsName, false)
   }
 
   /// Holds the connection for a call until the event for which the call waits has come.
   func hold(_ call: AskedCall) {
-    hold { call.callOff() }
+    guard !isClosing else { return call.callOff() }
+    // The event for which the call waits tells whether the call has a name in memory.
+    hold(withName: false) { call.callOff() }
     current.asked = call
   }
 

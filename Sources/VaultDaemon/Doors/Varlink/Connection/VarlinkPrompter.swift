@@ -28,7 +28,7 @@ final class VarlinkPrompter: Prompter {
 
   func begin(_ conversation: Conversation) {
     door.conversations[id] = conversation
-    connection.hold { [weak conversation] in conversation?.leave() }
+    connection.hold(withName: false) { [weak conversation] in conversation?.leave() }
   }
 
   func show(_ prompt: Prompt) {

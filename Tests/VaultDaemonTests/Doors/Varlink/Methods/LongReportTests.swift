@@ -19,7 +19,7 @@ import VaultWire
       } last: {
         Wire.Empty()
       }
-      client.connection.hold { report.callOff() }
+      client.connection.hold(withName: false) { report.callOff() }
       report.send()
       client.kept = report
     }

@@ -70,7 +70,6 @@ extension VarlinkDoor {
     let number = plaintext.wait(connection.plaintextClient) { [weak self, weak connection] in
       if let self, let connection, connection.isStillAsking { ask(asked, connection, first: .max) }
     }
-    connection.hold { [plaintext] in plaintext.remove(number) }
-    connection.current.holdsName = true
+    connection.hold(withName: true) { [plaintext] in plaintext.remove(number) }
   }
 }

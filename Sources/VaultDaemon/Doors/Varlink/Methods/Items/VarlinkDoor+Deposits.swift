@@ -61,8 +61,7 @@ extension VarlinkDoor {
       connection.reply(Wire.DepositsReply(deposits: found.map { Wire.DepositInfo($0) }), continues: !found.isEmpty)
       guard let last = found.last?.number else { return }
       var isWanted = true
-      connection.hold { isWanted = false }
-      connection.current.holdsName = true
+      connection.hold(withName: true) { isWanted = false }
       connection.whenKeepingUp { [weak self, weak connection] in
         if isWanted, let self, let connection { tellDeposits(after: last, connection) }
       }

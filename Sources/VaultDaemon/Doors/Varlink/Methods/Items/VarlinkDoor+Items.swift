@@ -136,7 +136,7 @@ extension VarlinkDoor {
       }
       guard !isLast else { return }
       var isWanted = true
-      connection.hold { isWanted = false }
+      connection.hold(withName: true) { isWanted = false }
       connection.whenKeepingUp { [weak self, weak connection] in
         if isWanted, let connection { self?.stream(rest, connection) }
       }

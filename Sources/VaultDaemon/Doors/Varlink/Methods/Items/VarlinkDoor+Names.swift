@@ -56,8 +56,7 @@ extension VarlinkDoor {
       reply(Array(found.prefix(left)), !isLast)
       guard !isLast else { return }
       var isWanted = true
-      connection.hold { isWanted = false }
-      connection.current.holdsName = true
+      connection.hold(withName: true) { isWanted = false }
       connection.whenKeepingUp { [weak self, weak connection] in
         if isWanted, let connection { self?.tell(rest, connection, next, reply: reply) }
       }

@@ -60,8 +60,7 @@ extension VarlinkDoor {
     }
     held = order
     guard try !store(change, key, order, connection) else { return }
-    connection.hold { withExtendedLifetime(order) {} }
-    connection.current.holdsName = true
+    connection.hold(withName: true) { withExtendedLifetime(order) {} }
   }
 
   /// Stores the key; false while it waits.

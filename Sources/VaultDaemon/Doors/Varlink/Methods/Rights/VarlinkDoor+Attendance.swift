@@ -19,7 +19,7 @@ extension VarlinkDoor {
         connection.reply(Wire.AttendReply(event, at: vault.clock.wall()), continues: true)
         return !connection.isClosing
       }
-      connection.hold { [attendance] in attendance.end(agent) }
+      connection.hold(withName: false) { [attendance] in attendance.end(agent) }
       connection.current.attends = true
       attendance.begin(agent)
     }

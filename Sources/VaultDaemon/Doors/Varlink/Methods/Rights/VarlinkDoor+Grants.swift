@@ -62,8 +62,7 @@ extension VarlinkDoor {
       } while !isOver && vault.clock.monotonic() < end
       if isOver { return connection.reply(lastOfGrants(for: connection.caller, names)) }
       var isWanted = true
-      connection.hold { isWanted = false }
-      connection.current.holdsName = true
+      connection.hold(withName: true) { isWanted = false }
       connection.whenKeepingUp { [weak self, weak connection] in
         if isWanted, let self, let connection { tell(reading, connection) }
       }

@@ -42,7 +42,7 @@ extension VarlinkDoor {
     }
     guard let last = now.last?.place, now.count < past.count else { return watch(connection) }
     var isWanted = true
-    connection.hold { isWanted = false }
+    connection.hold(withName: false) { isWanted = false }
     connection.whenKeepingUp { [weak self, weak connection] in
       guard isWanted, let self, let connection, mayGoOn(connection) else { return }
       tell(after: last, connection)
@@ -51,8 +51,9 @@ extension VarlinkDoor {
 
   /// Sends events from now on.
   private func watch(_ connection: VarlinkConnection) {
+    guard !connection.isClosing else { return }
     let id = ObjectIdentifier(connection)
-    connection.hold { [weak self] in self?.events.remove(id) }
+    connection.hold(withName: false) { [weak self] in self?.events.remove(id) }
     events.add(id, for: connection.caller) { [weak self, weak connection] name in
       guard let self, let caller = connection?.caller else { return false }
       return mayKnow(name, caller)

@@ -16,8 +16,7 @@ extension VarlinkDoor {
     answerFromVault(connection) { () throws(Refusal) in
       let noted = try call.check == true || call.noted != nil ? Self.noted(call.noted ?? []) : nil
       let reading = try access.readAudit(try Self.filter(call), noted: noted, for: connection.caller)
-      connection.hold { reading.end() }
-      connection.current.holdsName = true
+      connection.hold(withName: true) { reading.end() }
       reading.isFollowing = call.follow ?? false
       tell(reading, isCheck: noted != nil, follows: call.follow ?? false, connection)
     }
@@ -63,11 +62,10 @@ extension VarlinkDoor {
       return connection.reply(last(of: reading, isCheck))
     }
     var isWanted = true
-    connection.hold {
+    connection.hold(withName: true) {
       isWanted = false
       reading.end()
     }
-    connection.current.holdsName = true
     func goOn() {
       connection.whenKeepingUp { [weak self, weak connection] in
         if isWanted, let self, let connection { tell(reading, isCheck: isCheck, follows: follows, connection) }

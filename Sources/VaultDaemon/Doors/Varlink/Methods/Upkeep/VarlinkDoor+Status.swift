@@ -9,7 +9,7 @@ extension VarlinkDoor {
   func status(_: Wire.Empty, _: borrowing Frame, _ connection: VarlinkConnection) {
     vault.openStore(because: .repaired)
     var isWanted = true
-    connection.hold { isWanted = false }
+    connection.hold(withName: false) { isWanted = false }
     guard access.isAdministrator(connection.caller) else {
       return connection.reply(limitedStatus)
     }

@@ -18,7 +18,7 @@ extension VarlinkDoor {
     }
     let prompter = prompter(connection) { [upkeep] result in
       // The call continues, but asks no more questions.
-      connection.hold { upkeep.leaveRekey(reader.id) }
+      connection.hold(withName: false) { upkeep.leaveRekey(reader.id) }
       guard case .rekeying(let begun?) = result else { return }
       let reply = Wire.RekeyReply(
         done: 0, of: begun.of, slots: begun.slots.map(Int.init), leftOut: begun.leftOut.map(Int.init))
@@ -38,11 +38,11 @@ extension VarlinkDoor {
         } last: {
           Wire.VerifyReply(result: Wire.Verification(result))
         }
-        connection.hold { report.callOff() }
+        connection.hold(withName: false) { report.callOff() }
         report.send()
       }
       try upkeep.check.wait(reader)
-      connection.hold { [upkeep] in upkeep.check.leave(reader.id) }
+      connection.hold(withName: false) { [upkeep] in upkeep.check.leave(reader.id) }
     }
   }
 
@@ -57,11 +57,11 @@ extension VarlinkDoor {
         } last: {
           Wire.SalvageReply(saved: result.saved, omitted: result.omitted)
         }
-        connection.hold { report.callOff() }
+        connection.hold(withName: false) { report.callOff() }
         report.send()
       }
       try upkeep.salvage(reader, for: connection.caller)
-      connection.hold { [upkeep] in upkeep.dropSalvage() }
+      connection.hold(withName: false) { [upkeep] in upkeep.dropSalvage() }
     }
   }
 
