@@ -11,7 +11,7 @@ extension VarlinkDoor {
   func grant(_ call: Wire.GrantParameters, _: borrowing Frame, _ connection: VarlinkConnection) {
     _ = note(call.interactive, nil, connection)
     answerFromVault(connection) { () throws(Refusal) in
-      let subject = try Self.subject(call.subject)
+      let subject = try subject(call.subject, for: connection.caller)
       let credential = try call.credential.map { (text) throws(Refusal) in try Self.credential(text) }
       let replaced = try access.give(
         subject, try Self.pattern(call.items), try Self.rights(call.rights), as: credential, until: call.until,
@@ -28,7 +28,8 @@ extension VarlinkDoor {
     _ = note(call.interactive, nil, connection)
     answerFromVault(connection) { () throws(Refusal) in
       let pattern = try call.items.map { (text) throws(Refusal) in try Self.pattern(text) }
-      let (revoked, unstored) = try access.revoke(try Self.subject(call.subject), pattern, for: connection.caller)
+      let (revoked, unstored) = try access.revoke(
+        try subject(call.subject, for: connection.caller), pattern, for: connection.caller)
       let names = AccountNames()
       connection.reply(
         Wire.RevokeReply(revoked: revoked.map { Wire.Permission($0, isActive: false, names) }, unstored: unstored))
@@ -38,7 +39,7 @@ extension VarlinkDoor {
   func grants(_ call: Wire.GrantsParameters, _: borrowing Frame, _ connection: VarlinkConnection) {
     answerFromVault(connection) { () throws(Refusal) in
       var filter = Access.GrantFilter()
-      if let subject = call.subject { filter.subject = try Self.subject(subject) }
+      if let subject = call.subject { filter.subject = try self.subject(subject, for: connection.caller) }
       if let name = call.name { filter.name = try Self.itemName(name) }
       filter.unused = call.unused.map(Int64.init)
       // A watcher keeps using its grant even while nothing happens, so uses are brought up to date here. That is done
@@ -79,7 +80,7 @@ extension VarlinkDoor {
   func can(_ call: Wire.CanParameters, _: borrowing Frame, _ connection: VarlinkConnection) {
     answerFromVault(connection) { () throws(Refusal) in
       guard let right = Right(name: call.right) else { throw .invalidGrant("there is no right '\(call.right)'") }
-      let subject = try call.subject.map { (text) throws(Refusal) in try Self.subject(text) }
+      let subject = try call.subject.map { (text) throws(Refusal) in try self.subject(text, for: connection.caller) }
       let isAllowed = try access.can(subject, right, try Self.itemName(call.name), for: connection.caller)
       connection.reply(Wire.CanReply(allowed: isAllowed))
     }
@@ -103,7 +104,7 @@ extension VarlinkDoor {
   func forgetSubject(_ call: Wire.ForgetSubjectParameters, _: borrowing Frame, _ connection: VarlinkConnection) {
     _ = note(call.interactive, nil, connection)
     answerFromVault(connection) { () throws(Refusal) in
-      try access.forgetConfined(try Self.subject(call.subject), for: connection.caller)
+      try access.forgetConfined(try subject(call.subject, for: connection.caller), for: connection.caller)
       connection.reply(Wire.Empty())
     }
   }
@@ -135,8 +136,19 @@ extension VarlinkDoor {
     return others.isEmpty ? nil : others
   }
 
-  static func subject(_ text: String) throws(Refusal) -> Subject {
-    do throws(ValueError) { return try Subject(parsing: text, user: Accounts.user, group: Accounts.group) } catch {
+  /// Reads the subject in a call. The names of users and groups are looked up only for a caller who has a right to
+  /// anything, because the name service may take long, and all clients wait meanwhile.
+  func subject(_ text: String, for caller: VaultService.Caller) throws(Refusal) -> Subject {
+    let mayLookUp = access.hasAny(caller)
+    var isRefused = false
+    func look(_ name: String, _ find: (String) -> UInt32?) -> UInt32? {
+      isRefused = !mayLookUp
+      return mayLookUp ? find(name) : nil
+    }
+    do throws(ValueError) {
+      return try Subject(parsing: text, user: { look($0, Accounts.user) }, group: { look($0, Accounts.group) })
+    } catch {
+      if isRefused { throw .denied("names of users and groups are looked up only for callers with a grant") }
       throw .invalidGrant(error.reason)
     }
   }

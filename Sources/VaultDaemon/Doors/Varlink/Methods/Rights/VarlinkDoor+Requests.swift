@@ -54,7 +54,8 @@ extension VarlinkDoor {
   func forgetDenial(_ call: Wire.ForgetDenialParameters, _: borrowing Frame, _ connection: VarlinkConnection) {
     _ = note(call.interactive, nil, connection)
     answerFromVault(connection) { () throws(Refusal) in
-      let target = RequestTarget(try Self.subject(call.subject), try Self.itemName(call.name))
+      let target = RequestTarget(
+        try subject(call.subject, for: connection.caller), try Self.itemName(call.name))
       try access.forgetDenial(of: target, for: connection.caller)
       connection.reply(Wire.Empty())
     }

@@ -15,7 +15,8 @@ extension VarlinkDoor {
     _ = note(call.interactive, nil, connection)
     answerFromVault(connection) { () throws(Refusal) in
       let noted = try call.check == true || call.noted != nil ? Self.noted(call.noted ?? []) : nil
-      let reading = try access.readAudit(try Self.filter(call), noted: noted, for: connection.caller)
+      let reading = try access.readAudit(
+        try filter(call, for: connection.caller), noted: noted, for: connection.caller)
       connection.hold(withName: true) { reading.end() }
       reading.isFollowing = call.follow ?? false
       tell(reading, isCheck: noted != nil, follows: call.follow ?? false, connection)
@@ -103,7 +104,9 @@ extension VarlinkDoor {
     return noted
   }
 
-  private static func filter(_ call: Wire.AuditParameters) throws(Refusal) -> AuditFilter {
+  private func filter(
+    _ call: Wire.AuditParameters, for caller: VaultService.Caller
+  ) throws(Refusal) -> AuditFilter {
     var filter = AuditFilter()
     (filter.since, filter.until, filter.door) = (call.since, call.until, call.door)
     filter.isRefused = call.denied ?? false
@@ -118,13 +121,13 @@ extension VarlinkDoor {
         throw .invalidName(text, reason: error.reason)
       }
     }
-    if let text = call.subject { filter.subject = try subject(text) }
+    if let text = call.subject { filter.subject = try subject(text, for: caller) }
     if let name = call.action {
       guard let action = AuditAction(name: name) else { throw .invalid("action") }
       filter.action = action
     }
     if let last = call.last {
-      guard (1...mostOfTheLast).contains(last) else { throw .invalid("last") }
+      guard (1...Self.mostOfTheLast).contains(last) else { throw .invalid("last") }
       filter.last = last
     }
     return filter
