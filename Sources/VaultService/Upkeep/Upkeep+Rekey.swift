@@ -37,7 +37,7 @@ extension Upkeep {
           let bootKey = Handover(key)
           conversation.willWipe(bootKey)
           slots.make { [unowned self] slots in begin(slots, conversation, keychain, vaultKey, bootKey, reader) }
-        case .failure(let error): conversation.fail(.misconfigured(error.reason))
+        case .failure(let refusal): conversation.fail(refusal)
         }
       }
       conversation.willCallOff(giveUp)
@@ -58,17 +58,18 @@ extension Upkeep {
   ///
   /// - Returns: a closure that cancels the reading.
   private func readBootKey(
-    _ keychain: Keychain, then: @escaping (consuming Result<SecureBytes, KeystoreError>) -> Void
+    _ keychain: Keychain, then: @escaping (consuming Result<SecureBytes, Refusal>) -> Void
   ) -> () -> Void {
-    let place = ways.bootKey.place
+    let bootKey = ways.bootKey
     return ways.fetchBootKey(vault: keychain.vaultID) { read in
       switch consume read {
       case .success(let key):
         do throws(VaultError) { try keychain.openAlways(bootKey: key) } catch {
-          return then(.failure(KeystoreError(.damaged, "the boot key at \(place) is not this vault's")))
+          let isWrong = error == Keychain.wrongBootKey
+          return then(.failure(isWrong ? .misconfigured(bootKey.problem(error)) : Refusal(error)))
         }
         then(.success(key))
-      case .failure(let error): then(.failure(error))
+      case .failure(let error): then(.failure(.misconfigured(error.reason)))
       }
     }
   }

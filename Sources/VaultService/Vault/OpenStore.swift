@@ -51,7 +51,7 @@ package struct OpenStore {
     case .success(let key):
       guard case .open(let keychain) = content else { return }
       do throws(VaultError) { return try keychain.openAlways(bootKey: key) } catch {
-        reason = "the boot key at \(bootKey.place) is not this vault's"
+        reason = bootKey.problem(error)
       }
     case .failure(let error): reason = error.reason
     }

@@ -32,7 +32,8 @@ extension Keychain {
   /// Takes the keys of `always` items into memory, which needs no person. A class record that is not authentic has the
   /// same effect as at an unlock.
   ///
-  /// - Throws: ``VaultError/corrupt(_:)`` when `bootKey` does not open the keys.
+  /// - Throws: ``wrongBootKey`` when `bootKey` does not open the keys; ``VaultError/corrupt(_:)`` when their record is
+  ///   missing or cannot be read; ``VaultError/storage(_:)``.
   public func openAlways(bootKey: borrowing SecureBytes) throws(VaultError) {
     let newAlways = ClassKeys(classKey: try unwrap(.always, under: .boot, bootKey), of: .always)
     bound.recent.forget()
@@ -159,7 +160,12 @@ extension Keychain {
         try KeyWrap.unwrap(bytes, of: accessible, under: wrapping, key: key, vaultID: vault)
       }
     } catch {
-      throw .corrupt("the key \(name) does not open")
+      throw Self.doesNotOpen(name)
     }
   }
+
+  private static func doesNotOpen(_ name: String) -> VaultError { .corrupt("the key \(name) does not open") }
+
+  /// The error for a boot key that is not this vault's, or for a changed record of the keys that it opens.
+  public static let wrongBootKey = doesNotOpen(KeyName.boot)
 }
