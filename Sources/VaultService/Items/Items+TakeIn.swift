@@ -141,7 +141,8 @@ extension DepositObstacle {
     case .denied, .exists: .denied
     case .expired, .itemExpired: .expired
     case .unreadable, .tooMany, .full: .failed
-    default: .invalid
+    case .forged, .sealedToAnother, .malformed, .seen, .early, .changed, .otherClass, .otherItem, .invalid, .neverRead:
+      .invalid
     }
   }
 }
