@@ -86,7 +86,7 @@ final class RoomStand {
   }
 
   /// Keystores none of which is available.
-  private struct NoKeystores: Keystores {
+  struct NoKeystores: Keystores {
     private let none = KeystoreError(.unavailable, "there is none")
 
     func store(
@@ -151,9 +151,12 @@ final class RoomStand {
   let journal = Shared<[String]>([])
   private let sandbox: Sandbox
 
-  /// - Parameter prepare: makes the store at the given path.
+  /// - Parameters:
+  ///   - fingers: the fingers that are enrolled; nil if that cannot be determined.
+  ///   - prepare: makes the store at the given path.
   init(
-    _ settings: VaultSettings = VaultSettings(), system: Bool = false, prepare: (String) throws -> Void = { _ in }
+    _ settings: VaultSettings = VaultSettings(), system: Bool = false, keystores: any Keystores = NoKeystores(),
+    fingers: [String]? = nil, prepare: (String) throws -> Void = { _ in }
   ) throws {
     sandbox = try Sandbox()
     try prepare(sandbox.store)
@@ -161,14 +164,14 @@ final class RoomStand {
     runner = Runner(hands.clock, hands.timer) {}
     let unavailable = Obstacle("nobody is there")
     let means = Presence.Means(
-      fingers: { _, then in then(.noBus) }, obstacle: { _ in unavailable },
+      fingers: { _, then in then(fingers.map { .fingers($0) } ?? .noBus) }, obstacle: { _ in unavailable },
       check: { _, _, _ in preconditionFailure("nobody is there") })
     rooms = Rooms(
       directory: sandbox.store,
       Access.Terms(owner: Self.owner, isSystem: system, administrators: system ? Self.administrators : nil), settings,
       Rooms.World(
         clock: hands.clock, timer: hands.timer, log: Log { [journal] in journal.value.append("\($0): \($1)") },
-        worker: Worker(), turns: turns, runner: runner, presence: means, keystores: NoKeystores(), rsa: rsa,
+        worker: Worker(), turns: turns, runner: runner, presence: means, keystores: keystores, rsa: rsa,
         credentials: nil))
   }
 
@@ -213,10 +216,12 @@ final class RoomStand {
 
   /// Makes a stand with a vault that is unlocked and empty.
   ///
-  /// - Parameter code: the vault's recovery code.
+  /// - Parameters:
+  ///   - code: the vault's recovery code.
+  ///   - made: called with the path of the store before it is opened.
   static func unlocked(
     _ settings: VaultSettings = VaultSettings(), system: Bool = false,
-    code: SecretBox = SecretBox(RecoveryCode.random().text())
+    code: SecretBox = SecretBox(RecoveryCode.random().text()), made: (String) -> Void = { _ in }
   ) throws -> RoomStand {
     let stand = try RoomStand(settings, system: system) { store in
       let id = VaultID.random().bytes
@@ -225,6 +230,7 @@ final class RoomStand {
         id: 1, kind: .recovery, label: "", created: 1, secret: code.bytes, kdf: nil, vaultKey: key, vaultID: id)
       try Keychain.create(
         in: store, slots: [slot], vaultID: id, vaultKey: key, bootKey: secret(bootKey), now: 1)
+      made(store)
     }
     try stand.unlock()
     return stand

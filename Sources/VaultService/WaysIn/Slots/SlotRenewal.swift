@@ -59,6 +59,8 @@ package final class SlotRenewal: SecretHolder {
     var isFetched = false
     let giveUp = ways.fetchPresenceKey(of: slot) { [self] found in
       isFetched = true
+      // A fetch from a file is not cancelled. After a lock its key is wiped unused.
+      guard ways.renewal === self else { return finish() }
       self.giveUp = nil
       switch consume found {
       case .success(let key):
