@@ -46,8 +46,10 @@ package final class RekeyWork: SecretHolder, Runner.Work {
   private var last: Progress
   /// The fault that stopped the last attempt; nil once an attempt has come further than that one.
   private(set) var problem: VaultError?
-  /// The next pause in nanoseconds, and the time of the last fault, in `CLOCK_MONOTONIC` nanoseconds.
-  private var (pause, failed) = (RekeyWork.firstPause, Int64.min)
+  /// The next pause, in nanoseconds.
+  private(set) var pause = RekeyWork.firstPause
+  /// The time of the last fault, in `CLOCK_MONOTONIC` nanoseconds.
+  private var failed = Int64.min
   /// True until the end.
   private var isOpen: Bool { rekey != nil || nextKey != nil }
 
@@ -120,7 +122,7 @@ package final class RekeyWork: SecretHolder, Runner.Work {
     }
     repeat {
       guard try rekey.step(records: Self.records) else {
-        if problem != nil, !rekey.isBehindFault { problem = nil }
+        if problem != nil, !rekey.isBehindFault { (problem, pause) = (nil, Self.firstPause) }
         continue
       }
       // A backup that was begun before is still reading the file that is to be replaced.
@@ -206,16 +208,11 @@ package final class RekeyWork: SecretHolder, Runner.Work {
       vault.reopenStore()
       return .over
     }
-    switch error {
-    case .corrupt, .distrusted, .secondStore:
-      // A repeated attempt would end in the same way.
-      end(.failure(Refusal(error)))
-      // The rekey is released by now, which closes the second store: its files must not be removed while it is open.
-      upkeep.giveUpRekey(keychain, slots, because: error)
-      return .over
-    default:
-      return .later(rest(because: error))
-    }
+    guard error.endsRekey else { return .later(rest(because: error)) }
+    end(.failure(Refusal(error)))
+    // The rekey is released by now, which closes the second store: its files must not be removed while it is open.
+    upkeep.giveUpRekey(keychain, slots, because: error)
+    return .over
   }
 
   /// Notes a fault that may pass, and tells those who wait.
@@ -266,4 +263,17 @@ package final class RekeyWork: SecretHolder, Runner.Work {
 extension SlotRecord {
   /// True when the slot's key is kept only in the daemon's memory.
   var isInMemory: Bool { terms?.keystore == "memory" }
+}
+
+extension VaultError {
+  /// True if a rekey can never continue after this error: a repeated attempt would end in the same way.
+  var endsRekey: Bool {
+    switch self {
+    case .corrupt, .distrusted, .secondStore: true
+    case .noVault, .vaultExists, .inUse, .locked, .noSuchItem, .noSuchVersion, .alreadyExists, .expired, .notAllowed,
+      .neverRead, .newer, .storage, .permissions, .invalidValue, .tooLarge, .lastSlot, .noSuchSlot, .overtaken,
+      .backingUp, .rekeying:
+      false
+    }
+  }
 }

@@ -139,12 +139,9 @@ extension Upkeep {
   private func resumeRekey(_ nextKey: consuming SecureBytes, _ keychain: Keychain) throws(VaultError) {
     let resumed: Rekey
     do throws(VaultError) { resumed = try Rekey(resuming: keychain, nextKey: nextKey) } catch {
-      switch error {
-      case .corrupt, .distrusted, .secondStore: throw error
-      default:
-        rekey = RekeyWork(self, keychain, nextKey: nextKey, because: error)
-        return
-      }
+      if error.endsRekey { throw error }
+      rekey = RekeyWork(self, keychain, nextKey: nextKey, because: error)
+      return
     }
     let new = RekeyWork(self, keychain, resumed, nextKey: nextKey)
     rekey = new

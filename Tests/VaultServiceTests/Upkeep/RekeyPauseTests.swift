@@ -135,6 +135,24 @@ import VaultModel
     #expect(scene.stand.rooms.upkeep.rekeyProgress == nil && scene.warnings == [])
     try scene.stand.set("item/3")
   }
+
+  @Test("the first fault after one that has passed is followed by a short pause again") func shortPause() throws {
+    let scene = try Scene()
+    let (upkeep, keychain) = (scene.stand.rooms.upkeep, try scene.stand.vault.keychain())
+    scene.stand.vault.lock(because: .asked)
+    let other = try Keychain(opening: Rekey.path(in: keychain))
+    try scene.stand.unlock()
+    try scene.takeUp()
+    for _ in 0..<5 { scene.pass(seconds: 60) }
+    #expect(upkeep.rekey.map { $0.pause > RekeyWork.firstPause && $0.problem != nil } == true)
+    try other.close()
+    // One step, after which the time is up.
+    scene.stand.hands.stride.value = 1_000_000
+    scene.stand.hands.pass(seconds: 120)
+    while upkeep.rekey?.problem != nil { scene.stand.runner.turn() }
+    #expect(upkeep.rekey?.pause == RekeyWork.firstPause)
+  }
+
   @Test("one that is given up is removed once that is possible, and then backups are made again")
   func dropped() throws {
     let scene = try Scene()
