@@ -15,8 +15,9 @@ extension Upkeep {
     do throws(Refusal) {
       keychain = try vault.keychain()
       if let rekey {
-        prompter.finish(.rekeying(nil))
-        return rekey.wait(reader)
+        // The reader waits first, because it must leave if the call ends before this returns.
+        rekey.wait(reader)
+        return prompter.finish(.rekeying(nil))
       }
       guard vault.state.kind == .unlocked else { throw .locked(vault.state) }
       try Self.check(keychain)
@@ -27,7 +28,10 @@ extension Upkeep {
       conversation, method: method, purpose: Purpose(.other("to give the vault a new key")), alsoLogin: true,
       evenRekeying: true
     ) { [unowned self] vaultKey, opened in
-      if keychain.isRekeying { return goOn(conversation, keychain, vaultKey, reader) }
+      if keychain.isRekeying {
+        guard givenUpRekey != nil else { return goOn(conversation, keychain, vaultKey, reader) }
+        if let error = dropGivenUpRekey(keychain) { return conversation.fail(vault.refusal(error, "")) }
+      }
       guard let secret = conversation.secret else { return conversation.fail(.cancelled) }
       let slots = CarriedSlots(ways, conversation, keychain, opened: opened, secret: secret)
       let giveUp = readBootKey(keychain) { [unowned self] read in
@@ -46,7 +50,7 @@ extension Upkeep {
 
   private static func check(_ keychain: Keychain) throws(Refusal) {
     do throws(VaultError) {
-      if keychain.integrity == .failed { throw .corrupt("the check of the store found that it was changed") }
+      if keychain.hasFailed { throw .corrupt("the check of the store found that it was changed") }
       if !keychain.isRekeying { try Rekey.checkRoom(for: keychain) }
     } catch { throw Refusal(error) }
   }
@@ -98,8 +102,8 @@ extension Upkeep {
     rekey = work
     givenUpRekey = nil
     vault.log.info("the vault is being given a new key")
-    conversation.finish(.rekeying((of: work.progress.of, slots: slots.made.map(\.id), leftOut: slots.leftOut)))
     work.wait(reader)
+    conversation.finish(.rekeying((of: work.progress.of, slots: slots.made.map(\.id), leftOut: slots.leftOut)))
   }
 
   /// Resumes a rekey that stopped with an error.
@@ -108,11 +112,12 @@ extension Upkeep {
   ) {
     let problem: VaultError? = vaultKey.withSecret { takeUpRekey($0, keychain) } ?? nil
     guard let rekey else { return conversation.fail(problem.map { vault.refusal($0, "") } ?? .cancelled) }
-    conversation.finish(.rekeying(nil))
     rekey.wait(reader)
+    conversation.finish(.rekeying(nil))
   }
 
-  /// Continues the rekey that is under way, if there is one, after an unlock.
+  /// Continues the rekey that is under way, if there is one, after an unlock. A rekey that was given up is removed
+  /// instead.
   ///
   /// - Returns: the error because of which it does not continue; nil for none.
   @discardableResult
@@ -122,6 +127,7 @@ extension Upkeep {
       return nil
     }
     guard keychain.isRekeying else { return nil }
+    guard givenUpRekey == nil else { return dropGivenUpRekey(keychain) }
     do throws(VaultError) {
       let nextKey = try keychain.nextKey(vaultKey: vaultKey)
       switch consume nextKey {
@@ -158,7 +164,13 @@ extension Upkeep {
     // The class records must be changed, so that the files of the cancelled rekey are worthless if they are put back.
     guard vault.state.kind == .unlocked else { throw .locked(vault.state) }
     rekey?.stop(.cancelled)
-    if let error = dropRekey(keychain) { throw Refusal(error) }
+    let slots = keychain.nextSlots()
+    if let error = dropRekey(keychain, slots) {
+      // No unlock may resume what somebody has called off.
+      noteGivenUpRekey("it was called off")
+      dropLater(keychain, slots, pause: RekeyWork.firstPause)
+      throw Refusal(error)
+    }
     vault.log.info("the rekey was cancelled")
     vault.audit.record(.rekey, .cancelled, caller, item: "called off")
     return true
@@ -168,16 +180,34 @@ extension Upkeep {
   func giveUpRekey(_ keychain: Keychain, _ slots: [SlotRecord]? = nil, because error: VaultError) {
     vault.log.error("the rekey is given up: \(error.text)")
     vault.audit.record(.rekey, .failed, nil, item: "given up", detail: error.text)
-    givenUpRekey = (error.text, vault.clock.wall())
-    dropGivenUpRekey(keychain, slots, pause: RekeyWork.firstPause)
+    noteGivenUpRekey(error.text)
+    dropGivenUpRekey(keychain, slots)
   }
+
+  private func noteGivenUpRekey(_ reason: String) { givenUpRekey = (reason, vault.clock.wall()) }
 
   /// Removes a rekey that was given up. While that fails, on a full disk for example, it is tried again after a pause,
   /// because backups and changes of the slots are refused until it is done. After a lock the next unlock does it.
-  private func dropGivenUpRekey(_ keychain: Keychain, _ slots: [SlotRecord]?, pause: Int64) {
+  ///
+  /// - Parameters:
+  ///   - slots: its slots; nil if they are to be read from its store.
+  ///   - pause: the time until the next attempt, in nanoseconds.
+  /// - Returns: the error because of which it is not removed yet; nil if it is removed.
+  @discardableResult
+  private func dropGivenUpRekey(
+    _ keychain: Keychain, _ slots: [SlotRecord]? = nil, pause: Int64 = RekeyWork.firstPause
+  ) -> VaultError? {
     dropTimer?()
     dropTimer = nil
-    guard dropRekey(keychain, slots, isRepeated: pause > RekeyWork.firstPause) != nil else { return }
+    // An attempt may remove the store, from which the next one could not read the slots.
+    let slots = slots ?? keychain.nextSlots()
+    let error = dropRekey(keychain, slots, isRepeated: pause > RekeyWork.firstPause)
+    if error != nil { dropLater(keychain, slots, pause: pause) }
+    return error
+  }
+
+  private func dropLater(_ keychain: Keychain, _ slots: [SlotRecord], pause: Int64) {
+    dropTimer?()
     dropTimer = ways.timer.after(pause) { [weak self, weak keychain] in
       guard let self, let keychain, vault.openKeychain === keychain, vault.state.kind == .unlocked, rekey == nil,
         keychain.isRekeying
@@ -189,12 +219,9 @@ extension Upkeep {
   /// Removes a rekey with its store, and the keys in keystores for its slots.
   ///
   /// - Parameters:
-  ///   - slots: its slots; nil if they are to be read from its store.
+  ///   - slots: its slots.
   ///   - isRepeated: true after an attempt that failed, so that a further failure is not logged again.
-  private func dropRekey(
-    _ keychain: Keychain, _ slots: [SlotRecord]? = nil, isRepeated: Bool = false
-  ) -> VaultError? {
-    let slots = slots ?? keychain.nextSlots()
+  private func dropRekey(_ keychain: Keychain, _ slots: [SlotRecord], isRepeated: Bool = false) -> VaultError? {
     do throws(VaultError) { try keychain.dropRekey() } catch {
       if !isRepeated { vault.log.error("the rekey cannot be forgotten: \(error.text)") }
       return error

@@ -168,4 +168,108 @@ import VaultModel
     #expect(scene.stand.journal.value.count { $0.contains("cannot be forgotten") } == 1)
     try scene.backUp()
   }
+
+  /// Gives the rekey up while it cannot be removed.
+  private func giveUp(_ scene: Scene) throws -> Keychain {
+    let (upkeep, keychain) = (scene.stand.rooms.upkeep, try scene.stand.vault.keychain())
+    upkeep.rekey?.stop(.cancelled)
+    scene.isFull.value = false
+    let saved = try keychain.begin()
+    upkeep.giveUpRekey(keychain, because: .secondStore("it is damaged"))
+    keychain.rollBack(saved)
+    #expect(upkeep.rekeyProgress != nil && scene.warnings.count == 1)
+    return keychain
+  }
+
+  @Test("one that is given up and not removed yet is removed by the next unlock, and not resumed")
+  func unlockedAfterGivingUp() throws {
+    let scene = try Scene()
+    let keychain = try giveUp(scene)
+    scene.stand.vault.lock(because: .asked)
+    try scene.stand.unlock()
+    try scene.takeUp()
+    scene.stand.run()
+    #expect(!keychain.isRekeying && scene.stand.rooms.upkeep.rekey == nil && scene.warnings.count == 1)
+    #expect(!scene.stand.journal.value.contains { $0.contains("has a new key") })
+    try scene.backUp()
+  }
+
+  @Test("one that is given up and not removed yet is not completed after a restart either")
+  func restartedAfterGivingUp() throws {
+    let scene = try Scene()
+    _ = try giveUp(scene)
+    try scene.stand.restart()
+    try scene.stand.unlock()
+    try scene.takeUp()
+    scene.stand.run()
+    #expect(try !scene.stand.vault.keychain().isRekeying)
+    #expect(scene.stand.rooms.upkeep.rekey == nil && scene.warnings.count == 1)
+    #expect(!scene.stand.journal.value.contains { $0.contains("has a new key") })
+    try scene.backUp()
+  }
+
+  @Test("one that is called off and cannot be removed yet is not resumed") func calledOff() throws {
+    let scene = try Scene()
+    let (upkeep, keychain) = (scene.stand.rooms.upkeep, try scene.stand.vault.keychain())
+    let saved = try keychain.begin()
+    #expect(throws: Refusal.self) { try upkeep.cancelRekey(for: scene.stand.administrator) }
+    keychain.rollBack(saved)
+    #expect(scene.warnings == ["a rekey was given up: it was called off"])
+    scene.isFull.value = false
+    try scene.takeUp()
+    scene.stand.run()
+    #expect(!keychain.isRekeying && upkeep.rekey == nil)
+    #expect(!scene.stand.journal.value.contains { $0.contains("has a new key") })
+  }
+
+  /// A caller who waits for a rekey, and leaves as soon as it hears of it.
+  private final class Leaving: Prompter {
+    let caller: Caller
+    let isPresent = true
+    var leave: () -> Void = {}
+    private(set) var told: [Refusal] = []
+
+    init(_ caller: Caller) { self.caller = caller }
+
+    func begin(_ conversation: Conversation) {}
+    func show(_: Prompt) {}
+    func end() {}
+    func finish(_ result: ConversationResult) { leave() }
+    func refuse(_ refusal: Refusal) { told.append(refusal) }
+  }
+
+  @Test("a caller whose call ends when it hears of the rekey is told nothing more") func left() throws {
+    let scene = try Scene()
+    let upkeep = scene.stand.rooms.upkeep
+    let told = RoomStand.Shared(0)
+    let person = Leaving(scene.stand.administrator)
+    let reader = RekeyWork.Reader(ObjectIdentifier(person)) {
+      true
+    } tell: { _ in
+      told.value += 1
+    } end: { _ in
+      told.value += 1
+    }
+    person.leave = { upkeep.leaveRekey(reader.id) }
+    upkeep.rekey(nil, person, reader)
+    scene.isFull.value = false
+    scene.stand.run()
+    #expect(upkeep.rekeyProgress == nil && told.value == 0)
+  }
+
+  @Test("a store that has failed gets none, also while another check of it goes on") func failed() throws {
+    let stand = try AuditTests.failed(VaultSettings())
+    let keychain = try stand.vault.keychain()
+    keychain.beginVerification()
+    #expect(keychain.integrity != .failed && keychain.hasFailed)
+    let person = Leaving(stand.administrator)
+    let reader = RekeyWork.Reader(ObjectIdentifier(person)) {
+      true
+    } tell: { _ in
+    } end: { _ in
+    }
+    stand.rooms.upkeep.rekey(nil, person, reader)
+    #expect(person.told.map(\.outcome) == [.failed])
+    if case .corrupt? = person.told.first {} else { Issue.record("\(person.told)") }
+  }
 }

@@ -193,4 +193,29 @@ import VaultModel
       #expect(keychain.hasFailed == isLive, "\(sql)")
     }
   }
+
+  @Test("one that a full disk does not let go loses its files, so that it is never completed") func droppedOnFullDisk()
+    throws
+  {
+    let fixture = try Fixture.withItems(6)
+    let disk = try FaultyDisk(fixture)
+    do {
+      let keychain = try fixture.unlocked()
+      do { _ = try fixture.rekey(keychain) }
+      disk.fail(after: 0, FaultyDisk.Failure.allCases[0], once: true)
+      // The files that are removed make room.
+      try keychain.dropRekey()
+      #expect(disk.hasFailed && !keychain.isRekeying)
+      disk.recover()
+      do { _ = try fixture.rekey(keychain) }
+      disk.fail(after: 0, FaultyDisk.Failure.allCases[0])
+      #expect(throws: VaultError.diskFull) { try keychain.dropRekey() }
+      #expect(keychain.isRekeying)
+      disk.recover()
+      #expect(throws: VaultError.secondStore("vault.db is missing")) { _ = try fixture.resume(keychain) }
+      try keychain.dropRekey()
+      #expect(!keychain.isRekeying)
+      try keychain.put("later", "works")
+    }
+  }
 }

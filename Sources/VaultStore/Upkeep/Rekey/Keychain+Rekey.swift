@@ -41,10 +41,16 @@ extension Keychain {
   /// Abandons the rekey in progress. Its key is forgotten, and its mark leaves the class records, so that its files are
   /// worthless to somebody who puts them back. Do not call this while a ``Rekey`` exists.
   ///
-  /// - Throws: ``VaultError/locked`` unless the keys of all class records are in memory; ``VaultError/storage(_:)``.
+  /// - Throws: ``VaultError/locked`` unless the keys of all class records are in memory; ``VaultError/storage(_:)``. If
+  ///   the rekey cannot be forgotten yet, its files are removed all the same, so that it is never completed.
   public func dropRekey() throws(VaultError) {
     assert(touched == nil, "the rekey still has its store open")
-    try forgetRekey()
+    do throws(VaultError) { try forgetRekey() } catch {
+      try? removeSecondStore()
+      // On a full disk there is room now.
+      guard error == .diskFull else { throw error }
+      return try forgetRekey()
+    }
     try removeSecondStore()
   }
 
