@@ -266,7 +266,9 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "VaultServiceTests",
-      dependencies: ["VaultService", "VaultStore", "VaultCore", "VaultModel", "VaultBytes", "CSQLite", "VaultTesting"],
+      dependencies: [
+        "VaultService", "VaultStore", "VaultCore", "VaultModel", "VaultBytes", "CSQLite", "CFaultyDisk", "VaultTesting",
+      ],
       swiftSettings: strict),
     .testTarget(
       name: "VaultDaemonTests",

@@ -22,7 +22,8 @@ package final class SalvageWork: SecretHolder, Runner.Work {
 
   private unowned let upkeep: Upkeep
   private let vault: Vault
-  private let salvage: Salvage
+  /// The salvage; nil once its files are to be removed.
+  private var salvage: Salvage?
   /// The reader who waits while the second store is filled; nil when it is complete.
   private(set) var reader: Reader?
   private var nextReport: Int64 = 0
@@ -35,35 +36,45 @@ package final class SalvageWork: SecretHolder, Runner.Work {
     super.init(in: vault.holders)
   }
 
-  /// The second store.
-  var target: Keychain { salvage.target }
+  /// The second store; nil once its files are to be removed.
+  var target: Keychain? { salvage?.target }
 
   package var share: Runner.Share { .half }
 
   package func run(until end: Int64) -> Runner.Next {
-    guard let reader else { return .over }
-    do throws(VaultError) {
-      repeat {
-        if try salvage.step(items: Self.stride) {
-          conclude(reader)
-          return .over
-        }
-      } while vault.clock.monotonic() < end
-    } catch {
-      vault.log.error("the store could not be salvaged: \(error.text)")
-      upkeep.dropSalvage()
-      reader.end(.failure(vault.refusal(error, "")))
-      return .over
-    }
-    let now = vault.clock.monotonic()
-    if nextReport <= now, reader.isKeepingUp() {
-      nextReport = now + Self.interval
-      reader.tell(salvage.progress)
-    }
+    let next: Runner.Next
+    do throws(VaultError) { next = try work(until: end) } catch { return fail(error) }
+    tell()
+    return next
+  }
+
+  /// Continues the salvage. The error is handled after this function has returned, because its reference keeps the
+  /// ``Salvage`` alive, and with it the second store open.
+  private func work(until end: Int64) throws(VaultError) -> Runner.Next {
+    guard let salvage, let reader else { return .over }
+    repeat {
+      if try salvage.step(items: Self.stride) {
+        conclude(salvage, reader)
+        return .over
+      }
+    } while vault.clock.monotonic() < end
     return .again
   }
 
-  private func conclude(_ reader: Reader) {
+  private func fail(_ error: VaultError) -> Runner.Next {
+    vault.log.error("the store could not be salvaged: \(error.text)")
+    upkeep.callOffSalvage(because: vault.refusal(error, ""))
+    return .over
+  }
+
+  private func tell() {
+    let now = vault.clock.monotonic()
+    guard nextReport <= now, let reader, reader.isKeepingUp(), let progress = salvage?.progress else { return }
+    nextReport = now + Self.interval
+    reader.tell(progress)
+  }
+
+  private func conclude(_ salvage: Salvage, _ reader: Reader) {
     let result = salvage.result
     salvage.forgetLosses()
     self.reader = nil
@@ -75,9 +86,13 @@ package final class SalvageWork: SecretHolder, Runner.Work {
   func stop() {
     upkeep.runner.end(self)
     reader = nil
-    target.wipe()
-    salvage.forgetLosses()
+    target?.wipe()
+    salvage?.forgetLosses()
   }
+
+  /// Closes the second store, after ``stop()``: its files must not be removed while it is open, and others may still
+  /// refer to this object.
+  func release() { salvage = nil }
 
   public override func letGo(for lock: Lock) {
     if lock.cause == .stop { return upkeep.dropSalvage() }
@@ -85,7 +100,9 @@ package final class SalvageWork: SecretHolder, Runner.Work {
   }
 
   public override func outlives(_ lock: Lock) -> Bool {
-    target.opensValues(of: .whenUnlocked) || lock.reach.contains(.names) && !salvage.result.losses.isEmpty
+    guard let salvage else { return false }
+    return salvage.target.opensValues(of: .whenUnlocked)
+      || lock.reach.contains(.names) && !salvage.result.losses.isEmpty
   }
 }
 
@@ -94,11 +111,20 @@ extension Upkeep {
 
   /// Saves the records of a damaged store that still authenticate in a second store, for a backup of it.
   package func salvage(_ reader: SalvageWork.Reader, for caller: Caller) throws(Refusal) {
-    try vault.audit.recording(.salvage, caller, nil, needs: .logUnlessFailed) { () throws(Refusal) in try begin(reader)
+    var begun: SalvageWork?
+    do throws(Refusal) {
+      try vault.audit.recording(.salvage, caller, nil, needs: .logUnlessFailed) { () throws(Refusal) in
+        begun = try begin(reader)
+      }
+    } catch {
+      // Nobody waits for a salvage that was refused because its entry cannot be written.
+      if begun != nil { dropSalvage() }
+      throw error
     }
+    if let begun { runner.begin(begun) }
   }
 
-  private func begin(_ reader: SalvageWork.Reader) throws(Refusal) {
+  private func begin(_ reader: SalvageWork.Reader) throws(Refusal) -> SalvageWork {
     let keychain = try vault.keychain()
     try checkNoTransfer()
     if salvage?.reader != nil { throw .busy("the store is being salvaged already") }
@@ -114,7 +140,7 @@ extension Upkeep {
     }
     vault.log.info("the records that still authenticate are being salvaged")
     salvage = work
-    runner.begin(work)
+    return work
   }
 
   /// Removes the second store and its keys. While a backup of it is being made, only the keys are wiped.
@@ -122,7 +148,7 @@ extension Upkeep {
     guard salvage != nil else { return }
     salvage?.stop()
     guard transfer?.isOfSalvage != true else { return }
-    // The second store is released first, which closes its connection; then its files are removed.
+    salvage?.release()
     salvage = nil
     removeSalvage()
   }

@@ -126,8 +126,8 @@ extension Upkeep {
 
   /// The second store, after everything was salvaged.
   private func salvaged() throws(Refusal) -> Keychain {
-    guard let salvage, salvage.reader == nil else { throw .invalid("salvaged") }
-    return salvage.target
+    guard let salvage, salvage.reader == nil, let target = salvage.target else { throw .invalid("salvaged") }
+    return target
   }
 
   /// Calls a backup off when the write-ahead log has grown too much meanwhile, because the log can be emptied only
