@@ -8,6 +8,8 @@ internal import VaultStore
 /// The records need no second check if a check of the whole store has succeeded since the store was opened: from then
 /// on each change keeps the hashes over the records up to date. If there was no such check yet, this check waits for
 /// one. There are no such hashes over the audit log, so the log is checked for each backup.
+///
+/// The check ends with the transfer if that does not come to its end, and when nobody waits for the result any more.
 package final class BackupCheck: SecretHolder, Runner.Work {
   /// The names of the parts that could not be checked without their keys, or the reason why the backup does not count.
   typealias Outcome = Result<[String], Refusal>
@@ -19,27 +21,32 @@ package final class BackupCheck: SecretHolder, Runner.Work {
   private let vault: Vault
   private let runner: Runner
   private let keychain: Keychain
+  /// The check of the whole store.
+  private let records: Check
   private var walk: AuditWalk?
   private var unchecked: [String] = []
   private var outcome: Outcome?
   private var then: ((Outcome) -> Void)?
+  private var isWanted: () -> Bool = { true }
 
   init(_ upkeep: Upkeep, _ keychain: Keychain) {
     vault = upkeep.vault
     runner = upkeep.runner
     self.keychain = keychain
+    records = upkeep.check
     super.init(in: vault.holders)
     if keychain.isVerified {
       checkLog()
     } else {
-      checkRecords(upkeep.check)
+      checkRecords()
     }
   }
 
-  private func checkRecords(_ check: Check) {
+  private func checkRecords() {
     let reader = Check.Reader(ObjectIdentifier(self)) {
-      false
-    } tell: { _ in
+      true
+    } tell: { [self] _ in
+      if !isWanted() { stop() }
     } end: { [self] result in
       switch result {
       case .success(let result):
@@ -49,12 +56,23 @@ package final class BackupCheck: SecretHolder, Runner.Work {
       case .failure(let refusal): conclude(.failure(refusal))
       }
     }
-    do throws(Refusal) { try check.wait(reader) } catch { conclude(.failure(error)) }
+    do throws(Refusal) { try records.wait(reader) } catch { conclude(.failure(error)) }
   }
 
   /// Passes the outcome to `then` once the check is over.
-  func whenOver(_ then: @escaping (Outcome) -> Void) {
-    if let outcome { then(outcome) } else { self.then = then }
+  ///
+  /// - Parameter isWanted: tells whether somebody still waits for it; if nobody does, the check ends.
+  func whenOver(isWanted: @escaping () -> Bool, _ then: @escaping (Outcome) -> Void) {
+    if let outcome { return then(outcome) }
+    (self.isWanted, self.then) = (isWanted, then)
+  }
+
+  /// Ends the check of a copy that counts for nothing.
+  func stop() {
+    guard outcome == nil else { return }
+    records.leave(ObjectIdentifier(self))
+    runner.end(self)
+    conclude(.failure(.cancelled))
   }
 
   private static var failed: Refusal {
@@ -68,8 +86,10 @@ package final class BackupCheck: SecretHolder, Runner.Work {
     guard self.outcome == nil else { return }
     walk = nil
     self.outcome = outcome
+    isWanted = { true }
+    let then = then
+    self.then = nil
     then?(outcome)
-    then = nil
   }
 
   // MARK: The audit log
@@ -84,6 +104,7 @@ package final class BackupCheck: SecretHolder, Runner.Work {
   package var share: Runner.Share { .equal }
 
   package func run(until end: Int64) -> Runner.Next {
+    if !isWanted() { stop() }
     guard let walk else { return .over }
     do throws(VaultError) {
       repeat {

@@ -59,7 +59,7 @@ package final class Transfer: SecretHolder {
     isWanted: @escaping () -> Bool, _ then: @escaping (Result<[String], Refusal>) -> Void
   ) {
     guard let check else { return then(.success([])) }
-    check.whenOver { [self] checked in
+    check.whenOver(isWanted: isWanted) { [self] checked in
       // This is done first, so that the caller finds the time of the backup once it is told.
       if case .success = checked, isWanted() { whenMade() }
       then(checked)

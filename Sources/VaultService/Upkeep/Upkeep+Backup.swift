@@ -37,9 +37,10 @@ extension Upkeep {
   ///
   /// - Parameters:
   ///   - isOfSalvage: true to copy the salvaged store instead, which is possible once.
-  ///   - send: returns the work that sends the backup; nil if the caller has gone away.
+  ///   - send: returns the work that sends the backup, which ends with true if all of it was handed over; nil if the
+  ///     caller has gone away.
   package func backUp(
-    isOfSalvage: Bool, for caller: Caller, _ send: (OutgoingBackup) -> TransferWork<Void>?
+    isOfSalvage: Bool, for caller: Caller, _ send: (OutgoingBackup) -> TransferWork<Bool>?
   ) throws(Refusal) {
     let item = isOfSalvage ? "of what was salvaged" : nil
     let need: CallTerms.Need = isOfSalvage ? .logUnlessFailed : .log
@@ -106,7 +107,7 @@ extension Upkeep {
     }
   }
 
-  private func run(_ work: TransferWork<Void>, _ begun: Begun, _ isOfSalvage: Bool) {
+  private func run(_ work: TransferWork<Bool>, _ begun: Begun, _ isOfSalvage: Bool) {
     let (keychain, stream) = (begun.keychain, begun.stream)
     let new = Transfer(.backup, vault, isOfSalvage: isOfSalvage, stop: work.stop)
     transfer = new
@@ -117,9 +118,10 @@ extension Upkeep {
     }
     vault.log.info("a backup of \(stream.count) bytes begins")
     watchLog(of: new, keychain)
-    work.run(new) { [unowned self, unowned keychain] in
+    work.run(new) { [unowned self, unowned keychain] isWhole in
       keychain.endBackup()
       transfer = nil
+      if !isWhole { new.check?.stop() }
       if isOfSalvage { dropSalvage() }
     }
   }

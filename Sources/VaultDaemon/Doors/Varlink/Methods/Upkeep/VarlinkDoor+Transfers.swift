@@ -15,8 +15,11 @@ extension VarlinkDoor {
           backup: backup, socket: socket, now: vault.clock.monotonic, isConfirmed: isConfirmed)
         return TransferWork(stop: socket.callOff) { [unowned self] transfer, then in
           transferThread.run(sending.run) { [unowned self] end in
-            then(())
-            guard case .whole = end else { return finish(socket, end, transfer.refusal) }
+            guard case .whole = end else {
+              then(false)
+              return finish(socket, end, transfer.refusal)
+            }
+            then(true)
             transfer.whenChecked(isWanted: { socket.isPeerAlive }) { [unowned self] checked in finish(socket, checked) }
           }
         }
@@ -32,6 +35,9 @@ extension VarlinkDoor {
       vault.log.info("the backup is made\(note)")
       let reply = Wire.BackupReply(unchecked: unchecked.isEmpty ? nil : unchecked)
       conclude(socket) { $0.reply(reply) }
+    case .failure where !socket.isPeerAlive:
+      vault.log.warning("the backup ended early: \(RawSocket.Problem.disowned.text)")
+      conclude(socket) { $0.reply(Fault(.disowned)) }
     case .failure(let refusal):
       vault.log.error("the backup is not valid: \(refusal.reason)")
       conclude(socket) { $0.reply(Fault(refusal)) }
