@@ -92,10 +92,19 @@ package final class Check: Runner.Work {
 
   package func run(until end: Int64) -> Runner.Next {
     // Without all keys the check continues only for readers, who want the result that is possible without them.
-    guard let keychain = vault.openKeychain, case .checking = keychain.integrity,
-      keychain.canVerifyAll || !readers.isEmpty
-    else { return .over }
+    guard let keychain = vault.openKeychain, case .checking = keychain.integrity else {
+      // The store was closed meanwhile. No later step would tell those who wait.
+      readers.end(.failure(obstacle), in: vault.waiting.turns)
+      return .over
+    }
+    guard keychain.canVerifyAll || !readers.isEmpty else { return .over }
     return step(keychain, until: end) ? .again : .over
+  }
+
+  /// The reason why a check ends that is not in progress any more.
+  private var obstacle: Refusal {
+    do throws(Refusal) { _ = try vault.keychain() } catch { return error }
+    return .storageFailed("the store was opened again before the check was over")
   }
 
   /// Checks records until the time `end`; with nil, as many records as may be checked at once. Returns false when the
