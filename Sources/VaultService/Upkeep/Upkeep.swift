@@ -24,8 +24,7 @@ package final class Upkeep {
   private let backupMark: BackupMark
   /// The backup, the restore or the check of a backup that is under way; nil for none.
   var transfer: Transfer?
-  /// Cancels the timer of the next look into the trash.
-  private var trashTimer: (() -> Void)?
+  private let trash: TrashClearing
   /// True while a backup, a restore or the check of a backup is under way.
   package var isTransferring: Bool { transfer != nil }
 
@@ -36,6 +35,7 @@ package final class Upkeep {
     check = Check(vault, runner)
     backupMark = BackupMark(directory: vault.directory)
     uses = GrantUses(ways.access, runner)
+    trash = TrashClearing(vault, ways.timer)
     vault.hooks.opened = { [unowned self] in opened($0) }
     vault.hooks.unlocked = { [unowned self] in unlocked($0) }
     vault.hooks.incoming = { [unowned self] in incoming }
@@ -49,7 +49,7 @@ package final class Upkeep {
     ways.hooks.bootKeyMoves = { [unowned self] refusal in
       if let transfer, transfer.kind == .restore { transfer.callOff(because: refusal) }
     }
-    vault.hooks.reconfigured = { [unowned self] in clearTrashLater() }
+    vault.hooks.reconfigured = { [unowned self] in trash.clear() }
     check.whenOK = { [unowned ways] in ways.dropUnnamedKeys($0) }
   }
 
@@ -65,7 +65,7 @@ package final class Upkeep {
   private func unlocked(_ keychain: Keychain) {
     check.unlocked(keychain)
     vault.hooks.whenTakenIn { [ways] in ways.conversations.each { if $0.endsWhenUnlocked { $0.finish() } } }
-    clearTrashLater()
+    trash.clear()
     uses.begin()
   }
 
@@ -77,44 +77,8 @@ package final class Upkeep {
     }
   }
 
-  /// The number of items in the trash that one turn examines.
-  private static let trashPage = 64
-
-  /// The longest time between two looks into the trash of a vault that stays unlocked, in seconds.
-  private static let trashInterval: Int64 = 3600
-
-  /// Deletes the items that have been in the trash for their full time, a few items in each later turn, and does so
-  /// again later while the vault stays unlocked.
-  package func clearTrashLater() {
-    trashTimer?()
-    trashTimer = nil
-    guard vault.state.kind == .unlocked, let keychain = vault.openKeychain, keychain.trashCount > 0 else { return }
-    let interval = max(1, min(Self.trashInterval, vault.settings.trash ?? 0))
-    trashTimer = ways.timer.after(interval * 1_000_000_000) { [weak self] in self?.clearTrashLater() }
-    do throws(VaultError) { try keychain.ageTrash(now: vault.clock.wall(), least: interval) } catch {
-      return vault.log.error("the trash cannot age: \(error.text)")
-    }
-    clearTrash(after: nil)
-  }
-
-  private func clearTrash(after: Int64?, examining most: Int = Upkeep.trashPage) {
-    vault.waiting.turns?.wait { [unowned self] in
-      guard let keychain = vault.openKeychain else { return }
-      do throws(VaultError) {
-        let age = vault.settings.trash ?? 0
-        let next = try vault.makingRoom(keychain) { () throws(VaultError) in
-          try keychain.emptyTrash(ofAge: age, after: after, examining: most)
-        }
-        if let next { clearTrash(after: next, examining: most) }
-      } catch .locked {
-        return
-      } catch {
-        // Many items at once need more space than one.
-        if error == .diskFull, most > 1 { return clearTrash(after: after, examining: 1) }
-        vault.log.error("the trash cannot be cleared: \(error.text)")
-      }
-    }
-  }
+  /// Notes that items were moved to the trash, which is cleared when they have been there for their full time.
+  package func trashHasGrown() { trash.hasGrown() }
 
   /// Folds a long write-ahead log into the store's main file in a later turn, so that no caller waits both for a change
   /// and for the folding.

@@ -18,7 +18,7 @@ extension VarlinkDoor {
       try whenPrepared(.delete(names, isForGood: isForGood), connection) { long throws(Refusal) in
         let kept = try items.delete(names, isForGood: isForGood, long, for: connection.caller)
         connection.reply(Wire.DeleteReply(kept: kept.map { Int(clamping: $0) }))
-        upkeep.clearTrashLater()
+        upkeep.trashHasGrown()
       }
     }
   }
