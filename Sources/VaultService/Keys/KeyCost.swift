@@ -1,8 +1,8 @@
 internal import VaultModel
 internal import VaultSigning
 
-/// The time for which the loop computes with a value that is stored, in microseconds, as measured on one core of a small
-/// server. A gateway takes a few times as long.
+/// The time for which the loop computes with a value that is stored, in microseconds, as measured on one core of a
+/// small server. A gateway takes a few times as long.
 enum KeyCost {
   /// The length of a turn of the loop.
   static let turn = Int(Turns.length / 1000)

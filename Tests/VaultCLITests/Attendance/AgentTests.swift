@@ -42,8 +42,10 @@ import VaultTesting
           say '{"parameters":{"event":"inquiry","time":0,"inquiry":\#(inquiry)},"continues":true}' ;;
         *Vault.Authenticate\"*)
           refuses=1
-          say '{"parameters":{"conversation":"c","prompt":{"style":"info","method":"pam","text":"Swipe"}},"continues":true}'
-          say '{"error":"io.vaultd.Vault.AuthenticationFailed","parameters":{"method":"pam","retry_after_ms":600000}}' ;;
+          prompt='{"style":"info","method":"pam","text":"Swipe"}'
+          say '{"parameters":{"conversation":"c","prompt":'"$prompt"'},"continues":true}'
+          failed='{"method":"pam","retry_after_ms":600000}'
+          say '{"error":"io.vaultd.Vault.AuthenticationFailed","parameters":'"$failed"'}' ;;
         *Vault.Dismiss\"*)
           printf '%s\n' "$call" >'\#(sandbox.root)/new' && mv '\#(sandbox.root)/new' '\#(sandbox.root)/said'
           say '{"parameters":{}}' ;;
