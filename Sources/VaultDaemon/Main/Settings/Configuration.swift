@@ -41,7 +41,7 @@ struct Configuration: Sendable, Equatable {
     switch key {
     case "idle": return Self.span(key, value, into: &vault.idle)
     case "maximum-age": return Self.span(key, value, into: &vault.maximumAge)
-    case "trash": return Self.span(key, value, into: &vault.trash)
+    case "trash": return Self.span(key, value, isDestructive: true, into: &vault.trash)
     case "audit":
       guard let mode = AuditSettings.Mode(rawValue: value) else { return "audit is on, off or required" }
       vault.audit.mode = mode
@@ -50,7 +50,7 @@ struct Configuration: Sendable, Equatable {
         return "audit-size is a number of bytes such as 64m, from 1m to 16g"
       }
       vault.audit.size = bytes
-    case "audit-age": return Self.span(key, value, into: &vault.audit.age)
+    case "audit-age": return Self.span(key, value, isDestructive: true, into: &vault.audit.age)
     case "hide-names": return Self.flag(key, value, into: &vault.hideNames)
     case "keep-across-sleep": return Self.flag(key, value, into: &vault.keepAcrossSleep)
     case "boot-key":
@@ -156,13 +156,22 @@ struct Configuration: Sendable, Equatable {
     return nil
   }
 
-  private static func span(_ key: String, _ value: String, into target: inout Int64?) -> String? {
+  /// Reads a time.
+  ///
+  /// - Parameter isDestructive: True if a short time deletes something for good. A number alone is then accepted only
+  ///   from an hour on, because a smaller one was meant as days.
+  private static func span(
+    _ key: String, _ value: String, isDestructive: Bool = false, into target: inout Int64?
+  ) -> String? {
     if value == "off" {
       target = nil
       return nil
     }
     guard let seconds = Seconds.parse(value), seconds > 0 else {
       return "\(key) is a time without blanks, such as 90s, 5m or 12h, or off"
+    }
+    if isDestructive, seconds < 3600, value.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) {
+      return "\(key): \(value) is seconds; say \(value)d, or \(value)s if so short a time is meant"
     }
     target = seconds
     return nil
