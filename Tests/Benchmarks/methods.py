@@ -19,7 +19,7 @@ CALLS = {
     "RestoreVersion": {"name": "kept", "version": 1}, "EmptyTrash": {}, "Code": {"name": "none"},
     "Sign": {"name": "key", "value": "v" * 1000}, "Mac": {"name": "hash", "value": "v" * 1000},
     "IssueToken": {"name": "tokens", "subject": "lamp-17"}, "VerifyToken": {"name": "tokens", "token": "x.y.z"},
-    "RevokeToken": {"name": "tokens", "id": "{n}"}, "PublicKey": {"name": "tokens", "format": "jwks"},
+    "RevokeToken": {"name": "tokens", "subject": "s{n}"}, "PublicKey": {"name": "tokens", "format": "jwks"},
     "Deposit": {"name": "left/{n}", "value": "v"}, "SealDeposit": {"name": "left", "value": "v"},
     "DepositSealed": {"box": "AAAA"}, "Deposits": {}, "SettleDeposit": {"number": 1, "accept": False},
     "Generate": {"recipe": {"style": "phrase", "length": 12}}, "Receipt": {"name": "kept", "version": 1, "succeeded": True},

@@ -68,6 +68,16 @@ struct CopyCommand: ParsableCommand {
         "copied \(Printable.quoted(from)) to \(Printable.quoted(to)), version "
           + "\(copied.version)\(AccessChange.note(copied.openTo))"
       )
+      try noteList(to, session)
     }
+  }
+
+  /// Says that the copy of a key for tokens has no list, if tokens of the key were revoked: the copy accepts them.
+  private func noteList(_ to: String, _ session: Session) throws(Failure) {
+    let (list, copy) = (TokenList(of: from), TokenList(of: to))
+    guard try list.exists(session), try !copy.isThere(session) else { return }
+    Output.note(
+      "the copy has no list of revoked tokens, and accepts those of \(Printable.quoted(list.name)); copy the list to "
+        + "\(Printable.quoted(copy.name)), too")
   }
 }

@@ -10,9 +10,9 @@ struct MoveCommand: ParsableCommand {
     abstract: "Rename an item, or move all items of a folder; their versions and attributes stay.",
     discussion: """
       If others have grants for the present name or the new one, the command shows who gains and who loses the item, \
-      and asks. Names that end with a slash are folders. For a folder the command shows how many items it moves, and \
-      asks; if an item already has one of the new names, nothing is moved. To resume an interrupted move, give the \
-      command again.
+      and asks. The list of the revoked tokens of an item goes along. Names that end with a slash are folders. For a \
+      folder the command shows how many items it moves, and asks; if an item already has one of the new names, nothing \
+      is moved. To resume an interrupted move, give the command again.
       """)
 
   @Argument(
@@ -43,14 +43,19 @@ struct MoveCommand: ParsableCommand {
     if let folders = try FolderTransfer(.move, from, to, yes: yes) {
       return try folders.run(session, json: globals.json)
     }
+    try checkIsNoList(session)
     if !yes {
       try checkIsFree(to, session)
-      try confirmAccess(to, session)
+      let list = try TokenList(of: from).exists(session)
+      try confirmAccess([(from, to)] + (list ? [(TokenList(of: from).name, TokenList(of: to).name)] : []), session)
     }
     do throws(Failure) {
       try session.unlocking { vault in try vault.move(from, to: to) }
     } catch {
-      throw error.exit == .exists ? Self.taken(to) : error
+      guard error.exit == .exists else { throw error }
+      // The name that is taken may be that of the list, which goes along.
+      let list = TokenList(of: to).name
+      throw Self.taken(error.event.hasPrefix(Printable.quoted(list)) ? list : to)
     }
     guard globals.json else {
       if Keyboard.isAttended { Output.note("moved \(Printable.quoted(from)) to \(Printable.quoted(to))") }
@@ -78,17 +83,31 @@ struct MoveCommand: ParsableCommand {
     throw Self.taken(to)
   }
 
-  /// Shows who gains or loses access to the item, and asks. Only an administrator learns this.
-  private func confirmAccess(_ to: String, _ session: Session) throws(Failure) {
-    let (before, after): ([Wire.Access], [Wire.Access])
+  /// Refuses to move the list of the revoked tokens of an item away from the item, which would accept them again.
+  private func checkIsNoList(_ session: Session) throws(Failure) {
+    guard let list = TokenList(named: from), try list.exists(session) else { return }
+    let owner = Printable.quoted(list.owner)
+    throw Failure(
+      .invalid, "\(Printable.quoted(from)) is the list of the revoked tokens of \(owner), and goes where that goes",
+      "move \(owner), or make a copy of the list with \(Hint.vault("cp"))")
+  }
+
+  /// Shows who gains or loses access to the item and to its list, and asks. Only an administrator learns this.
+  private func confirmAccess(_ moves: [(from: String, to: String)], _ session: Session) throws(Failure) {
+    var changes: [String] = []
     do throws(Failure) {
-      (before, after) = try session.unlocking { vault in (try vault.access(to: from), try vault.access(to: to)) }
+      for (index, move) in moves.enumerated() {
+        let (before, after) = try session.unlocking { vault in
+          (try vault.access(to: move.from), try vault.access(to: move.to))
+        }
+        let lines = AccessChange.lines(before, after)
+        changes += index == 0 ? lines : lines.map { "\($0) on the list of its revoked tokens" }
+      }
     } catch {
       // Only administrators decide who else gets an item.
       guard error.exit == .denied else { throw error }
       return
     }
-    let changes = AccessChange.lines(before, after)
     guard !changes.isEmpty else { return }
     try Confirmation(
       consequence: "others would gain or lose \(Printable.wholeQuoted(from)): \(changes.joined(separator: "; "))",

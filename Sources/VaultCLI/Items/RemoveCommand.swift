@@ -36,6 +36,9 @@ struct RemoveCommand: ParsableCommand {
   @Flag(help: "Delete for good, without the trash.")
   var now = false
 
+  @Flag(help: "Also delete the list of the revoked tokens of an item that stays: it accepts them again.")
+  var force = false
+
   @OptionGroup var globals: Globals
 
   func validate() throws {
@@ -54,6 +57,7 @@ struct RemoveCommand: ParsableCommand {
     let found = try folders.flatMap { try $0.someItems(session).map(\.name) }
     let named = (items + names).filter { Folder($0) == nil }
     let names = hasPredicates ? try matches(session) : RemoveCommand.unique(named + found)
+    if !force { try checkLists(names, session) }
     // A script that passes names as arguments must not delete another item without a question because of an item's
     // name.
     if hasPredicates || !folders.isEmpty || names.count > 1, !yes {
@@ -103,6 +107,20 @@ struct RemoveCommand: ParsableCommand {
         names.count == 1
         ? "\(Hint.vault("trash restore")) restores it" : "\(Hint.vault("trash")) lists what can be restored"
       return "deleted \(what)\(part); \(way) within \(Seconds.format(Int64(kept)))"
+    }
+  }
+
+  /// Refuses to delete the list of the revoked tokens of an item that stays, which would accept them again.
+  private func checkLists(_ names: [String], _ session: Session) throws(Failure) {
+    let lists = names.compactMap(TokenList.init(named:))
+    guard !lists.isEmpty else { return }
+    let all = Set(names.map { Array($0.utf8) })
+    for list in lists where !all.contains(Array(list.owner.utf8)) {
+      guard try list.exists(session) else { continue }
+      throw Failure(
+        .invalid,
+        "\(Printable.quoted(list.name)) is the list of the revoked tokens of \(Printable.quoted(list.owner)), which "
+          + "would accept them again; nothing was deleted", "add --force to delete it all the same")
     }
   }
 

@@ -157,7 +157,7 @@ struct TokenRevokeCommand: ParsableCommand {
   @Argument(help: ArgumentHelp("The item.", valueName: "name"), completion: ItemNames.completion)
   var name: String
 
-  @Argument(help: ArgumentHelp("The token's number.", valueName: "number"))
+  @Argument(help: ArgumentHelp("The token's number, 32 hexadecimal digits.", valueName: "number"))
   var id: String?
 
   @Option(
@@ -174,8 +174,8 @@ struct TokenRevokeCommand: ParsableCommand {
       if id.utf8.contains(UInt8(ascii: ".")) {
         throw ValidationError("this is a token and not its number; give the number, its claim jti")
       }
-      guard (1...128).contains(id.utf8.count), id.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
-        throw ValidationError("a token's number is 1 to 128 printable ASCII characters without spaces")
+      guard id.utf8.count == 32, id.utf8.allSatisfy({ isxdigit(Int32($0)) != 0 }) else {
+        throw ValidationError("a token's number, its claim jti, is 32 hexadecimal digits")
       }
     }
     if let subject, !(1...1024).contains(subject.utf8.count) || !Printable.isPlain(subject) {
@@ -190,7 +190,9 @@ struct TokenRevokeCommand: ParsableCommand {
     }
     if globals.json { return try Output.json(reply) }
     if Keyboard.isAttended {
-      Output.note("revoked; it is in \(Printable.quoted(reply.list)), version \(reply.version)")
+      let revoked =
+        subject.map { "all tokens of \(Printable.quoted($0)) issued until now" } ?? "token \(id?.lowercased() ?? "")"
+      Output.note("revoked \(revoked); the list is \(Printable.quoted(reply.list)), version \(reply.version)")
     }
   }
 }

@@ -163,7 +163,7 @@ package final class Items {
 
   // MARK: Renaming
 
-  /// Renames one item; its versions and attributes stay.
+  /// Renames one item; its versions and attributes stay. The list of the revoked tokens of an item goes along.
   ///
   /// - Parameter long: the work prepared for this call; see ``prepare(_:_:for:fill:)``.
   package func move(
@@ -183,9 +183,14 @@ package final class Items {
     course.side = .source
     let keychain = try vault.keychain()
     try checkMove(name, to: new, for: caller, &course)
+    let list = try listToMove(of: name, to: new, for: caller, &course)
     do throws(VaultError) {
-      let id = try keychain.move(from: name, to: new, now: vault.clock.wall(), ahead: long?.ahead)
-      (course.source, course.target) = (id, id)
+      let now = vault.clock.wall()
+      try keychain.transaction { () throws(VaultError) in
+        let id = try keychain.move(from: name, to: new, now: now, ahead: long?.ahead)
+        if let list { try keychain.move(from: list.from, to: list.to, now: now) }
+        (course.source, course.target) = (id, id)
+      }
     } catch {
       guard error == .alreadyExists else {
         course.side = .source
@@ -195,6 +200,32 @@ package final class Items {
       throw refusal(error, new, &course.target)
     }
     vault.hooks.announce(.item(name, .moved, to: new))
+    guard let list else { return }
+    vault.audit.record(
+      .move, .ok, caller, item: list.from.text, id: list.id, detail: Self.detail(ofMoveTo: list.to))
+    vault.audit.record(.move, .ok, caller, item: list.to.text, id: list.id, detail: "from \(list.from.text)")
+    vault.hooks.announce(.item(list.from, .moved, to: list.to))
+  }
+
+  /// The list of the revoked tokens of an item that is about to be renamed, with its new name; nil if there is none.
+  /// Without its list, the item would accept these tokens again.
+  ///
+  /// - Throws: the refusal if the list cannot go along.
+  private func listToMove(
+    of name: ItemName, to new: ItemName, for caller: Caller, _ course: inout Audit.Course
+  ) throws(Refusal) -> (from: ItemName, to: ItemName, id: ItemID)? {
+    guard (try? item(name))?.use == .jwt, let from = try? Self.revocationList(of: name),
+      let id = identity(of: from)
+    else { return nil }
+    course.side = .target
+    let to = try Self.revocationList(of: new)
+    course.side = .source
+    var ofList = Audit.Course()
+    do throws(Refusal) { try checkMove(from, to: to, for: caller, &ofList) } catch .denied {
+      throw .denied("its list of revoked tokens goes along, and you may not move that")
+    }
+    if identity(of: to) != nil { throw .alreadyExists(to.text) }
+    return (from, to, id)
   }
 
   func checkMove(

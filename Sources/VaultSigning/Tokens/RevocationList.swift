@@ -88,25 +88,32 @@ public struct RevocationList: Sendable {
     }
   }
 
-  /// Checks a text given as a token's identifier before it is stored anywhere, because it may be a
-  /// whole token by mistake.
+  /// Reads a text given as the number of a token that the vault made, before it is stored anywhere: it may be a whole
+  /// token by mistake, and a number with a wrong digit would revoke nothing.
   ///
-  /// - Throws: ``RevocationProblem`` for anything but 1 to 128 bytes of printable ASCII without spaces and dots.
-  public static func check(identifier: String) throws(RevocationProblem) {
-    guard !identifier.utf8.contains(UInt8(ascii: ".")) else {
+  /// - Returns: The number as it stands in the token. Capital letters are accepted.
+  /// - Throws: ``RevocationProblem`` for anything but 32 hexadecimal digits.
+  public static func number(_ text: String) throws(RevocationProblem) -> String {
+    guard !text.utf8.contains(UInt8(ascii: ".")) else {
       throw RevocationProblem("this is a token and not its number; give the number, its claim jti")
     }
-    guard (1...TokenClaims.maximumIdentifierBytes).contains(identifier.utf8.count),
-      identifier.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
-    else {
-      throw RevocationProblem(
-        "a token's number is 1 to \(TokenClaims.maximumIdentifierBytes) printable ASCII characters without spaces")
+    let digits = text.utf8.map { (UInt8(ascii: "A")...UInt8(ascii: "F")).contains($0) ? $0 | 0x20 : $0 }
+    let isNumber = digits.allSatisfy {
+      (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains($0)
     }
+    guard digits.count == TokenClaims.numberDigits, isNumber else {
+      throw RevocationProblem("a token's number, its claim jti, is \(TokenClaims.numberDigits) hexadecimal digits")
+    }
+    return String(decoding: digits, as: UTF8.self)
   }
 
-  /// Checks a text given as a subject, by the rules of ``TokenClaims``.
+  /// Checks a text given as a subject, by the rules of ``TokenClaims``. A star is refused, because it looks like a
+  /// pattern, and the list has no patterns.
   public static func check(subject: String) throws(RevocationProblem) {
     guard TokenClaims.isSubject(subject) else { throw RevocationProblem(TokenClaims.noSubject) }
+    guard !subject.utf8.contains(UInt8(ascii: "*")) else {
+      throw RevocationProblem("tokens are revoked for one subject at a time, and a star stands for many")
+    }
   }
 
   private static func check(_ name: String, _ time: Int64, _ end: Int64) throws(RevocationProblem) {

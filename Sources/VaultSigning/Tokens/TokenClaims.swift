@@ -9,6 +9,8 @@ public struct TokenClaims: Hashable, Sendable {
   public static let maximumSubjectBytes = 1024
   /// The longest identifier in bytes.
   public static let maximumIdentifierBytes = 128
+  /// The hexadecimal digits of the identifiers that the vault gives to its tokens.
+  public static let numberDigits = 32
 
   /// The JSON object to sign, in UTF-8: iss, sub, aud, iat, nbf, exp, jti, and then the private claims
   /// in the caller's order.
@@ -68,11 +70,7 @@ public struct TokenClaims: Hashable, Sendable {
         .subject, "a subject must be given: one that fits \(Printable.quoted(terms.subjectPattern ?? ""))")
     }
     guard isSubject(wish) else { throw TokenProblem(.subject, noSubject) }
-    if let subjects = terms.subjects, !subjects.matches(wish) {
-      throw TokenProblem(
-        .subject,
-        "the subject \(Printable.quoted(wish)) does not fit the item's \(Printable.quoted(terms.subjectPattern ?? ""))")
-    }
+    try terms.check(subject: wish)
     return wish
   }
 

@@ -77,6 +77,16 @@ public struct TokenTerms: Sendable {
     return life
   }
 
+  /// Checks that a token of these terms can have the subject.
+  ///
+  /// - Throws: ``TokenProblem`` that quotes the subject and the pattern.
+  public func check(subject: String) throws(TokenProblem) {
+    guard let subjects, !subjects.matches(subject) else { return }
+    throw TokenProblem(
+      .subject,
+      "the subject \(Printable.quoted(subject)) does not fit the item's \(Printable.quoted(subjectPattern ?? ""))")
+  }
+
   /// True if a caller may give the private claim `name`.
   func allows(_ name: String) -> Bool { claimNames.contains { $0.isSame(as: name) } }
 }

@@ -96,7 +96,7 @@ final class EveryCall {
     try ask("SetMany", ["items": [own, ["name": name, "value": "x", "update": true]]])
     try ask("IssueToken", ["name": name, "subject": "s", "lifetime": 60])
     try ask("VerifyToken", ["name": name, "token": "a.b.c"])
-    try ask("RevokeToken", ["name": name, "id": "x"])
+    try ask("RevokeToken", ["name": name, "subject": "x"])
     try ask("PublicKey", ["name": name])
     for format in ["spki", "openssh", "jwk", "jwks", "raw"] { try ask("PublicKey", ["name": name, "format": format]) }
     for target in ["own/" + name, "keys/new", name] {

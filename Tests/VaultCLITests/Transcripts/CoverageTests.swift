@@ -33,7 +33,7 @@ import VaultTesting
       ["web"]
     case "deposit": ["web", "--allow-empty"]
     case "sign", "mac", "token verify": ["web", file]
-    case "token revoke": ["web", "1"]
+    case "token revoke": ["web", "--sub", "1"]
     case "restore-version": ["web", "1"]
     case "run": ["-e", "A=web", "--", "true"]
     case "env": ["-e", "A=web"]

@@ -50,7 +50,9 @@ import VaultWire
     case .verifyToken:
       Row(#"{"name":"a","token":"x"}"#, ["use invalid a: check of a token"], denied: ["use denied a: check of a token"])
     case .revokeToken:
-      Row(#"{"name":"a","id":"x"}"#, ["use invalid a: revokes token x"], denied: ["use denied a: revokes token x"])
+      Row(
+        #"{"name":"a","subject":"x"}"#, ["use invalid a: revokes tokens for x"],
+        denied: ["use denied a: revokes tokens for x"])
     case .set: Row(#"{"name":"b","value":"x"}"#, ["set ok b"])
     case .setMany:
       Row(

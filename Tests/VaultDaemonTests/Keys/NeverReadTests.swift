@@ -47,7 +47,7 @@ import VaultWire
     case .sign, .mac: [Row(#"{"name":"\#(name)","value":"x"}"#)]
     case .issueToken: [Row(#"{"name":"\#(name)"}"#, "WrongUse")]
     case .verifyToken: [Row(#"{"name":"\#(name)","token":"x"}"#, "WrongUse")]
-    case .revokeToken: [Row(#"{"name":"\#(name)","id":"x"}"#, "WrongUse")]
+    case .revokeToken: [Row(#"{"name":"\#(name)","subject":"x"}"#, "WrongUse")]
     case .show, .history, .undelete, .authenticate, .whoMay: [Row(#"{"name":"\#(name)"}"#)]
     case .find: [Row(), Row(#"{"query":"name=\#(name)"}"#)]
     case .children, .attributes, .requests, .grants, .audit, .monitor, .status, .publicKey, .deposits: [Row()]

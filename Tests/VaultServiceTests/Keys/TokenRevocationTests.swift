@@ -26,15 +26,17 @@ import VaultStore
       for: stand.administrator)
   }
 
-  private static func revoke(_ stand: RoomStand, _ name: String, _ id: String = "x", by uid: UInt32) throws -> Int {
-    try stand.items.revoke(.one(id), of: try ItemName(name), for: RoomStand.caller(uid)).version
+  private static func id(_ number: Int) -> String { String(repeating: "0", count: 31) + "\(number)" }
+
+  private static func revoke(_ stand: RoomStand, _ name: String, _ number: Int = 1, by uid: UInt32) throws -> Int {
+    try stand.items.revoke(.one(id(number)), of: try ItemName(name), for: RoomStand.caller(uid)).version
   }
 
   @Test("by who may set the list and no more, as often as there are tokens") func often() throws {
     let stand = try Self.stand()
     try Self.give(stand, 990, "key", "find")
     try Self.give(stand, 990, "key.revoked", "set")
-    for version in 1...3 { #expect(try Self.revoke(stand, "key", "token\(version)", by: 990) == version) }
+    for version in 1...3 { #expect(try Self.revoke(stand, "key", version, by: 990) == version) }
     #expect(try stand.items.item(try ItemName("key.revoked"), for: stand.administrator).kind == .note)
   }
 
@@ -108,7 +110,7 @@ import VaultStore
     let token = try Self.token(stand)
     #expect(try Self.isValid(token, stand) && known.made == 0)
     // A list that is written here is already known.
-    for id in ["one", "two"] { _ = try Self.revoke(stand, "key", id, by: 0) }
+    for number in 1...2 { _ = try Self.revoke(stand, "key", number, by: 0) }
     #expect(try Self.isValid(token, stand) && known.made == 0)
     for value in [#"{"revoked":[]}"#, #"{"revoked":[{"jti":"three","exp":9}]}"#, "no list"] {
       let bytes = Array(value.utf8)
@@ -199,7 +201,7 @@ import VaultStore
         #expect(throws: Self.denied, "\(name) \(right)") { try Self.revoke(stand, name, by: uid) }
         try Self.give(stand, uid, name + ".revoked", "set")
       }
-      #expect(try Self.revoke(stand, "key", "token\(place)", by: uid) == place + 1, "\(right)")
+      #expect(try Self.revoke(stand, "key", place, by: uid) == place + 1, "\(right)")
       #expect(throws: Refusal.wrongUse("other", use: .mac), "\(right)") { try Self.revoke(stand, "other", by: uid) }
       #expect(throws: Refusal.noSuchItem("none", isVerified: true), "\(right)") {
         try Self.revoke(stand, "none", by: uid)
@@ -209,13 +211,43 @@ import VaultStore
 
   @Test("by a number or a subject, and not by what cannot be one") func given() throws {
     let stand = try Self.stand()
-    for tokens: Items.RevokedTokens in [.one(""), .one("a.b.c"), .one("a b"), .all(of: ""), .all(of: "a\nb")] {
+    for tokens: Items.RevokedTokens in [
+      .one(""), .one("a.b.c"), .one("a b"), .one("x"), .one(String(Self.id(1).dropLast())), .one("jti:" + Self.id(1)),
+      .all(of: ""), .all(of: "a\nb"), .all(of: "lamp-*"),
+    ] {
       let refusal = #expect(throws: Refusal.self) {
         try stand.items.revoke(tokens, of: try ItemName("key"), for: stand.administrator)
       }
       if case .invalidValue? = refusal { continue }
       Issue.record("\(tokens): \(String(describing: refusal))")
     }
+  }
+
+  @Test("by a number in capitals, and by a subject only where the item's terms have it") func spelled() throws {
+    let stand = try RoomStand.unlocked(system: true)
+    let name = try ItemName("key")
+    var change = ItemChange(name: name, use: .jwt)
+    change.attributes = ["sub": "lam*"]
+    _ = try stand.items.set(change, .generated(.key(.hmac)), for: stand.administrator) { _ in true }
+    for subject in ["door-1", "lam/p", "Lamp"] {
+      let refusal = #expect(throws: Refusal.self) {
+        try stand.items.revoke(.all(of: subject), of: name, for: stand.administrator)
+      }
+      if case .notOnTheseTerms? = refusal { continue }
+      Issue.record("\(subject): \(String(describing: refusal))")
+    }
+    #expect(throws: Refusal.noSuchItem("key.revoked", isVerified: true)) {
+      try stand.items.item(try ItemName("key.revoked"), for: stand.administrator)
+    }
+    var (token, id) = ("", "")
+    _ = try stand.items.issue(
+      name, WantedToken(subject: "lamp", lifetime: nil, claims: nil), for: stand.administrator
+    ) { made in
+      (token, id) = (String(decoding: made.text.withBytes { $0.array }, as: UTF8.self), made.id)
+    }
+    #expect(try Self.isValid(token, stand))
+    _ = try stand.items.revoke(.one(id.uppercased()), of: name, for: stand.administrator)
+    #expect(try !Self.isValid(token, stand))
   }
 
   @Test("where the list is damaged, only a token that is good otherwise waits for it") func damaged() throws {

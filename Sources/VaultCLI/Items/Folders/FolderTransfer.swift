@@ -41,12 +41,12 @@ struct FolderTransfer {
   }
 
   func run(_ session: Session, json: Bool) throws(Failure) {
-    let items = try from.someItems(session)
+    let items = inOrder(try from.someItems(session))
     let steps = items.map { Step(from: $0.name, to: from.name(of: $0.name, in: to)) }
     try checkNames(steps)
     try checkExpiry(items)
-    let (left, done) = try pending(steps, session)
-    if !left.isEmpty, !yes { try ask(left, done: done, session) }
+    let (left, done, replaced) = try pending(steps, session)
+    if !left.isEmpty, !yes { try ask(left, done: done, replaced: replaced, session) }
     let progress = Progress()
     defer { progress.clear() }
     var count = 0
@@ -69,6 +69,18 @@ struct FolderTransfer {
     switch act {
     case .move: ("Move", "moved")
     case .copy: ("Copy", "copied")
+    }
+  }
+
+  /// The items in the order in which no key for tokens is ever without its list of revoked tokens: a move of the key
+  /// takes the list along, and a copy of the list comes before the copy of the key.
+  private func inOrder(_ items: [Wire.Item]) -> [Wire.Item] {
+    let lists = items.filter { TokenList(named: $0.name) != nil }
+    guard !lists.isEmpty else { return items }
+    let others = items.filter { TokenList(named: $0.name) == nil }
+    return switch act {
+    case .move: others + lists
+    case .copy: lists + others
     }
   }
 
@@ -95,12 +107,14 @@ struct FolderTransfer {
       "add --expired to copy these items, too:", past.map(\.name))
   }
 
-  /// Returns the remaining steps, and the number of steps that an earlier run has done. Refuses names that other items
-  /// have.
-  private func pending(_ steps: [Step], _ session: Session) throws(Failure) -> (left: [Step], done: Int) {
+  /// Returns the remaining steps, the number of steps that an earlier run has done, and the number of steps that
+  /// replace an item. Refuses names that other items have.
+  private func pending(
+    _ steps: [Step], _ session: Session
+  ) throws(Failure) -> (left: [Step], done: Int, replaced: Int) {
     let there = Set(try to.items(session).map { Array($0.name.utf8) })
     let taken = steps.filter { there.contains(Array($0.to.utf8)) }
-    guard !taken.isEmpty else { return (steps, 0) }
+    guard !taken.isEmpty else { return (steps, 0, 0) }
     switch act {
     case .move: throw clash(taken)
     case .copy(let force, let expired):
@@ -113,7 +127,7 @@ struct FolderTransfer {
       }
       let others = taken.filter { !made.contains(Array($0.to.utf8)) }
       if !others.isEmpty, !force { throw clash(others) }
-      return (steps.filter { !made.contains(Array($0.to.utf8)) }, made.count)
+      return (steps.filter { !made.contains(Array($0.to.utf8)) }, made.count, others.count)
     }
   }
 
@@ -152,8 +166,9 @@ struct FolderTransfer {
     return Array(names.prefix(shown)) + (rest > 0 ? ["and \(rest) more"] : [])
   }
 
-  private func ask(_ left: [Step], done: Int, _ session: Session) throws(Failure) {
+  private func ask(_ left: [Step], done: Int, replaced: Int, _ session: Session) throws(Failure) {
     let what = Folder.count(left.count)
+    let replacing = replaced > 0 ? ", and replace \(Folder.count(replaced)) there" : ""
     let changes: [FolderAccess.Change] = left.map { step in
       switch act {
       case .move: (step.from, step.to)
@@ -164,9 +179,9 @@ struct FolderTransfer {
     let effect = access.isEmpty ? "" : ", and \(access.joined(separator: "; "))"
     let there = done > 0 ? ["\(Folder.count(done)) \(done == 1 ? "is" : "are") copied already"] : []
     try Confirmation(
-      consequence: "\(what) would be \(verb.done)\(effect)",
+      consequence: "\(what) would be \(verb.done)\(replaced > 0 ? " and \(replaced) replaced" : "")\(effect)",
       question: "\(verb.asked) \(what) from \(Printable.wholeQuoted(from.prefix)) "
-        + "to \(Printable.wholeQuoted(to.prefix))?",
+        + "to \(Printable.wholeQuoted(to.prefix))\(replacing)?",
       facts: Self.listed(left.map(\.from)).map { Printable.whole($0) } + access + there
     ).ask()
   }
@@ -176,7 +191,13 @@ struct FolderTransfer {
   private func carry(_ step: Step, _ session: Session) throws(Failure) {
     try session.unlocking { vault in
       switch act {
-      case .move: try vault.move(step.from, to: step.to)
+      case .move:
+        do { try vault.move(step.from, to: step.to) } catch {
+          // A list of revoked tokens has gone along with its item.
+          guard case ClientError.fault(.noSuchItem) = error, TokenList(named: step.from) != nil,
+            (try? vault.show(step.to)) != nil
+          else { throw error }
+        }
       case .copy(let force, let expired):
         _ = try vault.copy(step.from, to: step.to, replacing: force, expired: expired)
       }

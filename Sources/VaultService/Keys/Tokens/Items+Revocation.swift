@@ -19,13 +19,15 @@ extension Items {
       }
     }
 
-    /// Checks that the id or the subject can be that of a token.
+    /// The same with the id in the spelling of tokens, after a check that the id or the subject can be that of a token.
     ///
     /// - Throws: the problem with a text that can be neither.
-    fileprivate func check() throws(RevocationProblem) {
+    fileprivate func checked() throws(RevocationProblem) -> Self {
       switch self {
-      case .one(let id): try RevocationList.check(identifier: id)
-      case .all(let subject): try RevocationList.check(subject: subject)
+      case .one(let id): return .one(try RevocationList.number(id))
+      case .all(let subject):
+        try RevocationList.check(subject: subject)
+        return self
       }
     }
   }
@@ -42,12 +44,17 @@ extension Items {
   /// On the item of the tokens, the caller must have some right. A caller without any right gets the same refusal
   /// whether or not the item exists.
   ///
+  /// A subject that the item's terms exclude is refused: it is mistyped, and its tokens do not count anyway.
+  ///
   /// - Returns: the name of the list, and the version of the list that was made.
   package func revoke(
-    _ tokens: RevokedTokens, of name: ItemName, for caller: Caller
+    _ given: RevokedTokens, of name: ItemName, for caller: Caller
   ) throws(Refusal) -> (list: ItemName, version: Int) {
     // The text may be a whole token by mistake, which must not be readable in the log.
-    do throws(RevocationProblem) { try tokens.check() } catch { throw .invalidValue(kind: "", reason: error.reason) }
+    let tokens: RevokedTokens
+    do throws(RevocationProblem) { tokens = try given.checked() } catch {
+      throw .invalidValue(kind: "", reason: error.reason)
+    }
     let listName = try Self.revocationList(of: name)
     return try vault.audit.recording(.use, caller, name, detail: "revokes \(tokens.text)") { id throws(Refusal) in
       let permit = access.permit(caller, on: name)
@@ -93,7 +100,11 @@ extension Items {
     let age = keychain.age(of: item.policy.accessible, at: now)
     list.drop(expiredBy: newest, age: age)
     let life: Int64
-    do throws(TokenProblem) { life = try TokenTerms(attributes: item.attributes).longestLife } catch {
+    do throws(TokenProblem) {
+      let terms = try TokenTerms(attributes: item.attributes)
+      if case .all(let subject) = tokens { try terms.check(subject: subject) }
+      life = terms.longestLife
+    } catch {
       throw .notOnTheseTerms(item.name.text, reason: error.reason)
     }
     do throws(RevocationProblem) {
