@@ -35,12 +35,35 @@ struct AuditOptions: ParsableArguments {
   @Option(help: ArgumentHelp("Print what was requested in this way, such as varlink.", valueName: "door"))
   var door: String?
 
+  /// True if at least one option is given.
+  var isGiven: Bool { since != nil || until != nil || caller != nil || door != nil }
+
   func query() throws(Failure) -> Vault.AuditQuery {
     var query = Vault.AuditQuery()
     let given = try caller.map { (text) throws(Failure) in try GivenSubject(text) }
     given?.noteLink()
     (query.since, query.until, query.subject, query.door) = (since, until, given?.text, door)
     return query
+  }
+
+  /// The failure with a list of the doors or the actions, if the given one is none of them. A daemon of another version
+  /// may have others.
+  func explained(_ failure: Failure, action: String? = nil) -> Failure {
+    guard failure.exit == .usage else { return failure }
+    if let door, AuditDoor(rawValue: door) == nil {
+      return Self.none("door", door, of: AuditDoor.allCases.map(\.rawValue))
+    }
+    if let action, AuditAction(name: action) == nil {
+      return Self.none("action", action, of: AuditAction.allCases.map(\.name))
+    }
+    return failure
+  }
+
+  private static func none(_ what: String, _ given: String, of all: [String]) -> Failure {
+    let near = Nearest.names(to: given, among: all, beginnings: true)
+    let first = near + all.filter { !near.contains($0) }
+    return Failure(
+      .usage, "there is no \(what) \(Printable.quoted(given))", "it is one of \(first.joined(separator: ", "))")
   }
 }
 
@@ -105,21 +128,13 @@ struct AuditListCommand: ParsableCommand {
         }
       }
     } catch {
-      throw explained(error)
+      throw options.explained(error, action: action)
     }
     try report.flush()
-    if report.count == 0, !globals.json, Keyboard.isAttended { Output.note("no entries") }
-  }
-
-  /// The failure with a list of the actions, if the given action is none of them. A daemon of another version may have
-  /// others.
-  private func explained(_ failure: Failure) -> Failure {
-    guard failure.exit == .usage, let action, AuditAction(name: action) == nil else { return failure }
-    let all = AuditAction.allCases.map(\.name)
-    let near = Nearest.names(to: action, among: all, beginnings: true)
-    let first = near + all.filter { !near.contains($0) }
-    return Failure(
-      .usage, "there is no action \(Printable.quoted(action))", "it is one of \(first.joined(separator: ", "))")
+    guard report.count == 0, !globals.json, Keyboard.isAttended else { return }
+    let isFiltered = options.isGiven || item != nil || action != nil || denied
+    let whose = try AuditScope.isOwn(session) ? " of your own programs" : ""
+    Output.note((isFiltered ? "no entry\(whose) matches" : "no entries\(whose)") + AuditScope.note(whose))
   }
 
   private func check() throws {

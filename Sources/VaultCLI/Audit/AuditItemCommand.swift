@@ -73,10 +73,15 @@ struct AuditItemCommand: ParsableCommand {
     let session = try Session(globals)
     var query = try options.query()
     query.item = name
-    let known = try session.unlocking(for: "vault audit item \(name)") { vault in
-      var known = Known()
-      known.otherNames = try vault.audit(query) { known.add($0, of: name) }
-      return known
+    let known: Known
+    do throws(Failure) {
+      known = try session.unlocking(for: "vault audit item \(name)") { vault in
+        var known = Known()
+        known.otherNames = try vault.audit(query) { known.add($0, of: name) }
+        return known
+      }
+    } catch {
+      throw options.explained(error)
     }
     let gap = globals.json ? nil : try AuditGap.text(since: options.since, session)
     let rows = known.uses.sorted { $0.value.last > $1.value.last }
@@ -88,7 +93,15 @@ struct AuditItemCommand: ParsableCommand {
       return
     }
     if !rows.contains(where: \.key.isCertain), Keyboard.isAttended {
-      Output.note("nobody is known to have read \(Printable.quoted(name))")
+      let whose = try AuditScope.isOwn(session) ? " by your own programs" : ""
+      let none = "no read or use of \(Printable.quoted(name))\(whose)"
+      if options.isGiven {
+        Output.note("\(none) matches" + AuditScope.note(whose))
+      } else {
+        Output.note(
+          whose.isEmpty
+            ? "nobody is known to have read \(Printable.quoted(name))" : "\(none) is known" + AuditScope.note(whose))
+      }
     }
     if let gap { Output.note(gap) }
     let (counted, byName) = (known.sum(\.counted), known.sum(\.byName))

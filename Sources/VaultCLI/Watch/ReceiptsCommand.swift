@@ -30,7 +30,10 @@ struct ReceiptsCommand: ParsableCommand {
     }
     try report.write(json: globals.json)
     if report.isEmpty, !globals.json, Keyboard.isAttended {
-      Output.note("no watcher has reported anything about \(Printable.quoted(name))")
+      let whose = try AuditScope.isOwn(session) ? " of your own programs" : ""
+      Output.note(
+        "no watcher\(whose.isEmpty ? "" : " among your own programs") has reported anything about "
+          + Printable.quoted(name) + AuditScope.note(whose))
       for other in report.others.sorted() {
         Output.note("watchers reported on an item that had this name and is now \(Printable.quoted(other.text))")
       }

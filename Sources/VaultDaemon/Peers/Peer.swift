@@ -1,4 +1,5 @@
 internal import Glibc
+internal import VaultModel
 internal import VaultService
 
 /// The process at the other end of a connection, as the kernel saw it when it connected.

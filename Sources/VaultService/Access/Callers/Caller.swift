@@ -1,16 +1,11 @@
-internal import VaultModel
+package import VaultModel
 
 /// A process that asks for something, as the kernel described the process when it connected.
 ///
 /// The caller's own words about itself are kept apart, in ``Said``.
 package struct Caller: Hashable, Sendable {
   /// The doors of the daemon by which a request comes in.
-  package enum Door: String, Sendable {
-    case varlink
-    /// The service manager's socket for credentials.
-    case credentials
-    case sshAgent = "ssh-agent"
-  }
+  package typealias Door = AuditDoor
 
   /// The facts about the process. They are kept once, because a caller is handed on many times in each call.
   private final class Facts: Sendable {

@@ -108,7 +108,12 @@ extension VarlinkDoor {
     _ call: Wire.AuditParameters, for caller: VaultService.Caller
   ) throws(Refusal) -> AuditFilter {
     var filter = AuditFilter()
-    (filter.since, filter.until, filter.door) = (call.since, call.until, call.door)
+    (filter.since, filter.until) = (call.since, call.until)
+    if let name = call.door {
+      // A door that does not exist would match nothing, and look like an answer.
+      guard AuditDoor(rawValue: name) != nil else { throw .invalid("door") }
+      filter.door = name
+    }
     filter.isRefused = call.denied ?? false
     if let text = call.items {
       do throws(NameError) { filter.items = try ItemPattern(text) } catch {
