@@ -12,12 +12,15 @@ package final class SSHKeys: SecretHolder {
     /// The public half in SSH's form (RFC 4253 section 6.6).
     package let blob: [UInt8]
     fileprivate let accessible: AccessClass
+    /// The first second in which the key is no longer used, in Unix seconds; nil if it does not expire.
+    fileprivate let expires: Int64?
   }
 
   private let items: Items
   private var known: [Key]?
-  /// The answer with all keys, as a door has made it; nil if none is kept.
-  private var answer: [UInt8]?
+  /// The answer with all keys that have not expired, as a door has made it, and their number; nil if none is kept. As
+  /// time goes on, keys only expire, so the number stands for the keys.
+  private var answer: (count: Int, bytes: [UInt8])?
 
   package init(_ items: Items) {
     self.items = items
@@ -40,7 +43,8 @@ package final class SSHKeys: SecretHolder {
     fileprivate let isAll: Bool
   }
 
-  /// The keys that a caller may use, in the order in which they were first stored.
+  /// The keys that a caller may use, in the order in which they were first stored. A key that has expired is left out:
+  /// a server would accept it, and the login would then fail.
   package func keys(for caller: Caller) throws(Refusal) -> Listing {
     let keychain = try items.vault.keychain()
     let all: [Key]
@@ -48,17 +52,21 @@ package final class SSHKeys: SecretHolder {
     known = all
     let access = items.access
     let isWhole = keychain.knowsAllNames
-    if access.isAdministrator(caller) { return Listing(keys: all, isWhole: isWhole, isAll: true) }
-    let keys = all.filter { access.permit(caller, on: $0.name)[$0.accessible].contains(.use) }
+    let now = items.vault.clock.wall()
+    let good = all.filter { key in
+      key.expires.map { keychain.newestTime(of: key.accessible, at: now) < $0 } ?? true
+    }
+    if access.isAdministrator(caller) { return Listing(keys: good, isWhole: isWhole, isAll: true) }
+    let keys = good.filter { access.permit(caller, on: $0.name)[$0.accessible].contains(.use) }
     return Listing(keys: keys, isWhole: isWhole, isAll: false)
   }
 
   /// The answer that `make` makes of these keys. An answer with all keys is made once, and kept until they change, so
   /// `make` must depend on nothing else.
   package func answer(_ listing: Listing, _ make: ([Key]) -> [UInt8]) -> [UInt8] {
-    if listing.isAll, let answer { return answer }
+    if listing.isAll, let answer, answer.count == listing.keys.count { return answer.bytes }
     let made = make(listing.keys)
-    if listing.isAll { answer = made }
+    if listing.isAll { answer = (listing.keys.count, made) }
     return made
   }
 
@@ -76,7 +84,7 @@ package final class SSHKeys: SecretHolder {
       for item in page.items {
         // An earlier version stored keys without their public half. In that case the public half is read from the key.
         guard let blob = item.publicKey ?? (try? items.publicKey(of: item).sshBlob) else { continue }
-        keys.append(Key(name: item.name, blob: blob, accessible: item.policy.accessible))
+        keys.append(Key(name: item.name, blob: blob, accessible: item.policy.accessible, expires: item.expires))
       }
       place = page.next
     } while place != nil

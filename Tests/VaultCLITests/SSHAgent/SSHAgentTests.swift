@@ -57,6 +57,21 @@ import VaultTesting
     #expect(try sandbox.listed().contains(" ssh/a (ED25519)"))
   }
 
+  @Test("lists no key that has expired, whether it was listed before or not, and the status does not count it")
+  func expired() throws {
+    let sandbox = try Sandbox.withSSHAgent()
+    defer { sandbox.close() }
+    for name in ["good", "past"] { try sandbox.must(["set", name, "--generate=ed25519", "--use", "ssh"]) }
+    let both = try sandbox.listed()
+    #expect(both.contains(" good (") && both.contains(" past ("), "\(both)")
+    try sandbox.must(["set", "past", "--update", "--keep-value", "--expires", "2s"])
+    try wait(for: "the end of a key") { try !sandbox.listed().contains(" past (") }
+    #expect(try sandbox.listed().contains(" good ("))
+    #expect(try sandbox.must(["status"]).contains("; offers 1 key"))
+    try sandbox.must(["set", "past", "--update", "--keep-value", "--expires", "never"])
+    #expect(try sandbox.listed() == both)
+  }
+
   @Test("the machine's vault has none") func machine() throws {
     let sandbox = try Sandbox()
     defer { sandbox.close() }
