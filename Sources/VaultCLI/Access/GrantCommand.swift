@@ -67,9 +67,11 @@ struct GrantCommand: ParsableCommand {
       try vault.grant(subject, items, names, as: credential, until: until)
     }
     given.noteProcess()
-    if let hint = GrantedFolder.hint(items, isCredential: credential != nil, session) { Output.note(hint) }
+    let hint = GrantedFolder.hint(items, isCredential: credential != nil, session)
+    if let hint { Output.note(hint) }
     if globals.json { return try Output.json(reply) }
     guard Keyboard.isAttended else { return }
+    if hint == nil, let absence = GrantedFolder.absence(items, session) { Output.note(absence) }
     let end = until.map { ", until \(LocalTime.text($0, to: STDERR_FILENO))" } ?? ""
     let before =
       reply.replaced.map { " (before: \($0.rights.joined(separator: ", "))\($0.hasEnded ? ", ended" : ""))" } ?? ""

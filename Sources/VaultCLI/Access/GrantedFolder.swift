@@ -1,8 +1,9 @@
 internal import VaultClient
 internal import VaultModel
+internal import VaultWire
 
-/// A grant for a pattern that matches a folder and no item, which is probably a mistake: the grant gives nothing of
-/// what is in the folder.
+/// A grant for a pattern that matches no item, which may be a mistake: a name may be mistyped, and a pattern that
+/// matches a folder gives nothing of what is in the folder.
 enum GrantedFolder {
   /// The time limit of each search in milliseconds.
   private static let patience = 1000
@@ -20,6 +21,26 @@ enum GrantedFolder {
       : "no item matches \(Printable.quoted(pattern)), but a folder does"
     guard !isCredential else { return "\(what), and a credential is one item" }
     return "\(what): \(quoted(other(pattern, session))) names the items in it"
+  }
+
+  /// Returns what to tell a person who has made a grant for a pattern that matches no item now; nil for every other
+  /// grant, and if the daemon does not know all names.
+  static func absence(_ pattern: String, _ session: Session) -> String? {
+    guard matches(pattern, session) == false, let status = try? session.call({ vault in try vault.status() }),
+      status.state == "unlocked", status.namesHidden != true
+    else { return nil }
+    guard !pattern.utf8.contains(where: { "*?".utf8.contains($0) }) else {
+      return "no item matches \(Printable.quoted(pattern)) now" + literal(pattern)
+    }
+    let near = MissingItem(name: pattern, location: session.vault.location).nearest(isStrict: true)
+    return "there is no item \(Printable.quoted(pattern)) now"
+      + (Suggestion.text(near).map { "; \($0)" } ?? literal(pattern))
+  }
+
+  /// A reminder for a pattern with characters that other programs treat like stars; empty for every other pattern.
+  private static func literal(_ pattern: String) -> String {
+    pattern.utf8.contains { "[]{},".utf8.contains($0) }
+      ? "; brackets, braces and commas are part of a name, and only *, ** and ? stand for others" : ""
   }
 
   /// Returns the pattern for the items in the folder, or for those in its folders if it has none of its own.
