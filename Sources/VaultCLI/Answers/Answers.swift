@@ -29,6 +29,8 @@ final class Answers {
   private var code: SecretBuffer?
   /// True if a recovery code was given and no secret of another method after it.
   var hasGivenCode: Bool { code != nil }
+  /// True once a secret was given.
+  private(set) var hasAnswered = false
   /// The reason why the last secret can look right and be wrong, and whether such a reason was shown.
   private var passwordHint: String?
   private var isHinted = false
@@ -113,6 +115,7 @@ final class Answers {
 
   /// Keeps the given secret if it is a recovery code; forgets the kept code otherwise.
   private func keep(_ given: borrowing SecretBuffer, for method: String) {
+    hasAnswered = true
     if method == SlotKind.recovery.name {
       code = given.withBytes { SecretBuffer(copying: $0) }
     } else {
@@ -168,7 +171,7 @@ final class Answers {
       return nil
     }
     let end = Moment.now() + wait
-    let keyboard = try Keyboard(otherwise: "")
+    let keyboard = try Keyboard(otherwise: otherwise)
     guard let question = asked?.method == method ? asked?.question : nil else {
       guard SlotKind.typed.contains(where: { $0.name == method }) else { return nil }
       return try askLater(method, fault, keyboard, until: end)
@@ -222,8 +225,12 @@ final class Answers {
     return passwordHint
   }
 
+  /// The method whose secret was wrong when the conversation ended; nil if it ended otherwise.
+  private(set) var refused: String?
+
   /// The failure that ends the conversation, with that hint added.
   func explained(_ failure: Failure, _ fault: Fault?) -> Failure {
+    if case .authenticationFailed(let method, _) = fault { refused = method }
     guard let hint = fault.flatMap(hint) else { return failure }
     return Failure(failure.exit, failure.event, [failure.advice, hint].compactMap { $0 }.joined(separator: "; "))
   }

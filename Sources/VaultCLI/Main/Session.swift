@@ -213,16 +213,27 @@ final class Session {
     guard Keyboard.canAsk else { throw failure(ClientError.fault(fault)) }
     // The vault was open when the value was asked for.
     if TypedValue.isKept { Output.note("\(Failure(fault).event); unlock it, and what was typed is stored") }
+    let answers = Answers(fromInput: false, json: false)
     do throws(Failure) {
-      try converse(Answers(fromInput: false, json: false)) { vault, method, answer in
+      try converse(answers) { vault, method, answer in
         do { try vault.unlock(method: method, answer: answer) } catch let error as ClientError {
           if case .fault(.denied) = error { mayNotOpen = true }
           throw error
         }
       }
     } catch {
-      throw mayNotOpen ? failure(ClientError.fault(fault)) : error
+      throw mayNotOpen ? failure(ClientError.fault(fault)) : withRecovery(error, answers)
     }
+  }
+
+  /// The failure of an unlock by wrong passwords; to a person, it names the recovery code if the vault has one.
+  func withRecovery(_ failure: Failure, _ answers: Answers) -> Failure {
+    guard let method = answers.refused, method != SlotKind.recovery.name, Keyboard.isAttended,
+      let slots = try? attempt({ vault in try vault.slots() }),
+      slots.contains(where: { $0.kind == SlotKind.recovery.name })
+    else { return failure }
+    let way = "\(Hint.vault("unlock --recovery")) opens it with the recovery code"
+    return Failure(failure.exit, failure.event, [failure.advice, way].compactMap { $0 }.joined(separator: "; "))
   }
 
   /// Holds a conversation whose questions `answers` answers. A secret that is not accepted is asked for again, in

@@ -50,14 +50,22 @@ struct UnlockCommand: SecretTaking {
   func run() throws {
     let session = try Session(globals)
     let answers = Answers(secrets, json: globals.json)
-    try session.converse(answers) { vault, method, answer in
-      try vault.unlock(method: method ?? chosen, for: lockAfter.map { .seconds($0) }, answer: answer)
+    do throws(Failure) {
+      try session.converse(answers) { vault, method, answer in
+        try vault.unlock(method: method ?? chosen, for: lockAfter.map { .seconds($0) }, answer: answer)
+      }
+    } catch {
+      throw session.withRecovery(error, answers)
     }
     defer { answers.forgetCode() }
     guard globals.json || Keyboard.isAttended else { return hint(answers) }
     let status = try session.call { vault in try vault.status() }
     if globals.json { return try Output.json(status) }
     if let warning = Integrity.copyWarning(status) { Output.note(warning) }
+    if let chosen, SlotKind.typed.contains(where: { $0.name == chosen }), !answers.hasAnswered {
+      Output.note(
+        "the vault was open already, so the \(chosen == SlotKind.recovery.name ? "code" : "password") was not tried")
+    }
     Output.note(UnlockCommand.sentence(status))
     tellOfKept(session)
     try offerPassword(session, answers)
