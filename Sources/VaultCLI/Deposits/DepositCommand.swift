@@ -87,6 +87,7 @@ struct DepositCommand: SecretTaking {
     try Refused.secretArguments(unexpected, of: self)
     guard name != nil else { throw ValidationError("Missing expected argument '<name>'") }
     for attribute in attributes { try attribute.checkKey() }
+    try Attribute.checkOnce(attributes)
     if !seal {
       if key != nil { throw ValidationError("--key is for --seal; give that too") }
       if output != nil { throw ValidationError("--output is for --seal; give that too") }

@@ -44,6 +44,7 @@ struct Mistake {
   }
 
   private func unknownOption(_ name: String) -> Failure {
+    if let attached = attached(name) { return attached }
     let nearest = nearestOptions(name)
     // The word may be a secret that begins with a dash.
     let isOption = !takesSecrets || isOption(name)
@@ -61,6 +62,18 @@ struct Mistake {
     // The word behind the option may be a secret.
     let hasWord = words.extra != nil || words.unknownHasValue
     return Failure(.usage, event, "\(hasWord ? Refused.text(taker.otherWay) : taker.otherWay); \(see)")
+  }
+
+  /// The failure for a short option with more in the same word, as in `-kapi-key`; nil for any other word. The word may
+  /// be a secret, so the message does not repeat it.
+  private func attached(_ name: String) -> Failure? {
+    guard !name.hasPrefix("--"), name.utf8.count > 2, let option = words.shape.option(String(name.prefix(2))) else {
+      return nil
+    }
+    let event =
+      option.takesValue
+      ? "the value of a short option is a word of its own" : "a short option without a value has nothing attached to it"
+    return Failure(.usage, event, dashed(name) + "see \(help)")
   }
 
   /// The advice on a name that begins with a dash; empty for a word that cannot be one.

@@ -47,11 +47,16 @@ struct SignCommand: ParsableCommand {
   func run() throws {
     let message = try MessageInput.read(file)
     let session = try Session(globals)
-    let reply = try key.use(session, for: "vault sign \(name)") { vault in
-      try vault.sign(name, message, algorithm: algorithm, key.wait)
+    let reply: Wire.SignReply
+    do throws(Failure) {
+      reply = try key.use(session, for: "vault sign \(name)") { vault in
+        try vault.sign(name, message, algorithm: algorithm, key.wait)
+      }
+    } catch {
+      throw AlgorithmName.explained(error, algorithm, of: Self.algorithms, name)
     }
     if globals.json { return try Output.json(reply) }
-    try format.write(joseForm: reply.signature, usualForm: reply.der ?? reply.signature)
+    try format.write(joseForm: reply.signature, usualForm: reply.der ?? reply.signature, "signature")
   }
 }
 
@@ -72,7 +77,7 @@ struct MACCommand: ParsableCommand {
 
   @Option(
     help: ArgumentHelp("HS256 (HMAC-SHA-256, the default) or HS512.", valueName: "name"),
-    completion: .list(["HS256", "HS512"]))
+    completion: .list(MACCommand.algorithms))
   var algorithm: String?
 
   @Option(help: ArgumentHelp("Compare the hash with this one, in hexadecimal or base64.", valueName: "hash"))
@@ -88,14 +93,21 @@ struct MACCommand: ParsableCommand {
 
   @OptionGroup var globals: Globals
 
+  private static let algorithms = ["HS256", "HS512"]
+
   func validate() throws { _ = try verify.map(Self.base64) }
 
   func run() throws {
     let compared = try verify.map(Self.base64)
     let message = try MessageInput.read(file)
     let session = try Session(globals)
-    let reply = try key.use(session, for: "vault mac \(name)") { vault in
-      try vault.mac(name, message, algorithm: algorithm, comparing: compared, key.wait)
+    let reply: Wire.MacReply
+    do throws(Failure) {
+      reply = try key.use(session, for: "vault mac \(name)") { vault in
+        try vault.mac(name, message, algorithm: algorithm, comparing: compared, key.wait)
+      }
+    } catch {
+      throw AlgorithmName.explained(error, algorithm, of: Self.algorithms, name)
     }
     if globals.json { try Output.json(reply) }
     if compared != nil {
@@ -104,7 +116,7 @@ struct MACCommand: ParsableCommand {
       }
     } else if !globals.json {
       let code = reply.mac ?? ""
-      try format.write(joseForm: code, usualForm: code)
+      try format.write(joseForm: code, usualForm: code, "hash")
     }
   }
 
@@ -127,18 +139,35 @@ struct MACCommand: ParsableCommand {
   }
 }
 
+/// The name of an algorithm on the command line.
+private enum AlgorithmName {
+  /// The daemon's refusal of an algorithm with the accepted ones; any other failure unchanged.
+  static func explained(_ failure: Failure, _ given: String?, of known: [String], _ item: String) -> Failure {
+    guard failure.exit == .usage, let given else { return failure }
+    let quoted = Printable.quoted(given)
+    guard known.contains(given) else {
+      return Failure(.usage, "there is no algorithm \(quoted)", "it is one of \(known.joined(separator: ", "))")
+    }
+    return Failure(
+      .usage, "the key \(Printable.quoted(item)) is not one for \(quoted)",
+      "leave --algorithm out for the key's own algorithm")
+  }
+}
+
 /// The formats of signatures and hashes in the output.
 enum SignatureFormat: String, ExpressibleByArgument, CaseIterable {
   case raw, hex, base64, jose
 
   /// Writes a signature or hash. Both forms are given in base64.
-  func write(joseForm: String, usualForm: String) throws {
+  ///
+  /// - Parameter what: the word for it.
+  func write(joseForm: String, usualForm: String, _ what: String) throws {
     let text = self == .jose ? joseForm : usualForm
     guard let bytes = [UInt8](base64: text) else { throw Failure(.software, "the daemon's answer is not base64") }
     switch self {
     case .raw:
       if Output.isTerminal {
-        throw Failure(.usage, "the signature is bytes, and this is a terminal", "give --format base64, or redirect it")
+        throw Failure(.usage, "the \(what) is bytes, and this is a terminal", "give --format base64, or redirect it")
       }
       try Output.write(unsafe bytes.span.bytes)
     case .hex: try Output.line(bytes.hex)

@@ -143,7 +143,12 @@ struct SlotRemoveCommand: SecretTaking {
     abstract: "Remove a way into the vault, but never the last password or recovery code.",
     discussion: "An earlier copy of the store still opens with the slot.")
 
-  @Argument(help: ArgumentHelp("The number of the slot in `vault slot list`.", valueName: "id"))
+  @Argument(
+    help: ArgumentHelp("The number of the slot in `vault slot list`.", valueName: "number"),
+    transform: { text in
+      guard let number = Int(text) else { throw ValidationError("a slot is given by its number in `vault slot list`") }
+      return number
+    })
   var id: Int
 
   @Flag(help: "Prove the right to remove a slot with a recovery code instead of a password.")

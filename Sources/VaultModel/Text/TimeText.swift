@@ -28,7 +28,12 @@ public enum TimeText: Hashable, Sendable {
       self = .time(time)
     } else if let seconds = Seconds.parse(text) {
       self = .duration(seconds)
+    } else if let reason = Self.slip(text) {
+      throw ValueError(reason: reason)
     } else if Timestamp.parse(String(text.prefix(Self.dateCount))) != nil {
+      if Self.isWhole(text) {
+        throw ValueError(reason: "there is no such time of day; hours go from 00 to 23, minutes and seconds to 59")
+      }
       throw ValueError(
         reason: "a time of day needs its seconds and its zone: write 2030-01-31T11:30:00Z or 2030-01-31T11:30:00+01:00")
     } else {
@@ -41,8 +46,32 @@ public enum TimeText: Hashable, Sendable {
   /// Reads a duration, in seconds, at least one.
   public static func duration(_ text: String) throws(ValueError) -> Int64 {
     if isNumber(text) { throw ValueError(reason: "a number alone has no unit: write 90s, 15m, 12h or 30d") }
-    guard let seconds = Seconds.parse(text), seconds > 0 else { throw ValueError(reason: durations) }
+    guard let seconds = Seconds.parse(text), seconds > 0 else { throw ValueError(reason: slip(text) ?? durations) }
     return seconds
+  }
+
+  /// The reason that a text is no duration although it looks like one: a unit in capitals, or several units.
+  private static func slip(_ text: String) -> String? {
+    var (rest, parts, hasCapital) = (text.utf8[...], 0, false)
+    while !rest.isEmpty {
+      let digits = rest.prefix(while: isDigit)
+      let unit = rest.dropFirst(digits.count).prefix { !isDigit($0) }
+      let small = String(Substring(unit)).lowercased()
+      guard !digits.isEmpty, !unit.isEmpty, Seconds.parse("1\(small)") != nil else { return nil }
+      hasCapital = hasCapital || !small.utf8.elementsEqual(unit)
+      parts += 1
+      rest = rest.dropFirst(digits.count + unit.count)
+    }
+    if parts > 1 { return "a duration is one number with one unit: write 90m for an hour and a half" }
+    return hasCapital ? "units are small letters, as in 90s, 15m, 12h, 30d, 6mo or 1y" : nil
+  }
+
+  /// True for a text with the digits of a date and a time of day, and a zone.
+  private static func isWhole(_ text: String) -> Bool {
+    let zone = text.utf8.dropFirst("2030-01-31T11:30:00".utf8.count).first
+    let time = text.utf8.dropFirst(dateCount + 1).prefix("11:30:00".utf8.count)
+    return zone.map { ".Zz+-".utf8.contains($0) } == true
+      && zip(time, "00:00:00".utf8).allSatisfy { $1 == UInt8(ascii: ":") ? $0 == $1 : isDigit($0) }
   }
 
   /// Reads a time, or a duration from `now` on. Both are Unix seconds.

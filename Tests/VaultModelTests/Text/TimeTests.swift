@@ -69,7 +69,7 @@ struct TimeTextTests {
   @Test(
     "anything else is refused with the forms that there are",
     arguments: [
-      "", "@", "@ 1", "@-1", "@+1", "@1.5", "@1s", "@253402300800", "@99999999999999999999", "1h30m", "soon", "-1d",
+      "", "@", "@ 1", "@-1", "@+1", "@1.5", "@1s", "@253402300800", "@99999999999999999999", "soon", "-1d",
       "٥",
       "+5", "1893456000.0",
     ])
@@ -78,6 +78,19 @@ struct TimeTextTests {
     #expect(refusal?.reason == TimeText.forms)
     let alone = #expect(throws: ValueError.self) { try TimeText.duration(text) }
     #expect(alone?.reason == TimeText.durations)
+  }
+
+  @Test(
+    "a slip in a unit or in a time of day is named",
+    arguments: [
+      ("30D", "small letters"), ("5M", "small letters"), ("6MO", "small letters"), ("1h30m", "one unit"),
+      ("1H30M", "one unit"), ("2027-01-31T24:00:00Z", "no such time of day"),
+      ("2027-01-31 12:60:00+01:00", "no such time of day"), ("2027-01-31T12:00Z", "seconds and its zone"),
+      ("2027-01-31T12:00:00", "seconds and its zone"),
+    ])
+  func slips(text: String, words: String) {
+    let refusal = #expect(throws: ValueError.self) { try TimeText(parsing: text) }
+    #expect(refusal?.reason.contains(words) == true, "\(text): \(refusal?.reason ?? "")")
   }
 
   @Test("a duration counts from now on, or back from now, and never past the last year that is written")

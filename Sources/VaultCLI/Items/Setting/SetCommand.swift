@@ -120,6 +120,7 @@ struct SetCommand: SecretTaking {
     if batch { return try validateBatch() }
     // An update may remove an existing attribute whose name would be refused for a new one.
     for attribute in attributes where !(update && attribute.value.isEmpty) { try attribute.checkKey() }
+    try Attribute.checkOnce(attributes)
     guard name != nil else { throw ValidationError("Missing expected argument '<name>'") }
     let sources = [file != nil, generator.generate != nil, keepValue].filter { $0 }.count
     if sources > 1 { throw ValidationError("--file, --generate and --keep-value exclude each other; give one of them") }
@@ -185,6 +186,14 @@ struct Attribute: Equatable {
     }
     key = String(text[..<equals])
     value = String(text[text.index(after: equals)...])
+  }
+
+  /// Checks that no attribute is given twice: one of the values would be lost in silence.
+  static func checkOnce(_ all: [Attribute]) throws {
+    var seen: Set<[UInt8]> = []
+    for attribute in all where !seen.insert(Array(attribute.key.utf8)).inserted {
+      throw ValidationError("the attribute \(Printable.quoted(attribute.key)) is given twice; give it one value")
+    }
   }
 
   /// Checks that a new attribute may have this name.
