@@ -21,6 +21,8 @@ struct ValueInput {
   var isKindOpen = false
   /// True once a line break at the end was left out.
   private(set) var hasCutBreak = false
+  /// True once a value was read that begins with a byte order mark.
+  private(set) var hasMark = false
 
   init(name: String, file: String?, isExact: Bool, mayBeEmpty: Bool, isKindOpen: Bool = false) {
     (self.name, self.file, self.isExact) = (name, file, isExact)
@@ -38,6 +40,7 @@ struct ValueInput {
     var value = try given(kind)
     // A program from another system may write a byte order mark even if it has no text. Such input counts as empty.
     if !isExact, value.isByteOrderMark, try kind() != .blob { value.truncate(to: 0) }
+    if !isExact, value.withBytes({ $0.hasByteOrderMark }), value.count > 3 { hasMark = try kind() != .blob }
     guard value.count > 0 || mayBeEmpty else {
       let input = file.map { $0 == "-" ? "standard input" : Printable.text($0) } ?? "standard input"
       let source = isTyped ? "nothing was typed" : "\(input) is empty"
@@ -48,8 +51,12 @@ struct ValueInput {
     return value
   }
 
-  /// Says on a terminal that a line break was left out. Called once the value is stored.
+  /// Says on a terminal that a line break was left out, or that a byte order mark was not. Called once the value is
+  /// stored.
   func noteCutBreak() {
+    if hasMark, Keyboard.isAttended {
+      Output.note("the value begins with a byte order mark, as files from Windows do, and it is stored with it")
+    }
     if hasCutBreak, Keyboard.isAttended { Output.note("the line break at the end is not stored; --exact keeps it") }
   }
 

@@ -23,13 +23,16 @@ struct Listing {
     var table = Table("NAME", "KIND", "MODIFIED", "EXPIRES")
     var count = 0
     let isWhole: Bool
-    switch try session.sight() {
+    let sight = try session.sight()
+    let (found, isFaulty) = try session.call { vault in try vault.search(query, limit: limit) }
+    switch sight {
     case .all: isWhole = true
     case .some(_, let isCold):
       isWhole = false
       let what =
         isCold
-        ? "not unlocked since the daemon started, so this shows only `always` items"
+        ? "not unlocked since the daemon started, so "
+          + (query == nil && found.isEmpty ? "no names can be shown" : "this shows only `always` items")
         : "the vault is locked and hides names, so this shows only items whose names it still knows"
       Output.note("\(what); see \(Hint.vault("unlock"))")
     }
@@ -47,7 +50,6 @@ struct Listing {
         try Output.line(item.name)
       }
     }
-    let (found, isFaulty) = try session.call { vault in try vault.search(query, limit: limit) }
     let items = found.filter(isShown).sorted(by: comesBefore)
     if isTree, Output.isTerminal, !json {
       for row in NameTree(items.map(\.name)).rows {
@@ -57,6 +59,7 @@ struct Listing {
       for item in items { try show(item) }
     }
     if !json, Output.isTerminal, table.count > 0 { try Output.text(table.text()) }
+    if !json, Keyboard.isAttended, let note = Self.lookalikes(items.map(\.name)) { Output.note(note) }
     if isFaulty {
       throw Failure(
         .invalid, "the store is damaged: items may be missing from this list",
@@ -64,6 +67,14 @@ struct Listing {
     }
     if count == 0, isWhole, let failure = instead(session) { throw failure }
     if count == 0, isWhole, Keyboard.isAttended { Output.note(whenEmpty(session)) }
+  }
+
+  /// A note about names that look the same and are not: Swift's texts are equal in whatever way their letters are
+  /// composed, and names are compared by their bytes. Nil if there are none.
+  static func lookalikes(_ names: [String]) -> String? {
+    var seen: Set<String> = []
+    guard let name = names.first(where: { !seen.insert($0).inserted }) else { return nil }
+    return "\(Printable.quoted(name)) is the name of two items, with its accents composed in two ways (NFC, NFD)"
   }
 
   private func comesBefore(_ one: Wire.Item, _ other: Wire.Item) -> Bool {

@@ -41,6 +41,7 @@ struct TrashListCommand: ParsableCommand {
       }
     }
     if !globals.json, Output.isTerminal, table.count > 0 { try Output.text(table.text()) }
+    if items.isEmpty, !globals.json, Keyboard.isAttended { Output.note("the trash is empty") }
   }
 }
 
@@ -119,7 +120,7 @@ struct TrashEmptyCommand: ParsableCommand {
     if globals.json {
       try Output.json { $0.add("deleted", deleted) }
     } else if Keyboard.isAttended {
-      Output.note("deleted \(TrashEmptyCommand.items(deleted)) for good")
+      Output.note(deleted > 0 ? "deleted \(TrashEmptyCommand.items(deleted)) for good" : "the trash was empty")
     }
   }
 

@@ -28,6 +28,15 @@ import VaultWire
     }
   }
 
+  @Test("a list says that two names look the same") func listed() throws {
+    let stand = try stand()
+    defer { stand.close() }
+    let terminal = try Terminal(stand.sandbox, ["list"])
+    #expect(try terminal.wait() == 0)
+    #expect(terminal.screen.contains(" is the name of two items, with its accents composed in two ways"))
+    #expect(Listing.lookalikes(["a", "b"]) == nil)
+  }
+
   @Test("both stand in a file that is kept, and each has a receipt") func kept() throws {
     let stand = try stand()
     defer { stand.close() }

@@ -36,6 +36,12 @@ struct PickKeys {
     return keys
   }
 
+  /// The keys that arrived at once, without each line break that more text follows: it was pasted, and chooses nothing.
+  static func withoutPastedBreaks(_ keys: [Key]) -> [Key] {
+    let lastText = keys.lastIndex { if case .text = $0 { true } else { false } } ?? -1
+    return keys.enumerated().compactMap { $1 == .enter && $0 < lastText ? nil : $1 }
+  }
+
   /// Ends an incomplete key after which no byte arrived, and returns the key that it stands for.
   mutating func close() -> Key? {
     defer { rest = [] }

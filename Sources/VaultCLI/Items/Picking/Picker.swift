@@ -62,7 +62,7 @@ struct Picker: ~Copyable {
       } else if number == nil, let key = keys.close() {
         typed = [key]
       }
-      for key in typed + [.redraw] {
+      for key in PickKeys.withoutPastedBreaks(typed) + [.redraw] {
         if !key.types, let number = search(&list, signals) {
           try clear()
           return .signal(number)

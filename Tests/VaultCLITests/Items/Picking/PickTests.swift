@@ -38,6 +38,15 @@ extension FuzzyRank {
     #expect(pick.screen.hasSuffix("\r\u{1B}[J"), "\(pick.screen)")
   }
 
+  @Test("a line break in a paste chooses nothing")
+  func pastedLines() {
+    var keys = PickKeys()
+    #expect(PickKeys.withoutPastedBreaks(keys.take("we\rb\r".utf8)) == [.text("w"), .text("e"), .text("b"), .enter])
+    #expect(PickKeys.withoutPastedBreaks(keys.take("\nw\n\nb".utf8)) == [.text("w"), .text("b")])
+    #expect(PickKeys.withoutPastedBreaks(keys.take("\r\u{1B}[B".utf8)) == [.enter, .down])
+    #expect(PickKeys.withoutPastedBreaks([]) == [])
+  }
+
   @Test("arrows and control-N and -P choose, and a locked vault is unlocked behind the choice")
   func arrows() throws {
     let sandbox = try sandbox(unlocked: false)
