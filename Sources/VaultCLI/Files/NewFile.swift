@@ -6,7 +6,7 @@ internal import VaultModel
 ///
 /// The folder is the one that the path named at the beginning, wherever the path leads later. A file that is given up
 /// leaves nothing behind. A process that SIGKILL ends leaves the temporary file, named `.vault-new-` and six
-/// characters.
+/// characters, unless it is a ``FleetingFile``.
 final class NewFile {
   let path: String
   /// The folder, as an O_PATH descriptor.
@@ -14,6 +14,8 @@ final class NewFile {
   /// The final and the temporary name in the folder.
   let name: String
   let part: String
+  /// True while the file has no name at all.
+  private var isNameless = false
   private let replaces: Bool
   private let mode: mode_t
   private(set) var descriptor: Int32
@@ -29,7 +31,7 @@ final class NewFile {
   ) throws -> R {
     let signals = try SignalPipe(SignalPipe.ending)
     do {
-      let file = try NewFile(path, replaces: replaces)
+      let file = try NewFile(path, replaces: replaces, isFleeting: true)
       let result = try body(file, signals.descriptor)
       try file.finish()
       return result
@@ -49,8 +51,10 @@ final class NewFile {
   /// - Parameters:
   ///   - replaces: whether the new file replaces an existing one.
   ///   - mode: the final mode of the file.
+  ///   - isFleeting: true for a file that must go away with the process; until it is finished, nobody else may use its
+  ///     temporary name.
   /// - Throws: ``Failure`` if a file is there that must stay, or the folder is not writable.
-  init(_ path: String, replaces: Bool, mode: mode_t = 0o600) throws(Failure) {
+  init(_ path: String, replaces: Bool, mode: mode_t = 0o600, isFleeting: Bool = false) throws(Failure) {
     try Self.check(path, replaces: replaces)
     let slash = path.lastIndex(of: "/")
     let parent = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
@@ -58,9 +62,12 @@ final class NewFile {
     guard folder >= 0 else { throw Self.failure("make a file in \(parent)", errno) }
     var part = ""
     var descriptor: Int32 = -1
+    if isFleeting, let file = FleetingFile(in: folder) {
+      (part, descriptor, isNameless) = (file.part, file.descriptor, file.isNameless)
+    }
     // The names are random, so a name that is taken says nothing about the next one.
-    for _ in 0..<100 where descriptor < 0 {
-      part = Self.partPrefix + String((0..<6).map { _ in Self.characters.randomElement() ?? "x" })
+    for _ in 0..<100 where descriptor < 0 && !isFleeting {
+      part = Self.partPrefix + Self.randomCharacters()
       descriptor = unsafe openat(folder, part, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
       if descriptor < 0, errno != EEXIST { break }
     }
@@ -80,6 +87,10 @@ final class NewFile {
 
   /// The beginning of the temporary name.
   static let partPrefix = ".vault-new-"
+
+  /// Six random characters for a temporary name.
+  static func randomCharacters() -> String { String((0..<6).map { _ in characters.randomElement() ?? "x" }) }
+
   private static let characters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 
   /// Gives the file to another owner before it gets its final name.
@@ -88,7 +99,7 @@ final class NewFile {
   }
 
   deinit {
-    if !isDone { unsafe unlinkat(folder, part, 0) }
+    if !isDone, !isNameless { unsafe unlinkat(folder, part, 0) }
     end()
     close(folder)
   }
@@ -105,6 +116,7 @@ final class NewFile {
     guard !path.isEmpty, path.last != "/" else {
       throw Failure(.usage, "\(Printable.quoted(path)) is not the name of a file", "name a file")
     }
+    try VaultFiles.check(path)
     try check(path, at: path, in: AT_FDCWD, replaces: replaces)
   }
 
@@ -160,6 +172,7 @@ final class NewFile {
 
   private func takeName() throws(Failure) {
     if replaces {
+      try takePartName()
       guard unsafe renameat(folder, part, folder, name) == 0 else { throw Self.failure("name \(path)", errno) }
     } else {
       try linkInPlace()
@@ -168,8 +181,21 @@ final class NewFile {
     syncFolder()
   }
 
+  /// Gives a file without a name its temporary name, because only a file with a name can replace another one.
+  private func takePartName() throws(Failure) {
+    guard isNameless else { return }
+    guard FleetingFile.link(descriptor, as: part, in: folder) else { throw Self.failure("name \(path)", errno) }
+    isNameless = false
+  }
+
   /// Gives the file its final name without replacing another file.
   private func linkInPlace() throws(Failure) {
+    if isNameless {
+      if FleetingFile.link(descriptor, as: name, in: folder) { return }
+      guard errno == EEXIST else { throw Self.failure("name \(path)", errno) }
+      try Self.check(name, at: path, in: folder, replaces: false)
+      throw Self.exists(path)
+    }
     if unsafe linkat(folder, part, folder, name, 0) == 0 {
       unsafe unlinkat(folder, part, 0)
     } else if errno == EEXIST {

@@ -35,6 +35,40 @@ import VaultTesting
     }
   }
 
+  @Test("a fleeting one has no name until it is finished", arguments: [true, false]) func fleeting(replaces: Bool)
+    throws
+  {
+    try withFolders { home in
+      let file = try NewFile(home + "/a/out", replaces: replaces, isFleeting: true)
+      // The tests run on a file system that has files without a name.
+      #expect(try names(home + "/a").isEmpty)
+      try file.write(unsafe Array("text".utf8).span.bytes)
+      if replaces { try "old".write(toFile: home + "/a/out", atomically: false, encoding: .utf8) }
+      try file.finish()
+      #expect(try names(home + "/a") == ["out"])
+      #expect(try String(contentsOfFile: home + "/a/out", encoding: .utf8) == "text")
+    }
+  }
+
+  @Test("what a killed process left is removed by the next one, what a living one holds is not") func leftovers() throws
+  {
+    try withFolders { home in
+      let folder = home + "/a"
+      let (left, held, others) = (".vault-unfinished-abcdef", ".vault-unfinished-ghijkl", ".vault-new-abcdef")
+      for name in [left, held, others] {
+        try "part".write(toFile: "\(folder)/\(name)", atomically: false, encoding: .utf8)
+      }
+      let holder = unsafe open("\(folder)/\(held)", O_RDONLY | O_CLOEXEC)
+      defer { close(holder) }
+      try #require(flock(holder, LOCK_EX) == 0)
+      try NewFile.write("text", to: folder + "/out", replaces: false)
+      #expect(try names(folder).sorted() == [others, held, "out"].sorted())
+      #expect(flock(holder, LOCK_UN) == 0)
+      try NewFile.write("text", to: folder + "/out", replaces: true)
+      #expect(try names(folder).sorted() == [others, "out"].sorted())
+    }
+  }
+
   @Test("given up, it leaves nothing there either") func givenUp() throws {
     try withFolders { home in
       var file: NewFile? = try NewFile(home + "/link/out", replaces: true)
