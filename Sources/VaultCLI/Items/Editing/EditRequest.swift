@@ -22,6 +22,7 @@ struct EditRequest {
         .invalid, "\(Printable.quoted(name)) is not text, and editors change such bytes",
         "store another value with \(Hint.vault("set --update --file"))")
     }
+    try checkRight(session)
     let editor = try Editor()
     var text = old.bytes.withBytes { SecretBuffer(copying: $0) }
     var isEdited = false
@@ -47,6 +48,17 @@ struct EditRequest {
       }
       typed.end()
       return try report(version: stored?.version ?? old.version, stored)
+    }
+  }
+
+  /// Refuses before the editor starts if the caller may not store what it edits.
+  private func checkRight(_ session: Session) throws(Failure) {
+    let rights = ["set"] + (command.kind == nil ? [] : ["admin"])
+    for right in rights {
+      guard try !session.call({ vault in try vault.can(nil, right, name) }) else { continue }
+      throw Failure(
+        .denied, "you may read \(Printable.quoted(name)), but not change it, so no editor is started",
+        "\(Hint.vault("get")) prints it")
     }
   }
 
