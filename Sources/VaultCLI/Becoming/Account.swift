@@ -41,6 +41,12 @@ struct Account: Equatable {
     groups.removeAll { $0 == gid }
   }
 
+  /// The name of a user in passwd(5); nil if it has no entry there.
+  static func name(of uid: uid_t) -> String? {
+    // With the colon, the text is no user's name, even if some name has only digits.
+    FileInput.text(of: "/etc/passwd").flatMap { entry("\(uid):", in: $0)?.name }
+  }
+
   private struct Entry {
     let name: String
     let uid: uid_t

@@ -1,6 +1,7 @@
 internal import Glibc
 internal import VaultClient
 internal import VaultModel
+internal import VaultProcess
 internal import VaultWire
 
 extension ClientError {
@@ -26,6 +27,7 @@ extension Failure {
     case .relativeRuntimeDirectory:
       self.init(
         .configuration, "\(Printable.text("\(error)")), so there is no place for the socket", SocketPath.remedy)
+    case .foreignFolder(let folder): self.init(foreign: folder)
     case .impossibleSocket(_, let remedy): self.init(.configuration, Printable.text("\(error)"), remedy)
     case .notUTF8: self.init(.configuration, "\(error)", "set another")
     case .unsafeSocket(let reason):
@@ -57,6 +59,12 @@ extension Failure {
       let exit: Exit = code == EACCES || code == EPERM ? .denied : .io
       self.init(exit, "\(call): \(Output.describe(code))", Self.seeDoctor)
     }
+  }
+
+  /// Explains that a folder of the environment belongs to another user.
+  init(foreign folder: ForeignFolder) {
+    let name = Account.name(of: folder.owner).map { Printable.text($0) }
+    self.init(.configuration, Printable.text(folder.event(name)), folder.remedy(name))
   }
 
   /// The advice if no daemon listens at `path`. The machine's daemon is started by systemd, if the machine runs it.

@@ -93,7 +93,8 @@ final class Session {
     switch error {
     case .noDaemon: break
     case .daemonFailed(let status, _): if status != Exit.exists.rawValue { return nil }
-    case .fault, .noRuntimeDirectory, .relativeRuntimeDirectory, .impossibleSocket, .notUTF8, .unsafeSocket,
+    case .fault, .noRuntimeDirectory, .relativeRuntimeDirectory, .foreignFolder, .impossibleSocket, .notUTF8,
+      .unsafeSocket,
       .disconnected, .timedOut, .protocolViolation, .tooLarge, .answerTooLarge, .notText, .system:
       return nil
     }

@@ -81,7 +81,8 @@ struct LockCommand: ParsableCommand {
   static func isAbsence(_ error: ClientError) -> Bool {
     switch error {
     case .noDaemon, .impossibleSocket: true
-    case .fault, .noRuntimeDirectory, .relativeRuntimeDirectory, .notUTF8, .unsafeSocket, .daemonFailed, .disconnected,
+    case .fault, .noRuntimeDirectory, .relativeRuntimeDirectory, .foreignFolder, .notUTF8, .unsafeSocket, .daemonFailed,
+      .disconnected,
       .timedOut, .protocolViolation, .tooLarge, .answerTooLarge, .notText, .system:
       false
     }

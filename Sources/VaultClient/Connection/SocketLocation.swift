@@ -40,7 +40,8 @@ public struct SocketLocation: Hashable, Sendable {
   /// 0.8).
   ///
   /// - Throws: ``ClientError/noRuntimeDirectory`` when none of them gives a path,
-  ///   ``ClientError/relativeRuntimeDirectory(_:)`` when nothing replaces a relative directory, and
+  ///   ``ClientError/relativeRuntimeDirectory(_:)`` when nothing replaces a relative directory,
+  ///   ``ClientError/foreignFolder(_:)`` when the directory belongs to another user, and
   ///   ``ClientError/notUTF8(variable:)`` for a variable that is needed and is not UTF-8.
   public static func user(explicit: String? = nil) throws(ClientError) -> SocketLocation {
     try user(explicit: explicit, environment: Variable.own, fallback: { RuntimeDirectory.found() })
@@ -55,6 +56,9 @@ public struct SocketLocation: Hashable, Sendable {
       return path == systemPath ? system : SocketLocation(path: path, trust: .explicit)
     }
     var runtime = try Variable.text("XDG_RUNTIME_DIR", environment)
+    if let foreign = ForeignFolder.first(for: [.sockets], environment: { $0 == "XDG_RUNTIME_DIR" ? runtime : nil }) {
+      throw .foreignFolder(foreign)
+    }
     let relative = runtime.flatMap { $0.isEmpty || $0.hasPrefix("/") ? nil : $0 }
     if runtime?.hasPrefix("/") != true { runtime = fallback() }
     guard let directory = runtime else {

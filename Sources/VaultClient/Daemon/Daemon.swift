@@ -1,5 +1,6 @@
 internal import CLinux
 internal import Glibc
+public import VaultProcess
 
 /// Starts the user's daemon when nothing else does.
 public enum Daemon {
@@ -9,7 +10,8 @@ public enum Daemon {
   /// later daemon finds the earlier one.
   ///
   /// - Parameter arguments: arguments for `vaultd`, after the `--socket` that `location` needs.
-  /// - Throws: the errors of ``start(arguments:timeout:)`` and of the connection, as ``ClientError``.
+  /// - Throws: the errors of ``start(arguments:timeout:)`` and of the connection, as ``ClientError``;
+  ///   ``ClientError/foreignFolder(_:)`` when the daemon would make files in another user's folder.
   public static func ensure(at location: SocketLocation, arguments: [String] = []) throws(ClientError) {
     do {
       _ = try Connection(to: location, patience: .zero)
@@ -17,6 +19,7 @@ public enum Daemon {
     } catch .noDaemon(let path) {
       guard location.trust != .system else { throw .noDaemon(path) }
     }
+    if location.trust == .runtimeDirectory, let foreign { throw .foreignFolder(foreign) }
     let socket = location.trust == .explicit ? ["--socket", location.path] : []
     do {
       try start(arguments: socket + arguments)
@@ -26,6 +29,15 @@ public enum Daemon {
         guard case .noDaemon = error else { throw error }
         throw .daemonFailed(status: status, message: message)
       }
+    }
+  }
+
+  /// The folder of another user in which a daemon that this process starts would make files; nil if there is none.
+  /// The folder for the sockets is not among them; ``SocketLocation/user(explicit:)`` looks at that one.
+  public static var foreign: ForeignFolder? {
+    ForeignFolder.first(for: [.store, .settings, .log]) { name in
+      // A value that is not UTF-8 is reported by the daemon itself.
+      (try? Variable.text(name, Variable.own)) ?? nil
     }
   }
 

@@ -66,6 +66,7 @@ public enum Daemon {
       throw Failure(code: Exit.configuration, text: error.reason)
     }
     if options.system, !options.checksSettings { try checkAccount() }
+    if !options.system { try checkFolders(options) }
     let configuration = try settings(paths)
     if options.checksSettings { exit(Exit.ok) }
     let signals: SignalWatch
@@ -100,6 +101,21 @@ public enum Daemon {
   private static func checkAccount() throws(Failure) {
     guard let account = Account.of(geteuid()), let problem = account.problemAsVault else { return }
     throw Failure(code: Exit.configuration, text: problem)
+  }
+
+  /// Refuses to make anything in a folder of the environment that belongs to another user.
+  private static func checkFolders(_ options: Options) throws(Failure) {
+    var purposes: [ForeignFolder.Purpose] = []
+    if options.socket == nil { purposes.append(.sockets) }
+    if options.store == nil { purposes.append(.store) }
+    if options.config == nil { purposes.append(.settings) }
+    switch options.log {
+    case .file, .auto: purposes.append(.log)
+    case .stderr, .journal: break
+    }
+    guard let foreign = ForeignFolder.first(for: purposes, environment: Paths.environment) else { return }
+    let name = UserName.of(foreign.owner)
+    throw Failure(code: Exit.configuration, text: "\(foreign.event(name)); \(foreign.remedy(name))")
   }
 
   /// Returns the settings in the file, or the defaults when there is no file.

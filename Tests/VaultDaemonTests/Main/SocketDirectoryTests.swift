@@ -52,6 +52,16 @@ import VaultTesting
     #expect(problem(of: path) == .unsafe("\(path) belongs to uid 4711; remove it or name another with --socket"))
   }
 
+  @Test("none is made in another user's folder", .enabled(if: TestUser.canBeMade, "needs root to give a folder away"))
+  func otherParent() throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    let folder = sandbox.root + "/folder"
+    try #require(unsafe mkdir(folder, 0o700) == 0 && chown(folder, 4711, 4711) == 0)
+    #expect(isUnsafe(folder + "/vault"))
+    #expect(unsafe access(folder + "/vault", F_OK) != 0)
+  }
+
   @Test("one daemon at a time has it") func taken() throws {
     let sandbox = try Sandbox()
     defer { sandbox.close() }

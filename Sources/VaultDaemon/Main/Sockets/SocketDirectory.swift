@@ -22,6 +22,7 @@ struct SocketDirectory: ~Copyable {
   init(path: String) throws(Problem) { lock = try Self.take(path) }
 
   private static func take(_ path: String) throws(Problem) -> Int32 {
+    try checkParent(of: path)
     if unsafe mkdir(path, 0o700) != 0, errno != EEXIST {
       throw .system(SystemError(call: "mkdir \(path)"))
     }
@@ -45,6 +46,15 @@ struct SocketDirectory: ~Copyable {
       throw .system(SystemError(call: "flock \(path)/vaultd.lock", code: code))
     }
     return lock
+  }
+
+  /// Refuses to make the directory in another user's folder: it would shut that user out of a vault.
+  private static func checkParent(of path: String) throws(Problem) {
+    var status = stat()
+    guard unsafe lstat(path, &status) != 0, errno == ENOENT, let slash = path.lastIndex(of: "/") else { return }
+    let parent = slash == path.startIndex ? "/" : String(path[..<slash])
+    guard unsafe stat(parent, &status) == 0, status.st_uid != geteuid(), status.st_uid != 0 else { return }
+    throw .unsafe("\(parent) belongs to uid \(status.st_uid), so no socket is made there; name another with --socket")
   }
 
   /// Removes a socket that a daemon left behind. Anything else in its place is somebody's file, and stays.
