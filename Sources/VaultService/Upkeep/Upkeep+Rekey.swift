@@ -12,6 +12,7 @@ extension Upkeep {
   ///   - reader: told the progress from then on, and the end.
   package func rekey(_ method: String?, _ prompter: any Prompter, _ reader: RekeyWork.Reader) {
     let keychain: Keychain
+    let loss: String?
     do throws(Refusal) {
       keychain = try vault.keychain()
       if let rekey {
@@ -21,9 +22,11 @@ extension Upkeep {
       }
       guard vault.state.kind == .unlocked else { throw .locked(vault.state) }
       try Self.check(keychain)
+      loss = try keychain.isRekeying ? nil : bootKeyLoss(keychain)
     } catch { return ways.refuse(prompter, error, .rekey) }
     let conversation = ways.converse(prompter, .rekey)
     conversation.keepsSecret = true
+    if let loss { tell(loss, conversation) }
     ways.authenticateOwner(
       conversation, method: method, purpose: Purpose(.other("to give the vault a new key")), alsoLogin: true,
       evenRekeying: true
@@ -38,14 +41,26 @@ extension Upkeep {
         guard !conversation.isOver else { return }
         switch consume read {
         case .success(let key):
-          let bootKey = Handover(key)
-          conversation.willWipe(bootKey)
-          slots.make { [unowned self] slots in begin(slots, conversation, keychain, vaultKey, bootKey, reader) }
-        case .failure(let refusal): conversation.fail(refusal)
+          goOn(NextBootKey(key: Handover(key)), slots, conversation, keychain, vaultKey, reader)
+        case .failure(let fault):
+          guard case .lost(let reason) = fault else { return conversation.fail(fault.refusal) }
+          if loss == nil { tell(reason, conversation) }
+          makeBootKey(conversation, keychain) { [unowned self] in
+            goOn($0, slots, conversation, keychain, vaultKey, reader)
+          }
         }
       }
       conversation.willCallOff(giveUp)
     }
+  }
+
+  /// Continues when it is clear which boot key the vault will have.
+  private func goOn(
+    _ bootKey: NextBootKey, _ slots: CarriedSlots, _ conversation: Conversation, _ keychain: Keychain,
+    _ vaultKey: Handover, _ reader: RekeyWork.Reader
+  ) {
+    conversation.willWipe(bootKey.key)
+    slots.make { [unowned self] slots in begin(slots, conversation, keychain, vaultKey, bootKey, reader) }
   }
 
   private static func check(_ keychain: Keychain) throws(Refusal) {
@@ -58,11 +73,92 @@ extension Upkeep {
   /// Removes a reader who waits for a rekey.
   package func leaveRekey(_ id: ObjectIdentifier) { rekey?.leave(id) }
 
-  /// Reads the boot key of this vault, which a rekey does not change.
+  /// The reason why the boot key of the vault cannot be used.
+  private enum BootKeyFault: Error {
+    /// The key is gone or useless, for this reason.
+    case lost(String)
+    /// The key or the store cannot be read now.
+    case unusable(Refusal)
+
+    var refusal: Refusal {
+      switch self {
+      case .lost(let reason): .misconfigured(reason)
+      case .unusable(let refusal): refusal
+      }
+    }
+  }
+
+  /// The boot key of the vault with the new key: the present one or, if that is lost, a new one.
+  private struct NextBootKey {
+    let key: Handover
+    /// The file that a new key must be written to; nil for the present key, and for a credential.
+    var file: KeyFile?
+    /// The new key, sealed by the TPM; nil if the file is to contain the key itself.
+    var sealed: [UInt8]?
+    /// The place in the settings for which a new key was made; nil for the present key.
+    var place: BootKey?
+
+    /// Writes a new key to its file.
+    func write() throws(SystemError) {
+      let (file, sealed) = (file, sealed)
+      try key.withSecret { (key: borrowing SecureBytes) throws(SystemError) in
+        try NewBootKey.write(key, to: file, sealed: sealed)
+      }
+    }
+  }
+
+  /// Returns the reason why the vault needs a new boot key, as far as it can be determined before a person is asked;
+  /// nil if the present one serves.
+  ///
+  /// - Throws: the refusal if the key cannot be read now, but may be later, or if no new one can be made.
+  private func bootKeyLoss(_ keychain: Keychain) throws(Refusal) -> String? {
+    // The TPM takes its time, so it is asked only after the proof.
+    if case .tpm2 = ways.bootKey { return nil }
+    var problem: BootKeyFault?
+    _ = readBootKey(keychain) { read in
+      switch consume read {
+      case .success: break
+      case .failure(let fault): problem = fault
+      }
+    }
+    guard let problem else { return nil }
+    guard case .lost(let reason) = problem, ways.bootKeyObstacle() == nil else { throw problem.refusal }
+    return reason
+  }
+
+  /// Says beside the question that the vault gets a new boot key.
+  private func tell(_ loss: String, _ conversation: Conversation) {
+    let effect =
+      if case .credential = ways.bootKey {
+        "the rekey makes it the vault's boot key"
+      } else {
+        "the rekey makes a new boot key there, and an older one no longer opens anything"
+      }
+    conversation.tell(.info, method: SlotKind.password.name, text: "\(loss); \(effect)")
+  }
+
+  private func makeBootKey(
+    _ conversation: Conversation, _ keychain: Keychain, then: @escaping (NextBootKey) -> Void
+  ) {
+    let place = ways.bootKey
+    let giveUp = ways.newBootKey(vault: keychain.vaultID) { made in
+      guard !conversation.isOver else { return }
+      switch consume made {
+      case .success(let made):
+        let (file, sealed) = (made.file, made.sealed)
+        let key = Handover(made.key.withBytes { SecureBytes(copying: $0) })
+        then(NextBootKey(key: key, file: file, sealed: sealed, place: place))
+      case .failure(let error): conversation.fail(.misconfigured(error.reason))
+      }
+    }
+    conversation.willCallOff(giveUp)
+  }
+
+  /// Reads the boot key of this vault. A rekey changes it only if it is lost.
   ///
   /// - Returns: a closure that cancels the reading.
   private func readBootKey(
-    _ keychain: Keychain, then: @escaping (consuming Result<SecureBytes, Refusal>) -> Void
+    _ keychain: Keychain, then: @escaping (consuming Result<SecureBytes, BootKeyFault>) -> Void
   ) -> () -> Void {
     let bootKey = ways.bootKey
     return ways.fetchBootKey(vault: keychain.vaultID) { read in
@@ -70,23 +166,32 @@ extension Upkeep {
       case .success(let key):
         do throws(VaultError) { try keychain.openAlways(bootKey: key) } catch {
           let isWrong = error == Keychain.wrongBootKey
-          return then(.failure(isWrong ? .misconfigured(bootKey.problem(error)) : Refusal(error)))
+          return then(.failure(isWrong ? .lost(bootKey.problem(error)) : .unusable(Refusal(error))))
         }
         then(.success(key))
-      case .failure(let error): then(.failure(.misconfigured(error.reason)))
+      case .failure(let error):
+        switch error.code {
+        case .notFound, .damaged: then(.failure(.lost(error.reason)))
+        case .unavailable, .refused: then(.failure(.unusable(.misconfigured(error.reason))))
+        }
       }
     }
   }
 
   private func begin(
     _ slots: CarriedSlots, _ conversation: Conversation, _ keychain: Keychain, _ vaultKey: Handover,
-    _ bootKey: Handover, _ reader: RekeyWork.Reader
+    _ bootKey: NextBootKey, _ reader: RekeyWork.Reader
   ) {
     guard conversation.mayConclude else { return }
     // A caller about to change the slots would change those of the old store.
     ways.conversations.each { if $0 !== conversation, $0.holdsSecret { $0.callOff() } }
     guard rekey == nil, !keychain.isRekeying else { return conversation.fail(.rekeying) }
-    guard let nextKey = slots.nextKey.take(), let oldKey = vaultKey.take(), let bootKey = bootKey.take() else {
+    if let place = bootKey.place, place != ways.bootKey {
+      return conversation.fail(.busy("the settings of the boot key were changed meanwhile, so nothing was done"))
+    }
+    // The key is on the disk before anything is sealed with it.
+    do throws(SystemError) { try bootKey.write() } catch { return conversation.fail(.storageFailed("\(error)")) }
+    guard let nextKey = slots.nextKey.take(), let oldKey = vaultKey.take(), let bootKey = bootKey.key.take() else {
       return conversation.fail(.cancelled)
     }
     let work: RekeyWork
@@ -238,6 +343,7 @@ extension Upkeep {
     ways.retained.replace(with: memoryKeys)
     for slot in old { ways.dropPresenceKey(of: slot, vaultID: keychain.vaultID) }
     ways.dropUnnamedKeys(keychain)
+    if vault.store.bootKeyProblem != nil { ways.openAlways(keychain) }
     vault.log.info("the vault has a new key, and everything is sealed under it")
     // Readers who wait for a check of the old store get one of the new store.
     if check.isAwaited { check.goOn() }

@@ -9,6 +9,7 @@ extension Upkeep {
     var status = VaultStatus(state: vault.state, locksAt: vault.locksAt, problem: vault.problem)
     status.warnings = memoryWarning
     guard let keychain = vault.openKeychain else { return status }
+    ways.lookAtBootKey(keychain)
     status.vaultID = keychain.vaultID
     status.items = try? keychain.itemCount()
     status.integrity = keychain.integrity
@@ -39,7 +40,11 @@ extension Upkeep {
           "the vault keeps its key and its ways in; `vault rekey` starts again", since: givenUp.time))
     }
     if let problem = vault.store.bootKeyProblem {
-      warnings.append(VaultWarning(.bootKey, problem, "`always` items are served only after an unlock"))
+      warnings.append(
+        VaultWarning(
+          .bootKey, problem,
+          "without it `always` items are served only after an unlock; put the right one back, or `vault rekey` makes a "
+            + "new one"))
     }
     if let problem = vault.audit.problem {
       let effect =

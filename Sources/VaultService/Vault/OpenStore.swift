@@ -14,6 +14,8 @@ package struct OpenStore {
   package private(set) var content = Content.none
   /// The reason why the `always` items are not served; nil if they are.
   package private(set) var bootKeyProblem: String?
+  /// The file that the boot key was read from, as it was then; nil if there was none.
+  private(set) var bootKeyFile: FileStamp?
   /// True while the boot key is being fetched.
   package private(set) var isAwaitingBootKey = false
 
@@ -46,6 +48,7 @@ package struct OpenStore {
   package mutating func openAlways(_ found: consuming Result<SecureBytes, KeystoreError>, from bootKey: BootKey) {
     isAwaitingBootKey = false
     bootKeyProblem = nil
+    if case .file(let path) = bootKey { bootKeyFile = FileStamp(path) } else { bootKeyFile = nil }
     let reason: String
     switch consume found {
     case .success(let key):

@@ -22,6 +22,15 @@ extension WaysIn {
     }
   }
 
+  /// Opens the `always` items again if the boot key's file was removed or changed since it was read last. Otherwise
+  /// nobody would learn of that before the next start of the daemon. During a rekey, the file may have the next key.
+  func lookAtBootKey(_ keychain: Keychain) {
+    guard case .file(let path) = bootKey, !keychain.isRekeying, vault.store.bootKeyFile != FileStamp(path) else {
+      return
+    }
+    openAlways(keychain)
+  }
+
   /// Reads the boot key of this vault from the place in the settings.
   ///
   /// - Returns: a closure that cancels the reading; `then` may be called all the same.
@@ -107,7 +116,10 @@ struct NewBootKey: ~Copyable {
   let sealed: [UInt8]?
 
   /// Writes the file, and replaces one that an unfinished init may have left.
-  func write() throws(SystemError) {
+  func write() throws(SystemError) { try Self.write(key, to: file, sealed: sealed) }
+
+  /// Writes a key to `file`, if there is one, or `sealed` in its place.
+  static func write(_ key: borrowing SecureBytes, to file: KeyFile?, sealed: [UInt8]?) throws(SystemError) {
     guard let file else { return }
     if let sealed {
       // All bytes of the array are initialized, because bytes have no padding.

@@ -61,7 +61,7 @@ public final class Rekey {
   ///   - slots: the slots of the new vault, made for this vault's id and `nextKey`.
   ///   - nextKey: 32 random bytes, the new vault key.
   ///   - vaultKey: the present vault key.
-  ///   - bootKey: the key that opens `always` items from boot on; it stays the same.
+  ///   - bootKey: the key that opens `always` items from boot on.
   /// - Throws: ``VaultError/rekeying`` when a rekey is in progress; ``VaultError/lastSlot`` when none of `slots`
   ///   is lasting; ``VaultError/overtaken`` when the vault has other slots than `carried`; ``VaultError/corrupt(_:)``
   ///   for another vault's key and when a check of the live store has failed; ``VaultError/locked`` when keys of the
