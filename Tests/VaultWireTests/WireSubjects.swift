@@ -156,10 +156,10 @@ struct WireSubject: Sendable, CustomTestStringConvertible {
       "Status.out",
       Wire.StatusReply(
         state: "locked", cause: "idle", since: 1, locksAt: 2, locksBecause: "age", locksOn: ["sleep"], vault: "id",
-        items: 3, namesHidden: true, integrity: integrity, rekey: progress, problem: "p",
+        items: 3, namesHidden: true, integrity: integrity, rekey: progress, problem: "p", store: "/s",
         methods: [method, method], warnings: [warning, warning], agents: [agent, agent],
         watchers: [watcher, watcher], requests: 5,
-        backup: 6, sshAgent: sshAgent, audit: "on", version: "1", pid: 4)),
+        backup: 6, sshAgent: sshAgent, audit: "on", trash: 7, version: "1", pid: 4)),
     WireSubject("Reload.in", empty),
     WireSubject("Reload.out", Wire.ReloadReply(file: "f", missing: false, changed: ["a", "b"], later: ["c"])),
     WireSubject(

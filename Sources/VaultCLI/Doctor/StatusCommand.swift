@@ -8,7 +8,10 @@ struct StatusCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "status",
     abstract: "Print whether the vault is open, since when and why, and when it locks.",
-    discussion: "Never starts a daemon and never keeps the vault open longer.")
+    discussion: """
+      Never starts a daemon and never keeps the vault open longer. The exit code is 65 if something is wrong with the \
+      store, which the line `problem` describes.
+      """)
 
   @OptionGroup var globals: Globals
 
@@ -19,9 +22,13 @@ struct StatusCommand: ParsableCommand {
         throw StatusCommand.absent(session, error) ?? error
       }
     }
-    if globals.json { return try Output.json(status) }
-    let isSystem = session.vault.location == .system
-    for line in StatusCommand.lines(status, now: Int64(time(nil)), system: isSystem) { try Output.line(line) }
+    if globals.json {
+      try Output.json(status)
+    } else {
+      let isSystem = session.vault.location == .system
+      for line in StatusCommand.lines(status, now: Int64(time(nil)), system: isSystem) { try Output.line(line) }
+    }
+    if status.problem != nil { throw ExitCode(Exit.invalid.rawValue) }
   }
 
   /// Describes the state of the user's vault while no daemon listens at its socket; nil for another error. If no daemon
@@ -56,7 +63,7 @@ struct StatusCommand: ParsableCommand {
     if !status.locksOn.isEmpty {
       lines.append(row("locks on", status.locksOn.map { trigger(Printable.text($0)) }.joined(separator: ", ")))
     }
-    if let problem = status.problem { lines.append(row("problem", Printable.text(problem))) }
+    if let problem = status.problem { lines.append(row("problem", Style.red(Hint.text(problem)))) }
     if let items = status.items { lines.append(row("items", String(items))) }
     if let integrity = status.integrity {
       lines.append(row("integrity", Integrity.text(integrity, isCopy: Integrity.copyWarning(status) != nil)))

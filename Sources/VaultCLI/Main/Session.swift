@@ -151,6 +151,7 @@ final class Session {
     case .fault(.noSuchItem(let name, let unverified)):
       failure.missing = MissingItem(
         name: name, location: vault.location, isDoubtful: unverified == true, folderWay: folderWay)
+    case .fault(.vaultExists): failure = vaultExists(try? vault.status())
     case .noDaemon where !isOwn && !isSystem:
       failure = Failure(failure.exit, failure.event, "start vaultd there, or name another socket")
     case .fault(.locked), .fault(.timedOut), .fault(.rekeyRests):
@@ -159,6 +160,16 @@ final class Session {
     default: break
     }
     return failure
+  }
+
+  /// The failure of a command that makes a vault where there is one. The daemon may have a vault open whose files were
+  /// moved away, so that there seems to be none.
+  func vaultExists(_ status: Wire.StatusReply?) -> Failure {
+    guard let status, status.problem != nil, status.state != "unreadable" else { return Failure(Fault.vaultExists) }
+    let end = isSystem ? "stop the daemon, see restore in vault(1)" : "`kill \(status.pid)` ends the daemon"
+    return Failure(
+      .exists, "process \(status.pid) still has the old vault open, whose files were moved away or removed",
+      "\(end); \(Hint.vault("salvage FILE")) first saves a vault that is nowhere else")
   }
 
   /// True if the socket belongs to another user; only that user and root can open that vault.

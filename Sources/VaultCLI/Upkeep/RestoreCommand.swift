@@ -49,7 +49,7 @@ struct RestoreCommand: SecretTaking {
   /// Refuses to restore beside an existing vault before standard input is read, which may be a person's keyboard.
   private func checkThereIsNone(_ session: Session) throws(Failure) {
     let status = try session.call { vault in try vault.status() }
-    if ["cold", "locked", "unlocked"].contains(status.state) { throw Failure(Fault.vaultExists) }
+    if ["cold", "locked", "unlocked"].contains(status.state) { throw session.vaultExists(status) }
   }
 
   private func write(_ leftOut: [Wire.Slot]) throws(Failure) {

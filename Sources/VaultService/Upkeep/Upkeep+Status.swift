@@ -12,7 +12,8 @@ extension Upkeep {
     ways.lookAtBootKey(keychain)
     status.vaultID = keychain.vaultID
     status.items = try? keychain.itemCount()
-    status.integrity = keychain.integrity
+    // The check's result says nothing about the files that the next start would find.
+    if let lost = keychain.lostFile { status.problem = lost.text } else { status.integrity = keychain.integrity }
     status.rekey = rekeyProgress
     status.lastBackup = lastBackup
     status.warnings += warnings(keychain)

@@ -5,13 +5,13 @@ package struct VaultStatus {
   package let state: LockState
   /// The time at which the vault locks by itself, in Unix seconds, and the reason; nil if it does not.
   package let locksAt: (time: Int64, reason: LockPolicy.Reason)?
-  /// The reason why the store cannot be opened; nil if it can.
+  /// The reason why the store cannot be opened, or why the next start would not find it; nil if all is well.
   package var problem: String?
   /// The id of the vault; nil without a vault.
   package var vaultID: [UInt8]?
   /// The number of items.
   package var items: Int?
-  /// The integrity of all records together; nil without a store.
+  /// The integrity of all records together; nil without a store, and while the store's files are gone.
   package var integrity: IntegrityState?
   /// The number of items that the current rekey has processed, and the number of all items.
   package var rekey: (done: Int, of: Int)?

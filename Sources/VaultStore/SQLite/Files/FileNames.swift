@@ -33,7 +33,7 @@ extension SQLiteConnection {
   private static func lost(_ name: String) -> VaultError {
     .distrusted(
       "\(name) was removed or replaced while vaultd has it open",
-      advice: "`vault salvage` saves what vaultd still has, until vaultd is stopped")
+      advice: "`vault salvage FILE` saves what vaultd still has; do not end vaultd before that")
   }
 
   // MARK: A log that was removed

@@ -49,6 +49,10 @@ extension Keychain {
     return result
   }
 
+  /// The error, with advice, when the files that this keychain has open are no longer those that the next opening would
+  /// find; nil otherwise. The files are looked at; nothing is noted as a fault.
+  public var lostFile: VaultError? { database.lostFile }
+
   /// True when a check that begins now can cover all records.
   public var canVerifyAll: Bool { AccessClass.allCases.allSatisfy(holdsIntegrityKey) }
 

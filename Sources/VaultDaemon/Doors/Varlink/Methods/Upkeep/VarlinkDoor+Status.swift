@@ -44,6 +44,7 @@ extension VarlinkDoor {
       namesHidden: vault.hidesNames,
       integrity: status.integrity.map { Wire.Integrity($0) },
       rekey: status.rekey.map { Wire.Progress(done: $0.done, of: $0.of) }, problem: status.problem,
+      store: vault.directory,
       methods: methods.map { Wire.Method($0) },
       warnings: ([refusedSettings()].compactMap { $0 } + status.warnings + (triggers?.warnings ?? [])).map {
         Wire.Warning($0)
@@ -51,7 +52,7 @@ extension VarlinkDoor {
       agents: attendance.agents.map { Wire.Agent($0) },
       watchers: notices.current.map { Wire.Watcher($0) }, requests: access.pendingRequests,
       backup: status.vaultID.map { _ in status.lastBackup ?? 0 }, sshAgent: sshAgent(caller),
-      audit: vault.settings.audit.mode.rawValue, version: Version.text,
+      audit: vault.settings.audit.mode.rawValue, trash: Int(clamping: vault.settings.trash ?? 0), version: Version.text,
       pid: Int(getpid()))
   }
 }
