@@ -1,6 +1,7 @@
 internal import Glibc
 internal import VaultClient
 internal import VaultModel
+internal import VaultProcess
 internal import VaultWire
 
 /// Checks everything that a vault needs, from the client's side, and changes nothing.
@@ -14,6 +15,8 @@ struct Doctor {
     let location: SocketLocation
     do throws(ClientError) {
       location = globals.system ? .system : try .user(explicit: globals.socket)
+    } catch .foreignFolder(let folder) {
+      return [Self.foreign(folder)]
     } catch {
       let failure = Failure(error)
       let place = Diagnosis.fail("socket", failure.event, fix: failure.advice ?? "give --socket")
@@ -22,6 +25,7 @@ struct Doctor {
     diagnoses += place(location) + socket(location)
     // If no daemon can listen at the place, that result is enough.
     let status = location.problem == nil ? daemon(location, &diagnoses) : nil
+    if status == nil { diagnoses = diagnoses.map(Self.left) }
     if location.problem != nil, isOwn { diagnoses += elsewhere(than: .socket(location.path)) }
     diagnoses += files(status)
     diagnoses += SystemdUnits.diagnoses(system: globals.system)
@@ -73,6 +77,12 @@ struct Doctor {
     return [directory, socket].compactMap { $0 }
   }
 
+  /// The result for a socket at which nobody answers, as a daemon leaves it that was killed.
+  private static func left(_ diagnosis: Diagnosis) -> Diagnosis {
+    guard diagnosis.check == "socket", diagnosis.level == .ok else { return diagnosis }
+    return .ok(diagnosis.check, diagnosis.text + "; no daemon answers there")
+  }
+
   private func daemon(_ location: SocketLocation, _ diagnoses: inout [Diagnosis]) -> Wire.StatusReply? {
     let status: Wire.StatusReply
     do throws(Failure) {
@@ -95,7 +105,7 @@ struct Doctor {
           fix: "restart the daemon after an update: \(ClientVersion.restart(status, system: globals.system))"))
     }
     if let problem = status.problem {
-      diagnoses.append(store(problem))
+      diagnoses.append(status.state == "unreadable" ? store(problem) : Doctor.lost(problem))
     }
     if status.integrity?.state == "failed" {
       diagnoses.append(
@@ -133,6 +143,12 @@ struct Doctor {
     return Diagnosis(check: "store", level: .fail, text: problem, fix: nil)
   }
 
+  /// Reports that the files which the daemon has open were removed or replaced: a sentence with its advice.
+  private static func lost(_ problem: String) -> Diagnosis {
+    let parts = problem.split(separator: "; ", maxSplits: 1).map(String.init)
+    return Diagnosis(check: "store", level: .fail, text: parts[0], fix: parts.dropFirst().first)
+  }
+
   /// Returns the daemon's status; nil if no daemon listens.
   private func answer() throws(Failure) -> Wire.StatusReply? {
     try Session(globals, startsDaemon: false).call { vault in
@@ -154,27 +170,48 @@ struct Doctor {
     }
   }
 
-  private static let (memory, settings) = ("locked memory", "settings")
+  private static let (memory, settings, bootKey) = ("locked memory", "settings", "boot key")
 
   /// Reports a limitation that the daemon warns of.
   private static func warning(_ warning: Wire.Warning) -> Diagnosis {
-    let check = ["memory": memory, "settings": settings][warning.about] ?? "daemon"
+    let check = ["memory": memory, "settings": settings, "boot-key": bootKey][warning.about] ?? "daemon"
     return .warn(check, warning.text, fix: warning.advice)
   }
 
   // MARK: Files
 
+  /// Reports a folder of the environment that belongs to another user. Nothing in it is this user's to mend, so this
+  /// result is enough.
+  private static func foreign(_ folder: ForeignFolder) -> Diagnosis {
+    let failure = Failure(foreign: folder)
+    return Diagnosis(check: "environment", level: .fail, text: failure.event, fix: failure.advice)
+  }
+
   private func files(_ status: Wire.StatusReply?) -> [Diagnosis] {
+    if !globals.system, let folder = Daemon.foreign { return [Self.foreign(folder)] }
     guard let store = StorePaths(system: globals.system) else {
       return [.fail("store", "neither XDG_DATA_HOME nor HOME is set", fix: "set one of them to an absolute path")]
     }
-    return [settings(store.configuration)].compactMap { $0 } + files(of: store)
+    var diagnoses = [settings(store.configuration)].compactMap { $0 }
+    guard let served = status?.store, served != store.directory else {
+      return diagnoses + files(of: store, status)
+    }
+    if isOwn {
+      diagnoses.append(
+        .warn(
+          "store", "the daemon serves \(served), and the environment here names \(store.directory)",
+          fix: "set HOME and XDG_DATA_HOME as for the daemon, or end it with `kill \(status?.pid ?? 0)`"))
+    }
+    return diagnoses + files(of: StorePaths(store, at: served), status)
   }
 
   /// Reports the reasons for which the daemon would not trust the settings: the settings must be a regular file that
   /// nobody but root and the daemon's user can write.
   private func settings(_ path: String) -> Diagnosis? {
     guard case .there(let kind, let user, let mode, _) = FileState(path) else { return nil }
+    guard kind != .link else {
+      return .fail("settings", "\(path) is a symbolic link", fix: "put the file itself there")
+    }
     guard kind == .file else { return .fail("settings", "\(path) is not a regular file", fix: "remove it") }
     if let owner, user != owner, user != 0 {
       return .fail("settings", "\(path) belongs to uid \(user)", fix: "chown it to root or to uid \(owner)")
@@ -190,12 +227,19 @@ struct Doctor {
     return .ok("settings", path)
   }
 
-  private func files(of store: StorePaths) -> [Diagnosis] {
-    guard let owner = owner ?? FileState(store.directory).owner else {
+  /// Reports the files of a store.
+  ///
+  /// - Parameter status: the status of the daemon that serves it; nil if none answers.
+  private func files(of store: StorePaths, _ status: Wire.StatusReply?) -> [Diagnosis] {
+    // A socket that somebody named may lead to another user's daemon, and the store is that user's.
+    let isNamed = !isOwn && status?.store != nil
+    guard let owner = (isNamed ? nil : owner) ?? FileState(store.directory).owner else {
       return [.warn("store", "\(store.directory) does not exist", fix: "install the system service, see vaultd(8)")]
     }
     guard let directory = Diagnosis.permissions("store", store.directory, is: .directory, owner: owner, mode: 0o700)
     else {
+      // A daemon that has a vault open reports itself that its files are gone.
+      if status?.problem != nil { return [] }
       return [.ok("store", "\(store.directory) does not exist yet; \(Hint.vault("init")) makes it")]
     }
     var diagnoses = [directory]
@@ -204,20 +248,27 @@ struct Doctor {
       let file = Diagnosis.permissions("store", path, is: .file, owner: owner, mode: 0o600)
       if let file { diagnoses.append(file) }
     }
-    diagnoses += bootKey(store, owner)
+    diagnoses += bootKey(store, owner, status)
     diagnoses += clock(store.directory + "/vault.db")
     diagnoses += FreeSpace(at: store.directory).map { [$0.diagnosis] } ?? []
     return diagnoses
   }
 
-  private func bootKey(_ store: StorePaths, _ owner: uid_t) -> [Diagnosis] {
+  private func bootKey(_ store: StorePaths, _ owner: uid_t, _ status: Wire.StatusReply?) -> [Diagnosis] {
     guard FileState(store.directory + "/vault.db").exists else { return [] }
-    guard let path = store.bootKey else { return [.ok("boot key", "a credential that the service manager passes")] }
-    if let key = Diagnosis.permissions("boot key", path, is: .file, owner: owner, mode: 0o600) { return [key] }
+    // The daemon has tried the key, and its warning stands among the others. Owner and mode tell less than that.
+    let isUseless = status?.warnings.contains { $0.about == "boot-key" } == true
+    guard let path = store.bootKey else {
+      return isUseless ? [] : [.ok(Self.bootKey, "a credential that the service manager passes")]
+    }
+    if let key = Diagnosis.permissions(Self.bootKey, path, is: .file, owner: owner, mode: 0o600) {
+      return isUseless && key.level == .ok ? [] : [key]
+    }
+    guard !isUseless else { return [] }
     return [
       .warn(
-        "boot key", "there is none at \(path), so `always` items are served only after an unlock",
-        fix: "put it back, or set boot-key in \(store.configuration)")
+        Self.bootKey, "there is none at \(path), so `always` items are served only after an unlock",
+        fix: "put it back, set boot-key in \(store.configuration), or have \(Hint.vault("rekey")) make a new one")
     ]
   }
 

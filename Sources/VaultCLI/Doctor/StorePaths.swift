@@ -23,6 +23,13 @@ struct StorePaths {
     }
   }
 
+  /// The same paths for a store in another directory, which the daemon has named.
+  init(_ other: StorePaths, at directory: String) {
+    let isInside = other.bootKey == other.directory + "/boot.key"
+    (self.directory, configuration) = (directory, other.configuration)
+    bootKey = isInside ? directory + "/boot.key" : other.bootKey
+  }
+
   private static func folder(_ variable: String, _ fallback: String) -> String? {
     if let path = Environment.variable(variable), path.hasPrefix("/") { return path }
     guard let home = Environment.variable("HOME"), home.hasPrefix("/") else { return nil }
