@@ -84,7 +84,9 @@ struct AuditListCommand: ParsableCommand {
     help: ArgumentHelp("Print what happened to these items.", valueName: "item"), completion: ItemNames.completion)
   var item: String?
 
-  @Option(help: ArgumentHelp("Print entries of this action, such as get, set, unlock or grant.", valueName: "action"))
+  @Option(
+    help: ArgumentHelp("Print entries of this action, such as get, set, unlock or grant.", valueName: "action"),
+    completion: .list(AuditAction.allCases.map(\.name)))
   var action: String?
 
   @Flag(help: "Print what was refused or failed.")

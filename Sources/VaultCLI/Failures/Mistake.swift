@@ -44,6 +44,9 @@ struct Mistake {
   }
 
   private func unknownOption(_ name: String) -> Failure {
+    if Self.recursion.contains(name), let advice = adviceOnFolders {
+      return Failure(.usage, "unknown option \(Printable.quoted(name))", "\(advice); see \(help)")
+    }
     if let attached = attached(name) { return attached }
     let nearest = nearestOptions(name)
     // The word may be a secret that begins with a dash.
@@ -62,6 +65,18 @@ struct Mistake {
     // The word behind the option may be a secret.
     let hasWord = words.extra != nil || words.unknownHasValue
     return Failure(.usage, event, "\(hasWord ? Refused.text(taker.otherWay) : taker.otherWay); \(see)")
+  }
+
+  /// The options with which rm(1) and cp(1) take folders.
+  private static let recursion: Set = ["-r", "-R", "-rf", "-fr", "-a", "--recursive"]
+
+  /// The advice on folders for a command that takes them; nil for another command.
+  private var adviceOnFolders: String? {
+    switch words.path {
+    case ["rm"], ["delete"]: "a name with a slash at its end is a folder, as in \(Hint.vault("rm NAME/"))"
+    case ["cp"]: "names with a slash at their end are folders, as in \(Hint.vault("cp FROM/ TO/"))"
+    default: nil
+    }
   }
 
   /// The failure for a short option with more in the same word, as in `-kapi-key`; nil for any other word. The word may

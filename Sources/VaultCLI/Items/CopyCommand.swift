@@ -69,6 +69,7 @@ struct CopyCommand: ParsableCommand {
           + "\(copied.version)\(AccessChange.note(copied.openTo))"
       )
       try noteList(to, session)
+      Folder.note(besides: to, session)
     }
   }
 

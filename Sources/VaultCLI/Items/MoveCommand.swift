@@ -58,8 +58,9 @@ struct MoveCommand: ParsableCommand {
       throw Self.taken(error.event.hasPrefix(Printable.quoted(list)) ? list : to)
     }
     guard globals.json else {
-      if Keyboard.isAttended { Output.note("moved \(Printable.quoted(from)) to \(Printable.quoted(to))") }
-      return
+      guard Keyboard.isAttended else { return }
+      Output.note("moved \(Printable.quoted(from)) to \(Printable.quoted(to))")
+      return Folder.note(besides: to, session)
     }
     try Output.json { object in
       object.add("from", from)

@@ -62,7 +62,8 @@ struct RemoveCommand: ParsableCommand {
     // name.
     if hasPredicates || !folders.isEmpty || names.count > 1, !yes {
       if !hasPredicates { try checkAll(named, session) }
-      try ask(names, folders.isEmpty ? [] : FolderAccess.lines(names.map { ($0, nil) }, session))
+      let access = folders.isEmpty ? [] : try FolderAccess.lines(names.map { ($0, nil) }, session)
+      try ask(names, access, forGood: now || RemoveCommand.isForGood(session))
     }
     let deleted = try delete(names, session)
     if globals.json {
@@ -122,6 +123,11 @@ struct RemoveCommand: ParsableCommand {
         "\(Printable.quoted(list.name)) is the list of the revoked tokens of \(Printable.quoted(list.owner)), which "
           + "would accept them again; nothing was deleted", "add --force to delete it all the same")
     }
+  }
+
+  /// True if the daemon says that it has no trash, so that each deletion is for good.
+  private static func isForGood(_ session: Session) -> Bool {
+    (try? session.call { vault in try vault.status() })?.trash == 0
   }
 
   /// Throws unless items of all these names exist, so that a person is only asked about a deletion that can be done.
@@ -225,14 +231,16 @@ struct RemoveCommand: ParsableCommand {
 
   /// Asks whether to delete the items.
   ///
-  /// - Parameter access: the rights that others lose by the deletion, one line each.
-  private func ask(_ names: [String], _ access: [String]) throws(Failure) {
+  /// - Parameters:
+  ///   - access: the rights that others lose by the deletion, one line each.
+  ///   - forGood: whether nothing brings the items back.
+  private func ask(_ names: [String], _ access: [String], forGood: Bool) throws(Failure) {
     let what = Counted.text(names.count, "item")
     let effect = access.isEmpty ? "" : ", and \(access.joined(separator: "; "))"
     let question = names.count == 1 ? "Delete this item" : "Delete these \(what)"
+    let extent = forGood ? " with all versions, for good" : ""
     try Confirmation(
-      consequence: "this would delete \(what)\(effect)",
-      question: question + (now ? " with all versions, for good?" : "?"),
+      consequence: "this would delete \(what)\(extent)\(effect)", question: "\(question)\(extent)?",
       facts: names.prefix(20).map { Printable.whole($0) } + (names.count > 20 ? ["and \(names.count - 20) more"] : [])
         + access
     ).ask()

@@ -49,15 +49,20 @@ struct TrashRestoreCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "restore",
     abstract: "Restore deleted items as they were.",
-    discussion: "If several items have one name, the last deleted one is restored.")
+    discussion: """
+      If several items have one name, the last deleted one is restored; an earlier one can be restored when that one \
+      has another name. A name with a slash at its end is a folder, and stands for all items of it in the trash.
+      """)
 
-  @Argument(help: ArgumentHelp("The names of the items.", valueName: "names"), completion: Completes.trash.kind)
+  @Argument(
+    help: ArgumentHelp("The names of the items, or folders.", valueName: "names"), completion: Completes.trash.kind)
   var names: [String]
 
   @OptionGroup var globals: Globals
 
   func run() throws {
     let session = try Session(globals)
+    let names = try all(session)
     var restored: [String] = []
     var open: [(name: String, access: [Wire.Access])] = []
     let progress = Progress()
@@ -82,6 +87,27 @@ struct TrashRestoreCommand: ParsableCommand {
         Output.note(Printable.quoted(name) + AccessChange.note(access))
       }
     }
+  }
+
+  /// The given names, with the items of each folder in its place.
+  private func all(_ session: Session) throws(Failure) -> [String] {
+    guard names.contains(where: { Folder($0) != nil }) else { return names }
+    try session.needAllNames()
+    let deleted = try session.unlocking { vault in try vault.find(inTrash: true) }.map(\.name)
+    var all: [String] = []
+    for name in names {
+      guard let folder = Folder(name) else {
+        all.append(name)
+        continue
+      }
+      var seen: Set<[UInt8]> = []
+      let found = deleted.filter { $0.utf8.starts(with: folder.prefix.utf8) && seen.insert(Array($0.utf8)).inserted }
+      guard !found.isEmpty else {
+        throw Failure(.missing, "no item of \(Printable.quoted(name)) is in the trash", "see \(Hint.vault("trash"))")
+      }
+      all += found.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+    }
+    return all
   }
 
   private func explain(_ error: Failure, _ name: String, _ count: Int, _ session: Session) -> Failure {

@@ -50,6 +50,15 @@ struct Folder: Equatable {
     return items
   }
 
+  /// Tells a person that there is also a folder of an item's new name, into which the item may have been meant to go.
+  static func note(besides name: String, _ session: Session) {
+    guard let folder = Folder(name + "/"),
+      !MissingItem(name: name, location: session.vault.location).children().names.isEmpty
+    else { return }
+    let text = Printable.quoted(folder.prefix)
+    Output.note("\(text) is a folder; \(text) as the target, with the slash, puts an item into it")
+  }
+
   /// A number of items in words.
   static func count(_ items: Int) -> String { Counted.text(items, "item") }
 }
