@@ -82,9 +82,9 @@ struct Mistake {
   /// The failure for a short option with more in the same word, as in `-kapi-key`; nil for any other word. The word may
   /// be a secret, so the message does not repeat it.
   private func attached(_ name: String) -> Failure? {
-    guard !name.hasPrefix("--"), name.utf8.count > 2, let option = words.shape.option(String(name.prefix(2))) else {
-      return nil
-    }
+    guard !name.hasPrefix("--"), name.utf8.count > 2, nearestOptions(name).isEmpty,
+      let option = words.shape.option(String(name.prefix(2)))
+    else { return nil }
     let event =
       option.takesValue
       ? "the value of a short option is a word of its own" : "a short option without a value has nothing attached to it"

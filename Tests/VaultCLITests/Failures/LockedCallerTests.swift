@@ -86,7 +86,7 @@ struct LockedCallerTests {
     defer { daemon.close() }
     let list = try Terminal(sandbox, ["list", "--socket", daemon.socket])
     #expect(try list.wait() == 0, "\(list.screen)")
-    #expect(list.screen.contains("so this shows only `always` items"))
+    #expect(list.screen.contains("so no names can be shown"))
     for command in [["trash"], ["rm", "kind=note", "--yes"], ["set", "web"]] {
       let terminal = try Terminal(sandbox, command + ["--socket", daemon.socket])
       #expect(try terminal.wait() == 75, "\(terminal.screen)")

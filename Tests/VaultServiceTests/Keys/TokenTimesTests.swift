@@ -108,21 +108,21 @@ import VaultStore
     try revoke(.one(id))
     for _ in 0..<3 {
       stand.hands.wall.value += jump
-      try revoke(.one("x"))
+      try revoke(.one(String(repeating: "a", count: 32)))
       stand.hands.wall.value -= jump
-      try revoke(.one("y"))
+      try revoke(.one(String(repeating: "b", count: 32)))
       #expect(try !counts(one))
       #expect(try list.contains(id))
     }
     // The revocation also counts after the clock was repaired.
     _ = try stand.access.repairClock(for: stand.administrator)
     #expect(try !counts(one))
-    try revoke(.one("z"))
+    try revoke(.one(String(repeating: "c", count: 32)))
     #expect(try !counts(one) && list.contains(id))
     // The revocation is dropped in the end.
     for _ in 0..<4 {
       stand.hands.wall.value += 86_400
-      try revoke(.one("x"))
+      try revoke(.one(String(repeating: "a", count: 32)))
     }
     #expect(try !list.contains(id))
   }
