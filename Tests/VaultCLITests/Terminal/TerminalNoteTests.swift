@@ -48,7 +48,7 @@ import VaultTesting
     let moved = try shown(sandbox, ["mv", "gw", "gate"], answers: ["y"])
     #expect(moved.contains("user:4242 loses get on the list of its revoked tokens"), "\(moved)")
     let names = try sandbox.must(["list"]).split(separator: "\n")
-    #expect(names.suffix(2) == ["gate", "gate.revoked"], "\(names)")
+    #expect(names.contains("gate.revoked") && !names.contains("gw.revoked"), "\(names)")
   }
 
   @Test("a search of the log that found nothing says whether it was for everything") func filters() throws {
