@@ -109,13 +109,13 @@ import VaultTesting
       ("zebra", "there is no item `zebra` now"),
       (
         "db/[mr]*",
-        "no item matches `db/[mr]*` now; brackets, braces and commas are part of a name, and only *, ** and ? stand for "
-          + "others"
+        "no item matches `db/[mr]*` now; brackets, braces and commas are part of a name, and only *, ** and ? stand "
+          + "for others"
       ),
       (
         "db/{main,replica}",
-        "there is no item `db/{main,replica}` now; brackets, braces and commas are part of a name, and only *, ** and ? "
-          + "stand for others"
+        "there is no item `db/{main,replica}` now; brackets, braces and commas are part of a name, and only *, ** "
+          + "and ? stand for others"
       ),
     ] {
       let screen = try granted(sandbox, pattern)
