@@ -3,11 +3,12 @@
 The user has no right but `use`, of one key, and comes with many connections, each of which connects, asks and is gone,
 or each of which asks again as soon as it is answered. It takes root to be several users."""
 
-import os, subprocess, threading, time
+import os, shutil, subprocess, sys, threading, time
 from fairness import judged, unlock
 from granting import ITEM, Machine, frame
-from report import ROUNDS, SECONDS, line, measure
+from report import BIN, ROUNDS, SECONDS, line, measure
 from sharing import Crowd
+from world import Vault
 
 USER, OTHER = 5001, 5002
 CONNECTIONS = 120
@@ -20,6 +21,7 @@ KEYS = (("token-2048", "jwt", 2048), ("token-4096", "jwt", 4096), ("sign-4096", 
 BATCHES = (("SetMany of two P-256 keys", 2, "p256", "ask"), ("SetMany of 24 Ed25519 keys", 24, "ed25519", "ask"),
            ("SetMany of 128 P-256 keys, refused", 128, "p256", "vanish"))
 REVOKED = 17_000  # entries of a list of revoked tokens, in nearly a MiB
+LARGE = 200 << 20  # bytes of a program's file
 LEFT, ITEMS_LEFT = 198, 22  # RSA keys that are left while the vault is locked, nine for each item
 
 
@@ -138,6 +140,65 @@ def at_an_unlock(vault):
     judged(f"an unlock that takes in {LEFT} RSA keys: a Status", states)
 
 
+CLIENT = """
+import socket, sys
+client = socket.socket(socket.AF_UNIX)
+client.connect(sys.argv[1])
+client.sendall(b'{"method":"io.vaultd.Vault.Get","parameters":{"name":"bench/item-042"}}\\0')
+client.recv(65536)
+"""
+
+
+class LargeProgram:
+    """A client whose program has a large file, which nobody has read before, while `with` lasts."""
+
+    def __init__(self, vault, folder):
+        self.vault, self.path = vault, os.path.join(folder, "large")
+
+    def __enter__(self):
+        shutil.copy(os.path.realpath(sys.executable), self.path)
+        os.truncate(self.path, LARGE)
+        environment = {**os.environ, "PYTHONHOME": sys.base_prefix}
+        self.process = subprocess.Popen([self.path, "-c", CLIENT, self.vault.socket], env=environment)
+        return self
+
+    def __exit__(self, *_):
+        if self.process.wait():
+            raise RuntimeError("a client failed")
+        os.unlink(self.path)
+
+    @property
+    def runs(self):
+        return self.process.poll() is None
+
+
+def large_programs(sandbox):
+    """A user's vault in which a grant names the digest of a file."""
+    folder = sandbox.folder("programs")
+    vault = sandbox.adopt(Vault(BIN, folder))
+    vault.fill(100)
+    vault.converse("AddSlot", {"kind": "recovery"})
+    vault.converse("Authenticate", {"interactive": True})
+    with vault.connect() as connection:
+        vault.ask(connection, "Grant", {"subject": f"user:{os.geteuid()},sha256:{'0' * 64}", "items": "bench/*",
+                                        "rights": ["get"]})
+    waits, times = Waits(vault), {"a Get": [], "a Status": [], "a lock": []}
+    for _ in range(ROUNDS):
+        for title, method, parameters in (("a Get", "Get", {"name": ITEM}), ("a Status", "Status", {})):
+            with LargeProgram(vault, folder) as program:
+                worst = 0
+                while program.runs:
+                    worst = max(worst, waits.of(None, method, parameters, 0.01))
+                times[title].append(worst)
+        with LargeProgram(vault, folder):
+            time.sleep(0.1)
+            times["a lock"].append(waits.of_lock())
+        unlock(vault)
+    for title, worst in times.items():
+        judged(f"a program of {LARGE >> 20} MiB comes: {title}", worst)
+    vault.stop()
+
+
 def run(sandbox):
     if os.geteuid() != 0:
         return print("\nlarge RSA keys: skipped, it takes root to be several users")
@@ -160,3 +221,5 @@ def run(sandbox):
     long_list(vault)
     at_an_unlock(vault)
     vault.stop()
+    print("\nwhat others wait beside a program that comes in a user's vault (ms, the worst of all rounds)")
+    large_programs(sandbox)

@@ -15,12 +15,17 @@ public enum SHA256 {
   }
 
   /// The digest of a whole file, in hexadecimal; nil if the file cannot be read.
-  public static func hex(ofFile file: Int32) -> String? {
+  ///
+  /// - Parameters:
+  ///   - most: the size from which nothing further is read.
+  ///   - mayGoOn: asked before each part is read; if it returns false, the result is nil.
+  public static func hex(ofFile file: Int32, atMost most: Int = .max, while mayGoOn: () -> Bool = { true }) -> String? {
     var state = crypto_hash_sha256_state()
     unsafe crypto_hash_sha256_init(&state)
     var buffer = [UInt8](repeating: 0, count: 64 << 10)
     var offset: off_t = 0
-    while true {
+    while offset < most {
+      guard mayGoOn() else { return nil }
       let count = unsafe buffer.withUnsafeMutableBytes { unsafe pread(file, $0.baseAddress, $0.count, offset) }
       if count < 0 { return nil }
       if count == 0 { break }

@@ -11,7 +11,7 @@ final class Clients {
   private var shares: [UInt32: UserShare] = [:]
   private var heardCount = 0
   private var processes = HeldProcesses()
-  let known = KnownProcesses()
+  let known: KnownProcesses
   /// True when the kernel identifies the connected process itself, at any time, and not only by its pid.
   var areProcessesTold = false
   /// The connection on which each of the last few users was heard, in no order, for
@@ -28,7 +28,10 @@ final class Clients {
   private var mostConnections: Int
   private var mostRequests: Int
 
-  init(owner: UInt32, clock: Clock, openFiles: OpenFiles, _ settings: Configuration) {
+  init(
+    owner: UInt32, clock: Clock, openFiles: OpenFiles, _ settings: Configuration, _ programs: ProgramReader? = nil
+  ) {
+    known = KnownProcesses(programs)
     self.owner = owner
     self.clock = clock
     self.openFiles = openFiles

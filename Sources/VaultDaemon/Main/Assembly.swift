@@ -70,7 +70,8 @@ final class Assembly {
         runner: Runner(on: loop, clock: clock, timer),
         presence: Presence.Means(through: helper, buses.system, owner: place.owner, worker), keystores: keystores,
         rsa: RSAHelper(programs), credentials: place.paths.credentials, groups: Accounts.groups))
-    clients = Clients(owner: place.owner, clock: clock, openFiles: place.openFiles, configuration)
+    clients = Clients(
+      owner: place.owner, clock: clock, openFiles: place.openFiles, configuration, ProgramReader(on: loop, timer))
     door = VarlinkDoor(
       loop: loop, rooms, clients, turns: turns, timer: timer, transferThread: transferThread,
       lastWordThread: WorkerThread(telling: loop))

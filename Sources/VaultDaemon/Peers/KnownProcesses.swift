@@ -30,8 +30,12 @@ final class KnownProcesses {
   private var leader: (pid: pid_t, process: PeerProcess)?
   /// The process whose start was last looked up.
   private var last: (process: PeerProcess, started: UInt64)?
+  /// Reads the files that the processes run; nil where nothing depends on them.
+  let programs: ProgramReader?
   /// True when units are cgroups of the hierarchy to which the kernel's numbers refer.
   private let areNumbered = ["/sys/fs/cgroup", "/sys/fs/cgroup/unified"].contains { isSecondVersion($0) }
+
+  init(_ programs: ProgramReader? = nil) { self.programs = programs }
 
   /// Returns the units of a process: the system service manager's unit, which no user can fake, and the unit of the
   /// process's own user, which that user makes. Nil when the process belongs to none, or moved to another in the

@@ -11,18 +11,22 @@ struct Peer: Hashable, Sendable {
 
 extension Caller {
   /// A process about which nothing is known yet, and so nothing is trusted.
-  init(unknown peer: Peer) { self.init(unknown: peer, groups: []) }
+  init(unknown peer: Peer) { self.init(unknown: peer, groups: [], nil) }
 
-  private init(unknown peer: Peer, groups: [gid_t]) {
+  private init(unknown peer: Peer, groups: [gid_t], _ programs: ProgramReader?) {
     self.init(
       door: .varlink, uid: peer.uid, groups: groups, pid: peer.pid, started: nil, unit: Self.unknownUnit, session: nil,
-      memory: Self.memory(of: peer.pid))
+      memory: Self.memory(of: peer, programs))
   }
 
-  private static func memory(of pid: pid_t) -> Memory {
-    Memory(
+  private static func memory(of peer: Peer, _ programs: ProgramReader?) -> Memory {
+    let pid = peer.pid
+    return Memory(
       executable: { Program.path(of: pid) }, former: { Program.path(of: pid, evenGone: true) },
-      digest: { Program.digest(of: pid) }, ancestry: { Ancestry.of(pid) })
+      digest: { then in
+        guard let programs else { return then(.uncertain) }
+        programs.digest(of: pid, uid: peer.uid, then: then)
+      }, ancestry: { Ancestry.of(pid) })
   }
 
   /// Collects the facts about the process that connected, while it runs. A fact that cannot be learned counts as
@@ -36,19 +40,19 @@ extension Caller {
     let groups = [peer.gid] + groups.filter { $0 != peer.gid }
     // Nothing is trusted about a process that cannot be seen from here; pid 0 would mean this daemon.
     guard peer.pid > 0, let started = known.start(of: peer.pid, process) else {
-      self.init(unknown: peer, groups: groups)
+      self.init(unknown: peer, groups: groups, known.programs)
       return
     }
     let (unit, userUnit) = known.units(of: peer.pid, uid: peer.uid, process)
     let session = AuthenticationSession(of: peer, started: started, known)
     // If the process still runs, the number was its own all the time.
     guard process.isAlive, process.started == nil || PeerProcess.uid(of: peer.pid) == peer.uid else {
-      self.init(unknown: peer, groups: groups)
+      self.init(unknown: peer, groups: groups, known.programs)
       return
     }
     self.init(
       door: .varlink, uid: peer.uid, groups: groups, pid: peer.pid, started: started, unit: unit, userUnit: userUnit,
-      session: session, memory: Self.memory(of: peer.pid))
+      session: session, memory: Self.memory(of: peer, known.programs))
   }
 
   /// The unit of a process about which nothing is known. It counts as a service, so that no person is assumed to be

@@ -7,16 +7,33 @@ internal import VaultCore
 enum Program {
   /// The longest file that is hashed, in bytes.
   private static let longest: off_t = 256 << 20
-  /// The digests of files, by the facts that identify a file and its version.
-  private nonisolated(unsafe) static var digests: [Identity: String] = [:]
-  /// The number of files whose digests are remembered.
-  private static let most = 64
+  /// The time after which the reading of a file ends without a result, in seconds of `CLOCK_MONOTONIC`.
+  private static let patience = 60
 
-  private struct Identity: Hashable {
-    var device: dev_t
-    var inode: ino_t
-    var size: off_t
-    var changed: [Int]
+  /// The facts that identify a file and its version.
+  struct Identity: Hashable, Sendable {
+    private let device: dev_t
+    private let inode: ino_t
+    let size: off_t
+    private let changed: [Int]
+
+    /// The facts about an open file; nil if they cannot be read.
+    init?(of file: Int32) {
+      var status = stat()
+      guard unsafe fstat(file, &status) == 0 else { return nil }
+      (device, inode, size) = (status.st_dev, status.st_ino, status.st_size)
+      changed = [status.st_mtim.tv_sec, status.st_mtim.tv_nsec, status.st_ctim.tv_sec, status.st_ctim.tv_nsec]
+    }
+  }
+
+  /// The result of reading the file of a process.
+  enum Reading: Equatable, Sendable {
+    /// The digest, in hexadecimal, of the version of a file.
+    case digest(String, Identity)
+    /// The file may not be read, or is too long.
+    case none
+    /// The file could not be read in time or at all, or was changed meanwhile.
+    case uncertain
   }
 
   /// The path of the file. Nil when it may not be known, and when the file is gone, unless `evenGone` allows its former
@@ -37,21 +54,31 @@ enum Program {
     return evenGone ? String(path.dropLast(mark.count)) : nil
   }
 
-  /// The SHA-256 of the file's content, in hexadecimal. Call this on the loop.
-  static func digest(of pid: pid_t) -> String? {
-    guard pid > 0 else { return nil }
+  /// Reads the file of a process for its digest, unless the digest is among the known ones.
+  ///
+  /// The opening of the file and each question about it can take as long as the reading, or for ever, if its file
+  /// system does not answer. So this must not be called on the loop.
+  static func read(_ pid: pid_t, known: [Identity: String]) -> Reading {
+    let end = now() + patience
+    return read(pid, known: known) { now() < end }
+  }
+
+  /// - Parameter mayGoOn: asked before each part of the file is read.
+  static func read(_ pid: pid_t, known: [Identity: String], while mayGoOn: () -> Bool) -> Reading {
     let file = unsafe open("/proc/\(pid)/exe", O_RDONLY | O_CLOEXEC)
-    guard file >= 0 else { return nil }
+    guard file >= 0 else { return [EACCES, EPERM, ENOENT, ESRCH].contains(errno) ? .none : .uncertain }
     defer { close(file) }
-    var status = stat()
-    guard unsafe fstat(file, &status) == 0, status.st_size <= longest else { return nil }
-    let identity = Identity(
-      device: status.st_dev, inode: status.st_ino, size: status.st_size,
-      changed: [status.st_mtim.tv_sec, status.st_mtim.tv_nsec, status.st_ctim.tv_sec, status.st_ctim.tv_nsec])
-    if let known = unsafe digests[identity] { return known }
-    guard let digest = SHA256.hex(ofFile: file) else { return nil }
-    if unsafe digests.count >= most { unsafe digests = [:] }
-    unsafe digests[identity] = digest
-    return digest
+    guard let identity = Identity(of: file) else { return .uncertain }
+    if let digest = known[identity] { return .digest(digest, identity) }
+    guard identity.size <= longest else { return .none }
+    let digest = SHA256.hex(ofFile: file, atMost: Int(identity.size), while: mayGoOn)
+    guard let digest, Identity(of: file) == identity else { return .uncertain }
+    return .digest(digest, identity)
+  }
+
+  private static func now() -> Int {
+    var now = timespec()
+    unsafe clock_gettime(CLOCK_MONOTONIC, &now)
+    return now.tv_sec
   }
 }

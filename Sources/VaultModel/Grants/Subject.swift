@@ -90,6 +90,9 @@ public struct Subject: Hashable, Sendable, CustomStringConvertible {
   /// True if the subject depends on the program that a process runs, for which nobody vouches.
   public var namesProgram: Bool { parts.contains { $0.kind == "exe" || $0.kind == "sha256" } }
 
+  /// True if the subject depends on the content of the file that a process runs.
+  public var namesDigest: Bool { parts.contains { if case .digest = $0 { true } else { false } } }
+
   /// True if the subject names a unit or a program. In a user's vault, processes that match it have
   /// their own grants only.
   public var isConfining: Bool { namesProgram || parts.contains { $0.kind == "unit" } }

@@ -10,10 +10,10 @@ extension Access {
       author: caller.author(isSystem: terms.isSystem))
     guard !terms.isSystem else { return depositor }
     depositor.executable = caller.memory.formerExecutable()
-    // The file is read only if a grant of the caller names a digest.
     let grants = standing(of: caller).grants.values.flatMap { $0?.entries ?? [] }
-    let asksForDigest = grants.contains { $0.grant.subject.parts.contains { $0.kind == "sha256" } }
-    if asksForDigest { depositor.digest = caller.memory.digest() }
+    if grants.contains(where: { $0.grant.subject.namesDigest }), case .known(let digest) = caller.memory.digest {
+      depositor.digest = digest
+    }
     return depositor
   }
 

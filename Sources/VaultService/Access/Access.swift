@@ -136,6 +136,27 @@ package final class Access: SecretHolder {
 
   private static let administratorsOnly = "this is for the vault's administrators"
 
+  // MARK: Digests
+
+  /// True if nothing can be decided about a caller before the file that its process runs was read. A grant names the
+  /// digest of a file, and all other parts of its subject hold for the caller. A door then lets the caller's calls wait
+  /// for ``Caller/Memory/whenDigestIsKnown(_:)``; until then the caller is confined, and such a grant is not its own.
+  package func awaitsDigest(of caller: Caller) -> Bool {
+    guard book.namesDigest, !terms.isSystem, caller.memory.digest == .unread else { return false }
+    if let known = caller.memory.needsDigest, known.revision == book.revision { return known.isSo }
+    let isSo = book.needsDigest(of: CallerParts(caller, isSystem: false))
+    caller.memory.needsDigest = (book.revision, isSo)
+    return isSo
+  }
+
+  /// True if nobody knows whether a caller is a subject before the file that the caller's process runs was read.
+  package func awaitsDigest(of caller: Caller, toBe subject: Subject) -> Bool {
+    guard !terms.isSystem, subject.namesDigest, caller.memory.digest == .unread else { return false }
+    return CallerParts(caller, isSystem: false).mayBeAll(of: subject)
+  }
+
+  // MARK: Standings
+
   /// The standing of a caller in this vault now.
   func standing(of caller: Caller) -> Standing {
     if let known = caller.memory.standing, known.revision == book.revision { return known }

@@ -159,8 +159,18 @@ package final class AskedCall {
       guard let self else { return }
       giveUp(refusal(late: next))
     } goOn: { [weak self] in
-      guard let self, !isOver else { return }
-      if terms.isStillAsking() { goOn(after: next) } else { callOff() }
+      self?.takeUp(after: next)
+    }
+  }
+
+  /// Makes the call again, once all that decides about the caller is known: what came may be the grants.
+  private func takeUp(after event: Wait) {
+    guard !isOver else { return }
+    guard terms.isStillAsking() else { return callOff() }
+    guard asking.access.awaitsDigest(of: terms.caller) else { return goOn(after: event) }
+    terms.caller.memory.whenDigestIsKnown { [weak self] in
+      guard let self else { return }
+      asking.vault.waiting.turns?.wait(line) { [weak self] in self?.takeUp(after: event) }
     }
   }
 

@@ -18,6 +18,8 @@ package final class Agent {
   var told: Set<QuestionNumber> = []
   /// The numbers of the open inquiries that the agent was told of but cannot put to a person.
   var unable: Set<QuestionNumber> = []
+  /// True while the file is read that the agent's process runs.
+  var isAwaited = false
 
   init(
     _ number: Int, _ caller: Caller, _ process: Asker, _ faces: [String], since: Int64,

@@ -119,7 +119,7 @@ extension Attendance {
 
   /// True when there is an agent that can ask and whose user's answer counts.
   private func canBeAsked(_ inquiry: Inquiry) -> Bool {
-    agents.contains { !$0.unable.contains(inquiry.number) && mayHear($0, of: inquiry) }
+    agents.contains { !$0.unable.contains(inquiry.number) && (awaitsDigest(of: $0) || mayHear($0, of: inquiry)) }
   }
 
   /// Ends the waits for an inquiry that no agent can put to a person.

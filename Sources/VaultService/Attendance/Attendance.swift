@@ -126,10 +126,29 @@ package final class Attendance: SecretHolder {
 
   /// Ends the calls of the agents that may no longer attend.
   package func reconsider() {
-    for agent in agents where (try? access.checkOpener(agent.caller)) == nil {
+    for agent in agents where !awaitsDigest(of: agent) && (try? access.checkOpener(agent.caller)) == nil {
       end(agent)
       agent.refused(.denied("your right to attend was revoked"))
     }
+  }
+
+  /// True if nothing can be decided about an agent's process now. Once that is possible, the agent is told what it may
+  /// hear.
+  func awaitsDigest(of agent: Agent) -> Bool {
+    guard access.awaitsDigest(of: agent.caller) else { return false }
+    guard !agent.isAwaited else { return true }
+    agent.isAwaited = true
+    agent.caller.memory.whenDigestIsKnown { [weak self, weak agent] in
+      guard let self, let agent else { return }
+      agent.isAwaited = false
+      reconsider()
+      guard agents.contains(where: { $0 === agent }) else { return }
+      for inquiry in inquiries.all where !inquiry.isQuiet && !agent.told.contains(inquiry.number) {
+        tell(inquiry, to: agent)
+      }
+      for inquiry in inquiries.all { checkSomebodyCanAsk(inquiry.number) }
+    }
+    return true
   }
 
   // MARK: Locks

@@ -35,6 +35,10 @@ final class ConnectionStand: Sendable {
     let connection: VarlinkConnection
     /// An object that a test keeps for a later look.
     var kept: AnyObject?
+    /// Another such object.
+    var keptToo: AnyObject?
+    /// The answers that a test collects.
+    var answers: [String] = []
     private let channel: EmbeddedChannel
     private let timers: EmbeddedEventLoop
     private let reader = Reader()

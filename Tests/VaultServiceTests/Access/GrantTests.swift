@@ -403,6 +403,48 @@ import VaultStore
     for name in ["a", "b"] { #expect(throws: Self.denied) { try Self.isServed(stand, name, old) } }
   }
 
+  @Test("by a digest wait for the caller's file, which nobody needs who is not the rest of the subject")
+  func digests() throws {
+    let stand = try RoomStand.unlocked()
+    for name in ["a", "b"] { try stand.set(name) }
+    let subject = try Subject(parsing: "user:1000,sha256:\(String(repeating: "0a", count: 32))")
+    func isAwaited(_ caller: Caller) -> Bool { stand.access.awaitsDigest(of: caller) }
+    let administrator = stand.administrator
+    stand.access.add(.presence, by: administrator, with: [])
+    #expect(stand.access.awaitsDigest(of: administrator, toBe: subject) && !isAwaited(administrator))
+    administrator.memory.whenDigestIsKnown {}
+    _ = try stand.access.give(
+      subject, try ItemPattern("a"), try Rights(parsing: "get"), until: nil, for: administrator)
+    #expect(!isAwaited(administrator) && !isAwaited(RoomStand.caller(990)))
+    for (digest, served) in [
+      (ProgramDigest.known(String(repeating: "0a", count: 32)), ["a"]), (.known("0b"), ["a", "b"]),
+      (.known(nil), ["a", "b"]), (.uncertain, []),
+    ] {
+      var (asked, told): (Int, [Int]) = (0, [])
+      var tell: (ProgramDigest) -> Void = { _ in }
+      let known = RoomStand.caller()
+      let caller = Caller(
+        door: .varlink, uid: known.uid, groups: known.groups, pid: known.pid, started: nil, unit: nil,
+        session: known.session,
+        memory: Caller.Memory(digest: {
+          asked += 1
+          tell = $0
+        }))
+      // A file that was not read frees nobody from a confinement, and the standing of now is none for later.
+      #expect(isAwaited(caller) && asked == 0)
+      for name in ["a", "b"] { #expect(throws: Self.denied) { try Self.isServed(stand, name, caller) } }
+      #expect(stand.access.auditName(of: caller).text == "user:1000")
+      for number in 1...2 { caller.memory.whenDigestIsKnown { told.append(number) } }
+      #expect(asked == 1 && told == [] && isAwaited(caller))
+      tell(digest)
+      #expect(told == [1, 2] && !isAwaited(caller))
+      for name in ["a", "b"] {
+        #expect(((try? Self.isServed(stand, name, caller)) ?? false) == served.contains(name), "\(digest) \(name)")
+      }
+      #expect(stand.access.auditName(of: caller).text == (served == ["a"] ? "\(subject)" : "user:1000"), "\(digest)")
+    }
+  }
+
   @Test("answer what somebody may do, alike for items that are missing") func can() throws {
     let stand = try RoomStand.unlocked(system: true)
     try stand.set("own/a")

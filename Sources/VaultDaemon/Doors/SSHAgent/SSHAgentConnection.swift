@@ -78,19 +78,16 @@ final class SSHAgentConnection: SecretHolder, ChannelInboundHandler, Client {
     var left = Self.slice
     while !isAnswering, !isLockedMeanwhile, let count = frameCount {
       isAnswering = true
+      if let caller, door.access.awaitsDigest(of: caller) {
+        caller.memory.whenDigestIsKnown { [weak self] in self?.handleLater(count) }
+        continue
+      }
       guard left == 0 || !door.turns.mayGo(line) else {
         left -= 1
         handle(count)
         continue
       }
-      door.turns.wait(line) { [weak self] in
-        guard let self else { return }
-        // An answer may be written before `handle` returns, while the request is still in the buffer.
-        isProcessing = true
-        handle(count)
-        isProcessing = false
-        process()
-      }
+      handleLater(count)
     }
     isProcessing = false
     if isLockedMeanwhile {
@@ -101,6 +98,18 @@ final class SSHAgentConnection: SecretHolder, ChannelInboundHandler, Client {
     // waits in the socket.
     setReading(!isAnswering || inbound.count < AgentRequest.maximumFrame)
     if isEnded, !isAnswering { close() }
+  }
+
+  /// Handles the first request in the user's next turn.
+  private func handleLater(_ count: Int) {
+    door.turns.wait(line) { [weak self] in
+      guard let self else { return }
+      // An answer may be written before `handle` returns, while the request is still in the buffer.
+      isProcessing = true
+      handle(count)
+      isProcessing = false
+      process()
+    }
   }
 
   /// The line in which the user's requests get their turns.

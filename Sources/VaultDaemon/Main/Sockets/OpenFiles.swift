@@ -5,8 +5,8 @@ internal import Glibc
 /// The division of the files that the process may have open at once (RLIMIT_NOFILE). Every number that depends on that
 /// limit is computed here.
 struct OpenFiles: Sendable, Equatable {
-  /// The share of the daemon itself: the store, a second store that is made from it, timers, buses, helpers, and the
-  /// client that is just being accepted.
+  /// The share of the daemon itself: the store, a second store that is made from it, timers, buses, helpers, the
+  /// programs of clients that are being read, and the client that is just being accepted.
   private static let own = 48
   /// The largest share of refused clients.
   private static let mostLingering = 64

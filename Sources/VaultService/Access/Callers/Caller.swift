@@ -122,8 +122,14 @@ package struct Caller: Hashable, Sendable {
     package let formerExecutable: () -> String?
     /// The terminal of the process, and the names of the process and its ancestors, the process first.
     package let ancestry: () -> (terminal: String?, chain: [String])
-    /// The SHA-256 of the file that the process runs, in hexadecimal; nil if it cannot be determined.
-    package let digest: () -> String?
+    /// The digest of the file that the process runs. The file is read once, and only if a grant asks for that:
+    /// ``Access/awaitsDigest(of:)``.
+    package private(set) var digest = ProgramDigest.unread
+    private let readDigest: (@escaping (ProgramDigest) -> Void) -> Void
+    /// The work that waits for the digest; nil while the file is not being read.
+    private var awaiting: [() -> Void]?
+    /// True if rights of the caller depend on the digest, at a revision of the grants.
+    var needsDigest: (revision: Int, isSo: Bool)?
     /// The caller's standing with ``Access``, for as long as the grants stay the same.
     var standing: Standing?
     /// The subject as which the caller asks for rights that it has no grant for, at a revision of the grants.
@@ -146,13 +152,31 @@ package struct Caller: Hashable, Sendable {
 
     package init(
       executable: @escaping () -> String? = { nil }, former: (() -> String?)? = nil,
-      digest: @escaping () -> String? = { nil },
+      digest readDigest: @escaping (@escaping (ProgramDigest) -> Void) -> Void = { $0(.known(nil)) },
       ancestry: @escaping () -> (terminal: String?, chain: [String]) = { (nil, []) }
     ) {
       self.executable = executable
       formerExecutable = former ?? executable
-      self.digest = digest
+      self.readDigest = readDigest
       self.ancestry = ancestry
+    }
+
+    /// Has the file read that the process runs, and runs `then` when the digest is known, or when it is certain that it
+    /// will not be known in time.
+    package func whenDigestIsKnown(_ then: @escaping () -> Void) {
+      guard digest == .unread else { return then() }
+      let isBegun = awaiting != nil
+      awaiting = (awaiting ?? []) + [then]
+      // The closure may outlive the connection, with which everything that names an item must go.
+      if !isBegun { readDigest { [weak self] in self?.take($0) } }
+    }
+
+    /// Takes the digest, and drops what was determined without it.
+    private func take(_ digest: ProgramDigest) {
+      self.digest = digest
+      (standing, asking, audit.subject) = (nil, nil, nil)
+      let works = awaiting.take() ?? []
+      for work in works { work() }
     }
 
     /// True when these facts may name items.

@@ -7,12 +7,17 @@ struct CallerParts {
   /// Tells whether a part holds, or held before the file that the process runs was replaced. A replaced file does not
   /// free a program from its confinement.
   private let held: (Subject.Part) -> Bool
+  /// Tells whether a part holds, or held, or may hold: a program whose digest is not known is not free of a confinement
+  /// by a digest.
+  private let mayHold: (Subject.Part) -> Bool
   /// All parts that can hold and by which a grant can be found.
   let keys: [Subject.Part]
 
   func isAll(of subject: Subject) -> Bool { subject.parts.allSatisfy(holds) }
 
   func wasAll(of subject: Subject) -> Bool { subject.parts.allSatisfy(held) }
+
+  func mayBeAll(of subject: Subject) -> Bool { subject.parts.allSatisfy(mayHold) }
 
   /// The parts that hold for a process now.
   init(_ caller: Caller, isSystem: Bool) {
@@ -25,13 +30,21 @@ struct CallerParts {
       case .unit(let name): unit == name
       // Nobody can tell which files other users' processes run. So in the machine's vault no grant names a program.
       case .executable(let path): !isSystem && caller.memory.executable() == path
-      case .digest(let digest): !isSystem && caller.memory.digest() == digest
+      case .digest(let digest): !isSystem && caller.memory.digest == .known(digest)
       }
     }
     self.holds = holds
-    held = { part in
+    let held = { (part: Subject.Part) -> Bool in
       if !isSystem, case .executable(let path) = part { return caller.memory.formerExecutable() == path }
       return holds(part)
+    }
+    self.held = held
+    mayHold = { part in
+      guard !isSystem, case .digest = part else { return held(part) }
+      switch caller.memory.digest {
+      case .unread, .uncertain: return true
+      case .known: return holds(part)
+      }
     }
   }
 
@@ -49,7 +62,7 @@ struct CallerParts {
       case .digest(let digest): depositor.digest == digest
       }
     }
-    held = holds
+    (held, mayHold) = (holds, holds)
   }
 
   /// The parts that hold for a process by an entry of the audit log.
@@ -63,7 +76,7 @@ struct CallerParts {
       case .group, .digest: false
       }
     }
-    held = holds
+    (held, mayHold) = (holds, holds)
   }
 
   /// The parts of any process that is this subject, as far as the subject determines them. Its user has these groups,
@@ -72,6 +85,6 @@ struct CallerParts {
     let parts = Set(subject.parts + groups.map { .group($0) })
     keys = Array(parts)
     holds = { parts.contains($0) }
-    held = holds
+    (held, mayHold) = (holds, holds)
   }
 }

@@ -281,7 +281,7 @@ extension Access {
     let namesClient = subject.parts.contains { part in
       if case .executable(let path) = part { ["/vault", "/vaultd"].contains { path.hasSuffix($0) } } else { false }
     }
-    if namesClient || CallerParts(caller, isSystem: false).isAll(of: subject) {
+    if namesClient || CallerParts(caller, isSystem: false).mayBeAll(of: subject) {
       throw .invalidGrant("\(subject) is the program you are using; the grant would confine it")
     }
   }

@@ -25,6 +25,9 @@ struct GrantBook {
   private(set) var revision = 0
   /// ``confined``, by the same part of the subject as ``byPart``.
   private var confinedByPart: [Subject.Part: [Subject]] = [:]
+  /// True if a confined subject names the digest of a file. In a user's vault, the subject of each grant that names one
+  /// is confined.
+  private(set) var namesDigest = false
   /// The grants by one part of their subject, the unit if it has one, so that a caller is compared with few grants.
   private var byPart: [Subject.Part: [(accessible: AccessClass, entry: GrantIndex.Entry)]] = [:]
 
@@ -196,6 +199,7 @@ struct GrantBook {
   private mutating func count(_ ids: Set<ItemID>? = nil) {
     revision += 1
     confinedByPart = Dictionary(grouping: confined.keys, by: Self.key)
+    namesDigest = confined.keys.contains(where: \.namesDigest)
     takeOut(ids)
     var told: Set<ItemID> = []
     for accessible in AccessClass.allCases {
@@ -262,7 +266,14 @@ struct GrantBook {
 
   /// True when a caller with these parts is confined to its grants.
   func confines(_ caller: CallerParts) -> Bool {
-    caller.keys.contains { confinedByPart[$0]?.contains(where: caller.wasAll) == true }
+    caller.keys.contains { confinedByPart[$0]?.contains(where: caller.mayBeAll) == true }
+  }
+
+  /// True if a confined subject names the digest of a file, and the caller is the subject if its file has that digest.
+  func needsDigest(of caller: CallerParts) -> Bool {
+    caller.keys.contains { key in
+      confinedByPart[key]?.contains { $0.namesDigest && caller.mayBeAll(of: $0) } == true
+    }
   }
 
   /// The subject that confines a caller with these parts to its grants: the most specific one.

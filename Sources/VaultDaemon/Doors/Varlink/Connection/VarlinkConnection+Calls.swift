@@ -44,6 +44,10 @@ extension VarlinkConnection {
         // The peer is checked when its call is about to be handled, not while the call waits.
         if !isKnownAlive, !isPeerAlive { return disown() }
         isKnownAlive = true
+        guard !door.access.awaitsDigest(of: caller) else {
+          waitForDigest()
+          break
+        }
         let began = door.vault.clock.monotonic()
         let line = input.inbound.hasDeferred ? share.works : share.answers
         // The time is charged even if the call must wait, or the frame is not a call, because the frame was read.
@@ -92,7 +96,7 @@ extension VarlinkConnection {
     if current.comesAgain {
       current.comesAgain = false
       input.inbound.putOff(frame)
-      waitForTurn(in: share.works, first: true)
+      if !input.isScheduled { waitForTurn(in: share.works, first: true) }
       return false
     }
     current.long = nil
@@ -122,6 +126,20 @@ extension VarlinkConnection {
   /// Handles the current call again in the user's next turn, because a part of what it needs has been prepared. It
   /// comes before the user's other works, so that only one of them at a time holds prepared parts.
   func comeAgain(with long: LongChange) { (current.long, current.comesAgain) = (long, true) }
+
+  /// Waits until the file is read that the client's process runs, and then for a turn.
+  private func waitForDigest() {
+    input.isScheduled = true
+    caller.memory.whenDigestIsKnown { [weak self] in
+      if let self { waitForTurn(in: share.answers) }
+    }
+  }
+
+  /// Handles the current call again once the file is read that the client's process runs.
+  func comeAgainWithDigest() {
+    current.comesAgain = true
+    waitForDigest()
+  }
 
   private func schedule(after delay: TimeAmount) {
     input.isScheduled = true

@@ -23,6 +23,8 @@ final class Events: SecretHolder {
     let caller: VaultService.Caller?
     /// Returns true if the watcher may know of events of an item or, for nil, of events for administrators.
     let mayKnow: (ItemName?) -> Bool
+    /// Returns true if nothing can be decided about the watcher now; then the closure is called once that is possible.
+    let mustWait: (@escaping () -> Void) -> Bool
     /// Returns true if the watcher may continue; otherwise ends its call.
     let mayStay: () -> Bool
     /// Tells the watcher the present state, and that it may have missed something.
@@ -35,14 +37,18 @@ final class Events: SecretHolder {
     var hasMissed = false
     /// True if the watcher's rights may have changed since ``mayStay`` was last asked.
     var isInDoubt = false
+    /// True while nothing can be decided about the watcher.
+    var isPutOff = false
     var isGone = false
 
     init(
-      _ id: ObjectIdentifier, _ caller: VaultService.Caller?, from next: Int, mayKnow: @escaping (ItemName?) -> Bool,
+      _ id: ObjectIdentifier, _ caller: VaultService.Caller?, from next: Int,
+      mustWait: @escaping (@escaping () -> Void) -> Bool, mayKnow: @escaping (ItemName?) -> Bool,
       mayStay: @escaping () -> Bool, miss: @escaping () -> Void, _ send: @escaping (RawSpan) -> Bool
     ) {
       self.id = id
       self.caller = caller
+      self.mustWait = mustWait
       self.mayKnow = mayKnow
       self.mayStay = mayStay
       self.miss = miss
@@ -51,7 +57,7 @@ final class Events: SecretHolder {
     }
 
     /// True if there is something to do for the watcher when the next event has the number `end`.
-    func isWaiting(until end: Int) -> Bool { next < end || hasMissed || isInDoubt }
+    func isWaiting(until end: Int) -> Bool { !isPutOff && (next < end || hasMissed || isInDoubt) }
   }
 
   /// The facts about an event besides its text.
@@ -101,10 +107,12 @@ final class Events: SecretHolder {
 
   /// Adds a watcher; `send` is called with events from now on, for as long as it returns true.
   func add(
-    _ id: ObjectIdentifier, for caller: VaultService.Caller? = nil, mayKnow: @escaping (ItemName?) -> Bool,
+    _ id: ObjectIdentifier, for caller: VaultService.Caller? = nil,
+    mustWait: @escaping (@escaping () -> Void) -> Bool = { _ in false }, mayKnow: @escaping (ItemName?) -> Bool,
     mayStay: @escaping () -> Bool = { true }, miss: @escaping () -> Void, send: @escaping (RawSpan) -> Bool
   ) {
-    watchers[id] = Watcher(id, caller, from: end, mayKnow: mayKnow, mayStay: mayStay, miss: miss, send)
+    watchers[id] = Watcher(
+      id, caller, from: end, mustWait: mustWait, mayKnow: mayKnow, mayStay: mayStay, miss: miss, send)
   }
 
   /// Returns true when a watcher's caller satisfies `isMeant`.
@@ -192,6 +200,7 @@ final class Events: SecretHolder {
   }
 
   private func serve(_ watcher: Watcher) {
+    guard !mustWait(watcher) else { return }
     watcher.isInDoubt = false
     guard watcher.mayStay() else { return remove(watcher.id) }
     guard watcher.hasMissed else {
@@ -201,6 +210,19 @@ final class Events: SecretHolder {
     // The present state covers whatever has happened by now.
     (watcher.hasMissed, watcher.next) = (false, end)
     watcher.miss()
+  }
+
+  /// Returns true if nothing can be decided about the watcher now. The watcher misses what happens meanwhile, so that
+  /// nobody waits for it.
+  private func mustWait(_ watcher: Watcher) -> Bool {
+    watcher.isPutOff = true
+    let mustWait = watcher.mustWait { [weak self, weak watcher] in
+      guard let self, let watcher else { return }
+      (watcher.isPutOff, watcher.hasMissed, watcher.isInDoubt, watcher.next) = (false, true, true, end)
+      sendOn()
+    }
+    if !mustWait { watcher.isPutOff = false }
+    return watcher.isPutOff
   }
 
   private func send(_ watcher: Watcher) {

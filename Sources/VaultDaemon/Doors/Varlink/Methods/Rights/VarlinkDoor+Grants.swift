@@ -12,6 +12,7 @@ extension VarlinkDoor {
     _ = note(call.interactive, nil, connection)
     answerFromVault(connection) { () throws(Refusal) in
       let subject = try subject(call.subject, for: connection.caller)
+      if access.awaitsDigest(of: connection.caller, toBe: subject) { return connection.comeAgainWithDigest() }
       let credential = try call.credential.map { (text) throws(Refusal) in try Self.credential(text) }
       let replaced = try access.give(
         subject, try Self.pattern(call.items), try Self.rights(call.rights), as: credential, until: call.until,
@@ -81,6 +82,9 @@ extension VarlinkDoor {
     answerFromVault(connection) { () throws(Refusal) in
       guard let right = Right(name: call.right) else { throw .invalidGrant("there is no right '\(call.right)'") }
       let subject = try call.subject.map { (text) throws(Refusal) in try self.subject(text, for: connection.caller) }
+      if let subject, access.awaitsDigest(of: connection.caller, toBe: subject) {
+        return connection.comeAgainWithDigest()
+      }
       let isAllowed = try access.can(subject, right, try Self.itemName(call.name), for: connection.caller)
       connection.reply(Wire.CanReply(allowed: isAllowed))
     }
