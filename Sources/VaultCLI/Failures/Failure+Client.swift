@@ -9,7 +9,8 @@ extension ClientError {
   var lackOfPlace: String? {
     switch self {
     case .noRuntimeDirectory, .relativeRuntimeDirectory: Printable.text("\(self)")
-    case .fault, .impossibleSocket, .notUTF8, .unsafeSocket, .noDaemon, .daemonFailed, .disconnected, .timedOut,
+    case .fault, .foreignFolder, .impossibleSocket, .notUTF8, .unsafeSocket, .noDaemon, .daemonFailed, .disconnected,
+      .timedOut,
       .protocolViolation, .tooLarge, .answerTooLarge, .notText, .system:
       nil
     }
