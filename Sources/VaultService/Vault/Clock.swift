@@ -1,4 +1,4 @@
-package import CLinux
+internal import CLinux
 internal import Glibc
 
 /// The clocks that the daemon reads, as one value, so that parts without system calls can run with other clocks.
@@ -38,12 +38,15 @@ package struct Clock: Sendable {
     return now - first - before > 1_000_000_000 && slept - before > 1_000_000_000 ? nil : now
   }
 
-  private static func nanoseconds(of clock: clockid_t) -> Int64 { nanoseconds(read(clock)) }
+  private static func nanoseconds(of clock: clockid_t) -> Int64 {
+    let time = read(clock)
+    return nanoseconds(time.tv_sec, time.tv_nsec)
+  }
 
-  /// The time in nanoseconds. A time too far away for that (292 years) becomes the largest number.
-  package static func nanoseconds(_ time: timespec) -> Int64 {
-    let (whole, overflow) = Int64(time.tv_sec).multipliedReportingOverflow(by: 1_000_000_000)
-    let (sum, further) = whole.addingReportingOverflow(Int64(time.tv_nsec))
+  /// The time of so many seconds and nanoseconds, in nanoseconds. A time too far away for that (292 years) becomes the largest number.
+  package static func nanoseconds(_ seconds: Int, _ rest: Int) -> Int64 {
+    let (whole, overflow) = Int64(seconds).multipliedReportingOverflow(by: 1_000_000_000)
+    let (sum, further) = whole.addingReportingOverflow(Int64(rest))
     return overflow || further ? .max : sum
   }
 

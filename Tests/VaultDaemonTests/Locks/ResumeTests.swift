@@ -86,9 +86,9 @@ import VaultWire
   }
 
   @Test("times are read without overflow") func conversion() {
-    #expect(Clock.nanoseconds(timespec(tv_sec: 2, tv_nsec: 5)) == 2_000_000_005)
-    #expect(Clock.nanoseconds(timespec(tv_sec: 9_300_000_000, tv_nsec: 0)) == .max)
-    #expect(Clock.nanoseconds(timespec(tv_sec: .max, tv_nsec: 999_999_999)) == .max)
+    #expect(Clock.nanoseconds(2, 5) == 2_000_000_005)
+    #expect(Clock.nanoseconds(9_300_000_000, 0) == .max)
+    #expect(Clock.nanoseconds(.max, 999_999_999) == .max)
     #expect(abs(Clock.system.wall() - Int64(time(nil))) < 60)
   }
 
