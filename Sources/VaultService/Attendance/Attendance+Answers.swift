@@ -54,7 +54,7 @@ extension Attendance {
   }
 
   private func inquiry(_ number: QuestionNumber, toldTo caller: Caller) throws(Refusal) -> Inquiry {
-    guard let inquiry = inquiries[number] else { throw .noSuchRequest(number) }
+    guard let inquiry = inquiries[number], !inquiry.isQuiet else { throw .noSuchRequest(number) }
     // Checked again now, because the agent's user may have lost the right to hear of this inquiry.
     guard agents.contains(where: { $0.isProcess(of: caller) && $0.told.contains(number) && mayHear($0, of: inquiry) })
     else {

@@ -178,7 +178,7 @@ struct InjectOwnerTests {
     try withVault { vault, folder in
       let (uid, name) = (vault.user.uid, vault.user.name)
       try vault.user.change("usermod", "--append", "--groups", "dialout")
-      for (owner, hasGroup) in [(name, true), ("\(uid)", true), ("\(uid):\(uid)", true)] {
+      for (owner, hasGroup) in [(name, true), ("\(uid)", true), ("\(uid):\(uid)", false)] {
         unsafe unlink(folder + "/out")
         let terminal = try Terminal(
           vault.sandbox,
