@@ -46,10 +46,12 @@ struct ClientMemoryTests {
       try terminal.expect(question)
       terminal.type(refused)
     }
-    try terminal.expect("control-D to give up): ")
+    try terminal.expect("give it another kind (k), or give up (n)? ")
+    terminal.type("k")
+    try terminal.expect("Its kind: ")
     terminal.type(value)
     try terminal.expect("vault: a kind is one of")
-    try terminal.expect("control-D to give up): ")
+    try terminal.expect("Its kind: ")
     #expect(try find(value, in: terminal.pid) == [])
     // The refused value is kept for the other kind.
     #expect(try find(refused, in: terminal.pid).contains("raw"))
