@@ -69,6 +69,10 @@ struct LockCommand: ParsableCommand {
           "vault keeps asking it, and it locks as soon as it can; see \(Hint.vault("status"))")
       } catch {
         defer { standing.take()?.callOff() }
+        if case .unsafeSocket(let reason)? = error as? ClientError, !isNamed, !isSystem {
+          let place = StoreHolder.Place.none("its place is not to be trusted: \(Printable.text(reason))")
+          return try Self.lockElsewhere(than: place, isSystem: false)
+        }
         guard let error = error as? ClientError, Self.isAbsence(error) else { throw error }
         guard !isNamed else { throw Self.nobody(at: vault.location.path) }
         return try Self.lockElsewhere(

@@ -7,6 +7,8 @@ internal import VaultCore
 enum Program {
   /// The longest file that is hashed, in bytes.
   private static let longest: off_t = 256 << 20
+  /// The size from which a file is a long one, in bytes.
+  private static let long: off_t = 8 << 20
   /// The time after which the reading of a file ends without a result, in seconds of `CLOCK_MONOTONIC`.
   private static let patience = 60
 
@@ -34,6 +36,8 @@ enum Program {
     case none
     /// The file could not be read in time or at all, or was changed meanwhile.
     case uncertain
+    /// The file takes long, and was not read yet.
+    case long
   }
 
   /// The path of the file. Nil when it may not be known, and when the file is gone, unless `evenGone` allows its former
@@ -58,19 +62,24 @@ enum Program {
   ///
   /// The opening of the file and each question about it can take as long as the reading, or for ever, if its file
   /// system does not answer. So this must not be called on the loop.
-  static func read(_ pid: pid_t, known: [Identity: String]) -> Reading {
+  ///
+  /// - Parameter takesLong: true to read a long file, too.
+  static func read(_ pid: pid_t, known: [Identity: String], takesLong: Bool) -> Reading {
     let end = now() + patience
-    return read(pid, known: known) { now() < end }
+    return read(pid, known: known, takesLong: takesLong) { now() < end }
   }
 
   /// - Parameter mayGoOn: asked before each part of the file is read.
-  static func read(_ pid: pid_t, known: [Identity: String], while mayGoOn: () -> Bool) -> Reading {
+  static func read(
+    _ pid: pid_t, known: [Identity: String], takesLong: Bool = true, while mayGoOn: () -> Bool
+  ) -> Reading {
     let file = unsafe open("/proc/\(pid)/exe", O_RDONLY | O_CLOEXEC)
     guard file >= 0 else { return [EACCES, EPERM, ENOENT, ESRCH].contains(errno) ? .none : .uncertain }
     defer { close(file) }
     guard let identity = Identity(of: file) else { return .uncertain }
     if let digest = known[identity] { return .digest(digest, identity) }
     guard identity.size <= longest else { return .none }
+    if identity.size > long, !takesLong { return .long }
     let digest = SHA256.hex(ofFile: file, atMost: Int(identity.size), while: mayGoOn)
     guard let digest, Identity(of: file) == identity else { return .uncertain }
     return .digest(digest, identity)

@@ -128,6 +128,20 @@ package final class Access: SecretHolder {
     }
   }
 
+  /// Checks that a caller may lock the vault. So may one that counts as confined only because nobody knows which file
+  /// its process runs: a lock must not wait for a file system.
+  ///
+  /// - Throws: the refusal for a caller who may not.
+  package func checkLocker(_ caller: Caller) throws(Refusal) {
+    switch caller.memory.digest {
+    case .known: break
+    case .unread, .uncertain:
+      let isOwner = !terms.isSystem && isBornAdministrator(caller.uid, caller.groups)
+      if isOwner, book.needsDigest(of: CallerParts(caller, isSystem: false)) { return }
+    }
+    try checkOpener(caller)
+  }
+
   /// True when a caller has a right to anything, or may have one by grants that cannot be read now.
   package func hasAny(_ caller: Caller) -> Bool {
     let standing = standing(of: caller)

@@ -132,7 +132,7 @@ extension Upkeep {
       if case .credential = ways.bootKey {
         "the rekey makes it the vault's boot key"
       } else {
-        "the rekey makes a new boot key there, and an older one no longer opens anything"
+        "the rekey makes a new boot key there, and an older one opens only older copies of the store"
       }
     conversation.tell(.info, method: SlotKind.password.name, text: "\(loss); \(effect)")
   }

@@ -336,6 +336,11 @@ import VaultTesting
     if answer == "a" {
       try terminal.expect("Another name: ")
       terminal.type("elsewhere")
+      // An item that has the name is not replaced unasked.
+      try terminal.expect("vault: `elsewhere` already exists")
+      try terminal.expect(Self.taken)
+      #expect(try sandbox.must(["get", "elsewhere"]) == "hunter2")
+      terminal.type("r")
     }
     #expect(try terminal.wait() == (answer == "n" ? 66 : 0))
     let values = ["web", "elsewhere"].map { name in (try? sandbox.run("get", name).output) ?? "" }

@@ -178,7 +178,14 @@ import VaultTesting
     try sandbox.signalDaemon(SIGSTOP)
     defer { try? sandbox.signalDaemon(SIGCONT) }
     let terminal = try Terminal(sandbox, ["backup", folder + "/file"])
-    while try files(folder).isEmpty { sched_yield() }
+    // The file has no name before it is whole.
+    let opened = "/proc/\(terminal.pid)/fd"
+    func isBegun() throws -> Bool {
+      try FileManager.default.contentsOfDirectory(atPath: opened).contains {
+        (try? FileManager.default.destinationOfSymbolicLink(atPath: "\(opened)/\($0)").hasPrefix(folder)) == true
+      }
+    }
+    while try !isBegun() { sched_yield() }
     terminal.signal(signal)
     #expect(try terminal.wait() == 128 + signal)
     #expect(try files(folder).isEmpty)

@@ -46,7 +46,7 @@ private final class Silence: Sendable {
     let stand = try ConnectionStand.unlocked("")
     try stand.on { client in
       try client.vault.keychain().set(ItemChange(name: ItemName("b")), value: ConnectionStand.secret([1]), now: 1)
-      client.programs.read = { _, _ in .none }
+      client.programs.read = { _, _, _ in .none }
       client.door.access.add(.presence, by: client.connection.caller, with: [])
       client.call("Grant", #"{"subject":"user:\#(geteuid()),sha256:\#(digest)","items":"a","rights":["get"]}"#)
     }
@@ -58,7 +58,7 @@ private final class Silence: Sendable {
   private static func fallSilent(_ stand: ConnectionStand, _ reading: Program.Reading) throws -> Silence {
     let silence = try Silence()
     try stand.on { client in
-      client.programs.read = { _, _ in
+      client.programs.read = { _, _, _ in
         silence.wait()
         return reading
       }
@@ -187,10 +187,10 @@ private final class Silence: Sendable {
       watcher.call("Monitor", more: true)
       agent.call("Attend", #"{"faces":["dialog"]}"#, more: true)
       #expect(watcher.messages().count == 1 && agent.messages().count == 1)
-      client.programs.read = { _, _ in .none }
+      client.programs.read = { _, _, _ in .none }
       client.door.access.add(.presence, by: client.connection.caller, with: [])
       client.call("Grant", #"{"subject":"user:\#(geteuid()),sha256:\#(Self.digest)","items":"a","rights":["get"]}"#)
-      client.programs.read = { _, _ in
+      client.programs.read = { _, _, _ in
         silence.wait()
         return .none
       }

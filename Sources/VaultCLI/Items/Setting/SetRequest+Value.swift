@@ -100,7 +100,8 @@ extension SetRequest {
       throw Failure(Fault.invalidName(name: other, reason: error.reason, failed: nil))
     }
     name = other
-    (updates, isChecked, wasThere) = (command.update, false, false)
+    // What has that name already is replaced only if the person says so.
+    (updates, isChecked, wasThere) = (false, false, false)
   }
 
   /// Makes the checks that come right before a typed value is stored: those of another name, and whether an item to

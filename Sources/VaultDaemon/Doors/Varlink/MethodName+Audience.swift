@@ -7,6 +7,8 @@ extension MethodName {
     case anybody
     /// Callers that may open and lock the vault.
     case openers
+    /// Callers that may lock the vault.
+    case lockers
     case administrators
   }
 
@@ -18,7 +20,8 @@ extension MethodName {
       .authenticate, .deposit, .sealDeposit, .depositSealed, .publicKey, .receipt,
       .sign, .mac, .issueToken, .verifyToken, .revokeToken:
       .anybody
-    case .unlock, .lock, .attend, .confirm, .dismiss: .openers
+    case .unlock, .attend, .confirm, .dismiss: .openers
+    case .lock: .lockers
     case .`init`, .listSlots, .changePassword, .markStale, .addSlot, .removeSlot, .rekey, .verify, .backup, .salvage,
       .restore,
       .emptyTrash, .grant, .revoke, .whoMay, .confirmGrants, .forgetSubject, .repairClock, .deposits, .settleDeposit,
@@ -34,6 +37,7 @@ extension Access {
     switch audience {
     case .anybody: return
     case .openers: try checkOpener(caller)
+    case .lockers: try checkLocker(caller)
     case .administrators: try checkAdministrator(caller)
     }
   }

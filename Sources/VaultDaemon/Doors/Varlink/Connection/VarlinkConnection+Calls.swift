@@ -44,10 +44,6 @@ extension VarlinkConnection {
         // The peer is checked when its call is about to be handled, not while the call waits.
         if !isKnownAlive, !isPeerAlive { return disown() }
         isKnownAlive = true
-        guard !door.access.awaitsDigest(of: caller) else {
-          waitForDigest()
-          break
-        }
         let began = door.vault.clock.monotonic()
         let line = input.inbound.hasDeferred ? share.works : share.answers
         // The time is charged even if the call must wait, or the frame is not a call, because the frame was read.
@@ -83,6 +79,11 @@ extension VarlinkConnection {
       return false
     }
     guard let frame = try input.inbound.next() else { return false }
+    if door.access.awaitsDigest(of: caller), audience(of: frame) != .lockers {
+      input.inbound.putOff(frame)
+      waitForDigest()
+      return false
+    }
     // The work that a long frame asks for is done in another turn than its reading.
     let isLong = isNew && input.inbound.currentCount > Self.backlog
     // The user's waiting answers go first, in whichever line this turn came.
@@ -110,6 +111,12 @@ extension VarlinkConnection {
   private func cost(of frame: borrowing Frame) -> MethodName.Cost {
     guard let call = try? Call(frame) else { return .answer }
     return MethodName(frame, call.method)?.cost ?? .answer
+  }
+
+  /// Returns the callers that may make a frame's call; nil for a frame without a known call.
+  private func audience(of frame: borrowing Frame) -> MethodName.Audience? {
+    guard let call = try? Call(frame) else { return nil }
+    return MethodName(frame, call.method)?.audience
   }
 
   private func handle(_ frame: borrowing Frame) {
