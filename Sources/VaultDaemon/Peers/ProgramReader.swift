@@ -6,8 +6,8 @@ internal import VaultService
 /// The files are read by threads of their own: a long file takes a second, and a file system that does not answer may
 /// hold a thread for ever. A file that holds a thread keeps no other file from being read, and a user's programs never
 /// hold all threads. Long files are read one after the other, so that they keep no short one waiting. No client waits
-/// longer than ``patience``. A file that takes longer is read all the same, so that its digest is known when its program
-/// comes back, and counts no more among the files that are read.
+/// longer than ``patience``. A file that takes longer is read all the same, so that its digest is known when its
+/// program comes back, and counts no more among the files that are read.
 final class ProgramReader {
   /// The time for which a client waits for its digest, in nanoseconds.
   static let patience: Int64 = 10_000_000_000

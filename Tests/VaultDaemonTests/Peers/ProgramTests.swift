@@ -34,7 +34,9 @@ import VaultTesting
       #expect(Program.read(pid, known: [identity: "known"]) { false } == .digest("known", identity))
       // An upgrade puts another file in its place.
       unsafe unlink(path)
-      guard case .digest(let later, _) = Program.read(pid, known: [:], takesLong: true) else { throw SandboxError("no digest") }
+      guard case .digest(let later, _) = Program.read(pid, known: [:], takesLong: true) else {
+        throw SandboxError("no digest")
+      }
       #expect(later == digest)
     }
   }
@@ -52,7 +54,8 @@ import VaultTesting
   }
 
   @Test("has no digest if it is longer than any that a grant names") func long() throws {
-    let reading = try Self.run(size: 256 << 20 + 1) { pid, _ in Program.read(pid, known: [:], takesLong: true) { false } }
+    let reading = try Self.run(size: 256 << 20 + 1) { pid, _ in Program.read(pid, known: [:], takesLong: true) { false }
+    }
     #expect(reading == .none)
   }
 }

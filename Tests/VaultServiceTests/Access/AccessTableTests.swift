@@ -100,7 +100,9 @@ struct AccessCase: CustomTestStringConvertible, Sendable {
     AccessCase("verify", [.use], proof: true, on: "jwt") {
       try used($0.verify(RoomStand.secret(message), of: $1, for: $2) { _ in })
     },
-    AccessCase("revoke", [.set], proof: false, on: "jwt") { _ = try $0.revoke(.one(String(repeating: "0a", count: 16)), of: $1, for: $2) },
+    AccessCase("revoke", [.set], proof: false, on: "jwt") {
+      _ = try $0.revoke(.one(String(repeating: "0a", count: 16)), of: $1, for: $2)
+    },
   ]
 
   /// Makes a machine's vault with the items of all cases, which require the password; `open`, which requires nothing;

@@ -100,7 +100,7 @@ extension SetRequest {
       throw Failure(Fault.invalidName(name: other, reason: error.reason, failed: nil))
     }
     name = other
-    // What has that name already is replaced only if the person says so.
+    // An item that has that name already is replaced only if the person says so.
     (updates, isChecked, wasThere) = (false, false, false)
   }
 
