@@ -77,9 +77,9 @@ import VaultTesting
     let daemon = try ScriptedDaemon(
       sandbox,
       [
-        "Audit": Array(repeating: #"{"parameters":{"entries":[]}}"#, count: 9),
-        "Status": Array(repeating: status, count: 9),
-        "Show": Array(repeating: #"{"error":"io.vaultd.Vault.Denied","parameters":{"reason":"no"}}"#, count: 9),
+        "Audit": [#"{"parameters":{"entries":[]}}"#],
+        "Status": [status],
+        "Show": [#"{"error":"io.vaultd.Vault.Denied","parameters":{"reason":"no"}}"#],
       ])
     defer { daemon.close() }
     func shown(_ words: String...) throws -> String {
