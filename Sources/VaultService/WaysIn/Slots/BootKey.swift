@@ -1,6 +1,5 @@
 package import VaultCore
 package import VaultModel
-internal import VaultStore
 
 /// The key that opens the `always` items without a person, by its place. The key is 32 random bytes.
 ///
@@ -35,12 +34,6 @@ package enum BootKey: Sendable, Equatable {
     case .tpm2(let path): "tpm2:\(path)"
     case .credential(let name): "credential:\(name)"
     }
-  }
-
-  /// The reason why the key that was found at this place does not open the `always` items. Only an error that is about
-  /// the key itself blames the key, because a person may replace it.
-  func problem(_ error: VaultError) -> String {
-    error == Keychain.wrongBootKey ? "the boot key at \(place) is not this vault's" : error.text
   }
 
   /// The file that contains the key; nil for a credential if the service manager gave none.

@@ -129,3 +129,11 @@ struct NewBootKey: ~Copyable {
     }
   }
 }
+
+extension BootKey {
+  /// The reason why the key that was found at this place does not open the `always` items. Only an error that is about
+  /// the key itself blames the key, because a person may replace it.
+  func problem(_ error: VaultError) -> String {
+    error == Keychain.wrongBootKey ? "the boot key at \(place) is not this vault's" : error.text
+  }
+}
