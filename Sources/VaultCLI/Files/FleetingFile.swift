@@ -3,7 +3,7 @@ internal import Glibc
 
 /// A new file in a folder that goes away with the process, unless it gets a name.
 ///
-/// Where the file system has files without a name (open(2), O_TMPFILE), the kernel removes the file. On others, such as
+/// On file systems with files that have no name (open(2), O_TMPFILE), the kernel removes the file. On others, such as
 /// FAT, the file has a temporary name and is locked: SIGKILL or a power cut leaves it there, and the next such file in
 /// the folder removes it, because nobody has its lock.
 struct FleetingFile {

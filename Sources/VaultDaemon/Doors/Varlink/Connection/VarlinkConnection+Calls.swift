@@ -79,7 +79,7 @@ extension VarlinkConnection {
       return false
     }
     guard let frame = try input.inbound.next() else { return false }
-    if door.access.awaitsDigest(of: caller), audience(of: frame) != .lockers {
+    if door.access.awaitsDigest(of: caller), method(of: frame)?.audience != .lockers {
       input.inbound.putOff(frame)
       waitForDigest()
       return false
@@ -88,7 +88,7 @@ extension VarlinkConnection {
     let isLong = isNew && input.inbound.currentCount > Self.backlog
     // The user's waiting answers go first, in whichever line this turn came.
     let hasTurn = isTurn && !isNew || door.turns.mayGo(share.works) && share.answers.count == 0
-    if !hasTurn || door.events.isFull || isLong, cost(of: frame) == .work {
+    if !hasTurn || door.events.isFull || isLong, method(of: frame)?.cost == .work {
       input.inbound.putOff(frame)
       waitForTurn(in: share.works, first: current.long != nil)
       return false
@@ -107,16 +107,10 @@ extension VarlinkConnection {
     return true
   }
 
-  /// Returns the cost of a frame's call. A frame without a known call is refused at once.
-  private func cost(of frame: borrowing Frame) -> MethodName.Cost {
-    guard let call = try? Call(frame) else { return .answer }
-    return MethodName(frame, call.method)?.cost ?? .answer
-  }
-
-  /// Returns the callers that may make a frame's call; nil for a frame without a known call.
-  private func audience(of frame: borrowing Frame) -> MethodName.Audience? {
+  /// Returns the method of a frame's call; nil for a frame without a known call, which is refused at once.
+  private func method(of frame: borrowing Frame) -> MethodName? {
     guard let call = try? Call(frame) else { return nil }
-    return MethodName(frame, call.method)?.audience
+    return MethodName(frame, call.method)
   }
 
   private func handle(_ frame: borrowing Frame) {
