@@ -1,3 +1,4 @@
+internal import Glibc
 internal import NIOCore
 internal import VaultService
 
@@ -112,7 +113,10 @@ final class ProgramReader {
     let thread = idle.popLast() ?? WorkerThread(telling: loop)
     let (read, pid, known, isLong) = (read, order.pid, known, order.isLong)
     thread.run {
-      read(pid, known, isLong)
+      // Only one client waits for this thread, so everything else on this machine runs first. If the call fails, the
+      // thread runs like any other.
+      _ = setpriority(PRIO_PROCESS, 0, 10)
+      return read(pid, known, isLong)
     } then: { [self] reading in
       files[order.file] = nil
       late.remove(order.file)
