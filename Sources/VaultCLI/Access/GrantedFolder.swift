@@ -34,7 +34,7 @@ enum GrantedFolder {
     }
     let near = MissingItem(name: pattern, location: session.vault.location).nearest(isStrict: true)
     return "there is no item \(Printable.quoted(pattern)) now"
-      + (Suggestion.text(near).map { "; \($0)" } ?? literal(pattern))
+      + (Suggestion.text(near, insteadOf: pattern).map { "; \($0)" } ?? literal(pattern))
   }
 
   /// A reminder for a pattern with characters that other programs treat like stars; empty for every other pattern.

@@ -70,10 +70,6 @@ extension MissingItem {
     let found = try? vault.find("name=\(Predicates.quote(reference.name.text))")
     return found?.isEmpty == false ? reference : nil
   }
-
-  /// Returns true for the name of another item that looks the same. Swift strings are equal in whatever way their
-  /// letters are composed (Unicode Standard Annex 15); item names are compared by their bytes.
-  func looksLike(_ other: String) -> Bool { name == other && !name.utf8.elementsEqual(other.utf8) }
 }
 
 extension Failure {
@@ -109,7 +105,7 @@ extension Failure {
         return Failure(exit, event, "print a field with \(Hint.vault(command))")
       }
       let nearest = missing.nearest()
-      if nearest.contains(where: missing.looksLike) {
+      if nearest.contains(where: { Suggestion.looksLike($0, missing.name) }) {
         return Failure(
           exit, "\(event), but one that looks the same, with its accents composed in another way (NFC, NFD)",
           "copy its name from \(Hint.vault("list"))")

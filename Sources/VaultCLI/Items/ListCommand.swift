@@ -76,7 +76,7 @@ struct ListCommand: ParsableCommand {
     }
     var typed = folder
     while typed.hasSuffix("/") { typed.removeLast() }
-    let near = Suggestion.text(Nearest.names(to: typed, among: folders.sorted()))
+    let near = Suggestion.text(Nearest.names(to: typed, among: folders.sorted()), insteadOf: typed)
     return "there is nothing in \(Printable.quoted(folder)); \(near ?? "see \(Hint.vault("list"))")"
   }
 

@@ -125,7 +125,7 @@ struct TrashRestoreCommand: ParsableCommand {
   private func advice(_ name: String, _ session: Session) -> String {
     let items = Keyboard.isAttended ? try? session.call { vault in try vault.find(inTrash: true) } : nil
     let near = Nearest.names(to: name, among: (items ?? []).map(\.name), beginnings: true)
-    return Suggestion.text(near) ?? "see \(Hint.vault("trash"))"
+    return Suggestion.text(near, insteadOf: name) ?? "see \(Hint.vault("trash"))"
   }
 }
 

@@ -65,6 +65,20 @@ import VaultTesting
     }
   }
 
+  @Test("an update of a name that looks like another one's says so before it makes an item") func lookalikeUpdate()
+    throws
+  {
+    let sandbox = try sandbox()
+    defer { sandbox.close() }
+    try sandbox.must(["set", "caf\u{E9}/x"], stdin: "v")
+    let terminal = try Terminal(sandbox, ["set", "cafe\u{301}/x", "--update"])
+    try terminal.expect("; another name looks the same, with its accents composed in")
+    try terminal.expect("Make a new item of that name?")
+    terminal.type("n")
+    #expect(try terminal.wait() == 66)
+    #expect(!terminal.screen.contains("did you mean"))
+  }
+
   @Test("a name with a field behind it is told how to have the field, where there is such an item") func fields() throws
   {
     let sandbox = try sandbox()

@@ -134,10 +134,11 @@ struct SetRequest {
   /// Returns true if an update made a new item.
   private func isNew(_ stored: Wire.SetReply) -> Bool { updates && !command.keepValue && stored.version == 1 }
 
-  /// A question with similar names, of which this name may be a misspelling; nil if there are none.
+  /// A question with similar names, of which this name may be a misspelling, or a note on a name that looks the same;
+  /// nil if there are none.
   private func nearest(_ session: Session) -> String? {
     let item = MissingItem(name: name, location: session.vault.location)
-    return Suggestion.text(item.nearest(isStrict: true))
+    return Suggestion.text(item.nearest(isStrict: true), insteadOf: name)
   }
 
   /// Asks whether an update may make an item, if another item has a similar name.
@@ -145,7 +146,8 @@ struct SetRequest {
     guard Keyboard.canAsk, let near = nearest(session) else { return }
     let event = "no item \(Printable.quoted(name))"
     let keyboard = try Keyboard(otherwise: "leave --update out")
-    guard try keyboard.confirm("There is \(event) to update; \(near) Make a new item of that name?") else {
+    let hint = near.hasSuffix("?") ? near : near + "."
+    guard try keyboard.confirm("There is \(event) to update; \(hint) Make a new item of that name?") else {
       throw Failure(.missing, event, near)
     }
   }
