@@ -54,6 +54,14 @@ import VaultWire
     #expect(server.connections == 1)
   }
 
+  @Test("A token's number is sent as it stands in the token, whatever its letters are")
+  func sendsSmallLetters() throws {
+    let server = try CallTests.server(#"{"list":"a.revoked","version":1}"#)
+    defer { server.close() }
+    try server.vault.revokeToken("a", id: "0123456789ABCDEF0123456789abcdef")
+    #expect(server.heard == ["RevokeToken{name:a,id:0123456789abcdef0123456789abcdef}"])
+  }
+
   @Test("Every call has its method and its reply")
   func callsEverything() throws {
     let item =

@@ -4,7 +4,7 @@ internal import VaultWire
 
 /// The list of the revoked tokens of an item: an item of its own, which is found by its name.
 struct TokenList {
-  private static let ending = ".revoked"
+  static let ending = ".revoked"
 
   /// The item that makes the tokens.
   let owner: String
@@ -22,6 +22,12 @@ struct TokenList {
   func exists(_ session: Session) throws(Failure) -> Bool {
     guard try Self.item(owner, session)?.use == KeyUse.jwt.name else { return false }
     return try isThere(session)
+  }
+
+  /// True if the item makes tokens and has no list, as far as the caller may find them.
+  func isMissing(_ session: Session) throws(Failure) -> Bool {
+    guard try Self.item(owner, session)?.use == KeyUse.jwt.name else { return false }
+    return try !isThere(session)
   }
 
   /// True if the list exists.

@@ -73,6 +73,7 @@ struct TrashRestoreCommand: ParsableCommand {
         if let access = reply.openTo { open.append((name, access)) }
       } catch {
         progress.clear()
+        noteLists(restored, session)
         throw explain(error, name, restored.count, session)
       }
       restored.append(name)
@@ -87,11 +88,33 @@ struct TrashRestoreCommand: ParsableCommand {
         Output.note(Printable.quoted(name) + AccessChange.note(access))
       }
     }
+    noteLists(restored, session)
+  }
+
+  /// Says which of the restored items accept their revoked tokens again.
+  private func noteLists(_ restored: [String], _ session: Session) {
+    for list in withoutList(restored, session) {
+      let command = Hint.vault("trash restore \(Printable.line(list.name))")
+      Output.note(
+        "\(Printable.quoted(list.owner)) accepts its revoked tokens again: their list is still in the trash; "
+          + "\(command) restores it, too")
+    }
+  }
+
+  /// The lists of revoked tokens that are in the trash although their items were restored and have no list now.
+  private func withoutList(_ restored: [String], _ session: Session) -> [TokenList] {
+    let lists = restored.map(TokenList.init(of:))
+    guard let deleted = try? session.call({ vault in try vault.find("name~**\(TokenList.ending)", inTrash: true) })
+    else { return [] }
+    let names = Set(deleted.map { Array($0.name.utf8) })
+    return lists.filter { list in
+      names.contains(Array(list.name.utf8)) && (try? list.isMissing(session)) == true
+    }
   }
 
   /// The given names, with the items of each folder in its place.
   private func all(_ session: Session) throws(Failure) -> [String] {
-    guard names.contains(where: { Folder($0) != nil }) else { return names }
+    guard names.contains(where: { Folder($0) != nil }) else { return Self.inOrder(names) }
     try session.needAllNames()
     let deleted = try session.unlocking { vault in try vault.find(inTrash: true) }.map(\.name)
     var all: [String] = []
@@ -107,7 +130,13 @@ struct TrashRestoreCommand: ParsableCommand {
       }
       all += found.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
     }
-    return all
+    return Self.inOrder(all)
+  }
+
+  /// The names in the order in which no key for tokens is ever without its list of revoked tokens, even if the command
+  /// ends early.
+  private static func inOrder(_ names: [String]) -> [String] {
+    names.filter { TokenList(named: $0) != nil } + names.filter { TokenList(named: $0) == nil }
   }
 
   private func explain(_ error: Failure, _ name: String, _ count: Int, _ session: Session) -> Failure {

@@ -102,13 +102,16 @@ extension Vault {
   }
 
   /// Revokes the token that the item `name` made with this `id`, or all tokens that it has made so far for a `subject`.
+  ///
+  /// The `id` is sent in small letters, as it stands in the token: a daemon of an earlier build would put any other
+  /// spelling on the list, where it revokes nothing.
   @discardableResult
   public func revokeToken(
     _ name: String, id: String? = nil, subject: String? = nil
   ) throws(ClientError) -> Wire.RevokeTokenReply {
     try call(
       .revokeToken, again: true,
-      Wire.RevokeTokenParameters(name: name, id: id, subject: subject, interactive: attended)
+      Wire.RevokeTokenParameters(name: name, id: id?.lowercased(), subject: subject, interactive: attended)
     ).decode()
   }
 

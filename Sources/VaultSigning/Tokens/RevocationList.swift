@@ -116,6 +116,16 @@ public struct RevocationList: Sendable {
     }
   }
 
+  /// Checks a text given as a subject of tokens on these terms. A question mark is refused if the item's `sub` is a
+  /// pattern, in which it stands for any character: the text may be part of such a pattern. On other terms it stands
+  /// for itself.
+  public static func check(subject: String, on terms: TokenTerms) throws(RevocationProblem) {
+    guard !terms.hasSubjectPattern || !subject.utf8.contains(UInt8(ascii: "?")) else {
+      throw RevocationProblem(
+        "tokens are revoked for one subject at a time, and a question mark stands for many in the item's sub")
+    }
+  }
+
   private static func check(_ name: String, _ time: Int64, _ end: Int64) throws(RevocationProblem) {
     guard !name.isEmpty else { throw RevocationProblem("what is to be revoked has no name") }
     guard time.magnitude <= greatest, end.magnitude <= greatest else {

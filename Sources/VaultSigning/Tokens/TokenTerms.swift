@@ -77,6 +77,11 @@ public struct TokenTerms: Sendable {
     return life
   }
 
+  /// True if the attribute `sub` stands for several subjects.
+  var hasSubjectPattern: Bool {
+    subjectPattern?.utf8.contains { [UInt8(ascii: "*"), UInt8(ascii: "?")].contains($0) } ?? false
+  }
+
   /// Checks that a token of these terms can have the subject.
   ///
   /// - Throws: ``TokenProblem`` that quotes the subject and the pattern.

@@ -178,6 +178,20 @@ import VaultSigning
     }
   }
 
+  @Test(
+    "takes a question mark for a part of a subject, except where the terms have a pattern", arguments: ["?", "a?b"])
+  func questionMarks(subject: String) throws {
+    for sub in [nil, "a", "a-b"] {
+      let terms = try TokenTerms(attributes: sub.map { ["sub": $0] } ?? [:])
+      #expect(throws: Never.self) { try RevocationList.check(subject: subject, on: terms) }
+    }
+    for sub in ["a?b", "*", "lamp-*", "**", "?"] {
+      let terms = try TokenTerms(attributes: ["sub": sub])
+      #expect(throws: RevocationProblem.self, "\(sub)") { try RevocationList.check(subject: subject, on: terms) }
+      #expect(throws: Never.self) { try RevocationList.check(subject: "lamp-1", on: terms) }
+    }
+  }
+
   @Test("every beginning of a text is refused") func truncations() {
     let text = Array(#"{"revoked":[{"jti":"j","exp":8},{"sub":"s","before":1,"exp":9}]}"#.utf8)
     for count in 0..<text.count {

@@ -99,18 +99,20 @@ extension Items {
     let issued = lastIssue(of: item, keychain, at: now)
     let age = keychain.age(of: item.policy.accessible, at: now)
     list.drop(expiredBy: newest, age: age)
-    let life: Int64
+    let terms: TokenTerms
     do throws(TokenProblem) {
-      let terms = try TokenTerms(attributes: item.attributes)
+      terms = try TokenTerms(attributes: item.attributes)
       if case .all(let subject) = tokens { try terms.check(subject: subject) }
-      life = terms.longestLife
     } catch {
       throw .notOnTheseTerms(item.name.text, reason: error.reason)
     }
+    let life = terms.longestLife
     do throws(RevocationProblem) {
       switch tokens {
       case .one(let id): try list.revoke(identifier: id, expiresAt: Seconds.after(life, issued))
-      case .all(let subject): try list.revoke(subject: subject, issuedUpTo: issued, longestLife: life)
+      case .all(let subject):
+        try RevocationList.check(subject: subject, on: terms)
+        try list.revoke(subject: subject, issuedUpTo: issued, longestLife: life)
       }
       list.setAges(at: newest, age: age, step: ClassRecord.Facts.longestStep)
       return (list, try list.encoded())
