@@ -1,4 +1,5 @@
 internal import VaultBytes
+internal import VaultModel
 internal import VaultWire
 
 /// A person's decision about a typed value that could not be stored. Whatever the reason is, what somebody typed is
@@ -22,7 +23,7 @@ enum SecondChance {
     /// The prompt of `vault deposit`.
     case deposit
     /// The editor of `vault edit`; with `isDone` false, the editor has failed and the text may be half of one.
-    case editor(isDone: Bool)
+    case editor(isDone: Bool, NameChange?)
   }
 
   /// A change of the vault since the value was asked for.
@@ -62,6 +63,20 @@ enum SecondChance {
     return chance
   }
 
+  /// Lets a person give another name for the item.
+  static func askForName() throws(Failure) -> String {
+    let keyboard = try Keyboard(otherwise: "give another name")
+    guard let typed = try keyboard.ask("Another name: ", .shown) else { throw Failure(Fault.cancelled) }
+    let name = typed.withBytes { bytes in
+      let bytes = Span<UInt8>(_bytes: bytes)
+      return String(decoding: bytes.indices.map { bytes[$0] }, as: UTF8.self)
+    }
+    do throws(NameError) { _ = try ItemName(name) } catch {
+      throw Failure(Fault.invalidName(name: name, reason: error.reason, failed: nil))
+    }
+    return name
+  }
+
   /// Shows a failure after which the command continues, because a typed value is kept.
   static func tell(_ failure: Failure) {
     // This failure's own words are about the end of a command.
@@ -84,14 +99,18 @@ enum SecondChance {
     let edit: Choice = ("e", "edit it again", .correct)
     let type: Choice = ("e", "type it again", .correct)
     let name: Choice = ("a", "give another name", .otherName)
+    let replace: Choice = ("r", "replace its value", .replace)
+    let make: Choice = ("y", "make a new item of that name", .again)
     return switch (origin, isRefused) {
     case (.set, true): [type, ("k", "give it another kind", .otherKind)]
-    case (.set(.taken), false): [("r", "replace its value", .replace), name, ("y", "try again", .again)]
-    case (.set(.gone), false): [("y", "make a new item of that name", .again), name]
+    case (.set(.taken), false): [replace, name, ("y", "try again", .again)]
+    case (.set(.gone), false): [make, name]
     case (.deposit, true): [type]
     case (.set(nil), false), (.deposit, false): [again, type]
-    case (.editor(isDone: false), _), (.editor, true): [edit]
-    case (.editor(isDone: true), false): [again, edit]
+    case (.editor(isDone: false, _), _), (.editor, true): [edit]
+    case (.editor(isDone: true, .taken), false): [replace, name, ("y", "try again", .again), edit]
+    case (.editor(isDone: true, .gone), false): [make, name, edit]
+    case (.editor(isDone: true, nil), false): [again, edit]
     }
   }
 

@@ -224,7 +224,11 @@ final class Session {
   private func unlock(because fault: Fault) throws(Failure) {
     guard Keyboard.canAsk else { throw failure(ClientError.fault(fault)) }
     // The vault was open when the value was asked for.
-    if TypedValue.isKept { Output.note("\(Failure(fault).event); unlock it, and what was typed is stored") }
+    if TypedValue.isKept {
+      let isNew = if case .locked(state: "cold", _) = fault { true } else { false }
+      let event = isNew ? "the daemon was started again meanwhile, and the vault is locked" : Failure(fault).event
+      Output.note("\(event); unlock it, and what was typed is stored")
+    }
     let answers = Answers(fromInput: false, json: false)
     do throws(Failure) {
       try converse(answers) { vault, method, answer in

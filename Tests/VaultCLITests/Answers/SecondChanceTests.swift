@@ -4,10 +4,14 @@ import Testing
 import VaultTesting
 
 @Suite("What somebody typed and what cannot be stored") struct SecondChanceTests {
-  private static let choice = "Try again with the same value (y), edit it again (e), or give up (n)? "
+  fileprivate static let choice = "Try again with the same value (y), edit it again (e), or give up (n)? "
   private static let question = "Try again with the same value (y), type it again (e), or give up (n)? "
   private static let taken = "Replace its value (r), give another name (a), try again (y), or give up (n)? "
   private static let missing = "Make a new item of that name (y), give another name (a), or give up (n)? "
+  fileprivate static let goneEdit =
+    "Make a new item of that name (y), give another name (a), edit it again (e), or give up (n)? "
+  private static let takenEdit =
+    "Replace its value (r), give another name (a), try again (y), edit it again (e), or give up (n)? "
   private static let refused = "Type it again (e), give it another kind (k), or give up (n)? "
   private static let canceled = "vault: canceled; the value is not stored yet"
   private static let why = "unlock it, and what was typed is stored"
@@ -35,6 +39,9 @@ import VaultTesting
       case .deleted, .moved: 66
       }
     }
+
+    /// The question what to do.
+    var choice: String { asks ? SecondChanceTests.choice : SecondChanceTests.goneEdit }
 
     /// True if the command asks for the password first.
     var asks: Bool { self == .locked || self == .ended }
@@ -81,10 +88,13 @@ import VaultTesting
       let sandbox = try Sandbox.withVault(unlocked: true)
       defer { sandbox.close() }
       let terminal = try editing(sandbox, reason)
-      try terminal.expect(Self.choice)
+      try terminal.expect(reason.choice)
+      if reason == .ended {
+        #expect(terminal.screen.contains("vault: the daemon was started again meanwhile, and the vault is locked; "))
+      }
       // Nothing is decided by one key too many.
       terminal.type("")
-      try terminal.expect(Self.choice)
+      try terminal.expect(reason.choice)
       try reason.end(in: sandbox)
       terminal.type(answer)
       if answer == "n" { try terminal.expect(Self.gone) }
@@ -96,15 +106,71 @@ import VaultTesting
   @Test("a reason that stays is told again") func stays() throws {
     let sandbox = try Sandbox.withVault(unlocked: true)
     defer { sandbox.close() }
-    let terminal = try editing(sandbox, .deleted)
+    let terminal = try editing(sandbox, .locked)
     for _ in 1...3 {
       try terminal.expect(Self.choice)
       terminal.type("y")
-      try terminal.expect("vault: no item `web` any more")
+      try terminal.expect("Vault password: ")
+      terminal.control("d")
+      try terminal.expect(Self.canceled)
     }
     try terminal.expect(Self.choice)
     terminal.control("d")
-    #expect(try terminal.wait() == 66)
+    #expect(try terminal.wait() == 77)
+  }
+
+  @Test(
+    "what was edited becomes a new item like the one that is gone, of the same or of another name",
+    arguments: [Reason.deleted, .moved], ["y", "a"])
+  func editedGone(reason: Reason, answer: String) throws {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    try sandbox.must(
+      [
+        "set", "web", "--update", "--keep-value", "--kind", "api-key", "-a", "user=ana", "--accessible",
+        "after-first-unlock",
+      ])
+    let terminal = try editing(sandbox, reason)
+    try terminal.expect(Self.goneEdit)
+    terminal.type(answer)
+    if answer == "a" {
+      try terminal.expect("Another name: ")
+      terminal.type("new")
+    }
+    let name = answer == "a" ? "new" : "web"
+    try terminal.expect("vault: stored `\(name)`, version 1")
+    #expect(try terminal.wait() == 0)
+    #expect(try sandbox.must(["get", name]) == "mine")
+    let shown = try sandbox.must(["show", name])
+    for part in ["kind: api-key", "user: ana", "after-first-unlock"] { #expect(shown.contains(part), "\(shown)") }
+  }
+
+  @Test("what was edited replaces no other item unasked", arguments: ["r", "a", "n"])
+  func editedTaken(answer: String) throws {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    let terminal = try editing(sandbox, .moved)
+    try terminal.expect(Self.goneEdit)
+    terminal.type("a")
+    try terminal.expect("Another name: ")
+    terminal.type("a//b")
+    try terminal.expect("vault: `a//b` is not a valid item name")
+    try terminal.expect(Self.goneEdit)
+    terminal.type("a")
+    try terminal.expect("Another name: ")
+    terminal.type("elsewhere")
+    try terminal.expect("vault: `elsewhere` already exists\r\n")
+    try terminal.expect(Self.takenEdit)
+    #expect(try sandbox.must(["get", "elsewhere"]) == "hunter2")
+    terminal.type(answer)
+    if answer == "a" {
+      try terminal.expect("Another name: ")
+      terminal.type("new")
+    }
+    if answer == "r" { try terminal.expect("vault: stored `elsewhere`, version 2") }
+    #expect(try terminal.wait() == (answer == "n" ? 73 : 0))
+    #expect(try sandbox.must(["get", "elsewhere"]) == (answer == "r" ? "mine" : "hunter2"))
+    if answer == "a" { #expect(try sandbox.must(["get", "new"]) == "mine") }
   }
 
   @Test("control-C at the question for the password costs no edited text, and at the question what to do it is told")

@@ -28,5 +28,8 @@ struct EditCommand: ParsableCommand {
 
   @OptionGroup var globals: Globals
 
-  func run() throws { try EditRequest(self).run() }
+  func run() throws {
+    var request = EditRequest(self)
+    try request.run()
+  }
 }

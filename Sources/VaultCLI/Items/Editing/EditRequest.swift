@@ -1,3 +1,4 @@
+internal import Glibc
 internal import VaultBytes
 internal import VaultClient
 internal import VaultModel
@@ -6,11 +7,27 @@ internal import VaultWire
 /// The work of `vault edit`.
 struct EditRequest {
   let command: EditCommand
-  private var name: String { command.name }
+  /// The item that gets the edited value: as given at first, then as a person answered.
+  private var name: String
+  /// The way in which the edited value is stored.
+  private var way = Way.nextVersion
 
-  init(_ command: EditCommand) { self.command = command }
+  /// A way to store an edited value.
+  private enum Way {
+    /// As the next version of the item that was edited.
+    case nextVersion
+    /// As a new item like the one that was edited, under a name that no item has.
+    case newItem
+    /// As the next version of another item, whose value a person has agreed to replace.
+    case replacement
+  }
 
-  func run() throws(Failure) {
+  init(_ command: EditCommand) {
+    self.command = command
+    name = command.name
+  }
+
+  mutating func run() throws(Failure) {
     let session = try Session(command.globals)
     let old = try session.unlocking(for: "vault edit \(name)") { vault in
       try vault.read(name, expired: command.expired)
@@ -40,14 +57,59 @@ struct EditRequest {
         // If the editor failed and changed nothing, nothing was typed.
         guard isEdited || !isSame(text, old, item) else { throw error }
         typed.begin()
-        let offer = versions.current == versions.replaced ? SecondChance.sameValue : Self.replacement
-        let chance = try SecondChance.after(error.ofGoneItem, .editor(isDone: isEdited), offer: offer, session)
-        isEdited = chance != .correct
-        if isEdited { versions.replaced = versions.current } else { typed.end() }
+        isEdited = try !decide(about: error, isDone: isEdited, &versions, session)
+        if !isEdited { typed.end() }
         continue
       }
       typed.end()
       return try report(version: stored?.version ?? old.version, stored)
+    }
+  }
+
+  /// Lets a person decide about an edited value that could not be stored, and prepares what the decision needs.
+  ///
+  /// - Returns: true if the value is to be edited again.
+  /// - Throws: ``Failure`` also if the person gives up.
+  private mutating func decide(
+    about failure: Failure, isDone: Bool, _ versions: inout (replaced: Int, current: Int), _ session: Session
+  ) throws(Failure) -> Bool {
+    let isTaken = way == .newItem && failure == Failure(Fault.alreadyExists(name: name, failed: nil))
+    let isGone = way != .newItem && failure.exit == .missing
+    let origin = SecondChance.Origin.editor(isDone: isDone, isTaken ? .taken : isGone ? .gone : nil)
+    let isOther = way == .nextVersion && versions.current != versions.replaced
+    let offer = isOther ? Self.replacement : SecondChance.sameValue
+    // The usual advice is about the options of another command, or is what the question offers.
+    let shown = isTaken || isOther ? Failure(failure.exit, failure.event) : failure.ofGoneItem
+    guard Keyboard.canAsk else { throw failure.ofGoneItem }
+    var chance = try SecondChance.after(shown, origin, offer: offer, session)
+    while chance == .otherName {
+      do throws(Failure) {
+        name = try SecondChance.askForName()
+        way = .newItem
+        return false
+      } catch {
+        SecondChance.tell(error)
+        chance = try SecondChance.asking(shown, origin, offer: offer)
+      }
+    }
+    switch chance {
+    case .correct: return true
+    case .replace: way = .replacement
+    case .again:
+      if isGone { try makeNewItem(session) }
+      versions.replaced = versions.current
+    case .otherName, .otherKind: break
+    }
+    return false
+  }
+
+  /// Lets the next attempt make a new item, unless the missing item is there again.
+  private mutating func makeNewItem(_ session: Session) throws(Failure) {
+    do throws(Failure) {
+      // A caller that may not find the item learns from the attempt whether it is there.
+      if try session.look(at: name) == nil { way = .newItem }
+    } catch {
+      if error.exit == .missing { way = .newItem }
     }
   }
 
@@ -74,8 +136,16 @@ struct EditRequest {
   ) throws(Failure) -> Wire.SetReply? {
     let new = value(text, old, item)
     let isSame = new.isEqual(to: old.bytes)
-    if isSame, command.kind == nil || command.kind == item?.kind { return nil }
-    try check(new, mayBeEmpty: isSame || command.allowEmpty, kind(item))
+    if way == .nextVersion, isSame, command.kind == nil || command.kind == item?.kind { return nil }
+    try check(new, mayBeEmpty: isSame && way != .replacement || command.allowEmpty, kind(item))
+    switch way {
+    case .nextVersion: break
+    case .newItem: return try session.unlocking { vault in try vault.set(newItem(like: item), value: new) }
+    case .replacement:
+      _ = try session.look(at: name)
+      let replaced = Wire.NewItem(name: name, kind: command.kind, update: true)
+      return try session.unlocking { vault in try vault.set(replaced, value: new) }
+    }
     versions.current = try current(session)
     guard versions.current == versions.replaced else {
       let changed = "\(Printable.quoted(name)) was changed meanwhile and has version \(versions.current)"
@@ -84,6 +154,16 @@ struct EditRequest {
     let changed = Wire.NewItem(name: name, kind: command.kind, update: true)
     if isSame { return try session.unlocking { vault in try vault.set(changed) } }
     return try session.unlocking { vault in try vault.set(changed, value: new) }
+  }
+
+  /// Returns a new item with the kind, the attributes and the protection of the one that was edited, and with its
+  /// expiry unless that has passed.
+  private func newItem(like item: Wire.Item?) -> Wire.NewItem {
+    let expires = item?.expires.flatMap { Int64($0) > Int64(time(nil)) ? $0 : nil }
+    return Wire.NewItem(
+      name: name, kind: command.kind ?? item?.kind, use: command.kind == nil ? item?.use : nil,
+      attributes: item?.attributes, accessible: item?.accessible, require: item?.require, reuse: item?.reuse,
+      expires: expires)
   }
 
   /// Refuses an edited value that is surely a mistake.

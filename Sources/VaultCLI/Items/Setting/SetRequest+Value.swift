@@ -90,16 +90,7 @@ extension SetRequest {
   }
 
   private mutating func giveOtherName() throws(Failure) {
-    let keyboard = try Keyboard(otherwise: "give another name")
-    guard let typed = try keyboard.ask("Another name: ", .shown) else { throw Failure(Fault.cancelled) }
-    let other = typed.withBytes { bytes in
-      let bytes = Span<UInt8>(_bytes: bytes)
-      return String(decoding: bytes.indices.map { bytes[$0] }, as: UTF8.self)
-    }
-    do throws(NameError) { _ = try ItemName(other) } catch {
-      throw Failure(Fault.invalidName(name: other, reason: error.reason, failed: nil))
-    }
-    name = other
+    name = try SecondChance.askForName()
     // An item that has that name already is replaced only if the person says so.
     (updates, isChecked, wasThere) = (false, false, false)
   }
