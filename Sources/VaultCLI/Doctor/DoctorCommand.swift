@@ -10,8 +10,10 @@ struct DoctorCommand: ParsableCommand {
 
   func run() throws {
     let diagnoses = Doctor(globals).examine()
-    for diagnosis in diagnoses {
-      if globals.json { try Output.json { diagnosis.add(to: &$0) } } else { try Output.line(diagnosis.line) }
+    if globals.json {
+      for diagnosis in diagnoses { try Output.json { diagnosis.add(to: &$0) } }
+    } else {
+      try Output.lines(diagnoses.map(\.line))
     }
     let failed = diagnoses.filter { $0.level == .fail }.count
     if failed > 0 {

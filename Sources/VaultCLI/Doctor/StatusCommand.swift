@@ -26,7 +26,7 @@ struct StatusCommand: ParsableCommand {
       try Output.json(status)
     } else {
       let isSystem = session.vault.location == .system
-      for line in StatusCommand.lines(status, now: Int64(time(nil)), system: isSystem) { try Output.line(line) }
+      try Output.lines(StatusCommand.lines(status, now: Int64(time(nil)), system: isSystem))
     }
     if status.problem != nil { throw ExitCode(Exit.invalid.rawValue) }
   }

@@ -28,7 +28,7 @@ struct OverviewCommand: ParsableCommand {
       status.globals = globals
       return try status.run()
     }
-    for line in state() { try Output.line(line) }
+    try Output.lines(state())
     try Output.line("")
     let width = (HelpGroup.everyday.map { $0._commandName.count }.max() ?? 0) + 4
     for command in HelpGroup.everyday {

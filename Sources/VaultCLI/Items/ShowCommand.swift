@@ -17,7 +17,7 @@ struct ShowCommand: ParsableCommand {
     let session = try Session(globals)
     let item = try session.unlocking { vault in try vault.show(name) }
     if globals.json { return try Output.json(item) }
-    for line in ShowCommand.lines(item) { try Output.line(line) }
+    try Output.lines(ShowCommand.lines(item))
   }
 
   static func lines(_ item: Wire.Item) -> [String] {

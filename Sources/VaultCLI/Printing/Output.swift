@@ -143,6 +143,10 @@ enum Output {
   /// Writes a line to standard output.
   static func line(_ text: String) throws(Failure) { try Output.text(text + "\n") }
 
+  /// Writes lines to standard output at once, so that a reader of the first line alone, such as head(1), gets the rest
+  /// before it closes the pipe.
+  static func lines(_ lines: [String]) throws(Failure) { try Output.text(lines.map { $0 + "\n" }.joined()) }
+
   /// Writes a JSON object and a newline to standard output.
   static func json(capacity: Int = 256, _ members: (inout JSONBuilder) throws(Failure) -> Void) throws(Failure) {
     var object = JSONBuilder(capacity: capacity)
