@@ -96,14 +96,7 @@ struct Doctor {
       return nil
     }
     diagnoses.append(.ok("daemon", "process \(status.pid) answers; the vault is \(status.state)"))
-    if status.version == ClientVersion.text {
-      diagnoses.append(.ok("version", "client and daemon are \(status.version)"))
-    } else {
-      diagnoses.append(
-        .warn(
-          "version", ClientVersion.difference(from: status),
-          fix: "restart the daemon after an update: \(ClientVersion.restart(status, system: globals.system))"))
-    }
+    diagnoses.append(version(status))
     if let problem = status.problem {
       diagnoses.append(status.state == "unreadable" ? store(problem) : Doctor.lost(problem))
     }
@@ -127,6 +120,16 @@ struct Doctor {
       diagnoses.append(.ok(Doctor.memory, "the daemon's keys stay out of swap"))
     }
     return status
+  }
+
+  /// Reports if the daemon is of another version, or of another build of this version, as after an update.
+  private func version(_ status: Wire.StatusReply) -> Diagnosis {
+    let isSame = status.version == ClientVersion.text
+    let other = isSame ? try? ClientVersion.otherBuild(Session(globals, startsDaemon: false)) : nil
+    if isSame, other == nil { return .ok("version", "client and daemon are \(status.version)") }
+    return .warn(
+      "version", other ?? ClientVersion.difference(from: status),
+      fix: "restart the daemon after an update: \(ClientVersion.restart(status, system: globals.system))")
   }
 
   /// Returns the fault of a store that cannot be opened. A fault of its files as such has a line of its own, with the
@@ -247,6 +250,10 @@ struct Doctor {
       let path = store.directory + "/" + name
       let file = Diagnosis.permissions("store", path, is: .file, owner: owner, mode: 0o600)
       if let file { diagnoses.append(file) }
+    }
+    // A daemon that has a vault open reports itself what it has lost.
+    if status?.problem == nil, let remnant = store.remnant {
+      diagnoses.append(.warn("store", remnant, fix: StorePaths.remnantAdvice))
     }
     diagnoses += bootKey(store, owner, status)
     diagnoses += clock(store.directory + "/vault.db")

@@ -47,6 +47,9 @@ struct StatusCommand: ParsableCommand {
       return Failure(
         .configuration, "no daemon is running, and none starts: \(Printable.text(Failure.reason(of: problem)))")
     }
+    if let remnant = StorePaths(system: false)?.remnant {
+      return Failure(.unavailable, "no daemon is running, and \(Printable.text(remnant))", StorePaths.remnantAdvice)
+    }
     if let store = StorePaths(system: false), !FileState(store.directory + "/vault.db").exists {
       return Failure(
         .unavailable, "no daemon is running, and there is no vault yet", "make one with \(Hint.vault("init"))")

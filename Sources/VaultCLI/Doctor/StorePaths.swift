@@ -30,6 +30,24 @@ struct StorePaths {
     bootKey = isInside ? directory + "/boot.key" : other.bootKey
   }
 
+  /// The files of a store that lie in the directory without a `vault.db`; empty if that is there.
+  var leftovers: [String] {
+    guard FileState(directory + "/vault.db") == .missing else { return [] }
+    return ["vault.db-wal", "vault.room", "boot.key"].filter { FileState(directory + "/" + $0).exists }
+  }
+
+  /// Says that parts of a store lie in the directory without a `vault.db`; nil if none do.
+  var remnant: String? {
+    let names = leftovers
+    guard !names.isEmpty else { return nil }
+    return "parts of a store lie in \(directory), but no vault.db: \(names.joined(separator: ", "))"
+  }
+
+  /// The advice on such parts.
+  static var remnantAdvice: String {
+    "put vault.db back if it was moved, or have \(Hint.vault("restore")) make a vault from a backup"
+  }
+
   private static func folder(_ variable: String, _ fallback: String) -> String? {
     if let path = Environment.variable(variable), path.hasPrefix("/") { return path }
     guard let home = Environment.variable("HOME"), home.hasPrefix("/") else { return nil }

@@ -54,6 +54,15 @@ public struct Vault {
     try call(.status, again: true, Wire.Empty()).decode()
   }
 
+  /// The definition of the interface ``VaultInterface`` that the daemon serves, with its comments. It is that of
+  /// ``VaultInterface/description`` if daemon and client are of one build.
+  public func interfaceDescription() throws(ClientError) -> String {
+    let reply: Wire.GetInterfaceDescriptionReply = try call(
+      .getInterfaceDescription, again: true, Wire.GetInterfaceDescriptionParameters(interface: VaultInterface.name)
+    ).decode()
+    return reply.description
+  }
+
   /// Makes the daemon read its settings again.
   ///
   /// - Throws: ``Fault/misconfigured(reason:)``, which tells the line that the daemon rejects, and the reason.

@@ -44,8 +44,10 @@ extension Upkeep {
       warnings.append(
         VaultWarning(
           .bootKey, problem,
-          "without it `always` items are served only after an unlock; put the right one back, or `vault rekey` makes a "
-            + "new one"))
+          vault.store.isBootKeyUnread
+            ? "until it can be read, `always` items are served only after an unlock"
+            : "without it `always` items are served only after an unlock; put the right one back, or `vault rekey` "
+              + "makes a new one"))
     }
     if let problem = vault.audit.problem {
       let effect =

@@ -14,6 +14,8 @@ package struct OpenStore {
   package private(set) var content = Content.none
   /// The reason why the `always` items are not served; nil if they are.
   package private(set) var bootKeyProblem: String?
+  /// True if the boot key could not be read, so that it may be the right one.
+  package private(set) var isBootKeyUnread = false
   /// The file that the boot key was read from, as it was then; nil if there was none.
   private(set) var bootKeyFile: FileStamp?
   /// True while the boot key is being fetched.
@@ -47,7 +49,7 @@ package struct OpenStore {
   /// Opens the `always` items with the key found at `bootKey`, or keeps the reason why there is none.
   package mutating func openAlways(_ found: consuming Result<SecureBytes, KeystoreError>, from bootKey: BootKey) {
     isAwaitingBootKey = false
-    bootKeyProblem = nil
+    (bootKeyProblem, isBootKeyUnread) = (nil, false)
     if case .file(let path) = bootKey { bootKeyFile = FileStamp(path) } else { bootKeyFile = nil }
     let reason: String
     switch consume found {
@@ -56,7 +58,9 @@ package struct OpenStore {
       do throws(VaultError) { return try keychain.openAlways(bootKey: key) } catch {
         reason = bootKey.problem(error)
       }
-    case .failure(let error): reason = error.reason
+    case .failure(let error):
+      reason = error.reason
+      isBootKeyUnread = error.code == .refused || error.code == .unavailable
     }
     bootKeyProblem = reason
   }

@@ -1,6 +1,8 @@
+import Foundation
 import Testing
 import VaultClient
 import VaultTesting
+import VaultWire
 
 @testable import VaultCLI
 
@@ -25,6 +27,30 @@ import VaultTesting
     let doctor = try sandbox.run("doctor", "--socket", daemon.socket)
     #expect(
       doctor.output.contains("warn  version: \(text)restart the daemon after an update: \(advice)\n"), "\(doctor)")
+  }
+
+  @Test(
+    "is named by doctor although its version is the same, if it serves another interface", arguments: [true, false])
+  func isOtherBuild(isOther: Bool) throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    let served = "\(VaultInterface.description)" + (isOther ? "\n" : "")
+    let reply = try JSONEncoder().encode(["parameters": ["description": served]])
+    let daemon = try ScriptedDaemon(
+      sandbox,
+      [
+        "Status": [Self.status(ClientVersion.text)],
+        "GetInterfaceDescription": [String(decoding: reply, as: UTF8.self)],
+      ])
+    defer { daemon.close() }
+    let doctor = try sandbox.run("doctor", "--socket", daemon.socket)
+    let told =
+      isOther
+      ? "warn  version: the daemon is of another build than this program, although both are version "
+        + "\(ClientVersion.text); restart the daemon after an update: end it with `kill 4711`, "
+      : "ok    version: client and daemon are \(ClientVersion.text)\n"
+    #expect(doctor.output.contains(told), "\(doctor)")
+    #expect(daemon.heard("GetInterfaceDescription") == 1)
   }
 
   @Test("is the machine's to restart by its unit")

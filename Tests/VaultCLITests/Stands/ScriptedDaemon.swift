@@ -57,7 +57,9 @@ final class ScriptedDaemon: Sendable {
       while let end = heard.firstIndex(of: 0) {
         let call = String(decoding: heard[..<end], as: UTF8.self)
         heard.removeSubrange(...end)
-        let method = replies.keys.first { call.contains("\"io.vaultd.Vault.\($0)\"") }
+        let method = replies.keys.first { key in
+          ["io.vaultd.Vault", "org.varlink.service"].contains { call.contains("\"\($0).\(key)\"") }
+        }
         if let method { note(method) }
         for reply in method.flatMap({ replies[$0] }) ?? otherwise {
           let message = Array(reply.utf8) + [0]
