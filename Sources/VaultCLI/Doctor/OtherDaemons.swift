@@ -13,16 +13,18 @@ enum OtherDaemons {
   /// The most processes that a message names.
   private static let most = 4
 
-  /// Describes the daemons of this user in addition to the fact that none serves the vault in `directory`; nil if there
-  /// are none, or if they cannot be seen.
-  static func note(beside directory: String) -> String? {
+  /// The failure of a lock that has reached none of this user's daemons, because none serves the vault in `directory`;
+  /// nil if there are none, or if they cannot be seen.
+  static func unlocked(beside directory: String) -> Failure? {
     let found = Processes.ids { FileInput.text(of: "/proc/\($0)/comm") == "vaultd\n" && isOwn($0) }
     guard let found, !found.isEmpty else { return nil }
     let named = found.sorted().prefix(most).map { "\($0)" }.joined(separator: ", ")
     let rest = found.count > most ? " and \(found.count - most) more" : ""
     let subject = found.count == 1 ? "process \(named) is a vaultd" : "processes \(named)\(rest) are vaultds"
-    return "no daemon serves the vault in \(Printable.text(directory)), but \(subject) of yours, and what "
-      + "\(found.count == 1 ? "it serves" : "they serve") is unknown here; \(remedy)"
+    return Failure(
+      .unavailable,
+      "no daemon serves the vault in \(Printable.text(directory)), so nothing was locked; \(subject) of yours, and "
+        + "what \(found.count == 1 ? "it serves" : "they serve") is unknown here", remedy)
   }
 
   /// True for a process of this user that has not ended yet.

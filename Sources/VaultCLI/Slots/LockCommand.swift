@@ -9,7 +9,7 @@ struct LockCommand: ParsableCommand {
     commandName: "lock",
     abstract: "Wipe the keys from the daemon's memory.",
     discussion: """
-      If no daemon serves the vault, nothing is open, so this is not an error. A daemon that serves it at another \
+      If no daemon of yours runs, nothing is open, so this is not an error. A daemon that serves it at another \
       socket, or that cannot be reached because XDG_RUNTIME_DIR is missing, is told to lock by a signal.
       """)
 
@@ -114,8 +114,10 @@ struct LockCommand: ParsableCommand {
           + "locked",
         "set XDG_RUNTIME_DIR and XDG_DATA_HOME as the session has them, or give --socket")
     case .none, .noStore:
-      let others = isSystem ? nil : StorePaths(system: false).flatMap { OtherDaemons.note(beside: $0.directory) }
-      return Outcome(hasDaemon: false, note: others ?? "no daemon is running, so nothing is unlocked")
+      if !isSystem, let store = StorePaths(system: false) {
+        if let failure = OtherDaemons.unlocked(beside: store.directory) { throw failure }
+      }
+      return Outcome(hasDaemon: false, note: "no daemon is running, so nothing is unlocked")
     case .hidden(let reason):
       let unknown = StoreHolder.unknown(.retry, at: place, reason)
       throw Failure(unknown.exit, "\(unknown.event); nothing was locked", unknown.advice)
