@@ -17,6 +17,7 @@ struct ReloadCommand: ParsableCommand {
 
   func run() throws {
     let session = try Session(globals, startsDaemon: false)
+    let before = globals.json ? nil : Self.trash(session)
     let change = try session.call { vault in
       do { return try vault.reload() } catch ClientError.noDaemon(let path) where session.isOwn {
         throw session.elsewhere(.noDaemon(path)) ?? ReloadCommand.absent()
@@ -25,7 +26,19 @@ struct ReloadCommand: ParsableCommand {
       }
     }
     if globals.json { return try Output.json(change) }
-    for line in ReloadCommand.lines(change) { try Output.line(line) }
+    var lines = ReloadCommand.lines(change)
+    if change.changed.contains("trash"), let before, let after = Self.trash(session), after < before {
+      let count = before - after
+      lines.append(
+        "\(Counted.text(count, "item")) in the trash \(count == 1 ? "is" : "are") too old now, and deleted for good")
+    }
+    try Output.lines(lines)
+  }
+
+  /// The number of items in the trash that have some time left there; nil if the vault does not tell now.
+  private static func trash(_ session: Session) -> Int? {
+    let items = try? session.call { vault in try vault.find(inTrash: true) }
+    return items?.count(where: { $0.left.map { $0 > 0 } ?? true })
   }
 
   /// The failure if no daemon runs. It reports a settings file that would keep the next daemon from starting.

@@ -171,7 +171,7 @@ struct Configuration: Sendable, Equatable {
       return "\(key) is a time without blanks, such as 90s, 5m or 12h, or off"
     }
     if isDestructive, seconds < 3600, value.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) {
-      return "\(key): \(value) is seconds; say \(value)d, or \(value)s if so short a time is meant"
+      return "\(key): \(value) is seconds; give it a unit, as in 30d, or say \(value)s if so short a time is meant"
     }
     target = seconds
     return nil
