@@ -115,7 +115,7 @@ final class ProgramReader {
     thread.run {
       // Only one client waits for this thread, so everything else on this machine runs first. If the call fails, the
       // thread runs like any other.
-      _ = setpriority(PRIO_PROCESS, 0, 10)
+      _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, 10)
       return read(pid, known, isLong)
     } then: { [self] reading in
       files[order.file] = nil
