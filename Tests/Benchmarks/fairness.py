@@ -6,7 +6,8 @@ from world import Vault
 
 ITEMS = 3072
 BATCH = 62  # 64 KiB of names and attributes, the most in one call, are of 63 items with such attributes
-SMALL = 128  # the most in one call
+SMALL = 384  # the most that one call stores
+DELETED = 128  # the most that one call deletes
 GOAL = 20
 CLIENTS = 240
 FRAME = 2 << 20
@@ -202,8 +203,9 @@ def calls(vault):
             items = [filled(i, folders, length) for i in range(count)]
             for item in items:
                 item["name"] = f"r{round}.{part}/{item['name']}"
-            frames += [vault.frame("SetMany", {"items": items}),
-                       vault.frame("Delete", {"names": [item["name"] for item in items]})]
+            names = [item["name"] for item in items]
+            frames.append(vault.frame("SetMany", {"items": items}))
+            frames += [vault.frame("Delete", {"names": names[at:at + DELETED]}) for at in range(0, count, DELETED)]
         return [b"".join(frames)]
 
     yield Heavy(f"Find with a costly pattern, {ITEMS:,} items", lambda _: [find(COSTLY)])

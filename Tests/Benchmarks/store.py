@@ -12,10 +12,10 @@ FOLDER = 20
 SERVICE = 5001
 MATCHES = 10
 KEYRING_ITEMS = 10_000
-BATCH = 128  # the most in one call
+BATCH = 375  # the most such items in one call
 SINGLES = 100
 MANY = 1000
-CALLS = 8  # that store them
+CALLS = 3  # that store them
 # A write that is not on the disk when it is answered would make any rate possible.
 SQLITE_DURABLE = "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL"
 

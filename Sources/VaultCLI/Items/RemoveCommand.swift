@@ -13,8 +13,8 @@ struct RemoveCommand: ParsableCommand {
       them. Every other argument is a name, and so is everything after --. Names and predicates cannot be mixed. A \
       name with a slash at its end is a folder, and stands for all items in it. Items that predicates match or that a \
       folder contains, and more than one item, are deleted only after a question, or with --yes. Up to \
-      \(CallLimits.items) items are deleted all or none; more items, or items with very many folders, attributes or \
-      versions, are deleted in several parts. `vault trash` lists what can be restored.
+      \(CallLimits.deletions) items are deleted all or none; more items, or items with very many folders, attributes \
+      or versions, are deleted in several parts. `vault trash` lists what can be restored.
       """,
     aliases: ["delete"])
 
@@ -181,7 +181,7 @@ struct RemoveCommand: ParsableCommand {
     defer { progress.clear() }
     do throws(Failure) {
       try session.unlocking { vault in
-        var part = rest.prefix(CallLimits.items)
+        var part = rest.prefix(CallLimits.deletions)
         while !rest.isEmpty {
           do {
             done.add(part, kept: try vault.delete(Array(part), now: now))

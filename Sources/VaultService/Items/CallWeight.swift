@@ -10,45 +10,51 @@ package struct CallWeight {
   package static let maximumBytes = Keychain.keptBytes + Keychain.maximumValue
 
   private var items = 0
-  private var tags = 0
   private var text = 0
+  /// The time for storing and deleting, in microseconds; see ``CallLimits/time``.
+  private var time = 0
   /// The bytes of values that are deleted or sealed again.
   private(set) var bytes = 0
   private var computing = 0
 
-  /// Counts an item that is made, or the name and attributes that an item is given.
-  package mutating func add(_ name: ItemName, _ attributes: [String: String]?) {
+  /// Counts an item that is made, or the name and attributes that an item is given. A change that allows an existing
+  /// item counts as a change of one, because an earlier change of the same call may have made it.
+  package mutating func add(_ change: ItemChange) {
     items += 1
-    count(name, attributes)
+    time += CallLimits.timeOfItem + (change.update ? CallLimits.timeOfExisting : 0)
+    count(change.name, change.attributes)
   }
 
-  /// Counts the attributes and values of an item that is deleted, or changed by `change`.
-  package mutating func add(old item: ItemInfo, _ change: ItemChange? = nil) {
+  /// Counts the attributes and values of an item that a change finds.
+  package mutating func add(old item: ItemInfo, _ change: ItemChange) {
     count(item.name, item.attributes)
-    bytes += change.map { Keychain.weight(of: $0, on: item) } ?? item.versions.reduce(0) { $0 + $1.size }
+    let resealed = Keychain.weight(of: change, on: item)
+    time += CallLimits.timeOfVersion * resealed.older
+    bytes += resealed.bytes
   }
 
   /// Counts an item that is deleted; nil if there is none.
   package mutating func add(deleted item: ItemInfo?) {
     items += 1
-    if let item { add(old: item) }
+    guard let item else { return }
+    time += CallLimits.timeOfItem + CallLimits.timeOfExisting
+    count(item.name, item.attributes)
+    bytes += item.versions.reduce(0) { $0 + $1.size }
   }
 
   /// Counts the time, in microseconds, for making or checking a value; see ``KeyCost``.
   package mutating func add(computing time: Int) { computing += time }
 
   private mutating func count(_ name: ItemName, _ attributes: [String: String]?) {
-    tags += CallLimits.tags(name: name.text, attributes)
+    time += CallLimits.time(name: name.text, attributes)
     text += CallLimits.text(name: name.text, attributes)
   }
 
   /// Checks the number of items in a call, before anything is looked up.
   ///
   /// - Throws: the refusal of a call with more items than the limit.
-  package static func check(count: Int) throws(Refusal) {
-    if count > CallLimits.items {
-      throw .tooMuch("one call may have at most \(CallLimits.items) items, and this has \(count)")
-    }
+  package static func check(count: Int, atMost most: Int = CallLimits.items) throws(Refusal) {
+    if count > most { throw .tooMuch("one call may have at most \(most) items, and this has \(count)") }
   }
 
   /// Checks the weight of a call.
@@ -56,9 +62,10 @@ package struct CallWeight {
   /// - Throws: the refusal of a call that changes more than one call may.
   package func check() throws(Refusal) {
     guard items > 1 else { return }
-    if tags > CallLimits.tags {
+    if time > CallLimits.time {
       throw .tooMuch(
-        "the items of one call may have at most \(CallLimits.tags) folders and attributes, and these have \(tags)")
+        "the items of one call, with their folders, attributes and older versions, may take at most "
+          + "\(CallLimits.time / 1000) ms to be stored or deleted, and these take about \((time + 999) / 1000) ms")
     }
     if text > CallLimits.text {
       throw .tooMuch(

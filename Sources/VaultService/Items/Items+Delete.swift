@@ -83,7 +83,7 @@ extension Items {
     _ names: [ItemName], _ keychain: Keychain, for caller: Caller, _ ids: inout [ItemName: ItemID],
     refused: inout ItemName?
   ) throws(Refusal) {
-    try CallWeight.check(count: names.count)
+    try CallWeight.check(count: names.count, atMost: CallLimits.deletions)
     var weight = CallWeight()
     // The names are checked in their order and not in that of a set, so that the entry of a refusal always names the
     // first refused item.

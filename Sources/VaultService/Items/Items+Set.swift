@@ -142,7 +142,7 @@ extension Items {
         try check(new.change, keychain, for: caller, &id)
       }
       (refused, id) = (nil, nil)
-      try weigh(changes, keychain, fill).check()
+      try (long?.weight.take() ?? weigh(changes, keychain, fill)).check()
     } catch {
       throw BatchRefusal(index: nil, refusal: error)
     }
@@ -207,7 +207,7 @@ extension Items {
     // The keys that earlier changes of this call have given to items: one call may name an item twice.
     var keys: [ItemName: KeyCost.Known] = [:]
     for (index, (change, value)) in changes.enumerated() {
-      weight.add(change.name, change.attributes)
+      weight.add(change)
       // An item that cannot be read is refused later, with its own error.
       let old = change.update ? try? keychain.item(named: change.name) : nil
       if let old { weight.add(old: old, change) }

@@ -9,6 +9,9 @@ internal import VaultStore
 /// bring and seal again.
 package final class LongChange {
   let ahead = SealedAhead()
+  /// The weight of the call's changes, if the last preparation found that nothing more is to be prepared. The call is
+  /// then handled in the same turn, so that the weight is still right.
+  var weight: CallWeight?
 
   package init() {}
 }
@@ -34,7 +37,7 @@ extension Items {
   ) -> Bool {
     guard let keychain = vault.openKeychain else { return false }
     do throws(Refusal) {
-      let revisions = try revisions(work, keychain, for: caller, fill)
+      let revisions = try revisions(work, long, keychain, for: caller, fill)
       if keychain.sealAhead(revisions, long.ahead) { return true }
       switch work {
       case .set(let changes): return sealValue(of: changes, keychain, long.ahead, fill)
@@ -54,8 +57,9 @@ extension Items {
     of changes: [(change: ItemChange, value: NewValue)], _ keychain: Keychain, _ ahead: SealedAhead,
     _ fill: (Int, inout MutableRawSpan) -> Bool
   ) -> Bool {
+    guard changes.contains(where: { $0.value.isLong }) else { return false }
     let once = Self.namedOnce(changes)
-    for (index, (change, value)) in changes.enumerated() where once.contains(change.name) {
+    for (index, (change, value)) in changes.enumerated() where value.isLong && once.contains(change.name) {
       guard case .bytes(let count) = value, keychain.wantsAhead(valueOf: count, for: change, ahead) else { continue }
       defer { valueInHand.empty() }
       guard valueInHand.fill(count: count, { fill(index, &$0) }) else { return false }
@@ -74,11 +78,12 @@ extension Items {
 
   /// The changes that a call makes, if its caller may make them.
   private func revisions(
-    _ work: ItemWork, _ keychain: Keychain, for caller: Caller, _ fill: (Int, inout MutableRawSpan) -> Bool
+    _ work: ItemWork, _ long: LongChange, _ keychain: Keychain, for caller: Caller,
+    _ fill: (Int, inout MutableRawSpan) -> Bool
   ) throws(Refusal) -> [Revision] {
     switch work {
     case .set(let changes):
-      guard try areLong(changes, keychain, for: caller, fill) else { return [] }
+      guard try areLong(changes, long, keychain, for: caller, fill) else { return [] }
       let once = Self.namedOnce(changes)
       return changes.compactMap { change, value in
         guard once.contains(change.name) else { return nil }
@@ -117,7 +122,7 @@ extension Items {
   ///
   /// - Throws: the refusal if the caller may not make the changes, or if they are too much for one call.
   private func areLong(
-    _ changes: [(change: ItemChange, value: NewValue)], _ keychain: Keychain, for caller: Caller,
+    _ changes: [(change: ItemChange, value: NewValue)], _ long: LongChange, _ keychain: Keychain, for caller: Caller,
     _ fill: (Int, inout MutableRawSpan) -> Bool
   ) throws(Refusal) -> Bool {
     let new = changes.reduce(0) { sum, new in if case .bytes(let count) = new.value { sum + count } else { sum } }
@@ -128,6 +133,12 @@ extension Items {
     guard changes.count > 1 else { return true }
     let weight = weigh(changes, keychain, fill)
     try weight.check()
+    long.weight = weight
     return max(new, weight.bytes) > SealedAhead.little
   }
+}
+
+extension NewValue {
+  /// True for a value that is sealed before the change itself.
+  fileprivate var isLong: Bool { if case .bytes(let count) = self { count > SealedAhead.little } else { false } }
 }

@@ -125,7 +125,7 @@ import VaultTesting
       let wordy: [WireClient.Message] = (0..<128).map {
         ["name": "wordy \($0)", "value": "v", "attributes": ["note": note]]
       }
-      for refused in [items(129), items(18, folders: 30), items(9, attributes: 63), wordy] {
+      for refused in [items(385), items(70, folders: 30), items(32, attributes: 63), wordy] {
         #expect(try client.call("SetMany", ["items": refused]).error == "TooMuch")
         #expect((try client.call("Find").parameters["items"] as? [Any])?.isEmpty == true)
       }
@@ -133,17 +133,36 @@ import VaultTesting
       #expect(try client.call("SetMany", ["items": Array(wordy.prefix(60))]).error == nil)
       #expect(try client.call("SetMany", ["items": items(1, folders: 31, attributes: 64)]).error == nil)
       // Tags that an update removes count, too.
-      let many = items(8, attributes: 60)
+      let many = items(20, folders: 1, attributes: 60)
       #expect(try client.call("SetMany", ["items": many]).error == nil)
       #expect(try client.call("SetMany", ["items": many]).error == "TooMuch")
-      #expect(try client.call("SetMany", ["items": Array(many.prefix(4))]).error == nil)
+      #expect(try client.call("SetMany", ["items": Array(many.prefix(10))]).error == nil)
       let names = (0..<128).map { "\($0)" }
       #expect(try client.call("Delete", ["names": names + ["one more"]]).error == "TooMuch")
       #expect(try client.call("Delete", ["names": names]).error == nil)
-      // Items stored by one call can be deleted by one call.
-      let tagged = items(128, folders: 1, attributes: 3)
+      let tagged = items(128, folders: 2, attributes: 3)
       #expect(try client.call("SetMany", ["items": tagged]).error == nil)
       #expect(try client.call("Delete", ["names": tagged.compactMap { $0["name"] as? String }]).error == nil)
+      // A call may make more items than it may change or delete.
+      let new = (0..<384).map { ["name": "new \($0)", "value": "v"] as WireClient.Message }
+      #expect(try client.call("SetMany", ["items": new.map { $0.merging(["update": true]) { $1 } }]).error == "TooMuch")
+      #expect(try client.call("SetMany", ["items": new]).error == nil)
+    }
+  }
+
+  @Test("one call seals so many older versions again, and no more") func tooManyVersions() throws {
+    try withClient { (_, client) throws in
+      func items(_ more: WireClient.Message) -> [WireClient.Message] {
+        (0..<75).map { ["name": "\($0)", "update": true].merging(more) { $1 } }
+      }
+      for version in 1...10 {
+        #expect(try client.call("SetMany", ["items": items(["value": "\(version)"])]).error == nil)
+      }
+      let moved = items(["accessible": "always"])
+      #expect(try client.call("SetMany", ["items": moved]).error == "TooMuch")
+      #expect(try client.call("SetMany", ["items": Array(moved.prefix(70))]).error == nil)
+      // The versions of these need not be sealed again.
+      #expect(try client.call("SetMany", ["items": Array(moved.prefix(70)) + moved.suffix(5)]).error == nil)
     }
   }
 

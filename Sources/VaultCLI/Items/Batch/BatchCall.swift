@@ -7,8 +7,8 @@ final class BatchCall {
   private var batch = Batch()
   /// The line number of each item.
   private var lines: [Int] = []
-  /// The counts for the limits ``CallLimits/tags`` and ``CallLimits/text`` over all items; see ``weight(of:)``.
-  private var tags = 0
+  /// The sums for the limits ``CallLimits/time`` and ``CallLimits/text`` over all items; see ``weight(of:)``.
+  private var time = 0
   private var text = 0
 
   /// The size of the call in bytes.
@@ -16,24 +16,24 @@ final class BatchCall {
 
   /// Returns true if the call can hold this item as well.
   func hasRoom(for item: Wire.NewItem) -> Bool {
-    let (tags, text) = Self.weight(of: item)
-    return lines.count < CallLimits.items && self.tags + tags <= CallLimits.tags
+    let (time, text) = Self.weight(of: item)
+    return lines.count < CallLimits.items && self.time + time <= CallLimits.time
       && self.text + text <= CallLimits.text
   }
 
   /// Returns the item's share of these counts. An update also removes the item's old attributes, which usually are as
   /// many.
-  private static func weight(of item: Wire.NewItem) -> (tags: Int, text: Int) {
-    let times = item.update == true ? 2 : 1
+  private static func weight(of item: Wire.NewItem) -> (time: Int, text: Int) {
+    let (times, existing) = item.update == true ? (2, CallLimits.timeOfExisting) : (1, 0)
     return (
-      CallLimits.tags(name: item.name, item.attributes) * times,
+      CallLimits.timeOfItem + existing + CallLimits.time(name: item.name, item.attributes) * times,
       CallLimits.text(name: item.name, item.attributes) * times
     )
   }
 
   func add(_ next: consuming BatchLine) {
-    let (tags, text) = Self.weight(of: next.item)
-    self.tags += tags
+    let (time, text) = Self.weight(of: next.item)
+    self.time += time
     self.text += text
     switch next.value {
     case .some(let value): batch.add(next.item, value: value)

@@ -72,7 +72,8 @@ extension Keychain {
   ///
   /// - Parameter source: the digest of the record that the value was read from; nil when the value came with the call.
   func sealedValue(of change: ItemChange, from source: Digest? = nil, _ ahead: SealedAhead) -> SealedAhead.Value? {
-    guard let (_, place) = try? place(ofValueOf: change, ahead) else { return nil }
+    // Few changes have such a value. To find out for which place it is, the item must be looked up.
+    guard ahead.hasValue, let (_, place) = try? place(ofValueOf: change, ahead) else { return nil }
     return ahead.value(for: place, from: source, bound.identity)
   }
 

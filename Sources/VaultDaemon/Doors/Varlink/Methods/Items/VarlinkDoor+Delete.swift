@@ -8,7 +8,7 @@ extension VarlinkDoor {
   func delete(_ call: Wire.DeleteParameters, _: borrowing Frame, _ connection: VarlinkConnection) {
     _ = note(call.interactive, nil, connection)
     answerFromVault(connection) { () throws(Refusal) in
-      try CallWeight.check(count: call.names.count)
+      try CallWeight.check(count: call.names.count, atMost: CallLimits.deletions)
       var names: [ItemName] = []
       for name in call.names { names.append(try Self.itemName(name)) }
       let isForGood = call.now ?? false
