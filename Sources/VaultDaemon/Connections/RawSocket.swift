@@ -44,6 +44,15 @@ final class RawSocket: Sendable {
   /// True while the process that connected runs.
   var isPeerAlive: Bool { process?.isAlive ?? true }
 
+  /// The reason why no answer reaches the client any more: its process has ended, or its end of the socket is closed.
+  /// Nil while an answer may reach the client. A client that has only finished sending still takes answers.
+  var departure: Problem? {
+    guard isPeerAlive else { return .disowned }
+    var polled = pollfd(fd: descriptor, events: 0, revents: 0)
+    guard unsafe poll(&polled, 1, 0) > 0 else { return nil }
+    return polled.revents & Int16(POLLHUP | POLLERR) != 0 ? .gone : nil
+  }
+
   /// Ends all present and later waits.
   func callOff() { eventfd_write(stop, 1) }
 

@@ -51,6 +51,16 @@ import VaultTesting
     #expect(throws: RawSocket.Problem.gone) { try send(socket, 1, from: &start) }
   }
 
+  @Test("a client that has finished sending still takes answers, and one that has closed its end does not")
+  func departed() throws {
+    let (socket, client) = try pair(patience: 60_000)
+    #expect(socket.departure == nil)
+    shutdown(client, Int32(SHUT_WR))
+    #expect(socket.departure == nil)
+    close(client)
+    #expect(socket.departure == .gone)
+  }
+
   /// A clock that advances by a second at each reading.
   private final class Seconds: Sendable {
     private let count = Atomic<Int64>(-1)

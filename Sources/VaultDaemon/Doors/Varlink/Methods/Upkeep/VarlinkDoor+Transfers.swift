@@ -20,7 +20,9 @@ extension VarlinkDoor {
               return finish(socket, end, transfer.refusal)
             }
             then(true)
-            transfer.whenChecked(isWanted: { socket.isPeerAlive }) { [unowned self] checked in finish(socket, checked) }
+            transfer.whenChecked(isWanted: { socket.departure == nil }) { [unowned self] checked in
+              finish(socket, checked)
+            }
           }
         }
       }
@@ -29,15 +31,16 @@ extension VarlinkDoor {
 
   /// Tells a client that has received a whole backup if the backup is valid.
   private func finish(_ socket: RawSocket, _ checked: Result<[String], Refusal>) {
+    if let departure = socket.departure {
+      vault.log.warning("the backup ended early: \(departure.text)")
+      return conclude(socket) { $0.reply(Fault(.disowned)) }
+    }
     switch checked {
     case .success(let unchecked):
       let note = unchecked.isEmpty ? "" : ", not checked: \(unchecked.joined(separator: ", "))"
       vault.log.info("the backup is made\(note)")
       let reply = Wire.BackupReply(unchecked: unchecked.isEmpty ? nil : unchecked)
       conclude(socket) { $0.reply(reply) }
-    case .failure where !socket.isPeerAlive:
-      vault.log.warning("the backup ended early: \(RawSocket.Problem.disowned.text)")
-      conclude(socket) { $0.reply(Fault(.disowned)) }
     case .failure(let refusal):
       vault.log.error("the backup is not valid: \(refusal.reason)")
       conclude(socket) { $0.reply(Fault(refusal)) }
