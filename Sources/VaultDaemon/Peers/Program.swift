@@ -1,37 +1,22 @@
 internal import CLinux
 internal import Glibc
 internal import VaultCore
+internal import VaultService
 
 /// The file that a process runs, as far as that can be told. The process can run another file a moment later, and its
 /// user can make a file look like any other by mounting. So this is only advice.
 enum Program {
   /// The longest file that is hashed, in bytes.
-  private static let longest: off_t = 256 << 20
+  private static let longest = 256 << 20
   /// The size from which a file is a long one, in bytes.
-  private static let long: off_t = 8 << 20
+  private static let long = 8 << 20
   /// The time after which the reading of a file ends without a result, in seconds of `CLOCK_MONOTONIC`.
   private static let patience = 60
-
-  /// The facts that identify a file and its version.
-  struct Identity: Hashable, Sendable {
-    private let device: dev_t
-    private let inode: ino_t
-    let size: off_t
-    private let changed: [Int]
-
-    /// The facts about an open file; nil if they cannot be read.
-    init?(of file: Int32) {
-      var status = stat()
-      guard unsafe fstat(file, &status) == 0 else { return nil }
-      (device, inode, size) = (status.st_dev, status.st_ino, status.st_size)
-      changed = [status.st_mtim.tv_sec, status.st_mtim.tv_nsec, status.st_ctim.tv_sec, status.st_ctim.tv_nsec]
-    }
-  }
 
   /// The result of reading the file of a process.
   enum Reading: Equatable, Sendable {
     /// The digest, in hexadecimal, of the version of a file.
-    case digest(String, Identity)
+    case digest(String, FileStamp)
     /// The file may not be read, or is too long.
     case none
     /// The file could not be read in time or at all, or was changed meanwhile.
@@ -64,25 +49,25 @@ enum Program {
   /// system does not answer. So this must not be called on the loop.
   ///
   /// - Parameter takesLong: true to read a long file, too.
-  static func read(_ pid: pid_t, known: [Identity: String], takesLong: Bool) -> Reading {
+  static func read(_ pid: pid_t, known: [FileStamp: String], takesLong: Bool) -> Reading {
     let end = now() + patience
     return read(pid, known: known, takesLong: takesLong) { now() < end }
   }
 
   /// - Parameter mayGoOn: asked before each part of the file is read.
   static func read(
-    _ pid: pid_t, known: [Identity: String], takesLong: Bool = true, while mayGoOn: () -> Bool
+    _ pid: pid_t, known: [FileStamp: String], takesLong: Bool = true, while mayGoOn: () -> Bool
   ) -> Reading {
     let file = unsafe open("/proc/\(pid)/exe", O_RDONLY | O_CLOEXEC)
     guard file >= 0 else { return [EACCES, EPERM, ENOENT, ESRCH].contains(errno) ? .none : .uncertain }
     defer { close(file) }
-    guard let identity = Identity(of: file) else { return .uncertain }
-    if let digest = known[identity] { return .digest(digest, identity) }
-    guard identity.size <= longest else { return .none }
-    if identity.size > long, !takesLong { return .long }
-    let digest = SHA256.hex(ofFile: file, atMost: Int(identity.size), while: mayGoOn)
-    guard let digest, Identity(of: file) == identity else { return .uncertain }
-    return .digest(digest, identity)
+    guard let stamp = FileStamp(of: file) else { return .uncertain }
+    if let digest = known[stamp] { return .digest(digest, stamp) }
+    guard stamp.size <= longest else { return .none }
+    if stamp.size > long, !takesLong { return .long }
+    let digest = SHA256.hex(ofFile: file, atMost: stamp.size, while: mayGoOn)
+    guard let digest, FileStamp(of: file) == stamp else { return .uncertain }
+    return .digest(digest, stamp)
   }
 
   private static func now() -> Int {

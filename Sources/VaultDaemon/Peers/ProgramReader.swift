@@ -54,7 +54,7 @@ final class ProgramReader {
   private let loop: any EventLoop
   private let timer: Timer
   /// Reads the file of a process, in a thread. Tests put in another one.
-  var read: @Sendable (_ pid: Int32, _ known: [Program.Identity: String], _ takesLong: Bool) -> Program.Reading =
+  var read: @Sendable (_ pid: Int32, _ known: [FileStamp: String], _ takesLong: Bool) -> Program.Reading =
     Program.read
   /// The orders whose files are not being read, in the order in which they came.
   private var waiting: [Order] = []
@@ -65,7 +65,7 @@ final class ProgramReader {
   /// The threads that read nothing now.
   private var idle: [WorkerThread] = []
   /// The digests of files.
-  private var known: [Program.Identity: String] = [:]
+  private var known: [FileStamp: String] = [:]
 
   /// - Parameter loop: the loop on which everything but the reading is done.
   init(on loop: any EventLoop, _ timer: Timer) { (self.loop, self.timer) = (loop, timer) }
@@ -127,17 +127,17 @@ final class ProgramReader {
         if order.isAwaited { waiting.append(order) }
       case .none: order.end(.known(nil))
       case .uncertain: order.end(.uncertain)
-      case .digest(let digest, let identity):
-        remember(digest, identity)
+      case .digest(let digest, let stamp):
+        remember(digest, stamp)
         order.end(.known(digest))
       }
       readNext()
     }
   }
 
-  private func remember(_ digest: String, _ identity: Program.Identity) {
-    guard known[identity] == nil else { return }
+  private func remember(_ digest: String, _ stamp: FileStamp) {
+    guard known[stamp] == nil else { return }
     if known.count >= Self.mostRemembered { known = [:] }
-    known[identity] = digest
+    known[stamp] = digest
   }
 }

@@ -1,15 +1,30 @@
 internal import Glibc
 
 /// The facts by which a file is told from a later one at the same path, and from itself after a change.
-struct FileStamp: Equatable {
-  private let file: [UInt64]
-  private let modified: [Int]
+package struct FileStamp: Hashable, Sendable {
+  private let device: dev_t
+  private let inode: ino_t
+  /// The size in bytes.
+  package let size: Int
+  /// The times of the last change of the content and of anything, in seconds and nanoseconds.
+  private let changed: [Int]
 
-  /// Nil if there is no file at `path`.
-  init?(_ path: String) {
+  /// The facts about what stands at `path`, itself and not where a link leads; nil if there is nothing.
+  package init?(_ path: String) {
     var status = stat()
     guard unsafe lstat(path, &status) == 0 else { return nil }
-    file = [UInt64(status.st_dev), UInt64(status.st_ino), UInt64(bitPattern: Int64(status.st_size))]
-    modified = [status.st_mtim.tv_sec, status.st_mtim.tv_nsec, status.st_ctim.tv_sec, status.st_ctim.tv_nsec]
+    self.init(status)
+  }
+
+  /// The facts about an open file; nil if they cannot be read.
+  package init?(of file: Int32) {
+    var status = stat()
+    guard unsafe fstat(file, &status) == 0 else { return nil }
+    self.init(status)
+  }
+
+  private init(_ status: stat) {
+    (device, inode, size) = (status.st_dev, status.st_ino, status.st_size)
+    changed = [status.st_mtim.tv_sec, status.st_mtim.tv_nsec, status.st_ctim.tv_sec, status.st_ctim.tv_nsec]
   }
 }

@@ -5,6 +5,7 @@ import VaultCore
 import VaultTesting
 
 @testable import VaultDaemon
+@testable import VaultService
 
 @Suite("The file that a process runs") struct ProgramTests {
   private static func run<R>(size: off_t, _ body: (_ pid: pid_t, _ path: String) throws -> R) throws -> R {
@@ -28,7 +29,7 @@ import VaultTesting
     try Self.run(size: 5 << 20) { pid, path in
       let file = unsafe open(path, O_RDONLY | O_CLOEXEC)
       defer { close(file) }
-      let identity = try #require(Program.Identity(of: file))
+      let identity = try #require(FileStamp(of: file))
       let digest = try #require(SHA256.hex(ofFile: file))
       #expect(Program.read(pid, known: [:], takesLong: true) == .digest(digest, identity))
       #expect(Program.read(pid, known: [identity: "known"]) { false } == .digest("known", identity))

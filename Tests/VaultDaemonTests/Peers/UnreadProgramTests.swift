@@ -37,7 +37,7 @@ private final class Silence: Sendable {
   private static let identity = {
     let file = unsafe open("/dev/null", O_RDONLY | O_CLOEXEC)
     defer { Glibc.close(file) }
-    return Program.Identity(of: file)!
+    return FileStamp(of: file)!
   }()
 
   /// Makes a stand whose first client, the owner, has said by a grant that the programs with the digest are confined to
