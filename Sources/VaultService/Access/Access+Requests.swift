@@ -111,21 +111,26 @@ extension Access {
         throw .noSuchRequest(number)
       }
     }
-    return try vault.audit.recording(.approve, caller, request.target.name, detail: detail) { id throws(Refusal) in
+    return try vault.audit.recording(.approve, caller, request.target.name.text, detail: detail) {
+      entry throws(Refusal) in
       let keychain = try administer(caller)
-      id = binding(of: request.target.name)?.id
+      entry.item = binding(of: request.target.name)?.id
       try checkApprover(of: request, terms, process, caller)
       let item: ItemBinding
       do throws(VaultError) { item = try keychain.binding(of: request.target.name) } catch {
         throw vault.refusal(error, request.target.name.text)
       }
-      id = item.id
+      entry.item = item.id
       let policy = (try? keychain.item(named: request.target.name))?.policy
       if policy?.withholds(request.right) == true { throw .neverRead(request.target.name.text) }
       if terms.isForGood {
-        try grant(request, terms, caller)
-      } else if !requests.approve(request, item, terms, by: caller.uid, now: vault.clock.boot()) {
-        throw .busy("too many approvals are in effect")
+        try grant(request, terms, caller, entry)
+      } else {
+        let now = vault.clock.boot()
+        let approval = Approval(request, item, terms, by: caller.uid, now: now)
+        guard requests.hasRoom(for: approval, now: now) else { throw .busy("too many approvals are in effect") }
+        try vault.audit.settle(entry)
+        requests.approve(request, approval, now: now)
       }
       return request
     }
@@ -147,7 +152,9 @@ extension Access {
   }
 
   /// Gives a grant for what a request asks for, in addition to the subject's rights on that name.
-  private func grant(_ request: PendingRequest, _ terms: ApprovalTerms, _ caller: Caller) throws(Refusal) {
+  private func grant(
+    _ request: PendingRequest, _ terms: ApprovalTerms, _ caller: Caller, _ entry: Audit.Entry
+  ) throws(Refusal) {
     guard let pattern = try? ItemPattern(request.target.name.text), pattern.isExact else {
       throw .invalidGrant("the name has a * or a ? in it, so a grant for it would be one for other items, too")
     }
@@ -161,7 +168,7 @@ extension Access {
       }
       rights.formUnion(old.rights)
     }
-    _ = try give(request.target.subject, pattern, rights, until: until, for: caller)
+    _ = try give(request.target.subject, pattern, rights, until: until, for: caller, within: entry)
     requests.drop(request.number, .approved)
   }
 
@@ -171,34 +178,37 @@ extension Access {
     let target = requests.request(number)?.target ?? requests.approvals.first { $0.number == number }?.target
     let detail = [target?.subject.description, isForGood ? "always" : nil, "number \(number)"]
       .compactMap { $0 }.joined(separator: ", ")
-    return try vault.audit.recording(.deny, caller, target?.name.text, detail: detail) { () throws(Refusal) in
+    return try vault.audit.recording(.deny, caller, target?.name.text, detail: detail) { entry throws(Refusal) in
       try checkAdministrator(caller)
       guard let target else { throw .noSuchRequest(number) }
-      if isForGood { try remember(denialOf: target, caller) }
+      if isForGood { try remember(denialOf: target, caller, entry) }
+      try vault.audit.settle(entry)
       requests.deny(number, target, now: vault.clock.boot())
       return target
     }
   }
 
-  private func remember(denialOf target: RequestTarget, _ caller: Caller) throws(Refusal) {
+  private func remember(
+    denialOf target: RequestTarget, _ caller: Caller, _ entry: Audit.Entry
+  ) throws(Refusal) {
     let keychain = try administer(caller)
     guard !book.denies(target) else { return }
     let record = GrantRecord(.denied(target.subject, target.name))
-    try change(keychain, removing: [], adding: [record]) { $0.deny(target, record.id) }
+    try change(keychain, entry, removing: [], adding: [record]) { $0.deny(target, record.id) }
   }
 
   /// Lets a subject ask again for an item that it was denied.
   package func forgetDenial(of target: RequestTarget, for caller: Caller) throws(Refusal) {
     let detail = "\(target.subject), forgotten"
-    try vault.audit.recording(.deny, caller, target.name.text, detail: detail) { () throws(Refusal) in
+    try vault.audit.recording(.deny, caller, target.name.text, detail: detail) { entry throws(Refusal) in
       let keychain = try administer(caller)
       // The stored denials may be known only while the vault is unlocked.
       guard vault.state.kind == .unlocked else { throw vault.locked }
       let ids = book.denied[target] ?? []
-      if !ids.isEmpty {
-        try change(keychain, removing: ids, adding: []) { $0.forgetDenial(of: target) }
-      }
-      guard requests.forgetDenial(of: target) || !ids.isEmpty else { throw .noSuchRequest(nil) }
+      guard !ids.isEmpty || requests.denials.contains(where: { $0.target == target }) else { throw .noSuchRequest(nil) }
+      if !ids.isEmpty { try change(keychain, entry, removing: ids) { $0.forgetDenial(of: target) } }
+      try vault.audit.settle(entry)
+      requests.forgetDenial(of: target)
     }
   }
 

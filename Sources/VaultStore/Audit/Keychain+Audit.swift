@@ -180,20 +180,33 @@ extension Keychain {
     try writeAudit { () throws(VaultError) in if let anchor { try put(anchor) } }
   }
 
+  /// Makes changes in a transaction of their own, which also writes all records of the log that are not on the disk
+  /// yet. So the changes and their entries are kept together, or neither.
+  ///
+  /// - Parameter seal: seals the entries of the changes, after these are made.
+  /// - Throws: what the closures throw; ``VaultError/storage(_:)``. Then nothing has changed, and the log is as it was
+  ///   before, without these entries.
+  public func transaction<R>(
+    sealing seal: () throws(VaultError) -> Void, _ body: () throws(VaultError) -> R
+  ) throws(VaultError) -> R {
+    guard case .none = transaction.state else { throw .storage("a change is being made") }
+    return try orAsBefore { () throws(VaultError) in
+      let result = try transaction { () throws(VaultError) in
+        let result = try body()
+        try seal()
+        try putUnwritten()
+        return result
+      }
+      bound.audit?.haveWritten(vault)
+      return result
+    }
+  }
+
   /// Writes all records that are not on the disk yet and, in the same transaction, what `body` writes.
   func writeAudit(with body: () throws(VaultError) -> Void) throws(VaultError) {
-    let (rows, end) = (unwrittenAudit, bound.audit?.storedEnd(vault))
-    let tally: AuditRow? =
-      switch bound.audit {
-      case .some(let writing): writing.unwrittenTally
-      case .none: nil
-      }
     try database.begin()
     do throws(VaultError) {
-      if let standing = standingAudit, !rows.isEmpty || tally != nil { try database.dropAudit(standing) }
-      for row in rows { try database.insertAudit(row) }
-      if let tally { try database.insertAudit(tally) }
-      if let end { try database.putMeta(MetaName.auditEnd, end.encoded) }
+      try putUnwritten()
       try body()
       try database.commit()
     } catch {
@@ -204,6 +217,20 @@ extension Keychain {
     bound.audit?.haveWritten(vault)
     // The pages that a check reads have changed.
     pass?.apply(RecordChanges(isListing: false), self)
+  }
+
+  /// Puts all records that are not on the disk yet into the open transaction of the database.
+  private func putUnwritten() throws(VaultError) {
+    let (rows, end) = (unwrittenAudit, bound.audit?.storedEnd(vault))
+    let tally: AuditRow? =
+      switch bound.audit {
+      case .some(let writing): writing.unwrittenTally
+      case .none: nil
+      }
+    if let standing = standingAudit, !rows.isEmpty || tally != nil { try database.dropAudit(standing) }
+    for row in rows { try database.insertAudit(row) }
+    if let tally { try database.insertAudit(tally) }
+    if let end { try database.putMeta(MetaName.auditEnd, end.encoded) }
   }
 
   // MARK: Chains

@@ -64,13 +64,13 @@ extension Keychain {
   }
 
   /// Runs `body`; if it fails, restores the sealed and unwritten part of the log from before.
-  private func orAsBefore(_ body: () throws(VaultError) -> Void) throws(VaultError) {
+  func orAsBefore<R>(_ body: () throws(VaultError) -> R) throws(VaultError) -> R {
     var before: AuditWriting? =
       switch bound.audit {
       case .some(let writing): AuditWriting(copying: writing)
       case .none: nil
       }
-    do throws(VaultError) { try body() } catch {
+    do throws(VaultError) { return try body() } catch {
       bound.audit = before.take()
       throw error
     }

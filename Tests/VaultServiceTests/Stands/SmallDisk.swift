@@ -11,7 +11,8 @@ import Glibc
   /// The store must be closed before.
   deinit { unsafe faulty_disk_forget(disk) }
 
-  func fill() { unsafe faulty_disk_fail(disk, 0, SQLITE_FULL, ENOSPC, 0) }
+  /// - Parameter writes: the number of writes that the disk still takes.
+  func fill(after writes: Int = 0) { unsafe faulty_disk_fail(disk, Int64(writes), SQLITE_FULL, ENOSPC, 0) }
 
   func free() { unsafe faulty_disk_fail(disk, -1, 0, 0, 0) }
 

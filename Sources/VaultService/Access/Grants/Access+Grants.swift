@@ -14,17 +14,26 @@ extension Access {
     _ subject: Subject, _ pattern: ItemPattern, _ rights: Rights, as credential: CredentialID? = nil, until: Int64?,
     for caller: Caller
   ) throws(Refusal) -> Grant? {
+    try give(subject, pattern, rights, as: credential, until: until, for: caller, within: nil)
+  }
+
+  /// - Parameter outer: the entry of the call that gives the grant as a part of its work.
+  func give(
+    _ subject: Subject, _ pattern: ItemPattern, _ rights: Rights, as credential: CredentialID? = nil, until: Int64?,
+    for caller: Caller, within outer: Audit.Entry?
+  ) throws(Refusal) -> Grant? {
     let name = credential.map { " as \($0)" } ?? ""
     let end = until.map { " until \($0)" } ?? ""
     let detail = "\(pattern.text) \(rights.names.joined(separator: ","))\(name)\(end)"
-    return try vault.audit.recording(.grant, caller, subject.description, detail: detail) { () throws(Refusal) in
-      try store(subject, pattern, rights, credential, until, caller)
+    return try vault.audit.recording(.grant, caller, subject.description, detail: detail, within: outer) {
+      entry throws(Refusal) in
+      try store(subject, pattern, rights, credential, until, caller, entry)
     }
   }
 
   private func store(
     _ subject: Subject, _ pattern: ItemPattern, _ rights: Rights, _ credential: CredentialID?, _ until: Int64?,
-    _ caller: Caller
+    _ caller: Caller, _ entry: Audit.Entry
   ) throws(Refusal) -> Grant? {
     let keychain = try administer(caller)
     let now = vault.newestTime
@@ -40,7 +49,7 @@ extension Access {
       new.append(GrantRecord(.confined(subject)))
     }
     let gone = Set(old.map(\.id))
-    try change(keychain, removing: gone, adding: new) { book in
+    try change(keychain, entry, removing: gone, adding: new) { book in
       book.put(record, insteadOf: gone)
       for record in new { if case .confined(let subject) = record.content { book.confine(subject, record.id) } }
     }
@@ -59,19 +68,26 @@ extension Access {
   package func revoke(
     _ subject: Subject, _ pattern: ItemPattern?, for caller: Caller
   ) throws(Refusal) -> (revoked: [Grant], unstored: String?) {
-    try vault.audit.recording(.revoke, caller, subject.description, detail: pattern?.text) { () throws(Refusal) in
-      try takeBack(subject, pattern, caller)
+    try vault.audit.recording(.revoke, caller, subject.description, detail: pattern?.text) { entry throws(Refusal) in
+      try takeBack(subject, pattern, caller, entry)
     }
   }
 
   private func takeBack(
-    _ subject: Subject, _ pattern: ItemPattern?, _ caller: Caller
+    _ subject: Subject, _ pattern: ItemPattern?, _ caller: Caller, _ entry: Audit.Entry
   ) throws(Refusal) -> (revoked: [Grant], unstored: String?) {
     let keychain = try administer(caller)
     let found = book.all.filter { $0.grant.subject == subject && (pattern == nil || $0.grant.pattern == pattern) }
     let isAllKnown = AccessClass.allCases.allSatisfy(book.knows)
-    let approvals = requests.revoke(subject) { pattern?.matches($0) ?? true }
-    guard !found.isEmpty || !approvals.isEmpty || !isAllKnown else { throw noSuchGrant(subject) }
+    func isMeant(_ approval: Approval) -> Bool {
+      approval.target.subject == subject && pattern?.matches(approval.target.name) ?? true
+    }
+    guard !found.isEmpty || requests.approvals.contains(where: isMeant) || !isAllKnown else {
+      throw noSuchGrant(subject)
+    }
+    // The grants are revoked from now on, whether or not the store can be changed.
+    try vault.audit.settle(entry)
+    let approvals = requests.revoke(isMeant)
     let ids = Set(found.map(\.id))
     var unstored: String?
     let agreeing = agreeing(keychain)
@@ -91,15 +107,15 @@ extension Access {
   ///
   /// - Returns: the number of grants.
   package func confirmGrants(for caller: Caller) throws(Refusal) -> Int {
-    try vault.audit.recording(.grant, caller, nil, detail: "all confirmed") { () throws(Refusal) in
-      try confirm(caller)
+    try vault.audit.recording(.grant, caller, nil, detail: "all confirmed") { entry throws(Refusal) in
+      try confirm(caller, entry)
     }
   }
 
-  private func confirm(_ caller: Caller) throws(Refusal) -> Int {
+  private func confirm(_ caller: Caller, _ entry: Audit.Entry) throws(Refusal) -> Int {
     let keychain = try administer(caller)
     guard vault.state.kind == .unlocked else { throw vault.locked }
-    try change(keychain, removing: Set(book.unconfirmed.keys), adding: []) { $0.confirm() }
+    try change(keychain, entry, removing: Set(book.unconfirmed.keys)) { $0.confirm() }
     settleRequests()
     vault.log.info("the grants were confirmed by uid \(caller.uid)")
     vault.hooks.accessChanged()
@@ -109,19 +125,19 @@ extension Access {
   /// Ends the confinement of a subject that no grant names any more. From now on the subject has the rights of the
   /// user's other programs.
   package func forgetConfined(_ subject: Subject, for caller: Caller) throws(Refusal) {
-    try vault.audit.recording(.revoke, caller, subject.description, detail: "forgotten") { () throws(Refusal) in
-      try forget(subject, caller)
+    try vault.audit.recording(.revoke, caller, subject.description, detail: "forgotten") { entry throws(Refusal) in
+      try forget(subject, caller, entry)
     }
   }
 
-  private func forget(_ subject: Subject, _ caller: Caller) throws(Refusal) {
+  private func forget(_ subject: Subject, _ caller: Caller, _ entry: Audit.Entry) throws(Refusal) {
     let keychain = try administer(caller)
     guard vault.state.kind == .unlocked else { throw vault.locked }
     guard let ids = book.confined[subject] else { throw noSuchGrant(subject) }
     guard !book.all.contains(where: { $0.grant.subject == subject }) else {
       throw .invalidGrant("\(subject) still has grants; revoke them first with `vault revoke`")
     }
-    try change(keychain, removing: ids, adding: []) { $0.forget(subject) }
+    try change(keychain, entry, removing: ids) { $0.forget(subject) }
     vault.log.info("uid \(caller.uid) ended the confinement of \(subject)")
     vault.hooks.accessChanged()
   }
@@ -228,13 +244,18 @@ extension Access {
 
   // MARK: Parts
 
-  /// Changes the records in the store and, after that has succeeded, the grants in memory.
+  /// Changes the records in the store together with the entry of the call and, after that has succeeded, the grants in
+  /// memory.
   func change(
-    _ keychain: Keychain, removing gone: Set<ItemID>, adding new: [GrantRecord], _ apply: (inout GrantBook) -> Void
+    _ keychain: Keychain, _ entry: Audit.Entry, removing gone: Set<ItemID>, adding new: [GrantRecord] = [],
+    _ apply: (inout GrantBook) -> Void
   ) throws(Refusal) {
     let agreeing = agreeing(keychain)
     do throws(VaultError) {
-      try keychain.changeGrants(removing: gone, adding: new, now: vault.clock.wall())
+      try vault.audit.taking(
+        effect: { () throws(VaultError) in
+          _ = try keychain.changeGrants(removing: gone, adding: new, now: vault.clock.wall())
+        }, with: entry)
     } catch { throw refusal(error) }
     apply(&book)
     book.agree(sets(of: agreeing, keychain))

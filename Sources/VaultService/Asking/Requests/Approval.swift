@@ -80,5 +80,8 @@ package struct Approval: Sendable {
     Rights(self.right).contains(right) && process?.isSame(as: caller) != false
   }
 
+  /// True when a new approval, of the same right on the same target for the same process, takes the place of this one.
+  func isReplaced(by new: Approval) -> Bool { target == new.target && right == new.right && process == new.process }
+
   mutating func use() { uses = uses.map { $0 - 1 } }
 }

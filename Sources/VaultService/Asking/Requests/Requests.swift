@@ -101,19 +101,19 @@ final class Requests: SecretHolder {
 
   // MARK: Answers
 
+  /// True if there is room for an approval.
+  func hasRoom(for approval: Approval, now: Int64) -> Bool {
+    approvals.count { $0.counts(at: now) && !$0.isReplaced(by: approval) } < Self.mostApprovals
+  }
+
   /// Approves a request for the item that has the requested name now. The approval replaces an earlier approval of the
-  /// same right on the same target for the same process. Returns false if there are too many approvals.
-  func approve(
-    _ request: PendingRequest, _ item: ItemBinding, _ terms: ApprovalTerms, by uid: UInt32, now: Int64
-  ) -> Bool {
+  /// same right on the same target for the same process. There must be room for it.
+  func approve(_ request: PendingRequest, _ new: Approval, now: Int64) {
     forgetOver(now)
-    let new = Approval(request, item, terms, by: uid, now: now)
-    approvals.removeAll { $0.target == new.target && $0.right == new.right && $0.process == new.process }
-    guard approvals.count < Self.mostApprovals else { return false }
+    approvals.removeAll { $0.isReplaced(by: new) }
     approvals.append(new)
     denials.removeAll { $0.target == request.target }
     drop(request.number, .approved)
-    return true
   }
 
   /// Denies a request, or revokes an approval. Nobody is asked about the same target again for a while, which is longer
@@ -134,16 +134,12 @@ final class Requests: SecretHolder {
     drop(number, .denied)
   }
 
-  /// Forgets the denial of a target, so that it may be asked for again; false if there was none.
-  func forgetDenial(of target: RequestTarget) -> Bool {
-    let count = denials.count
-    denials.removeAll { $0.target == target }
-    return denials.count < count
-  }
+  /// Forgets the denial of a target, so that it may be asked for again.
+  func forgetDenial(of target: RequestTarget) { denials.removeAll { $0.target == target } }
 
-  /// Revokes approvals of a subject, and returns them.
-  func revoke(_ subject: Subject, _ isMeant: (ItemName) -> Bool) -> [Approval] {
-    let gone = approvals.filter { $0.target.subject == subject && isMeant($0.target.name) }
+  /// Revokes approvals, and returns them.
+  func revoke(_ isMeant: (Approval) -> Bool) -> [Approval] {
+    let gone = approvals.filter(isMeant)
     let numbers = Set(gone.map(\.number))
     approvals.removeAll { numbers.contains($0.number) }
     return gone

@@ -1,5 +1,6 @@
 internal import VaultCore
 internal import VaultModel
+internal import VaultStore
 
 // The brackets around calls that have entries of their own.
 extension Audit {
@@ -50,6 +51,81 @@ extension Audit {
       try body(&id)
     } end: { refusal in
       record(action, refusal.outcome, caller, item: item.text, id: id, detail: detail)
+    }
+  }
+
+  /// The entry of a call that takes effect only together with it; see ``recording(_:_:_:detail:within:deciding:)``.
+  final class Entry {
+    /// The item that the call is about, once it is found.
+    var item: ItemID?
+    private let write: (AuditOutcome, ItemID?) -> Void
+    /// The entry of the call that this one is a part of.
+    fileprivate let outer: Entry?
+    fileprivate(set) var isWritten = false
+
+    fileprivate init(within outer: Entry?, _ write: @escaping (AuditOutcome, ItemID?) -> Void) {
+      (self.outer, self.write) = (outer, write)
+    }
+
+    fileprivate func record(_ outcome: AuditOutcome) { write(outcome, item) }
+  }
+
+  /// Runs a caller's call, and records its outcome. What the call changes takes effect only within
+  /// ``taking(effect:with:)`` or after it, so that nothing takes effect without an entry where one is required, and no
+  /// entry says of a change that failed that it was made.
+  ///
+  /// - Parameter outer: the entry of the call that this one is a part of, which takes effect together with it.
+  func recording<R>(
+    _ action: AuditAction, _ caller: Caller, _ item: String?, detail: String? = nil, within outer: Entry? = nil,
+    deciding body: (Entry) throws(Refusal) -> R
+  ) throws(Refusal) -> R {
+    let entry = Entry(within: outer) { [unowned self] outcome, id in
+      record(action, outcome, caller, item: item, id: id, detail: detail)
+    }
+    let result: R
+    do throws(Refusal) {
+      try settle()
+      result = try body(entry)
+    } catch {
+      entry.record(error.outcome)
+      try settle()
+      throw error
+    }
+    if entry.isWritten {
+      caller.memory.passage.isSettled = true
+    } else {
+      entry.record(.ok)
+      try settle()
+    }
+    return result
+  }
+
+  /// Makes a change of the store, and writes the entry of the call in the same transaction if an entry must be on the
+  /// disk before the answer.
+  ///
+  /// - Parameter change: the change; by default none, for a call that changes only what is in memory. That is changed
+  ///   after this has returned, and must not fail then.
+  func taking(
+    effect change: () throws(VaultError) -> Void = {}, with entry: Entry
+  ) throws(VaultError) {
+    guard isRequired, !entry.isWritten, isReady, let keychain = keychain() else { return try change() }
+    // The entries from before stay even if this one does not.
+    guard seal(keychain) else { throw .storage(problem ?? "") }
+    try keychain.transaction { () throws(VaultError) in
+      for entry in sequence(first: entry, next: \.outer) { entry.record(.ok) }
+      guard seal(keychain), sealTally(keychain) else { throw .storage(problem ?? "") }
+    } _: { () throws(VaultError) in
+      try change()
+    }
+    for entry in sequence(first: entry, next: \.outer) { entry.isWritten = true }
+    haveWritten()
+  }
+
+  /// Writes the entry of a call that changes only what is in memory; see ``taking(effect:with:)``.
+  func settle(_ entry: Entry) throws(Refusal) {
+    do throws(VaultError) { try taking(with: entry) } catch {
+      note(error)
+      throw .storageFailed("the audit log, which is required, cannot be written: \(error.text)")
     }
   }
 

@@ -7,8 +7,11 @@ import VaultModel
 struct RequestStand {
   let rooms: RoomStand
 
-  init(_ settings: VaultSettings = VaultSettings(), items: [String] = ["a", "b"]) throws {
-    rooms = try RoomStand.unlocked(settings, system: true)
+  /// - Parameter made: called with the path of the store before it is opened.
+  init(
+    _ settings: VaultSettings = VaultSettings(), items: [String] = ["a", "b"], made: (String) -> Void = { _ in }
+  ) throws {
+    rooms = try RoomStand.unlocked(settings, system: true, made: made)
     for item in items { try rooms.set(item) }
   }
 
