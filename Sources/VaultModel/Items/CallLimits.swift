@@ -7,7 +7,7 @@ public enum CallLimits {
   public static let items = 384
   /// The highest number of items that one call deletes.
   public static let deletions = 128
-  /// The highest total number of bytes in the names and attributes of the items.
+  /// The highest total number of bytes in the names and attributes of the items, and in their facts for a keyring.
   public static let text = 64 << 10
   /// The longest time for storing or deleting the items of a call, in microseconds: the sum of the times below, which
   /// were measured on one core of a small server.
@@ -21,13 +21,16 @@ public enum CallLimits {
   /// The time for sealing an older version of a value again, which a change of the policy does.
   public static let timeOfVersion = 9
 
-  /// The time for the folders and attributes of an item, in microseconds.
-  public static func time(name: String, _ attributes: [String: String]?) -> Int {
-    timeOfTag * (name.utf8.count { $0 == UInt8(ascii: "/") } + (attributes?.count ?? 0))
+  /// The time for the folders and attributes of an item, in microseconds. The attributes of a keyring's clients count as
+  /// well, and so does the number that these clients have for the item.
+  public static func time(name: String, _ attributes: [String: String]?, _ keyring: KeyringFacts? = nil) -> Int {
+    let ofKeyring = keyring.map { 1 + $0.attributes.entries.count } ?? 0
+    return timeOfTag * (name.utf8.count { $0 == UInt8(ascii: "/") } + (attributes?.count ?? 0) + ofKeyring)
   }
 
-  /// The number of bytes of an item's name and attributes, as counted against ``text``.
-  public static func text(name: String, _ attributes: [String: String]?) -> Int {
-    (attributes ?? [:]).reduce(name.utf8.count) { $0 + $1.key.utf8.count + $1.value.utf8.count }
+  /// The number of bytes of an item's name, attributes and facts for a keyring, as counted against ``text``.
+  public static func text(name: String, _ attributes: [String: String]?, _ keyring: KeyringFacts? = nil) -> Int {
+    let own = (attributes ?? [:]).reduce(name.utf8.count) { $0 + $1.key.utf8.count + $1.value.utf8.count }
+    return own + (keyring?.textBytes ?? 0)
   }
 }

@@ -17,6 +17,8 @@ public struct ItemChange: Hashable, Sendable {
   public var use: KeyUse?
   /// The attributes, which replace all earlier ones; a new item has none by default.
   public var attributes: [String: String]?
+  /// The facts of a keyring's clients, which replace all earlier ones; a new item has none by default.
+  public var keyring: KeyringFacts?
   /// The access class; ``AccessClass/whenUnlocked`` for a new item by default.
   public var accessible: AccessClass?
   /// The required proof of presence; none for a new item by default.
@@ -38,14 +40,15 @@ public struct ItemChange: Hashable, Sendable {
   /// Describes a change; without further arguments, one that sets only the value.
   public init(
     name: ItemName, kind: ItemKind? = nil, use: KeyUse? = nil, attributes: [String: String]? = nil,
-    accessible: AccessClass? = nil, require: Requirement? = nil, reuseWindow: UInt32? = nil,
-    neverRead: Bool? = nil, origin: ValueOrigin = .given, expires: Int64?? = .none, author: String? = nil,
-    update: Bool = false
+    keyring: KeyringFacts? = nil, accessible: AccessClass? = nil, require: Requirement? = nil,
+    reuseWindow: UInt32? = nil, neverRead: Bool? = nil, origin: ValueOrigin = .given, expires: Int64?? = .none,
+    author: String? = nil, update: Bool = false
   ) {
     self.name = name
     self.kind = kind
     self.use = use
     self.attributes = attributes
+    self.keyring = keyring
     self.accessible = accessible
     self.require = require
     self.reuseWindow = reuseWindow
@@ -61,7 +64,8 @@ public struct ItemChange: Hashable, Sendable {
 
   /// True if the change sets anything besides the value.
   public var changesMoreThanValue: Bool {
-    changesPolicy || neverRead != nil || kind != nil || use != nil || attributes != nil || expires != nil
+    changesPolicy || neverRead != nil || kind != nil || use != nil || attributes != nil || keyring != nil
+      || expires != nil
   }
 
   /// The kind of a new item.
@@ -126,6 +130,7 @@ public struct ItemChange: Hashable, Sendable {
     var item = item
     if let kind { item.kind = kind }
     if let attributes { item.attributes = attributes }
+    if let keyring { item.keyring = keyring }
     if let accessible { item.policy.accessible = accessible }
     if let require { item.policy.require = require }
     if let reuseWindow { item.policy.reuseWindow = reuseWindow }

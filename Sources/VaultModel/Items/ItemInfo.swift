@@ -63,6 +63,8 @@ public struct ItemInfo: Hashable, Sendable {
   /// The public half of the key that is the current value, in SSH's form (RFC 4253 section 6.6); nil if there is none,
   /// or if an earlier program stored the key.
   public var publicKey: [UInt8]?
+  /// The facts of a keyring's clients; nil if no such client has made the item.
+  public var keyring: KeyringFacts?
   /// The item's identity, which a new name does not change; nil until a store has the item.
   public var id: ItemID?
 
@@ -75,7 +77,7 @@ public struct ItemInfo: Hashable, Sendable {
   public init(
     name: ItemName, kind: ItemKind, attributes: [String: String], policy: Policy, created: Int64, modified: Int64,
     expires: Int64?, versions: [VersionInfo], trashed: Trashed? = nil, creator: String? = nil,
-    statedUse: KeyUse? = nil, publicKey: [UInt8]? = nil
+    statedUse: KeyUse? = nil, publicKey: [UInt8]? = nil, keyring: KeyringFacts? = nil
   ) {
     precondition(!versions.isEmpty, "an item has at least one version")
     self.name = name
@@ -90,6 +92,7 @@ public struct ItemInfo: Hashable, Sendable {
     self.creator = creator
     self.statedUse = statedUse
     self.publicKey = publicKey
+    self.keyring = keyring
   }
 
   /// The version that is served if the caller does not name one.

@@ -8,6 +8,10 @@ enum Predicate: Hashable, Sendable {
   case never(negated: Bool)
   case author(AuthorSubject, Subject, negated: Bool)
   case number(NumberSubject, NumberRelation, Int)
+  /// The item has facts for a keyring's clients, with at least these attributes.
+  case keyring(KeyringAttributes)
+  /// The item is the one that a keyring's clients know by this number.
+  case keyringID(KeyringID)
 
   /// True if the condition holds for `item` at `now` (Unix seconds).
   func matches(_ item: ItemInfo, now: Int64) -> Bool {
@@ -26,6 +30,10 @@ enum Predicate: Hashable, Sendable {
       (subject.text(of: item).map { author.isPart(of: $0) } ?? false) != negated
     case .number(let subject, let relation, let number):
       relation.holds(subject.number(of: item), number)
+    case .keyring(let attributes):
+      item.keyring?.attributes.contains(attributes) ?? false
+    case .keyringID(let id):
+      item.keyring?.id == id
     }
   }
 

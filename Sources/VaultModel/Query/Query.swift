@@ -53,6 +53,21 @@ public struct Query: Hashable, Sendable {
   /// Finds everything in a folder, whatever characters its name has; nil means all items.
   public init(within folder: String?) { predicates = folder.map { [.isWithin($0)] } ?? [] }
 
+  /// Finds the items of a keyring's clients that have at least these attributes, with exactly these values. Without any
+  /// attribute, the query finds every item that has facts for such clients.
+  ///
+  /// The text of a query cannot say this.
+  /// - Parameter folder: the folder to which the search is limited; nil for all items.
+  public init(keyring attributes: KeyringAttributes, within folder: String? = nil) {
+    predicates = [.keyring(attributes)] + (folder.map { [.isWithin($0)] } ?? [])
+  }
+
+  /// Finds the items that a keyring's clients know by a number. Only the service gives these numbers, so a store that
+  /// was put together by hand may have several.
+  public init(keyringID id: KeyringID, within folder: String? = nil) {
+    predicates = [.keyringID(id)] + (folder.map { [.isWithin($0)] } ?? [])
+  }
+
   /// True if all predicates hold for `item`.
   ///
   /// - Parameter now: The time from which durations are counted, Unix seconds.
@@ -101,6 +116,18 @@ public struct Query: Hashable, Sendable {
       guard case .equals(.attribute(let key), let value, negated: false) = predicate else { return nil }
       return (key, value)
     }
+  }
+
+  /// The attributes of a keyring's clients that every match has with exactly these values.
+  public var keyringAttributes: [KeyringAttributes.Entry] {
+    for case .keyring(let attributes) in predicates { return attributes.entries }
+    return []
+  }
+
+  /// The number by which a keyring's clients know every match, if the query gives one.
+  public var keyringID: KeyringID? {
+    for case .keyringID(let id) in predicates { return id }
+    return nil
   }
 }
 

@@ -305,7 +305,7 @@ import VaultModel
 }
 
 extension HeadRecord {
-  /// Makes a plain head, a head with all fields, and a head with many versions.
+  /// Makes a plain head, a head with all fields, a head with many versions, and a head with facts for a keyring.
   static func examples() throws -> [HeadRecord] {
     func head(
       _ name: String, _ kind: ItemKind, _ attributes: [String: String], _ policy: Policy, expires: Int64?,
@@ -319,12 +319,19 @@ extension HeadRecord {
         policyRevision: 2, headRevision: versions.count, nextVersion: versions[versions.count - 1] + 1,
         digests: versions.map { version in [UInt8(version)].lend { Digest(of: $0) } })
     }
+    var keyring = try head("secret-service/login/x", .password, ["k": "v"], Policy(), expires: nil, versions: [1, 2])
+    keyring.item.keyring = KeyringFacts(
+      id: KeyringID(number: 0x1234), order: 5, label: "a\n", contentType: "t",
+      attributes: try KeyringAttributes([
+        (key: "", value: ""), (key: "\u{e9}", value: "\t"), (key: "e\u{301}", value: "b"),
+      ]))
     return [
       try head("x", .password, [:], Policy(), expires: nil, versions: [1]),
       try head(
         "iothome/schlüssel.key", .deviceToken, ["owner": "ana", "site": "Zürich", "empty": "", "own": "x"],
         Policy(accessible: .always, require: .biometry, reuseWindow: .max), expires: 1_900_000_000, versions: [7]),
       try head("many/versions", .blob, ["k": "v"], Policy(), expires: -1, versions: [1, 3, 4, 90]),
+      keyring,
     ]
   }
 }

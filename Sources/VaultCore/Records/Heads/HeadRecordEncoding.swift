@@ -1,8 +1,10 @@
 internal import VaultModel
 
-// Version 1 of the encoding. Numbers are little-endian; times are Unix seconds, signed.
+// Versions 1 and 2 of the encoding. Version 2 is that of an item with facts for a keyring's clients, and version 1 that
+// of any other item; a program that knows only version 1 refuses version 2. Numbers are little-endian; times are Unix
+// seconds, signed.
 //
-//   1  format version, 1
+//   1  format version, 1 or 2
 //   1  kind: a number from 1, which never changes (see `code`)
 //   1  access class    1  requirement    4  reuse window in seconds
 //   8  policy revision, from 1    8  head revision, from 1
@@ -13,6 +15,7 @@ internal import VaultModel
 //   8  current version    8  next version number
 //   2  number of versions, from 1 to 64, then for each, in ascending order:
 //        8  number, from 1    8  created    4  size of the value in bytes    32  BLAKE2b of the sealed value record
+//   …  only in version 2: the facts for a keyring's clients (see KeyringEncoding)
 //   2  size of the extension fields    …  extension fields (see Extensions)
 //
 // Extension fields:
@@ -27,7 +30,7 @@ internal import VaultModel
 //
 // Each head has exactly one encoding: bytes that decode encode to the same bytes again.
 extension HeadRecord {
-  private static let formatVersion: UInt8 = 1
+  private static let (plainVersion, keyringVersion): (UInt8, UInt8) = (1, 2)
   private static let versionCount = 8 + 8 + 4 + Digest.count
   private static let trashedField: UInt8 = 1
   private static let authorsField: UInt8 = 2
@@ -44,6 +47,7 @@ extension HeadRecord {
     var count = 1 + 1 + 1 + 1 + 4 + 8 + 8 + 8 + 8 + 1 + (item.expires == nil ? 0 : 8)
     count += 2 + item.name.text.utf8.count + 2
     for (key, value) in item.attributes { count += 1 + key.utf8.count + 2 + value.utf8.count }
+    if let keyring = item.keyring { count += KeyringEncoding.count(keyring) }
     return count + 8 + 8 + 2 + item.versions.count * Self.versionCount + extensions.encodedCount
   }
 
@@ -125,8 +129,8 @@ extension HeadRecord {
   ///
   /// - Throws: ``CryptoError/limits(_:)`` for attributes beyond the limits of `Attributes`, more than ``mostVersions``
   ///   versions, versions that do not ascend from 1, a next version that is not above them, a size of 4 GiB or more,
-  ///   revisions below 1, a deletion's number below 0, or numbers above ``lastNumber``; also for authors and key fields
-  ///   that the encoding does not allow.
+  ///   revisions below 1, a deletion's number below 0, or numbers above ``lastNumber``; also for authors, key fields
+  ///   and facts for a keyring that the encoding does not allow.
   public func validate() throws(CryptoError) {
     guard policyRevision >= 1, headRevision >= 1 else { throw .limits("a revision is below 1") }
     guard max(policyRevision, headRevision, nextVersion) <= Self.lastNumber else {
@@ -150,6 +154,7 @@ extension HeadRecord {
     guard (0...Int64(Self.lastNumber)).contains(item.trashed?.number ?? 0) else {
       throw .limits("number of a deletion")
     }
+    do throws(ValueError) { try item.keyring?.validate() } catch { throw .limits("facts for a keyring") }
     try HeadAuthors.validate(item)
     guard item.publicKey.map({ (1...Self.longestPublicKey).contains($0.count) && item.use != nil }) ?? true,
       item.statedUse == nil || item.kind.use == nil && item.statedUse?.kind == nil
@@ -159,7 +164,7 @@ extension HeadRecord {
 
   private func write(_ extensions: Extensions, to out: inout MutableRawSpan) {
     var writer = ByteWriter()
-    writer.uint8(Self.formatVersion, &out)
+    writer.uint8(item.keyring == nil ? Self.plainVersion : Self.keyringVersion, &out)
     writer.uint8(item.kind.code, &out)
     writer.uint8(item.policy.accessible.rawValue, &out)
     writer.uint8(item.policy.require.rawValue, &out)
@@ -182,6 +187,7 @@ extension HeadRecord {
       writer.uint32(UInt32(version.size), &out)
       digest.withBytes { writer.bytes($0, &out) }
     }
+    if let keyring = item.keyring { KeyringEncoding.write(keyring, &writer, &out) }
     extensions.write(&writer, &out)
     precondition(writer.offset == out.byteCount, "a head's size was computed wrongly")
   }
@@ -191,7 +197,10 @@ extension HeadRecord {
   /// - Throws: ``CryptoError/malformed(_:)`` for any other bytes; nothing is guessed or repaired.
   public init(decoding input: RawSpan) throws(CryptoError) {
     var reader = ByteReader()
-    guard try reader.uint8(input) == Self.formatVersion else { throw .malformed("unknown version of head record") }
+    let version = try reader.uint8(input)
+    guard version == Self.plainVersion || version == Self.keyringVersion else {
+      throw .malformed("unknown version of head record")
+    }
     guard let kind = ItemKind(code: try reader.uint8(input)) else { throw .malformed("unknown kind") }
     let policy = try Self.policy(&reader, input)
     policyRevision = try reader.count(input, least: 1, "policy revision")
@@ -216,11 +225,12 @@ extension HeadRecord {
     guard max(policyRevision, headRevision, nextVersion) <= Self.lastNumber else {
       throw .malformed("a number is too high")
     }
+    let keyring = version == Self.keyringVersion ? try KeyringEncoding.read(&reader, input) : nil
     let extensions = try Extensions(&reader, input, decisive: [Self.neverReadField])
     try reader.finish(input)
     var item = ItemInfo(
       name: name, kind: kind, attributes: attributes, policy: policy, created: created, modified: modified,
-      expires: expires, versions: versions)
+      expires: expires, versions: versions, keyring: keyring)
     self.extensions = try extensions.taking { (type, content) throws(CryptoError) in
       switch type {
       case Self.trashedField: item.trashed = try Self.trashed(content)

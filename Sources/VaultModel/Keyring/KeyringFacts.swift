@@ -1,0 +1,74 @@
+/// The facts that the clients of a keyring keep with an item, as the Secret Service (org.freedesktop.secrets) shows
+/// them. An item without them is none that such a client has made.
+///
+/// They are encrypted in the store but shown in search results, as the item's own attributes are.
+public struct KeyringFacts: Hashable, Sendable {
+  /// The highest number of bytes in the label and all attributes together.
+  public static let maximumBytes = KeyringAttributes.maximumBytes
+  /// The longest content type, in bytes.
+  public static let maximumContentTypeBytes = 255
+
+  /// The number by which the clients know the item.
+  public var id: KeyringID
+  /// The item's place among the results of a search: items with lower numbers come first. The number is given when the
+  /// item is made or imported, and stays.
+  public var order: UInt64
+  /// The text by which people know the item; any text without NUL, and not necessarily a single line.
+  public var label: String
+  /// The media type of the value, in whatever form a client gave it; may be empty.
+  public var contentType: String
+  /// The attributes by which clients find the item.
+  public var attributes: KeyringAttributes
+
+  /// Describes the facts; ``validate()`` checks them.
+  public init(
+    id: KeyringID, order: UInt64, label: String = "", contentType: String = "",
+    attributes: KeyringAttributes = KeyringAttributes()
+  ) {
+    self.id = id
+    self.order = order
+    self.label = label
+    self.contentType = contentType
+    self.attributes = attributes
+  }
+
+  /// The number of bytes in the label, the content type and the attributes.
+  public var textBytes: Int { label.utf8.count + contentType.utf8.count + attributes.textBytes }
+
+  /// Checks the label and the content type, and the size of the label with the attributes.
+  ///
+  /// - Throws: ``ValueError`` for a text with a NUL, or one that is too long.
+  public func validate() throws(ValueError) {
+    guard !label.utf8.contains(0) else { throw ValueError(reason: "the keyring label has a NUL in it") }
+    guard !contentType.utf8.contains(0) else { throw ValueError(reason: "the content type has a NUL in it") }
+    guard contentType.utf8.count <= Self.maximumContentTypeBytes else {
+      throw ValueError(
+        reason: "the content type has \(contentType.utf8.count) bytes, more than \(Self.maximumContentTypeBytes)")
+    }
+    let bytes = label.utf8.count + attributes.textBytes
+    guard bytes <= Self.maximumBytes else {
+      throw ValueError(reason: "the keyring label and attributes have \(bytes) bytes, more than \(Self.maximumBytes)")
+    }
+  }
+
+  /// The same facts under another number, for a copy of the item.
+  public func copied(as id: KeyringID) -> KeyringFacts {
+    var facts = self
+    facts.id = id
+    return facts
+  }
+
+  // Labels and content types are the same only if their bytes are.
+  public static func == (left: Self, right: Self) -> Bool {
+    left.id == right.id && left.order == right.order && left.label.utf8.elementsEqual(right.label.utf8)
+      && left.contentType.utf8.elementsEqual(right.contentType.utf8) && left.attributes == right.attributes
+  }
+
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(id)
+    hasher.combine(order)
+    hasher.combine(bytesOf: label)
+    hasher.combine(bytesOf: contentType)
+    hasher.combine(attributes)
+  }
+}
