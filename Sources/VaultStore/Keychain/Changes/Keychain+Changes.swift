@@ -57,6 +57,9 @@ extension Keychain {
     if let attributes = change.attributes {
       do throws(ValueError) { try Attributes.validate(attributes) } catch { throw .invalidValue(error.reason) }
     }
+    if let keyring = change.keyring {
+      do throws(ValueError) { try keyring.validate() } catch { throw .invalidValue(error.reason) }
+    }
     return try write { () throws(VaultError) in
       if let old = try find(change.name, marking: true) {
         guard opensValues(of: old.columns.accessible) else { throw .locked }
@@ -112,7 +115,8 @@ extension Keychain {
       name: change.name, kind: kind, attributes: attributes, policy: policy, created: time, modified: time,
       expires: change.expires ?? facts.expires,
       versions: [VersionInfo(number: 1, created: time, size: size, writer: change.author)],
-      creator: change.author, statedUse: kind.use == nil ? use : nil, publicKey: facts.publicKey)
+      creator: change.author, statedUse: kind.use == nil ? use : nil, publicKey: facts.publicKey,
+      keyring: change.keyring)
     let columns = HeadColumns(
       row: try nextRow(for: policy.accessible), item: identity, accessible: policy.accessible, revision: 1,
       policyRevision: 1, current: 1)

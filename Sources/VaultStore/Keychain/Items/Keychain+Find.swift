@@ -3,18 +3,29 @@ public import VaultModel
 
 // The search for items.
 extension Keychain {
-  /// The approximate limit on the bytes of names and attributes in a page: one item may have many more than usual.
+  /// The approximate limit on the bytes of names and attributes in a page, with those of keyrings' clients: one item
+  /// may have many more than usual.
   public static let pageBytes = 64 << 10
+  /// The number of bytes that each attribute of a keyring's clients counts as, besides its own: an item can have 256 of
+  /// them, and a message has room for only so many parts.
+  private static let pageAttribute = 32
+
+  /// The number of bytes that an item counts as in a page.
+  public static func pageBytes(of item: ItemInfo) -> Int {
+    let own = item.attributes.reduce(item.name.text.utf8.count) { $0 + $1.key.utf8.count + $1.value.utf8.count }
+    return own + (item.keyring.map { $0.textBytes + $0.attributes.entries.count * pageAttribute } ?? 0)
+  }
+
   /// The number of a query's predicates that are compared to find the most selective one.
   private static let comparedFacts = 8
 
   /// Returns one page of the items that match a query, in the order in which the items were first stored.
   ///
-  /// A name, an attribute's value, a folder or a kind in the query is looked up through its tag; other queries walk all
-  /// items. A page ends after `limit` matches, after `examining` items, when `isTimeUp` returns true, or when its items
-  /// have more than ``pageBytes`` of text, so that no call takes long. A page can have few items or none and still a
-  /// `next`, but it advances by at least one item. Items of classes whose names cannot be read now are left out; see
-  /// ``knowsAllNames``.
+  /// A name, an attribute's value, a folder or a kind in the query is looked up through its tag, and so is what the
+  /// clients of a keyring look for; other queries walk all items. A page ends after `limit` matches, after `examining`
+  /// items, when `isTimeUp` returns true, or when its items count as more than `bytes` (``pageBytes(of:)``), so that no
+  /// call takes long. A page can have few items or none and still a `next`, but it advances by at least one item. Items
+  /// of classes whose names cannot be read now are left out; see ``knowsAllNames``.
   /// - Parameters:
   ///   - area: the part of the vault in which the search looks. The cost of a search in a folder or by a name depends
   ///     on the number of items there, whatever the query and whatever else the vault has. A search over everything may
@@ -31,18 +42,18 @@ extension Keychain {
   ///   ``VaultError/storage(_:)``. A faulty item is left out, and ``integrity`` fails.
   public func find(
     _ query: Query, in area: SearchArea = .everything, limit: Int, after: Int64? = nil, now: Int64,
-    examining: Int = 1024,
+    examining: Int = 1024, bytes: Int = pageBytes,
     if decide: (ItemInfo) -> Decision = { _ in .allow }, isPassedOver: (Int64) -> Bool = { _ in false },
     isTimeUp: () -> Bool = { false }
   ) throws(VaultError) -> (items: [ItemInfo], next: Int64?) {
     try noticing { () throws(VaultError) in
-      try page(query, area, limit, after, now, examining, decide, isPassedOver, isTimeUp)
+      try page(query, area, limit, after, now, examining, bytes, decide, isPassedOver, isTimeUp)
     }
   }
 
   private func page(
     _ query: Query, _ area: SearchArea, _ limit: Int, _ after: Int64?, _ now: Int64, _ examining: Int,
-    _ decide: (ItemInfo) -> Decision, _ isPassedOver: (Int64) -> Bool, _ isTimeUp: () -> Bool
+    _ most: Int, _ decide: (ItemInfo) -> Decision, _ isPassedOver: (Int64) -> Bool, _ isTimeUp: () -> Bool
   ) throws(VaultError) -> (items: [ItemInfo], next: Int64?) {
     var items: [ItemInfo] = []
     var last = after ?? 0
@@ -66,13 +77,13 @@ extension Keychain {
     }
     let visit = { (item: Int64, row: Result<Row, VaultError>) throws(VaultError) -> Bool in
       guard advance(item) else { return false }
-      defer { isOver = isTimeUp() || bytes > Self.pageBytes }
+      defer { isOver = isTimeUp() || bytes > most }
       if isPassedOver(item) { return true }
       do throws(VaultError) {
         guard let found = try self.open(row.get(), index, scratch) else { return true }
         if query.matches(found, now: self.effective(now, found.policy.accessible)), decide(found) == .allow {
           items.append(found)
-          bytes += found.textBytes
+          bytes += Self.pageBytes(of: found)
         }
       } catch .corrupt(let reason) {
         // Neither a damaged row nor one that somebody has inserted keeps a search from the other items.
@@ -115,7 +126,9 @@ extension Keychain {
     case .everything: break
     }
     if let name = query.exactName { return (.name(name), try tags(.name(name))) }
+    if let id = query.keyringID { return (.keyringID(id), try tags(.keyringID(id))) }
     var facts = query.equalities.map { Fact.attribute($0.key, $0.value) }
+    facts += query.keyringAttributes.map { .keyringAttribute($0.key, $0.value) }
     if let folder = query.folder { facts.append(.folder(folder)) }
     if let kind = query.kind { facts.append(.kind(kind)) }
     var best: (fact: Fact, tags: ClassTags)?
@@ -130,11 +143,5 @@ extension Keychain {
       if least == 0 { break }
     }
     return best
-  }
-}
-
-extension ItemInfo {
-  fileprivate var textBytes: Int {
-    attributes.reduce(name.text.utf8.count) { $0 + $1.key.utf8.count + $1.value.utf8.count }
   }
 }

@@ -11,6 +11,10 @@ enum Fact {
   /// The item is in the trash. Such an item has only one other fact: its name in the trash.
   case trash
   case trashedName(ItemName)
+  /// An attribute of a keyring's clients, with its value.
+  case keyringAttribute(String, String)
+  /// The number by which a keyring's clients know the item.
+  case keyringID(KeyringID)
 
   /// The tag of the fact under a class's tag key.
   func tag(_ key: borrowing SecureBytes) -> Tag {
@@ -21,6 +25,8 @@ enum Fact {
     case .kind(let kind): Tag(domain: 4, kind.rawValue, key: key)
     case .trash: Tag(domain: 5, "", key: key)
     case .trashedName(let name): Tag(domain: 6, name.text, key: key)
+    case .keyringAttribute(let name, let value): Tag(domain: 7, name, value, key: key)
+    case .keyringID(let id): Tag(domain: 8, id.text, key: key)
     }
   }
 
@@ -33,6 +39,8 @@ enum Fact {
     case .kind: "kind"
     case .trash: "place in the trash"
     case .trashedName: "name in the trash"
+    case .keyringAttribute: "keyring attributes"
+    case .keyringID: "keyring number"
     }
   }
 
@@ -49,14 +57,20 @@ enum Fact {
     case .attribute(let name, let value): item.attributes[name].map { $0.hasSameBytes(as: value) } ?? false
     case .folder(let folder): item.name.folders.contains { $0.hasSameBytes(as: folder) }
     case .kind(let kind): item.kind == kind
+    case .keyringAttribute(let name, let value):
+      item.keyring?.attributes[name].map { $0.hasSameBytes(as: value) } ?? false
+    case .keyringID(let id): item.keyring?.id == id
     }
   }
 
   /// All facts by which an item can be found.
   static func all(_ item: ItemInfo) -> [Fact] {
     if item.trashed != nil { return [.trash, .trashedName(item.name)] }
-    return [.name(item.name), .kind(item.kind)] + item.name.folders.map(Fact.folder)
+    let facts =
+      [.name(item.name), .kind(item.kind)] + item.name.folders.map(Fact.folder)
       + item.attributes.map { .attribute($0.key, $0.value) }
+    guard let keyring = item.keyring else { return facts }
+    return facts + [.keyringID(keyring.id)] + keyring.attributes.entries.map { .keyringAttribute($0.key, $0.value) }
   }
 }
 

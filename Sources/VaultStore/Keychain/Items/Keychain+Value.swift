@@ -94,10 +94,12 @@ extension Keychain {
     return number
   }
 
-  /// The entry to remember for an item whose current value was just opened. Nil for a long value, and within a
-  /// transaction, whose changes may still be undone.
+  /// The entry to remember for an item whose current value was just opened. Nil for a long value or a long head, and
+  /// within a transaction, whose changes may still be undone.
   private func entry(_ row: Row, _ head: HeadRecord) throws(VaultError) -> RecentItems.Entry? {
     guard case .none = transaction.state else { return nil }
+    let headCount = try row.withSealedHead { (bytes: RawSpan) throws(VaultError) in bytes.byteCount }
+    guard headCount <= RecentItems.longestHead else { return nil }
     let sealed = try row.withSealedValue { (bytes: RawSpan) throws(VaultError) -> [UInt8]? in
       bytes.byteCount <= RecentItems.longestValue ? [UInt8](copying: bytes) : nil
     }

@@ -27,6 +27,8 @@ struct RecentItems {
   private static let places = 256
   /// The longest sealed value that is remembered, in bytes; longer ones are not worth the memory.
   static let longestValue = 4096
+  /// The longest sealed head of a remembered item, in bytes: attributes can take 100 KiB and more, and are kept opened.
+  static let longestHead = 8192
   private var entries = [Entry?](repeating: nil, count: places)
   private var isEmpty = true
 
