@@ -17,17 +17,17 @@ package struct CallWeight {
   private(set) var bytes = 0
   private var computing = 0
 
-  /// Counts an item that is made, or the name and attributes that an item is given. A change that allows an existing
+  /// Counts an item that is made, or the name, attributes and facts for a keyring that an item is given. A change that allows an existing
   /// item counts as a change of one, because an earlier change of the same call may have made it.
   package mutating func add(_ change: ItemChange) {
     items += 1
     time += CallLimits.timeOfItem + (change.update ? CallLimits.timeOfExisting : 0)
-    count(change.name, change.attributes)
+    count(change.name, change.attributes, change.keyring)
   }
 
   /// Counts the attributes and values of an item that a change finds.
   package mutating func add(old item: ItemInfo, _ change: ItemChange) {
-    count(item.name, item.attributes)
+    count(item.name, item.attributes, item.keyring)
     let resealed = Keychain.weight(of: change, on: item)
     time += CallLimits.timeOfVersion * resealed.older
     bytes += resealed.bytes
@@ -38,16 +38,16 @@ package struct CallWeight {
     items += 1
     guard let item else { return }
     time += CallLimits.timeOfItem + CallLimits.timeOfExisting
-    count(item.name, item.attributes)
+    count(item.name, item.attributes, item.keyring)
     bytes += item.versions.reduce(0) { $0 + $1.size }
   }
 
   /// Counts the time, in microseconds, for making or checking a value; see ``KeyCost``.
   package mutating func add(computing time: Int) { computing += time }
 
-  private mutating func count(_ name: ItemName, _ attributes: [String: String]?) {
-    time += CallLimits.time(name: name.text, attributes)
-    text += CallLimits.text(name: name.text, attributes)
+  private mutating func count(_ name: ItemName, _ attributes: [String: String]?, _ keyring: KeyringFacts?) {
+    time += CallLimits.time(name: name.text, attributes, keyring)
+    text += CallLimits.text(name: name.text, attributes, keyring)
   }
 
   /// Checks the number of items in a call, before anything is looked up.

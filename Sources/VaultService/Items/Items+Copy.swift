@@ -4,7 +4,9 @@ package import VaultModel
 internal import VaultStore
 
 extension Items {
-  /// Stores a copy of an item under another name, with its current value, kind, attributes, policies and expiry.
+  /// Stores a copy of an item under another name, with its current value, kind, attributes, policies and expiry, and
+  /// with its facts for a keyring's clients. These clients know the copy by a number of its own: that of the target, or
+  /// a new one. A target that has such facts keeps them if the source has none.
   ///
   /// On the source, the caller needs the rights that ``get(_:_:)`` needs or, if the key of the source is never read,
   /// the right `admin`. On the target, the caller needs the rights that a new item needs. If the target exists, it
@@ -29,7 +31,7 @@ extension Items {
   }
 
   /// The number of the target's current version, if the target is already a copy of the source: both have the same
-  /// value, kind, attributes, policies and expiry.
+  /// value, kind, attributes, policies and expiry, and the target has the source's facts for a keyring's clients.
   ///
   /// The caller needs the rights on both items that ``get(_:_:)`` needs, because the answer tells whether two values
   /// are the same.
@@ -74,11 +76,11 @@ extension Items {
     course.side = .source
     let taking = try self.permit(.get, on: source, for: caller)
     course.side = .target
-    try checkTarget(permit, target, keychain, replacing, for: caller, &course.target)
+    let old = try checkTarget(permit, target, keychain, replacing, for: caller, &course.target)
     let change = { (item: ItemInfo) throws(Refusal) -> ItemChange in
       try self.check(.set, permit, target, item.policy, for: caller)
       if source == target { throw .alreadyExists(target.text) }
-      return self.copyChange(of: item, target, replacing, caller)
+      return self.copyChange(of: item, target, old, replacing, caller)
     }
     let now = vault.clock.wall()
     let ahead = long?.ahead
@@ -121,10 +123,11 @@ extension Items {
   }
 
   private func copyChange(
-    of item: ItemInfo, _ target: ItemName, _ replacing: Bool, _ caller: Caller
+    of item: ItemInfo, _ target: ItemName, _ old: ItemInfo?, _ replacing: Bool, _ caller: Caller
   ) -> ItemChange {
     ItemChange(
-      name: target, kind: item.kind, use: item.use, attributes: item.attributes, accessible: item.policy.accessible,
+      name: target, kind: item.kind, use: item.use, attributes: item.attributes,
+      keyring: item.keyring?.copied(as: old?.keyring?.id ?? .random()), accessible: item.policy.accessible,
       require: item.policy.require, reuseWindow: item.policy.reuseWindow, neverRead: item.policy.isNeverRead,
       origin: .copied, expires: .some(item.expires), author: author(caller), update: replacing)
   }
@@ -139,7 +142,7 @@ extension Items {
     let permit = try permit(.set, on: target, for: caller)
     let taking = try self.permit(.get, on: source, for: caller)
     var id: ItemID?
-    try checkTarget(permit, target, keychain, replacing, for: caller, &id)
+    let old = try checkTarget(permit, target, keychain, replacing, for: caller, &id)
     let item = try item(source)
     switch access.decide(copyOf: item.policy, taking, for: caller) {
     case .allow, .allowWithin: break
@@ -147,7 +150,7 @@ extension Items {
     case .refuse: throw refused(.get, taking, source, item.policy)
     }
     try check(.set, permit, target, item.policy, for: caller)
-    return source == target ? nil : copyChange(of: item, target, replacing, caller)
+    return source == target ? nil : copyChange(of: item, target, old, replacing, caller)
   }
 
   /// Lends a new secret to `answer`. The secret belongs to no item, so no caller is refused.
@@ -161,20 +164,22 @@ extension Items {
   /// Checks that the caller may replace the target by a copy.
   ///
   /// - Parameter id: the item that has the target's name now.
+  /// - Returns: that item; nil if there is none.
   private func checkTarget(
     _ permit: Permit, _ target: ItemName, _ keychain: Keychain, _ replacing: Bool, for caller: Caller,
     _ id: inout ItemID?
-  ) throws(Refusal) {
+  ) throws(Refusal) -> ItemInfo? {
     // An item that cannot be read may require anything, so the error does not let the change through.
     let old: ItemInfo?
     do throws(VaultError) { old = try keychain.item(named: target) } catch .noSuchItem { old = nil } catch {
       throw vault.refusal(error, target.text)
     }
-    guard let old else { return }
+    guard let old else { return nil }
     id = old.id
     try check(.set, permit, target, old.policy, for: caller)
     guard replacing else { throw .alreadyExists(target.text) }
     try checkPolicyChange(permit, target, old.policy, for: caller)
+    return old
   }
 
   /// Copies the value of the source into ``valueInHand``.
@@ -223,6 +228,11 @@ extension ItemInfo {
   /// True when everything that a copy takes over from an item, except its value, is the same.
   fileprivate func isDescribed(as other: ItemInfo) -> Bool {
     kind == other.kind && use == other.use && attributes == other.attributes && policy == other.policy
-      && expires == other.expires
+      && expires == other.expires && hasFacts(of: other)
+  }
+  /// True when a copy would leave the facts for a keyring's clients as they are here.
+  private func hasFacts(of other: ItemInfo) -> Bool {
+    guard let wanted = other.keyring else { return true }
+    return keyring.map { wanted.copied(as: $0.id) == $0 } ?? false
   }
 }

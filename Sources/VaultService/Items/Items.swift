@@ -106,6 +106,8 @@ package final class Items {
     let within = query.area
     var row = index < areas.count && areas[index].key == after?.area ? after?.row : nil
     var items: [ItemInfo] = []
+    // All areas share the room of one page.
+    var room = Keychain.pageBytes
     while index < areas.count {
       let area = areas[index]
       guard let narrowed = area == .everything ? area : area.intersection(within) else {
@@ -115,7 +117,8 @@ package final class Items {
       let (found, next): ([ItemInfo], Int64?)
       do throws(VaultError) {
         (found, next) = try keychain.find(
-          query, in: narrowed, limit: limit - items.count, after: row, now: clock.wall(), examining: .max
+          query, in: narrowed, limit: limit - items.count, after: row, now: clock.wall(), examining: .max,
+          bytes: room
         ) { item in
           area.contains(.name(item.name)) ? access.decide(right, item.name, item.policy, for: caller) : .refuse
         } isTimeUp: {
@@ -125,9 +128,10 @@ package final class Items {
         throw vault.refusal(error, "")
       }
       items += found
+      room -= found.reduce(0) { $0 + Keychain.pageBytes(of: $1) }
       if let next { return (items, SearchPlace(area: area.key, row: next)) }
       (index, row) = (index + 1, nil)
-      if items.count >= limit || clock.monotonic() >= end { break }
+      if items.count >= limit || room < 0 || clock.monotonic() >= end { break }
     }
     return (items, index < areas.count ? SearchPlace(area: areas[index].key, row: 0) : nil)
   }
