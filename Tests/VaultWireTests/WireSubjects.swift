@@ -65,7 +65,13 @@ struct WireSubject: Sendable, CustomTestStringConvertible {
     name: "owm/appid", kind: "api-key", attributes: ["owner": "ana", "": "\"\n"], accessible: "always",
     require: "none", reuse: 60, version: 3, created: -1, modified: .max, expires: 1_893_456_000, size: 1 << 20,
     deleted: 5, left: 9, creator: "user:1", writer: "user:2,unit:a.service", use: "sign",
-    keyType: "p256", keyBits: 3072, neverRead: true, code: codeTerms)
+    keyType: "p256", keyBits: 3072, neverRead: true, keyring: keyring, code: codeTerms)
+  static let keyring = Wire.Keyring(
+    id: "0123456789abcdef", order: "18446744073709551615", label: "a\nb\u{1}", contentType: "text/plain",
+    attributes: [
+      Wire.KeyringAttribute(key: "", value: "\t"), Wire.KeyringAttribute(key: "e\u{301}", value: "1"),
+      Wire.KeyringAttribute(key: "\u{e9}", value: "2"),
+    ])
   static let codeTerms = Wire.CodeTerms(
     issuer: "Example", account: "ana", digits: 6, algorithm: "SHA1", period: 30, steam: true)
   static let version = Wire.Version(version: 2, created: 1, size: 0, current: true, writer: "user:1")
@@ -134,6 +140,7 @@ struct WireSubject: Sendable, CustomTestStringConvertible {
 
   private static let types = [
     WireSubject("Item", item), WireSubject("CodeTerms", codeTerms), WireSubject("Version", version),
+    WireSubject("Keyring", keyring), WireSubject("KeyringAttribute", keyring.attributes[0]),
     WireSubject("Slot", slot),
     WireSubject("Method", method), WireSubject("Warning", warning), WireSubject("Progress", progress),
     WireSubject("Generator", generator), WireSubject("Integrity", integrity), WireSubject("Finding", finding),

@@ -29,6 +29,7 @@ struct ShowCommand: ParsableCommand {
     if item.neverRead == true { rows.append(("read", "never, by anybody: it is used alone")) }
     if let code = item.code { rows += self.rows(code) }
     rows += item.attributes.sorted { $0.key < $1.key }.map { ("attr \($0.key)", $0.value) }
+    if let keyring = item.keyring { rows += self.rows(keyring) }
     rows += [
       ("accessible", item.accessible),
       ("require", item.require == "none" ? item.require : "\(item.require), for \(Seconds.format(Int64(item.reuse)))"),
@@ -39,6 +40,14 @@ struct ShowCommand: ParsableCommand {
     if let creator = item.creator { rows.append(("creator", creator)) }
     if let writer = item.writer { rows.append(("writer", writer)) }
     return rows.map { "\(Printable.text($0.0)): \(Printable.text($0.1))" }
+  }
+
+  /// The facts that the clients of a keyring keep with the item. Their keys are any text, so they are quoted.
+  private static func rows(_ keyring: Wire.Keyring) -> [(String, String)] {
+    [
+      ("keyring id", keyring.id), ("keyring label", keyring.label), ("keyring type", keyring.contentType),
+      ("keyring order", keyring.order),
+    ] + keyring.attributes.map { ("keyring attr \(Printable.wholeQuoted($0.key))", $0.value) }
   }
 
   /// The parameters of the item's one-time codes.

@@ -121,15 +121,15 @@ import Testing
     #expect(Query(keyringID: KeyringID(number: 7)).keyringID?.number == 7 && query.keyringID == nil)
   }
 
-  @Test("One call's limits count a keyring's attributes and number as tags, and its texts as text") func callLimits()
+  @Test("One call's limits count a keyring's attributes and number as attributes, and its texts as text") func callLimits()
     throws
   {
     let facts = KeyringFacts(
       id: KeyringID(number: 7), order: 1, label: "lab", contentType: "ty",
       attributes: try attributes(("k", "v"), ("l", "")))
-    #expect(CallLimits.tags(name: "a/b", ["x": "y"], facts) == 1 + 1 + 3)
+    #expect(CallLimits.time(name: "a/b", ["x": "y"], facts) == (1 + 1 + 3) * CallLimits.timeOfTag)
     #expect(CallLimits.text(name: "a/b", ["x": "y"], facts) == 3 + 2 + 3 + 2 + 3)
-    #expect(CallLimits.tags(name: "a/b", nil) == 1 && CallLimits.text(name: "a/b", nil) == 3)
+    #expect(CallLimits.time(name: "a/b", nil) == CallLimits.timeOfTag && CallLimits.text(name: "a/b", nil) == 3)
   }
 
   @Test("A change that sets facts changes more than the value, and one without them keeps them") func change() throws {

@@ -13,7 +13,15 @@ extension Wire.Item {
       created: item.created, modified: item.modified, expires: item.expires, size: item.current.size,
       deleted: item.trashed?.time, creator: item.creator, writer: item.current.writer,
       use: item.use?.name, keyType: Items.keyType(of: item), keyBits: Items.rsaBits(of: item),
-      neverRead: item.policy.isNeverRead ? true : nil)
+      neverRead: item.policy.isNeverRead ? true : nil, keyring: item.keyring.map(Wire.Keyring.init))
+  }
+}
+
+extension Wire.Keyring {
+  init(_ facts: KeyringFacts) {
+    self.init(
+      id: facts.id.text, order: String(facts.order), label: facts.label, contentType: facts.contentType,
+      attributes: facts.attributes.entries.map { Wire.KeyringAttribute(key: $0.key, value: $0.value) })
   }
 }
 
