@@ -23,7 +23,7 @@ public enum HMAC {
   /// libgcrypt keeps its data about the key in its secure memory, and wipes it; its stack and the
   /// registers are wiped here.
   /// - Throws: ``SigningError`` if the library refuses, as it does for short keys in FIPS mode.
-  public static func withCode<R>(
+  public static func withCode<R: ~Copyable>(
     of message: RawSpan, key: borrowing SecureBytes, _ hash: Hash, _ body: (RawSpan) -> R
   ) throws(SigningError) -> R {
     try Gcrypt.start()
@@ -43,7 +43,7 @@ public enum HMAC {
 
   /// Runs in a frame of its own, so that all its traces lie below the frame that wipes them.
   @inline(never)
-  private static func compute<R>(
+  private static func compute<R: ~Copyable>(
     _ message: RawSpan, _ key: borrowing SecureBytes, _ hash: Hash, _ body: (RawSpan) -> R
   ) throws(SigningError) -> R {
     var handle: gcry_md_hd_t?
