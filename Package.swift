@@ -236,7 +236,7 @@ let package = Package(
       resources: [.copy("Vectors")], swiftSettings: strict),
     .testTarget(
       name: "VaultSigningTests",
-      dependencies: ["VaultSigning", "VaultCore", "VaultModel", "VaultBytes", "VaultTesting"],
+      dependencies: ["VaultSigning", "VaultCore", "VaultModel", "VaultBytes", "stack-proof", "VaultTesting"],
       resources: [.copy("Vectors")], swiftSettings: strict),
     .testTarget(
       name: "VaultSSHTests",

@@ -80,6 +80,7 @@ $(call fuzz-target,AgentFuzz,VaultSSH VaultSigning VaultCore VaultModel VaultByt
 $(call fuzz-target,KnownHostsFuzz,VaultSSH VaultSigning VaultCore VaultModel VaultBytes)
 $(call fuzz-target,KeyFuzz,VaultSigning VaultCore VaultModel VaultBytes)
 $(call fuzz-target,BackupFuzz,VaultCore VaultModel VaultBytes)
+$(call fuzz-target,SessionFuzz,VaultSigning VaultCore VaultModel VaultBytes)
 $(call fuzz-target,TokenFuzz,VaultSigning VaultCore VaultModel VaultBytes)
 $(call fuzz-target,SealedBlobFuzz,VaultTPM2 VaultHelper VaultProcess VaultWire VaultModel VaultBytes)
 $(call fuzz-target,ConfigurationFuzz,VaultDaemon Logging VaultService VaultCore VaultWire VaultModel VaultBytes)
@@ -108,6 +109,7 @@ FUZZ_LENGTH_FrameFuzz := 1024
 FUZZ_LENGTH_HelperFuzz := 1024
 FUZZ_LENGTH_KnownHostsFuzz := 1024
 FUZZ_LENGTH_TokenFuzz := 2048
+FUZZ_LENGTH_SessionFuzz := 512
 FUZZ_LENGTH_BackoffFuzz := 256
 FUZZ_LENGTH_ConfigurationFuzz := 1024
 FUZZ_LENGTH_SealedBlobFuzz := 2048

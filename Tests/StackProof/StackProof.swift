@@ -7,10 +7,12 @@ import VaultSigning
 /// `stack-proof` searches a thread's stack for keys after each call that is given a key. It is a program of its own, so
 /// that the calls can also be searched in optimized code. Each output line names a call and the keys that it left. The
 /// first two lines show that the search finds keys: one call of libsodium itself leaves one, and one call copies each
-/// key.
+/// key. With an argument it shows the life of a session instead; see ``SessionStages``.
 @main
 enum StackProof {
-  static func main() throws { for line in try lines() { print(line) } }
+  static func main() throws {
+    if CommandLine.arguments.count > 1 { try SessionStages.run() } else { for line in try lines() { print(line) } }
+  }
 
   // This is not in main(), because closures there belong to the main actor.
   private static func lines() throws -> [String] {
@@ -35,12 +37,13 @@ enum StackProof {
     var shared = [UInt8](repeating: 0, count: 32)
     _ = unsafe crypto_box_beforenm(&shared, box, key)
     let signing = try SigningKeys(seed: key)
+    let session = try SessionKeys(exponent: key)
     let keys =
       [
         ("key", key), ("message key", perMessage), ("subkey", array(KDF.subkey(1, context: "a-test--", of: secret()))),
         ("root", array(try Argon2id.derive(secret(), salt: salt, parameters: .floor))),
         ("scalar", scalar), ("shared key", shared),
-      ] + pads + signing.numbers
+      ] + pads + signing.numbers + session.keys
 
     let calls: [(name: String, call: () -> Void)] =
       [
@@ -58,7 +61,7 @@ enum StackProof {
             // Only the first 16 bytes of each key: an allocation of more than 1024 bytes would not come from the stack.
             let beginnings = keys.flatMap { $0.1.prefix(16) }
             // The room above the copy is for the calls behind this one, which write over it.
-            unsafe withUnsafeTemporaryAllocation(byteCount: beginnings.count + 512, alignment: 16) { copy in
+            unsafe withUnsafeTemporaryAllocation(byteCount: beginnings.count + 448, alignment: 16) { copy in
               unsafe copy.copyBytes(from: beginnings)
               // The compiler cannot see into this call, so it must really make the copy.
               _ = unsafe sodium_is_zero(copy.baseAddress, copy.count)
@@ -90,7 +93,7 @@ enum StackProof {
       ]
       + HMAC.Hash.allCases.map { hash in
         ("HMAC \(hash)", { _ = try? unsafe HMAC.withCode(of: message.span.bytes, key: secret(), hash) { _ in } })
-      } + signing.calls(message)
+      } + signing.calls(message) + session.calls(message)
     return calls.map { name, call in
       let stack = ThreadStack.copy(after: call)
       let left = keys.filter { ThreadStack.has($0.1, stack) }.map(\.0)

@@ -96,6 +96,17 @@ extension Number {
     return result
   }
 
+  /// The remainder of this number's power after division by `modulus`, which must not be 0.
+  ///
+  /// libgcrypt 1.10 computes in secure memory, and chooses from its table of powers in constant time, only if all three
+  /// numbers lie in secure memory, also those that are not secret: its `_gcry_mpi_powm` puts the intermediate results
+  /// where the modulus lies, and the table where the exponent lies.
+  func power(_ exponent: borrowing Number, _ modulus: borrowing Number) throws(SigningError) -> Number {
+    let result = try Number()
+    unsafe gcry_mpi_powm(result.handle, handle, exponent.handle, modulus.handle)
+    return result
+  }
+
   /// True if the product with `other` leaves 1 after division by `modulus`, which must be above 1.
   func isInverse(of other: borrowing Number, _ modulus: borrowing Number) throws(SigningError) -> Bool {
     let product = try times(other)

@@ -13,14 +13,15 @@ struct StackTests {
     let outcome = try sandbox.run([], program: "stack-proof")
     #expect(outcome.status == 0)
     let lines = outcome.output.split(separator: "\n")
-    try #require(lines.count == 40, "\(outcome)")
+    try #require(lines.count == 42, "\(outcome)")
     // The positive controls: the search finds a key that libsodium itself leaves, and each key in a plain copy.
     #expect(lines[0].hasPrefix("libsodium: ") && lines[0].contains("root"), "\(outcome)")
     let rsa = ["d", "p", "q", "dP", "dQ", "qInv"].map { "rsa \($0), rsa \($0) in words" }
     let curves = ["p256", "p384", "p521"].map { "\($0) d, \($0) d in words" }
+    let session = ["exponent in words", "shared secret", "shared secret in words", "session key"]
     #expect(
       lines[1] == "a copy: key, message key, subkey, root, scalar, shared key, pad, pad, scalar, prefix, "
-        + (curves + rsa).joined(separator: ", "))
+        + (curves + rsa + session).joined(separator: ", "))
     #expect(lines.dropFirst(2).allSatisfy { $0.hasSuffix(": nothing") }, "\(outcome)")
   }
 
