@@ -13,28 +13,17 @@ final class BusName {
   /// Runs after the owner has changed.
   var onChange: () -> Void = {}
 
-  private static let driver = BusMethod.Object(
-    destination: "org.freedesktop.DBus", path: "/org/freedesktop/DBus", interface: "org.freedesktop.DBus")
-
   /// The pauses, in seconds, before the owner is asked for again. After the last question, only a signal tells more.
   private static let pauses: [Int64] = [1, 2, 4, 8, 16]
 
   init(_ name: String, on bus: Bus) {
     self.name = name
     self.bus = bus
-    let driver = Self.driver
-    bus.match(
-      """
-      type='signal',sender='\(driver.destination)',path='\(driver.path)',interface='\(driver.interface)',\
-      member='NameOwnerChanged',arg0='\(name)'
-      """
-    ) { [weak self] message in
-      // Anyone can send this daemon a signal with these fields, but only the bus itself with this sender.
-      guard message.sender == driver.destination else { return }
-      guard let change = try? (message.string(), message.string(), message.string()) else { return }
-      self?.question += 1
-      self?.take(change.2.isEmpty ? nil : change.2)
-    }
+    bus.add(
+      BusMatch(ownerOf: name) { [weak self] owner in
+        self?.question += 1
+        self?.take(owner)
+      })
     bus.onChange { [weak self] in self?.busChanged() }
   }
 
@@ -66,7 +55,7 @@ final class BusName {
 
   /// Asks the bus for the owner, and asks again after `pauses` if the call fails.
   private func ask(_ number: Int, _ pauses: ArraySlice<Int64>) {
-    bus.call(Self.driver.method("GetNameOwner"), [.string(name)]) { [weak self] result in
+    bus.call(BusMethod.Object.driver.method("GetNameOwner"), [.string(name)]) { [weak self] result in
       guard let self, number == question else { return }
       do throws(BusError) { take(try result.get().string()) } catch {
         // A later signal reports the owner.

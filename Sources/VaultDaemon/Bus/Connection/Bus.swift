@@ -23,10 +23,12 @@ internal import VaultService
   private let clock: Clock
   private let log: Logger
   private let timer: DeadlineTimer
-  private var connection: OpaquePointer?
+  private(set) var connection: OpaquePointer?
   private var descriptor: Int32?
   private var listeners: [() -> Void] = []
-  private var matches: [BusMatch] = []
+  private var parts: [any BusPart] = []
+  /// True while messages are dispatched.
+  private var isProcessing = false
   private var calls: [ObjectIdentifier: BusCall] = [:]
   /// Closures that make the calls which came before the bus had answered the greeting.
   private var early: [() -> Void] = []
@@ -115,16 +117,7 @@ internal import VaultService
       let error = BusError(name: "", text: "\(SystemError(call: method.member, code: -result))")
       return loop.assumeIsolated().execute { call.finish(.failure(error)) }
     }
-    refresh()
-  }
-
-  /// Asks for a property; `then` gets a message to read its variant from.
-  func property(
-    _ name: String, of object: BusMethod.Object, then: @escaping (Result<BusMessage, BusError>) -> Void
-  ) {
-    let get = BusMethod.Object(
-      destination: object.destination, path: object.path, interface: "org.freedesktop.DBus.Properties")
-    call(get.method("Get"), [.string(object.interface), .string(name)], starts: false, then: then)
+    sent()
   }
 
   /// Runs `work` on the loop after this time, on whatever connection there is then.
@@ -136,14 +129,25 @@ internal import VaultService
   ///
   /// The `sender` in a rule proves nothing, because a message addressed to this connection bypasses the bus's own
   /// filter. ``BusName`` checks the sender.
-  func match(_ rule: String, _ handler: @escaping (BusMessage) -> Void) {
-    let match = BusMatch(rule, handler)
-    matches.append(match)
-    if let connection = unsafe connection, isConnected {
-      unsafe match.install(on: connection)
-      refresh()
-    }
+  func match(_ rule: String, _ handler: @escaping (BusMessage) -> Void) { add(BusMatch(rule, handler)) }
+
+  /// Sets up a part of the connection now, and on each later connection.
+  func add(_ part: any BusPart) {
+    parts.append(part)
+    guard let connection = unsafe connection, isConnected else { return }
+    unsafe part.install(on: connection)
+    sent()
   }
+
+  /// Takes down a part of the connection.
+  func remove(_ part: any BusPart) {
+    parts.removeAll { $0 === part }
+    part.remove()
+    sent()
+  }
+
+  /// Notes that messages were sent, which the socket may not have taken yet.
+  func sent() { if isConnected, !isProcessing { refresh() } }
 
   // MARK: The connection
 
@@ -175,10 +179,18 @@ internal import VaultService
     return 0
   }
 
-  /// Lets sd-bus read, write and dispatch. After 64 messages it lets the loop do other work first, so that a flood of
-  /// messages holds nobody up.
+  /// Lets sd-bus read, write and dispatch. After 64 messages it lets the loop look at its sockets first, so that a
+  /// flood of messages holds nobody up.
   private func process() {
-    guard let connection = unsafe connection else { return }
+    guard let connection = unsafe connection, !isProcessing else { return }
+    isProcessing = true
+    unsafe dispatch(connection)
+    isProcessing = false
+    // sd-bus asks for another call at once if it has read further messages.
+    if unsafe self.connection == connection { refresh() }
+  }
+
+  private func dispatch(_ connection: OpaquePointer) {
     for _ in 0..<64 {
       let result = unsafe sd_bus_process(connection, nil)
       // A handler may have ended this connection.
@@ -186,9 +198,8 @@ internal import VaultService
       if result < 0 { return lost(SystemError(call: "process", code: -result)) }
       if unsafe sd_bus_is_open(connection) <= 0 { return lost(nil) }
       if !isConnected, unsafe sd_bus_is_ready(connection) > 0 { unsafe connected(connection) }
-      if result == 0 { return refresh() }
+      if result == 0 { return }
     }
-    loop.assumeIsolated().execute { [weak self] in self?.process() }
   }
 
   private func connected(_ connection: OpaquePointer) {
@@ -197,7 +208,7 @@ internal import VaultService
     retry.at = nil
     retry.connectedAt = clock.monotonic()
     log.debug("connected to the \(name) bus")
-    for match in matches { unsafe match.install(on: connection) }
+    for part in parts { unsafe part.install(on: connection) }
     for listener in listeners { listener() }
     let waiting = early
     early = []
@@ -226,7 +237,7 @@ internal import VaultService
     isConnected = false
     if let descriptor { watcher.forget(descriptor) }
     descriptor = nil
-    for match in matches { match.remove() }
+    for part in parts { part.remove() }
     early = []
     // This does not wait; unsent messages are dropped.
     unsafe sd_bus_close_unref(connection)

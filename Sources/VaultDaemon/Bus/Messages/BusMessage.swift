@@ -1,38 +1,19 @@
 internal import CSystemd
 internal import Glibc
+internal import VaultCore
 internal import VaultService
-
-/// The reason why a call on a bus failed.
-struct BusError: Error, Equatable, CustomStringConvertible {
-  /// The error's D-Bus name.
-  var name: String
-  var text: String
-
-  /// The bus is not there, or went away before the answer came.
-  static let disconnected = BusError(name: "org.freedesktop.DBus.Error.Disconnected", text: "there is no connection")
-  /// The reply does not have the expected type.
-  static let malformed = BusError(name: "org.freedesktop.DBus.Error.InvalidArgs", text: "the message has another type")
-
-  /// True when nobody owns the called name, and no service could be started for it.
-  var isNoService: Bool {
-    ["ServiceUnknown", "NameHasNoOwner", "Spawn.ServiceNotFound"].contains {
-      name == "org.freedesktop.DBus.Error." + $0
-    }
-  }
-
-  var description: String { text.isEmpty ? name : text }
-}
 
 /// An argument of a call.
 enum BusValue {
   case string(String)
   case flag(Bool)
+  case unsigned(UInt32)
 }
 
 /// A message from a bus, read from its first value to its last.
 @safe final class BusMessage {
   // sd-bus counts references; this object owns one until `deinit`.
-  private let message: OpaquePointer
+  let message: OpaquePointer
 
   init(_ message: OpaquePointer) {
     unsafe self.message = unsafe sd_bus_message_ref(message)
@@ -42,8 +23,12 @@ enum BusValue {
 
   /// The unique name of the sender. The bus sets it, so nobody can forge it.
   var sender: String? { unsafe Self.copy(sd_bus_message_get_sender(message)) }
-  /// The object that a signal comes from.
+  /// The object that a signal comes from, or that a call is for.
   var path: String? { unsafe Self.copy(sd_bus_message_get_path(message)) }
+  var interface: String? { unsafe Self.copy(sd_bus_message_get_interface(message)) }
+  var member: String? { unsafe Self.copy(sd_bus_message_get_member(message)) }
+  /// The types of all values.
+  var signature: String { unsafe Self.copy(sd_bus_message_get_signature(message, 1)) ?? "" }
   /// The error, if this message is one.
   var error: BusError? {
     guard let error = unsafe sd_bus_message_get_error(message) else { return nil }
@@ -66,6 +51,28 @@ enum BusValue {
     return value
   }
 
+  /// Reads a number of 64 bits.
+  func long() throws(BusError) -> UInt64 {
+    var value: UInt64 = 0
+    try check(unsafe sd_bus_message_read_basic(message, Self.type("t"), &value))
+    return value
+  }
+
+  /// Lends the bytes of an array of bytes, which must not leave the closure.
+  func withBytes<R: ~Copyable>(_ body: (RawSpan) throws(BusError) -> R) throws(BusError) -> R {
+    var (start, count): (UnsafeRawPointer?, Int) = (nil, 0)
+    // The result is 0 for an empty array, too.
+    guard unsafe sd_bus_message_read_array(message, Self.type("y"), &start, &count) >= 0 else { throw .malformed }
+    // The bytes are a part of the message, which lives as long as this object and is not changed.
+    let bytes = unsafe RawSpan(_unsafeBytes: UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : count))
+    return try body(bytes)
+  }
+
+  /// Reads an array of bytes into memory of its own.
+  func bytes() throws(BusError) -> SecureBytes {
+    try withBytes { bytes throws(BusError) in SecureBytes(copying: bytes) }
+  }
+
   /// Reads a descriptor, which the caller must close.
   func descriptor() throws(BusError) -> Int32 {
     var value: Int32 = -1
@@ -80,6 +87,13 @@ enum BusValue {
 
   func objectPaths() throws(BusError) -> [String] { try array(of: "o", objectPath) }
 
+  /// Reads a dictionary of texts, in the order in which the sender wrote it. Nothing says that the keys differ.
+  func pairs() throws(BusError) -> [(key: String, value: String)] {
+    try array(of: "{ss}") { () throws(BusError) in
+      try entry(of: "ss") { () throws(BusError) in (key: try string(), value: try string()) }
+    }
+  }
+
   /// Reads each element of an array of `type`.
   func array<T>(of type: String, _ element: () throws(BusError) -> T) throws(BusError) -> [T] {
     try enter("a", type)
@@ -89,22 +103,27 @@ enum BusValue {
     return elements
   }
 
-  func structure<T>(of types: String, _ body: () throws(BusError) -> T) throws(BusError) -> T {
+  func structure<T: ~Copyable>(of types: String, _ body: () throws(BusError) -> T) throws(BusError) -> T {
     try contained("r", types, body)
   }
 
-  func entry<T>(of types: String, _ body: () throws(BusError) -> T) throws(BusError) -> T {
+  func entry<T: ~Copyable>(of types: String, _ body: () throws(BusError) -> T) throws(BusError) -> T {
     try contained("e", types, body)
   }
 
-  func variant<T>(of type: String, _ body: () throws(BusError) -> T) throws(BusError) -> T {
+  func variant<T: ~Copyable>(of type: String, _ body: () throws(BusError) -> T) throws(BusError) -> T {
     try contained("v", type, body)
   }
 
   /// Skips values of `types`.
   func skip(_ types: String) throws(BusError) { try check(unsafe sd_bus_message_skip(message, types)) }
 
-  private func contained<T>(
+  /// Enters a variant, whose value is read next; false when its value has another type.
+  func enterVariant(of type: String) -> Bool {
+    unsafe sd_bus_message_enter_container(message, Self.type("v"), type) > 0
+  }
+
+  private func contained<T: ~Copyable>(
     _ kind: Unicode.Scalar, _ types: String, _ body: () throws(BusError) -> T
   ) throws(BusError) -> T {
     try enter(kind, types)

@@ -4,6 +4,10 @@ internal import NIOCore
 /// A method of an object on the bus.
 struct BusMethod {
   struct Object {
+    /// The bus itself.
+    static let driver = Object(
+      destination: "org.freedesktop.DBus", path: "/org/freedesktop/DBus", interface: "org.freedesktop.DBus")
+
     var destination: String
     var path: String
     var interface: String
@@ -71,38 +75,8 @@ struct BusMethod {
     case .flag(let flag):
       var number: Int32 = flag ? 1 : 0
       return unsafe sd_bus_message_append_basic(message, CChar(UInt8(ascii: "b")), &number)
+    case .unsigned(var number):
+      return unsafe sd_bus_message_append_basic(message, CChar(UInt8(ascii: "u")), &number)
     }
-  }
-}
-
-/// A match rule for messages, which is in effect while the bus object lives.
-@safe final class BusMatch {
-  private let rule: String
-  private let handler: (BusMessage) -> Void
-  // Owned by this object while there is a connection; the slot holds an unowned pointer to this object.
-  private var slot: OpaquePointer?
-
-  init(_ rule: String, _ handler: @escaping (BusMessage) -> Void) {
-    self.rule = rule
-    self.handler = handler
-  }
-
-  deinit { remove() }
-
-  /// Asks the bus for matching messages. If the bus refuses, the connection ends.
-  func install(on connection: OpaquePointer) {
-    unsafe sd_bus_add_match_async(
-      connection, &slot, rule,
-      { message, match, _ in
-        guard let message = unsafe message, let match = unsafe match else { return 0 }
-        unsafe Unmanaged<BusMatch>.fromOpaque(match).takeUnretainedValue().handler(BusMessage(message))
-        // Other matches may want the message, too.
-        return 0
-      }, nil, Unmanaged.passUnretained(self).toOpaque())
-  }
-
-  func remove() {
-    unsafe sd_bus_slot_unref(slot)
-    unsafe slot = nil
   }
 }

@@ -1,0 +1,51 @@
+internal import CSystemd
+
+/// A part of the connection to a bus, which is set up anew on each connection.
+protocol BusPart: AnyObject {
+  /// Sets the part up on a connection, on which it is not set up yet.
+  func install(on connection: OpaquePointer)
+  /// Takes the part down; safe to call twice.
+  func remove()
+}
+
+/// A match rule for messages, which is in effect while the match is a part of a ``Bus``.
+@safe final class BusMatch: BusPart {
+  private let rule: String
+  private let handler: (BusMessage) -> Void
+  private let refused: (() -> Void)?
+  // Owned by this object while there is a connection; the slot holds an unowned pointer to this object.
+  private var slot: OpaquePointer?
+
+  /// - Parameter refused: runs when the bus refuses the rule, of which it allows a connection only so many. Without it,
+  ///   the connection ends then.
+  init(_ rule: String, refused: (() -> Void)? = nil, _ handler: @escaping (BusMessage) -> Void) {
+    self.rule = rule
+    self.handler = handler
+    self.refused = refused
+  }
+
+  deinit { remove() }
+
+  /// Asks the bus for matching messages.
+  func install(on connection: OpaquePointer) {
+    let installed: sd_bus_message_handler_t = { message, match, _ in
+      guard let message = unsafe message, let match = unsafe match else { return 0 }
+      let isRefused = unsafe BusMessage(message).error != nil
+      if isRefused { unsafe Unmanaged<BusMatch>.fromOpaque(match).takeUnretainedValue().refused?() }
+      return 0
+    }
+    unsafe sd_bus_add_match_async(
+      connection, &slot, rule,
+      { message, match, _ in
+        guard let message = unsafe message, let match = unsafe match else { return 0 }
+        unsafe Unmanaged<BusMatch>.fromOpaque(match).takeUnretainedValue().handler(BusMessage(message))
+        // Other matches may want the message, too.
+        return 0
+      }, refused == nil ? nil : installed, Unmanaged.passUnretained(self).toOpaque())
+  }
+
+  func remove() {
+    unsafe sd_bus_slot_unref(slot)
+    unsafe slot = nil
+  }
+}
