@@ -65,9 +65,14 @@ final class PeerProcess: Sendable {
 
   /// The effective uid of a process, from `/proc/PID/status`. The kernel reports the same uid for a process that
   /// connects.
-  static func uid(of pid: pid_t) -> uid_t? {
+  static func uid(of pid: pid_t) -> uid_t? { effective("Uid:", of: pid) }
+
+  /// The effective group of a process.
+  static func gid(of pid: pid_t) -> gid_t? { effective("Gid:", of: pid) }
+
+  private static func effective(_ name: String, of pid: pid_t) -> UInt32? {
     guard let text = TextFile.read("/proc/\(pid)/status", limit: 16 << 10) else { return nil }
-    let line = text.split(separator: "\n").first { $0.hasPrefix("Uid:") }
-    return line?.split(whereSeparator: \.isWhitespace).dropFirst(2).first.flatMap { uid_t($0) }
+    let line = text.split(separator: "\n").first { $0.hasPrefix(name) }
+    return line?.split(whereSeparator: \.isWhitespace).dropFirst(2).first.flatMap { UInt32($0) }
   }
 }

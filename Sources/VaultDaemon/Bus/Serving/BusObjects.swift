@@ -1,0 +1,103 @@
+internal import CSystemd
+internal import VaultCore
+
+/// The objects that this daemon serves at one path of a bus and everywhere below it.
+///
+/// sd-bus has tables of methods and properties for that, but it asks for properties at once, and here a peer must be
+/// known first. So this takes the calls as they come, and leaves to sd-bus the errors for what does not exist.
+@safe final class BusObjects: BusPart {
+  /// Returns the interfaces of the object with this path; nil if there is none. It may throw the answer for a path of
+  /// which that is not to be told. It is asked before anybody knows who calls, so a call whose answer depends on the
+  /// caller is left to the method.
+  typealias Find = (String) throws(BusError) -> [BusInterface]?
+
+  /// The most bytes of a call, about as many as a frame of the socket for clients may have.
+  private static let longest = 2 << 20
+
+  private let prefix: String
+  private let peers: BusPeers
+  private let find: Find
+  private weak var bus: Bus?
+  // Owned by this object while there is a connection; the slot holds an unowned pointer to this object.
+  private var slot: OpaquePointer?
+
+  /// Serves on `bus` from now on, for as long as the bus lives.
+  ///
+  /// - Parameters:
+  ///   - prefix: the path at and below which there are objects.
+  ///   - peers: the peers that are asked for, of the same bus.
+  init(under prefix: String, on bus: Bus, for peers: BusPeers, find: @escaping Find) {
+    (self.prefix, self.bus, self.peers, self.find) = (prefix, bus, peers, find)
+    bus.add(self)
+  }
+
+  deinit { remove() }
+
+  func install(on connection: OpaquePointer) {
+    // This fails only for a path that is none, or that is served already.
+    unsafe sd_bus_add_fallback(
+      connection, &slot, prefix,
+      { message, objects, _ in
+        guard let message = unsafe message, let objects = unsafe objects else { return 0 }
+        // Everybody may have sent a secret, in whatever call.
+        unsafe sd_bus_message_sensitive(message)
+        defer { Stack.wipeRegisters() }
+        return unsafe Unmanaged<BusObjects>.fromOpaque(objects).takeUnretainedValue().take(BusMessage(message)) ? 1 : 0
+      }, Unmanaged.passUnretained(self).toOpaque())
+  }
+
+  func remove() {
+    unsafe sd_bus_slot_unref(slot)
+    unsafe slot = nil
+  }
+
+  /// Tells one peer that properties of an object have changed, with their values.
+  func changed(
+    _ properties: [String], of interface: BusInterface, at path: String, for peer: BusPeer
+  ) throws(BusError) {
+    try bus?.signal("PropertiesChanged", of: BusProperties.interface, at: path, to: peer.name) {
+      writer throws(BusError) in
+      writer.string(interface.name)
+      try interface.write(properties, of: path, for: peer, to: writer)
+      writer.strings([])
+    }
+  }
+
+  /// Takes a call; false if there is no such method, which sd-bus then answers.
+  private func take(_ message: BusMessage) -> Bool {
+    guard let path = message.path, let interface = message.interface, let member = message.member,
+      let sender = message.sender
+    else { return false }
+    var size = 0
+    func request(giving answer: String) -> BusRequest {
+      BusRequest(message, at: path, from: sender, size: size, answer: answer, on: bus)
+    }
+    do throws(BusError) {
+      size = try message.size(atMost: Self.longest)
+      guard let interfaces = try find(path) else { throw .unknownObject(path) }
+      switch (interface, member) {
+      case (BusIntrospection.interface, "Introspect"):
+        try message.check("")
+        request(giving: "s").reply { $0.string(BusIntrospection.describe(interfaces)) }
+      case (BusProperties.interface, _):
+        guard let call = try BusProperties.call(member, message, path, interfaces) else { return false }
+        peers.take(request(giving: call.answer), call.work)
+      default:
+        guard let method = interfaces.first(where: { $0.name == interface })?.method(member) else { return false }
+        try message.check(BusInterface.signature(method.takes))
+        peers.take(request(giving: BusInterface.signature(method.gives)), method.answer)
+      }
+    } catch {
+      request(giving: "").fail(error)
+    }
+    return true
+  }
+}
+
+extension BusMessage {
+  /// Throws unless the message has values of exactly these types.
+  fileprivate func check(_ types: String) throws(BusError) {
+    let signature = signature
+    if signature != types { throw .expected(types, not: signature) }
+  }
+}

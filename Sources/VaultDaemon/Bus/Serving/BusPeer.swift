@@ -1,0 +1,35 @@
+internal import VaultService
+
+/// A connection to a bus that calls this daemon, and whose process is known.
+final class BusPeer {
+  /// The unique name of the connection, which no other gets while the bus runs.
+  let name: String
+  let caller: Caller
+  /// The line in which the calls of the process get their turns, whatever the number of its connections.
+  let line: Line
+  /// False once the connection has ended, or the bus.
+  private(set) var isHere = true
+  private let runs: () -> Bool
+  private var endings: [() -> Void] = []
+
+  /// - Parameter runs: returns true while the process runs.
+  init(_ name: String, _ caller: Caller, _ line: Line, runs: @escaping () -> Bool) {
+    (self.name, self.caller, self.line, self.runs) = (name, caller, line, runs)
+  }
+
+  /// True while the process runs that made the connection. Without it, the connection has no authority.
+  var isRunning: Bool { isHere && runs() }
+
+  /// True when something is kept for the connection until it ends.
+  var isKept: Bool { !endings.isEmpty }
+
+  /// Runs `ending` once the connection has ended. Until then it is not forgotten to make room for others.
+  func onEnd(_ ending: @escaping () -> Void) { if isHere { endings.append(ending) } else { ending() } }
+
+  func end() {
+    isHere = false
+    let endings = self.endings
+    self.endings = []
+    for ending in endings { ending() }
+  }
+}

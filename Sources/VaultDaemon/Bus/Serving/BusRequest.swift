@@ -1,0 +1,65 @@
+internal import CSystemd
+internal import Glibc
+
+/// A call that came over a bus. It is answered exactly once, at once or later.
+///
+/// A call that is dropped without an answer is answered with the error `org.freedesktop.DBus.Error.Failed`, so that no
+/// caller waits in vain. The memory of the call and of its answer is wiped when both are done with.
+@safe final class BusRequest {
+  /// The values of the call; of a ``BusInterface/Property/set``, the property's new value.
+  let message: BusMessage
+  let path: String
+  /// The unique name of the caller.
+  let sender: String
+  /// The types of the answer's values.
+  let answer: String
+  /// About how many bytes the values of the call have.
+  let size: Int
+  private weak var bus: Bus?
+  private(set) var isAnswered = false
+
+  /// - Parameter answer: the types of the values that the answer must have.
+  init(_ message: BusMessage, at path: String, from sender: String, size: Int, answer: String, on bus: Bus?) {
+    (self.message, self.path, self.sender, self.size) = (message, path, sender, size)
+    (self.answer, self.bus) = (answer, bus)
+  }
+
+  deinit { if !isAnswered { fail(.failed) } }
+
+  /// Answers with the values that `write` writes, or with the error that it throws.
+  func reply(_ write: (BusWriter) throws(BusError) -> Void = { _ in }) {
+    guard !isAnswered else { return }
+    var made: OpaquePointer?
+    guard unsafe sd_bus_message_new_method_return(message.message, &made) >= 0, let reply = unsafe made else {
+      return fail(.failed)
+    }
+    defer { unsafe sd_bus_message_unref(reply) }
+    unsafe sd_bus_message_sensitive(reply)
+    let writer = unsafe BusWriter(reply)
+    do throws(BusError) { try write(writer) } catch { return fail(error) }
+    guard writer.failure == 0, unsafe BusMessage(reply).signature == answer else { return fail(.failed) }
+    isAnswered = true
+    unsafe bus?.send(reply)
+  }
+
+  /// Answers with an error.
+  func fail(_ error: BusError) {
+    guard !isAnswered else { return }
+    isAnswered = true
+    var made: OpaquePointer?
+    let call = unsafe message.message
+    unsafe error.name.withCString { name in
+      unsafe error.text.withCString { text in
+        var told = unsafe sd_bus_error(name: name, message: text, _need_free: 0)
+        _ = unsafe sd_bus_message_new_method_error(call, &made, &told)
+      }
+    }
+    guard let reply = unsafe made else { return }
+    defer { unsafe sd_bus_message_unref(reply) }
+    unsafe sd_bus_message_sensitive(reply)
+    unsafe bus?.send(reply)
+  }
+
+  /// Gives the call up, because its caller is gone or somebody else answers it.
+  func giveUp() { isAnswered = true }
+}

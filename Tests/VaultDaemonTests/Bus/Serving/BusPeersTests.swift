@@ -1,0 +1,280 @@
+import Foundation
+import Glibc
+import Synchronization
+import Testing
+import VaultTesting
+
+@testable import VaultDaemon
+@testable import VaultService
+
+@Suite("The callers on a bus") struct BusPeersTests {
+  @Test("the process of a connection is asked for once, and is the one that connected") func once() throws {
+    let stand = try ServingStand()
+    let first = "bus = connect(); print(call(bus, 'Who')[0] == os.getuid(), call(bus, 'Who')[1] == os.getpid())\n"
+    #expect(try stand.python(first) == ["True True"])
+    // A bus that does not answer is not asked again about a connection that is known.
+    let out = try stand.python(
+      """
+      bus = connect()
+      print(call(bus, 'Who')[1] == os.getpid())
+      rule = "<deny send_interface='org.freedesktop.DBus' send_member='GetConnectionCredentials'/>"
+      path = '\(stand.sandbox.root)/session-bus.conf'
+      text = open(path).read().replace('</policy>', rule + '</policy>')
+      open(path, 'w').write(text)
+      driver(bus, 'ReloadConfig')
+      print(call(bus, 'Who')[1] == os.getpid())
+      print(call(connect(), 'Who'))
+      print(call(bus, 'Who')[1] == os.getpid())
+      """)
+    #expect(out == ["True", "True", "org.freedesktop.DBus.Error.AccessDenied", "True"])
+  }
+
+  @Test("calls that come before their caller is known wait, in their order") func order() throws {
+    let stand = try ServingStand()
+    _ = try stand.holdingLoop {
+      try stand.python("bus = connect()\nfor i in range(40): send(bus, 'Note', 's', str(i))\nflush(bus)\n")
+    }
+    // That program has ended, and so have its calls.
+    let out = try stand.python(
+      """
+      bus = connect()
+      for i in range(40): send(bus, 'Note', 's', str(i))
+      call(bus, 'Note', 's', 'end')
+      """)
+    #expect(out == [])
+    for i in 0..<40 { try stand.expect("note: \(i)") }
+    try stand.expect("note: end")
+    #expect(try stand.on { inside in inside.peers.peers.count } <= 1)
+  }
+
+  @Test("a connection that ends is forgotten, with what was kept for it") func ends() throws {
+    let stand = try ServingStand()
+    let out = try stand.python(
+      """
+      one, other = connect(), connect()
+      call(one, 'Keep')
+      call(other, 'Keep')
+      other.close()
+      call(one, 'Note', 's', 'one is here')
+      """)
+    #expect(out == [])
+    let heard = [stand.lines.next(), stand.lines.next(), stand.lines.next()]
+    #expect(Set(heard) == ["end", "note: one is here"] && heard.count { $0 == "end" } == 2)
+    #expect(try stand.on { $0.peers.peers.isEmpty })
+  }
+
+  @Test("nothing wakes the daemon up but its callers and its name") func matches() throws {
+    let stand = try ServingStand()
+    let rules = """
+      def rules():
+        all = bus.call_blocking('org.freedesktop.DBus', '/org/freedesktop/DBus', 'org.freedesktop.DBus.Debug.Stats',
+          'GetAllMatchRules', '', ())
+        owner = driver(bus, 'GetNameOwner', NAME)
+        fields = [dict(f.split('=') for f in rule.replace("'", '').split(',')) for rule in all[owner]]
+        return sorted(f['member'] + ' ' + f['arg0'].replace(bus.get_unique_name(), 'me') for f in fields)
+      """
+    let out = try stand.python(
+      """
+      bus, other = connect(), connect()
+      \(rules)
+      print(rules())
+      for _ in range(3): call(bus, 'Who')
+      print(rules())
+      call(other, 'Who')
+      print(len(rules()))
+      other.close()
+      while len(rules()) > 2: pass
+      """)
+    let name = "NameLost \(ServingStand.name)"
+    #expect(out == ["['\(name)']", "['\(name)', 'NameOwnerChanged me']", "3"])
+  }
+
+  @Test("a process that has ended has no authority, whoever holds its connection") func orphans() throws {
+    let stand = try ServingStand()
+    let out = try stand.python(
+      """
+      first, second = os.pipe(), os.pipe()
+      def says(pipe): return os.read(pipe[0], 100).decode()
+      if not os.fork():
+        bus = connect()
+        print(call(bus, 'Who')[1] == os.getpid(), flush=True)
+        if os.fork(): os._exit(0)
+        says(first)
+        os.write(second[1], str(call(bus, 'Who')).encode())
+        os._exit(0)
+      os.wait()
+      os.write(first[1], b'x')
+      print(says(second))
+      """)
+    #expect(out == ["True", "org.freedesktop.DBus.Error.AccessDenied"])
+  }
+
+  @Test("a new bus gives old names to others, who are not taken for their former owners") func reused() throws {
+    let stand = try ServingStand()
+    let script = """
+      bus = connect()
+      while int(bus.get_unique_name().split('.')[1]) < 12: bus = connect()
+      print(bus.get_unique_name(), call(bus, 'Who')[1] == os.getpid())
+      call(bus, 'Keep')
+
+      """
+    let held = try Pipe(in: stand.sandbox, "held")
+    let ended = LoopLines()
+    // A program that is connected when the bus goes.
+    let thread = Thread {
+      let lines = try? stand.python(script + "open('\(held.path)', 'w').close()\nopen('\(held.path)').close()\n")
+      ended.add("\(lines ?? [])")
+    }
+    thread.start()
+    held.wait()
+    #expect(try stand.on { inside in inside.peers.peers.map { $0.name } } == [":1.12"])
+    stand.real.crash()
+    try stand.expect("end", "name: none")
+    #expect(try stand.on { $0.peers.peers.isEmpty })
+    try stand.real.start()
+    try stand.expect("name: requested", "name: owned")
+    #expect(try stand.python(script) == [":1.12 True"])
+    try stand.expect("end")
+    held.wait(toRead: false)
+    #expect(ended.next() == "[\":1.12 True\"]")
+  }
+
+  @Test("beyond the limit, a connection for which nothing is kept gives way, and else the newcomer waits outside")
+  func clients() throws {
+    var limits = BusPeers.Limits()
+    limits.clients = 2
+    let stand = try ServingStand(limits)
+    let out = try stand.python(
+      """
+      buses = [connect() for _ in range(4)]
+      print([call(bus, 'Who')[1] == os.getpid() for bus in buses + buses])
+      print([call(bus, 'Keep') for bus in buses])
+      buses[0].close()
+      while True:
+        answer = call(buses[2], 'Keep')
+        if answer is None: break
+      print(answer, call(buses[3], 'Keep'))
+      """)
+    let limit = "org.freedesktop.DBus.Error.LimitsExceeded"
+    #expect(
+      out == [
+        "[True, True, True, True, True, True, True, True]", "[None, None, '\(limit)', '\(limit)']", "None \(limit)",
+      ])
+  }
+
+  @Test("a bus that watches no more connections lets no more call") func watches() throws {
+    let stand = try ServingStand()
+    try stand.real.refuse("AddMatch")
+    #expect(try stand.python("print(call(connect(), 'Who'))") == ["org.freedesktop.DBus.Error.LimitsExceeded"])
+    #expect(try stand.on { $0.peers.peers.isEmpty })
+    try stand.real.refuse(String?.none)
+    #expect(try stand.python("print(call(connect(), 'Who')[1] == os.getpid())") == ["True"])
+  }
+
+  @Test("only so many calls wait, and only so many bytes", arguments: [true, false])
+  func waiting(byCount: Bool) throws {
+    var limits = BusPeers.Limits()
+    if byCount { limits.calls.ofOne = 3 } else { limits.bytes.ofOne = 3000 }
+    let stand = try ServingStand(limits)
+    let sent = try Pipe(in: stand.sandbox, "sent")
+    // The calls arrive together, before the bus can tell who makes them.
+    let out = LoopLines()
+    let thread = Thread {
+      let lines = try? stand.python(
+        """
+        bus = connect()
+        answers = []
+        for i in range(5): send(bus, 'Note', 's', str(i) + ' ' * 900, then=lambda m: answers.append(m.get_error_name()))
+        bus.flush()
+        flush(bus)
+        open('\(sent.path)', 'w').close()
+        while len(answers) < 5: GLib.MainContext.default().iteration(True)
+        print(*[str(a).split('.')[-1] for a in answers])
+        """)
+      out.add(lines?.first ?? "nothing")
+    }
+    try stand.holdingLoop {
+      thread.start()
+      sent.wait()
+    }
+    #expect(out.next() == "LimitsExceeded LimitsExceeded None None None")
+    for i in 0..<3 { #expect(stand.lines.next()?.hasPrefix("note: \(i)") == true) }
+  }
+
+  @Test("a program that floods the daemon with calls keeps no other waiting") func flood() throws {
+    let time = Time()
+    var clock = Clock.system
+    clock.monotonic = { time.now.load(ordering: .relaxed) }
+    let stand = try ServingStand(clock: clock)
+    // Each call takes a millisecond, so five fill a turn.
+    try stand.on { $0.example.onNote = { time.now.add(1_000_000, ordering: .relaxed) } }
+    let (known, go) = (try Pipe(in: stand.sandbox, "known"), try Pipe(in: stand.sandbox, "go"))
+    let sent = try Pipe(in: stand.sandbox, "sent")
+    let ended = LoopLines()
+    // Two programs, which are both known before their calls come together.
+    let thread = Thread {
+      let lines = try? stand.python(
+        """
+        first, second = os.pipe(), os.pipe()
+        child = os.fork()
+        bus = connect()
+        call(bus, 'Who')
+        if not child:
+          os.write(second[1], b'x')
+          os.read(first[0], 1)
+          send(bus, 'Note', 's', 'quiet')
+          flush(bus)
+          os.write(second[1], b'x')
+          os.read(first[0], 1)
+          os._exit(0)
+        os.read(second[0], 1)
+        open('\(known.path)', 'w').close()
+        open('\(go.path)').close()
+        for i in range(60): send(bus, 'Note', 's', 'flood')
+        flush(bus)
+        os.write(first[1], b'x')
+        os.read(second[0], 1)
+        open('\(sent.path)', 'w').close()
+        call(bus, 'Note', 's', 'end')
+        os.write(first[1], b'x')
+        os.wait()
+        """)
+      ended.add("\(lines ?? ["failed"])")
+    }
+    thread.start()
+    known.wait()
+    try stand.holdingLoop {
+      go.wait(toRead: false)
+      sent.wait()
+    }
+    var heard: [String] = []
+    while heard.last != "note: end", let line = stand.lines.next() { heard.append(line) }
+    #expect(heard.count { $0 == "note: flood" } == 60)
+    // The calls that fill one turn, and the one that is seen first in the next.
+    let quiet = try #require(heard.firstIndex(of: "note: quiet"))
+    #expect(quiet <= 6)
+    #expect(ended.next() == "[]")
+  }
+}
+
+/// A time that stands still unless the test moves it, in nanoseconds.
+private final class Time: Sendable {
+  let now = Atomic<Int64>(1_000_000_000)
+}
+
+/// A named pipe at which a test and a program wait for each other.
+private struct Pipe {
+  let path: String
+
+  init(in sandbox: Sandbox, _ name: String) throws {
+    path = sandbox.root + "/" + name
+    guard unsafe mkfifo(path, 0o600) == 0 else { throw SandboxError("mkfifo: \(errno)") }
+  }
+
+  /// Waits until the other side has opened its end.
+  func wait(toRead: Bool = true) {
+    let opened = unsafe open(path, toRead ? O_RDONLY : O_WRONLY)
+    #expect(opened >= 0)
+    close(opened)
+  }
+}
