@@ -23,6 +23,8 @@ public enum Subkey: UInt64, CaseIterable, Sendable {
   case deposits = 9
   /// Seals the search positions that clients receive. Only the key of `always` is used.
   case cursors = 10
+  /// Wraps the key of the items that only the daemon's memory has. Only the key of `after-first-unlock` is used.
+  case session = 11
 
   /// Derives the subkey from a class key (`crypto_kdf`, context `classkey`).
   public func derive(from classKey: borrowing SecureBytes) -> SecureBytes {
@@ -56,6 +58,9 @@ public struct ClassKeys: ~Copyable, Sendable {
   /// Seals the search positions that clients receive; nil except for `always`. The key opens no
   /// record. Wiped by ``forgetNames()``.
   public private(set) var cursors: SecureBytes?
+  /// Wraps the key of the items that only the daemon's memory has; nil except for `after-first-unlock`. Wiped by
+  /// ``forgetValues()``.
+  public private(set) var session: SecureBytes?
 
   /// Makes a set without keys.
   public init() {}
@@ -72,7 +77,9 @@ public struct ClassKeys: ~Copyable, Sendable {
     case .whenUnlocked:
       audit = Subkey.audit.derive(from: classKey)
       box = Subkey.box.derive(from: classKey)
-    case .afterFirstUnlock: backup = Subkey.backup.derive(from: classKey)
+    case .afterFirstUnlock:
+      backup = Subkey.backup.derive(from: classKey)
+      session = Subkey.session.derive(from: classKey)
     case .always:
       audit = Subkey.audit.derive(from: classKey)
       cursors = Subkey.cursors.derive(from: classKey)
@@ -92,6 +99,7 @@ public struct ClassKeys: ~Copyable, Sendable {
     copy.box = Self.copy(of: box)
     copy.deposits = Self.copy(of: deposits)
     copy.cursors = Self.copy(of: cursors)
+    copy.session = Self.copy(of: session)
     return copy
   }
 
@@ -115,6 +123,7 @@ public struct ClassKeys: ~Copyable, Sendable {
     audit = nil
     backup = nil
     box = nil
+    session = nil
   }
 
   /// Wipes also the keys that open names.

@@ -8,6 +8,8 @@ final class Assembly {
   let door: VarlinkDoor
   private let credentials: CredentialDoor
   private let ssh: SSHAgentDoor
+  /// The Secret Service; nil where there is no session bus, and for the machine's vault.
+  private let secrets: SecretServiceDoor?
   private let loop: any EventLoop
   let clients: Clients
   private let settings: SettingsFile
@@ -81,11 +83,16 @@ final class Assembly {
     ssh = SSHAgentDoor(
       rooms, clients, turns, timer: timer, home: place.environment("HOME"), most: place.openFiles.ssh,
       isOn: configuration.sshAgent)
+    secrets = buses.session.map { [rooms, clients, turns] bus in
+      SecretServiceDoor(rooms, on: bus, clients, turns, place.log)
+    }
     let announce = rooms.vault.hooks.announce
-    rooms.vault.hooks.announce = { [unowned ssh] event in
+    rooms.vault.hooks.announce = { [unowned ssh, unowned(safe) secrets] event in
       announce(event)
       ssh.keys.happened(event)
+      secrets?.keyring.happened(event)
     }
+    secrets?.isOn = configuration.secretService
     door.triggers = LockTriggers(
       on: buses, system: place.isSystem, uid: place.owner, onSleep: { [unowned self] in goToSleep(then: $0) },
       onLock: { [vault = rooms.vault] in vault.lock(because: $0) })
@@ -126,6 +133,7 @@ final class Assembly {
     keystores.configuration = new
     clients.reconfigure(new)
     ssh.isOn = new.sshAgent
+    secrets?.isOn = new.secretService
     rooms.reconfigure(new.vault, changed: changed, for: caller)
   }
 

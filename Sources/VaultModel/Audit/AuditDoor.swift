@@ -7,4 +7,6 @@ public enum AuditDoor: String, CaseIterable, Sendable {
   case credentials
   /// The socket of the ssh-agent.
   case sshAgent = "ssh-agent"
+  /// The Secret Service on the session bus.
+  case secretService = "secret-service"
 }

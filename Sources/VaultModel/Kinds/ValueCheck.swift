@@ -76,7 +76,7 @@ extension RawSpan {
   }
 
   /// True if the bytes are well-formed UTF-8 (The Unicode Standard, table 3-7).
-  var isUTF8: Bool {
+  package var isUTF8: Bool {
     var offset = 0
     while offset < byteCount {
       // Most text is mostly ASCII, so eight bytes at a time are tested for that.

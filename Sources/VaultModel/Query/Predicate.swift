@@ -4,6 +4,8 @@ enum Predicate: Hashable, Sendable {
   case fits(TextSubject, Glob)
   /// The item is in that folder, or in a folder within it.
   case isWithin(String)
+  /// The item's name matches the pattern.
+  case matches(ItemPattern)
   case time(TimeSubject, isBelow: Bool, TimeBound)
   case never(negated: Bool)
   case author(AuthorSubject, Subject, negated: Bool)
@@ -22,6 +24,8 @@ enum Predicate: Hashable, Sendable {
       subject.text(of: item).map(glob.matches) ?? false
     case .isWithin(let folder):
       item.name.isWithin(folder)
+    case .matches(let pattern):
+      pattern.matches(item.name)
     case .time(let subject, let isBelow, let bound):
       subject.holds(for: item, isBelow: isBelow, bound, now: now)
     case .never(let negated):
@@ -42,6 +46,7 @@ enum Predicate: Hashable, Sendable {
     switch self {
     case .fits(.name, let glob): glob.folder
     case .isWithin(let folder): folder
+    case .matches(let pattern): pattern.isExact ? nil : pattern.folder
     default: nil
     }
   }

@@ -62,6 +62,13 @@ public struct Query: Hashable, Sendable {
     predicates = [.keyring(attributes)] + (folder.map { [.isWithin($0)] } ?? [])
   }
 
+  /// Finds the items whose names match a pattern and that have at least these attributes of their own, with exactly
+  /// these values.
+  public init(sharedBy pattern: ItemPattern, _ attributes: KeyringAttributes) {
+    predicates =
+      [.matches(pattern)] + attributes.entries.map { .equals(.attribute($0.key), $0.value, negated: false) }
+  }
+
   /// Finds the items that a keyring's clients know by a number. Only the service gives these numbers, so a store that
   /// was put together by hand may have several.
   public init(keyringID id: KeyringID, within folder: String? = nil) {

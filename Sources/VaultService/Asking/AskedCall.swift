@@ -93,6 +93,19 @@ package final class AskedCall {
     return nil
   }
 
+  /// Makes a call that usually waits; returns the call if it does.
+  ///
+  /// - Parameters:
+  ///   - call: makes the call, also again after the event that it has waited for.
+  package static func begin(
+    _ terms: Terms, in asking: Asking, _ line: Line, _ call: @escaping () throws(Refusal) -> Wait?,
+    refuse: @escaping (Refusal) -> Void
+  ) -> AskedCall? {
+    begin(terms.about, for: terms.caller, in: asking, call, refuse: refuse) {
+      AskedCall(terms, in: asking, line, { _ throws(Refusal) in try call() }, refuse: refuse)
+    }
+  }
+
   /// Lets the call wait for its first event; returns nil if the call was refused instead.
   private func begun(with wait: Wait) -> AskedCall? {
     do throws(Refusal) { try hold(wait) } catch { end(error) }

@@ -20,5 +20,8 @@ package struct VaultSettings: Sendable, Equatable {
   /// The PAM service that accepts only a finger.
   package var biometryService: String { pamService + "-biometry" }
 
+  /// The settings of the keyring for programs of the desktop.
+  package var keyring = Keyring.Settings()
+
   package init() {}
 }

@@ -20,7 +20,7 @@ import VaultTesting
     let settings = try String(contentsOf: example, encoding: .utf8).split(separator: "\n").compactMap { line in
       line.wholeMatch(of: /#([a-z0-9-]+ = .*)/).map { String($0.1) }
     }
-    #expect(settings.count == 16, "\(settings)")
+    #expect(settings.count == 19, "\(settings)")
     #expect(settings.map { String($0.prefix { $0 != " " }) }.sorted() == Configuration.keys.sorted())
     var read = try Configuration(parsing: settings.joined(separator: "\n"))
     // These two settings have no common default, or a different form.
@@ -54,6 +54,26 @@ import VaultTesting
     #expect(settings.maxConnections == 8)
     #expect(settings.maxRequestsPerSecond == 50)
     #expect(settings.logLevel == .debug)
+  }
+
+  @Test("the Secret Service shares items by patterns, not with hidden names, and not for the machine's vault")
+  func secretService() throws {
+    let settings = try Configuration(
+      parsing: """
+        secret-service = on
+        secret-service-accessible = when-unlocked
+        secret-service-share = iot/* a/b
+        """)
+    #expect(settings.secretService && settings.vault.keyring.accessible == .whenUnlocked)
+    #expect(settings.vault.keyring.shares.map(\.text) == ["iot/*", "a/b"])
+    for (text, line) in [
+      ("hide-names = true\nsecret-service-share = a", 2), ("secret-service-share = a\nhide-names = true", 2),
+      ("secret-service-share = /a", 1), ("secret-service = yes", 1), ("secret-service-accessible = never", 1),
+    ] {
+      #expect { try Configuration(parsing: text) } throws: { ($0 as? Configuration.Problem)?.line == line }
+    }
+    #expect(throws: Configuration.Problem.self) { try Configuration(parsing: "secret-service = on", isSystem: true) }
+    _ = try Configuration(parsing: "secret-service = off", isSystem: true)
   }
 
   @Test("the boot key has three forms") func bootKeys() {

@@ -28,12 +28,15 @@ struct BusInterface {
     /// Takes a new value, which is the next in the message; nil for a property that nobody sets. The answer has no
     /// values.
     let set: ((BusRequest, BusPeer) throws(BusError) -> Void)?
+    /// True if the property can be read only from the interface that ``BusInterface/load`` passes on.
+    let isLoaded: Bool
 
     init(
-      _ name: String, _ type: String, get: @escaping (String, BusPeer, BusWriter) throws(BusError) -> Void,
+      _ name: String, _ type: String, isLoaded: Bool = false,
+      get: @escaping (String, BusPeer, BusWriter) throws(BusError) -> Void,
       set: ((BusRequest, BusPeer) throws(BusError) -> Void)? = nil
     ) {
-      (self.name, self.type, self.get, self.set) = (name, type, get, set)
+      (self.name, self.type, self.isLoaded, self.get, self.set) = (name, type, isLoaded, get, set)
     }
   }
 
@@ -49,9 +52,17 @@ struct BusInterface {
   let methods: [Method]
   let properties: [Property]
   let signals: [Signal]
+  /// Collects what the properties of the object with this path need before they can be read, and passes on the interface
+  /// with such properties; nil if the properties can be read at once.
+  var load: ((String, BusPeer, @escaping (Result<BusInterface, BusError>) -> Void) -> Void)?
 
   init(_ name: String, methods: [Method] = [], properties: [Property] = [], signals: [Signal] = []) {
     (self.name, self.methods, self.properties, self.signals) = (name, methods, properties, signals)
+  }
+
+  /// Passes on the interface with properties that can be read at once.
+  func loaded(_ path: String, _ peer: BusPeer, _ then: @escaping (Result<BusInterface, BusError>) -> Void) {
+    if let load { load(path, peer, then) } else { then(.success(self)) }
   }
 
   /// The types of arguments, one after the other.

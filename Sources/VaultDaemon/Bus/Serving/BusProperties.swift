@@ -15,9 +15,16 @@ enum BusProperties {
   ) throws(BusError) -> Call? {
     switch (member, message.signature) {
     case ("Get", "ss"):
-      guard let (_, property) = try property(message, interfaces) else { return nil }
+      guard let (interface, property) = try property(message, interfaces) else { return nil }
       return Call(answer: "v") { request, peer throws(BusError) in
-        request.reply { writer throws(BusError) in try property.write(of: path, for: peer, to: writer) }
+        guard property.isLoaded else {
+          return request.reply { writer throws(BusError) in try property.write(of: path, for: peer, to: writer) }
+        }
+        interface.loaded(path, peer) { loaded in
+          request.reply { writer throws(BusError) in
+            try loaded.get().property(property.name)?.write(of: path, for: peer, to: writer)
+          }
+        }
       }
     case ("GetAll", "s"):
       let name = try message.string()
@@ -25,14 +32,16 @@ enum BusProperties {
       let asked = name.isEmpty ? interfaces : interfaces.filter { $0.name == name }
       if asked.isEmpty, name != Self.interface, name != BusIntrospection.interface { throw .unknownInterface(name) }
       return Call(answer: "a{sv}") { request, peer throws(BusError) in
-        request.reply { writer throws(BusError) in
-          let all = BusInterface(name, properties: asked.flatMap(\.properties))
-          try all.write(of: path, for: peer, to: writer)
+        load(asked, path, peer) { loaded in
+          request.reply { writer throws(BusError) in
+            let all = BusInterface(name, properties: try loaded.get().flatMap(\.properties))
+            try all.write(of: path, for: peer, to: writer)
+          }
         }
       }
     case ("Set", "ssv"):
-      guard let (name, property) = try property(message, interfaces) else { return nil }
-      guard let set = property.set else { throw .readOnly(name) }
+      guard let (_, property) = try property(message, interfaces) else { return nil }
+      guard let set = property.set else { throw .readOnly(property.name) }
       guard message.enterVariant(of: property.type) else { throw .expected(property.type, not: "another type") }
       return Call(answer: "", work: set)
     case ("Get", let types): throw .expected("ss", not: types)
@@ -42,11 +51,29 @@ enum BusProperties {
     }
   }
 
+  /// Loads interfaces, one after the other.
+  private static func load(
+    _ interfaces: [BusInterface], _ path: String, _ peer: BusPeer,
+    _ then: @escaping (Result<[BusInterface], BusError>) -> Void
+  ) {
+    guard let first = interfaces.first else { return then(.success([])) }
+    first.loaded(path, peer) { loaded in
+      switch loaded {
+      case .failure(let error): then(.failure(error))
+      case .success(let loaded):
+        load(Array(interfaces.dropFirst()), path, peer) { rest in then(rest.map { [loaded] + $0 }) }
+      }
+    }
+  }
+
   /// Reads the names of an interface and of its property, which begin the message; nil if there is no such property.
   private static func property(
     _ message: BusMessage, _ interfaces: [BusInterface]
-  ) throws(BusError) -> (String, BusInterface.Property)? {
-    let (interface, name) = (try message.string(), try message.string())
-    return interfaces.first { $0.name == interface }?.property(name).map { (name, $0) }
+  ) throws(BusError) -> (BusInterface, BusInterface.Property)? {
+    let (name, member) = (try message.string(), try message.string())
+    guard let interface = interfaces.first(where: { $0.name == name }), let property = interface.property(member) else {
+      return nil
+    }
+    return (interface, property)
   }
 }

@@ -18,6 +18,8 @@ struct Configuration: Sendable, Equatable {
   var maxRequestsPerSecond = 100_000
   /// True when the ssh-agent is on.
   var sshAgent = false
+  /// True when the daemon serves org.freedesktop.secrets.
+  var secretService = false
   var logLevel = Logger.Level.info
 
   typealias Problem = SettingLines.Problem
@@ -25,19 +27,22 @@ struct Configuration: Sendable, Equatable {
   init() {}
 
   /// Reads the text of a file.
-  init(parsing text: String) throws(Problem) {
-    try SettingLines.read(text) { set($0, $1) }
+  ///
+  /// - Parameter isSystem: true for the settings of the machine's vault.
+  init(parsing text: String, isSystem: Bool = false) throws(Problem) {
+    try SettingLines.read(text) { set($0, $1, isSystem: isSystem) }
   }
 
   /// The keys of all settings.
   static let keys = [
     "idle", "maximum-age", "trash", "audit", "audit-size", "audit-age", "hide-names", "keep-across-sleep", "boot-key",
     "tpm2-device", "keyring-bus-name",
-    "pam-service", "max-connections", "max-requests-per-second", "ssh-agent", "log-level",
+    "pam-service", "max-connections", "max-requests-per-second", "ssh-agent", "secret-service",
+    "secret-service-accessible", "secret-service-share", "log-level",
   ]
 
   /// Stores one setting; returns the reason when its value is wrong.
-  private mutating func set(_ key: String, _ value: String) -> String? {
+  private mutating func set(_ key: String, _ value: String, isSystem: Bool) -> String? {
     switch key {
     case "idle": return Self.span(key, value, into: &vault.idle)
     case "maximum-age": return Self.span(key, value, into: &vault.maximumAge)
@@ -51,7 +56,7 @@ struct Configuration: Sendable, Equatable {
       }
       vault.audit.size = bytes
     case "audit-age": return Self.span(key, value, isDestructive: true, into: &vault.audit.age)
-    case "hide-names": return Self.flag(key, value, into: &vault.hideNames)
+    case "hide-names": return Self.flag(key, value, into: &vault.hideNames) ?? sharedAndHidden
     case "keep-across-sleep": return Self.flag(key, value, into: &vault.keepAcrossSleep)
     case "boot-key":
       guard let key = BootKey(setting: value) else {
@@ -86,6 +91,24 @@ struct Configuration: Sendable, Equatable {
     case "ssh-agent":
       guard let isOn = ["on": true, "off": false][value] else { return "ssh-agent is on or off" }
       sshAgent = isOn
+    case "secret-service":
+      guard let isOn = ["on": true, "off": false][value] else { return "secret-service is on or off" }
+      if isOn, isSystem { return "the machine's vault has no session bus, and so no secret-service" }
+      secretService = isOn
+    case "secret-service-accessible":
+      guard let accessible = AccessClass(name: value) else {
+        return "secret-service-accessible is one of \(AccessClass.allCases.map(\.name).joined(separator: ", "))"
+      }
+      vault.keyring.accessible = accessible
+    case "secret-service-share":
+      var shares: [ItemPattern] = []
+      for text in value.split(separator: " ") where value != "none" {
+        do throws(NameError) { shares.append(try ItemPattern(String(text))) } catch {
+          return "secret-service-share: \(error.reason)"
+        }
+      }
+      vault.keyring.shares = shares
+      return sharedAndHidden
     case "log-level":
       guard let level = Logger.Level(rawValue: value) else {
         return "log-level is one of \(Logger.Level.allCases.map(\.rawValue).joined(separator: ", "))"
@@ -148,6 +171,12 @@ struct Configuration: Sendable, Equatable {
     guard let count = Int64(value.dropLast()), count > 0 else { return nil }
     let (bytes, overflow) = count.multipliedReportingOverflow(by: 1 << shift)
     return overflow ? nil : bytes
+  }
+
+  /// The reason why two settings exclude each other.
+  private var sharedAndHidden: String? {
+    guard vault.hideNames, !vault.keyring.shares.isEmpty else { return nil }
+    return "hide-names and secret-service-share exclude each other: programs know shared items by their names"
   }
 
   private static func flag(_ key: String, _ value: String, into target: inout Bool) -> String? {

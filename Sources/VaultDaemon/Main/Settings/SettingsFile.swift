@@ -79,6 +79,9 @@ extension Configuration {
     case "max-connections": maxConnections == other.maxConnections
     case "max-requests-per-second": maxRequestsPerSecond == other.maxRequestsPerSecond
     case "ssh-agent": sshAgent == other.sshAgent
+    case "secret-service": secretService == other.secretService
+    case "secret-service-accessible": vault.keyring.accessible == other.vault.keyring.accessible
+    case "secret-service-share": vault.keyring.shares == other.vault.keyring.shares
     case "log-level": logLevel == other.logLevel
     // A setting that is missing here would look changed each time, which a test notices.
     default: false

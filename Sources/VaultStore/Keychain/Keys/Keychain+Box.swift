@@ -1,4 +1,5 @@
-import VaultCore
+internal import VaultBytes
+public import VaultCore
 import VaultModel
 
 // The vault's box. In any state, anything can be sealed to its public key; its secret key, which is in memory while the
@@ -35,6 +36,56 @@ extension Keychain {
     switch keys.whenUnlocked.box {
     case .some(let secret): bound.publicKey = SealedBox.publicKey(of: secret)
     case .none: break
+    }
+  }
+
+  /// Seals bytes that only this vault, while it is unlocked, can open.
+  ///
+  /// - Throws: ``VaultError/corrupt(_:)`` when the store's public key is not the vault's, as far as that can be told.
+  public func seal(_ bytes: RawSpan) throws(VaultError) -> [UInt8] {
+    let key = try checkedPublicKey()
+    do throws(CryptoError) { return try SealedBox.seal(bytes, to: key) } catch {
+      throw .corrupt("the public key cannot be used")
+    }
+  }
+
+  /// Opens what ``seal(_:)`` has sealed; nil if it was sealed to another key.
+  ///
+  /// - Throws: ``VaultError/locked`` while the vault is locked.
+  public func open(sealed: [UInt8]) throws(VaultError) -> SecureBytes? {
+    try withBoxKey { key in
+      sealed.withSpan { bytes in try? SealedBox.open(bytes, secretKey: key) }
+    }
+  }
+
+  /// Wraps a key that only the daemon's memory has, under the key of `after-first-unlock` items.
+  ///
+  /// - Throws: ``VaultError/locked`` while that key is not in memory.
+  public func wrap(session key: borrowing SecureBytes) throws(VaultError) -> [UInt8] {
+    try withSessionKey { (wrapping: borrowing SecureBytes) throws(VaultError) in
+      key.withBytes { key in vaultID.withSpan { AEAD.seal(key, key: wrapping, associatedData: $0) } }
+    }
+  }
+
+  /// Opens what ``wrap(session:)`` has wrapped; nil if that was done under another key.
+  ///
+  /// - Throws: ``VaultError/locked`` while the key of `after-first-unlock` items is not in memory.
+  public func unwrap(session wrapped: [UInt8]) throws(VaultError) -> SecureBytes? {
+    try withSessionKey { (wrapping: borrowing SecureBytes) throws(VaultError) in
+      wrapped.withSpan { wrapped in
+        vaultID.withSpan { try? AEAD.open(wrapped, key: wrapping, associatedData: $0) }
+      }
+    }
+  }
+
+  private func withSessionKey<R: ~Copyable>(
+    _ body: (borrowing SecureBytes) throws(VaultError) -> R
+  ) throws(VaultError) -> R {
+    try withKeys(.afterFirstUnlock) { (keys: borrowing ClassKeys) throws(VaultError) in
+      switch keys.session {
+      case .some(let key): return try body(key)
+      case .none: throw .locked
+      }
     }
   }
 

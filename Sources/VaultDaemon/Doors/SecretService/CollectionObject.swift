@@ -1,0 +1,131 @@
+internal import VaultModel
+internal import VaultService
+
+// org.freedesktop.Secret.Collection.
+extension SecretServiceDoor {
+  var collectionInterface: BusInterface {
+    var interface = collectionInterface(with: [])
+    interface.load = { [unowned self] path, peer, then in
+      itemPaths(path, peer) { [unowned self] paths in then(paths.map { collectionInterface(with: $0) }) }
+    }
+    return interface
+  }
+
+  /// The interface of a collection with these items.
+  private func collectionInterface(with items: [String]) -> BusInterface {
+    BusInterface(
+      Self.collectionName,
+      methods: [
+        .init("Delete", gives: ["prompt": "o"]) { [unowned self] request, peer throws(BusError) in
+          let collection = try collection(request.path)
+          let removal = try asked { () throws(KeyringFault) in try keyring.remove(collection, for: peer.caller) }
+          step(removal, request, peer)
+        },
+        .init("SearchItems", takes: ["attributes": "a{ss}"], gives: ["results": "ao"]) {
+          [unowned self] request, peer throws(BusError) in
+          let (collection, attributes) = (try collection(request.path), try attributes(request.message))
+          try search(attributes, in: collection, request, peer) { hits, writer in
+            writer.paths(hits.map { SecretPath.item($0.path).text })
+          }
+        },
+        .init(
+          "CreateItem", takes: ["properties": "a{sv}", "secret": "(oayays)", "replace": "b"],
+          gives: ["item": "o", "prompt": "o"]
+        ) { [unowned self] request, peer throws(BusError) in try createItem(request, peer) },
+      ],
+      properties: [
+        .init("Items", "ao", isLoaded: true) { _, _, writer in writer.paths(items) },
+        .init("Label", "s") { [unowned self] path, peer, writer throws(BusError) in
+          writer.string(try describe(path, peer).label)
+        } set: { [unowned self] request, peer throws(BusError) in
+          let (collection, label) = (try collection(request.path), try request.message.string())
+          try asked { () throws(KeyringFault) in try keyring.set(label: label, of: collection, for: peer.caller) }
+          request.reply()
+        },
+        .init("Locked", "b") { [unowned self] path, peer, writer throws(BusError) in
+          writer.flag(try describe(path, peer).isLocked)
+        },
+        .init("Created", "t") { [unowned self] path, peer, writer throws(BusError) in
+          writer.long(UInt64(max(0, try describe(path, peer).created)))
+        },
+        .init("Modified", "t") { [unowned self] path, peer, writer throws(BusError) in
+          writer.long(UInt64(max(0, try describe(path, peer).modified)))
+        },
+      ],
+      signals: [
+        .init("ItemCreated", carries: ["item": "o"]), .init("ItemDeleted", carries: ["item": "o"]),
+        .init("ItemChanged", carries: ["item": "o"]),
+      ])
+  }
+
+  func collection(_ text: String) throws(BusError) -> CollectionID {
+    guard case .collection(let collection)? = path(text), keyring.has(collection) else { throw .noSuchObject }
+    return collection
+  }
+
+  private func describe(_ path: String, _ peer: BusPeer) throws(BusError) -> KeyringCollection {
+    let collection = try collection(path)
+    return try asked { () throws(KeyringFault) in try keyring.describe(collection, for: peer.caller) }
+  }
+
+  /// Collects the paths of a collection's items; none while they cannot be read.
+  private func itemPaths(
+    _ path: String, _ peer: BusPeer, _ then: @escaping (Result<[String], BusError>) -> Void
+  ) {
+    do throws(BusError) {
+      let collection = try collection(path)
+      guard !keyring.hidesItems else { return then(.success([])) }
+      let search = try asked { () throws(KeyringFault) in
+        try keyring.search(KeyringAttributes(), in: collection, for: peer.caller)
+      }
+      step(search, peer) { hits in then(hits.map { $0.map { SecretPath.item($0.path).text } }) }
+    } catch {
+      then(.failure(error))
+    }
+  }
+
+  private func step(_ removal: KeyringRemoval, _ request: BusRequest, _ peer: BusPeer) {
+    do throws(KeyringFault) {
+      if try keyring.step(removal, for: peer.caller) { return request.reply { $0.path(Self.noPath) } }
+    } catch {
+      return request.fail(BusError(error))
+    }
+    turns.wait(peer.line) { [weak self] in self?.step(removal, request, peer) }
+  }
+
+  private func createItem(_ request: BusRequest, _ peer: BusPeer) throws(BusError) {
+    let (collection, message) = (try collection(request.path), request.message)
+    let properties = try properties(message)
+    let secret = try secret(message, peer)
+    if keyring.isLocked(collection, for: peer.caller) { throw .isLocked }
+    guard try message.flag() else {
+      return try create(properties, secret, in: collection, replacing: nil, request, peer)
+    }
+    let search = try asked { () throws(KeyringFault) in
+      try keyring.search(properties.attributes, in: collection, isExact: true, for: peer.caller)
+    }
+    step(search, peer) { [weak self] result in
+      do throws(BusError) {
+        let found = try result.get().first?.path
+        try self?.create(properties, secret, in: collection, replacing: found, request, peer)
+      } catch {
+        request.fail(error)
+      }
+    }
+  }
+
+  private func create(
+    _ properties: Properties, _ secret: Keyring.Secret, in collection: CollectionID, replacing old: KeyringPath?,
+    _ request: BusRequest, _ peer: BusPeer
+  ) throws(BusError) {
+    let path = try asked { () throws(KeyringFault) in
+      try keyring.make(
+        properties.label ?? "", properties.attributes, secret, in: collection, replacing: old,
+        for: peer.caller)
+    }
+    request.reply { writer in
+      writer.path(SecretPath.item(path).text)
+      writer.path(Self.noPath)
+    }
+  }
+}

@@ -1,0 +1,176 @@
+internal import Logging
+internal import VaultCore
+internal import VaultModel
+internal import VaultService
+internal import VaultSigning
+
+/// The door for programs of the desktop: org.freedesktop.secrets on the session bus (Secret Service API Draft 0.2).
+///
+/// It turns calls on the bus into calls of the ``Keyring``, and the answers into messages. It decides nothing.
+final class SecretServiceDoor {
+  /// The most sessions and prompts of one connection, and of all.
+  static let (mostOfOne, most) = (128, 1024)
+
+  let keyring: Keyring
+  let asking: Asking
+  let vault: Vault
+  let turns: Turns
+  let bus: Bus
+  let peers: BusPeers
+  let name: ServedName
+  private let log: Logger
+  private var objects: BusObjects?
+  /// The open sessions and prompts, by their numbers, which are used once.
+  private(set) var sessions: [Int: ClientSession] = [:]
+  private(set) var prompts: [Int: ClientPrompt] = [:]
+  private var lastNumber = 0
+  /// The connections for which searches are kept until they end.
+  var searchers: Set<ObjectIdentifier> = []
+  /// The interfaces of each kind of object.
+  private lazy var service = [serviceInterface]
+  private lazy var collection = [collectionInterface]
+  private lazy var item = [itemInterface]
+  private lazy var session = [sessionInterface]
+  private lazy var prompt = [promptInterface]
+
+  init(_ rooms: Rooms, on bus: Bus, _ clients: Clients, _ turns: Turns, _ log: Logger) {
+    keyring = Keyring(rooms)
+    (asking, vault) = (rooms.asking, rooms.vault)
+    (self.bus, self.turns, self.log) = (bus, turns, log)
+    peers = BusPeers(on: bus, clients, turns, rooms.vault.clock, by: .secretService)
+    name = ServedName("org.freedesktop.secrets", on: bus)
+    name.onChange = { [unowned self] in nameChanged() }
+    objects = BusObjects(under: SecretPath.root, on: bus, for: peers) { [unowned self] path throws(BusError) in
+      interfaces(of: path)
+    }
+    keyring.changed = { [unowned self] in tell($0) }
+  }
+
+  /// Serves from now on, or no longer.
+  var isOn = false {
+    didSet {
+      guard isOn != oldValue else { return }
+      if isOn { name.request() } else { name.release() }
+    }
+  }
+
+  private func nameChanged() {
+    switch name.state {
+    case .owned: log.info("secret-service: serving \(name.name)")
+    case .taken: log.error("secret-service: another program owns \(name.name); stop it, and then `vault reload`")
+    case .lost: log.error("secret-service: another program has taken \(name.name)")
+    case .refused(let error): log.error("secret-service: the bus refused \(name.name): \(error)")
+    case .none, .requested: break
+    }
+  }
+
+  /// Reads a path of a message.
+  func path(_ text: String) -> SecretPath? { SecretPath(text) { keyring.collection(alias: $0) } }
+
+  private func interfaces(of path: String) -> [BusInterface]? {
+    switch self.path(path) {
+    case .service: service
+    case .collection: collection
+    case .item: item
+    case .session(let number): sessions[number] == nil ? nil : session
+    case .prompt(let number): prompts[number] == nil ? nil : prompt
+    case nil: nil
+    }
+  }
+
+  // MARK: Numbers
+
+  /// The number of a new session or prompt.
+  func nextNumber() -> Int {
+    lastNumber += 1
+    return lastNumber
+  }
+
+  /// Keeps a session for as long as its connection lasts, or until it is closed.
+  func keep(_ session: ClientSession) throws(BusError) {
+    let own = sessions.values.count { $0.peer === session.peer }
+    guard own < Self.mostOfOne, sessions.count < Self.most else { throw .tooMuch("too many sessions are open") }
+    let number = session.number
+    sessions[number] = session
+    session.peer.onEnd { [weak self] in self?.sessions[number] = nil }
+  }
+
+  func close(_ session: ClientSession) { sessions[session.number] = nil }
+
+  /// Keeps a prompt until it ends, or its connection.
+  func keep(_ prompt: ClientPrompt) throws(BusError) {
+    let own = prompts.values.count { $0.peer === prompt.peer }
+    guard own < Self.mostOfOne, prompts.count < Self.most else { throw .tooMuch("too many prompts are open") }
+    let number = prompt.number
+    prompts[number] = prompt
+    prompt.peer.onEnd { [weak self] in self?.prompts[number].take()?.leave() }
+  }
+
+  func forget(_ prompt: ClientPrompt) { prompts[prompt.number] = nil }
+
+  // MARK: Signals
+
+  /// Tells each program that has called what changed for it.
+  private func tell(_ event: KeyringEvent) {
+    guard bus.isConnected else { return }
+    switch event {
+    case .locks:
+      for peer in peers.peers {
+        for collection in keyring.collections { changed(["Locked"], of: collection, for: peer) }
+      }
+    case .collections:
+      for peer in peers.peers {
+        try? objects?.changed(["Collections"], of: serviceInterface, at: SecretPath.root, for: peer)
+      }
+    case .items(let collection, let path, let change):
+      let item = SecretPath.item(path).text
+      let member =
+        switch change {
+        case .created: "ItemCreated"
+        case .updated, .moved: "ItemChanged"
+        case .deleted: "ItemDeleted"
+        }
+      let at = SecretPath.collection(collection).text
+      try? bus.signal(member, of: Self.collectionName, at: at, to: nil) { $0.path(item) }
+    }
+  }
+
+  private func changed(_ properties: [String], of collection: CollectionID, for peer: BusPeer) {
+    try? objects?.changed(properties, of: collectionInterface, at: SecretPath.collection(collection).text, for: peer)
+  }
+}
+
+// The names of the interfaces, and of their errors (section 9, "Errors").
+extension SecretServiceDoor {
+  static let serviceName = "org.freedesktop.Secret.Service"
+  static let collectionName = "org.freedesktop.Secret.Collection"
+  static let itemName = "org.freedesktop.Secret.Item"
+  static let sessionName = "org.freedesktop.Secret.Session"
+  static let promptName = "org.freedesktop.Secret.Prompt"
+}
+
+extension BusError {
+  static let isLocked = BusError(
+    name: "org.freedesktop.Secret.Error.IsLocked", text: "the object must be unlocked first")
+  static let noSession = BusError(name: "org.freedesktop.Secret.Error.NoSession", text: "there is no such session")
+  static let noSuchObject = BusError(
+    name: "org.freedesktop.Secret.Error.NoSuchObject", text: "there is no such object")
+  static func notSupported(_ text: String) -> BusError {
+    BusError(name: "org.freedesktop.DBus.Error.NotSupported", text: text)
+  }
+
+  init(_ fault: KeyringFault) {
+    switch fault {
+    case .isLocked: self = .isLocked
+    case .noSuchObject: self = .noSuchObject
+    case .readOnly: self = .notSupported("this cannot be changed here")
+    case .limitsExceeded(let reason): self = .tooMuch(reason)
+    case .refused(let refusal): self = BusError(name: BusError.failed.name, text: refusal.reason)
+    }
+  }
+}
+
+/// Makes a call of the keyring for the bus.
+func asked<R>(_ body: () throws(KeyringFault) -> R) throws(BusError) -> R {
+  do throws(KeyringFault) { return try body() } catch { throw BusError(error) }
+}

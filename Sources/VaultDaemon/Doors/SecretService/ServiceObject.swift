@@ -1,0 +1,249 @@
+internal import VaultModel
+internal import VaultService
+
+// org.freedesktop.Secret.Service.
+extension SecretServiceDoor {
+  /// The path that stands for no object.
+  static let noPath = "/"
+
+  var serviceInterface: BusInterface {
+    BusInterface(
+      Self.serviceName,
+      methods: [
+        .init("OpenSession", takes: ["algorithm": "s", "input": "v"], gives: ["output": "v", "result": "o"]) {
+          [unowned self] request, peer throws(BusError) in try openSession(request, peer)
+        },
+        .init(
+          "CreateCollection", takes: ["properties": "a{sv}", "alias": "s"],
+          gives: ["collection": "o", "prompt": "o"]
+        ) { [unowned self] request, peer throws(BusError) in try createCollection(request, peer) },
+        .init("SearchItems", takes: ["attributes": "a{ss}"], gives: ["unlocked": "ao", "locked": "ao"]) {
+          [unowned self] request, peer throws(BusError) in
+          let attributes = try attributes(request.message)
+          try search(attributes, in: nil, request, peer) { hits, writer in
+            writer.paths(hits.filter { !$0.isLocked }.map { SecretPath.item($0.path).text })
+            writer.paths(hits.filter(\.isLocked).map { SecretPath.item($0.path).text })
+          }
+        },
+        .init("Unlock", takes: ["objects": "ao"], gives: ["unlocked": "ao", "prompt": "o"]) {
+          [unowned self] request, peer throws(BusError) in try unlock(request, peer)
+        },
+        .init("Lock", takes: ["objects": "ao"], gives: ["locked": "ao", "prompt": "o"]) {
+          [unowned self] request, peer throws(BusError) in
+          let objects = try request.message.objectPaths()
+          do throws(Refusal) { try keyring.lock(for: peer.caller) } catch { throw BusError(.refused(error)) }
+          request.reply { writer in
+            writer.paths(objects.filter { path($0)?.target != nil })
+            writer.path(Self.noPath)
+          }
+        },
+        .init("GetSecrets", takes: ["items": "ao", "session": "o"], gives: ["secrets": "a{o(oayays)}"]) {
+          [unowned self] request, peer throws(BusError) in try getSecrets(request, peer)
+        },
+        .init("ReadAlias", takes: ["name": "s"], gives: ["collection": "o"]) {
+          [unowned self] request, _ throws(BusError) in
+          let collection = keyring.collection(alias: try request.message.string())
+          request.reply { $0.path(collection.map { SecretPath.collection($0).text } ?? Self.noPath) }
+        },
+        .init("SetAlias", takes: ["name": "s", "collection": "o"]) {
+          [unowned self] request, peer throws(BusError) in
+          let (name, path) = (try request.message.string(), path(try request.message.objectPath()))
+          guard name == "default" else { throw .notSupported("only the alias `default` can be set") }
+          guard case .collection(let collection)? = path else { throw .noSuchObject }
+          try asked { () throws(KeyringFault) in try keyring.setStandard(collection, for: peer.caller) }
+          request.reply()
+        },
+      ],
+      properties: [
+        .init("Collections", "ao") { [unowned self] _, _, writer in
+          writer.paths(keyring.collections.map { SecretPath.collection($0).text })
+        }
+      ],
+      signals: [
+        .init("CollectionCreated", carries: ["collection": "o"]),
+        .init("CollectionDeleted", carries: ["collection": "o"]),
+        .init("CollectionChanged", carries: ["collection": "o"]),
+      ])
+  }
+
+  private func createCollection(_ request: BusRequest, _ peer: BusPeer) throws(BusError) {
+    let properties = try properties(request.message)
+    let alias = try request.message.string()
+    // A collection that an alias names already is not made again.
+    if !alias.isEmpty, alias != "default", let collection = keyring.collection(alias: alias) {
+      return request.reply { writer in
+        writer.path(SecretPath.collection(collection).text)
+        writer.path(Self.noPath)
+      }
+    }
+    let (label, isStandard) = (properties.label ?? "", alias == "default")
+    let made: CollectionID
+    do throws(KeyringFault) {
+      made = try keyring.makeCollection(label, isStandard: isStandard, for: peer.caller)
+    } catch {
+      guard error == .isLocked else { throw BusError(error) }
+      let prompt = try makePrompt(.makeCollection(label: label, isStandard: isStandard), for: peer)
+      return request.reply { writer in
+        writer.path(Self.noPath)
+        writer.path(prompt.text)
+      }
+    }
+    request.reply { writer in
+      writer.path(SecretPath.collection(made).text)
+      writer.path(Self.noPath)
+    }
+  }
+
+  private func unlock(_ request: BusRequest, _ peer: BusPeer) throws(BusError) {
+    let objects = try request.message.objectPaths()
+    var (served, missing): ([String], [KeyringTarget]) = ([], [])
+    var spelled: [KeyringTarget: [String]] = [:]
+    for object in objects {
+      guard let target = path(object)?.target else { continue }
+      guard !keyring.serves(target, peer.caller) else {
+        served.append(object)
+        continue
+      }
+      if spelled[target] == nil { missing.append(target) }
+      spelled[target, default: []].append(object)
+    }
+    // An object that does not exist lacks nothing that a person could give.
+    let prompt =
+      try missing.contains { keyring.mayBeServed($0) }
+      ? makePrompt(.unlock(missing), spelled: spelled, for: peer).text : Self.noPath
+    request.reply { writer in
+      writer.paths(served)
+      writer.path(prompt)
+    }
+  }
+
+  private func getSecrets(_ request: BusRequest, _ peer: BusPeer) throws(BusError) {
+    let objects = try request.message.objectPaths()
+    let session = try session(try request.message.objectPath(), peer)
+    request.reply { writer throws(BusError) in
+      try writer.array(of: "{o(oayays)}") { () throws(BusError) in
+        var written: Set<String> = []
+        for object in objects where written.insert(object).inserted {
+          guard case .item(let path)? = path(object) else { continue }
+          try write(path, at: object, session, peer, writer)
+        }
+      }
+    }
+  }
+
+  /// Writes an entry of GetSecrets. What is locked or gone has no entry.
+  private func write(
+    _ path: KeyringPath, at object: String, _ session: ClientSession, _ peer: BusPeer, _ writer: BusWriter
+  ) throws(BusError) {
+    var failure: BusError?
+    do throws(KeyringFault) {
+      try keyring.secret(path, for: peer.caller, Said()) { contentType, value in
+        do throws(BusError) {
+          try writer.entry(of: "o(oayays)") { () throws(BusError) in
+            writer.path(object)
+            try write(value, contentType, for: session, to: writer)
+          }
+        } catch {
+          failure = error
+        }
+      }
+    } catch {
+      switch error {
+      case .isLocked, .noSuchObject: return
+      case .readOnly, .limitsExceeded, .refused: throw BusError(error)
+      }
+    }
+    if let failure { throw failure }
+  }
+
+  // MARK: Parts
+
+  /// The properties of a new collection or item that a client gives.
+  struct Properties {
+    var label: String?
+    var attributes = KeyringAttributes()
+  }
+
+  /// Reads the properties of a new object; others than the label and the attributes are passed over.
+  func properties(_ message: BusMessage) throws(BusError) -> Properties {
+    var found = Properties()
+    let all = try message.array(of: "{sv}") { () throws(BusError) -> Properties in
+      try message.entry(of: "sv") { () throws(BusError) -> Properties in
+        var one = Properties()
+        switch try message.string() {
+        case Self.itemName + ".Label", Self.collectionName + ".Label":
+          one.label = try message.variant(of: "s") { () throws(BusError) in try message.string() }
+        case Self.itemName + ".Attributes":
+          one.attributes = try message.variant(of: "a{ss}") { () throws(BusError) in try attributes(message) }
+        default: try message.skip("v")
+        }
+        return one
+      }
+    }
+    for one in all {
+      if let label = one.label { found.label = label }
+      if !one.attributes.entries.isEmpty { found.attributes = one.attributes }
+    }
+    return found
+  }
+
+  func attributes(_ message: BusMessage) throws(BusError) -> KeyringAttributes {
+    let pairs = try message.pairs()
+    do throws(ValueError) { return try KeyringAttributes(pairs) } catch { throw .tooMuch(error.reason) }
+  }
+
+  /// Makes a search in turns, and answers with what was found.
+  func search(
+    _ attributes: KeyringAttributes, in collection: CollectionID?, _ request: BusRequest, _ peer: BusPeer,
+    isExact: Bool = false, _ answer: @escaping ([KeyringSearch.Hit], BusWriter) throws(BusError) -> Void
+  ) throws(BusError) {
+    if keyring.hidesItems { return try put(attributes, in: collection, off: request, peer, answer) }
+    let search = try asked { () throws(KeyringFault) in
+      try keyring.search(attributes, in: collection, isExact: isExact, for: peer.caller)
+    }
+    step(search, peer) { result in
+      do throws(BusError) {
+        let hits = try result.get()
+        request.reply { writer throws(BusError) in try answer(hits, writer) }
+      } catch {
+        request.fail(error)
+      }
+    }
+  }
+
+  /// Answers a search that cannot be made now with a path that stands for its first match.
+  private func put(
+    _ attributes: KeyringAttributes, in collection: CollectionID?, off request: BusRequest, _ peer: BusPeer,
+    _ answer: ([KeyringSearch.Hit], BusWriter) throws(BusError) -> Void
+  ) throws(BusError) {
+    let path = try asked { () throws(KeyringFault) in
+      try keyring.placeholder(for: attributes, in: collection, peer)
+    }
+    // The paths of a program go with its connection.
+    let program = ObjectIdentifier(peer)
+    if searchers.insert(program).inserted {
+      peer.onEnd { [weak self, unowned peer] in
+        self?.searchers.remove(program)
+        self?.keyring.forgetSearches(of: peer)
+      }
+    }
+    request.reply { writer throws(BusError) in try answer([.locked(path)], writer) }
+  }
+
+  /// Continues a search in the turns of its client, to the end.
+  func step(
+    _ search: KeyringSearch, _ peer: BusPeer, then: @escaping (Result<[KeyringSearch.Hit], BusError>) -> Void
+  ) {
+    var search = search
+    do throws(KeyringFault) {
+      let end = vault.clock.monotonic() + Turns.search
+      if try keyring.step(&search, until: end, for: peer.caller) { return then(.success(search.hits)) }
+    } catch {
+      return then(.failure(BusError(error)))
+    }
+    turns.wait(peer.line) { [weak self] in
+      guard let self, peer.isRunning else { return then(.failure(.disconnected)) }
+      step(search, peer, then: then)
+    }
+  }
+}

@@ -1,0 +1,249 @@
+internal import VaultBytes
+package import VaultCore
+package import VaultModel
+internal import VaultStore
+
+/// An item, as programs address it.
+package struct KeyringPath: Hashable, Sendable {
+  package let collection: CollectionID
+  /// The last element of the item's object path.
+  package let element: String
+
+  package init(_ collection: CollectionID, _ element: String) { (self.collection, self.element) = (collection, element) }
+
+  /// The path of an item in the collection in whose folder it lies, or among the shared items; nil if no program sees
+  /// the item.
+  ///
+  /// - Parameter isShared: true for the item's path among the shared items.
+  init?(_ item: ItemInfo, isShared: Bool) {
+    if isShared {
+      self.init(.shared, PathElement.encode(item.name.text))
+    } else {
+      guard let collection = CollectionID(of: item.name), let id = item.keyring?.id else { return nil }
+      self.init(collection, id.text)
+    }
+  }
+}
+
+/// An item's properties, as programs see them.
+package struct KeyringItem {
+  package let path: KeyringPath
+  package let label: String
+  package let attributes: KeyringAttributes
+  /// Unix seconds.
+  package let created: Int64
+  package let modified: Int64
+  package let isLocked: Bool
+}
+
+// Single items: their properties, their values, and changes of both.
+extension Keyring {
+  /// The properties of an item.
+  package func item(_ path: KeyringPath, for caller: Caller) throws(KeyringFault) -> KeyringItem {
+    let item = try find(path, for: caller)
+    return KeyringItem(
+      path: path, label: item.keyring?.label ?? item.name.text, attributes: Self.attributes(of: item),
+      created: item.created, modified: item.modified, isLocked: isLocked(item, for: caller))
+  }
+
+  /// The attributes by which programs find an item. A shared item has its own.
+  static func attributes(of item: ItemInfo) -> KeyringAttributes {
+    if let keyring = item.keyring { return keyring.attributes }
+    return (try? KeyringAttributes(item.attributes.map { ($0.key, $0.value) })) ?? KeyringAttributes()
+  }
+
+  /// Lends the value of an item, with its content type, to `answer`.
+  package func secret(
+    _ path: KeyringPath, for caller: Caller, _ said: Said, _ answer: (_ contentType: String, RawSpan) -> Void
+  ) throws(KeyringFault) {
+    guard path.collection != .session || isPlaceholder(path) else {
+      return try session(.get, .get, path.element, for: caller) { id, _ throws(Refusal) in
+        let type = try ofSession.item(id).keyring?.contentType ?? ""
+        try ofSession.withValue(of: id) { answer(type, $0) }
+      }
+    }
+    let name = try name(of: path)
+    let wait: Wait?
+    do throws(Refusal) {
+      wait = try items.get(Reading(name, for: caller, said)) { item, _, value in
+        answer(item.keyring?.contentType ?? Self.contentType(of: item.kind), value)
+      }
+    } catch {
+      throw KeyringFault(error)
+    }
+    if wait != nil { throw .isLocked }
+  }
+
+  private static func contentType(of kind: ItemKind) -> String {
+    switch kind {
+    case .blob: "application/octet-stream"
+    case .password, .apiKey, .deviceToken, .wifi, .pairingCode, .tlsKey, .certificate, .sshKey, .totp, .note:
+      "text/plain; charset=utf8"
+    }
+  }
+
+  // MARK: Changes
+
+  /// A new value for an item, with its content type.
+  package struct Secret {
+    let value: SecretBox
+    let contentType: String
+
+    package init(_ value: SecretBox, contentType: String) { (self.value, self.contentType) = (value, contentType) }
+
+    /// The kind of an item with this value: `password` for text.
+    var kind: ItemKind { value.bytes.withBytes { !$0.isEmpty && $0.isUTF8 } ? .password : .blob }
+  }
+
+  /// Makes an item in a collection.
+  ///
+  /// - Parameter replaced: the item with exactly these attributes, which the new one replaces; see
+  ///   ``KeyringSearch/exact``.
+  package func make(
+    _ label: String, _ attributes: KeyringAttributes, _ secret: Secret, in collection: CollectionID,
+    replacing replaced: KeyringPath?, for caller: Caller
+  ) throws(KeyringFault) -> KeyringPath {
+    if isLocked(collection, for: caller) { throw .isLocked }
+    let id = KeyringID.random()
+    var facts = KeyringFacts(
+      id: id, order: 0, label: label, contentType: secret.contentType, attributes: attributes)
+    try Self.check(facts)
+    if let replaced {
+      let old = try find(replaced, for: caller)
+      guard let kept = old.keyring else { throw .noSuchObject }
+      (facts.id, facts.order) = (kept.id, kept.order)
+      guard collection != .session else {
+        try setOfSession(facts, secret, old, for: caller)
+        return replaced
+      }
+      try store(ItemChange(name: old.name, kind: Self.kind(secret, old), keyring: facts, update: true), secret, caller)
+      return replaced
+    }
+    facts.order = nextOrder()
+    guard collection != .session else {
+      try setOfSession(facts, secret, nil, for: caller)
+      return KeyringPath(collection, id.text)
+    }
+    let name = try Self.name(of: id, in: collection)
+    try store(
+      ItemChange(name: name, kind: secret.kind, keyring: facts, accessible: settings.accessible), secret, caller)
+    return KeyringPath(collection, id.text)
+  }
+
+  /// Gives an item a new value.
+  package func set(_ secret: Secret, of path: KeyringPath, for caller: Caller) throws(KeyringFault) {
+    let old = try own(path, for: caller)
+    var facts = old.facts
+    facts.contentType = secret.contentType
+    try Self.check(facts)
+    if path.collection == .session { return try setOfSession(facts, secret, old.item, for: caller) }
+    let change = ItemChange(name: old.item.name, kind: Self.kind(secret, old.item), keyring: facts, update: true)
+    try store(change, secret, caller)
+  }
+
+  /// Gives an item another label, or other attributes; nil for what stays.
+  package func set(
+    label: String?, attributes: KeyringAttributes?, of path: KeyringPath, for caller: Caller
+  ) throws(KeyringFault) {
+    let old = try own(path, for: caller)
+    var facts = old.facts
+    if let label { facts.label = label }
+    if let attributes { facts.attributes = attributes }
+    try Self.check(facts)
+    if path.collection == .session { return try setOfSession(facts, nil, old.item, for: caller) }
+    guard !isLocked(old.item, for: caller) else { throw .isLocked }
+    try store(ItemChange(name: old.item.name, keyring: facts, update: true), nil, caller)
+  }
+
+  /// Deletes an item.
+  package func delete(_ path: KeyringPath, for caller: Caller) throws(KeyringFault) {
+    guard path.collection != .session else {
+      try session(.delete, .admin, path.element, for: caller) { id, _ throws(Refusal) in try ofSession.remove(id) }
+      return changed(.items(.session, path, .deleted))
+    }
+    let old = try own(path, for: caller)
+    guard !isLocked(old.item, for: caller) else { throw .isLocked }
+    do throws(Refusal) { _ = try items.delete([old.item.name], isForGood: false, for: caller) } catch {
+      throw KeyringFault(error)
+    }
+  }
+
+  // MARK: Parts
+
+  /// The kind that an item gets with a new value; nil if it keeps its kind. An item changes only between text and
+  /// bytes.
+  private static func kind(_ secret: Secret, _ old: ItemInfo) -> ItemKind? {
+    switch old.kind {
+    case .password, .blob: secret.kind == old.kind ? nil : secret.kind
+    case .apiKey, .deviceToken, .wifi, .pairingCode, .tlsKey, .certificate, .sshKey, .totp, .note: nil
+    }
+  }
+
+  static func check(_ facts: KeyringFacts) throws(KeyringFault) {
+    do throws(ValueError) { try facts.validate() } catch { throw .limitsExceeded(error.reason) }
+  }
+
+  func store(_ change: ItemChange, _ secret: Secret?, _ caller: Caller) throws(KeyringFault) {
+    do throws(Refusal) {
+      if let secret {
+        _ = try items.set(change, .bytes(count: secret.value.bytes.count), for: caller) { out in
+          secret.value.bytes.withBytes { out.copy($0) }
+          return true
+        }
+      } else {
+        _ = try items.set(change, .same, for: caller) { _ in false }
+      }
+    } catch {
+      throw KeyringFault(error)
+    }
+  }
+
+  /// The item of a collection that can be changed here.
+  private func own(_ path: KeyringPath, for caller: Caller) throws(KeyringFault) -> (item: ItemInfo, facts: KeyringFacts) {
+    guard path.collection != .shared else { throw .readOnly }
+    let item = try find(path, for: caller)
+    guard let facts = item.keyring else { throw .noSuchObject }
+    return (item, facts)
+  }
+
+  /// The item at a path, if the caller may know of it.
+  func find(_ path: KeyringPath, for caller: Caller) throws(KeyringFault) -> ItemInfo {
+    guard path.collection != .session || isPlaceholder(path) else {
+      return try session(.find, .find, path.element, for: caller) { id, _ throws(Refusal) in try ofSession.item(id) }
+    }
+    let name = try name(of: path)
+    do throws(Refusal) { return try items.item(name, for: caller) } catch { throw KeyringFault(error) }
+  }
+
+  /// The name of the item at a path. Almost every item still has the name that it was made with.
+  func name(of path: KeyringPath) throws(KeyringFault) -> ItemName {
+    guard !hidesItems, let keychain = vault.openKeychain else { throw .isLocked }
+    if let search = placeholders[path.element] {
+      guard let match = try firstMatch(of: search) else { throw .noSuchObject }
+      return try name(of: match)
+    }
+    if path.collection == .shared {
+      guard let text = PathElement.decode(path.element), let name = try? ItemName(text), isShared(name) else {
+        throw .noSuchObject
+      }
+      return name
+    }
+    guard has(path.collection), let folder = path.collection.folder, let id = KeyringID(path.element) else {
+      throw .noSuchObject
+    }
+    let name = try Self.name(of: id, in: path.collection)
+    if let item = try? keychain.item(named: name), item.keyring?.id == id { return name }
+    let query = Query(keyringID: id, within: folder)
+    let found = try? keychain.find(query, in: .folder(folder), limit: 1, now: vault.clock.wall())
+    guard let item = found?.items.first else { throw .noSuchObject }
+    return item.name
+  }
+
+  /// True if the owner shares the item of this name. Keys that have a use are never shared.
+  private func isShared(_ name: ItemName) -> Bool {
+    guard settings.shares.contains(where: { $0.matches(name) }), CollectionID(of: name) == nil,
+      !Records.isRecord(name), let item = try? vault.openKeychain?.item(named: name)
+    else { return false }
+    return item.use == nil
+  }
+}

@@ -1,0 +1,41 @@
+internal import VaultCore
+internal import VaultModel
+
+// The collection of the session. Its items are decided and recorded under names like those of all others.
+extension Keyring {
+  private static let policy = Policy(accessible: .afterFirstUnlock)
+
+  /// Makes a call about an item of the session.
+  func session<R>(
+    _ action: AuditAction, _ right: Right, _ element: String, for caller: Caller,
+    _ body: (KeyringID, ItemName) throws(Refusal) -> R
+  ) throws(KeyringFault) -> R {
+    if isShut { throw .isLocked }
+    guard let id = KeyringID(element), let name = SessionItems.name(id) else { throw .noSuchObject }
+    do throws(Refusal) {
+      return try vault.audit.recording(action, caller, name.text) { () throws(Refusal) in
+        let permit = try items.permit(right, on: name, for: caller)
+        try items.check(right, permit, name, Self.policy, for: caller)
+        return try body(id, name)
+      }
+    } catch {
+      throw KeyringFault(error)
+    }
+  }
+
+  /// Stores an item of the session: a new one, or the old one with what is not nil.
+  func setOfSession(
+    _ facts: KeyringFacts, _ secret: Secret?, _ old: ItemInfo?, for caller: Caller
+  ) throws(KeyringFault) {
+    try session(.set, .set, facts.id.text, for: caller) { id, name throws(Refusal) in
+      let now = vault.clock.wall()
+      let size = secret?.value.bytes.count ?? old?.current.size ?? 0
+      let item = ItemInfo(
+        name: name, kind: secret?.kind ?? old?.kind ?? .blob, attributes: [:], policy: Self.policy,
+        created: old?.created ?? now, modified: now, expires: nil,
+        versions: [VersionInfo(number: 1, created: now, size: size)], keyring: facts)
+      try ofSession.set(item, id, secret?.value)
+    }
+    changed(.items(.session, KeyringPath(.session, facts.id.text), old == nil ? .created : .updated))
+  }
+}

@@ -1,0 +1,108 @@
+package import VaultModel
+internal import VaultStore
+
+/// A search in the keyring, made in parts so that others do not wait for it: ``Keyring/step(_:until:for:)``.
+package struct KeyringSearch {
+  /// An item that was found.
+  package struct Hit {
+    package let path: KeyringPath
+    package let isLocked: Bool
+    fileprivate let order: UInt64
+
+    /// What stands for an item that nobody can tell now.
+    package static func locked(_ path: KeyringPath) -> Hit { Hit(path: path, isLocked: true, order: 0) }
+  }
+
+  fileprivate let attributes: KeyringAttributes
+  /// True to find only items that have these attributes and no others.
+  fileprivate let isExact: Bool
+  /// The queries that are still to be made, the current one first, and whether each is for shared items.
+  fileprivate var queries: [(query: Query, isShared: Bool)]
+  fileprivate var place: SearchPlace?
+  fileprivate var own: [Hit] = []
+  fileprivate var shared: [Hit] = []
+  fileprivate var sharedPaths: Set<KeyringPath> = []
+
+  /// The items found, in the order in which programs see them: by their own order, and then the shared ones.
+  package var hits: [Hit] { own.sorted { ($0.order, $0.path.element) < ($1.order, $1.path.element) } + shared }
+}
+
+// Searches.
+extension Keyring {
+  /// Begins a search for the items that have at least some attributes.
+  ///
+  /// - Parameters:
+  ///   - collection: the collection to search; nil for all.
+  ///   - isExact: true to find only items that have these attributes and no others.
+  package func search(
+    _ attributes: KeyringAttributes, in collection: CollectionID? = nil, isExact: Bool = false, for caller: Caller
+  ) throws(KeyringFault) -> KeyringSearch {
+    guard !hidesItems else { throw .isLocked }
+    if let collection, !has(collection) { throw .noSuchObject }
+    do throws(Refusal) { try items.begin(search: "keyring", for: caller) } catch { throw KeyringFault(error) }
+    var queries: [(query: Query, isShared: Bool)] = []
+    switch collection {
+    case .session: break
+    case .login, .made: queries.append((Query(keyring: attributes, within: collection?.folder), false))
+    case nil:
+      queries.append((Query(keyring: attributes, within: CollectionID.root), false))
+      queries += sharedQueries(attributes)
+    case .shared: queries += sharedQueries(attributes)
+    }
+    var search = KeyringSearch(attributes: attributes, isExact: isExact, queries: queries)
+    if collection == nil || collection == .session { try takeSession(&search, caller) }
+    return search
+  }
+
+  private func takeSession(_ search: inout KeyringSearch, _ caller: Caller) throws(KeyringFault) {
+    let all: [ItemInfo]
+    do throws(Refusal) { all = try ofSession.all() } catch { throw KeyringFault(error) }
+    for item in all {
+      let found = access.decide(.find, item.name, item.policy, for: caller) == .allow
+      guard found, let facts = item.keyring else { continue }
+      guard search.isExact ? facts.attributes == search.attributes : facts.attributes.contains(search.attributes) else {
+        continue
+      }
+      search.own.append(
+        KeyringSearch.Hit(
+          path: KeyringPath(.session, facts.id.text), isLocked: isLocked(item, for: caller), order: facts.order))
+    }
+  }
+
+  private func sharedQueries(_ attributes: KeyringAttributes) -> [(query: Query, isShared: Bool)] {
+    settings.shares.map { (Query(sharedBy: $0, attributes), true) }
+  }
+
+  /// Continues a search; true at its end.
+  ///
+  /// - Parameter end: the time at which the part ends in any case, in `CLOCK_MONOTONIC` nanoseconds.
+  package func step(_ search: inout KeyringSearch, until end: Int64, for caller: Caller) throws(KeyringFault) -> Bool {
+    while let (query, isShared) = search.queries.first {
+      let (found, next): ([ItemInfo], SearchPlace?)
+      do throws(Refusal) {
+        (found, next) = try items.find(query, limit: 256, after: search.place, until: end, for: caller)
+      } catch {
+        throw KeyringFault(error)
+      }
+      for item in found { take(item, isShared, &search, caller) }
+      search.place = next
+      if next == nil { search.queries.removeFirst() }
+      if vault.clock.monotonic() >= end { break }
+    }
+    return search.queries.isEmpty
+  }
+
+  private func take(_ item: ItemInfo, _ isShared: Bool, _ search: inout KeyringSearch, _ caller: Caller) {
+    guard let path = KeyringPath(item, isShared: isShared), has(path.collection) else { return }
+    let attributes = Self.attributes(of: item)
+    guard search.isExact ? attributes == search.attributes : attributes.contains(search.attributes) else { return }
+    let hit = KeyringSearch.Hit(
+      path: path, isLocked: isLocked(item, for: caller), order: item.keyring?.order ?? 0)
+    guard isShared else { return search.own.append(hit) }
+    // Two patterns may share one item, and what lies in a collection's own folder is there already.
+    guard item.use == nil, CollectionID(of: item.name) == nil, !Records.isRecord(item.name),
+      search.sharedPaths.insert(path).inserted
+    else { return }
+    search.shared.append(hit)
+  }
+}

@@ -1,0 +1,210 @@
+import Testing
+import VaultModel
+
+@testable import VaultService
+
+@Suite("The keyring") struct KeyringTests {
+  @Test("keeps what programs store, with label, attributes and content type, and tells of each change") func items()
+    throws
+  {
+    let stand = try KeyringStand()
+    let path = try stand.make("first", "A label", [("user", "ana"), ("E-Mail address", "a\tb\nc")])
+    #expect(try stand.value(path) == "text/plain first")
+    var item = try stand.keyring.item(path, for: stand.program)
+    #expect(item.label == "A label" && !item.isLocked)
+    #expect(item.attributes == (try KeyringStand.attributes([("E-Mail address", "a\tb\nc"), ("user", "ana")])))
+    try stand.keyring.set(KeyringStand.secret("", "x/y"), of: path, for: stand.program)
+    #expect(try stand.value(path) == "x/y ")
+    try stand.keyring.set(
+      label: "", attributes: try KeyringStand.attributes([("", "")]), of: path, for: stand.program)
+    item = try stand.keyring.item(path, for: stand.program)
+    #expect(item.label == "" && item.attributes[""] == "")
+    #expect(try stand.value(path) == "x/y ")
+    try stand.keyring.delete(path, for: stand.program)
+    #expect(throws: KeyringFault.noSuchObject) { try stand.value(path) }
+    #expect(stand.take() == ["login created", "login updated", "login updated", "login deleted"])
+  }
+
+  @Test("replaces an item and keeps its path and place") func replaced() throws {
+    let stand = try KeyringStand()
+    let (first, second) = (try stand.make("1", "x", [("a", "1")]), try stand.make("2", "y", [("a", "1"), ("b", "2")]))
+    let exact = try stand.find([("a", "1")], isExact: true).map(\.path)
+    #expect(exact == [first])
+    let path = try stand.keyring.make(
+      "z", try KeyringStand.attributes([("a", "1")]), KeyringStand.secret("3"), in: .login, replacing: exact.first,
+      for: stand.program)
+    #expect(path == first)
+    #expect(try stand.value(first) == "text/plain 3")
+    #expect(try stand.find().map(\.path) == [first, second])
+  }
+
+  @Test("follows an item to another name in its collection, and no further") func moved() throws {
+    let stand = try KeyringStand()
+    let path = try stand.make("v")
+    let name = try ItemName("secret-service/login/\(path.element)")
+    try stand.rooms.items.move(name, to: try ItemName("secret-service/login/mine"), for: stand.rooms.administrator)
+    #expect(try stand.value(path) == "text/plain v")
+    try stand.rooms.items.move(
+      try ItemName("secret-service/login/mine"), to: try ItemName("else/where"), for: stand.rooms.administrator)
+    #expect(throws: KeyringFault.noSuchObject) { try stand.value(path) }
+    #expect(try stand.find().isEmpty)
+  }
+
+  @Test("refuses what exceeds a limit, and stores nothing") func limits() throws {
+    let stand = try KeyringStand()
+    #expect { try stand.make("v", String(repeating: "x", count: 65_537)) } throws: {
+      if case .limitsExceeded? = $0 as? KeyringFault { true } else { false }
+    }
+    #expect(try stand.find().isEmpty)
+  }
+
+  @Test("keeps the session's items in memory alone, like others, over locks but not over a sleep or a restart")
+  func session() throws {
+    let stand = try KeyringStand()
+    let path = try stand.make("v", "x", [("a", "1")], in: .session)
+    #expect(try stand.value(path) == "text/plain v")
+    #expect(try stand.find([("a", "1")]).map(\.path) == [path])
+    #expect(try stand.find([("a", "1")], in: .session, isExact: true).map(\.path) == [path])
+    try stand.keyring.set(label: "y", attributes: nil, of: path, for: stand.program)
+    try stand.keyring.set(KeyringStand.secret("w"), of: path, for: stand.program)
+    #expect(try stand.keyring.item(path, for: stand.program).label == "y")
+    stand.vault.lock(because: .idle)
+    #expect(try stand.value(path) == "text/plain w")
+    stand.vault.lock(because: .sleep)
+    #expect(stand.keyring.isLocked(.session, for: stand.program))
+    #expect(throws: KeyringFault.isLocked) { try stand.value(path) }
+    try stand.rooms.unlock()
+    #expect(try stand.value(path) == "text/plain w")
+    let deleted = try stand.make("d", in: .session)
+    try stand.keyring.delete(deleted, for: stand.program)
+    #expect(throws: KeyringFault.noSuchObject) { try stand.value(deleted) }
+    try stand.restart()
+    try stand.rooms.unlock()
+    #expect(throws: KeyringFault.noSuchObject) { try stand.value(path) }
+    #expect(stand.take().filter { $0.hasPrefix("session") }.count == 5)
+  }
+
+  // MARK: Collections
+
+  @Test("has collections that programs make, rename, prefer and delete, and that a restart keeps") func collections()
+    throws
+  {
+    let stand = try KeyringStand()
+    let keyring = stand.keyring
+    #expect(keyring.collections == [.login, .session] && keyring.collection(alias: "default") == .login)
+    let made = try keyring.makeCollection("Work", isStandard: true, for: stand.program)
+    #expect(keyring.collections == [.login, made, .session] && keyring.collection(alias: "default") == made)
+    #expect(try keyring.describe(made, for: stand.program).label == "Work")
+    try keyring.set(label: "Play", of: made, for: stand.program)
+    try keyring.set(label: "Mine", of: .login, for: stand.program)
+    try stand.restart()
+    // Names cannot be read before the first unlock.
+    #expect(stand.keyring.collections == [.login, made, .session])
+    #expect(stand.keyring.collection(alias: "default") == made)
+    #expect(try stand.keyring.describe(made, for: stand.program).label == "")
+    #expect(try stand.keyring.describe(.login, for: stand.program).label == "Login")
+    try stand.rooms.unlock()
+    #expect(try stand.keyring.describe(made, for: stand.program).label == "Play")
+    #expect(try stand.keyring.describe(.login, for: stand.program).label == "Mine")
+    try stand.keyring.setStandard(.login, for: stand.program)
+    #expect(stand.keyring.collection(alias: "default") == .login)
+    let path = try stand.make("v", in: made)
+    let removal = try stand.keyring.remove(made, for: stand.program)
+    while try !stand.keyring.step(removal, for: stand.program) {}
+    #expect(stand.keyring.collections == [.login, .session])
+    #expect(throws: KeyringFault.noSuchObject) { try stand.value(path) }
+    #expect(throws: KeyringFault.readOnly) { try stand.keyring.remove(.login, for: stand.program) }
+  }
+
+  @Test("has one default collection, whichever was preferred last") func standard() throws {
+    let stand = try KeyringStand()
+    let first = try stand.keyring.makeCollection("1", isStandard: true, for: stand.program)
+    let second = try stand.keyring.makeCollection("2", isStandard: true, for: stand.program)
+    for collection in [first, .login, second, first] {
+      try stand.keyring.setStandard(collection, for: stand.program)
+      try stand.restart()
+      #expect(stand.keyring.collection(alias: "default") == collection)
+      try stand.rooms.unlock()
+      #expect(stand.keyring.collection(alias: "default") == collection)
+    }
+  }
+
+  @Test("learns its collections anew at an unlock, whatever the copy in the clear says") func copy() throws {
+    let stand = try KeyringStand()
+    let made = try stand.keyring.makeCollection("Work", isStandard: true, for: stand.program)
+    for text in ["", "vault keyring 1\ndefault session\n", "vault keyring 1\ndefault login\n"] {
+      try TextFile.replace(stand.vault.directory + "/keyring", with: text)
+      try stand.restart()
+      #expect(stand.keyring.collection(alias: "default") == .login)
+      try stand.rooms.unlock()
+      #expect(stand.keyring.collection(alias: "default") == made)
+    }
+  }
+
+  // MARK: Locks
+
+  @Test("serves items after an idle lock, and nothing after a lock that a program asked for, until the next unlock")
+  func locks() throws {
+    let stand = try KeyringStand()
+    let path = try stand.make("v", "x", [("a", "1")])
+    stand.vault.lock(because: .idle)
+    #expect(try stand.value(path) == "text/plain v")
+    #expect(try stand.find([("a", "1")]).map(\.isLocked) == [false])
+    try stand.rooms.unlock()
+    try stand.keyring.lock(for: stand.program)
+    #expect(stand.vault.state.kind == .locked)
+    #expect(throws: KeyringFault.isLocked) { try stand.value(path) }
+    #expect(throws: KeyringFault.isLocked) { try stand.find() }
+    #expect(throws: KeyringFault.isLocked) { try stand.make("w") }
+    #expect(stand.keyring.isLocked(.login, for: stand.program))
+    try stand.rooms.unlock()
+    #expect(try stand.value(path) == "text/plain v")
+  }
+
+  @Test("answers that it is locked before the first unlock, never that there is nothing") func cold() throws {
+    let stand = try KeyringStand()
+    let path = try stand.make("v")
+    try stand.restart()
+    #expect(throws: KeyringFault.isLocked) { try stand.value(path) }
+    #expect(throws: KeyringFault.isLocked) { try stand.keyring.item(KeyringPath(.login, "x"), for: stand.program) }
+    #expect(throws: KeyringFault.isLocked) { try stand.find() }
+    #expect(!stand.keyring.serves(.item(path), stand.program))
+    try stand.rooms.unlock()
+    #expect(stand.keyring.serves(.item(path), stand.program))
+  }
+
+  // MARK: Shared items
+
+  @Test("shows the items that the owner shares, after all others, and changes none of them") func shared() throws {
+    var settings = VaultSettings()
+    settings.keyring.shares = [try ItemPattern("iot/*"), try ItemPattern("iot/k*")]
+    let stand = try KeyringStand(settings)
+    for name in ["iot/key", "iot/other", "private"] { try stand.rooms.set(name) }
+    let own = try stand.make("v")
+    let hits = try stand.find()
+    #expect(hits.map(\.path) == [own, KeyringPath(.shared, "iot_2fkey"), KeyringPath(.shared, "iot_2fother")])
+    let path = hits[1].path
+    #expect(try stand.value(path) == "text/plain; charset=utf8 *")
+    #expect(try stand.keyring.item(path, for: stand.program).label == "iot/key")
+    #expect(throws: KeyringFault.readOnly) { try stand.keyring.delete(path, for: stand.program) }
+    #expect(throws: KeyringFault.readOnly) {
+      try stand.keyring.set(label: "x", attributes: nil, of: path, for: stand.program)
+    }
+    #expect(throws: (any Error).self) { try stand.make("v", in: .shared) }
+    #expect(throws: KeyringFault.noSuchObject) { try stand.value(KeyringPath(.shared, "private")) }
+  }
+
+  // MARK: Rights
+
+  @Test("shows a confined program's lack of rights as a lock") func confined() throws {
+    let stand = try KeyringStand()
+    let path = try stand.make("v")
+    let confined = AttendanceStand.process(60, executable: "/usr/bin/confined")
+    _ = try stand.rooms.access.give(
+      try Subject(parsing: "user:\(RoomStand.owner),exe:/usr/bin/confined"), try ItemPattern("else/*"),
+      Rights(.get), until: nil, for: stand.rooms.administrator)
+    #expect(stand.keyring.isLocked(.login, for: confined))
+    #expect(throws: KeyringFault.isLocked) { try stand.value(path, for: confined) }
+    #expect(try stand.find(for: confined).isEmpty)
+  }
+}
