@@ -24,6 +24,10 @@ final class BusClient {
   var waiting = Waiting()
   /// True while a turn is awaited.
   var isScheduled = false
+  /// True while a call is not answered yet; the next one waits.
+  var isAnswering = false
+  /// True while nothing can be decided about the peer.
+  var isUndecided = false
 
   init(_ name: String, at place: Int) { (self.name, self.place, heard) = (name, place, place) }
 }

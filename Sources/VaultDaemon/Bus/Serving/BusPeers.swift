@@ -30,6 +30,10 @@ final class BusPeers {
   private var known: [String: BusClient] = [:]
   /// The calls that wait, of all connections.
   private var waiting = BusClient.Waiting()
+  /// Called before each call is answered, one call of a connection after the other; it may throw the answer. Set once.
+  var begin: (BusRequest, BusPeer) throws(BusError) -> Void = { _, _ in }
+  /// Returns false if nothing can be decided about a peer now, and then runs the closure once that is possible. Set once.
+  var mayDecide: (BusPeer, @escaping () -> Void) -> Bool = { _, _ in true }
 
   /// - Parameters:
   ///   - bus: the bus to which the connections belong.
@@ -51,8 +55,10 @@ final class BusPeers {
     do throws(BusError) {
       let client = if let client = known[request.sender] { client } else { try admit(request.sender) }
       client.heard = clients.heardNext()
-      if let peer = client.peer, client.calls.isEmpty, turns.mayGo(peer.line, isShort: true) {
-        return answer(request, for: peer, work)
+      if let peer = client.peer, client.calls.isEmpty, mayAnswer(client, peer),
+        turns.mayGo(peer.line, isShort: true)
+      {
+        return answer(request, of: client, for: peer, work)
       }
       try wait(request, of: client, work)
     } catch {
@@ -74,24 +80,45 @@ final class BusPeers {
 
   /// Has the next call of a connection answered in its line's next turn.
   private func schedule(_ client: BusClient, _ peer: BusPeer) {
-    guard !client.isScheduled, !client.calls.isEmpty else { return }
+    guard !client.isScheduled, !client.calls.isEmpty, mayAnswer(client, peer) else { return }
     client.isScheduled = true
     turns.wait(peer.line) { [weak self] in
       client.isScheduled = false
-      guard let self, !client.calls.isEmpty else { return }
+      guard let self, !client.calls.isEmpty, mayAnswer(client, peer) else { return }
       let (request, work) = client.calls.removeFirst()
       client.waiting = client.waiting.removing(request)
       waiting = waiting.removing(request)
-      answer(request, for: peer, work)
-      schedule(client, peer)
+      answer(request, of: client, for: peer, work)
     }
   }
 
-  private func answer(_ request: BusRequest, for peer: BusPeer, _ work: Work) {
+  /// True if the next call of a connection can be answered now; otherwise it is answered later.
+  private func mayAnswer(_ client: BusClient, _ peer: BusPeer) -> Bool {
+    guard !client.isAnswering, !client.isUndecided else { return false }
+    client.isUndecided = !mayDecide(peer) { [weak self, weak client] in
+      guard let self, let client else { return }
+      client.isUndecided = false
+      schedule(client, peer)
+    }
+    return !client.isUndecided
+  }
+
+  private func answer(_ request: BusRequest, of client: BusClient, for peer: BusPeer, _ work: Work) {
     let began = clock.monotonic()
     defer { turns.charge(peer.line, since: began) }
     guard peer.isRunning else { return request.fail(.denied("the process that asks has ended")) }
-    do throws(BusError) { try work(request, peer) } catch { request.fail(error) }
+    client.isAnswering = true
+    request.answered = { [weak self, weak client] in
+      guard let self, let client else { return }
+      client.isAnswering = false
+      schedule(client, peer)
+    }
+    do throws(BusError) {
+      try begin(request, peer)
+      try work(request, peer)
+    } catch {
+      request.fail(error)
+    }
     Stack.wipeRegisters()
   }
 

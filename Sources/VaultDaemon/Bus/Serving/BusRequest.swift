@@ -17,6 +17,10 @@ internal import Glibc
   let size: Int
   private weak var bus: Bus?
   private(set) var isAnswered = false
+  /// Called right before the answer is sent, with its error if it is one; returns the error to send instead.
+  var pass: (BusError?) -> BusError? = { _ in nil }
+  /// Called once, when the call was answered or given up.
+  var answered: () -> Void = {}
 
   /// - Parameter answer: the types of the values that the answer must have.
   init(_ message: BusMessage, at path: String, from sender: String, size: Int, answer: String, on bus: Bus?) {
@@ -38,14 +42,24 @@ internal import Glibc
     let writer = unsafe BusWriter(reply)
     do throws(BusError) { try write(writer) } catch { return fail(error) }
     guard writer.failure == 0, unsafe BusMessage(reply).signature == answer else { return fail(.failed) }
-    isAnswered = true
+    if let refusal = pass(nil) { return send(refusal) }
     unsafe bus?.send(reply)
+    end()
   }
 
   /// Answers with an error.
-  func fail(_ error: BusError) {
+  func fail(_ error: BusError) { if !isAnswered { send(pass(error) ?? error) } }
+
+  private func end() {
     guard !isAnswered else { return }
     isAnswered = true
+    let answered = self.answered
+    (pass, self.answered) = ({ _ in nil }, {})
+    answered()
+  }
+
+  private func send(_ error: BusError) {
+    defer { end() }
     var made: OpaquePointer?
     let call = unsafe message.message
     unsafe error.name.withCString { name in
@@ -61,5 +75,5 @@ internal import Glibc
   }
 
   /// Gives the call up, because its caller is gone or somebody else answers it.
-  func giveUp() { isAnswered = true }
+  func giveUp() { end() }
 }

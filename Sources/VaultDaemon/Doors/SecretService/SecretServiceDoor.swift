@@ -44,6 +44,27 @@ final class SecretServiceDoor {
       interfaces(of: path)
     }
     keyring.changed = { [unowned self] in tell($0) }
+    peers.begin = { [unowned self] request, peer throws(BusError) in try begin(request, peer) }
+    peers.mayDecide = { [access = rooms.access] peer, then in
+      guard access.awaitsDigest(of: peer.caller) else { return true }
+      peer.caller.memory.whenDigestIsKnown(then)
+      return false
+    }
+  }
+
+  /// Begins a call: its entry is in the audit log before its answer goes out.
+  private func begin(_ request: BusRequest, _ peer: BusPeer) throws(BusError) {
+    vault.checkDeadlines()
+    let message = request.message
+    guard let call = SecretCall(message.interface ?? "", message.member ?? "") else { throw .failed }
+    let (audit, caller) = (vault.audit, peer.caller)
+    do throws(Refusal) { try audit.begin(call.terms, for: caller) } catch { throw BusError(.refused(error)) }
+    request.pass = { error in
+      do throws(Refusal) { try audit.pass(error?.outcome, isLast: true, for: caller) } catch {
+        return BusError(.refused(error))
+      }
+      return nil
+    }
   }
 
   /// Serves from now on, or no longer.
@@ -157,6 +178,14 @@ extension BusError {
     name: "org.freedesktop.Secret.Error.NoSuchObject", text: "there is no such object")
   static func notSupported(_ text: String) -> BusError {
     BusError(name: "org.freedesktop.DBus.Error.NotSupported", text: text)
+  }
+
+  /// The outcome of a call that ends with this error, for the audit log.
+  var outcome: AuditOutcome {
+    if self == .isLocked { return .locked }
+    if self == .noSuchObject || self == .noSession { return .missing }
+    if name == BusError.denied("").name { return .denied }
+    return name == BusError.failed.name ? .failed : .invalid
   }
 
   init(_ fault: KeyringFault) {

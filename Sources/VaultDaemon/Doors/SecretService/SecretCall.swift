@@ -1,0 +1,55 @@
+internal import VaultService
+
+/// The calls at this door, by their interfaces and names, and the terms on which each is answered.
+enum SecretCall: String, CaseIterable {
+  case openSession = "Service.OpenSession"
+  case createCollection = "Service.CreateCollection"
+  case searchService = "Service.SearchItems"
+  case unlock = "Service.Unlock"
+  case lock = "Service.Lock"
+  case getSecrets = "Service.GetSecrets"
+  case readAlias = "Service.ReadAlias"
+  case setAlias = "Service.SetAlias"
+  case deleteCollection = "Collection.Delete"
+  case searchCollection = "Collection.SearchItems"
+  case createItem = "Collection.CreateItem"
+  case deleteItem = "Item.Delete"
+  case getSecret = "Item.GetSecret"
+  case setSecret = "Item.SetSecret"
+  case closeSession = "Session.Close"
+  case prompt = "Prompt.Prompt"
+  case dismiss = "Prompt.Dismiss"
+  case get = "Properties.Get"
+  case getAll = "Properties.GetAll"
+  case set = "Properties.Set"
+
+  private static let interfaces = ["org.freedesktop.Secret.", "org.freedesktop.DBus."]
+
+  init?(_ interface: String, _ member: String) {
+    guard let prefix = Self.interfaces.first(where: { interface.utf8.starts(with: $0.utf8) }) else { return nil }
+    self.init(rawValue: "\(interface.dropFirst(prefix.count)).\(member)")
+  }
+
+  var terms: CallTerms {
+    switch self {
+    case .openSession: CallTerms("secret-service: OpenSession", needs: .nothing, entry: .ofRefusals)
+    case .createCollection: CallTerms("secret-service: CreateCollection", needs: .log, entry: .first)
+    case .searchService, .searchCollection: CallTerms("secret-service: SearchItems", needs: .log, entry: .first)
+    // What unlocks and locks the vault needs no log, as at the other doors.
+    case .unlock: CallTerms("secret-service: Unlock", needs: .nothing, entry: .first)
+    case .lock: CallTerms("secret-service: Lock", needs: .nothing, entry: .first)
+    case .prompt: CallTerms("secret-service: Prompt", needs: .nothing, entry: .ofRefusals)
+    case .dismiss: CallTerms("secret-service: Dismiss", needs: .nothing, entry: .first)
+    case .getSecrets: CallTerms("secret-service: GetSecrets", needs: .log, entry: .first)
+    case .getSecret: CallTerms("secret-service: GetSecret", needs: .log, entry: .first)
+    case .readAlias: CallTerms("secret-service: ReadAlias", needs: .nothing, entry: .ofRefusals)
+    case .setAlias: CallTerms("secret-service: SetAlias", needs: .log, entry: .first)
+    case .deleteCollection, .deleteItem: CallTerms("secret-service: Delete", needs: .log, entry: .first)
+    case .createItem: CallTerms("secret-service: CreateItem", needs: .log, entry: .first)
+    case .setSecret: CallTerms("secret-service: SetSecret", needs: .log, entry: .first)
+    case .closeSession: CallTerms("secret-service: Close", needs: .nothing, entry: .ofRefusals)
+    case .get, .getAll: CallTerms("secret-service: properties", needs: .log, entry: .first)
+    case .set: CallTerms("secret-service: a property", needs: .log, entry: .first)
+    }
+  }
+}
