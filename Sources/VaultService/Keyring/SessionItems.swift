@@ -29,9 +29,9 @@ package final class SessionItems: SecretHolder {
     self.vault = vault
     super.init(in: vault.holders)
     let taken = vault.hooks.keysTaken
-    vault.hooks.keysTaken = { [unowned self] keychain in
+    vault.hooks.keysTaken = { [weak self] keychain in
       taken(keychain)
-      wrapAnew(keychain)
+      self?.wrapAnew(keychain)
     }
   }
 
