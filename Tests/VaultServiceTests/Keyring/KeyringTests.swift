@@ -200,6 +200,7 @@ import VaultModel
     let stand = try KeyringStand()
     let path = try stand.make("v")
     let confined = AttendanceStand.process(60, executable: "/usr/bin/confined")
+    stand.rooms.access.add(.password, by: stand.rooms.administrator, with: [])
     _ = try stand.rooms.access.give(
       try Subject(parsing: "user:\(RoomStand.owner),exe:/usr/bin/confined"), try ItemPattern("else/*"),
       Rights(.get), until: nil, for: stand.rooms.administrator)
