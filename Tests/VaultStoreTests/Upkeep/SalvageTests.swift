@@ -184,6 +184,47 @@ import VaultStore
     #expect(try salvage.target.verify().isOK)
   }
 
+  @Test(
+    "an item in the trash and the item that has its name now are both saved", arguments: [["x", "a"], ["a", "x"]])
+  func trashedNamesake(names: [String]) throws {
+    let fixture = try Fixture()
+    do {
+      let keychain = try fixture.unlocked()
+      for text in names { try keychain.put(text, "value of \(text)") }
+      try keychain.trash([name("a")], now: 3000)
+      try keychain.move(from: name("x"), to: name("a"), now: 3000)
+    }
+    let salvage = try salvage(fixture)
+    #expect(salvage.result.saved == 2 && salvage.result.losses.isEmpty)
+    let target = salvage.target
+    #expect(try target.verify().isOK)
+    #expect(try target.text("a") == "value of x")
+    try target.delete([name("a")])
+    try target.restore(name("a"), now: 4000)
+    #expect(try target.text("a") == "value of a")
+  }
+
+  @Test("the trash has the age that it had") func trashAge() throws {
+    let fixture = try Fixture()
+    let day: Int64 = 86_400
+    do {
+      let keychain = try fixture.unlocked()
+      try keychain.put("a", now: day)
+      for count in 2...9 { try keychain.put("b \(count)", now: Int64(count) * day) }
+      try keychain.trash([name("a")], now: 10 * day)
+      try keychain.put("c", now: 11 * day)
+    }
+    let age = try fixture.unlocked().age(of: .whenUnlocked, at: 11 * day)
+    let target = try salvage(fixture).target
+    #expect(target.age(of: .whenUnlocked, at: 11 * day) == age && age >= 10 * day)
+    var gone = 0
+    _ = try target.emptyTrash(ofAge: 2 * day, after: nil, examining: 100, gone: { gone += $0 })
+    #expect(gone == 0)
+    try target.put("d", now: 12 * day)
+    _ = try target.emptyTrash(ofAge: 2 * day, after: nil, examining: 100, gone: { gone += $0 })
+    #expect(gone == 1)
+  }
+
   @Test("a later item whose value is lost costs no other one of its name")
   func worthless() throws {
     let fixture = try VerifyTests.fixture()

@@ -55,13 +55,19 @@ extension Keychain {
   }
 
   /// The first facts for the class records of the copy. No class gets a time earlier than one that its own authentic
-  /// record states. The rows are counted from the start. The ids of slots continue after the last id in the strongest
-  /// class's record, or else begin with the first free id.
+  /// record states, nor a lower age, because the items in the trash are copied with their ages. The rows are counted
+  /// from the start. The ids of slots continue after the last id in the record of the strongest class, or else begin
+  /// with the first free id.
   private func copiedFacts(_ now: Int64, _ nextSlot: UInt32?, _ kept: [Int64]) -> ByClass<ClassRecord.Facts> {
     var free: UInt32 = 1
     while kept.contains(Int64(free)) { free += 1 }
-    var copied = ByClass(repeating: ClassRecord.Facts(time: now, nextRow: 1, nextSlot: nextSlot ?? free))
-    for accessible in AccessClass.allCases { copied[accessible].time = effective(now, accessible) }
+    let new = ClassRecord.Facts(time: now, nextRow: 1, nextSlot: nextSlot ?? free)
+    var copied = ByClass(repeating: new)
+    for accessible in AccessClass.allCases where isVouchedFor[accessible] {
+      copied[accessible] = ClassRecord.Facts(
+        time: effective(now, accessible), nextRow: new.nextRow, nextSlot: new.nextSlot,
+        age: age(of: accessible, at: now))
+    }
     return copied
   }
 

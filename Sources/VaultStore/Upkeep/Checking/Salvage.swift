@@ -252,11 +252,12 @@ public final class Salvage {
   }
 
   /// Ensures that no two items have the same name or the same identity. It removes the items that were saved before, or
-  /// `new`, which is in the second store without tags. True when `new` stays.
+  /// `new`, which is in the second store without tags. True when `new` stays. An item in the trash has left its name to
+  /// others, so it shares it with any item.
   private func makeRoom(for new: FoundItem, _ item: Int64) throws(VaultError) -> Bool {
     let name = new.head.item.name
     var others: [FoundItem] = []
-    if let other = try target.find(name) { others.append(other) }
+    if new.head.item.trashed == nil, let other = try target.find(name) { others.append(other) }
     if let row = rows[new.columns.item], row != others.first?.columns.row, let other = try target.head(inRow: row) {
       others.append(other)
     }
