@@ -67,7 +67,8 @@ public struct AuditEntry: Hashable, Sendable {
     (self.item, self.detail, self.purpose, self.repeats) = (item, detail, purpose, repeats)
   }
 
-  /// The highest number of bytes of ``item`` and of ``detail``; longer texts are cut.
+  /// The highest number of bytes of ``item`` and of ``detail``; longer texts are cut. No other text of an entry or of
+  /// its caller is longer.
   public static let longestText = 1024
   /// The highest number of characters of a caller's own words.
   public static let longestPurpose = 120

@@ -57,7 +57,7 @@ extension Keychain {
   private func seal(_ entries: [AuditEntry], now: Int64) throws(VaultError) {
     var block = AuditBlock()
     for entry in entries {
-      if block.isFull { try sealAuditAnyway(&block, now: now) }
+      if block.isFull || !block.hasRoom(for: entry) { try sealAuditAnyway(&block, now: now) }
       block.add(entry)
     }
     try sealAuditAnyway(&block, now: now)

@@ -61,6 +61,30 @@ import VaultModel
     #expect((15...18).map { found[$0]?.id == ItemID(filledWith: 9) } == [false, false, true, true])
   }
 
+  @Test("with a text longer than any that is written are malformed", arguments: [1024, 1025, 9000]) func long(size: Int)
+    throws
+  {
+    let text = String(repeating: "x", count: size)
+    let entry = AuditEntry(time: 5, action: .get, outcome: .ok)
+    var entries = [entry, entry, entry, entry, entry, entry]
+    (entries[0].item, entries[1].detail, entries[2].purpose) = (text, text, text)
+    entries[3].caller = AuditEntry.Caller(door: text, uid: 0, pid: 0)
+    entries[4].caller = AuditEntry.Caller(door: "varlink", uid: 0, pid: 0, unit: text)
+    entries[5].caller = AuditEntry.Caller(door: "varlink", uid: 0, pid: 0, executable: text)
+    for entry in entries {
+      var block = AuditBlock()
+      block.add(entry)
+      let bytes = block.withPlaintext(after: Self.position) { bytes in
+        unsafe bytes.withUnsafeBytes { unsafe Array($0) }
+      }
+      if size > 1024 {
+        #expect(throws: CryptoError.self) { try Self.read(bytes) }
+      } else {
+        #expect(try Self.read(bytes)[10] == entry)
+      }
+    }
+  }
+
   @Test("have each text once, and each time, however many entries say it") func once() throws {
     var block = AuditBlock()
     // Among 300 texts, some share a place in the table of known texts.

@@ -327,6 +327,68 @@ import VaultModel
       #expect(throws: VaultError.self) { try cold.writeAudit(anchored: false) }
     }
   }
+
+  /// Adds records of one entry each, in two chains, and then another chain.
+  private static func write(_ entries: [AuditEntry], to keychain: Keychain) throws {
+    var block = AuditBlock()
+    for entry in entries {
+      block.add(entry)
+      try keychain.sealAudit(&block, now: 5000)
+    }
+    keychain.endAuditChain()
+    try AuditStoreTests.write(1, to: keychain)
+  }
+
+  @Test("a record whose texts are longer than any that is written is a fault, and ends no daemon that cuts the log")
+  func longTexts() throws {
+    let entries = (0..<3).map { number in
+      AuditEntry(time: 5000, action: .grant, outcome: .ok, item: String(repeating: "\(number)", count: 9000))
+    }
+    let fixture = try Self.log()
+    do {
+      let forger = try fixture.open()
+      try Self.write(entries, to: forger)
+      try forger.close()
+    }
+    #expect(try !Self.faults(fixture).isEmpty)
+    // The cut itself gets no such text, either.
+    let other = try Self.log()
+    let keychain = try other.unlocked()
+    #expect(try keychain.joinAudit(rows: .max) == [])
+    try Self.write(entries, to: keychain)
+    let gone = try keychain.cutAudit(toBytes: 1000, olderThan: nil, now: 5000) { found, _ in
+      #expect(found.allSatisfy { $0.entry.item?.utf8.count ?? 0 < 9000 })
+      return found.map(\.entry)
+    }
+    #expect(gone > 0)
+  }
+
+  @Test("entries with texts as long as they may be stay of a cut, however many fill a record") func fullTexts() throws {
+    let entries = (0..<40).map { number in
+      func text(_ kind: String) -> String { String(repeating: "x", count: 1010) + "\(kind) \(number)" }
+      let caller = AuditEntry.Caller(
+        door: "varlink", uid: 1, pid: 1, unit: text("unit"), executable: text("executable"))
+      var entry = AuditEntry(
+        time: 5000 + Int64(number), action: .grant, outcome: .ok, caller: caller, item: text("item"),
+        detail: text("detail"), purpose: text("purpose"))
+      entry.subject = AuditEntry.Subject(first: Int64(number), second: 0)
+      // Two long entries and a short one leave a record less room than another long one takes.
+      if number % 4 == 2 { (entry.caller, entry.detail, entry.purpose) = (nil, nil, nil) }
+      return entry
+    }
+    let fixture = try Self.log()
+    let keychain = try fixture.unlocked()
+    #expect(try keychain.joinAudit(rows: .max) == [])
+    try Self.write(entries, to: keychain)
+    let gone = try keychain.cutAudit(toBytes: 1000, olderThan: nil, now: 5000, steps: 9) { found, _ in
+      found.map(\.entry).filter { $0.action == .grant }
+    }
+    #expect(gone > 0)
+    let (kept, faults) = try AuditStoreTests.walk(keychain)
+    #expect(faults == [])
+    for entry in entries { #expect(kept.values.contains(entry)) }
+  }
+
   @Test("without its anchor the log is read and saved from its first row on") func unanchored() throws {
     for isCut in [false, true] {
       let fixture = try Self.log()

@@ -52,7 +52,11 @@ extension AuditBlock {
   }
 
   private static func caller(_ reader: inout ByteReader, _ input: RawSpan) throws(CryptoError) -> AuditEntry.Caller {
-    func text() throws(CryptoError) -> String { try reader.text(try reader.uint16(input), input) }
+    func text() throws(CryptoError) -> String {
+      let size = try reader.uint16(input)
+      guard size <= AuditEntry.longestText else { throw .malformed("caller of audit entry") }
+      return try reader.text(size, input)
+    }
     let door = try text()
     let uid = try reader.uint32(input)
     let pid = Int32(bitPattern: try reader.uint32(input))

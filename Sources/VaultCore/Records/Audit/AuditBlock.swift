@@ -87,6 +87,17 @@ public struct AuditBlock: ~Copyable, Sendable {
   /// The number of bytes in the block.
   public var size: Int { writer.offset }
 
+  /// True if the block has room for an entry with its caller, whatever the block has of them already. An empty block
+  /// has room for every entry that ``read(_:_:)`` returns.
+  public func hasRoom(for entry: AuditEntry) -> Bool {
+    let texts = [entry.item, entry.detail, entry.purpose].reduce(0) { $0 + 2 + ($1?.utf8.count ?? 0) }
+    let caller = entry.caller.map { Self.size(of: $0) } ?? 0
+    return size + caller + Self.subjectSize + Self.itemSize + Self.entrySize + texts <= Self.largest
+  }
+
+  /// The most bytes that an entry takes besides its texts, its caller, its subject and its item.
+  private static let entrySize = 1 + 1 + 1 + 8 + 1 + 2 + 2 + 4 + 8
+
   /// Adds a caller, and returns its place among the callers of this filling.
   public mutating func add(_ caller: AuditEntry.Caller) -> UInt16 {
     memory.withMutableBytes { out in

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import VaultModel
 
 /// The texts of the entries in an ``AuditBlock``, each usually written once, because the gets of one second mostly
 /// concern a few items.
@@ -61,7 +62,8 @@ struct AuditTexts {
 
   /// Reads a text, or a reference to one of `texts`, to which a new text is added.
   ///
-  /// - Throws: ``CryptoError/malformed(_:)``.
+  /// - Throws: ``CryptoError/malformed(_:)``, also for a text longer than any that is written. Anybody who has the
+  ///   vault's public key can seal a record, and the entries of a record must fit into other records.
   static func read(
     _ reader: inout ByteReader, _ input: RawSpan, _ texts: inout [String]
   ) throws(CryptoError) -> String {
@@ -70,6 +72,7 @@ struct AuditTexts {
       guard texts.indices.contains(size - known) else { throw .malformed("text of audit entry") }
       return texts[size - known]
     }
+    guard size <= AuditEntry.longestText else { throw .malformed("text of audit entry") }
     let text = try reader.text(size, input)
     texts.append(text)
     return text
