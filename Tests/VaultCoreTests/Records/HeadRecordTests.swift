@@ -50,6 +50,33 @@ import VaultModel
     #expect(head.encoded().array == hex(expected))
   }
 
+  @Test("A head has no room for fields beyond the size that two bytes state, and says so") func full() throws {
+    var head = try HeadRecord.examples()[0]
+    head.item.trashed = nil
+    head.extensions = Extensions([(100, [UInt8](repeating: 1, count: 1 << 16 - 4))])
+    var known = head
+    (known.item.creator, known.item.statedUse, known.item.publicKey) = (nil, nil, nil)
+    for index in known.item.versions.indices { known.item.versions[index].writer = nil }
+    known.item.policy.isNeverRead = false
+    #expect(try decode(known.encoded().array) == known)
+    known.item.trashed = Trashed(time: 1, age: 1, number: 1)
+    #expect(throws: CryptoError.limits("extension fields")) { try known.validate() }
+  }
+
+  @Test("An author longer than any that is written makes a head malformed", arguments: [0, 1, 300, 301])
+  func authors(size: Int) throws {
+    var item = try HeadRecord.examples()[0].item
+    item.versions = [VersionInfo(number: 1, created: 5, size: 6)]
+    let author = [UInt8](repeating: 97, count: size)
+    let bytes = [1, UInt8(size & 0xFF), UInt8(size >> 8)] + author + [1, 0]
+    if 1...300 ~= size {
+      try HeadAuthors.decode(bytes, into: &item)
+      #expect(item.creator?.utf8.count == size)
+    } else {
+      #expect(throws: CryptoError.self) { try HeadAuthors.decode(bytes, into: &item) }
+    }
+  }
+
   @Test("Every truncation and extension of a head is refused") func truncated() throws {
     for head in try HeadRecord.examples() {
       let bytes = head.encoded().array

@@ -1,7 +1,7 @@
 import VaultBytes
-import VaultCore
 import VaultModel
 
+@testable import VaultCore
 @testable import VaultStore
 
 extension Fixture {
@@ -90,6 +90,25 @@ final class Forger {
       head.item.versions[index] = VersionInfo(number: number, created: created, size: size)
       if version == columns.current { return try keychain.put(columns, head, value: spoilt, insteadOf: old) }
       try keychain.put(columns, older: spoilt, isNew: false)
+      let current: SealedValue? = try keychain.database.withValue(row: columns.row, version: columns.current) {
+        (sealed: RawSpan) throws(VaultError) in
+        SealedValue(version: columns.current, bytes: [UInt8](copying: sealed), digest: Digest(of: sealed))
+      }
+      guard let current else { throw .noSuchItem }
+      try keychain.put(columns, head, value: current, insteadOf: old)
+    }
+  }
+
+  /// Fills the head of an item with fields that this program does not know, as far as they fit.
+  func fillHead(of text: String) throws {
+    try keychain.write { () throws(VaultError) in
+      guard let name = try? ItemName(text), let old = try keychain.find(name, marking: true) else {
+        throw .noSuchItem
+      }
+      var (head, columns) = (old.head, old.columns)
+      head.extensions = Extensions([(100, [UInt8](repeating: 1, count: 1 << 16 - 4))])
+      head.headRevision += 1
+      columns.revision = head.headRevision
       let current: SealedValue? = try keychain.database.withValue(row: columns.row, version: columns.current) {
         (sealed: RawSpan) throws(VaultError) in
         SealedValue(version: columns.current, bytes: [UInt8](copying: sealed), digest: Digest(of: sealed))

@@ -187,6 +187,19 @@ import VaultModel
     #expect(try keychain.item(named: name("new")).created == 4500)
   }
 
+  @Test("a head that somebody filled up is refused what does not fit into it, and all others are changed as before")
+  func fullHead() throws {
+    let fixture = try Self.fixture()
+    try fixture.forgeAlways { try $0.fillHead(of: "boot") }
+    let keychain = try fixture.unlocked()
+    for _ in 0..<2 { expect(\.isStorage) { try keychain.trash([name("boot")], now: 3000) } }
+    try keychain.put("boot", "again", update: true, now: 3000)
+    try keychain.put("door", "newest", update: true, now: 3000)
+    #expect(try keychain.text("boot") == "again")
+    try keychain.delete([name("boot")])
+    #expect(try keychain.verify().isOK)
+  }
+
   @Test("a forged number of always lets no row or slot be used twice, and an absurd one is found")
   func numbers() throws {
     let fixture = try Self.fixture()

@@ -59,6 +59,10 @@ public struct Extensions: Hashable, Sendable {
 
   var encodedCount: Int { 2 + bytes.count }
 
+  /// True if the size of the fields fits the two bytes that state it. Fields that were read always fit, and with other
+  /// fields in addition they may not.
+  var fitsEncoding: Bool { UInt16(exactly: bytes.count) != nil }
+
   func write(_ writer: inout ByteWriter, _ out: inout MutableRawSpan) {
     writer.uint16(bytes.count, &out)
     unsafe writer.bytes(bytes.span.bytes, &out)  // Bytes have no padding: all are initialized.

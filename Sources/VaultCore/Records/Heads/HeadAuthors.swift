@@ -52,7 +52,9 @@ enum HeadAuthors {
     for _ in 0..<count {
       guard let low = rest.popFirst(), let high = rest.popFirst() else { throw fault }
       let size = Int(low) | Int(high) << 8
-      guard rest.count >= size, let text = String(validating: rest.prefix(size), as: UTF8.self) else { throw fault }
+      guard 1...maximumBytes ~= size, rest.count >= size,
+        let text = String(validating: rest.prefix(size), as: UTF8.self)
+      else { throw fault }
       texts.append(text)
       rest = rest.dropFirst(size)
     }

@@ -160,6 +160,8 @@ extension HeadRecord {
       item.statedUse == nil || item.kind.use == nil && item.statedUse?.kind == nil
     else { throw .limits("key") }
     guard !item.policy.isNeverRead || item.use != nil else { throw .limits("what is never read is a key") }
+    // The fields of this program alone always fit.
+    guard extensions == Extensions() || allExtensions.fitsEncoding else { throw .limits("extension fields") }
   }
 
   private func write(_ extensions: Extensions, to out: inout MutableRawSpan) {

@@ -236,9 +236,15 @@ extension Keychain {
 
   /// Stores a head with the current value beside it, in place of `old` if there is one. The caller notes the removal of
   /// the old value.
+  ///
+  /// - Throws: also ``VaultError/storage(_:)`` for a head that could not be read back, which only a head that somebody
+  ///   forged can become. The error is not one of damage, as in ``HeadRecord/countRevision(row:)``.
   func put(
     _ columns: HeadColumns, _ head: HeadRecord, value: SealedValue, insteadOf old: FoundItem? = nil
   ) throws(VaultError) {
+    do throws(CryptoError) { try head.validate() } catch {
+      throw .storage("item \(columns.row) cannot be changed in this way: its record has no room for that")
+    }
     let scratch = takeScratch()
     defer { giveBack(scratch) }
     head.encode(into: scratch)
