@@ -159,15 +159,46 @@ import VaultModel
     let many = try (0..<Keychain.mostGrantRecords).map { try Self.grant($0) }
     #expect(throws: VaultError.self) { try keychain.changeGrants(removing: [], adding: many, now: 2001) }
     #expect(try keychain.grants(of: .whenUnlocked).count == 1)
-    try keychain.changeGrants(removing: [], adding: Array(many.dropLast()), now: 2001)
-    #expect(try keychain.grants(of: .always).count == Keychain.mostGrantRecords)
+    #expect(throws: VaultError.invalidValue("a vault has at most 4095 grants")) {
+      try keychain.changeGrants(removing: [], adding: Array(many.dropLast()), now: 2001)
+    }
+    try keychain.changeGrants(removing: [], adding: Array(many.dropLast(2)), now: 2001)
+    #expect(try keychain.grants(of: .always).count == Keychain.mostGivenGrants)
     #expect(try keychain.verify().isOK)
     // The limit also holds if the reading pauses as often as possible.
     let walk = GrantWalk(keychain, AccessClass.allCases)
     while !walk.step(keychain, isTimeUp: { true }) {}
     for accessible in AccessClass.allCases {
-      #expect(try keychain.grants(of: accessible, among: walk.found).count == Keychain.mostGrantRecords)
+      #expect(try keychain.grants(of: accessible, among: walk.found).count == Keychain.mostGivenGrants)
     }
+    // A restore suspends them, which takes a record more.
+    let target = try Fixture(create: false)
+    _ = try BackedUp.restore(try BackedUp.backup(keychain), vaultKey: fixture.vaultKey, into: target)
+    let restored = try Keychain(opening: target.directory)
+    try restored.unlock(vaultKey: fixture.vaultKey)
+    #expect(try restored.grants(of: .whenUnlocked).count == Keychain.mostGrantRecords)
+    #expect(try restored.verify().isOK)
+  }
+
+  @Test("wait to be confirmed at a time of their own, whatever time somebody forged for always items") func forgedTime()
+    throws
+  {
+    let (fixture, _) = try Self.fixture(1)
+    try fixture.forgeAlways { try $0.put("boot", "b", accessible: .always, now: .max / 2) }
+    let source = try fixture.unlocked()
+    let time = source.newestTime(of: .whenUnlocked, at: 0)
+    let target = try Fixture(create: false)
+    _ = try BackedUp.restore(try BackedUp.backup(source), vaultKey: fixture.vaultKey, into: target)
+    let keychain = try Keychain(opening: target.directory)
+    try keychain.unlock(vaultKey: fixture.vaultKey)
+    #expect(keychain.newestTime == .max / 2 && time < 9000)
+    for accessible in [AccessClass.whenUnlocked, .afterFirstUnlock] {
+      #expect(keychain.newestTime(of: accessible, at: 0) == time)
+    }
+    let since = try keychain.grants(of: .whenUnlocked).compactMap { record -> Int64? in
+      if case .unconfirmed(let since) = record.content { since } else { nil }
+    }
+    #expect(since == [time])
   }
 
   @Test("in a table with more rows than a vault has do not count, which is what all are told, and items are saved")

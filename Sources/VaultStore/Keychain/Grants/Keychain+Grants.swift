@@ -6,8 +6,10 @@ public import VaultModel
 // has the keys of one class can make grants for items of that class, which these keys open anyway, and for no others.
 extension Keychain {
   /// The most grant records that a vault has. A grant counts once, whatever the number of classes for which it is
-  /// sealed.
+  /// sealed. One place stays free for the record that suspends the grants after a restore (``suspendGrants()``).
   public static let mostGrantRecords = 4096
+  /// The most grant records that changes leave.
+  public static let mostGivenGrants = mostGrantRecords - 1
 
   /// True when the grants of a class can be read and written now.
   public func opensGrants(of accessible: AccessClass) -> Bool { withKeys(accessible) { $0.grants != nil } }
@@ -94,11 +96,17 @@ extension Keychain {
   ///
   /// - Returns: the classes whose keys are not in memory, in which nothing has changed.
   /// - Throws: ``VaultError/locked`` when there are new grants and a class is locked; ``VaultError/invalidValue(_:)``
-  ///   when there would be more than ``mostGrantRecords``; ``VaultError/corrupt(_:)``, ``VaultError/storage(_:)``. Then
+  ///   when there would be more than ``mostGivenGrants``; ``VaultError/corrupt(_:)``, ``VaultError/storage(_:)``. Then
   ///   nothing has changed.
   @discardableResult
   public func changeGrants(
     removing gone: Set<ItemID>, adding new: [GrantRecord], now: Int64
+  ) throws(VaultError) -> Set<AccessClass> {
+    try changeGrants(removing: gone, adding: new, now: now, upTo: Self.mostGivenGrants)
+  }
+
+  private func changeGrants(
+    removing gone: Set<ItemID>, adding new: [GrantRecord], now: Int64, upTo most: Int
   ) throws(VaultError) -> Set<AccessClass> {
     let closed = Set(AccessClass.allCases.filter { !opensGrants(of: $0) })
     guard new.isEmpty || closed.isEmpty else { throw .locked }
@@ -110,8 +118,8 @@ extension Keychain {
         changed.insert(row.accessible)
       }
       for accessible in AccessClass.allCases where !new.isEmpty {
-        guard others[accessible] + new.count <= Self.mostGrantRecords else {
-          throw .invalidValue("a vault has at most \(Self.mostGrantRecords) grants")
+        guard others[accessible] + new.count <= most else {
+          throw .invalidValue("a vault has at most \(most) grants")
         }
         for record in new { try insert(record, accessible) }
         changed.insert(accessible)
@@ -156,7 +164,10 @@ extension Keychain {
       if !isWaiting, records.contains(where: { $0.grant != nil }) { isNeeded = true }
     }
     guard isNeeded else { return }
-    try changeGrants(removing: [], adding: [GrantRecord(.unconfirmed(since: newestTime))], now: newestTime)
+    // The write has a time that no class is behind, so that no class gets the time of another one.
+    let times = AccessClass.allCases.compactMap(vouchedTime)
+    let record = GrantRecord(.unconfirmed(since: vouchedTime(.whenUnlocked) ?? 0))
+    _ = try changeGrants(removing: [], adding: [record], now: times.min() ?? 0, upTo: Self.mostGrantRecords)
   }
 
   // MARK: Parts
