@@ -38,7 +38,8 @@ extension Access {
     guard let old else { return nil }
     guard permit.has(.set, old.policy.accessible) else { return .exists }
     // A new value removes an expiry that has passed.
-    if let expires = old.expires, expires <= vault.newestTime, !permit.has(.admin, old.policy.accessible) {
+    let accessible = old.policy.accessible
+    if let expires = old.expires, expires <= vault.newestTime(of: accessible), !permit.has(.admin, accessible) {
       return .itemExpired
     }
     return nil

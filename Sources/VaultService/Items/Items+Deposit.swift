@@ -40,7 +40,7 @@ extension Items {
       let accessible = accessible ?? (maySee ? there?.policy.accessible : nil) ?? .whenUnlocked
       try check(.deposit, permit, name, Policy(accessible: accessible), for: caller)
       let item = DepositedItem(name: name, accessible: accessible, kind: kind, attributes: attributes)
-      let stamp = DepositStamp(vault: keychain.identity, time: vault.newestTime)
+      let stamp = DepositStamp(vault: keychain.identity, time: vault.newestTime(of: .whenUnlocked))
       try encode(item, base, stamp, count, caller, fill)
       defer { valueInHand.empty() }
       return try leave(stamp, accessible, keychain, caller, isKnowing: mayKnow(permit, accessible)) {
@@ -63,7 +63,7 @@ extension Items {
         let vault = try DepositBox.vault(of: box)
         guard vault == keychain.identity else { throw .malformed("it was sealed for another vault") }
       } catch { throw .invalidValue(kind: "", reason: error.reason) }
-      let stamp = DepositStamp(vault: keychain.identity, time: vault.newestTime)
+      let stamp = DepositStamp(vault: keychain.identity, time: vault.newestTime(of: .whenUnlocked))
       DepositRecord.encode(stamp, access.depositor(caller), box: box, into: valueInHand)
       defer { valueInHand.empty() }
       // Nobody knows the item that the box is for before the box is opened.

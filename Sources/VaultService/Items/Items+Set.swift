@@ -194,7 +194,8 @@ extension Items {
     if let kind = change.kind, kind != old.kind { try checkPolicyChange(permit, old.name, old.policy, for: caller) }
     if let accessible = change.accessible, !permit.has(.admin, accessible) { throw denied }
     // A new value would remove an expiry that has passed.
-    if let expires = old.expires, expires <= vault.newestTime, !permit.has(.admin, old.policy.accessible) {
+    let accessible = old.policy.accessible
+    if let expires = old.expires, expires <= vault.newestTime(of: accessible), !permit.has(.admin, accessible) {
       throw .expired(old.name.text, expires)
     }
   }

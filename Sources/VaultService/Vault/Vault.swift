@@ -202,6 +202,14 @@ package final class Vault {
   /// later.
   var newestTime: Int64 { max(clock.wall(), openKeychain?.newestTime ?? 0) }
 
+  /// The present time for what concerns the items of a class, in Unix seconds: the clock's, or the newest time that the
+  /// class knows to have passed, if that is later. The time of a weaker class, which somebody with less than the vault
+  /// key can set to any value, does not count.
+  func newestTime(of accessible: AccessClass) -> Int64 {
+    let now = clock.wall()
+    return openKeychain?.newestTime(of: accessible, at: now) ?? now
+  }
+
   // MARK: Locking and unlocking
 
   /// Notes that the vault was unlocked with its key.

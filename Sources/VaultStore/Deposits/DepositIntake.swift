@@ -3,7 +3,11 @@ import VaultModel
 
 /// The processing of deposits within one transaction: each is taken in or kept aside.
 struct DepositIntake {
+  /// The clock, Unix seconds.
   private let now: Int64
+  /// The time by which the ages of deposits are decided, Unix seconds: the clock, or the newest time that the strongest
+  /// class knows, if that is later. It is stored nowhere, so that no class gets the time of another one.
+  private let time: Int64
   private let decide: Keychain.DepositDecision
   private let outer = Scratch()
   private let inner = Scratch()
@@ -11,7 +15,8 @@ struct DepositIntake {
   private var item: ItemID?
 
   init(_ keychain: Keychain, now: Int64, _ decide: @escaping Keychain.DepositDecision) {
-    self.now = max(now, keychain.newestTime)
+    self.now = now
+    time = keychain.effective(now, .whenUnlocked)
     self.decide = decide
   }
 
@@ -150,9 +155,9 @@ struct DepositIntake {
     // authenticates it.
     let isVouchedFor = accessible == item.accessible || read.boxID != nil && accessible == .whenUnlocked
     if !isVouchedFor { return .otherClass }
-    for time in [read.record.stamp.time, read.time] {
-      if Seconds.from(time, to: now) > Keychain.depositAge { return .expired }
-      if Seconds.from(now, to: time) > Keychain.depositLead { return .early }
+    for stated in [read.record.stamp.time, read.time] {
+      if Seconds.from(stated, to: time) > Keychain.depositAge { return .expired }
+      if Seconds.from(time, to: stated) > Keychain.depositLead { return .early }
     }
     return nil
   }

@@ -187,6 +187,29 @@ import VaultModel
     #expect(try keychain.item(named: name("new")).created == 4500)
   }
 
+  @Test("nor has it where a deposit is taken in, which is served as long as it should be", arguments: [false, true])
+  func timesOfDeposits(waits: Bool) throws {
+    let fixture = try Self.fixture()
+    do { try fixture.unlocked().put("pass", "p", expires: 5000, now: 4000) }
+    try fixture.forgeAlways { try $0.put("boot", "b", update: true, now: .max / 2) }
+    let keychain = try fixture.unlocked()
+    var left = LeftValue("pass", time: 4400)
+    left.kind = nil
+    if waits {
+      keychain.lock(hidingNames: false)
+      try keychain.leave(left)
+      try keychain.unlock(vaultKey: fixture.vaultKey)
+      #expect(try keychain.takeInAll(now: 4500) == [.stored(version: 2)])
+    } else {
+      #expect(try keychain.takeIn(left, now: 4500) == .stored(version: 2))
+    }
+    #expect(keychain.newestTime(of: .whenUnlocked, at: 4500) == 4500)
+    #expect(try keychain.text("pass", now: 4600) == "left")
+    #expect(try keychain.item(named: name("pass")).current.created == 4500)
+    try keychain.close()
+    #expect(try fixture.unlocked().text("pass", now: 4600) == "left")
+  }
+
   @Test("a head that somebody filled up is refused what does not fit into it, and all others are changed as before")
   func fullHead() throws {
     let fixture = try Self.fixture()

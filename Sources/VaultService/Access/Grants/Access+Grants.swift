@@ -40,7 +40,8 @@ extension Access {
     if let until, until <= now { throw .invalidGrant("the end of the grant has already passed") }
     try check(subject, rights, for: caller)
     let grant = Grant(
-      subject: subject, pattern: pattern, rights: rights, credential: credential, until: until, created: now)
+      subject: subject, pattern: pattern, rights: rights, credential: credential, until: until,
+      created: vault.newestTime(of: .whenUnlocked))
     try checkCredential(of: grant, now: now)
     let record = GrantRecord(.grant(grant))
     let old = book.all.filter { $0.grant.isInPlaceOf(grant) }
