@@ -5,7 +5,7 @@ import VaultModel
 @testable import VaultService
 @testable import VaultStore
 
-/// Times of `always` that somebody forged with the boot key.
+/// Times that somebody forged: those of `always` with the boot key, and those of log entries with the disk alone.
 @Suite("A forged time") struct ForgedTimeTests {
   private static func give(_ stand: RoomStand, _ rights: String) throws {
     _ = try stand.access.give(
@@ -51,5 +51,22 @@ import VaultModel
     let (stand, _) = try Self.stand()
     try Self.give(stand, "get")
     #expect(stand.access.book.all.map(\.grant.created) == [2000])
+  }
+
+  @Test("of a grant's last use, or of entries of the log, ends no daemon") func extremes() throws {
+    var grant = Grant(
+      subject: try Subject(parsing: "user:990"), pattern: try ItemPattern("own/*"), rights: Rights(.get), created: 1)
+    grant.used = .min
+    var uses: [Int64] = []
+    let index = GrantIndex([GrantIndex.Entry(.random(), grant)]) { _, now in uses.append(now) }
+    #expect(index.rights(on: try ItemName("own/a"), now: 2000) == Rights(.get) && uses == [2000])
+
+    var firsts = AuditFirsts()
+    for number in 0..<Int64(AuditRepeats.most) + 2 {
+      let time: Int64 = number < AuditRepeats.most ? .min : .max
+      firsts.add(AuditEntry(time: time, action: .get, outcome: .ok, item: "\(number)"), number)
+    }
+    var entry = AuditEntry(time: .max, action: .get, outcome: .ok)
+    #expect(firsts.fill(&entry, of: 0) && entry.item == "0")
   }
 }

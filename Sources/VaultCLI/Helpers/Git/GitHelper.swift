@@ -176,7 +176,8 @@ enum GitHelper: CredentialHelper {
       func rank(_ item: Wire.Item) -> (Int, Int, Int64, String) {
         let isExpired = item.expires.map { $0 <= now } ?? false
         let hasPath = place.user(of: item.name)?.hasPath ?? false
-        return (isExpired ? 1 : 0, hasPath ? 1 : 0, -item.modified, item.name)
+        // The complement has the order of the negative number, and every number has one.
+        return (isExpired ? 1 : 0, hasPath ? 1 : 0, ~item.modified, item.name)
       }
       return found.filter { item in
         place.user(of: item.name) != nil && (said.takesAuthtype || item.attributes[authtype] == nil)

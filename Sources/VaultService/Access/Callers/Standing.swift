@@ -152,7 +152,7 @@ final class GrantIndex {
   }
 
   private func noteUse(of entry: Entry, _ now: Int64) {
-    guard let noteUse, entry.used.map({ now - $0 >= Self.usePrecision }) ?? true else { return }
+    guard let noteUse, entry.used.map({ Seconds.from($0, to: now) >= Self.usePrecision }) ?? true else { return }
     entry.used = now
     noteUse(entry.id, now)
   }

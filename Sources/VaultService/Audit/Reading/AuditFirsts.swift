@@ -26,7 +26,7 @@ struct AuditFirsts {
   mutating func begin(_ entry: Int64) { if start == nil { start = entry } }
 
   mutating func add(_ entry: AuditEntry, _ number: Int64) {
-    let isOld = known.count >= AuditRepeats.most && entry.time - began > AuditRepeats.span
+    let isOld = known.count >= AuditRepeats.most && Seconds.from(began, to: entry.time) > AuditRepeats.span
     if isOld || known.count >= AuditRepeats.mostOfAll { (earlier, known) = (known, [:]) }
     if known.isEmpty { began = entry.time }
     known[number] = First(

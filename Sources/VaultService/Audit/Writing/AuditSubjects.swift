@@ -47,9 +47,9 @@ struct AuditSubjects {
   mutating func isFirst(_ subject: AuditSubject, _ action: AuditAction, _ outcome: AuditOutcome, at time: Int64) -> Bool
   {
     var counted =
-      counted.flatMap { time - $0.last > Self.remembered ? nil : $0 }
+      counted.flatMap { Seconds.from($0.last, to: time) > Self.remembered ? nil : $0 }
       ?? AuditUsage.Counted(count: 0, since: time, last: time)
-    counted.count += 1
+    counted.count += counted.count < .max ? 1 : 0
     counted.last = max(counted.last, time)
     self.counted = counted
     return subject.counts.isFirst(action, outcome, at: time)
@@ -151,8 +151,9 @@ struct AuditSubjects {
       subject.budget.add(before)
     }
     guard let before = usage.counted else { return }
+    let (count, isTooMany) = before.count.addingReportingOverflow(counted?.count ?? 0)
     counted = AuditUsage.Counted(
-      count: before.count + (counted?.count ?? 0), since: min(before.since, counted?.since ?? before.since),
+      count: isTooMany ? .max : count, since: min(before.since, counted?.since ?? before.since),
       last: max(before.last, counted?.last ?? before.last))
   }
 }
