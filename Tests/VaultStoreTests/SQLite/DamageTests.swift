@@ -200,6 +200,37 @@ import VaultStore
     }
   }
 
+  /// A crash cuts off a long transaction, another one overwrites the beginning of its frames, and a crash cuts that one
+  /// off, too, with its last frame on the disk.
+  @Test("frames that were left behind the end of the log by transactions cut off earlier are no damage")
+  func leftFrames() throws {
+    let fixture = try fixture()
+    let keychain = try fixture.unlocked()
+    for index in 0..<4 { try keychain.put("more \(index)", String(repeating: "y", count: 9000)) }
+    let other = try Fixture(copying: fixture)
+    let log = URL(fileURLWithPath: other.path("vault.db-wal"))
+    let whole = try Data(contentsOf: log)
+    let frames = stride(from: 32, to: whole.count, by: 24 + 4096).map { whole[$0..<$0 + 24 + 4096] }
+    let ends = frames.indices.filter { frames[$0].dropFirst(4).prefix(4) != Data(count: 4) }
+    let last = try #require(ends.last)
+    try #require(last > 1)
+    try (whole + frames[0] + frames[last] + frames[0] + frames[1]).write(to: log)
+    try setMode(log.path, 0o600)
+    let found = try other.unlocked()
+    #expect(try found.text("more 3") == String(repeating: "y", count: 9000))
+    #expect(try found.verify().isOK)
+    try found.put("last")
+    try found.close()
+    // Where the frame after the end goes on from it, something before the end was damaged.
+    let third = try Fixture(copying: fixture)
+    let damaged = URL(fileURLWithPath: third.path("vault.db-wal"))
+    try #require(ends.count > 1)
+    try (whole + frames[0] + frames[ends[0]] + frames[ends[0] + 1]).write(to: damaged)
+    try setMode(damaged.path, 0o600)
+    expectCorrupt { _ = try third.open() }
+    withExtendedLifetime(keychain) {}
+  }
+
   @Test("a file that lacks its last page alone is refused where the log has other pages")
   func lastPage() throws {
     let fixture = try fixture()

@@ -50,6 +50,19 @@ struct LogFrames {
     return Self.page(frame) != 0 && sums == (Self.number(frame, at: 16), Self.number(frame, at: 20))
   }
 
+  /// True when `frame` is a frame that continues the checksum.
+  func isFollowed(by frame: [UInt8]) -> Bool {
+    var frames = self
+    return frames.goesOn(with: frame)
+  }
+
+  /// The same log after `frame`, according to the checksum that this frame states.
+  func resumed(after frame: [UInt8]) -> LogFrames {
+    var frames = self
+    frames.sums = (Self.number(frame, at: 16), Self.number(frame, at: 20))
+    return frames
+  }
+
   /// True when a frame has the header's salts. A frame from an earlier use of the log has other salts.
   func isOurs(_ frame: [UInt8]) -> Bool { frame[8..<16] == salts[...] }
 

@@ -7,8 +7,9 @@ import Glibc
 /// as the log still has the missing pages. SQLite itself would read a page that is nowhere as zeros. SQLite also takes
 /// a damaged part of the log for its end, as if the power had gone at that point: all later transactions would be lost
 /// without a word. But a transaction begins only when the transaction before it has reached the disk. So a crash does
-/// not leave a damaged frame that is followed by the end of a transaction and by more frames after that; nor does it
-/// leave a damaged header with frames.
+/// not leave a damaged frame that is followed by the end of a transaction and by a frame that continues its checksum;
+/// nor does it leave a damaged header with frames. A frame after the end that does not continue the checksum may come
+/// from an earlier, longer transaction that a crash cut off, and that the next one has overwritten in part.
 ///
 /// Holes are skipped, because a file may claim any length at no cost. Zeros are not a frame, because no page has the
 /// number 0. A file system may have written later parts first, and so leave a few holes.
@@ -51,12 +52,17 @@ struct WriteAheadLog {
     guard unsafe pread(file, &frame, frame.count, offset) == frame.count else { return }
     guard var frames = LogFrames(header: header) else { throw .corrupt("vault.db-wal is damaged") }
     var isIntact = true
-    var endsTransaction = false
+    // The log after the frame before, if that frame is damaged or comes after the damage, and ends a transaction: by
+    // the checksum that the frame states and, for the first damaged frame, by the one that it should have.
+    var ended: [LogFrames] = []
+    // True when such a frame is followed by a hole, behind which no checksum can be continued.
+    var hasEndedBeforeHole = false
     var holes = 0
     repeat {
       let page = LogFrames.page(frame)
       if page == 0, frame.allSatisfy({ $0 == 0 }) {
-        isIntact = false
+        if !ended.isEmpty { hasEndedBeforeHole = true }
+        (isIntact, ended) = (false, [])
         holes += 1
         guard holes <= Self.mostHoles else { throw .corrupt("vault.db-wal is damaged") }
         guard let last = Self.lastFrame(in: file, beforeDataBehind: offset) else { return }
@@ -65,14 +71,19 @@ struct WriteAheadLog {
       }
       // Frames from an earlier use of the log have other salts, and do not continue the checksum.
       let isOurs = frames.isOurs(frame)
+      let wasIntact = isIntact
       if isIntact { isIntact = frames.goesOn(with: frame) }
-      if isIntact ? !isOurs : isOurs && endsTransaction { throw .corrupt("vault.db-wal is damaged") }
+      let goesOn = hasEndedBeforeHole || ended.contains { $0.isFollowed(by: frame) }
+      if isIntact ? !isOurs : isOurs && goesOn {
+        throw .corrupt("vault.db-wal is damaged")
+      }
       if isIntact {
         pages.insert(page)
         count += 1
         if LogFrames.pageCount(frame) != nil { committed.frames = count }
       }
-      if !isIntact, isOurs { endsTransaction = LogFrames.pageCount(frame) != nil }
+      let isEnd = !isIntact && isOurs && LogFrames.pageCount(frame) != nil
+      ended = isEnd ? [frames.resumed(after: frame)] + (wasIntact ? [frames] : []) : []
     } while Self.read(&frame, file, behind: &offset)
   }
 
