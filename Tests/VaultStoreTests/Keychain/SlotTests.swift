@@ -2,7 +2,8 @@ import Foundation
 import Testing
 import VaultCore
 import VaultModel
-import VaultStore
+
+@testable import VaultStore
 
 @Suite struct SlotTests {
   @Test("slots are added, replaced and removed, and open the vault after reopening")
@@ -194,5 +195,16 @@ import VaultStore
       }
     }
     #expect(throws: VaultError.noVault) { try fixture.open() }
+  }
+
+  @Test("a change that lacks the key of one class leaves none of the others in memory") func lent() throws {
+    let fixture = try Fixture()
+    try fixture.sql(
+      "UPDATE keys SET sealed = zeroblob(length(sealed)) WHERE name = '\(KeyName.vault(.afterFirstUnlock))'")
+    let keychain = try fixture.open()
+    expectCorrupt { try keychain.change(vaultKey: fixture.vaultKey) {} }
+    #expect(throws: VaultError.locked) {
+      try keychain.withIntegrityKey(.whenUnlocked) { (_: borrowing SecureBytes) throws(VaultError) in }
+    }
   }
 }

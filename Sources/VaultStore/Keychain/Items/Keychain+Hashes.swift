@@ -257,10 +257,11 @@ extension Keychain {
   func change<R>(
     vaultKey: borrowing SecureBytes, _ body: () throws(VaultError) -> R
   ) throws(VaultError) -> R {
+    // A key that does not unwrap leaves none of the others behind.
+    defer { keys.lent = LentKeys() }
     for accessible in AccessClass.allCases where !holdsIntegrityKey(accessible) {
       keys.lent.take(Subkey.integrity.derive(from: try unwrap(accessible, under: .vault, vaultKey)), accessible)
     }
-    defer { keys.lent = LentKeys() }
     return try write(body)
   }
 }

@@ -74,6 +74,7 @@ extension Keychain {
       keys.afterFirstUnlock.forgetAll()
       keys.whenUnlocked.forgetDeposits()
     }
+    keys.lent = LentKeys()
     bound.auditJoin = nil
   }
 
@@ -91,6 +92,7 @@ extension Keychain {
     keys.whenUnlocked.forgetAll()
     keys.afterFirstUnlock.forgetAll()
     keys.always.forgetAll()
+    keys.lent = LentKeys()
     bound.isAuditJoined = false
     bound.auditJoin = nil
     pass?.forgetNames()
