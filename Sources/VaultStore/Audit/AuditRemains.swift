@@ -151,11 +151,14 @@ extension Keychain {
     guard !remains.isEmpty else { return [] }
     let expected = remains.map { AuditWalk.Fault($0) }
     try checkForOthers(than: expected)
-    for one in remains { try note(one, now) }
     var anchor = try anchor() ?? AuditAnchor(cut: .start, joined: .start)
     anchor.aside = (anchor.aside + remains.map(\.rows)).sorted { $0.lowerBound < $1.lowerBound }
-    anchor.joined = auditEnd
-    try writeUnwritten(anchor)
+    // A note that cannot be written must not stay: the next attempt makes another one.
+    try orAsBefore { () throws(VaultError) in
+      for one in remains { try note(one, now) }
+      anchor.joined = auditEnd
+      try writeUnwritten(anchor)
+    }
     // The next check finds any other fault.
     verdict = Verdict()
     database.trust()

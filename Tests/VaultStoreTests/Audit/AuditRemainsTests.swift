@@ -52,6 +52,21 @@ import VaultModel
     return keychain
   }
 
+  @Test("are set aside once, also where the first attempt found the disk full") func onFullDisk() throws {
+    let (fixture, last) = try Self.harmed()
+    let disk = try FaultyDisk(fixture)
+    let keychain = try Self.opened(fixture)
+    #expect(try keychain.joinAudit(rows: .max) == [])
+    let before = keychain.auditFacts
+    disk.fail(after: 0, FaultyDisk.Failure.allCases[0])
+    for _ in 0..<2 { expect(\.isStorage) { _ = try keychain.setAsideAuditRemains(now: 6000) } }
+    #expect(keychain.auditFacts == before)
+    disk.recover()
+    #expect(try keychain.setAsideAuditRemains(now: 6000).map(\.entries) == [5...last])
+    #expect(keychain.auditFacts.entries == before.entries + 1)
+    #expect(try keychain.verify().isOK)
+  }
+
   @Test("are named, set aside on request, and from then on the store is whole", arguments: [1, 3], Following.allCases)
   func repaired(chains: Int, following: Following) throws {
     let (fixture, last) = try Self.harmed(chains: chains, following)
