@@ -108,7 +108,7 @@ struct StoreHolder: Equatable {
     }
     let start = ContinuousClock.now
     repeat {
-      if let before, let now = confirmations, now.holder == before.holder, now.count > before.count,
+      if let before, let now = confirmations, now.holder == before.holder, now.count != before.count,
         StoreHolder.look(in: folder) == .held(self)
       {
         return .locked

@@ -121,9 +121,15 @@ final class Database {
   /// Gives the new database its final name, unless that name is taken.
   static func putInPlace(in directory: borrowing StoreDirectory) throws(VaultError) {
     guard try directory.link(newName, as: fileName) else { throw .vaultExists }
-    try directory.sync()
-    try removeUnfinished(in: directory)
-    try directory.sync()
+    do throws(VaultError) {
+      try directory.sync()
+      try removeUnfinished(in: directory)
+      try directory.sync()
+    } catch {
+      // The caller is told that there is no vault. The lock is held, and the name is that of this database.
+      try? directory.remove(fileName)
+      throw error
+    }
   }
 
   private static func build(
@@ -181,7 +187,8 @@ final class Database {
   ///
   /// - Throws: ``VaultError/storage(_:)``, including while a statement is being run.
   func fold() throws(VaultError) {
-    guard try connection.integer("PRAGMA wal_checkpoint(TRUNCATE)") == 0 else {
+    do throws(VaultError) { try connection.checkpoint() } catch {
+      guard case .inUse = error else { throw error }
       throw .storage("vault.db: the log cannot be folded in")
     }
   }

@@ -2,8 +2,9 @@ import Foundation
 import Testing
 import VaultCore
 import VaultModel
-import VaultStore
 import VaultTesting
+
+@testable import VaultStore
 
 @Suite struct FileTests {
   private let manager = FileManager.default
@@ -31,6 +32,35 @@ import VaultTesting
     try fixture.makeDirectory()
     #expect(throws: VaultError.noVault) { try fixture.open() }
     #expect(try fixture.files().isEmpty)
+  }
+
+  @Test("a vault that got its name and then could not be made to the end has lost it again") func named() throws {
+    let fixture = try Fixture(create: false)
+    // A directory is in the way of the removal of what was needed to make the vault.
+    let obstacle = fixture.path("vault.db.new-journal")
+    expect(\.isStorage) {
+      try Database.create(in: fixture.directory) { (database: Database) throws(VaultError) in
+        guard unsafe mkdir(obstacle, 0o700) == 0 else { throw .storage("mkdir") }
+      }
+    }
+    #expect(try fixture.names() == ["vault.db.new-journal", "vault.lock"])
+    try manager.removeItem(atPath: obstacle)
+    try fixture.create()
+    #expect(try fixture.unlocked().names("").isEmpty)
+  }
+
+  @Test("a lock is confirmed by another number, whatever number is there", arguments: [Int.max, .max - 1, -1, 7])
+  func confirmed(number: Int) throws {
+    let fixture = try Fixture()
+    let keychain = try fixture.open()
+    let text = "\(getpid())\n\(number)\n"
+    let file = try FileHandle(forWritingTo: URL(fileURLWithPath: fixture.path("vault.lock")))
+    try file.write(contentsOf: Data(text.utf8))
+    try file.close()
+    Keychain.confirmLock(in: fixture.directory)
+    let lines = try String(contentsOfFile: fixture.path("vault.lock"), encoding: .utf8).split(separator: "\n")
+    #expect(lines.first == "\(getpid())" && lines.count == 2 && lines.last.flatMap { Int($0) } != number)
+    withExtendedLifetime(keychain) {}
   }
 
   @Test("directories above the vault's are made where they are missing")

@@ -126,6 +126,19 @@ import VaultTesting
     #expect(try keychain.verify().isOK)
   }
 
+  @Test("where the log was folded in as a whole before it went, closing has nothing of it to put back")
+  func foldedBefore() throws {
+    let fixture = try IntegrityTests.filled()
+    do {
+      let keychain = try fixture.unlocked()
+      try keychain.put("last", "in the main file")
+      _ = try BackedUp.backup(keychain)
+      try FileManager.default.removeItem(atPath: fixture.path("vault.db-wal"))
+      try keychain.database.connection.putBackLog()
+    }
+    #expect(try fixture.unlocked().text("last") == "in the main file")
+  }
+
   @Test("where only the log is gone, and the disk fails amid the closing, the next opening finds everything")
   func closedOnFailingDisk() throws {
     var operations = 0

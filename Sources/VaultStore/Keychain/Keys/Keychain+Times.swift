@@ -13,8 +13,10 @@ extension Keychain {
     return facts.age
   }
 
-  /// A number that changes with each transaction and with each change of the keys in memory. As long as it is the same,
-  /// everything that was read is still valid.
+  /// A number that changes with each transaction, with each unlock, and with each lock that wipes the keys of names or
+  /// of `after-first-unlock`. As long as it is the same, everything that was read is still what the store has. A lock
+  /// that wipes only the keys of values leaves the number as it is, so the number does not tell that a value may still
+  /// be read.
   public var generation: UInt64 { bound.recent.generation }
 
   /// Sets the newest time of each class back to `now`, in Unix seconds, if it is later. This is for a clock that ran

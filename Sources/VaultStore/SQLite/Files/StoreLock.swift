@@ -98,7 +98,8 @@ final class StoreLock {
     // On a full disk, the process id may be missing.
     guard lines.isEmpty || lines[0] == "\(getpid())" else { return }
     let number = lines.count > 1 ? Int(lines[1]) ?? 0 : 0
-    let text = [UInt8]("\(getpid())\n\(number + 1)\n".utf8)
+    // Somebody may have written the highest number. Any number other than the one before confirms the lock.
+    let text = [UInt8]("\(getpid())\n\(number &+ 1)\n".utf8)
     // The text never becomes shorter, and a reader ignores a line without its end.
     _ = unsafe pwrite(file, text, text.count, 0)
   }

@@ -190,6 +190,8 @@ import Glibc
   /// Folds the log into the main file and empties the log.
   func checkpoint() throws(VaultError) {
     if try integer("PRAGMA wal_checkpoint(TRUNCATE)") != 0 { throw .inUse(pid: nil) }
+    committed = CommittedLog()
+    isFolded = true
   }
 
   // MARK: The files below SQLite
@@ -310,9 +312,6 @@ import Glibc
 
   /// The number of rows that the last statement changed.
   var changes: Int { Int(unsafe sqlite3_changes64(handle)) }
-
-  /// The number of the row that was inserted last.
-  var lastRow: Int64 { unsafe sqlite3_last_insert_rowid(handle) }
 
   /// The error for a result code of a call on this connection.
   func error(_ code: Int32) -> VaultError {
