@@ -174,7 +174,7 @@ struct RecordWalk {
       if isMet { change.apply(to: &sets[change.accessible][change.place]) }
       switch change.place.table {
       case .values, .tags: told.apply(change, isTold: hasPassedHead(of: change.key), isMet: isMet)
-      default: break
+      case .heads, .keys, .slots, .hashes, .meta, .grants, .deposits, .audit: break
       }
     }
   }

@@ -111,8 +111,11 @@ struct FileShape {
   private static func damage(_ error: VaultError, _ keychain: Keychain) -> String? {
     switch error {
     case .corrupt(let reason): reason
-    case .storage(let reason) where keychain.isBeingSalvaged: reason
-    default: nil
+    case .storage(let reason): keychain.isBeingSalvaged ? reason : nil
+    case .noVault, .vaultExists, .inUse, .locked, .noSuchItem, .noSuchVersion, .alreadyExists, .expired, .notAllowed,
+      .neverRead, .distrusted, .secondStore, .newer, .permissions, .invalidValue, .tooLarge, .lastSlot, .noSuchSlot,
+      .overtaken, .backingUp, .rekeying:
+      nil
     }
   }
 

@@ -74,7 +74,7 @@ struct ItemSurvey {
       add(
         .replayed, "the head of item \(columns.row) and its version \(info.number) are from different times",
         to: &verification)
-    default: add(.damaged, "\(subject) is not the one its head names", to: &verification)
+    case .damaged, .foreign: add(.damaged, "\(subject) is not the one its head names", to: &verification)
     }
   }
 

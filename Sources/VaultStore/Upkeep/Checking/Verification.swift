@@ -68,7 +68,10 @@ extension Finding {
     switch error {
     case .corrupt(let text): reason = text
     case .distrusted(let text, let advice): reason = Clauses.joined(text, advice)
-    default: return nil
+    case .noVault, .vaultExists, .inUse, .locked, .noSuchItem, .noSuchVersion, .alreadyExists, .expired, .notAllowed,
+      .neverRead, .secondStore, .newer, .storage, .permissions, .invalidValue, .tooLarge, .lastSlot, .noSuchSlot,
+      .overtaken, .backingUp, .rekeying:
+      return nil
     }
     self.init(.damaged, reason)
   }

@@ -190,7 +190,7 @@ struct VerifyPass {
     case .grants: "a grant"
     case .audit: "the anchor of the audit log"
     case .deposits: "a deposit that was settled or kept aside"
-    default: nil
+    case .heads, .values, .tags, .hashes: nil
     }
   }
 }
