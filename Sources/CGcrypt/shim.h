@@ -18,12 +18,14 @@ static inline int vault_gcrypt_start(void) {
     return 1;
 }
 
-/* 1 when the pool is locked into RAM. A failed mlock is told to nobody once the warning is disabled; to lock a piece of
-   the pool again takes no room within the limit when the pool is locked, and fails as it did when it is not. */
+/* 1 when the pool is locked into RAM; to be asked while the pool is empty. A failed mlock is told to nobody once the
+   warning is disabled. To lock a piece of the pool again takes no room within the limit when the pool is locked, and
+   fails when it is not and the limit has no room for the piece, which is therefore almost the whole pool. */
 static inline int vault_gcrypt_locked(void) {
-    void *piece = gcry_malloc_secure(VAULT_GCRYPT_POOL / 2);
+    size_t count = VAULT_GCRYPT_POOL / 8 * 7;
+    void *piece = gcry_malloc_secure(count);
     if (!piece) return 0;
-    int locked = mlock(piece, VAULT_GCRYPT_POOL / 2) == 0;
+    int locked = mlock(piece, count) == 0;
     gcry_free(piece);
     return locked;
 }

@@ -1,5 +1,6 @@
 internal import VaultCore
 internal import VaultModel
+internal import VaultSigning
 internal import VaultStore
 
 // The status of the vault.
@@ -92,11 +93,12 @@ extension Upkeep {
   /// limit on locked memory is reached only as keys are taken into memory, not at the start of the daemon.
   private var memoryWarning: [VaultWarning] {
     let made = SecureBytes.made
-    guard made.unlocked > 0 else { return [] }
-    return [
-      VaultWarning(
-        .memory, "\(made.unlocked) of \(made.total) buffers for secrets could not be locked in memory",
-        "raise RLIMIT_MEMLOCK, or they may be written to swap")
-    ]
+    let advice = "raise RLIMIT_MEMLOCK, or they may be written to swap"
+    if made.unlocked > 0 {
+      let what = "\(made.unlocked) of \(made.total) buffers for secrets could not be locked in memory"
+      return [VaultWarning(.memory, what, advice)]
+    }
+    guard SigningMemory.isLocked == false else { return [] }
+    return [VaultWarning(.memory, "the keys with which libgcrypt signs could not be locked in memory", advice)]
   }
 }
