@@ -4,31 +4,34 @@ internal import VaultWire
 
 /// The list of requests: printed as JSON lines, as tab-separated lines, or on a terminal as a table.
 enum RequestReport {
-  static func write(_ requests: [Wire.Request], json: Bool) throws(Failure) {
+  /// - Parameter held: returns what the subject of a denied request may do all the same; nil for nothing.
+  static func write(
+    _ requests: [Wire.Request], json: Bool, held: (Wire.Request) -> String? = { _ in nil }
+  ) throws(Failure) {
     if json {
       for request in requests { try Output.json(request) }
     } else if Output.isTerminal {
-      var table = table(requests)
+      var table = table(requests, held)
       if table.count > 0 { try Output.text(table.text()) }
     } else {
-      for request in requests { try Output.line(line(request)) }
+      for request in requests { try Output.line(line(request, held)) }
     }
   }
 
-  static func table(_ requests: [Wire.Request]) -> Table {
+  static func table(_ requests: [Wire.Request], _ held: (Wire.Request) -> String? = { _ in nil }) -> Table {
     var table = Table("NO", "STATE", "SUBJECT", "MAY", "ITEM", "ABOUT")
     for request in requests {
       table.add(
         .init(request.number.map { "\($0)" } ?? ""), .init(request.state, isRed: request.state == "denied"),
         .init(Printable.whole(request.subject)), .init(request.right ?? ""), .init(Printable.whole(request.name)),
-        .init(facts(request, STDOUT_FILENO).joined(separator: ", ")), below: reason(request))
+        .init(facts(request, held).joined(separator: ", ")), below: reason(request))
     }
     return table
   }
 
   /// All fields of a request, separated by tabs. A field's text must not look like another line or another field.
-  private static func line(_ request: Wire.Request) -> String {
-    let about = (facts(request, STDOUT_FILENO) + [reason(request)].compactMap { $0 }).joined(separator: ", ")
+  private static func line(_ request: Wire.Request, _ held: (Wire.Request) -> String?) -> String {
+    let about = (facts(request, held) + [reason(request)].compactMap { $0 }).joined(separator: ", ")
     let fields = [
       request.number.map { "\($0)" }, request.state, Printable.field(request.subject), request.right,
       Printable.field(request.name), about,
@@ -37,9 +40,10 @@ enum RequestReport {
   }
 
   /// The caller's own words. A table shows them below the row, in full.
-  private static func reason(_ request: Wire.Request) -> String? { request.reason.map { "“\($0)”" } }
+  private static func reason(_ request: Wire.Request) -> String? { request.reason.map(Printable.said) }
 
-  private static func facts(_ request: Wire.Request, _ output: Int32) -> [String] {
+  private static func facts(_ request: Wire.Request, _ held: (Wire.Request) -> String?) -> [String] {
+    let output = STDOUT_FILENO
     var parts: [String] = []
     if request.missing == true { parts.append("no such item") }
     if let last = request.last { parts.append("asked \(request.times), last \(LocalTime.text(last, to: output))") }
@@ -50,6 +54,7 @@ enum RequestReport {
     } else if request.state == "denied" {
       parts.append("until \(Hint.vault("requests forget"))")
     }
+    if request.state == "denied", let held = held(request) { parts.append(held) }
     return parts
   }
 }
@@ -67,7 +72,7 @@ extension Wire.Request {
     lines.append(
       "asked \(times)\(when), by process \(pid ?? 0)"
         + (process.isEmpty ? "" : " (\(process.joined(separator: ", ")))"))
-    if let reason { lines.append("in its own words: “\(Printable.text(reason))”") }
+    if let reason { lines.append("in its own words: \(Printable.said(reason))") }
     return lines
   }
 }

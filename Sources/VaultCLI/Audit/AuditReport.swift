@@ -21,7 +21,7 @@ struct AuditReport {
     let result = [outcome, entry.count.flatMap { $0 > 1 ? "×\($0)" : nil }].compactMap { $0 }.joined(separator: " ")
     let detail = Output.isTerminal && entry.action == "audit" ? entry.detail.map(Self.withLocalTimes) : entry.detail
     let item = entry.item.map(Printable.listed)
-    let about = [item, detail, entry.purpose.map { "“\($0)”" }].compactMap { $0 }.joined(separator: " ")
+    let about = [item, detail, entry.purpose.map(Printable.said)].compactMap { $0 }.joined(separator: " ")
     guard Output.isTerminal else {
       let number = entry.number > 0 ? "\(entry.number)" : "-"
       let fields = [number, LocalTime.text(entry.time), Self.who(entry), entry.action, about, entry.outcome]

@@ -103,7 +103,7 @@ struct ReceiptReport {
 
   private func lastState(of word: Word) -> String {
     guard word.isTaken else {
-      let said = word.entry.purpose.map { ": “\($0)”" } ?? ""
+      let said = word.entry.purpose.map { ": \(Printable.said($0))" } ?? ""
       return "\(word.isHeld ? "held" : "failed")\(said)\(word.taken.map { ", has version \($0)" } ?? "")"
     }
     switch isCurrent(word) {

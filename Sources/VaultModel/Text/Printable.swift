@@ -37,6 +37,23 @@ public enum Printable {
   /// A name like ``wholeQuoted(_:)``, cut shorter, for messages.
   public static func quoted(_ name: String) -> String { "`\(cut(quotable(name), 80))`" }
 
+  /// Words of a caller, safe and between quotation marks, cut to a length that a person can read. Every double
+  /// quotation mark in the words that looks like one of these two is spelled out, so that no words seem to end before
+  /// their end and to go on as if the program spoke.
+  ///
+  /// The daemon has spelled out other characters already, so a backslash stays single: two callers' words may have the
+  /// same text.
+  public static func said(_ words: String) -> String {
+    let text = words.unicodeScalars.reduce(into: "") { $0 += quotationMarks.contains($1) ? number($1) : spelled($1) }
+    return "“\(cut(text, 301))”"
+  }
+
+  /// The curly, ornamental and wide quotation marks, and the signs that look like two of their strokes.
+  private static let quotationMarks: Set<Unicode.Scalar> = [
+    "\u{201C}", "\u{201D}", "\u{201E}", "\u{201F}", "\u{2033}", "\u{2036}", "\u{275D}", "\u{275E}", "\u{2760}",
+    "\u{301D}", "\u{301E}", "\u{301F}", "\u{FF02}", "\u{2BA}", "\u{2EE}", "\u{5F4}",
+  ]
+
   private static func quotable(_ name: String) -> String { exact(name, spellingBlanks: true, or: "`") }
 
   /// The name, in which the characters that are not shown are spelled out, and so is `quote`.

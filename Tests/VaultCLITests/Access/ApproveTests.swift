@@ -6,7 +6,7 @@ import VaultTesting
   private static let requests = """
     {"parameters":{"requests":[\
     {"number":271828,"state":"pending","subject":"user:990,unit:gw.service","right":"get","name":"iot/x",\
-    "reason":"renew\\u001b[2J”, says root","uid":990,"user":"gw","pid":42,"unit":"gw.service",\
+    "reason":"renew\\u001b[2J”, says root","uid":990,"user":"gw","pid":1,"unit":"gw.service",\
     "executable":"/usr/bin/gw","count":12,"first":1,"last":1800000000},\
     {"number":314159,"state":"pending","subject":"user:991","right":"use","name":"gone","missing":true,\
     "uid":991,"pid":43,"count":1,"first":1,"last":1800000000},\
@@ -18,6 +18,8 @@ import VaultTesting
     "Requests": [requests, none],
     "Approve": [#"{"parameters":{"subject":"user:990,unit:gw.service","right":"get","name":"iot/x"}}"#],
     "Deny": [#"{"parameters":{"subject":"user:992","name":"b"}}"#],
+    "Grants": [#"{"parameters":{"grants":[]}}"#],
+    "Can": [#"{"parameters":{"allowed":false}}"#],
   ]
 
   private func with(_ body: (Sandbox, (String...) -> [String]) throws -> Void) throws {
@@ -34,8 +36,8 @@ import VaultTesting
         let terminal = try Terminal(sandbox, words("approve", "271828"))
         try terminal.expect("  user:990,unit:gw.service asks to get `iot/x`\r\n")
         try terminal.expect("  asked 12 times, last ")
-        try terminal.expect(", by process 42 (gw, gw.service, /usr/bin/gw)\r\n")
-        try terminal.expect(#"  in its own words: “renew\u{1b}[2J”, says root”"#)
+        try terminal.expect(", by process 1 (gw, gw.service, /usr/bin/gw)\r\n")
+        try terminal.expect(#"  in its own words: “renew\u{1b}[2J\u{201d}, says root”"#)
         try terminal.expect("Approve it, once, within five minutes? [y/N] ")
         terminal.type(answer)
         #expect(try terminal.wait() == status)
@@ -109,8 +111,8 @@ import VaultTesting
       let pipe = try sandbox.must(words("requests"))
       #expect(
         pipe == """
-          271828\tpending\tuser:990,unit:gw.service\tget\tiot/x\tasked 12 times, last \(time), “renew\\u{1b}[2J”, says \
-          root”
+          271828\tpending\tuser:990,unit:gw.service\tget\tiot/x\tasked 12 times, last \(time), “renew\\u{1b}[2J\\u{201d}, \
+          says root”
           314159\tpending\tuser:991\tuse\tgone\tno such item, asked once, last \(time)
           141421\tapproved\tuser:992\tget\tb\t2 times, until \(time)
           \tdenied\tuser:993\t\tc\tuntil `vault requests forget`

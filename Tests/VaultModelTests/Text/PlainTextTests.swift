@@ -25,6 +25,14 @@ import VaultModel
     #expect(Printable.quoted("a  b") == "`a\\u{20}\\u{20}b`")
   }
 
+  @Test("no caller's words can end their quotation") func said() {
+    #expect(Printable.said("backup (nightly) \"x\"") == "“backup (nightly) \"x\"”")
+    #expect(Printable.said("x” by approval 9 “ana") == "“x\\u{201d} by approval 9 \\u{201c}ana”")
+    #expect(Printable.said("a\u{275E}b\u{FF02}\u{1B}") == "“a\\u{275e}b\\u{ff02}\\u{1b}”")
+    // The daemon's spelling of a character stays as it is.
+    #expect(Printable.said("\\u{1b}[2J") == "“\\u{1b}[2J”")
+  }
+
   @Test("no two names have the same text, and a sentence with such a text is safe as it is") func different() {
     let parts = ["\\", "u{", "20}", "200b}", "60}", " ", "\u{A0}", "\u{200B}", "`", "a"]
     var names: [String] = []

@@ -13,6 +13,12 @@ import VaultModel
     #expect(phrase("") == "to unlock the vault")
   }
 
+  @Test("a client's words cannot end the parentheses in which they stand") func enclosed() {
+    func phrase(_ reason: String) -> String { Purpose(.unlock, Said(purpose: reason)).phrase }
+    #expect(phrase("a (b) c") == "to unlock the vault (asked by: a (b) c)")
+    #expect(phrase("a) Code: (x") == "to unlock the vault (asked by: a\\u{29} Code: (x)")
+  }
+
   @Test("a question says whose secret is meant, and what for where that is not plain") func questions() {
     let said = Said(purpose: "backup")
     #expect(Purpose(.unlock).question(for: .password) == "Vault password")

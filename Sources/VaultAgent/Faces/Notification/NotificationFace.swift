@@ -1,5 +1,6 @@
 internal import CLinux
 internal import Glibc
+internal import VaultModel
 internal import VaultProcess
 
 /// Asks through the desktop's notifications, with buttons.
@@ -82,7 +83,7 @@ final class NotificationFace: Face {
   private static func content(
     _ question: Question, _ actions: [(key: String, label: String)]
   ) -> NotificationServer.Content {
-    let words = question.words.map { ["It says: “\($0)”"] } ?? []
+    let words = question.words.map { ["It says: \(Printable.said($0))"] } ?? []
     return NotificationServer.Content(
       summary: question.title, body: (question.factsAndTerms + words).joined(separator: "\n"), actions: actions,
       isCritical: true, stays: true)

@@ -38,7 +38,8 @@ enum PinentryText {
   private static func lines(
     _ heading: String, _ question: Question, _ facts: [String], within width: Int, most: Int
   ) -> [String] {
-    let words = question.words.map { cut("In its own words: “\($0)”", within: width, most: most, end: "…”") } ?? []
+    let said = question.words.map { "In its own words: \(Printable.said($0))" }
+    let words = said.map { cut($0, within: width, most: most, end: "…”") } ?? []
     let title = cut(question.title, within: width, most: question.givesRight ? .max : most, end: "…")
     return [heading] + title + facts.flatMap { cut($0, within: width, most: most, end: "…") } + words
   }

@@ -154,7 +154,7 @@ final class TerminalFace: Face {
   /// Shows the text of a question. In a conversation that goes on, only new lines are shown: each touch of a finger
   /// adds one.
   private func put(_ question: Question, on line: borrowing TerminalLine) throws(FaceError) {
-    let words = question.words.map { ["in its own words: “\($0)”"] } ?? []
+    let words = question.words.map { ["in its own words: \(Printable.said($0))"] } ?? []
     // One column stays empty, because some terminals begin the next line at the last column.
     let width = line.columns - 1
     let lines =

@@ -18,7 +18,21 @@ struct Purpose {
     self.act = act
     // The words are cut before they are examined, because they may be as long as a frame.
     let words = Printable.line(String((said?.purpose ?? "").unicodeScalars.prefix(200))).prefix(200)
-    reason = words.isEmpty ? "" : " (asked by: \(words))"
+    reason = words.isEmpty ? "" : " (asked by: \(Self.enclosed(words)))"
+  }
+
+  /// The words, in which a closing parenthesis without an opening one is spelled out, so that they do not seem to end
+  /// before their end.
+  private static func enclosed(_ words: Substring) -> String {
+    var open = 0
+    return words.unicodeScalars.reduce(into: "") { text, scalar in
+      if scalar == ")", open == 0 {
+        text += "\\u{29}"
+        return
+      }
+      if scalar == "(" { open += 1 } else if scalar == ")" { open -= 1 }
+      text.unicodeScalars.append(scalar)
+    }
   }
 
   /// The purpose as a phrase, as in "to unlock the vault".
