@@ -29,8 +29,9 @@ public struct ItemChange: Hashable, Sendable {
   public var neverRead: Bool?
   /// The origin of the value that comes with the change.
   public var origin: ValueOrigin
-  /// The time at which the item stops being served, Unix seconds; `.some(nil)` means never. If it is left out, the
-  /// value's own end of validity (a certificate's) counts, or else the old expiry, unless that has passed.
+  /// The time at which the item stops being served, Unix seconds; `.some(nil)` means never. If it is left out, an
+  /// expiry that was set by hand stays, unless it has passed and the value is new; otherwise the value's own end of
+  /// validity (a certificate's) counts.
   public var expires: Int64??
   /// The caller that makes the change, as the text of a ``Subject``; nil if not known.
   public var author: String?

@@ -38,6 +38,23 @@ extension ItemKind {
     return ValueFacts()
   }
 
+  /// The end of validity that a value of this kind states itself, Unix seconds; nil if it states none.
+  public func ownEnd(of value: RawSpan) -> Int64? {
+    switch self {
+    case .tlsKey: (try? PrivateKey.checkTLS(value)) ?? nil
+    case .certificate: (try? Certificate.expiry(ofChain: value)) ?? nil
+    case .password, .apiKey, .deviceToken, .wifi, .pairingCode, .sshKey, .totp, .note, .blob: nil
+    }
+  }
+
+  /// True if values of this kind may state an end of validity.
+  public var mayEnd: Bool {
+    switch self {
+    case .tlsKey, .certificate: true
+    case .password, .apiKey, .deviceToken, .wifi, .pairingCode, .sshKey, .totp, .note, .blob: false
+    }
+  }
+
   /// Checks the number of a value's bytes.
   func check(count: Int) throws(ValueError) {
     if count > longest {

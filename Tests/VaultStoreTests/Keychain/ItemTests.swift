@@ -114,18 +114,20 @@ import VaultTesting
     #expect(try keychain.item(named: name("net")).attributes == wep)
   }
 
+  /// A kept input of the fuzzer of kinds, and its own end of validity.
+  private func certificate(_ kind: String) throws -> (text: String, expires: Int64?) {
+    let folder = Repository.root.appending(path: "Tests/Fuzz/Corpus/KindFuzz")
+    let text = try String(contentsOf: folder.appending(path: "certificate-\(kind).pem"), encoding: .utf8)
+    let facts = try secret(text).withBytes { (bytes: RawSpan) throws(ValueError) in
+      try ItemKind.certificate.validate(bytes, attributes: [:])
+    }
+    return (text, facts.expires)
+  }
+
   @Test("a renewed certificate brings its own end of validity, unless the change names another")
   func renewedCertificate() throws {
     let fixture = try Fixture()
     let keychain = try fixture.unlocked()
-    func certificate(_ kind: String) throws -> (text: String, expires: Int64?) {
-      let folder = Repository.root.appending(path: "Tests/Fuzz/Corpus/KindFuzz")
-      let text = try String(contentsOf: folder.appending(path: "certificate-\(kind).pem"), encoding: .utf8)
-      let facts = try secret(text).withBytes { (bytes: RawSpan) throws(ValueError) in
-        try ItemKind.certificate.validate(bytes, attributes: [:])
-      }
-      return (text, facts.expires)
-    }
     let (old, new) = (try certificate("utctime"), try certificate("generalizedtime"))
     #expect(old.expires != nil && new.expires != nil && old.expires != new.expires)
     func expires() throws -> Int64? { try keychain.item(named: name("a")).expires }
@@ -133,8 +135,43 @@ import VaultTesting
     #expect(try expires() == old.expires)
     try keychain.put("a", new.text, kind: nil, update: true)
     #expect(try expires() == new.expires)
+    // An older certificate that becomes current brings its own end, too.
+    try keychain.restoreVersion(1, of: name("a"), now: 2000)
+    #expect(try expires() == old.expires)
     try keychain.put("a", old.text, kind: nil, expires: 9000, update: true)
     #expect(try expires() == 9000)
+  }
+
+  @Test("an end that was set by hand stays with a new certificate, an older one, and a change of attributes")
+  func endByHand() throws {
+    let fixture = try Fixture()
+    let keychain = try fixture.unlocked()
+    let (old, new) = (try certificate("utctime"), try certificate("generalizedtime"))
+    func expires() throws -> Int64? { try keychain.item(named: name("a")).expires }
+    try keychain.put("a", old.text, kind: .certificate, expires: 9000)
+    try keychain.put("a", new.text, kind: nil, update: true)
+    #expect(try expires() == 9000)
+    try keychain.set(ItemChange(name: try name("a"), attributes: ["owner": "ana"], update: true), now: 2000)
+    #expect(try expires() == 9000)
+    try keychain.restoreVersion(1, of: name("a"), now: 2000)
+    #expect(try expires() == 9000)
+    // So does one that never comes.
+    try keychain.put("a", new.text, kind: nil, expires: .some(nil), update: true)
+    try keychain.put("a", old.text, kind: nil, update: true)
+    #expect(try expires() == nil)
+    // A certificate that ends in the same second does not take the end over.
+    let end = try #require(new.expires)
+    try keychain.set(ItemChange(name: try name("a"), expires: end, update: true), now: 2000)
+    try keychain.put("a", new.text, kind: nil, update: true)
+    #expect(try expires() == end - 1)
+    try keychain.put("a", old.text, kind: nil, update: true)
+    #expect(try expires() == end - 1)
+    // An end that has passed stays with an older value, and goes with a new one.
+    try keychain.set(ItemChange(name: try name("a"), expires: 1500, update: true), now: 2000)
+    try keychain.restoreVersion(1, of: name("a"), now: 2000)
+    #expect(try expires() == 1500)
+    try keychain.put("a", new.text, kind: nil, update: true, now: 2000)
+    #expect(try expires() == new.expires)
   }
 
   @Test("the ten newest versions are kept, under their own numbers")

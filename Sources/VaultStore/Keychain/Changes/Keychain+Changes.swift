@@ -160,8 +160,8 @@ extension Keychain {
     }
   }
 
-  /// Makes the value of an older version the current one again, as a new version. The expiry stays, even one that has
-  /// passed.
+  /// Makes the value of an older version the current one again, as a new version. An expiry that was set by hand stays,
+  /// even one that has passed; otherwise the expiry is the one that the value states itself.
   ///
   /// - Throws: ``VaultError/noSuchItem``, ``VaultError/noSuchVersion(_:)``, ``VaultError/locked``,
   ///   ``VaultError/neverRead`` for an item that is never read; ``VaultError/invalidValue(_:)`` when the item has
@@ -175,17 +175,17 @@ extension Keychain {
       guard let old = try find(name, marking: true) else { throw unknownName }
       guard opensValues(of: old.columns.accessible) else { throw .locked }
       guard let (info, digest) = old.head.version(number) else { throw .noSuchVersion(number) }
+      let expires: Int64?? = try isExpiryByHand(old) ? .some(old.head.item.expires) : .none
       let place = ValuePlace(try NextRevision(of: old, as: old.head.item, hasNewValue: true))
       if let sealed = ahead?.value(for: place, from: digest, bound.identity) {
         return try revise(
-          old, to: old.head.item, expires: .some(old.head.item.expires), nil, by: author, now, sealed: sealed,
-          ahead: ahead)
+          old, to: old.head.item, expires: expires, nil, by: author, now, sealed: sealed, ahead: ahead)
       }
       let value = Scratch()
       try openVersion(info, digest, old.columns, value)
       return try value.withBytes { (bytes: RawSpan) throws(VaultError) in
         try revise(
-          old, to: old.head.item, expires: .some(old.head.item.expires), bytes, by: author, now, ahead: ahead)
+          old, to: old.head.item, expires: expires, bytes, by: author, now, ahead: ahead)
       }
     }
   }

@@ -9,8 +9,8 @@ extension Keychain {
   /// older head that is put back names a record that no longer exists. A change of policy seals all versions again,
   /// under the keys of the new class and bound to the new policy revision.
   /// - Parameters:
-  ///   - expires: the expiry that the caller wants. With `.none`, the expiry is the value's own; or else the old one,
-  ///     unless that has passed and the value is new.
+  ///   - expires: the expiry that the caller wants. With `.none`, an expiry that somebody has set stays, unless it has
+  ///     passed and the value is new; any other expiry is the one that the value states itself.
   ///   - checked: the result of an earlier check of the value, which takes long for a key; nil for none.
   ///   - sealed: the new value, if it was sealed before for the place that it gets now; `value` is nil then.
   ///   - ahead: versions that were sealed before; they are not sealed again if nothing has changed since.
@@ -29,6 +29,8 @@ extension Keychain {
     // The newest time of another class, from which the item may come, does not count in this class.
     let time = effective(now, item.policy.accessible)
     guard opensValues(of: item.policy.accessible) else { throw .locked }
+    let mayEndAnew = value != nil || new != nil || item.kind != old.head.item.kind
+    let isByHand = expires == nil && mayEndAnew ? try isExpiryByHand(old) : false
 
     let next = try NextRevision(of: old, as: item, hasNewValue: value != nil || new != nil)
     let columns = next.columns
@@ -86,12 +88,17 @@ extension Keychain {
       current = sealed
     }
     var stored = StoredVersion(number: columns.current, of: columns.item)
-    if fresh != nil, let past = old.head.item.expires, past <= effective(now, old.columns.accessible) {
-      head.item.expires = expires ?? facts.expires
-      if head.item.expires == nil { stored.pastExpiry = past }
+    let past = old.head.item.expires.flatMap { $0 <= effective(now, old.columns.accessible) ? $0 : nil }
+    if let expires {
+      head.item.expires = expires
+    } else if !mayEndAnew {
+      head.item.expires = old.head.item.expires
+    } else if isByHand, fresh == nil || past == nil {
+      head.item.expires = Self.expiry(byHand: old.head.item.expires, besides: facts.expires)
     } else {
-      head.item.expires = expires ?? facts.expires ?? old.head.item.expires
+      head.item.expires = facts.expires
     }
+    if fresh != nil, head.item.expires == nil { stored.pastExpiry = past }
 
     let before = try tags(of: old.head.item)
     let after = try tags(of: head.item)
@@ -101,6 +108,28 @@ extension Keychain {
     try put(columns, head, value: current, insteadOf: old)
     for accessible in Set([old.columns.accessible, columns.accessible]) { touch(accessible, now: now) }
     return stored
+  }
+
+  /// True if somebody has set the expiry of an item, or that it has none. Otherwise the expiry is the one that the
+  /// item's current value states itself, and goes with that value.
+  func isExpiryByHand(_ item: FoundItem) throws(VaultError) -> Bool {
+    let info = item.head.item
+    guard info.kind.mayEnd else { return info.expires != nil }
+    guard let digest = item.head.digests.last else { return true }
+    let scratch = takeScratch()
+    defer { giveBack(scratch) }
+    try openVersion(info.current, digest, item.columns, scratch)
+    return scratch.withBytes { info.kind.ownEnd(of: $0) } != info.expires
+  }
+
+  /// The expiry that somebody has set, for an item with a value that states its own.
+  ///
+  /// The store does not record who set an expiry: one that differs from the value's own was set by hand. So that a
+  /// caller who may only store values cannot make it look like the value's own, with a certificate that ends in the
+  /// same second, it ends a second before such a certificate.
+  private static func expiry(byHand expires: Int64?, besides own: Int64?) -> Int64? {
+    guard let expires else { return nil }
+    return expires == own ? expires - 1 : expires
   }
 
   /// Checks a value against the kind and the use of its item, and checks that its parts, if they are keys, belong
