@@ -71,6 +71,7 @@ struct CopyCommand: ParsableCommand {
       try noteList(to, session)
       Folder.note(besides: to, session)
     }
+    if force { TokenList.noteOlder(to, session) }
   }
 
   /// Says that the copy of a key for tokens has no list, if tokens of the key were revoked: the copy accepts them.

@@ -33,6 +33,15 @@ struct TokenList {
   /// True if the list exists.
   func isThere(_ session: Session) throws(Failure) -> Bool { try Self.item(name, session) != nil }
 
+  /// Says, even without a terminal, that an item is the list of revoked tokens and has got another content, so that
+  /// tokens may be valid again.
+  static func noteOlder(_ name: String, _ session: Session) {
+    guard let list = TokenList(named: name), (try? list.exists(session)) == true else { return }
+    Output.note(
+      "\(Printable.quoted(list.owner)) accepts again the revoked tokens that this \(Printable.quoted(name)) does not "
+        + "list; \(Hint.vault("history \(Printable.line(name))")) shows the versions before")
+  }
+
   private static func item(_ name: String, _ session: Session) throws(Failure) -> Wire.Item? {
     guard (try? ItemName(name)) != nil else { return nil }
     do throws(Failure) { return try session.look(at: name) } catch {

@@ -226,5 +226,6 @@ struct RestoreVersionCommand: ParsableCommand {
     } else if Keyboard.isAttended {
       Output.note("version \(version) of \(Printable.quoted(name)) is current again, as version \(made)")
     }
+    TokenList.noteOlder(name, session)
   }
 }

@@ -84,7 +84,7 @@ extension Items {
     }
     let now = vault.clock.wall()
     let ahead = long?.ahead
-    if let ahead, ahead.hasValue {
+    if let ahead, ahead.hasValue, tokenList(target, for: caller) == nil {
       course.side = .source
       let (item, digest) = try reading(source, taking, caller, &course.source) { decide throws(VaultError) in
         try keychain.checkReading(of: source, now: now, evenExpired: evenExpired, if: decide)
@@ -104,9 +104,11 @@ extension Items {
     let item = try take(source, taking, keychain, evenExpired, for: caller, &course.source)
     course.side = .target
     let new = try change(item)
+    let list = tokenList(new.name, for: caller)
     let stored = try storing(new, &course.target) { () throws(VaultError) in
       try valueInHand.withBytes { (value: RawSpan) throws(VaultError) in
-        try keychain.set(new, value: value, now: now, ahead: ahead)
+        if let fault = list?.fault(of: value) { throw .invalidValue(fault) }
+        return try keychain.set(new, value: value, now: now, ahead: ahead)
       }
     }
     course.target = stored.item

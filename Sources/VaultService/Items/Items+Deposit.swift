@@ -41,7 +41,7 @@ extension Items {
       try check(.deposit, permit, name, Policy(accessible: accessible), for: caller)
       let item = DepositedItem(name: name, accessible: accessible, kind: kind, attributes: attributes)
       let stamp = DepositStamp(vault: keychain.identity, time: vault.newestTime(of: .whenUnlocked))
-      try encode(item, base, stamp, count, caller, fill)
+      try encode(item, base, stamp, count, tokenList(name, for: caller), caller, fill)
       defer { valueInHand.empty() }
       return try leave(stamp, accessible, keychain, caller, isKnowing: mayKnow(permit, accessible)) {
         mayKnow(permit, $0.accessible)
@@ -231,13 +231,13 @@ extension Items {
   }
 
   private func encode(
-    _ item: DepositedItem, _ base: DepositRecord.Base?, _ stamp: DepositStamp, _ count: Int?, _ caller: Caller,
-    _ fill: (inout MutableRawSpan) -> Bool
+    _ item: DepositedItem, _ base: DepositRecord.Base?, _ stamp: DepositStamp, _ count: Int?, _ list: TokenListCheck?,
+    _ caller: Caller, _ fill: (inout MutableRawSpan) -> Bool
   ) throws(Refusal) {
     let count = try checked(count, item)
     let fault = DepositRecord.encode(
       stamp, access.depositor(caller), item, base: base, valueCount: count, into: valueInHand
-    ) { bytes in Self.put(&bytes, item, fill) }
+    ) { bytes in Self.put(&bytes, item, fill) ?? list?.fault(of: bytes.bytes) }
     guard let fault else { return }
     valueInHand.empty()
     throw .invalidValue(kind: item.kind?.rawValue ?? "", reason: fault)

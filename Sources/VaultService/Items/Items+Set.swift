@@ -60,8 +60,9 @@ extension Items {
     try check(change, keychain, for: caller, &id)
     var change = change
     change.author = author(caller)
+    let list = tokenList(change.name, for: caller)
     let stored: StoredVersion
-    do throws(VaultError) { stored = try store(change, value, long, keychain, fill) } catch {
+    do throws(VaultError) { stored = try store(change, value, long, list, keychain, fill) } catch {
       throw refusal(error, change.name, kind: change.kind, &id)
     }
     id = stored.item
@@ -149,7 +150,8 @@ extension Items {
     do throws(VaultError) {
       try keychain.transaction { () throws(VaultError) in
         for (index, new) in changes.enumerated() {
-          versions.append(try store(new.change, new.value, long, keychain) { bytes in fill(index, &bytes) })
+          let list = tokenList(new.change.name, for: caller)
+          versions.append(try store(new.change, new.value, long, list, keychain) { bytes in fill(index, &bytes) })
         }
       }
     } catch {
@@ -261,8 +263,11 @@ extension Items {
     }
   }
 
+  /// Stores one item.
+  ///
+  /// - Parameter list: the list of revoked tokens that the value must be; nil for any other item.
   private func store(
-    _ change: ItemChange, _ value: NewValue, _ long: LongChange?, _ keychain: Keychain,
+    _ change: ItemChange, _ value: NewValue, _ long: LongChange?, _ list: TokenListCheck?, _ keychain: Keychain,
     _ fill: (inout MutableRawSpan) -> Bool
   ) throws(VaultError) -> StoredVersion {
     let (now, ahead) = (vault.clock.wall(), long?.ahead)
@@ -279,11 +284,12 @@ extension Items {
     case .generated(let recipe):
       return try keychain.set(change, value: try Self.draw(recipe), now: now, ahead: ahead)
     case .bytes(let count):
-      if let ahead, let stored = try keychain.set(change, valueOf: ahead, now: now) { return stored }
+      if list == nil, let ahead, let stored = try keychain.set(change, valueOf: ahead, now: now) { return stored }
       defer { valueInHand.empty() }
       guard valueInHand.fill(count: count, fill) else { throw .invalidValue(NewValue.unreadable) }
       return try valueInHand.withBytes { (value: RawSpan) throws(VaultError) in
-        try keychain.set(change, value: value, now: now, ahead: ahead)
+        if let fault = list?.fault(of: value) { throw .invalidValue(fault) }
+        return try keychain.set(change, value: value, now: now, ahead: ahead)
       }
     }
   }

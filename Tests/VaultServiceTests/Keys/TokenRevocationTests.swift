@@ -116,10 +116,8 @@ import VaultStore
       let bytes = Array(value.utf8)
       let before = known.made
       let change = ItemChange(name: try ItemName("key.revoked"), update: true)
-      _ = try stand.items.set(change, .bytes(count: bytes.count), for: stand.administrator) { out in
-        for (index, byte) in bytes.enumerated() { out.storeBytes(of: byte, toByteOffset: index, as: UInt8.self) }
-        return true
-      }
+      // The store itself takes what is no list, too.
+      try stand.vault.keychain().set(change, value: RoomStand.secret(bytes), now: 2000)
       for other in ["a", "b"] {
         if value == "no list" {
           #expect(throws: Refusal.self) { try Self.isValid(token, stand) }
@@ -266,7 +264,20 @@ import VaultStore
       return text
     }
     #expect(try verdict(token) == "valid")
-    try stand.set("key.revoked", kind: .note, "damaged")
+    let list = ItemChange(name: try ItemName("key.revoked"), kind: .note, update: true)
+    for (value, isTaken) in [("damaged", false), ("{\"revoked\":[]}", true)] {
+      let bytes = Array(value.utf8)
+      func set() throws {
+        _ = try stand.items.set(list, .bytes(count: bytes.count), for: stand.administrator) { out in
+          for (index, byte) in bytes.enumerated() { out.storeBytes(of: byte, toByteOffset: index, as: UInt8.self) }
+          return true
+        }
+      }
+      if isTaken { try set() } else { #expect(throws: Refusal.self) { try set() } }
+      #expect(try verdict(token) == "valid")
+    }
+    // A list that was damaged in another way, such as one that was there before the item.
+    try stand.vault.keychain().set(list, value: RoomStand.secret(Array("damaged".utf8)), now: 2000)
     #expect(throws: Refusal.self) { try verdict(token) }
     #expect(try verdict(Array(token.dropLast())) != "valid" && verdict(Array("a.b.c".utf8)) != "valid")
   }

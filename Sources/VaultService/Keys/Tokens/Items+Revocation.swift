@@ -34,7 +34,7 @@ extension Items {
 
   /// The name of the item that is the list of the revoked tokens of an item.
   package static func revocationList(of name: ItemName) throws(Refusal) -> ItemName {
-    let text = name.text + ".revoked"
+    let text = name.text + TokenListCheck.ending
     do throws(NameError) { return try ItemName(text) } catch { throw .invalidName(text, reason: error.reason) }
   }
 
@@ -92,7 +92,7 @@ extension Items {
     }
     var list: RevocationList
     do throws(RevocationProblem) { list = try known.read.get() } catch {
-      throw .invalidValue(kind: "", reason: error.reason)
+      throw .invalidValue(kind: "", reason: TokenListCheck.sentence(error, try Self.revocationList(of: item.name)))
     }
     // The class of the list is that of the item, unless somebody has changed one of them.
     let newest = max(keychain.newestTime(of: item.policy.accessible, at: now), issuedUnnoted)

@@ -56,7 +56,9 @@ extension Items {
         let list: RevocationList
         switch try revocations(of: name, keychain, now).read {
         case .success(let read): list = read
-        case .failure(let problem): return .failure(.invalidValue(kind: "", reason: problem.reason))
+        case .failure(let problem):
+          let list = try? Self.revocationList(of: name)
+          return .failure(.invalidValue(kind: "", reason: TokenListCheck.sentence(problem, list ?? name)))
         }
         guard !list.isRevoked(identifier: token.id, subject: token.subject, issuedAt: token.issued) else {
           return .success(.fault(TokenFault.revoked.reason))
