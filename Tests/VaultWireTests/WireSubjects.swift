@@ -64,7 +64,7 @@ struct WireSubject: Sendable, CustomTestStringConvertible {
   static let item = Wire.Item(
     name: "owm/appid", kind: "api-key", attributes: ["owner": "ana", "": "\"\n"], accessible: "always",
     require: "none", reuse: 60, version: 3, created: -1, modified: .max, expires: 1_893_456_000, size: 1 << 20,
-    deleted: 5, left: 9, creator: "user:1", writer: "user:2,unit:a.service", use: "sign",
+    deleted: 5, deletion: 7, left: 9, creator: "user:1", writer: "user:2,unit:a.service", use: "sign",
     keyType: "p256", keyBits: 3072, neverRead: true, keyring: keyring, code: codeTerms)
   static let keyring = Wire.Keyring(
     id: "0123456789abcdef", order: "18446744073709551615", label: "a\nb\u{1}", contentType: "text/plain",
@@ -239,7 +239,7 @@ struct WireSubject: Sendable, CustomTestStringConvertible {
     WireSubject("Delete.out", Wire.DeleteReply(kept: 60)),
     WireSubject("Undelete.in", Wire.UndeleteParameters(name: "a", interactive: true)),
     WireSubject("Undelete.out", Wire.UndeleteReply(openTo: [access])),
-    WireSubject("EmptyTrash.in", Wire.EmptyTrashParameters(after: "00ff", interactive: true)),
+    WireSubject("EmptyTrash.in", Wire.EmptyTrashParameters(after: "00ff", through: 7, interactive: true)),
     WireSubject("EmptyTrash.out", Wire.EmptyTrashReply(deleted: 3, next: "a place")),
     WireSubject("RestoreVersion.in", Wire.RestoreVersionParameters(name: "a", version: 2, interactive: true)),
     WireSubject("RestoreVersion.out", Wire.RestoreVersionReply(version: 3)),

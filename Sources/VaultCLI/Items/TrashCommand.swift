@@ -161,7 +161,8 @@ struct TrashRestoreCommand: ParsableCommand {
 struct TrashEmptyCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "empty",
-    abstract: "Delete everything in the trash for good.")
+    abstract: "Delete everything in the trash for good.",
+    discussion: "What is deleted after the question was asked stays in the trash.")
 
   @Flag(help: "Do not ask.")
   var yes = false
@@ -170,8 +171,8 @@ struct TrashEmptyCommand: ParsableCommand {
 
   func run() throws {
     let session = try Session(globals)
-    if !yes { try ask(session) }
-    let deleted = try session.unlocking { vault in try vault.emptyTrash() }
+    let last = yes ? nil : try ask(session)
+    let deleted = try session.unlocking { vault in try vault.emptyTrash(through: last) }
     if globals.json {
       try Output.json { $0.add("deleted", deleted) }
     } else if Keyboard.isAttended {
@@ -179,14 +180,18 @@ struct TrashEmptyCommand: ParsableCommand {
     }
   }
 
-  private func ask(_ session: Session) throws(Failure) {
+  /// Asks about the items that are in the trash now.
+  ///
+  /// - Returns: the number of the last of their deletions.
+  private func ask(_ session: Session) throws(Failure) -> Int {
     try session.needAllNames()
-    let count = try session.unlocking { vault in try vault.find(inTrash: true) }.count
-    guard count > 0 else { return }
-    let what = TrashEmptyCommand.items(count)
+    let items = try session.unlocking { vault in try vault.find(inTrash: true) }
+    guard !items.isEmpty else { return 0 }
+    let what = TrashEmptyCommand.items(items.count)
     try Confirmation(
       consequence: "this would delete \(what) for good", question: "Delete the \(what) in the trash for good?"
     ).ask()
+    return items.compactMap(\.deletion).max() ?? 0
   }
 
   private static func items(_ count: Int) -> String { Counted.text(count, "item") }

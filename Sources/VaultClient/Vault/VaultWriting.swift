@@ -27,8 +27,12 @@ extension Vault {
 
   /// Stores the items of `batch` in `range`, counted from 0, or none of them. Returns the number of each item's new
   /// version, in their order.
-  public func setMany(_ batch: borrowing Batch, _ range: Range<Int>) throws(ClientError) -> [Int] {
-    try call(.setMany, again: false) { writer in
+  ///
+  /// - Parameter openTo: called with the other subjects that have rights to the new items by grants.
+  public func setMany(
+    _ batch: borrowing Batch, _ range: Range<Int>, openTo: ([Wire.Access]) -> Void = { _ in }
+  ) throws(ClientError) -> [Int] {
+    let reply: Wire.SetManyReply = try call(.setMany, again: false) { writer in
       writer.beginObject()
       writer.key("items")
       batch.write(range, to: &writer)
@@ -37,7 +41,9 @@ extension Vault {
         writer.bool(true)
       }
       writer.endObject()
-    }.decode(Wire.SetManyReply.self).versions
+    }.decode()
+    if let others = reply.openTo { openTo(others) }
+    return reply.versions
   }
 
   /// Deletes the items `names`, all or none. They go to the trash, unless `now` is true or there is no trash.
@@ -58,12 +64,15 @@ extension Vault {
   }
 
   /// Deletes everything in the trash for good. Returns the number of items that are gone.
+  ///
+  /// - Parameter through: the highest ``Wire/Item/deletion`` of the items that were shown; later deletions stay in the
+  ///   trash. Nil for all of the trash.
   @discardableResult
-  public func emptyTrash() throws(ClientError) -> Int {
+  public func emptyTrash(through: Int? = nil) throws(ClientError) -> Int {
     var (deleted, after): (Int, String?) = (0, nil)
     repeat {
       let reply: Wire.EmptyTrashReply = try call(
-        .emptyTrash, again: false, Wire.EmptyTrashParameters(after: after, interactive: attended)
+        .emptyTrash, again: false, Wire.EmptyTrashParameters(after: after, through: through, interactive: attended)
       ).decode()
       (deleted, after) = (deleted + reply.deleted, reply.next)
     } while after != nil

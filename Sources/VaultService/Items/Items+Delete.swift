@@ -139,25 +139,31 @@ extension Items {
 
   /// Deletes the items in the trash for good, as many as one call may.
   ///
-  /// - Parameter after: the `next` of the previous call; nil for the first call.
+  /// - Parameters:
+  ///   - after: the `next` of the previous call; nil for the first call.
+  ///   - through: the number of the last deletion that becomes final; nil for all deletions.
   /// - Returns: the number of deleted items, and the value to pass as `after` for the rest; nil if there is no rest.
-  package func emptyTrash(after: Int64?, for caller: Caller) throws(Refusal) -> (gone: Int, next: Int64?) {
+  package func emptyTrash(
+    after: Int64?, through: Int64? = nil, for caller: Caller
+  ) throws(Refusal) -> (gone: Int, next: Int64?) {
     try vault.audit.recording(.delete, caller, nil, detail: "all of the trash") { () throws(Refusal) in
-      try emptyTrash(after, caller)
+      try emptyTrash(after, through, caller)
     }
   }
 
-  private func emptyTrash(_ after: Int64?, _ caller: Caller) throws(Refusal) -> (gone: Int, next: Int64?) {
+  private func emptyTrash(
+    _ after: Int64?, _ through: Int64?, _ caller: Caller
+  ) throws(Refusal) -> (gone: Int, next: Int64?) {
     let keychain = try vault.keychain()
     // Hidden items would stay, although the caller would be told that all are gone.
     guard keychain.knowsAllNames else { throw vault.locked }
     do throws(VaultError) {
       do throws(VaultError) {
-        return try emptyTrash(keychain, after: after, examining: Self.mostAtOnce, for: caller)
+        return try emptyTrash(keychain, after: after, through: through, examining: Self.mostAtOnce, for: caller)
       } catch {
         // Deleted values are overwritten, so many items at once need more space than one.
         guard error == .diskFull else { throw error }
-        return try emptyTrash(keychain, after: after, examining: 1, for: caller)
+        return try emptyTrash(keychain, after: after, through: through, examining: 1, for: caller)
       }
     } catch {
       throw vault.refusal(error, "")
@@ -165,12 +171,13 @@ extension Items {
   }
 
   private func emptyTrash(
-    _ keychain: Keychain, after: Int64?, examining most: Int, for caller: Caller
+    _ keychain: Keychain, after: Int64?, through: Int64?, examining most: Int, for caller: Caller
   ) throws(VaultError) -> (gone: Int, next: Int64?) {
     var gone = 0
     let next = try vault.makingRoom(keychain) { () throws(VaultError) in
       try keychain.emptyTrash(ofAge: 0, after: after, examining: most) { item in
-        access.decide(.admin, item.name, item.policy, for: caller)
+        if let through, let trashed = item.trashed, trashed.number > through { return .refuse }
+        return access.decide(.admin, item.name, item.policy, for: caller)
       } gone: {
         gone = $0
       }

@@ -11,7 +11,8 @@ extension Wire.Item {
       accessible: item.policy.accessible.name, require: item.policy.require.name, reuse: Int(item.policy.reuseWindow),
       version: item.current.number,
       created: item.created, modified: item.modified, expires: item.expires, size: item.current.size,
-      deleted: item.trashed?.time, creator: item.creator, writer: item.current.writer,
+      deleted: item.trashed?.time,
+      deletion: item.trashed.map { Int($0.number) }, creator: item.creator, writer: item.current.writer,
       use: item.use?.name, keyType: Items.keyType(of: item), keyBits: Items.rsaBits(of: item),
       neverRead: item.policy.isNeverRead ? true : nil, keyring: item.keyring.map(Wire.Keyring.init))
   }

@@ -41,7 +41,8 @@ extension VarlinkDoor {
       vault.audit.isAbout(.delete, detail: "all of the trash", for: connection.caller)
       let owner = try searcher("empty", ofTrash: true, connection)
       let after = try place(call.after, owner)
-      let (gone, next) = try items.emptyTrash(after: after?.row, for: connection.caller)
+      let (gone, next) = try items.emptyTrash(
+        after: after?.row, through: call.through.map(Int64.init), for: connection.caller)
       let cursor = next.map { FindCursor(SearchPlace(area: 0, row: $0)).text(for: owner) }
       connection.reply(Wire.EmptyTrashReply(deleted: gone, next: cursor))
     }
