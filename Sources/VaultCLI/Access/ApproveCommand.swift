@@ -81,7 +81,8 @@ struct DenyCommand: ParsableCommand {
     if globals.json {
       try Output.json(reply)
     } else if Keyboard.isAttended {
-      Output.note("\(Printable.whole(reply.subject)) may not have \(Printable.wholeQuoted(reply.name))")
+      let other = OtherAccess(of: reply.subject, on: reply.name, session)
+      Output.note(OtherAccess.denied(reply.subject, reply.name, other))
     }
   }
 }

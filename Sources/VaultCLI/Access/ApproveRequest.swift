@@ -12,6 +12,11 @@ struct ApproveRequest {
   func run() throws(Failure) {
     let session = try Session(command.globals)
     let request = try find(session)
+    if command.session, let pid = request.pid, Self.hasEnded(pid) {
+      throw Failure(
+        .missing, "process \(pid), which asked, has ended, so an approval for it would give nobody anything",
+        "leave --session out, or let the caller ask with --wait")
+    }
     if request.missing == true { throw Failure(Fault.noSuchItem(name: request.name, unverified: nil)) }
     let hush = command.yes ? nil : Hush.onTerminal()
     defer { _ = hush }
@@ -29,6 +34,12 @@ struct ApproveRequest {
         "\(Printable.whole(reply.subject)) may \(Printable.text(reply.right)) \(Printable.wholeQuoted(reply.name)) "
           + terms)
     }
+  }
+
+  /// True if there is no such process, as far as this process sees.
+  private static func hasEnded(_ pid: Int) -> Bool {
+    guard let pid = pid_t(exactly: pid), pid > 0 else { return false }
+    return kill(pid, 0) != 0 && errno == ESRCH
   }
 
   private func find(_ session: Session) throws(Failure) -> Wire.Request {

@@ -75,8 +75,15 @@ struct GrantCommand: ParsableCommand {
     let end = until.map { ", until \(LocalTime.text($0, to: STDERR_FILENO))" } ?? ""
     let before =
       reply.replaced.map { " (before: \($0.rights.joined(separator: ", "))\($0.hasEnded ? ", ended" : ""))" } ?? ""
-    Output.note(
-      "\(Printable.whole(subject)) may \(names.joined(separator: ", ")) \(Printable.quoted(items))\(end)\(before)")
+    let what = "\(names.joined(separator: ", ")) \(Printable.quoted(items))\(end)\(before)"
+    if (try? session.call { vault in try vault.grants(for: subject) })?.unconfirmed != nil {
+      Output.note(
+        "\(Printable.whole(subject)) may \(what) once the grants of the restored vault are confirmed; "
+          + "look at them, and run \(Hint.vault("grants confirm"))")
+    } else {
+      let other = OtherAccess(of: subject, on: items, session)
+      Output.note("\(Printable.whole(subject)) may \(what)\(other?.beyond(names) ?? "")")
+    }
     if let other = OutOfReach.user(of: subject, session.vault.location) {
       Output.note(
         "\(Printable.whole(other)) cannot connect to your vault, whose socket is in a folder of yours alone; "
@@ -114,13 +121,19 @@ struct RevokeCommand: ParsableCommand {
   func run() throws {
     let session = try Session(globals)
     let given = try GivenSubject(subject)
-    let reply = try given.finding { (subject) throws(Failure) in
-      try session.unlocking(for: "vault revoke \(subject)") { vault in try vault.revoke(subject, items) }
-    }.answer
+    let reply: Wire.RevokeReply
+    do throws(Failure) {
+      reply = try given.finding { (subject) throws(Failure) in
+        try session.unlocking(for: "vault revoke \(subject)") { vault in try vault.revoke(subject, items) }
+      }.answer
+    } catch { throw explain(error, given, session) }
     if globals.json {
       try Output.json(reply)
     } else if Keyboard.isAttended {
-      for grant in reply.revoked { Output.note(grant.revocation) }
+      for grant in reply.revoked {
+        let other = OtherAccess(of: grant.subject, on: grant.items, session)
+        Output.note(OtherAccess.lost(grant.rights, grant.subject, grant.items, as: grant.credential, other))
+      }
     }
     if let unstored = reply.unstored {
       throw Failure(
@@ -128,6 +141,22 @@ struct RevokeCommand: ParsableCommand {
         unstored.hasSuffix("locked")
           ? "unlock the vault, which stores it" : "save the store with \(Hint.vault("salvage"))")
     }
+  }
+}
+
+extension RevokeCommand {
+  /// Names the grant that gives the subject those items, if it is not one of that subject and those items.
+  fileprivate func explain(_ error: Failure, _ given: GivenSubject, _ session: Session) -> Failure {
+    guard error.exit == .missing, let items, let other = OtherAccess(of: given.text, on: items, session) else {
+      return error
+    }
+    let held = other.held(Right.allCases.map(\.name))
+    guard !held.isEmpty else { return error }
+    let who = Printable.text(Printable.whole(given.text))
+    return Failure(
+      error.exit,
+      "\(who) has no such grant, but may \(held.joined(separator: ", ")) \(Printable.quoted(items)), "
+        + other.reason(for: held), error.advice)
   }
 }
 
@@ -187,14 +216,5 @@ private enum OutOfReach {
       // Root passes every folder.
       return uid.map { $0 != 0 && $0 != status.st_uid } ?? false
     }
-  }
-}
-
-extension Wire.Permission {
-  /// The end of the grant in one line.
-  var revocation: String {
-    let name = credential.map { " as its credential \(Printable.quoted($0))" } ?? ""
-    let rights = rights.map { Printable.text($0) }.joined(separator: ", ")
-    return "\(Printable.whole(subject)) may no longer \(rights) \(Printable.quoted(items))\(name)"
   }
 }

@@ -26,7 +26,8 @@ struct GrantsListCommand: ParsableCommand {
   var subject: String?
 
   @Option(
-    name: .customLong("on"), help: ArgumentHelp("List the grants for this item.", valueName: "item"),
+    name: .customLong("on"),
+    help: ArgumentHelp("List the grants for this item, or for any item of this pattern.", valueName: "item"),
     completion: ItemNames.completion)
   var item: String?
 
@@ -47,9 +48,12 @@ struct GrantsListCommand: ParsableCommand {
     let session = try Session(globals)
     let seconds = unused.map { Int(clamping: max(1, Seconds.from($0, to: Int64(time(nil))))) }
     let given = try subject.map { (text) throws(Failure) in try GivenSubject(text) }
-    let found = try session.unlocking { vault in
-      try vault.grants(for: given?.text, on: item, unused: seconds)
+    // A name with a star is taken as a pattern, too: the grants for any of its items are listed.
+    let pattern = item.flatMap { try? ItemPattern($0) }.flatMap { $0.isExact ? nil : $0 }
+    var found = try session.unlocking { vault in
+      try vault.grants(for: given?.text, on: pattern == nil ? item : nil, unused: seconds)
     }
+    if let pattern { found.grants.removeAll { (try? ItemPattern($0.items))?.overlaps(pattern) == false } }
     given?.noteProcess()
     if globals.json {
       for grant in found.grants { try Output.json(grant) }

@@ -21,8 +21,11 @@ struct RequestsListCommand: ParsableCommand {
   @OptionGroup var globals: Globals
 
   func run() throws {
-    let requests = try Session(globals).unlocking { vault in try vault.requests() }
-    try RequestReport.write(requests, json: globals.json)
+    let session = try Session(globals)
+    let requests = try session.unlocking { vault in try vault.requests() }
+    try RequestReport.write(requests, json: globals.json) { request in
+      OtherAccess(of: request.subject, on: request.name, session).flatMap { $0.whole }
+    }
     if requests.isEmpty, !globals.json, Keyboard.isAttended { Output.note("there are no requests") }
   }
 }

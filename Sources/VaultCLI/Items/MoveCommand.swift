@@ -101,7 +101,12 @@ struct MoveCommand: ParsableCommand {
         let (before, after) = try session.unlocking { vault in
           (try vault.access(to: move.from), try vault.access(to: move.to))
         }
-        let lines = AccessChange.lines(before, after)
+        let lines = AccessChange.lines(before, after) { subject in
+          guard let old = OtherAccess.rights(of: subject, on: move.from, session),
+            let new = OtherAccess.rights(of: subject, on: move.to, session)
+          else { return nil }
+          return (old, new)
+        }
         changes += index == 0 ? lines : lines.map { "\($0) on the list of its revoked tokens" }
       }
     } catch {

@@ -27,6 +27,9 @@ public struct ItemPattern: Hashable, Sendable, CustomStringConvertible {
     isExact ? name.text.utf8.elementsEqual(text.utf8) : glob.matches(name.text)
   }
 
+  /// True if there may be an item that both patterns match.
+  public func overlaps(_ other: ItemPattern) -> Bool { glob.overlaps(other.glob) }
+
   /// True if an item in `folder`, or in a folder within it, may match, so that a walk through
   /// folders must enter `folder`.
   public func mayMatch(within folder: String) -> Bool {

@@ -9,18 +9,19 @@ package struct Glob: Hashable, Sendable {
   /// The longest pattern in bytes: without stars, a longer pattern could match no text.
   static let maximumBytes = Attributes.maximumValueBytes
 
-  private enum Token: Hashable {
+  enum Token: Hashable {
     case literal(Unicode.Scalar)
     case one
   }
 
   /// The kind of star between two characters of the pattern, or at either end.
-  private enum Star: Hashable {
+  enum Star: Hashable {
     case none, withinPart, across
   }
 
-  private let tokens: [Token]
-  private let stars: [Star]
+  let tokens: [Token]
+  /// The stars: one before each token, and one at the end.
+  let stars: [Star]
   /// The states of the pattern; nil if ``beginning`` is sufficient.
   private let machine: GlobStates?
   /// The text before a star at the end, if the pattern has no other wildcard. Most patterns are like this,

@@ -20,6 +20,18 @@ struct GlobTests {
     #expect(Glob(pattern).matches(text) == expected)
   }
 
+  @Test(
+    "Two patterns overlap when some text matches both",
+    arguments: [
+      ("a", "a", true), ("a", "b", false), ("db/*", "db/x", true), ("db/*", "db/x/y", false), ("db/**", "db/x/y", true),
+      ("db/*", "*/x", true), ("db/*", "web/**", false), ("a*", "*b", true), ("a*c", "ab*", true), ("?", "a", true),
+      ("?", "ab", false), ("?", "/", false), ("**", "a/b?", true), ("a/*", "a/?/**", false), ("a**", "**/b", true),
+      ("*", "**/x", false), ("a*b", "a*c", false),
+    ])
+  func overlapping(one: String, other: String, expected: Bool) {
+    #expect(Glob(one).overlaps(Glob(other)) == expected && Glob(other).overlaps(Glob(one)) == expected)
+  }
+
   /// Follows the definition of a glob literally, and tries every way to match.
   private static func reference(_ pattern: ArraySlice<Character>, _ text: ArraySlice<Character>) -> Bool {
     guard let first = pattern.first else { return text.isEmpty }

@@ -10,6 +10,8 @@ final class BatchCall {
   /// The sums for the limits ``CallLimits/time`` and ``CallLimits/text`` over all items; see ``weight(of:)``.
   private var time = 0
   private var text = 0
+  /// The other subjects that have rights to new items by grants.
+  private(set) var openTo: [Wire.Access] = []
 
   /// The size of the call in bytes.
   var byteCount: Int { batch.byteCount }
@@ -65,7 +67,7 @@ final class BatchCall {
     do throws(Failure) {
       return try session.unlocking { vault in
         do {
-          _ = try vault.setMany(batch, part)
+          _ = try vault.setMany(batch, part) { others in openTo += others }
           return true
         } catch ClientError.fault(.tooMuch) where part.count > 1 { return false } catch ClientError.fault(let fault) {
           failed = fault.failedIndex

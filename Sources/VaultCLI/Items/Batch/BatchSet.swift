@@ -20,6 +20,7 @@ struct BatchSet {
   func run() throws(Failure) {
     let session = try Session(globals)
     var (stored, isEmpty) = (0, false)
+    var openTo: [Wire.Access] = []
     let progress = Progress()
     // The proofs that lines have required so far.
     var proofs: Set<String> = []
@@ -30,6 +31,7 @@ struct BatchSet {
         if calls.isEmpty { break }
         for call in calls {
           try call.send(session, counting: &stored)
+          openTo += call.openTo
           progress.show("stored \(Counted.text(stored, "item")) so far")
         }
       }
@@ -44,7 +46,7 @@ struct BatchSet {
       throw Failure(
         .invalid, "standard input is empty, so nothing was stored", "give --allow-empty if that is meant")
     }
-    try report(stored)
+    try report(stored, openTo)
   }
 
   /// Returns the calls for the lines that are checked next; empty at the end.
@@ -70,11 +72,11 @@ struct BatchSet {
     return calls
   }
 
-  private func report(_ stored: Int) throws(Failure) {
+  private func report(_ stored: Int, _ openTo: [Wire.Access]) throws(Failure) {
     if globals.json {
       try Output.json { $0.add("stored", stored) }
     } else if Keyboard.isAttended {
-      Output.note("stored \(Counted.text(stored, "item"))")
+      Output.note("stored \(Counted.text(stored, "item"))\(AccessChange.note(openTo))")
     }
   }
 }

@@ -18,17 +18,38 @@ struct FolderAccess {
       guard error.exit == .denied else { throw error }
       return []
     }
-    return lines(changes, try session.unlocking { vault in try vault.grants() }.grants)
+    let grants = try session.unlocking { vault in try vault.grants() }.grants
+    return lines(changes, grants) { subject in
+      (try? session.call { vault in try vault.grants(for: subject) })?.grants.map(\.subject)
+    }
   }
 
-  static func lines(_ changes: [Change], _ grants: [Wire.Permission]) -> [String] {
+  /// - Parameter holding: returns the subjects of all grants that hold for a process that is a subject, such as those
+  ///   of its groups; nil if they are not known.
+  static func lines(
+    _ changes: [Change], _ grants: [Wire.Permission], holding: (String) -> [String]?
+  ) -> [String] {
     let rules = grants.filter(\.active).compactMap(Rule.init)
     guard !rules.isEmpty else { return [] }
     var counts: [Count: Int] = [:]
+    var wider: [String: Set<String>] = [:]
+    /// True if a grant of another subject gives the right on that name, too.
+    func isKept(_ right: HeldRight, _ name: String?) -> Bool {
+      guard let name = name.flatMap({ try? ItemName($0) }) else { return false }
+      let subjects = wider[right.subject] ?? Set(holding(right.subject) ?? [])
+      wider[right.subject] = subjects
+      return rules.contains { rule in
+        subjects.contains(rule.subject) && rule.rights.contains(right.name) && rule.pattern.matches(name)
+      }
+    }
     for change in changes {
       let (before, after) = (rights(change.from, rules), rights(change.to, rules))
-      for gained in after.subtracting(before) { counts[Count(gained, isGain: true), default: 0] += 1 }
-      for lost in before.subtracting(after) { counts[Count(lost, isGain: false), default: 0] += 1 }
+      for gained in after.subtracting(before) where !isKept(gained, change.from) {
+        counts[Count(gained, isGain: true), default: 0] += 1
+      }
+      for lost in before.subtracting(after) where !isKept(lost, change.to) {
+        counts[Count(lost, isGain: false), default: 0] += 1
+      }
     }
     return counts.sorted { $0.key < $1.key }.map { count, number in
       "\(Printable.whole(count.right.subject)) \(count.isGain ? "gains" : "loses") "

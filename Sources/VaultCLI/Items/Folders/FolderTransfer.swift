@@ -57,12 +57,20 @@ struct FolderTransfer {
         progress.show("\(verb.done) \(count) of \(Folder.count(left.count))")
       }
     } catch {
+      if error.exit == .exists {
+        throw Failure(
+          .exists, "\(error.event) by now (\(count) of \(Folder.count(left.count)) \(verb.done) before that)",
+          "rename or delete it, and give the same command again for the rest")
+      }
       throw Failure(
         error.exit, "\(error.message) (\(count) of \(Folder.count(left.count)) \(verb.done) before that)",
         "give the same command again for the rest")
     }
     progress.clear()
     try report(count, done: done, json: json)
+    // Without the question, nobody was told before.
+    guard yes, !json, Keyboard.isAttended else { return }
+    for line in try FolderAccess.lines(changes(left), session) { Output.note(line) }
   }
 
   private var verb: (asked: String, done: String) {
@@ -166,16 +174,20 @@ struct FolderTransfer {
     return Array(names.prefix(shown)) + (rest > 0 ? ["and \(rest) more"] : [])
   }
 
-  private func ask(_ left: [Step], done: Int, replaced: Int, _ session: Session) throws(Failure) {
-    let what = Folder.count(left.count)
-    let replacing = replaced > 0 ? ", and replace \(Folder.count(replaced)) there" : ""
-    let changes: [FolderAccess.Change] = left.map { step in
+  /// The names that items lose and get.
+  private func changes(_ steps: [Step]) -> [FolderAccess.Change] {
+    steps.map { step in
       switch act {
       case .move: (step.from, step.to)
       case .copy: (nil, step.to)
       }
     }
-    let access = try FolderAccess.lines(changes, session)
+  }
+
+  private func ask(_ left: [Step], done: Int, replaced: Int, _ session: Session) throws(Failure) {
+    let what = Folder.count(left.count)
+    let replacing = replaced > 0 ? ", and replace \(Folder.count(replaced)) there" : ""
+    let access = try FolderAccess.lines(changes(left), session)
     let effect = access.isEmpty ? "" : ", and \(access.joined(separator: "; "))"
     let there = done > 0 ? ["\(Folder.count(done)) \(done == 1 ? "is" : "are") copied already"] : []
     try Confirmation(
