@@ -129,7 +129,7 @@ extension Wire.DepositSealedReply {
     let item = name.map { " for \(Printable.quoted($0))" } ?? ""
     let number = number.map { " (deposit \($0))" } ?? ""
     if let kept { return "kept aside\(number): \(Printable.text(kept)); \(Hint.vault("deposits")) shows it" }
-    if waiting { return "deposited\(item); the next unlock takes it in\(number)" }
+    if waiting { return "deposited\(item); the next unlock decides about it\(number)" }
     if let version { return "stored version \(version)\(name.map { " of \(Printable.quoted($0))" } ?? "")" }
     return "deposited\(item)\(number)"
   }

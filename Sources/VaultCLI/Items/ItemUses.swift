@@ -10,6 +10,8 @@ struct ItemUses {
   private var unknown = 0
   /// The number of uses for which the log has only the item's name at that time, which another item may have had.
   private var byName = 0
+  /// True if the caller sees only the uses by its own programs.
+  private var areOwn = false
   /// A sentence about a time in which the log was off; nil if there was none.
   private var gap: String?
 
@@ -23,6 +25,7 @@ struct ItemUses {
       return uses
     }
     gap = try AuditGap.text(since: since, session)
+    areOwn = try AuditScope.isOwn(session)
   }
 
   private init(since: Int64) { self.since = since }
@@ -39,6 +42,7 @@ struct ItemUses {
 
   /// Says in which ways the listing may be wrong, if the log is incomplete.
   func note() {
+    if areOwn { Output.note("you see only the uses by your own programs; others may have read or used these items") }
     if let gap { Output.note(gap) }
     if unknown > 0 {
       Output.note("\(unknown) uses since then were counted without the items' names, and may concern these items")

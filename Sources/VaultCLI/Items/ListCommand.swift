@@ -46,7 +46,9 @@ struct ListCommand: ParsableCommand {
       }
       listing.whenEmpty = { session in
         session.wayToAsk ?? session.mayNotSee
-          ?? (isAnyOld ? "every item that was there by then was read or used since" : "no item is as old as that")
+          ?? (!isThere(session)
+            ? whenEmpty(session)
+            : isAnyOld ? "every item that was there by then was read or used since" : "no item is as old as that")
       }
     }
     try listing.run(session, json: globals.json)
@@ -65,8 +67,14 @@ struct ListCommand: ParsableCommand {
       .missing, "\(Printable.quoted(folder)) is an item and no folder", "\(Hint.vault("show")) tells about it")
   }
 
+  /// True if there may be items to choose from: none of the options of this command leaves the others out.
+  private func isThere(_ session: Session) -> Bool {
+    let query = (try? query()) ?? nil
+    return (try? session.call({ vault in try vault.find(query, limit: 1) }))?.isEmpty != true
+  }
+
   private func whenEmpty(_ session: Session) -> String {
-    if expiring { return "nothing expires within 30 days" }
+    if isThere(session), expiring { return "nothing expires within 30 days" }
     guard let folder, folder != "/" else { return "there are no items yet; store one with \(Hint.vault("set"))" }
     let items = (try? session.call { vault in try vault.find(nil) }) ?? []
     var folders: Set<String> = []

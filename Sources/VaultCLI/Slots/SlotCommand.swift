@@ -137,6 +137,20 @@ extension SlotAddCommand {
   }
 }
 
+extension SlotRemoveCommand {
+  /// Says what the slot is, and that nothing else opens the vault once a password is forgotten if that is so.
+  fileprivate func noteSlot(_ session: Session) {
+    guard let slots = try? session.call({ vault in try vault.slots() }), let slot = slots.first(where: { $0.id == id })
+    else { return }
+    let label = slot.label.isEmpty ? "" : " \(Printable.quoted(slot.label))"
+    let others = slots.filter { $0.kind == SlotKind.recovery.name && $0.id != id }
+    let isLast = slot.kind == SlotKind.recovery.name && others.isEmpty
+    Output.note(
+      "slot \(id) is of kind \(Printable.text(slot.kind))\(label)"
+        + (isLast ? ", and the only recovery code: without it nothing replaces a forgotten password" : ""))
+  }
+}
+
 struct SlotRemoveCommand: SecretTaking {
   static let configuration = CommandConfiguration(
     commandName: "remove",
@@ -164,6 +178,7 @@ struct SlotRemoveCommand: SecretTaking {
   func run() throws {
     let session = try Session(globals)
     let answers = Answers(secrets, json: globals.json)
+    if !globals.json, Keyboard.isAttended { noteSlot(session) }
     try session.converse(answers, isLast: false) { vault, method, answer in
       try vault.removeSlot(id, method: method ?? (recovery ? SlotKind.recovery.name : nil), answer: answer)
     }

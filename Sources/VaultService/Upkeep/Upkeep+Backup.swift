@@ -59,7 +59,9 @@ extension Upkeep {
       vault.audit.record(.backup, .cancelled, caller, item: item)
       return begun.end()
     }
-    run(work, begun, isOfSalvage)
+    run(work, begun, isOfSalvage) { [unowned self] in
+      vault.audit.record(.backup, .failed, caller, item: item, detail: Self.undelivered)
+    }
   }
 
   /// A backup that is ready to be sent.
@@ -107,7 +109,11 @@ extension Upkeep {
     }
   }
 
-  private func run(_ work: TransferWork<Bool>, _ begun: Begun, _ isOfSalvage: Bool) {
+  /// The detail of a backup that was begun, and that the caller did not get whole.
+  private static let undelivered = "not received whole"
+
+  /// - Parameter failed: called if the caller has not received all of the backup.
+  private func run(_ work: TransferWork<Bool>, _ begun: Begun, _ isOfSalvage: Bool, failed: @escaping () -> Void) {
     let (keychain, stream) = (begun.keychain, begun.stream)
     let new = Transfer(.backup, vault, isOfSalvage: isOfSalvage, stop: work.stop)
     transfer = new
@@ -121,7 +127,10 @@ extension Upkeep {
     work.run(new) { [unowned self, unowned keychain] isWhole in
       keychain.endBackup()
       transfer = nil
-      if !isWhole { new.check?.stop() }
+      if !isWhole {
+        new.check?.stop()
+        failed()
+      }
       if isOfSalvage { dropSalvage() }
     }
   }

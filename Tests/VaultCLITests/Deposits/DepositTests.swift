@@ -81,8 +81,8 @@ import VaultWire
     #expect(sentence(nil, version: 3, name: nil) == "stored version 3")
     #expect(sentence(nil) == "deposited for `iot/x`")
     #expect(sentence(nil, name: nil) == "deposited")
-    #expect(sentence(5, waiting: true) == "deposited for `iot/x`; the next unlock takes it in (deposit 5)")
-    #expect(sentence(5, waiting: true, name: nil) == "deposited; the next unlock takes it in (deposit 5)")
+    #expect(sentence(5, waiting: true) == "deposited for `iot/x`; the next unlock decides about it (deposit 5)")
+    #expect(sentence(5, waiting: true, name: nil) == "deposited; the next unlock decides about it (deposit 5)")
     #expect(sentence(5, kept: "r\n") == "kept aside (deposit 5): r\\u{a}; `vault deposits` shows it")
   }
 

@@ -33,7 +33,7 @@ import VaultTesting
     arguments: [
       (#"{"waiting":false,"version":3}"#, "stored version 3 of `iot/x`"),
       (#"{"waiting":false}"#, "deposited for `iot/x`"),
-      (#"{"number":5,"waiting":true}"#, "deposited for `iot/x`; the next unlock takes it in (deposit 5)"),
+      (#"{"number":5,"waiting":true}"#, "deposited for `iot/x`; the next unlock decides about it (deposit 5)"),
       (#"{"number":5,"waiting":false,"kept":"why"}"#, "kept aside (deposit 5): why; `vault deposits` shows it"),
     ])
   func left(reply: String, sentence: String) throws {
@@ -58,7 +58,7 @@ import VaultTesting
         #expect(!terminal.echoes)
         terminal.type("hunter2")
       }
-      try terminal.expect("the next unlock takes it in")
+      try terminal.expect("the next unlock decides about it")
       #expect(try terminal.wait() == 0 && terminal.isCooked)
       #expect(!terminal.screen.contains("hunter2"))
     }
