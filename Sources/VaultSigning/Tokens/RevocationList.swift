@@ -107,8 +107,8 @@ public struct RevocationList: Sendable {
     return String(decoding: digits, as: UTF8.self)
   }
 
-  /// Checks a text given as a subject, by the rules of ``TokenClaims``. A star is refused, because it looks like a
-  /// pattern, and the list has no patterns.
+  /// Checks a text given as a subject, which is text as in ``TokenClaims``. A star is refused, because it looks like a
+  /// pattern, and the list has no patterns. No token is made for such a subject either.
   public static func check(subject: String) throws(RevocationProblem) {
     guard TokenClaims.isSubject(subject) else { throw RevocationProblem(TokenClaims.noSubject) }
     guard !subject.utf8.contains(UInt8(ascii: "*")) else {

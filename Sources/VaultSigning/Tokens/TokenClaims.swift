@@ -71,6 +71,11 @@ public struct TokenClaims: Hashable, Sendable {
     }
     guard isSubject(wish) else { throw TokenProblem(.subject, noSubject) }
     try terms.check(subject: wish)
+    // Every token that is made can be revoked by its subject.
+    do throws(RevocationProblem) {
+      try RevocationList.check(subject: wish)
+      try RevocationList.check(subject: wish, on: terms)
+    } catch { throw TokenProblem(.subject, error.reason) }
     return wish
   }
 

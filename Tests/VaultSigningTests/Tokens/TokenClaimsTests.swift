@@ -48,6 +48,19 @@ import VaultSigning
     arguments: ["", "a\n", "\u{202E}x", String(repeating: "x", count: 1025)])
   func hostileSubject(subject: String) { #expect(Stand.problem([:], TokenRequest(subject: subject))?.part == .subject) }
 
+  @Test(
+    "a subject that cannot be revoked is refused: a star, and a question mark where the terms have a pattern",
+    arguments: [
+      (nil, "dev*1", "star"), (nil, "*", "star"), (nil, "dev?", nil), ("dev-*", "dev-*", "star"),
+      ("dev-*", "dev-?", "question mark"), ("dev-?", "dev-?", "question mark"), ("dev-*", "dev-1", nil),
+    ] as [(String?, String, String?)])
+  func unrevocable(pattern: String?, subject: String, word: String?) {
+    let attributes = pattern.map { ["sub": $0] } ?? [:]
+    let problem = Stand.problem(attributes, TokenRequest(subject: subject))
+    #expect((problem == nil) == (word == nil))
+    if let word { #expect(problem?.part == .subject && problem?.reason.contains(word) == true) }
+  }
+
   @Test("a life is at most that of the terms, and never cut to it") func life() throws {
     #expect(try Stand.payload(["max-ttl": "60"], TokenRequest(life: 60)).contains(#""exp":1800000060,"#))
     for life: Int64 in [61, 0, -1, .max, .min] {
