@@ -5,39 +5,39 @@ internal import VaultService
 /// Reads the files that clients run, to know their digests.
 ///
 /// The files are read by threads of their own: a long file takes a second, and a file system that does not answer may
-/// hold a thread for ever. A file that holds a thread keeps no other file from being read, and a user's programs never
-/// hold all threads. Long files are read one after the other, so that they keep no short one waiting. No client waits
+/// hold a thread for ever. A user's programs never hold all threads. Long files are read one after the other, so that
+/// they keep no short one waiting. A short file that is not read within ``quick`` counts no more among the files that
+/// are read, so that it keeps no other one waiting, up to a limit that only dozens of processes reach. No client waits
 /// longer than ``patience``. A file that takes longer is read all the same, so that its digest is known when its
-/// program comes back, and counts no more among the files that are read.
+/// program comes back.
 final class ProgramReader {
   /// The time for which a client waits for its digest, in nanoseconds.
   static let patience: Int64 = 10_000_000_000
+  /// The time after which a short file is put aside, in nanoseconds.
+  static let quick: Int64 = 1_000_000_000
   /// The most files that are read at a time.
   static let most = 4
   /// The most files of one user's programs that are read at a time.
   static let mostOfOne = most - 1
-  /// The most files that may hold threads beyond ``patience``, and of these, of one user's programs.
-  private static let (mostLate, mostLateOfOne) = (32, 8)
+  /// The most files that are put aside, each with its thread, and of these, of one user's programs.
+  static let (mostAside, mostAsideOfOne) = (64, 48)
   /// The number of files whose digests are remembered.
   private static let mostRemembered = 64
-
-  /// A file that is read at most once at a time: the file that a user's processes know by this path.
-  private struct File: Hashable {
-    let uid: UInt32
-    let path: String
-  }
 
   /// A process whose file is to be read.
   private final class Order {
     let pid: Int32
-    let file: File
+    let uid: UInt32
+    /// The path of the file. Processes of one user with the same path most likely run the same file, so that the second
+    /// waits for the digest instead of reading the file as well.
+    let path: String
     /// True once the file was found to be long.
     var isLong = false
     private var then: ((ProgramDigest) -> Void)?
     var giveUp: Timer.Cancel?
 
-    init(_ pid: Int32, _ file: File, _ then: @escaping (ProgramDigest) -> Void) {
-      (self.pid, self.file, self.then) = (pid, file, then)
+    init(_ pid: Int32, _ uid: UInt32, _ path: String, _ then: @escaping (ProgramDigest) -> Void) {
+      (self.pid, self.uid, self.path, self.then) = (pid, uid, path, then)
     }
 
     /// True while the client was not told.
@@ -51,6 +51,26 @@ final class ProgramReader {
     }
   }
 
+  /// A file that is being read by a thread.
+  private final class Work {
+    let order: Order
+    let isLong: Bool
+    /// True when the file has taken so long that it is put aside if there is room.
+    var isOverdue = false
+    /// True when the file counts no more among those that are read. Then only the same process waits for it: another
+    /// one may run another file that it knows by the same path.
+    var isAside = false
+    var timeout: Timer.Cancel?
+
+    init(_ order: Order) { (self.order, isLong) = (order, order.isLong) }
+
+    /// True if the file of an order must not be read now, because it may be this one.
+    func holdsBack(_ other: Order) -> Bool {
+      guard order.uid == other.uid else { return false }
+      return order.pid == other.pid || !isAside && order.path == other.path
+    }
+  }
+
   private let loop: any EventLoop
   private let timer: Timer
   /// Reads the file of a process, in a thread. Tests put in another one.
@@ -58,10 +78,8 @@ final class ProgramReader {
     Program.read
   /// The orders whose files are not being read, in the order in which they came.
   private var waiting: [Order] = []
-  /// The files that are being read, and whether each is a long one.
-  private var files: [File: Bool] = [:]
-  /// The files that have been read for longer than a client waits.
-  private var late: Set<File> = []
+  /// The files that are being read.
+  private var works: [Work] = []
   /// The threads that read nothing now.
   private var idle: [WorkerThread] = []
   /// The digests of files.
@@ -71,45 +89,50 @@ final class ProgramReader {
   init(on loop: any EventLoop, _ timer: Timer) { (self.loop, self.timer) = (loop, timer) }
 
   /// The number of files that are being read.
-  var count: Int { files.count + late.count }
+  var count: Int { works.count }
 
   /// Runs `then` on the loop with the digest of the file that a process runs.
   func digest(of pid: Int32, uid: UInt32, then: @escaping (ProgramDigest) -> Void) {
     guard let path = Program.path(of: pid, evenGone: true) else { return then(.known(nil)) }
-    let order = Order(pid, File(uid: uid, path: path), then)
+    let order = Order(pid, uid, path, then)
     order.giveUp = timer.after(Self.patience) { [weak self, weak order] in
       guard let self, let order else { return }
       waiting.removeAll { $0 === order }
       order.end(.uncertain)
-      putAside(order.file)
+      for work in works where work.order === order { work.isOverdue = true }
+      readNext()
     }
     waiting.append(order)
     readNext()
   }
 
   private func readNext() {
-    while files.count < Self.most, let index = waiting.firstIndex(where: mayRead) {
+    for work in works where work.isOverdue && !work.isAside { work.isAside = mayPutAside(work) }
+    while works.count(where: { !$0.isAside }) < Self.most, let index = waiting.firstIndex(where: mayRead) {
       read(waiting.remove(at: index))
     }
   }
 
   private func mayRead(_ order: Order) -> Bool {
-    let file = order.file
-    if files[file] != nil || late.contains(file) { return false }
-    if order.isLong, files.contains(where: { $0.key.uid == file.uid && $0.value }) { return false }
-    return files.count { $0.key.uid == file.uid } < Self.mostOfOne
+    if works.contains(where: { $0.holdsBack(order) }) { return false }
+    let own = works.filter { !$0.isAside && $0.order.uid == order.uid }
+    return own.count < Self.mostOfOne && !(order.isLong && own.contains { $0.isLong })
   }
 
-  /// Counts a file no more among those that are read, if there are not too many of its kind already.
-  private func putAside(_ file: File) {
-    let isBounded = late.count < Self.mostLate && late.count { $0.uid == file.uid } < Self.mostLateOfOne
-    guard isBounded, files.removeValue(forKey: file) != nil else { return }
-    late.insert(file)
-    readNext()
+  private func mayPutAside(_ work: Work) -> Bool {
+    let aside = works.filter(\.isAside)
+    return aside.count < Self.mostAside && aside.count { $0.order.uid == work.order.uid } < Self.mostAsideOfOne
   }
 
   private func read(_ order: Order) {
-    files[order.file] = order.isLong
+    let work = Work(order)
+    works.append(work)
+    if !work.isLong {
+      work.timeout = timer.after(Self.quick) { [weak self, weak work] in
+        work?.isOverdue = true
+        self?.readNext()
+      }
+    }
     let thread = idle.popLast() ?? WorkerThread(telling: loop)
     let (read, pid, known, isLong) = (read, order.pid, known, order.isLong)
     thread.run {
@@ -118,8 +141,8 @@ final class ProgramReader {
       _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, 10)
       return read(pid, known, isLong)
     } then: { [self] reading in
-      files[order.file] = nil
-      late.remove(order.file)
+      work.timeout?()
+      works.removeAll { $0 === work }
       idle.append(thread)
       switch reading {
       case .long:

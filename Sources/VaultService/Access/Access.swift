@@ -129,7 +129,7 @@ package final class Access: SecretHolder {
   }
 
   /// Checks that a caller may lock the vault. So may one that counts as confined only because nobody knows which file
-  /// its process runs: a lock must not wait for a file system.
+  /// its process runs: a lock must not wait for a file system. One that is confined as another subject, too, may not.
   ///
   /// - Throws: the refusal for a caller who may not.
   package func checkLocker(_ caller: Caller) throws(Refusal) {
@@ -137,7 +137,8 @@ package final class Access: SecretHolder {
     case .known: break
     case .unread, .uncertain:
       let isOwner = !terms.isSystem && isBornAdministrator(caller.uid, caller.groups)
-      if isOwner, book.needsDigest(of: CallerParts(caller, isSystem: false)) { return }
+      let parts = CallerParts(caller, isSystem: terms.isSystem)
+      if isOwner, book.needsDigest(of: parts), !isConfined(caller, parts, forCertain: true) { return }
     }
     try checkOpener(caller)
   }
@@ -238,9 +239,12 @@ package final class Access: SecretHolder {
   }
 
   /// True when a process of the user is confined to its grants.
-  private func isConfined(_ caller: Caller, _ parts: CallerParts) -> Bool {
+  ///
+  /// - Parameter isCertain: true to leave out subjects that the process may be or not be, because its digest is not
+  ///   known.
+  private func isConfined(_ caller: Caller, _ parts: CallerParts, forCertain isCertain: Bool = false) -> Bool {
     guard !terms.isSystem, caller.uid == terms.owner else { return false }
-    if book.confines(parts) { return true }
+    if isCertain ? book.holding(parts) != nil : book.confines(parts) { return true }
     // Before the first key is in memory, or if the records in the store were changed, nobody can tell which programs a
     // grant has named. A service has probably been named, so it counts as confined.
     return !book.knowsConfined && caller.userUnit?.hasSuffix(".service") == true && vault.openKeychain != nil

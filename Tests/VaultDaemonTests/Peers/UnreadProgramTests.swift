@@ -1,3 +1,4 @@
+import Foundation
 import Glibc
 import NIOCore
 import Testing
@@ -30,6 +31,26 @@ private final class Silence: Sendable {
   /// Lets all go on who wait, and who will. Programs that other tests start may have the pipe, so its end is not taken
   /// for a sign.
   func end() { _ = unsafe Glibc.write(write, [UInt8](repeating: 0, count: 1024), 1024) }
+}
+
+/// A process that runs until it is ended.
+private struct Sleeper {
+  let pid: Int32
+
+  init() throws {
+    var pid: pid_t = 0
+    let arguments = unsafe [strdup("sleep"), strdup("600"), nil]
+    defer { for index in unsafe arguments.indices { unsafe free(arguments[index]) } }
+    guard unsafe posix_spawn(&pid, "/bin/sleep", nil, nil, arguments, [nil]) == 0 else {
+      throw SandboxError("posix_spawn")
+    }
+    self.pid = pid
+  }
+
+  func end() {
+    kill(pid, SIGKILL)
+    waitpid(pid, nil, 0)
+  }
 }
 
 @Suite("A client whose program's file is not read yet") struct UnreadProgramTests {
@@ -233,6 +254,60 @@ private final class Silence: Sendable {
     for _ in 0..<100 { #expect(try stand.on { $0.second.messages() } == []) }
     silence.end()
     #expect(try Self.answers(stand, 1)[0].contains("Denied"))
+  }
+
+  @Test("is not kept waiting by a file that does not answer, also under its own path") func samePath() throws {
+    let stand = try ConnectionStand.unlocked("")
+    defer { Self.close(stand) }
+    let silence = try Silence()
+    defer { silence.end() }
+    // A thread has a process id of its own in /proc, and the path of its process.
+    let own = getpid()
+    let threads = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")
+    let other = try #require(threads.compactMap { Int32($0) }.first { $0 != own })
+    try stand.on { client in
+      client.programs.read = { pid, _, _ in
+        if pid == own { silence.wait() }
+        return .none
+      }
+      client.programs.digest(of: own, uid: 1) { client.answers.append("hung \($0)") }
+      client.programs.digest(of: other, uid: 1) { client.answers.append("honest \($0)") }
+      #expect(client.programs.count == 1)
+      client.pass(.nanoseconds(ProgramReader.quick))
+      // The silent process alone waits on.
+      client.programs.digest(of: own, uid: 1) { client.answers.append("hung again \($0)") }
+      #expect(client.programs.count == 2)
+    }
+    try stand.goRound("the honest one's file") { $0.answers == ["honest known(nil)"] }
+    try stand.on { client in
+      client.programs.digest(of: other, uid: 1) { client.answers.append("honest again \($0)") }
+      #expect(client.programs.count == 2)
+    }
+    try stand.goRound("its file again") { $0.answers.last == "honest again known(nil)" }
+  }
+
+  @Test("is kept waiting by dozens of silent files of its user, and by none of another user") func dozens() throws {
+    let stand = try ConnectionStand.unlocked("")
+    defer { Self.close(stand) }
+    let silence = try Self.fallSilent(stand, .none)
+    let most = ProgramReader.mostAsideOfOne
+    let children = try (0..<most + 2).map { _ in try Sleeper() }
+    defer { for child in children { child.end() } }
+    let pids = children.map(\.pid)
+    try stand.on { client in
+      for (number, pid) in pids.enumerated() {
+        client.programs.digest(of: pid, uid: 1) { client.answers.append("\($0)") }
+        #expect(client.programs.count == min(number, most) + 1)
+        client.pass(.nanoseconds(ProgramReader.quick))
+      }
+      client.answers = []
+      client.programs.read = { _, _, _ in .none }
+      client.programs.digest(of: getpid(), uid: 2) { client.answers.append("other \($0)") }
+    }
+    try stand.goRound("the other user's file") { $0.answers.contains("other known(nil)") }
+    #expect(try stand.on { $0.answers.count } == 1)
+    silence.end()
+    try stand.goRound("the user's files") { $0.programs.count == 0 && $0.answers.last == "known(nil)" }
   }
 
   @Test("keeps a few threads alone, and none of them from other users") func threads() throws {

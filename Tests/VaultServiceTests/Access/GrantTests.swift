@@ -445,6 +445,27 @@ import VaultStore
     }
   }
 
+  @Test("by a digest let a program lock the vault whose file is not read, unless another grant confines it for certain")
+  func lockers() throws {
+    let stand = try RoomStand.unlocked()
+    func caller(_ path: String) -> Caller {
+      let known = RoomStand.caller()
+      return Caller(
+        door: .varlink, uid: known.uid, groups: known.groups, pid: known.pid, started: nil, unit: nil,
+        session: known.session, memory: Caller.Memory(executable: { path }, digest: { _ in }))
+    }
+    func mayLock(_ path: String) -> Bool { (try? stand.access.checkLocker(caller(path))) != nil }
+    stand.access.add(.presence, by: stand.administrator, with: [])
+    stand.administrator.memory.whenDigestIsKnown {}
+    for program in ["exe:/bin/sync", "sha256:\(String(repeating: "0a", count: 32))"] {
+      _ = try stand.access.give(
+        try Subject(parsing: "user:1000,\(program)"), try ItemPattern("a"), try Rights(parsing: "get"), until: nil,
+        for: stand.administrator)
+      #expect(mayLock("/bin/other") && !mayLock("/bin/sync"), "\(program)")
+    }
+    #expect(!stand.access.isAdministrator(caller("/bin/other")))
+  }
+
   @Test("answer what somebody may do, alike for items that are missing") func can() throws {
     let stand = try RoomStand.unlocked(system: true)
     try stand.set("own/a")
