@@ -47,12 +47,15 @@ package final class AskedCall {
   private let line: Line
   private let call: (Wait) throws(Refusal) -> Wait?
   private let refuse: (Refusal) -> Void
-  /// The event for which the call waits; nil while it does not wait.
+  /// The event for which the call waits, or for which it has waited until it is refused; nil for none.
   package private(set) var wait: Wait?
   private var attempt: Attempt?
   /// The call's place among the calls for which agents ask a person.
   private var waiter: Waiter?
+  /// True once the call does not wait any more.
   private var isOver = false
+  /// The refusal of a call that has stopped waiting, until the call is refused in a turn of its line.
+  private var coming: Refusal?
   /// True if another call has used up an approval for which this call waited.
   private var hasLostApproval = false
   /// True if a person who was asked did not want to answer; a call that waits anyway goes on waiting.
@@ -109,15 +112,20 @@ package final class AskedCall {
   /// Lets the call wait for its first event; returns nil if the call was refused instead.
   private func begun(with wait: Wait) -> AskedCall? {
     do throws(Refusal) { try hold(wait) } catch { end(error) }
-    return isOver ? nil : self
+    return isOver && coming == nil ? nil : self
   }
 
   /// Ends the wait without an answer.
   package func callOff() {
     asking.tellAgain(terms.about, terms.caller)
+    stopWaiting()
+    (wait, coming) = (nil, nil)
+  }
+
+  private func stopWaiting() {
     isOver = true
     attempt?.callOff()
-    (attempt, waiter, wait) = (nil, nil, nil)
+    (attempt, waiter) = (nil, nil)
   }
 
   private func goOn(after event: Wait) {
@@ -268,8 +276,25 @@ package final class AskedCall {
     }
   }
 
+  /// Stops waiting. The call is refused in a turn of its line, because other calls may stop waiting at this moment.
+  /// Until then it keeps ``wait``, so that a lock ends a call that has a name in memory.
   private func giveUp(_ refusal: Refusal) {
     guard !isOver else { return }
+    stopWaiting()
+    coming = refusal
+    asking.vault.questions.refusals.add(self, line)
+  }
+
+  /// Records the refusal of a call that has stopped waiting; see ``Refusals``.
+  func recordRefusal() {
+    guard let coming else { return }
+    asking.tellAgain(terms.about, terms.caller)
+    asking.vault.audit.willRefuse(coming.outcome, for: terms.caller)
+  }
+
+  /// Refuses a call that has stopped waiting, unless it has ended meanwhile.
+  func refuseNow() {
+    guard let refusal = coming else { return }
     callOff()
     if terms.isStillAsking() { refuse(refusal) }
   }

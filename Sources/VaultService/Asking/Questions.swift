@@ -22,10 +22,15 @@ final class Questions {
   /// The inquiries, which ``Attendance`` puts to people.
   let inquiries = Inquiries()
   let waiting = Waiting()
+  /// The calls that have stopped waiting without an answer.
+  let refusals: Refusals
   /// Draws a number.
   var draw: () -> Int = { 100_000 + Int(RandomBytes.uniform(below: 900_000)) }
 
-  init(in holders: SecretHolders) { requests = Requests(in: holders) }
+  init(in holders: SecretHolders, _ clock: Clock) {
+    requests = Requests(in: holders)
+    refusals = Refusals(waiting, clock)
+  }
 
   /// A number that stands for no question yet.
   func freeNumber() -> QuestionNumber {

@@ -83,7 +83,7 @@ package final class Vault {
     store = OpenStore(directory: directory)
     state = LockState(kind: .new, cause: .start, since: clock.wall())
     audit = Audit(clock: clock, log: log, timer: timer, in: holders)
-    questions = Questions(in: holders)
+    questions = Questions(in: holders, clock)
     audit.configure(settings.audit)
     audit.keychain = { [unowned self] in openKeychain }
   }

@@ -116,6 +116,7 @@ import VaultModel
     let approval = try Asked(stand, [.approval(7)], Self.soon(stand, asks: false))
     let forever = try Asked(stand, [.unlock], .anyway(until: nil))
     stand.rooms.hands.pass(seconds: 1)
+    stand.rooms.run()
     #expect(unlock.refusals == [.timedOut] && approval.refusals == [.unanswered(7)])
     #expect(forever.refusals.isEmpty && forever.isWaiting)
     let twice = try Asked(stand, [.unlock, try Self.presence()], Self.soon(stand, asks: true))
@@ -124,6 +125,7 @@ import VaultModel
     stand.rooms.run()
     #expect(twice.call?.wait == .presence(try ItemName("a"), .password))
     stand.rooms.hands.pass(500_000_000)
+    stand.rooms.run()
     #expect(twice.refusals == [.unshown])
   }
 
@@ -134,11 +136,13 @@ import VaultModel
     let asked = try Asked(stand, [.unlock], Self.soon(stand, asks: true))
     stand.turn()
     try stand.attendance.dismiss(try #require(agent.numbers.last), isUnable: false, for: AttendanceStand.process(10))
+    stand.rooms.run()
     #expect(asked.refusals == [.cancelled])
     #expect(try Asked(stand, [.unlock], Self.soon(stand, asks: true)).refusals == [.cancelled])
     stand.rooms.hands.pass(seconds: 60)
     let left = try Asked(stand, [.unlock], Self.soon(stand, 100_000, asks: true))
     stand.leave(agent)
+    stand.rooms.run()
     #expect(left.refusals == [stand.vault.locked])
   }
 
@@ -159,6 +163,7 @@ import VaultModel
     stand.rooms.run()
     #expect(asked.events == [nil, .approval(number)] && asked.refusals.isEmpty)
     stand.rooms.hands.pass(seconds: 1)
+    stand.rooms.run()
     let refusal = "another call has used the approval, and nobody has answered the request that followed"
     #expect(asked.refusals == [.denied(refusal)])
   }
@@ -186,10 +191,12 @@ import VaultModel
     try stand.attendance.dismiss(number, isUnable: false, for: administrator)
     #expect(agent.take() == ["withdrawn dismissed"] && asked.refusals.isEmpty)
     stand.rooms.hands.pass(seconds: 9)
+    stand.rooms.run()
     #expect(asked.refusals == [.cancelled])
     // Agents are not told yet of a call that comes while nobody is asked.
     let late = try Asked(stand, [.approval(number)], Self.soon(stand, asks: false), caller)
     stand.rooms.hands.pass(seconds: 1)
+    stand.rooms.run()
     #expect(late.refusals == [.cancelled] && agent.take() == [])
   }
 
@@ -229,6 +236,7 @@ import VaultModel
     try stand.rooms.unlock()
     stand.rooms.run()
     stand.rooms.hands.pass(seconds: 10)
+    stand.rooms.run()
     #expect(asked.events == [nil, .unlock])
     #expect(asked.refusals == [.unanswered(7)])
   }
@@ -243,6 +251,7 @@ import VaultModel
     try stand.rooms.unlock()
     stand.rooms.run()
     stand.rooms.hands.pass(seconds: 2)
+    stand.rooms.run()
     for asked in [off, left] { #expect(asked.events == [nil] && asked.refusals.isEmpty) }
   }
 }

@@ -241,15 +241,26 @@ final class SSHAgentConnection: SecretHolder, ChannelInboundHandler, Client {
   // MARK: Locks
 
   override func letGo(for lock: Lock) {
-    var hasForgotten = false
-    if lock.isEffective {
-      // While a request is handled, it and the bytes after it are being read.
-      if isProcessing { isLockedMeanwhile = true } else { hasForgotten = forgetRequests() }
+    // While a request is handled, it and the bytes after it are being read.
+    if lock.isEffective, isProcessing { isLockedMeanwhile = true }
+    let hasForgotten = lock.isEffective && !isProcessing && forgetRequests()
+    let isEnded = lock.isEffective && isEnded(by: lock)
+    if isEnded, let caller {
+      // The entry of a request that the lock ends names its key.
+      stopWaiting()
+      door.vault.audit.willRefuse(.locked, for: caller)
     }
-    // The entry of a request that the lock ends names its key.
-    if lock.isEffective, isEnded(by: lock) { refuse("the vault was locked meanwhile", .locked) }
     if lock.reach.contains(.names) { caller?.memory.forgetNames() }
-    if hasForgotten { close() }
+    guard isEnded else {
+      if hasForgotten { close() }
+      return
+    }
+    // The request is refused once the lock is done, so that the entries of all connections are written together.
+    door.vault.hooks.afterwards { [weak self] in
+      guard let self, caller != nil else { return }
+      refuse("the vault was locked meanwhile", .locked)
+      if hasForgotten { close() }
+    }
   }
 
   /// Wipes the requests that are not handled yet, because a key in them belongs to the data that a lock protects; false

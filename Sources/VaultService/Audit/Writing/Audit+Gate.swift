@@ -28,6 +28,13 @@ extension Audit {
     return true
   }
 
+  /// Records the refusal of a call that has begun and that is refused soon; ``pass(_:isLast:for:)`` lets the refusal
+  /// out. Refusals that are recorded before the first of them passes are written together.
+  package func willRefuse(_ outcome: AuditOutcome, for caller: Caller) {
+    guard let terms = caller.memory.passage.terms else { return }
+    if caller.memory.passage.wantsEntry(outcome, isLast: true) { recordPassage(outcome, terms, caller) }
+  }
+
   /// Notes the content of the call under way, in case the gate must record it.
   package func isAbout(
     _ action: AuditAction, _ item: String = "", detail: String = "", _ said: Said = Said(), for caller: Caller

@@ -14,9 +14,26 @@ extension VarlinkConnection {
     }
     let refusal = Refusal.locked(LockState(kind: .locked, cause: lock.cause, since: door.vault.clock.wall()))
     let holdsName = current.holdsName || current.asked?.wait?.tellsName == true
-    if lock.reach.contains(.names), holdsName { return refuseCalls(refusal) }
+    if lock.reach.contains(.names), holdsName { return refuseHeld(refusal) }
     // Calls that arrived together with the current one may still be handled at once.
     if input.isProcessing { input.lockedMeanwhile = refusal } else { refuseWaiting(refusal) }
+  }
+
+  /// Ends the call that waits with a name, whose entry is made while the name is known. The connection ends once the
+  /// lock is done, so that the entries of all connections are written together.
+  private func refuseHeld(_ refusal: Refusal) {
+    let cancel = current.onCancel
+    current.onCancel = nil
+    cancel?()
+    door.vault.audit.willRefuse(refusal.outcome, for: caller)
+    refuseCallsLater(refusal)
+  }
+
+  /// Forgets the calls that were received, and ends the connection once the lock is done.
+  private func refuseCallsLater(_ refusal: Refusal) {
+    forgetFrames()
+    input.isScheduled = true
+    door.vault.hooks.afterwards { [weak self] in self?.refuseCalls(refusal) }
   }
 
   /// Refuses and wipes received calls that are not handled. If the refusal has an entry, the connection ends once the
@@ -24,9 +41,7 @@ extension VarlinkConnection {
   func refuseWaiting(_ refusal: Refusal) {
     guard input.inbound.isWaiting else { return }
     guard recordWaiting(refusal) else { return refuseCalls(refusal) }
-    forgetFrames()
-    input.isScheduled = true
-    door.vault.hooks.afterwards { [weak self] in self?.refuseCalls(refusal) }
+    refuseCallsLater(refusal)
   }
 
   /// Records the refusal of the first call that waits; false if no entry is needed for the refusal, because the call

@@ -47,5 +47,7 @@ final class VarlinkPrompter: Prompter {
 
   func finish(_ result: ConversationResult) { finished(result) }
 
-  func refuse(_ refusal: Refusal) { connection.fail(refusal) }
+  /// Refuses the call at the end of this turn of the loop. A lock, a rekey, a change of slots and the time may end many
+  /// conversations at once, whose entries are recorded by then and so are written together.
+  func refuse(_ refusal: Refusal) { door.vault.hooks.afterwards { [connection] in connection.fail(refusal) } }
 }
