@@ -80,11 +80,17 @@ extension Access {
     return try? keychain.binding(of: name)
   }
 
-  /// Ends the requests for rights that grants give by now.
-  func settleRequests() {
-    for request in requests.pending {
+  /// Ends the requests for rights that grants give by now. The groups of a subject, which the name service knows, are
+  /// looked up once, and only if a grant names a group.
+  ///
+  /// - Parameter new: the only grant that was added; nil for any.
+  func settleRequests(_ new: Grant? = nil) {
+    var known: [Subject: [UInt32]] = [:]
+    for request in requests.pending where new.map({ $0.mayAnswer(request) }) ?? true {
       let (subject, name) = (request.target.subject, request.target.name)
-      if permit(CallerParts(subject, groups: groups(of: subject)), on: name).has(request.right, nil) {
+      let groups = new?.namesGroup == false ? [] : known[subject] ?? self.groups(of: subject)
+      known[subject] = groups
+      if permit(CallerParts(subject, groups: groups), on: name).has(request.right, nil) {
         requests.drop(request.number, .approved)
       }
     }
@@ -253,4 +259,16 @@ extension Access {
     return Grant(
       subject: approval.target.subject, pattern: pattern, rights: Rights(approval.right), created: vault.newestTime)
   }
+}
+
+extension Grant {
+  /// True if the grant may be for the subject of a request, whose groups are not known, and for the requested name.
+  fileprivate func mayAnswer(_ request: PendingRequest) -> Bool {
+    guard pattern.matches(request.target.name) else { return false }
+    let parts = request.target.subject.parts
+    return subject.parts.allSatisfy { $0.kind == "group" || parts.contains($0) }
+  }
+
+  /// True if processes are meant by their groups.
+  fileprivate var namesGroup: Bool { subject.parts.contains { $0.kind == "group" } }
 }

@@ -16,6 +16,8 @@ package final class Agent {
   let send: (AttendanceEvent) -> Bool
   /// The numbers of the open inquiries that the agent was told of.
   var told: Set<QuestionNumber> = []
+  /// The numbers of the inquiries that the agent is to be told of in one of the next turns.
+  var due: Set<QuestionNumber> = []
   /// The numbers of the open inquiries that the agent was told of but cannot put to a person.
   var unable: Set<QuestionNumber> = []
   /// True while the file is read that the agent's process runs.

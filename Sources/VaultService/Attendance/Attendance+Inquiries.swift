@@ -91,6 +91,7 @@ extension Attendance {
 
   /// Tells the agents that were told of an inquiry that no answer is wanted now.
   private func withdraw(_ number: QuestionNumber, _ why: AttendanceEvent.Withdrawal) {
+    for agent in agents { agent.due.remove(number) }
     for agent in agents where agent.told.remove(number) != nil {
       agent.unable.remove(number)
       send(.withdrawn(number, why), to: agent)

@@ -77,17 +77,55 @@ extension Attendance {
   private func tellChanged() {
     for inquiry in inquiries.all where !inquiry.isQuiet && (inquiry.hasChanged || isNew(inquiry)) {
       inquiry.hasChanged = false
-      for agent in agents { tell(inquiry, to: agent) }
+      owe(inquiry, to: agents)
     }
+    tellDue()
   }
 
   private func isNew(_ inquiry: Inquiry) -> Bool { !agents.contains { $0.told.contains(inquiry.number) } }
 
-  func tell(_ inquiry: Inquiry, to agent: Agent) {
-    guard isOpen(inquiry), !agent.unable.contains(inquiry.number), mayHear(agent, of: inquiry), let told = told(inquiry)
-    else { return }
-    agent.told.insert(inquiry.number)
-    send(.inquiry(told), to: agent)
+  // MARK: Turns
+
+  /// Notes that agents are to be told of an inquiry by ``tellDue()``.
+  func owe(_ inquiry: Inquiry, to agents: [Agent]) {
+    let number = inquiry.number
+    let isDue = self.agents.contains { $0.due.contains(number) }
+    for agent in agents { agent.due.insert(number) }
+    if !isDue { due.append(number) }
+  }
+
+  /// Tells agents of the inquiries that are due: of one at least, of others for as long as watchers are told of events
+  /// in one go, and of the rest in later turns. Strangers decide how many inquiries there are.
+  func tellDue() {
+    guard !isTelling else { return }
+    let end = vault.clock.monotonic() + Turns.telling
+    while !due.isEmpty {
+      tellNext()
+      if vault.clock.monotonic() >= end { break }
+    }
+    guard !due.isEmpty, let turns = vault.waiting.turns else { return }
+    isTelling = true
+    turns.wait(line) { [weak self] in
+      guard let self else { return }
+      isTelling = false
+      tellDue()
+    }
+  }
+
+  /// Tells the agents that are due of the next inquiry, which is described once for all of them.
+  private func tellNext() {
+    let number = due.removeFirst()
+    let agents = agents.filter { $0.due.remove(number) != nil }
+    guard let inquiry = inquiries[number], isOpen(inquiry) else { return }
+    var told: ToldInquiry?
+    for agent in agents where !agent.unable.contains(number) && mayHear(agent, of: inquiry) {
+      // Sending may show that an agent has gone away, which may end other agents and the inquiry.
+      guard inquiries[number] === inquiry, let content = told ?? self.told(inquiry) else { return }
+      guard self.agents.contains(where: { $0 === agent }) else { continue }
+      told = content
+      agent.told.insert(number)
+      send(.inquiry(content), to: agent)
+    }
   }
 
   // MARK: Words
@@ -111,8 +149,6 @@ extension Attendance {
 
   private func told(_ inquiry: Inquiry) -> ToldInquiry? {
     var told = ToldInquiry(number: inquiry.number, about: about(inquiry), name: name(inquiry))
-    // The setting may have changed since the calls joined.
-    told.askers = inquiry.askers(isSystem: access.terms.isSystem, hidesNames: vault.settings.hideNames)
     told.count = inquiry.count
     switch inquiry.matter {
     case .unlock: (told.idle, told.age) = (vault.settings.idle, vault.settings.maximumAge)
@@ -125,7 +161,10 @@ extension Attendance {
       (told.subject, told.right) = (request.target.subject, request.right)
       told.askers = [ToldAsker(asker: request.asker, words: request.words)]
       told.isMissing = (try? vault.keychain().item(named: request.target.name)) == nil
+      return told
     }
+    // The setting may have changed since the calls joined.
+    told.askers = inquiry.askers(isSystem: access.terms.isSystem, hidesNames: vault.settings.hideNames)
     return told
   }
 }

@@ -35,6 +35,11 @@ package final class Attendance: SecretHolder {
   /// `CLOCK_MONOTONIC` nanoseconds.
   var telling: Timer.Cancel?
   var lastTold = Int64.min / 2
+  /// The inquiries of which an agent is to be told, in this order; see ``Agent/due``.
+  var due: [QuestionNumber] = []
+  /// The line of the turns in which agents are told, and whether such a turn is to come.
+  let line = Line(of: nil)
+  var isTelling = false
   /// Cancels the timer after which agents are told of the calls that came within the pause after a dismissal.
   var cooling: Timer.Cancel?
 
@@ -102,13 +107,14 @@ package final class Attendance: SecretHolder {
     return most
   }
 
-  /// Tells an agent that has just connected of all open inquiries.
+  /// Tells an agent that has just connected of all open inquiries, of some at once and of the rest in later turns.
   package func begin(_ agent: Agent) {
     guard agent.send(.attending(agent.number)) else { return }
     for request in access.requests.pending where inquiries[request.number] == nil {
       if !isCooling(.approval(request.number)) { inquiries.open(request.number, .approval(request.number)) }
     }
-    for inquiry in inquiries.all.sorted(by: { $0.number < $1.number }) { tell(inquiry, to: agent) }
+    for inquiry in inquiries.all.sorted(by: { $0.number < $1.number }) { owe(inquiry, to: [agent]) }
+    tellDue()
   }
 
   private static func isFace(_ text: String) -> Bool {
@@ -124,12 +130,12 @@ package final class Attendance: SecretHolder {
     if agents.isEmpty { vault.armNext() }
   }
 
-  /// Ends the calls of the agents that may no longer attend.
+  /// Ends the calls of the agents that may no longer attend. All of them end before the first is told, so that their
+  /// entries are written together.
   package func reconsider() {
-    for agent in agents where !awaitsDigest(of: agent) && (try? access.checkOpener(agent.caller)) == nil {
-      end(agent)
-      agent.refused(.denied("your right to attend was revoked"))
-    }
+    let leaving = agents.filter { !awaitsDigest(of: $0) && (try? access.checkOpener($0.caller)) == nil }
+    for agent in leaving { end(agent) }
+    for agent in leaving { agent.refused(.denied("your right to attend was revoked")) }
   }
 
   /// True if nothing can be decided about an agent's process now. Once that is possible, the agent is told what it may
@@ -144,8 +150,9 @@ package final class Attendance: SecretHolder {
       reconsider()
       guard agents.contains(where: { $0 === agent }) else { return }
       for inquiry in inquiries.all where !inquiry.isQuiet && !agent.told.contains(inquiry.number) {
-        tell(inquiry, to: agent)
+        owe(inquiry, to: [agent])
       }
+      tellDue()
       for inquiry in inquiries.all { checkSomebodyCanAsk(inquiry.number) }
     }
     return true

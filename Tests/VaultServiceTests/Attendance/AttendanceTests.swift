@@ -144,6 +144,68 @@ import VaultModel
     #expect(agent.take() == ["withdrawn gone"])
   }
 
+  @Test("are told of many inquiries in turns, each of them described once, and others have their turn in between")
+  func turns() throws {
+    let stand = try AttendanceStand(system: true)
+    var described: [UInt32] = []
+    for uid: UInt32 in 991...994 {
+      let known = AttendanceStand.process(Int32(uid), uid: uid)
+      let caller = Caller(
+        door: .varlink, uid: uid, groups: [uid], pid: known.pid, started: known.started, unit: nil,
+        session: known.session,
+        memory: Caller.Memory(ancestry: {
+          described.append(uid)
+          return (nil, [])
+        }))
+      for name in ["a", "b"] {
+        _ = try stand.rooms.items.get(ItemName(name), for: caller, Said(purpose: "to work")) { _, _, _ in }
+      }
+    }
+    #expect(described == Array(991...994))
+    stand.rooms.hands.stride.value = Turns.length
+    let listeners = try (10..<13).map { try stand.attend(AttendanceStand.process($0, uid: 0)) }
+    #expect(listeners.map { $0.told.count }.max() == 2)
+    var order: [Int] = []
+    for _ in 0..<3 {
+      stand.rooms.turns.wait(Line(of: 5)) { order.append(listeners[0].told.count) }
+      for _ in 0..<2 { stand.rooms.turns.turn() }
+    }
+    #expect(order.count == 3 && order[0] < order[2] && order[2] < 9)
+    stand.rooms.run()
+    for listener in listeners {
+      #expect(listener.take().count == 9 && Set(listener.numbers).count == 8)
+    }
+    // The calls that wait for an approval are not described: the request names the process that asked last.
+    let number = try #require(listeners[0].numbers.first)
+    let waiter = stand.askApproval(
+      number,
+      Caller(
+        door: .varlink, uid: 995, groups: [], pid: 5, started: 5, unit: nil, session: nil,
+        memory: Caller.Memory(ancestry: {
+          described.append(995)
+          return (nil, [])
+        })))
+    stand.rooms.hands.pass(seconds: 1)
+    stand.rooms.run()
+    #expect(waiter.joined == "waits" && listeners[0].take().count == 1 && described == Array(991...994))
+  }
+
+  @Test("are not told in a later turn of an inquiry that is over by then") func overMeanwhile() throws {
+    let stand = try AttendanceStand(system: true)
+    let caller = AttendanceStand.process(60, uid: 990)
+    for name in ["a", "b", "c"] {
+      _ = try stand.rooms.items.get(ItemName(name), for: caller, Said(purpose: "to work")) { _, _, _ in }
+    }
+    stand.rooms.hands.stride.value = Turns.length
+    let agent = try stand.attend(AttendanceStand.process(10, uid: 0))
+    #expect(agent.take().count == 2)
+    for request in stand.rooms.access.requests.pending {
+      _ = try stand.rooms.access.deny(request.number, isForGood: false, for: stand.rooms.administrator)
+    }
+    stand.rooms.run()
+    #expect(agent.take() == ["withdrawn answered"])
+  }
+
   @Test("are told of changes no more than four times a second") func pace() throws {
     let stand = try AttendanceStand()
     let agent = try stand.attend()

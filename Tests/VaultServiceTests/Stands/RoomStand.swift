@@ -147,6 +147,8 @@ final class RoomStand {
   let runner: Runner
   let rooms: Rooms
   let rsa = PlayedRSA()
+  /// The users whose groups were looked up.
+  let lookedUp = Shared<[UInt32]>([])
   /// The lines written to the journal.
   let journal = Shared<[String]>([])
   private let sandbox: Sandbox
@@ -172,7 +174,11 @@ final class RoomStand {
       Rooms.World(
         clock: hands.clock, timer: hands.timer, log: Log { [journal] in journal.value.append("\($0): \($1)") },
         worker: Worker(), turns: turns, runner: runner, presence: means, keystores: keystores, rsa: rsa,
-        credentials: nil))
+        credentials: nil,
+        groups: { [lookedUp] in
+          lookedUp.value.append($0)
+          return [$0]
+        }))
   }
 
   deinit { sandbox.close() }

@@ -35,6 +35,9 @@ final class VarlinkDoor {
   var conversations: [String: Conversation] = [:]
   /// The watchers' notices about things that a person must see to.
   var notices = WatcherNotices()
+  /// Makes the memory for ``names``. Tests put in another function.
+  var makeNames: () -> AccountNames = { AccountNames() }
+  private var latestNames: (names: AccountNames, end: Int64)?
   /// The events that lock the vault besides the vault's deadlines; nil until the daemon listens for them.
   var triggers: LockTriggers?
   /// The problem with the settings when they were last read, while older ones stay in effect.
@@ -79,6 +82,19 @@ final class VarlinkDoor {
       attendance.happened($0)
     }
   }
+
+  /// The names of users and groups for what is told of strangers: each is looked up once a second at most, however many
+  /// requests and inquiries there are, and however many agents.
+  var names: AccountNames {
+    let now = vault.clock.monotonic()
+    if let (names, end) = latestNames, now < end { return names }
+    let names = makeNames()
+    latestNames = (names, now + Self.memory)
+    return names
+  }
+
+  /// The time for which names are remembered, in nanoseconds.
+  private static let memory: Int64 = 1_000_000_000
 
   /// Answers one call, now or by holding the connection.
   func handle(_ call: Call, _ frame: borrowing Frame, from connection: VarlinkConnection) throws(ParameterError) {

@@ -1,10 +1,14 @@
-/// The names of users and groups in one turn of an answer. Each is looked up once, because the name service reads a
-/// file for each name, or asks another machine.
+/// The names of users and groups in one turn of an answer, or in one second. Each is looked up once, because the name
+/// service reads a file for each name, or asks another machine.
 final class AccountNames {
   private var users: [UInt32: String?] = [:]
   private var groups: [UInt32: String?] = [:]
+  private let findUser: (UInt32) -> String?
 
-  func user(_ uid: UInt32) -> String? { Self.look(uid, &users, UserName.of) }
+  /// - Parameter findUser: looks up a user. Tests put in another function.
+  init(user findUser: @escaping (UInt32) -> String? = UserName.of) { self.findUser = findUser }
+
+  func user(_ uid: UInt32) -> String? { Self.look(uid, &users, findUser) }
 
   func group(_ gid: UInt32) -> String? { Self.look(gid, &groups, Accounts.groupName) }
 

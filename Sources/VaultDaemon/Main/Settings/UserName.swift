@@ -63,21 +63,22 @@ enum Accounts {
 
   /// All groups that a user's processes have after a login; empty for an unknown user.
   static func groups(of uid: UInt32) -> [UInt32] {
-    guard let name = UserName.of(uid), let account = primaryGroup(of: uid) else { return [] }
+    guard let (name, group) = login(of: uid) else { return [] }
     var groups = [gid_t](repeating: 0, count: 64)
     while true {
       var count = Int32(groups.count)
-      if unsafe getgrouplist(name, account, &groups, &count) >= 0 { return Array(groups.prefix(Int(count))) }
+      if unsafe getgrouplist(name, group, &groups, &count) >= 0 { return Array(groups.prefix(Int(count))) }
       guard Int(count) > groups.count else { return [] }
       groups = [gid_t](repeating: 0, count: Int(count))
     }
   }
 
-  private static func primaryGroup(of uid: UInt32) -> gid_t? {
+  /// The name and the primary group of a user.
+  private static func login(of uid: UInt32) -> (name: String, group: gid_t)? {
     unsafe Lookup.entry(passwd()) { entry, text, found in
       unsafe getpwuid_r(uid, entry, text.baseAddress!, text.count, found)
-    } _: {
-      unsafe $0.pw_gid
+    } _: { entry in
+      unsafe entry.pw_name.map { unsafe (String(cString: $0), entry.pw_gid) }
     }
   }
 }

@@ -121,7 +121,8 @@ package struct Caller: Hashable, Sendable {
     /// that it had before.
     package let formerExecutable: () -> String?
     /// The terminal of the process, and the names of the process and its ancestors, the process first.
-    package let ancestry: () -> (terminal: String?, chain: [String])
+    package private(set) lazy var ancestry = readAncestry()
+    private let readAncestry: () -> (terminal: String?, chain: [String])
     /// The digest of the file that the process runs. The file is read once, and only if a grant asks for that:
     /// ``Access/awaitsDigest(of:)``.
     package private(set) var digest = ProgramDigest.unread
@@ -153,12 +154,12 @@ package struct Caller: Hashable, Sendable {
     package init(
       executable: @escaping () -> String? = { nil }, former: (() -> String?)? = nil,
       digest readDigest: @escaping (@escaping (ProgramDigest) -> Void) -> Void = { $0(.known(nil)) },
-      ancestry: @escaping () -> (terminal: String?, chain: [String]) = { (nil, []) }
+      ancestry readAncestry: @escaping () -> (terminal: String?, chain: [String]) = { (nil, []) }
     ) {
       self.executable = executable
       formerExecutable = former ?? executable
       self.readDigest = readDigest
-      self.ancestry = ancestry
+      self.readAncestry = readAncestry
     }
 
     /// Has the file read that the process runs, and runs `then` when the digest is known, or when it is certain that it

@@ -54,7 +54,7 @@ extension Access {
       book.put(record, insteadOf: gone)
       for record in new { if case .confined(let subject) = record.content { book.confine(subject, record.id) } }
     }
-    settleRequests()
+    settleRequests(grant)
     vault.log.info("\(subject) was granted \(rights.names.joined(separator: ",")) by uid \(caller.uid)")
     vault.hooks.accessChanged()
     return old.first?.grant

@@ -28,7 +28,7 @@ package struct Asker: Hashable, Sendable {
     (uid, pid, started) = (caller.uid, caller.pid, caller.started)
     unit = caller.grantedUnit(isSystem: isSystem)
     executable = caller.memory.executable().flatMap { $0.utf8.count <= Self.longest ? $0 : nil }
-    (terminal, chain) = caller.memory.ancestry()
+    (terminal, chain) = caller.memory.ancestry
   }
 
   /// True when a caller is the same process. A process id alone may belong to another process by now.

@@ -1,3 +1,4 @@
+import Glibc
 import NIOCore
 import Testing
 import VaultCore
@@ -44,7 +45,16 @@ import VaultTesting
     init(_ other: ConnectionStand.Inside) { self.other = other }
   }
 
-  @Test("leaves others their turns between its pages: the list of grants, and that of entries of the log")
+  /// Makes 200 targets denied for which a user has asked.
+  private static func denials(_ client: ConnectionStand.Inside) throws {
+    let subject = try Subject(parsing: "user:4242")
+    for number in 0..<200 {
+      let target = RequestTarget(subject, try ItemName("a/\(number)"))
+      client.door.access.requests.deny(QuestionNumber(number), target, now: client.now)
+    }
+  }
+
+  @Test("leaves others their turns between its pages: the lists of grants, of requests and of entries of the log")
   func turns() throws {
     let grants = try Self.order("Grants") { client in
       let keychain = try client.vault.keychain()
@@ -57,15 +67,66 @@ import VaultTesting
       try keychain.changeGrants(removing: [], adding: records, now: 2)
       client.door.access.load(keychain)
     }
+    let requests = try Self.order("Requests", Self.denials)
     let entries = try Self.order("Audit") { client in
       for number in 0..<400 {
         client.vault.audit.record(.get, .ok, client.connection.caller, item: "a/\(number)")
       }
     }
-    for words in [grants, entries] {
+    for words in [grants, requests, entries] {
       let place = try #require(words.firstIndex(of: "status"))
       #expect(words.count { $0 == "page" } >= 4, "\(words)")
       #expect(words[place...].contains("page"), "\(words)")
+    }
+  }
+
+  @Test("looks a user's name up once, however many requests of the user it tells of, and again a second later")
+  func names() throws {
+    let stand = try ConnectionStand.unlocked("")
+    defer { stand.close() }
+    let lookedUp = try stand.on { client in
+      try Self.denials(client)
+      client.door.makeNames = {
+        AccountNames {
+          client.answers.append("\($0)")
+          return "somebody"
+        }
+      }
+      for _ in 0..<2 {
+        client.call("Requests", more: true)
+        #expect(client.messages().joined().contains(#""subject":"user:somebody""#))
+      }
+      client.pass(.seconds(1))
+      client.call("Requests", more: true)
+      return client.answers
+    }
+    #expect(lookedUp == ["4242", "4242"])
+  }
+
+  @Test("tells all agents of all askers, and looks each user up once") func askers() throws {
+    let stand = try ConnectionStand.unlocked("")
+    defer { stand.close() }
+    let lookedUp = try stand.on { client in
+      let (agent, second) = (try client.another(), try client.another())
+      (client.kept, client.keptToo) = (agent, second)
+      for agent in [agent, second] { agent.call("Attend", #"{"faces":["terminal"]}"#, more: true) }
+      client.vault.lock(because: .asked)
+      client.door.makeNames = {
+        AccountNames {
+          client.answers.append("\($0)")
+          return "somebody"
+        }
+      }
+      client.call("Get", #"{"name":"a","wait_ms":60000}"#)
+      client.pass(.seconds(1))
+      for agent in [agent, second] { #expect(agent.messages().joined().contains(#""user":"somebody""#)) }
+      return client.answers
+    }
+    #expect(lookedUp == ["\(geteuid())"])
+    try stand.on { client in
+      for agent in [client.kept, client.keptToo] { (agent as? ConnectionStand.Inside)?.leave() }
+      (client.kept, client.keptToo) = (nil, nil)
+      client.leave()
     }
   }
 }

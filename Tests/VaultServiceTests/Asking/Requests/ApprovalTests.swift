@@ -354,4 +354,25 @@ import VaultModel
     try stand.approve(number)
     #expect(stand.access.requests.approvals.count == 1)
   }
+
+  @Test("a grant is compared with the requests that it may answer, and a user's groups are looked up once, if at all")
+  func settling() throws {
+    let stand = try RequestStand()
+    for uid: UInt32 in [990, 991, 992] {
+      for name in ["a", "b"] { try stand.ask(name, RequestStand.caller(uid, pid: Int32(uid), started: UInt64(uid))) }
+    }
+    let lookedUp = stand.rooms.lookedUp
+    lookedUp.value = []
+    func grant(_ subject: String, _ pattern: String) throws {
+      _ = try stand.access.give(
+        try Subject(parsing: subject), try ItemPattern(pattern), try Rights(parsing: "get"), until: nil,
+        for: stand.rooms.administrator)
+    }
+    try grant("user:990", "a")
+    try grant("user:980", "*")
+    #expect(lookedUp.value.isEmpty && stand.pending.count == 5)
+    try grant("group:991", "*")
+    #expect(lookedUp.value.sorted() == [990, 991, 992] && stand.pending.count == 3)
+    #expect(stand.pending.allSatisfy { $0.target.subject.description != "user:991" })
+  }
 }

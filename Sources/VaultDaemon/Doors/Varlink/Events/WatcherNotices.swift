@@ -51,9 +51,9 @@ struct WatcherNotices {
 }
 
 extension Wire.Watcher {
-  init(_ notice: WatcherNotices.Notice) {
+  init(_ notice: WatcherNotices.Notice, _ names: AccountNames) {
     self.init(
-      uid: Int(notice.uid), user: UserName.of(notice.uid), pid: Int(notice.pid), unit: notice.unit,
+      uid: Int(notice.uid), user: names.user(notice.uid), pid: Int(notice.pid), unit: notice.unit,
       notice: notice.text, since: notice.since)
   }
 }

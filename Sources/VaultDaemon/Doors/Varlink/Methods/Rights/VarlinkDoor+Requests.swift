@@ -8,19 +8,46 @@ extension VarlinkDoor {
   /// The number of requests in one reply.
   private static let requestsAtATime = 64
 
+  /// A request, an approval or a denial, as the service tells it.
+  private enum Told {
+    case pending(PendingRequest, isMissing: Bool)
+    case approval(Approval, until: Int64?)
+    case denial(RequestTarget, until: Int64?)
+
+    func wire(_ names: AccountNames) -> Wire.Request {
+      switch self {
+      case .pending(let request, let isMissing): Wire.Request(request, isMissing: isMissing, names)
+      case .approval(let approval, let until): Wire.Request(approval, until: until, names)
+      case .denial(let target, let until): Wire.Request(target, until: until, names)
+      }
+    }
+  }
+
   func requests(_: Wire.Empty, _: borrowing Frame, _ connection: VarlinkConnection) {
     answerFromVault(connection) { () throws(Refusal) in
       let told = try access.toldRequests(for: connection.caller)
       let all =
-        told.pending.map { Wire.Request($0.request, isMissing: $0.isMissing) }
-        + told.approvals.map { Wire.Request($0.approval, until: $0.until) }
-        + told.denials.map { Wire.Request($0.target, until: $0.until) }
-      var left = all[...]
-      while !left.isEmpty {
-        connection.reply(Wire.RequestsReply(requests: Array(left.prefix(Self.requestsAtATime))), continues: true)
-        left = left.dropFirst(Self.requestsAtATime)
-      }
-      connection.reply(Wire.RequestsReply(requests: []))
+        told.pending.map { Told.pending($0.request, isMissing: $0.isMissing) }
+        + told.approvals.map { Told.approval($0.approval, until: $0.until) }
+        + told.denials.map { Told.denial($0.target, until: $0.until) }
+      tell(all[...], connection)
+    }
+  }
+
+  /// Sends the next requests, lets other clients have their turn, and continues as the client reads.
+  private func tell(_ all: ArraySlice<Told>, _ connection: VarlinkConnection) {
+    var left = all
+    let end = vault.clock.monotonic() + Turns.search
+    repeat {
+      guard !left.isEmpty else { return connection.reply(Wire.RequestsReply(requests: [])) }
+      let page = left.prefix(Self.requestsAtATime).map { $0.wire(names) }
+      connection.reply(Wire.RequestsReply(requests: page), continues: true)
+      left = left.dropFirst(Self.requestsAtATime)
+    } while vault.clock.monotonic() < end
+    var isWanted = true
+    connection.hold(withName: true) { isWanted = false }
+    connection.whenKeepingUp { [weak self, weak connection] in
+      if isWanted, let self, let connection { tell(left, connection) }
     }
   }
 
@@ -38,7 +65,8 @@ extension VarlinkDoor {
         QuestionNumber(call.number), terms, process: process, for: connection.caller)
       connection.reply(
         Wire.ApproveReply(
-          subject: Self.named(request.target.subject), right: request.right.name, name: request.target.name.text))
+          subject: Self.named(request.target.subject, names), right: request.right.name,
+          name: request.target.name.text))
     }
   }
 
@@ -47,7 +75,7 @@ extension VarlinkDoor {
     answerFromVault(connection) { () throws(Refusal) in
       let target = try access.deny(
         QuestionNumber(call.number), isForGood: call.always ?? false, for: connection.caller)
-      connection.reply(Wire.DenyReply(subject: Self.named(target.subject), name: target.name.text))
+      connection.reply(Wire.DenyReply(subject: Self.named(target.subject, names), name: target.name.text))
     }
   }
 
@@ -63,29 +91,29 @@ extension VarlinkDoor {
 }
 
 extension Wire.Request {
-  fileprivate init(_ request: PendingRequest, isMissing: Bool) {
+  fileprivate init(_ request: PendingRequest, isMissing: Bool, _ names: AccountNames) {
     self.init(
-      number: request.number.value, state: "pending", subject: VarlinkDoor.named(request.target.subject),
+      number: request.number.value, state: "pending", subject: VarlinkDoor.named(request.target.subject, names),
       right: request.right.name, name: request.target.name.text, missing: isMissing ? true : nil,
       reason: request.words, count: request.count, first: request.first, last: request.last)
-    tell(request.asker)
+    tell(request.asker, names)
   }
 
-  fileprivate init(_ approval: Approval, until: Int64?) {
+  fileprivate init(_ approval: Approval, until: Int64?, _ names: AccountNames) {
     self.init(
-      number: approval.number.value, state: "approved", subject: VarlinkDoor.named(approval.target.subject),
+      number: approval.number.value, state: "approved", subject: VarlinkDoor.named(approval.target.subject, names),
       right: approval.right.name, name: approval.target.name.text, uses: approval.uses, until: until,
       by: Int(approval.by))
-    if let process = approval.process { tell(process) }
+    if let process = approval.process { tell(process, names) }
   }
 
-  fileprivate init(_ target: RequestTarget, until: Int64?) {
+  fileprivate init(_ target: RequestTarget, until: Int64?, _ names: AccountNames) {
     self.init(
-      state: "denied", subject: VarlinkDoor.named(target.subject), name: target.name.text, until: until)
+      state: "denied", subject: VarlinkDoor.named(target.subject, names), name: target.name.text, until: until)
   }
 
-  private mutating func tell(_ asker: Asker) {
-    (uid, user, pid) = (Int(asker.uid), UserName.of(asker.uid), Int(asker.pid))
+  private mutating func tell(_ asker: Asker, _ names: AccountNames) {
+    (uid, user, pid) = (Int(asker.uid), names.user(asker.uid), Int(asker.pid))
     (unit, executable) = (asker.unit, asker.executable)
   }
 }

@@ -49,8 +49,8 @@ extension VarlinkDoor {
       warnings: ([refusedSettings()].compactMap { $0 } + status.warnings + (triggers?.warnings ?? [])).map {
         Wire.Warning($0)
       },
-      agents: attendance.agents.map { Wire.Agent($0) },
-      watchers: notices.current.map { Wire.Watcher($0) }, requests: access.pendingRequests,
+      agents: attendance.agents.map { Wire.Agent($0, names) },
+      watchers: notices.current.map { Wire.Watcher($0, names) }, requests: access.pendingRequests,
       backup: status.vaultID.map { _ in status.lastBackup ?? 0 }, sshAgent: sshAgent(caller),
       audit: vault.settings.audit.mode.rawValue, trash: Int(clamping: vault.settings.trash ?? 0), version: Version.text,
       pid: Int(getpid()))
