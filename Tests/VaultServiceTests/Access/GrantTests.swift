@@ -455,12 +455,13 @@ import VaultStore
         session: known.session, memory: Caller.Memory(executable: { path }, digest: { _ in }))
     }
     func mayLock(_ path: String) -> Bool { (try? stand.access.checkLocker(caller(path))) != nil }
-    stand.access.add(.presence, by: stand.administrator, with: [])
-    stand.administrator.memory.whenDigestIsKnown {}
+    let administrator = stand.administrator
+    stand.access.add(.presence, by: administrator, with: [])
+    administrator.memory.whenDigestIsKnown {}
     for program in ["exe:/bin/sync", "sha256:\(String(repeating: "0a", count: 32))"] {
       _ = try stand.access.give(
         try Subject(parsing: "user:1000,\(program)"), try ItemPattern("a"), try Rights(parsing: "get"), until: nil,
-        for: stand.administrator)
+        for: administrator)
       #expect(mayLock("/bin/other") && !mayLock("/bin/sync"), "\(program)")
     }
     #expect(!stand.access.isAdministrator(caller("/bin/other")))
