@@ -132,7 +132,10 @@ public enum Daemon {
       case .refused(let reason): throw Failure(code: Exit.configuration, text: reason)
       }
     }
-    do throws(Configuration.Problem) { return (try Configuration(parsing: text, isSystem: paths.sshSocket == nil), false) } catch {
+    do throws(Configuration.Problem) {
+      // Only the machine's vault has no socket for SSH.
+      return (try Configuration(parsing: text, isSystem: paths.sshSocket == nil), false)
+    } catch {
       throw Failure(code: Exit.configuration, text: "\(paths.config), line \(error.line): \(error.reason)")
     }
   }

@@ -21,8 +21,8 @@ public enum CallLimits {
   /// The time for sealing an older version of a value again, which a change of the policy does.
   public static let timeOfVersion = 9
 
-  /// The time for the folders and attributes of an item, in microseconds. The attributes of a keyring's clients count as
-  /// well, and so does the number that these clients have for the item.
+  /// The time for the folders and attributes of an item, in microseconds. The attributes of a keyring's clients count
+  /// as well, and so does the number that these clients have for the item.
   public static func time(name: String, _ attributes: [String: String]?, _ keyring: KeyringFacts? = nil) -> Int {
     let ofKeyring = keyring.map { 1 + $0.attributes.entries.count } ?? 0
     return timeOfTag * (name.utf8.count { $0 == UInt8(ascii: "/") } + (attributes?.count ?? 0) + ofKeyring)

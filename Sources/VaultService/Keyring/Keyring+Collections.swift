@@ -129,8 +129,8 @@ extension Keyring {
     return KeyringRemoval(collection: collection)
   }
 
-  /// Continues a removal; true at its end. The collection's own record goes last, so that a removal that was interrupted
-  /// can be begun again.
+  /// Continues a removal; true at its end. The collection's own record goes last, so that a removal that was
+  /// interrupted can be begun again.
   package func step(_ removal: KeyringRemoval, for caller: Caller) throws(KeyringFault) -> Bool {
     let collection = removal.collection
     if isLocked(collection, for: caller) { throw .isLocked }

@@ -9,7 +9,9 @@ package struct KeyringPath: Hashable, Sendable {
   /// The last element of the item's object path.
   package let element: String
 
-  package init(_ collection: CollectionID, _ element: String) { (self.collection, self.element) = (collection, element) }
+  package init(_ collection: CollectionID, _ element: String) {
+    (self.collection, self.element) = (collection, element)
+  }
 
   /// The path of an item in the collection in whose folder it lies, or among the shared items; nil if no program sees
   /// the item.
@@ -199,7 +201,9 @@ extension Keyring {
   }
 
   /// The item of a collection that can be changed here.
-  private func own(_ path: KeyringPath, for caller: Caller) throws(KeyringFault) -> (item: ItemInfo, facts: KeyringFacts) {
+  private func own(
+    _ path: KeyringPath, for caller: Caller
+  ) throws(KeyringFault) -> (item: ItemInfo, facts: KeyringFacts) {
     guard path.collection != .shared else { throw .readOnly }
     let item = try find(path, for: caller)
     guard let facts = item.keyring else { throw .noSuchObject }

@@ -192,7 +192,7 @@ package final class Keyring {
 
 /// A change that programs of the desktop are told of.
 package enum KeyringEvent {
-  /// What is locked may have changed, for each caller in its own way.
+  /// Items and collections may be locked now, or no longer, for each caller in its own way.
   case locks
   /// There are other collections than before, or another one is the default.
   case collections

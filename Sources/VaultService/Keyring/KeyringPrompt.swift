@@ -109,7 +109,7 @@ package final class KeyringPrompt {
   }
 }
 
-// What programs lack.
+// The needs of programs.
 extension Keyring {
   /// True if a caller lacks nothing for a target now.
   package func serves(_ target: KeyringTarget, _ caller: Caller) -> Bool {

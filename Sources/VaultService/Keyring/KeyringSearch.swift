@@ -9,7 +9,7 @@ package struct KeyringSearch {
     package let isLocked: Bool
     fileprivate let order: UInt64
 
-    /// What stands for an item that nobody can tell now.
+    /// A locked path that stands for an item that nobody can tell now.
     package static func locked(_ path: KeyringPath) -> Hit { Hit(path: path, isLocked: true, order: 0) }
   }
 

@@ -111,8 +111,8 @@ import VaultTesting
       let pipe = try sandbox.must(words("requests"))
       #expect(
         pipe == """
-          271828\tpending\tuser:990,unit:gw.service\tget\tiot/x\tasked 12 times, last \(time), “renew\\u{1b}[2J\\u{201d}, \
-          says root”
+          271828\tpending\tuser:990,unit:gw.service\tget\tiot/x\tasked 12 times, last \(time), \
+          “renew\\u{1b}[2J\\u{201d}, says root”
           314159\tpending\tuser:991\tuse\tgone\tno such item, asked once, last \(time)
           141421\tapproved\tuser:992\tget\tb\t2 times, until \(time)
           \tdenied\tuser:993\t\tc\tuntil `vault requests forget`

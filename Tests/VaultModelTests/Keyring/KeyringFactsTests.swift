@@ -121,9 +121,8 @@ import Testing
     #expect(Query(keyringID: KeyringID(number: 7)).keyringID?.number == 7 && query.keyringID == nil)
   }
 
-  @Test("One call's limits count a keyring's attributes and number as attributes, and its texts as text") func callLimits()
-    throws
-  {
+  @Test("One call's limits count a keyring's attributes and number as attributes, and its texts as text")
+  func callLimits() throws {
     let facts = KeyringFacts(
       id: KeyringID(number: 7), order: 1, label: "lab", contentType: "ty",
       attributes: try attributes(("k", "v"), ("l", "")))

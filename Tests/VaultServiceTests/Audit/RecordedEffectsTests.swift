@@ -3,7 +3,7 @@ import VaultModel
 
 @testable import VaultService
 
-/// What an administrator changes about rights, on a disk that may fill up with each write.
+/// The changes that an administrator makes to rights, on a disk that may fill up with each write.
 @Suite("A change of rights, where the log is required") struct RecordedEffectsTests {
   /// A change, with the action of its entry.
   struct Change: Sendable, CustomTestStringConvertible {

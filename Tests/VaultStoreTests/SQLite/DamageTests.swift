@@ -221,7 +221,7 @@ import VaultStore
     #expect(try found.verify().isOK)
     try found.put("last")
     try found.close()
-    // Where the frame after the end goes on from it, something before the end was damaged.
+    // If the frame after the end goes on from it, something before the end was damaged.
     let third = try Fixture(copying: fixture)
     let damaged = URL(fileURLWithPath: third.path("vault.db-wal"))
     try #require(ends.count > 1)

@@ -52,8 +52,8 @@ struct BusInterface {
   let methods: [Method]
   let properties: [Property]
   let signals: [Signal]
-  /// Collects what the properties of the object with this path need before they can be read, and passes on the interface
-  /// with such properties; nil if the properties can be read at once.
+  /// Collects what the properties of the object with this path need before they can be read, and passes on the
+  /// interface with such properties; nil if the properties can be read at once.
   var load: ((String, BusPeer, @escaping (Result<BusInterface, BusError>) -> Void) -> Void)?
 
   init(_ name: String, methods: [Method] = [], properties: [Property] = [], signals: [Signal] = []) {

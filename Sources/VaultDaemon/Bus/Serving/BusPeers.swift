@@ -32,7 +32,8 @@ final class BusPeers {
   private var waiting = BusClient.Waiting()
   /// Called before each call is answered, one call of a connection after the other; it may throw the answer. Set once.
   var begin: (BusRequest, BusPeer) throws(BusError) -> Void = { _, _ in }
-  /// Returns false if nothing can be decided about a peer now, and then runs the closure once that is possible. Set once.
+  /// Returns false if nothing can be decided about a peer now, and then runs the closure once that is possible. Set
+  /// once.
   var mayDecide: (BusPeer, @escaping () -> Void) -> Bool = { _, _ in true }
 
   /// - Parameters:

@@ -35,7 +35,7 @@ enum SecretCall: String, CaseIterable {
     case .openSession: CallTerms("secret-service: OpenSession", needs: .nothing, entry: .ofRefusals)
     case .createCollection: CallTerms("secret-service: CreateCollection", needs: .log, entry: .first)
     case .searchService, .searchCollection: CallTerms("secret-service: SearchItems", needs: .log, entry: .first)
-    // What unlocks and locks the vault needs no log, as at the other doors.
+    // The calls that unlock and lock the vault need no log, as at the other doors.
     case .unlock: CallTerms("secret-service: Unlock", needs: .nothing, entry: .first)
     case .lock: CallTerms("secret-service: Lock", needs: .nothing, entry: .first)
     case .prompt: CallTerms("secret-service: Prompt", needs: .nothing, entry: .ofRefusals)

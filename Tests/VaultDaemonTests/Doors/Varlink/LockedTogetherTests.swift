@@ -33,7 +33,7 @@ import VaultModel
     try stand.on { client in
       let others = try #require(client.kept as? Others)
       #expect(others.answers.allSatisfy { $0.contains("Locked") }, "\(others.answers)")
-      // One for what is written before the keys go, one for the entry of the lock, and one for the entries of all calls.
+      // One write before the keys go, one for the entry of the lock, and one for the entries of all calls.
       #expect(others.writes <= 3)
       for other in others.all { other.leave() }
       client.kept = nil
