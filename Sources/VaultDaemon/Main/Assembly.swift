@@ -84,7 +84,7 @@ final class Assembly {
       rooms, clients, turns, timer: timer, home: place.environment("HOME"), most: place.openFiles.ssh,
       isOn: configuration.sshAgent)
     secrets = buses.session.map { [rooms, clients, turns] bus in
-      SecretServiceDoor(rooms, on: bus, clients, turns, place.log)
+      SecretServiceDoor(rooms, on: bus, clients, turns, timer, place.log)
     }
     let announce = rooms.vault.hooks.announce
     rooms.vault.hooks.announce = { [unowned ssh, unowned(safe) secrets] event in
@@ -135,6 +135,7 @@ final class Assembly {
     ssh.isOn = new.sshAgent
     secrets?.isOn = new.secretService
     rooms.reconfigure(new.vault, changed: changed, for: caller)
+    secrets?.signals.tell(.collections)
   }
 
   /// Reads the settings again and applies them; they change the deadlines of a running unlock at once.

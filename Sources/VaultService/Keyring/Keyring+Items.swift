@@ -40,10 +40,29 @@ package struct KeyringItem {
 
 // Single items: their properties, their values, and changes of both.
 extension Keyring {
-  /// The properties of an item.
+  /// The properties of an item. What stands for the match of a search that waits is locked, and has no others yet:
+  /// libsecret takes an item without properties for none.
   package func item(_ path: KeyringPath, for caller: Caller) throws(KeyringFault) -> KeyringItem {
-    let item = try find(path, for: caller)
+    guard hidesItems, isPlaceholder(path) else { return describe(try find(path, for: caller), at: path, for: caller) }
     return KeyringItem(
+      path: path, label: "", attributes: KeyringAttributes(), created: 0, modified: 0, isLocked: true)
+  }
+
+  /// The properties of an item for a program that did not ask, and is told that they have changed; nil if it may not
+  /// know of the item now.
+  package func changedItem(_ path: KeyringPath, for caller: Caller) -> KeyringItem? {
+    let found =
+      path.collection == .session && !isPlaceholder(path)
+      ? KeyringID(path.element).flatMap { try? ofSession.item($0) }
+      : (try? name(of: path)).flatMap { try? vault.openKeychain?.item(named: $0) }
+    guard !hidesItems, let item = found,
+      access.decide(.find, item.name, item.policy, for: caller) == .allow
+    else { return nil }
+    return describe(item, at: path, for: caller)
+  }
+
+  private func describe(_ item: ItemInfo, at path: KeyringPath, for caller: Caller) -> KeyringItem {
+    KeyringItem(
       path: path, label: item.keyring?.label ?? item.name.text, attributes: Self.attributes(of: item),
       created: item.created, modified: item.modified, isLocked: isLocked(item, for: caller))
   }
@@ -105,6 +124,7 @@ extension Keyring {
     _ label: String, _ attributes: KeyringAttributes, _ secret: Secret, in collection: CollectionID,
     replacing replaced: KeyringPath?, for caller: Caller
   ) throws(KeyringFault) -> KeyringPath {
+    guard collection != .shared else { throw .readOnly }
     if isLocked(collection, for: caller) { throw .isLocked }
     let id = KeyringID.random()
     var facts = KeyringFacts(

@@ -135,13 +135,25 @@ package final class Keyring {
       }
       changed(.locks)
     case .item(let name, let change, let new, _):
-      if Records.isRecord(name) || new.map(Records.isRecord) == true { readRecords() }
-      for name in [name, new].compactMap(\.self) {
-        guard let collection = CollectionID(of: name), let path = path(of: name, in: collection) else { continue }
+      let records = [name, new].compactMap(\.self).filter(Records.isRecord)
+      if !records.isEmpty { readRecords() }
+      for collection in records.compactMap(Records.collection) where has(collection) {
+        changed(.collection(collection))
+      }
+      if let new { return moved(name, new) }
+      if let collection = CollectionID(of: name), let path = path(of: name, in: collection) {
         changed(.items(collection, path, change))
       }
     case .integrityFailed, .request: break
     }
+  }
+
+  /// Tells programs of an item with another name. Only in another collection is it another object for them.
+  private func moved(_ old: ItemName, _ new: ItemName) {
+    let (from, to) = (CollectionID(of: old), CollectionID(of: new))
+    guard from != to, let id = try? vault.openKeychain?.item(named: new).keyring?.id else { return }
+    if let from { changed(.items(from, KeyringPath(from, id.text), .deleted)) }
+    if let to { changed(.items(to, KeyringPath(to, id.text), .created)) }
   }
 
   // MARK: The collections' own items
@@ -196,6 +208,8 @@ package enum KeyringEvent {
   case locks
   /// There are other collections than before, or another one is the default.
   case collections
+  /// The properties of a collection have changed.
+  case collection(CollectionID)
   /// An item of a collection has changed.
   case items(CollectionID, KeyringPath, VaultEvent.Change)
 }

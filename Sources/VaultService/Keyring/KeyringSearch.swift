@@ -34,12 +34,16 @@ extension Keyring {
   /// - Parameters:
   ///   - collection: the collection to search; nil for all.
   ///   - isExact: true to find only items that have these attributes and no others.
+  ///   - isAsked: false if the caller did not ask, but is told of a change; then the search is no entry of the audit log.
   package func search(
-    _ attributes: KeyringAttributes, in collection: CollectionID? = nil, isExact: Bool = false, for caller: Caller
+    _ attributes: KeyringAttributes, in collection: CollectionID? = nil, isExact: Bool = false, isAsked: Bool = true,
+    for caller: Caller
   ) throws(KeyringFault) -> KeyringSearch {
     guard !hidesItems else { throw .isLocked }
     if let collection, !has(collection) { throw .noSuchObject }
-    do throws(Refusal) { try items.begin(search: "keyring", for: caller) } catch { throw KeyringFault(error) }
+    if isAsked {
+      do throws(Refusal) { try items.begin(search: "keyring", for: caller) } catch { throw KeyringFault(error) }
+    }
     var queries: [(query: Query, isShared: Bool)] = []
     switch collection {
     case .session: break

@@ -26,6 +26,7 @@ final class KeyringStand {
       switch event {
       case .locks: told.append("locks")
       case .collections: told.append("collections")
+      case .collection(let collection): told.append("\(collection.element) changed")
       case .items(let collection, _, let change): told.append("\(collection.element) \(change)")
       }
     }

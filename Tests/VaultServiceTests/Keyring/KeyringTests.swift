@@ -48,6 +48,29 @@ import VaultModel
       try ItemName("secret-service/login/mine"), to: try ItemName("else/where"), for: stand.rooms.administrator)
     #expect(throws: KeyringFault.noSuchObject) { try stand.value(path) }
     #expect(try stand.find().isEmpty)
+    // Only the way out of the collection is a change that programs see.
+    #expect(stand.take() == ["login created", "login deleted"])
+  }
+
+  @Test("tells of an item that comes into a collection from another, and what programs may know of a change")
+  func told() throws {
+    let stand = try KeyringStand()
+    let made = try stand.keyring.makeCollection("Work", isStandard: false, for: stand.program)
+    #expect(stand.take().contains("collections"))
+    let path = try stand.make("v", "x", [("a", "1")])
+    #expect(stand.take() == ["login created"])
+    let name = try ItemName("secret-service/login/\(path.element)")
+    let new = try ItemName("secret-service/\(made.element)/\(path.element)")
+    try stand.rooms.items.move(name, to: new, for: stand.rooms.administrator)
+    #expect(stand.take() == ["login deleted", "\(made.element) created"])
+    let moved = KeyringPath(made, path.element)
+    #expect(stand.keyring.changedItem(moved, for: stand.program)?.label == "x")
+    #expect(stand.keyring.changedItem(path, for: stand.program) == nil)
+    try stand.keyring.set(label: "Play", of: made, for: stand.program)
+    try stand.keyring.set(label: "Mine", of: .login, for: stand.program)
+    #expect(stand.take() == ["\(made.element) changed", "login changed"])
+    try stand.keyring.lock(for: stand.program)
+    #expect(stand.keyring.changedItem(moved, for: stand.program) == nil)
   }
 
   @Test("refuses what exceeds a limit, and stores nothing") func limits() throws {
@@ -190,7 +213,7 @@ import VaultModel
     #expect(throws: KeyringFault.readOnly) {
       try stand.keyring.set(label: "x", attributes: nil, of: path, for: stand.program)
     }
-    #expect(throws: (any Error).self) { try stand.make("v", in: .shared) }
+    #expect(throws: KeyringFault.readOnly) { try stand.make("v", in: .shared) }
     #expect(throws: KeyringFault.noSuchObject) { try stand.value(KeyringPath(.shared, "private")) }
   }
 

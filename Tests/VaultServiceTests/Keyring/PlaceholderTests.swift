@@ -21,10 +21,16 @@ import VaultModel
     for path in [found, missing] {
       #expect(throws: KeyringFault.isLocked) { try stand.value(path) }
       #expect(!stand.keyring.serves(.item(path), stand.program) && stand.keyring.mayBeServed(.item(path)))
+      // libsecret takes an item whose properties cannot be read for none.
+      let item = try stand.keyring.item(path, for: stand.program)
+      #expect(item.isLocked && item.label == "" && item.attributes.entries.isEmpty)
+      #expect(stand.keyring.changedItem(path, for: stand.program) == nil)
     }
     try stand.rooms.unlock()
     #expect(try stand.value(found) == (try stand.value(first)))
     #expect(throws: KeyringFault.noSuchObject) { try stand.value(missing) }
+    #expect(stand.keyring.changedItem(found, for: stand.program)?.attributes["b"] == "1")
+    #expect(stand.keyring.changedItem(missing, for: stand.program) == nil)
     for path in [found, missing] { #expect(stand.keyring.serves(.item(path), stand.program)) }
     stand.keyring.forgetSearches(of: program)
     #expect(throws: KeyringFault.noSuchObject) { try stand.value(found) }

@@ -12,7 +12,7 @@ extension SecretServiceDoor {
   }
 
   /// The interface of a collection with these items.
-  private func collectionInterface(with items: [String]) -> BusInterface {
+  func collectionInterface(with items: [String]) -> BusInterface {
     BusInterface(
       Self.collectionName,
       methods: [
@@ -74,6 +74,7 @@ extension SecretServiceDoor {
   ) {
     do throws(BusError) {
       let collection = try collection(path)
+      signals.listRead(of: collection, by: peer)
       guard !keyring.hidesItems else { return then(.success([])) }
       let search = try asked { () throws(KeyringFault) in
         try keyring.search(KeyringAttributes(), in: collection, for: peer.caller)

@@ -19,7 +19,9 @@ final class SecretServiceDoor {
   let peers: BusPeers
   let name: ServedName
   private let log: Logger
-  private var objects: BusObjects?
+  private(set) var objects: BusObjects?
+  private(set) lazy var signals = SecretSignals(self, timer)
+  private let timer: Timer
   /// The open sessions and prompts, by their numbers, which are used once.
   private(set) var sessions: [Int: ClientSession] = [:]
   private(set) var prompts: [Int: ClientPrompt] = [:]
@@ -33,17 +35,17 @@ final class SecretServiceDoor {
   private lazy var session = [sessionInterface]
   private lazy var prompt = [promptInterface]
 
-  init(_ rooms: Rooms, on bus: Bus, _ clients: Clients, _ turns: Turns, _ log: Logger) {
+  init(_ rooms: Rooms, on bus: Bus, _ clients: Clients, _ turns: Turns, _ timer: Timer, _ log: Logger) {
     keyring = Keyring(rooms)
     (asking, vault) = (rooms.asking, rooms.vault)
-    (self.bus, self.turns, self.log) = (bus, turns, log)
+    (self.bus, self.turns, self.timer, self.log) = (bus, turns, timer, log)
     peers = BusPeers(on: bus, clients, turns, rooms.vault.clock, by: .secretService)
     name = ServedName("org.freedesktop.secrets", on: bus)
     name.onChange = { [unowned self] in nameChanged() }
     objects = BusObjects(under: SecretPath.root, on: bus, for: peers) { [unowned self] path throws(BusError) in
       interfaces(of: path)
     }
-    keyring.changed = { [unowned self] in tell($0) }
+    keyring.changed = { [signals] in signals.tell($0) }
     peers.begin = { [unowned self] request, peer throws(BusError) in try begin(request, peer) }
     peers.mayDecide = { [access = rooms.access] peer, then in
       guard access.awaitsDigest(of: peer.caller) else { return true }
@@ -128,37 +130,6 @@ final class SecretServiceDoor {
   }
 
   func forget(_ prompt: ClientPrompt) { prompts[prompt.number] = nil }
-
-  // MARK: Signals
-
-  /// Tells each program that has called what changed for it.
-  private func tell(_ event: KeyringEvent) {
-    guard bus.isConnected else { return }
-    switch event {
-    case .locks:
-      for peer in peers.peers {
-        for collection in keyring.collections { changed(["Locked"], of: collection, for: peer) }
-      }
-    case .collections:
-      for peer in peers.peers {
-        try? objects?.changed(["Collections"], of: serviceInterface, at: SecretPath.root, for: peer)
-      }
-    case .items(let collection, let path, let change):
-      let item = SecretPath.item(path).text
-      let member =
-        switch change {
-        case .created: "ItemCreated"
-        case .updated, .moved: "ItemChanged"
-        case .deleted: "ItemDeleted"
-        }
-      let at = SecretPath.collection(collection).text
-      try? bus.signal(member, of: Self.collectionName, at: at, to: nil) { $0.path(item) }
-    }
-  }
-
-  private func changed(_ properties: [String], of collection: CollectionID, for peer: BusPeer) {
-    try? objects?.changed(properties, of: collectionInterface, at: SecretPath.collection(collection).text, for: peer)
-  }
 }
 
 // The names of the interfaces, and of their errors (section 9, "Errors").
@@ -193,6 +164,7 @@ extension BusError {
     case .isLocked: self = .isLocked
     case .noSuchObject: self = .noSuchObject
     case .readOnly: self = .notSupported("this cannot be changed here")
+    case .refused(.denied(let reason)): self = .denied(reason)
     case .limitsExceeded(let reason): self = .tooMuch(reason)
     case .refused(let refusal): self = BusError(name: BusError.failed.name, text: refusal.reason)
     }

@@ -30,10 +30,14 @@ extension SecretServiceDoor {
         },
         .init("Lock", takes: ["objects": "ao"], gives: ["locked": "ao", "prompt": "o"]) {
           [unowned self] request, peer throws(BusError) in
-          let objects = try request.message.objectPaths()
-          do throws(Refusal) { try keyring.lock(for: peer.caller) } catch { throw BusError(.refused(error)) }
+          let objects = try request.message.objectPaths().filter { object in
+            path(object)?.target.map { keyring.mayBeServed($0) } ?? false
+          }
+          if !objects.isEmpty {
+            do throws(Refusal) { try keyring.lock(for: peer.caller) } catch { throw BusError(.refused(error)) }
+          }
           request.reply { writer in
-            writer.paths(objects.filter { path($0)?.target != nil })
+            writer.paths(objects)
             writer.path(Self.noPath)
           }
         },
@@ -225,8 +229,10 @@ extension SecretServiceDoor {
       peer.onEnd { [weak self, unowned peer] in
         self?.searchers.remove(program)
         self?.keyring.forgetSearches(of: peer)
+        self?.signals.forget(peer)
       }
     }
+    signals.waits(at: path, for: peer)
     request.reply { writer throws(BusError) in try answer([.locked(path)], writer) }
   }
 

@@ -1,0 +1,195 @@
+internal import VaultModel
+internal import VaultService
+
+/// Tells programs what has changed.
+///
+/// Object paths go to everybody who listens. The values of properties differ by caller, so they go to the programs that
+/// have called here, to each as it sees them, and always with the values: libsecret ends with the news alone.
+final class SecretSignals {
+  /// The number of items above which the list of a collection's items is told at most once in ``pause``.
+  private static let many = 1000
+  /// In nanoseconds.
+  private static let pause: Int64 = 1_000_000_000
+  /// The most lists that are told.
+  private static let most = 4096
+
+  /// The list of a collection's items, as one program sees it.
+  private struct List: Hashable {
+    let collection: CollectionID
+    /// The unique name of the program's connection.
+    let peer: String
+  }
+
+  /// A list as it was told last.
+  private struct Told {
+    var count = 0
+    /// In `CLOCK_MONOTONIC` nanoseconds.
+    var time: Int64 = 0
+    /// True while it is about to be told.
+    var isDue = false
+  }
+
+  private unowned let door: SecretServiceDoor
+  private let timer: Timer
+  /// The lists that programs have read. Who has not read a list is not told it.
+  private var lists: [List: Told] = [:]
+  /// The paths that stand for the matches of searches that wait, by the unique names of the programs that made them.
+  private var waiting: [String: [KeyringPath]] = [:]
+  /// The most of such paths of one program whose items are told.
+  private static let mostWaiting = 64
+  /// The collections that programs were told of last.
+  private var collections: [CollectionID]
+
+  init(_ door: SecretServiceDoor, _ timer: Timer) {
+    (self.door, self.timer) = (door, timer)
+    collections = door.keyring.collections
+  }
+
+  /// Has a program told of changes of a list that it reads.
+  func listRead(of collection: CollectionID, by peer: BusPeer) {
+    let list = List(collection: collection, peer: peer.name)
+    guard lists[list] == nil else { return }
+    if lists.count >= Self.most {
+      let here = Set(door.peers.peers.map(\.name))
+      lists = lists.filter { here.contains($0.key.peer) }
+      guard lists.count < Self.most else { return }
+    }
+    lists[list] = Told()
+  }
+
+  /// Has a program told of the item for which a path stands, once there is one: some read its attributes beforehand and
+  /// not again.
+  func waits(at path: KeyringPath, for peer: BusPeer) {
+    if waiting[peer.name]?.count ?? 0 < Self.mostWaiting { waiting[peer.name, default: []].append(path) }
+  }
+
+  func forget(_ peer: BusPeer) { waiting[peer.name] = nil }
+
+  func tell(_ event: KeyringEvent) {
+    guard door.bus.isConnected else { return }
+    switch event {
+    case .locks:
+      // This comes before the end of the program's prompt, which waits for a turn of the same line.
+      if !door.keyring.hidesItems {
+        for peer in door.peers.peers where waiting[peer.name] != nil { matched(for: peer) }
+      }
+      for collection in door.keyring.collections {
+        changed(["Locked"], of: collection)
+        // While names could not be read, the list was empty.
+        if !door.keyring.hidesItems { listChanged(of: collection) }
+      }
+    case .collections: collectionsChanged()
+    case .collection(let collection): changed(["Label", "Modified"], of: collection)
+    case .items(let collection, let path, let change):
+      let member =
+        switch change {
+        case .created: "ItemCreated"
+        case .updated, .moved: "ItemChanged"
+        case .deleted: "ItemDeleted"
+        }
+      let at = SecretPath.collection(collection).text
+      send(member, of: SecretServiceDoor.collectionName, at: at, SecretPath.item(path))
+      switch change {
+      case .created, .deleted: listChanged(of: collection)
+      case .updated, .moved: for peer in door.peers.peers { itemChanged(path, for: peer) }
+      }
+    }
+  }
+
+  /// Sends everybody a signal that carries a path.
+  private func send(_ member: String, of interface: String, at path: String, _ object: SecretPath) {
+    try? door.bus.signal(member, of: interface, at: path, to: nil) { $0.path(object.text) }
+  }
+
+  private func send(_ member: String, _ collection: CollectionID) {
+    send(member, of: SecretServiceDoor.serviceName, at: SecretPath.root, .collection(collection))
+  }
+
+  // MARK: Collections
+
+  private func collectionsChanged() {
+    let (old, new) = (collections, door.keyring.collections)
+    guard old != new else { return }
+    collections = new
+    for collection in new where !old.contains(collection) { send("CollectionCreated", collection) }
+    for collection in old where !new.contains(collection) {
+      send("CollectionDeleted", collection)
+      lists = lists.filter { $0.key.collection != collection }
+    }
+    for peer in door.peers.peers {
+      try? door.objects?.changed(["Collections"], of: door.serviceInterface, at: SecretPath.root, for: peer)
+    }
+  }
+
+  private func changed(_ properties: [String], of collection: CollectionID) {
+    send("CollectionChanged", collection)
+    let (interface, path) = (door.collectionInterface, SecretPath.collection(collection).text)
+    for peer in door.peers.peers { try? door.objects?.changed(properties, of: interface, at: path, for: peer) }
+  }
+
+  // MARK: Items
+
+  /// Tells a program of the properties of an item, as far as it may know them.
+  private func itemChanged(_ path: KeyringPath, for peer: BusPeer) {
+    guard let item = door.keyring.changedItem(path, for: peer.caller) else { return }
+    let interface = BusInterface(
+      SecretServiceDoor.itemName,
+      properties: [
+        .init("Locked", "b") { _, _, writer in writer.flag(item.isLocked) },
+        .init("Attributes", "a{ss}") { _, _, writer in
+          writer.pairs(item.attributes.entries.map { (key: $0.key, value: $0.value) })
+        },
+        .init("Label", "s") { _, _, writer in writer.string(item.label) },
+        .init("Modified", "t") { _, _, writer in writer.long(UInt64(max(0, item.modified))) },
+      ])
+    let names = interface.properties.map(\.name)
+    try? door.objects?.changed(names, of: interface, at: SecretPath.item(path).text, for: peer)
+  }
+
+  /// Tells a program, in its next turn, of the items that its searches find now.
+  private func matched(for peer: BusPeer) {
+    door.turns.wait(peer.line) { [weak self] in
+      guard let self, peer.isRunning, !door.keyring.hidesItems, let paths = waiting.removeValue(forKey: peer.name)
+      else {
+        return
+      }
+      for path in paths { itemChanged(path, for: peer) }
+    }
+  }
+
+  /// Has the programs that have read a list told of it: in their next turns, or later if it is long.
+  private func listChanged(of collection: CollectionID) {
+    guard lists.contains(where: { $0.key.collection == collection }) else { return }
+    for peer in door.peers.peers {
+      let list = List(collection: collection, peer: peer.name)
+      guard let told = lists[list], !told.isDue else { continue }
+      lists[list]?.isDue = true
+      let rest = told.count > Self.many ? told.time + Self.pause - door.vault.clock.monotonic() : 0
+      if rest > 0 {
+        _ = timer.after(rest) { [weak self, weak peer] in if let peer { self?.tell(list, peer) } }
+      } else {
+        tell(list, peer)
+      }
+    }
+  }
+
+  private func tell(_ list: List, _ peer: BusPeer) {
+    door.turns.wait(peer.line) { [weak self] in
+      guard let self, peer.isRunning else { return }
+      // What changes from here on is told once more.
+      lists[list]?.isDue = false
+      lists[list]?.time = door.vault.clock.monotonic()
+      guard !door.keyring.hidesItems,
+        let search = try? door.keyring.search(
+          KeyringAttributes(), in: list.collection, isAsked: false, for: peer.caller)
+      else { return }
+      door.step(search, peer) { [weak self] result in
+        guard let self, let hits = try? result.get() else { return }
+        lists[list]?.count = hits.count
+        let interface = door.collectionInterface(with: hits.map { SecretPath.item($0.path).text })
+        try? door.objects?.changed(
+          ["Items"], of: interface, at: SecretPath.collection(list.collection).text, for: peer)
+      }
+    }
+  }
+}
