@@ -69,12 +69,9 @@ final class SecretServiceDoor {
     }
   }
 
-  /// Serves from now on, or no longer.
+  /// Serves from now on, or no longer. To turn on what is on asks again for a name that another program owned.
   var isOn = false {
-    didSet {
-      guard isOn != oldValue else { return }
-      if isOn { name.request() } else { name.release() }
-    }
+    didSet { if isOn { name.request() } else if oldValue { name.release() } }
   }
 
   private func nameChanged() {

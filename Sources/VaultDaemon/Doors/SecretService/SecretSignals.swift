@@ -176,7 +176,7 @@ final class SecretSignals {
   private func tell(_ list: List, _ peer: BusPeer) {
     door.turns.wait(peer.line) { [weak self] in
       guard let self, peer.isRunning else { return }
-      // What changes from here on is told once more.
+      // A change from here on is told once more.
       lists[list]?.isDue = false
       lists[list]?.time = door.vault.clock.monotonic()
       guard !door.keyring.hidesItems,
