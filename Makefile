@@ -58,7 +58,8 @@ TEST_DEPS  := libpam0g-dev libtss2-tcti-pcap0 systemd mandoc argon2 socat fprint
               python3-dbusmock swtpm swtpm-tools \
               tpm2-tools gnome-keyring pamtester python3-dbus python3-gi strace zsh fish zbar-tools \
               systemd-container libpam-systemd xvfb xdotool pinentry-curses pinentry-gtk2 dunst git openssl openssh-client \
-              python3-pip \
+              python3-pip libsecret-tools gir1.2-secret-1 python3-secretstorage python3-keyring \
+              golang-docker-credential-helpers \
               $(DEB_DEPS)
 # The server that the tests log in to is unpacked and not installed: that would start a service.
 # Programs that ask their helpers for credentials, and another maker of tokens, from PyPI: the tests of what is not here are
