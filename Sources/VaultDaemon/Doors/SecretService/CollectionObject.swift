@@ -79,7 +79,10 @@ extension SecretServiceDoor {
       let search = try asked { () throws(KeyringFault) in
         try keyring.search(KeyringAttributes(), in: collection, for: peer.caller)
       }
-      step(search, peer) { hits in then(hits.map { $0.map { SecretPath.item($0.path).text } }) }
+      step(search, peer) { [signals] hits in
+        if let count = try? hits.get().count { signals.listRead(of: collection, by: peer, count: count) }
+        then(hits.map { $0.map { SecretPath.item($0.path).text } })
+      }
     } catch {
       then(.failure(error))
     }

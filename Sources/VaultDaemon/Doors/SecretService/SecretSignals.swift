@@ -46,8 +46,14 @@ final class SecretSignals {
   }
 
   /// Has a program told of changes of a list that it reads.
-  func listRead(of collection: CollectionID, by peer: BusPeer) {
+  ///
+  /// - Parameter count: the number of its items; nil if it is not known yet.
+  func listRead(of collection: CollectionID, by peer: BusPeer, count: Int? = nil) {
     let list = List(collection: collection, peer: peer.name)
+    if let count {
+      lists[list]?.count = count
+      lists[list]?.time = door.vault.clock.monotonic()
+    }
     guard lists[list] == nil else { return }
     if lists.count >= Self.most {
       let here = Set(door.peers.peers.map(\.name))
