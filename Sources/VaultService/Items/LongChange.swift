@@ -125,6 +125,8 @@ extension Items {
     _ changes: [(change: ItemChange, value: NewValue)], _ long: LongChange, _ keychain: Keychain, for caller: Caller,
     _ fill: (Int, inout MutableRawSpan) -> Bool
   ) throws(Refusal) -> Bool {
+    // The weight of an earlier attempt is not that of the items as they are now.
+    long.weight = nil
     let new = changes.reduce(0) { sum, new in if case .bytes(let count) = new.value { sum + count } else { sum } }
     // New items with a few bytes are not prepared, so that their changes are examined only once.
     guard new > SealedAhead.little || changes.contains(where: { $0.change.update }) else { return false }
