@@ -143,7 +143,7 @@ extension Items {
         try check(new.change, keychain, for: caller, &id)
       }
       (refused, id) = (nil, nil)
-      try (long?.weight.take() ?? weigh(changes, keychain, fill)).check()
+      try (long?.weight.take() ?? weigh(changes, keychain, for: caller, fill)).check()
     } catch {
       throw BatchRefusal(index: nil, refusal: error)
     }
@@ -203,17 +203,18 @@ extension Items {
   }
 
   func weigh(
-    _ changes: [(change: ItemChange, value: NewValue)], _ keychain: Keychain,
+    _ changes: [(change: ItemChange, value: NewValue)], _ keychain: Keychain, for caller: Caller,
     _ fill: (Int, inout MutableRawSpan) -> Bool
   ) -> CallWeight {
     var weight = CallWeight()
+    var new: [ItemName] = []
     // The keys that earlier changes of this call have given to items: one call may name an item twice.
     var keys: [ItemName: KeyCost.Known] = [:]
     for (index, (change, value)) in changes.enumerated() {
       weight.add(change)
       // An item that cannot be read is refused later, with its own error.
       let old = change.update ? try? keychain.item(named: change.name) : nil
-      if let old { weight.add(old: old, change) }
+      if let old { weight.add(old: old, change) } else { new.append(change.name) }
       weight.add(computing: forming(value, change, old))
       let before = keys[change.name] ?? old.flatMap(KeyCost.Known.init)
       guard let use = change.use ?? change.newKind.use ?? before?.use else {
@@ -230,6 +231,8 @@ extension Items {
       keys[change.name] = KeyCost.Known(use: use, time: time)
       weight.add(computing: time)
     }
+    // An administrator is told who else has rights on the new items.
+    if changes.count > 1, access.isAdministrator(caller) { weight.add(comparisons: access.comparisons(of: new)) }
     return weight
   }
 

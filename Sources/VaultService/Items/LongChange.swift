@@ -133,7 +133,7 @@ extension Items {
     var id: ItemID?
     for (change, _) in changes { try check(change, keychain, for: caller, &id) }
     guard changes.count > 1 else { return true }
-    let weight = weigh(changes, keychain, fill)
+    let weight = weigh(changes, keychain, for: caller, fill)
     try weight.check()
     long.weight = weight
     return max(new, weight.bytes) > SealedAhead.little

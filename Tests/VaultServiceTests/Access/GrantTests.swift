@@ -667,8 +667,52 @@ import VaultStore
     let stand = try RoomStand.unlocked(system: true)
     try Self.give(stand, "unit:x.service", "iot/*", "get,watch")
     try Self.give(stand, "user:990", "**", "find")
-    let told = stand.access.subjects(on: try ItemName("iot/a")).map { "\($0.subject) \($0.rights.names)" }
+    let told = stand.access.subjects(on: [try ItemName("iot/a")]).map { "\($0.subject) \($0.rights.names)" }
     #expect(told == ["unit:x.service [\"get\", \"watch\"]", "user:990 [\"find\"]"])
+  }
+
+  @Test("tell who gets any of many new items, once with all rights") func whoMayAny() throws {
+    let stand = try RoomStand.unlocked(system: true)
+    for (subject, pattern, rights) in [
+      ("user:1", "a/1", "get"), ("user:1", "b/*", "find"), ("user:2", "a", "get"), ("user:3", "a/**", "watch"),
+      ("user:4", "*", "get"), ("user:5", "**/2", "get"), ("user:6", "a-/*", "get"), ("user:7", "a0/*", "get"),
+      ("user:8", "a", "get"), ("user:8", "a/?", "get"),
+    ] { try Self.give(stand, subject, pattern, rights) }
+    func told(_ names: String...) throws -> [String] {
+      try stand.access.subjects(on: names.map { try ItemName($0) }).map { subject, rights in
+        "\(subject) \(rights.names.joined(separator: ","))"
+      }
+    }
+    let all = try told("b/3", "a/2", "a0/c/d", "a/1", "a-")
+    #expect(
+      all == ["user:1 get,find", "user:3 watch", "user:4 get", "user:5 get", "user:8 get"] && all == all.sorted())
+    #expect(try told("x/1", "x/3").isEmpty && told().isEmpty)
+    for name in ["b/3", "a/2", "a0/c/d", "a/1", "a-", "a0/e", "a", "a-/1"] {
+      let one = Set(try told(name).map { $0.split(separator: " ")[0] })
+      let among = Set(try told(name, "zz/y").map { $0.split(separator: " ")[0] })
+      #expect(one == among, "\(name)")
+    }
+  }
+
+  @Test("count as comparisons with the names of many new items, for whoever is told of them") func compared() throws {
+    let stand = try RoomStand.unlocked(system: true)
+    func changes(_ folder: String, _ count: Int) throws -> [(change: ItemChange, value: NewValue)] {
+      try (0..<count).map { (ItemChange(name: try ItemName("\(folder)/\($0)")), .generated(.phrase(words: 4))) }
+    }
+    func isTooMuch(_ folder: String, _ count: Int, for caller: Caller) throws -> Bool {
+      let new = try changes(folder, count)
+      do throws(BatchRefusal) { _ = try stand.items.set(new, for: caller) { _, _ in true } } catch {
+        if case .tooMuch = error.refusal { return true }
+        throw error
+      }
+      return false
+    }
+    for number in 0..<200 { try Self.give(stand, "user:1", "x/**/\(number)*", "get") }
+    try Self.give(stand, "user:990", "**", "set")
+    #expect(try isTooMuch("x", 300, for: stand.administrator))
+    #expect(try !isTooMuch("x", 150, for: stand.administrator))
+    #expect(try !isTooMuch("y", 300, for: stand.administrator))
+    #expect(try !isTooMuch("x/z", 300, for: RoomStand.caller(990)))
   }
 }
 

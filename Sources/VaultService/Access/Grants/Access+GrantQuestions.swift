@@ -138,23 +138,37 @@ extension Access {
     if !book.isTrusted, let problem = book.problem { throw Refusal(grants: problem) }
   }
 
-  /// The subjects that have rights on the item of this name by grants that count now, with those rights.
-  package func subjects(on name: ItemName) -> [(subject: Subject, rights: Rights)] {
+  /// The subjects that have rights on any of the items of these names by grants that count now, each with all such
+  /// rights.
+  package func subjects(on names: [ItemName]) -> [(subject: Subject, rights: Rights)] {
+    guard !names.isEmpty else { return [] }
     let now = vault.newestTime
+    var names = ComparedNames(names)
     var found: [Subject: Rights] = [:]
-    for (id, grant) in book.all where book.counting.contains(id) && grant.counts(at: now) && grant.pattern.matches(name)
-    {
-      found[grant.subject, default: []].formUnion(grant.rights)
+    for (id, grant) in book.all where book.counting.contains(id) && grant.counts(at: now) {
+      // A grant that adds nothing to what was found is not compared.
+      if let rights = found[grant.subject], rights.isSuperset(of: grant.rights) { continue }
+      if names.has(grant.pattern) { found[grant.subject, default: []].formUnion(grant.rights) }
     }
     return found.map { ($0.key, $0.value) }.sorted { $0.subject.description < $1.subject.description }
   }
 
-  /// The subjects and rights that ``subjects(on:)`` returns, with an entry in the audit log. The door checks that the
-  /// caller is an administrator.
+  /// The most comparisons of a name with a pattern that ``subjects(on:)`` makes.
+  func comparisons(of names: [ItemName]) -> Int {
+    guard !book.all.isEmpty, !names.isEmpty else { return 0 }
+    let names = ComparedNames(names)
+    var patterns: Set<ItemPattern> = []
+    return book.all.reduce(0) { sum, one in
+      patterns.insert(one.grant.pattern).inserted ? sum + names.comparisons(with: one.grant.pattern) : sum
+    }
+  }
+
+  /// The subjects and rights that ``subjects(on:)`` returns for one name, with an entry in the audit log. The door
+  /// checks that the caller is an administrator.
   package func whoMay(_ name: ItemName, for caller: Caller) throws(Refusal) -> [(subject: Subject, rights: Rights)] {
     try vault.audit.recording(.find, caller, name.text, detail: "who may do what") { () throws(Refusal) in
       try checkGrantsKnown()
-      return subjects(on: name)
+      return subjects(on: [name])
     }
   }
 }

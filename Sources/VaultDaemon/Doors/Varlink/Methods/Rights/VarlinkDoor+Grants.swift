@@ -123,20 +123,16 @@ extension VarlinkDoor {
 
   // MARK: Parts
 
-  private func access(to name: ItemName) -> [Wire.Access] {
-    Self.told(access.subjects(on: name))
-  }
-
   private static func told(_ subjects: [(subject: Subject, rights: Rights)]) -> [Wire.Access] {
     let names = AccountNames()
     return subjects.map { Wire.Access(subject: named($0.subject, names), rights: $0.rights.names) }
   }
 
-  /// Returns the other subjects that have rights to new items, for an administrator; nil when there are none.
+  /// Returns the other subjects that have rights to new items, for an administrator, each with its rights to any of
+  /// them; nil when there are none.
   func others(on names: [ItemName], _ connection: VarlinkConnection) -> [Wire.Access]? {
     guard access.isAdministrator(connection.caller) else { return nil }
-    var known: Set<String> = []
-    let others = names.flatMap { access(to: $0) }.filter { known.insert("\($0.subject) \($0.rights)").inserted }
+    let others = Self.told(access.subjects(on: names))
     return others.isEmpty ? nil : others
   }
 
