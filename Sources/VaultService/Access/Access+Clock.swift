@@ -14,11 +14,14 @@ extension Access {
     let now = vault.clock.wall()
     let newest = vault.openKeychain?.newestTime ?? 0
     let detail = "newest time \(Timestamp.format(newest)), clock \(Timestamp.format(now))"
-    return try vault.audit.recording(.clock, caller, nil, detail: detail) { () throws(Refusal) in
+    return try vault.audit.recording(.clock, caller, nil, detail: detail) { entry throws(Refusal) in
       let keychain = try administer(caller)
       guard vault.state.kind == .unlocked else { throw vault.locked }
       guard newest > now else { return (newest, now) }
-      do throws(VaultError) { try keychain.setNewestTime(back: now) } catch { throw Refusal(error) }
+      do throws(VaultError) {
+        try vault.audit.taking(
+          effect: { () throws(VaultError) in try keychain.setNewestTime(back: now) }, with: entry)
+      } catch { throw Refusal(error) }
       vault.log.warning("the newest time in the store was set back to the clock by uid \(caller.uid)")
       return (newest, now)
     }

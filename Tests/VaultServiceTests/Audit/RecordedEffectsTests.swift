@@ -36,6 +36,9 @@ import VaultModel
       try stand.access.forgetDenial(of: target, for: stand.rooms.administrator)
     },
     Change("a grant", "grant") { try give($0, "new") },
+    Change("a clock that is set back", "clock") { stand in
+      _ = try stand.access.repairClock(for: stand.rooms.administrator)
+    },
     Change("a grant that is revoked", "revoke") { stand in
       _ = try stand.access.revoke(try Subject(parsing: "user:990"), nil, for: stand.rooms.administrator)
     },
@@ -49,6 +52,13 @@ import VaultModel
       + requests.denials.map { "denied \($0.target.name)" }
       + book.denied.keys.map { "denied for good \($0.name)" }.sorted()
       + book.all.map { "granted \($0.grant.subject) \($0.grant.pattern.text)" }.sorted()
+      + book.revoked.map { "still stored \($0)" }
+      + ["newest time \(stand.rooms.vault.newestTime)"]
+  }
+
+  /// The patterns of the grants that a kill leaves.
+  private static func granted(_ stand: RoomStand) -> [String] {
+    stand.access.book.all.map { "\($0.grant.subject) \($0.grant.pattern.text)" }.sorted()
   }
 
   /// The entries of an action that was done, as a kill leaves them.
@@ -69,6 +79,9 @@ import VaultModel
       try stand.deny(try stand.number("b"))
       try stand.deny(try stand.number("c"), always: true)
       _ = try stand.number("a")
+      stand.rooms.hands.wall.value += 100
+      try stand.rooms.set("d")
+      stand.rooms.hands.wall.value -= 100
       stand.rooms.run()
       let (state, known) = (Self.state(stand), try Self.done(change.action, stand))
       disk?.fill(after: writes)
@@ -82,8 +95,30 @@ import VaultModel
       }
       #expect(Self.state(stand) != state)
       #expect(try Self.done(change.action, stand) == known + 1, "after \(writes) writes")
+      // What counts now is what a kill leaves.
+      #expect(try Self.granted(stand.rooms.afterKill()) == Self.granted(stand.rooms), "after \(writes) writes")
       isDone = disk?.refused == 0
     }
     #expect(hasFailed && isDone)
+  }
+
+  @Test("that revokes a grant which cannot be removed yet says so in its entry", arguments: [true, false])
+  func notStored(isRequired: Bool) throws {
+    var settings = VaultSettings()
+    if isRequired { settings.audit.mode = .required }
+    let stand = try RequestStand(settings)
+    try Self.give(stand, "old")
+    stand.rooms.vault.lock(because: .asked)
+    let revoked = try stand.access.revoke(try Subject(parsing: "user:990"), nil, for: stand.rooms.administrator)
+    #expect(revoked.unstored != nil)
+    try stand.rooms.unlock()
+    var filter = AuditFilter()
+    filter.action = .revoke
+    let entry = try #require(try AuditTests.found(stand.rooms, filter).last)
+    #expect(entry.outcome == .ok && entry.detail == "not stored yet")
+    try Self.give(stand, "new")
+    _ = try stand.access.revoke(
+      try Subject(parsing: "user:990"), try ItemPattern("new"), for: stand.rooms.administrator)
+    #expect(try AuditTests.found(stand.rooms, filter).last?.detail == "new")
   }
 }

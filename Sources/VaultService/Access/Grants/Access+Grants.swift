@@ -86,22 +86,43 @@ extension Access {
     guard !found.isEmpty || requests.approvals.contains(where: isMeant) || !isAllKnown else {
       throw noSuchGrant(subject)
     }
-    // The grants are revoked from now on, whether or not the store can be changed.
-    try vault.audit.settle(entry)
-    let approvals = requests.revoke(isMeant)
     let ids = Set(found.map(\.id))
-    var unstored: String?
     let agreeing = agreeing(keychain)
-    do throws(VaultError) {
-      let closed = try keychain.changeGrants(removing: ids, adding: [], now: vault.clock.wall())
-      if !closed.isEmpty { unstored = "the vault is locked" }
-    } catch { unstored = refusal(error).reason }
+    let unstored = try remove(ids, keychain, entry)
+    // The grants are revoked from now on, whether or not the store could be changed.
+    let approvals = requests.revoke(isMeant)
     book.revoke(ids, isStored: unstored == nil)
     if unstored == nil { book.agree(sets(of: agreeing, keychain)) }
     if !isAllKnown { book.revokeComing(subject, pattern) }
     vault.log.info("grants of \(subject) were revoked by uid \(caller.uid)")
     vault.hooks.accessChanged()
     return (found.map(\.grant) + approvals.compactMap(grant), unstored)
+  }
+
+  /// Removes the records of revoked grants from the store, together with the entry of the call. If the store cannot be
+  /// changed, the entry says so.
+  ///
+  /// - Returns: the reason why the store may still have such records; nil if it has none.
+  /// - Throws: the refusal if the entry is required and cannot be written.
+  private func remove(_ ids: Set<ItemID>, _ keychain: Keychain, _ entry: Audit.Entry) throws(Refusal) -> String? {
+    let notStored = "not stored yet"
+    let isClosed = !AccessClass.allCases.allSatisfy(keychain.opensGrants)
+    if isClosed { entry.result = notStored }
+    do throws(VaultError) {
+      try vault.audit.taking(
+        effect: { () throws(VaultError) in
+          _ = try keychain.changeGrants(removing: ids, adding: [], now: vault.clock.wall())
+        }, with: entry)
+      return isClosed ? "the vault is locked" : nil
+    } catch {
+      let reason = refusal(error).reason
+      entry.result = notStored
+      do throws(Refusal) { try vault.audit.settle(entry) } catch {
+        entry.result = nil
+        throw error
+      }
+      return reason
+    }
   }
 
   /// Confirms the grants of a vault that came from a backup, so that they count.

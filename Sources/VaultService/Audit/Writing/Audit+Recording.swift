@@ -58,16 +58,18 @@ extension Audit {
   final class Entry {
     /// The item that the call is about, once it is found.
     var item: ItemID?
-    private let write: (AuditOutcome, ItemID?) -> Void
+    /// Words about the result, which follow the detail.
+    var result: String?
+    private let write: (AuditOutcome, Entry) -> Void
     /// The entry of the call that this one is a part of.
     fileprivate let outer: Entry?
     fileprivate(set) var isWritten = false
 
-    fileprivate init(within outer: Entry?, _ write: @escaping (AuditOutcome, ItemID?) -> Void) {
+    fileprivate init(within outer: Entry?, _ write: @escaping (AuditOutcome, Entry) -> Void) {
       (self.outer, self.write) = (outer, write)
     }
 
-    fileprivate func record(_ outcome: AuditOutcome) { write(outcome, item) }
+    fileprivate func record(_ outcome: AuditOutcome) { write(outcome, self) }
   }
 
   /// Runs a caller's call, and records its outcome. What the call changes takes effect only within
@@ -79,8 +81,11 @@ extension Audit {
     _ action: AuditAction, _ caller: Caller, _ item: String?, detail: String? = nil, within outer: Entry? = nil,
     deciding body: (Entry) throws(Refusal) -> R
   ) throws(Refusal) -> R {
-    let entry = Entry(within: outer) { [unowned self] outcome, id in
-      record(action, outcome, caller, item: item, id: id, detail: detail)
+    let entry = Entry(within: outer) { [unowned self] outcome, entry in
+      let words = [detail, entry.result].compactMap { $0 }
+      record(
+        action, outcome, caller, item: item, id: entry.item,
+        detail: words.isEmpty ? nil : words.joined(separator: ", "))
     }
     let result: R
     do throws(Refusal) {
