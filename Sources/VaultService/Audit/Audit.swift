@@ -202,7 +202,7 @@ package final class Audit: SecretHolder {
     return record + AuditBlock.size(of: told(of: caller))
   }
 
-  private func subject(of caller: Caller) -> AuditSubject {
+  func subject(of caller: Caller) -> AuditSubject {
     let revision = grantsRevision()
     if let known = caller.memory.audit.subject, known.revision == revision { return known.0 }
     let subject = subjects.subject(subjectName(caller))

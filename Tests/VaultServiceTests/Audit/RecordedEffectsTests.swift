@@ -102,6 +102,28 @@ import VaultModel
     #expect(hasFailed && isDone)
   }
 
+  @Test("is counted beyond its part of the log only if it was made") func counted() throws {
+    var disk: SmallDisk?
+    let stand = try RoomStand.unlocked(AuditFilling.small(.required), system: true) { disk = SmallDisk($0) }
+    defer { stand.vault.closeStore() }
+    AuditFilling.fill(stand, .grant, .ok, stand.administrator)
+    try AuditFilling.give(stand, "user:990", "old")
+    func times() throws -> [String: Int] {
+      try AuditFilling.times(stand, .grant, .ok, by: stand.administrator.uid)
+    }
+    for writes in 0..<3 {
+      let before = try times()
+      disk?.fill(after: writes)
+      #expect(throws: Refusal.self, "after \(writes) writes") {
+        try AuditFilling.give(stand, "user:990", "new \(writes)")
+      }
+      disk?.free()
+      #expect(try times() == before, "after \(writes) writes")
+    }
+    try AuditFilling.give(stand, "user:990", "new")
+    #expect(try times()["user:990"] == 2)
+  }
+
   @Test("that revokes a grant which cannot be removed yet says so in its entry", arguments: [true, false])
   func notStored(isRequired: Bool) throws {
     var settings = VaultSettings()

@@ -96,6 +96,31 @@ extension Audit {
     countLater()
   }
 
+  /// The usage of callers' parts of the log, and the counts beyond them, as they were before entries that may be taken
+  /// back.
+  struct Usage {
+    fileprivate let all: AuditSubjects
+    fileprivate let own: [(subject: AuditSubject, budget: AuditBudget, counts: AuditCounts)]
+    fileprivate let hasNews: Bool
+    fileprivate let isTallyDue: Bool
+  }
+
+  /// The usage before entries of these callers.
+  func usage(of callers: [Caller]) -> Usage {
+    // A subject that is met here for the first time is one of all subjects.
+    let met = callers.map { subject(of: $0) }
+    return Usage(
+      all: subjects, own: met.map { ($0, $0.budget, $0.counts) }, hasNews: counting.hasNews,
+      isTallyDue: counting.isTallyDue)
+  }
+
+  /// Takes back what entries have used since, and the counts that stood for such entries. The store has neither.
+  func putBack(_ before: Usage) {
+    subjects = before.all
+    for (subject, budget, counts) in before.own { (subject.budget, subject.counts) = (budget, counts) }
+    (counting.hasNews, counting.isTallyDue) = (before.hasNews, before.isTallyDue)
+  }
+
   private func countLater() {
     guard counting.endBeyond == nil else { return }
     counting.endBeyond = timer.after(counting.span) { [weak self] in

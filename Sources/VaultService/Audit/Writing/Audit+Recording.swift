@@ -60,13 +60,14 @@ extension Audit {
     var item: ItemID?
     /// Words about the result, which follow the detail.
     var result: String?
+    fileprivate let caller: Caller
     private let write: (AuditOutcome, Entry) -> Void
     /// The entry of the call that this one is a part of.
     fileprivate let outer: Entry?
     fileprivate(set) var isWritten = false
 
-    fileprivate init(within outer: Entry?, _ write: @escaping (AuditOutcome, Entry) -> Void) {
-      (self.outer, self.write) = (outer, write)
+    fileprivate init(of caller: Caller, within outer: Entry?, _ write: @escaping (AuditOutcome, Entry) -> Void) {
+      (self.caller, self.outer, self.write) = (caller, outer, write)
     }
 
     fileprivate func record(_ outcome: AuditOutcome) { write(outcome, self) }
@@ -81,7 +82,7 @@ extension Audit {
     _ action: AuditAction, _ caller: Caller, _ item: String?, detail: String? = nil, within outer: Entry? = nil,
     deciding body: (Entry) throws(Refusal) -> R
   ) throws(Refusal) -> R {
-    let entry = Entry(within: outer) { [unowned self] outcome, entry in
+    let entry = Entry(of: caller, within: outer) { [unowned self] outcome, entry in
       let words = [detail, entry.result].compactMap { $0 }
       record(
         action, outcome, caller, item: item, id: entry.item,
@@ -116,11 +117,17 @@ extension Audit {
     guard isRequired, !entry.isWritten, isReady, let keychain = keychain() else { return try change() }
     // The entries from before stay even if this one does not.
     guard seal(keychain) else { throw .storage(problem ?? "") }
-    try keychain.transaction { () throws(VaultError) in
-      for entry in sequence(first: entry, next: \.outer) { entry.record(.ok) }
-      guard seal(keychain), sealTally(keychain) else { throw .storage(problem ?? "") }
-    } _: { () throws(VaultError) in
-      try change()
+    let before = usage(of: sequence(first: entry, next: \.outer).map(\.caller))
+    do throws(VaultError) {
+      try keychain.transaction { () throws(VaultError) in
+        for entry in sequence(first: entry, next: \.outer) { entry.record(.ok) }
+        guard seal(keychain), sealTally(keychain) else { throw .storage(problem ?? "") }
+      } _: { () throws(VaultError) in
+        try change()
+      }
+    } catch {
+      putBack(before)
+      throw error
     }
     for entry in sequence(first: entry, next: \.outer) { entry.isWritten = true }
     haveWritten()
