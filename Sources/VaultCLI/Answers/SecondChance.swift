@@ -32,6 +32,8 @@ enum SecondChance {
     case taken
     /// No item has the name any more.
     case gone
+    /// The person has given another name.
+    case chosen
   }
 
   /// The offer to store the same value, in words.
@@ -106,7 +108,9 @@ enum SecondChance {
     case (.set(.taken), false): [replace, name, ("y", "try again", .again)]
     case (.set(.gone), false): [make, name]
     case (.deposit, true): [type]
-    case (.set(nil), false), (.deposit, false): [again, type]
+    case (.set(nil), false), (.set(.chosen), false), (.deposit, false): [again, type]
+    case (.editor(isDone: true, .chosen), false): [again, name, edit]
+    case (.editor(isDone: true, .chosen), true): [edit, name]
     case (.editor(isDone: false, _), _), (.editor, true): [edit]
     case (.editor(isDone: true, .taken), false): [replace, name, ("y", "try again", .again), edit]
     case (.editor(isDone: true, .gone), false): [make, name, edit]

@@ -12,6 +12,8 @@ import VaultTesting
     "Make a new item of that name (y), give another name (a), edit it again (e), or give up (n)? "
   private static let takenEdit =
     "Replace its value (r), give another name (a), try again (y), edit it again (e), or give up (n)? "
+  private static let named =
+    "Try again with the same value (y), give another name (a), edit it again (e), or give up (n)? "
   private static let refused = "Type it again (e), give it another kind (k), or give up (n)? "
   private static let canceled = "vault: canceled; the value is not stored yet"
   private static let why = "unlock it, and what was typed is stored"
@@ -171,6 +173,51 @@ import VaultTesting
     #expect(try terminal.wait() == (answer == "n" ? 73 : 0))
     #expect(try sandbox.must(["get", "elsewhere"]) == (answer == "r" ? "mine" : "hunter2"))
     if answer == "a" { #expect(try sandbox.must(["get", "new"]) == "mine") }
+  }
+
+  @Test("what was edited gets another name once more, whatever the reason is") func renamedAgain() throws {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    let terminal = try editing(sandbox, .deleted)
+    for name in ["first", "second"] {
+      try terminal.expect(name == "first" ? Self.goneEdit : Self.named)
+      terminal.type("a")
+      try terminal.expect("Another name: ")
+      if name == "first" { try sandbox.must(["lock"]) }
+      terminal.type(name)
+      if name == "first" {
+        try terminal.expect("Vault password: ")
+        terminal.control("d")
+        try terminal.expect(Self.canceled)
+        try sandbox.must(["unlock", "--password-stdin"], stdin: password + "\n")
+      }
+    }
+    try terminal.expect("vault: stored `second`, version 1")
+    #expect(try terminal.wait() == 0)
+    #expect(try sandbox.must(["get", "second"]) == "mine")
+  }
+
+  @Test("no new item is offered to whoever could not see how the one that is gone was protected") func unseen() throws {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    let root = try sandbox.run(["-f", sandbox.root], program: "/usr/bin/readlink").output
+    let program = root.trimmingCharacters(in: .newlines) + "/confined"
+    try FileManager.default.copyItem(atPath: Sandbox.path(of: "vault"), toPath: program)
+    let grant = try Terminal(sandbox, ["grant", "user:\(geteuid()),exe:\(program)", "web", "--can", "get,set"])
+    try grant.expect("assword")
+    grant.type(password)
+    try #require(try grant.wait() == 0, "\(grant.screen)")
+    let script = "printf mine >\"$1\"; \(Sandbox.path(of: "vault")) rm web >/dev/null 2>&1 </dev/null"
+    try sandbox.write(script, to: "editor")
+    let terminal = try Terminal(
+      sandbox, ["edit", "web"], program: program,
+      environment: ["VISUAL": nil, "EDITOR": "sh \(sandbox.home)/editor"])
+    try terminal.expect("vault: no item `web` any more")
+    try terminal.expect(Self.choice)
+    try sandbox.must(["trash", "restore", "web"])
+    terminal.type("y")
+    #expect(try terminal.wait() == 0, "\(terminal.screen)")
+    #expect(try sandbox.must(["get", "web"]) == "mine")
   }
 
   @Test("control-C at the question for the password costs no edited text, and at the question what to do it is told")

@@ -11,6 +11,8 @@ struct EditRequest {
   private var name: String
   /// The way in which the edited value is stored.
   private var way = Way.nextVersion
+  /// True if the item was found, so that a new item can get the same protection.
+  private var isKnown = false
 
   /// A way to store an edited value.
   private enum Way {
@@ -22,6 +24,18 @@ struct EditRequest {
     case replacement
   }
 
+  /// A version of an item, and the item that has it: one that was deleted and made again begins with the same number.
+  private struct Seen {
+    var version: Int
+    /// The time at which the item was made, in Unix seconds; nil if the caller may not find it.
+    var created: Int64?
+
+    /// False if the two items are known to be different ones.
+    func isOfSameItem(as other: Seen) -> Bool { created == nil || other.created == nil || created == other.created }
+
+    func isSame(as other: Seen) -> Bool { version == other.version && isOfSameItem(as: other) }
+  }
+
   init(_ command: EditCommand) {
     self.command = command
     name = command.name
@@ -30,10 +44,11 @@ struct EditRequest {
   mutating func run() throws(Failure) {
     let session = try Session(command.globals)
     let old = try session.unlocking(for: "vault edit \(name)") { vault in
-      try vault.read(name, expired: command.expired)
+      try vault.read(name, expired: command.expired, describe: true)
     }
     // A caller that may read and set the item need not have the right to find it.
-    let item = try session.look(at: name)
+    let item = if let item = old.item { item } else { try session.look(at: name) }
+    isKnown = item != nil
     guard old.bytes.withBytes({ $0.isText }) else {
       throw Failure(
         .invalid, "\(Printable.quoted(name)) is not text, and editors change such bytes",
@@ -43,7 +58,8 @@ struct EditRequest {
     let editor = try Editor()
     var text = old.bytes.withBytes { SecretBuffer(copying: $0) }
     var isEdited = false
-    var versions = (replaced: old.version, current: old.version)
+    let seen = Seen(version: old.version, created: item?.created)
+    var versions = (replaced: seen, current: seen)
     var typed = TypedValue(isTyped: false)
     defer { typed.end() }
     while true {
@@ -71,12 +87,14 @@ struct EditRequest {
   /// - Returns: true if the value is to be edited again.
   /// - Throws: ``Failure`` also if the person gives up.
   private mutating func decide(
-    about failure: Failure, isDone: Bool, _ versions: inout (replaced: Int, current: Int), _ session: Session
+    about failure: Failure, isDone: Bool, _ versions: inout (replaced: Seen, current: Seen), _ session: Session
   ) throws(Failure) -> Bool {
     let isTaken = way == .newItem && failure == Failure(Fault.alreadyExists(name: name, failed: nil))
-    let isGone = way != .newItem && failure.exit == .missing
-    let origin = SecondChance.Origin.editor(isDone: isDone, isTaken ? .taken : isGone ? .gone : nil)
-    let isOther = way == .nextVersion && versions.current != versions.replaced
+    // Instead of an item that the caller may not find, no new one is offered: it might be protected less.
+    let isGone = way != .newItem && failure.exit == .missing && isKnown
+    let change: SecondChance.NameChange? = isTaken ? .taken : isGone ? .gone : way == .newItem ? .chosen : nil
+    let origin = SecondChance.Origin.editor(isDone: isDone, change)
+    let isOther = way == .nextVersion && !versions.current.isSame(as: versions.replaced)
     let offer = isOther ? Self.replacement : SecondChance.sameValue
     // The usual advice is about the options of another command, or is what the question offers.
     let shown = isTaken || isOther ? Failure(failure.exit, failure.event) : failure.ofGoneItem
@@ -132,7 +150,7 @@ struct EditRequest {
   /// - Parameter versions: the version that may be replaced, and the one that the item is found to have.
   private func store(
     _ text: borrowing SecretBuffer, insteadOf old: borrowing Value, _ item: Wire.Item?,
-    _ versions: inout (replaced: Int, current: Int), _ session: Session
+    _ versions: inout (replaced: Seen, current: Seen), _ session: Session
   ) throws(Failure) -> Wire.SetReply? {
     let new = value(text, old, item)
     let isSame = new.isEqual(to: old.bytes)
@@ -147,8 +165,12 @@ struct EditRequest {
       return try session.unlocking { vault in try vault.set(replaced, value: new) }
     }
     versions.current = try current(session)
-    guard versions.current == versions.replaced else {
-      let changed = "\(Printable.quoted(name)) was changed meanwhile and has version \(versions.current)"
+    guard versions.current.isSame(as: versions.replaced) else {
+      let item = Printable.quoted(name)
+      let changed =
+        versions.current.isOfSameItem(as: versions.replaced)
+        ? "\(item) was changed meanwhile and has version \(versions.current.version)"
+        : "another item has the name \(item) meanwhile"
       throw Failure(.exists, "\(changed); nothing was stored", "edit it again")
     }
     let changed = Wire.NewItem(name: name, kind: command.kind, update: true)
@@ -217,10 +239,11 @@ struct EditRequest {
     return value
   }
 
-  /// Returns the number of the current version. A caller that may not find the item reads it for that.
-  private func current(_ session: Session) throws(Failure) -> Int {
-    if let item = try session.look(at: name) { return item.version }
-    return try session.unlocking { vault in try vault.read(name, expired: command.expired).version }
+  /// Returns the current version. A caller that may not find the item reads it for that.
+  private func current(_ session: Session) throws(Failure) -> Seen {
+    if let item = try session.look(at: name) { return Seen(version: item.version, created: item.created) }
+    let version = try session.unlocking { vault in try vault.read(name, expired: command.expired).version }
+    return Seen(version: version)
   }
 
   /// Reports the result; `stored` is nil if the value is unchanged.
