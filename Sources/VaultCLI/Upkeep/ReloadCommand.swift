@@ -28,9 +28,11 @@ struct ReloadCommand: ParsableCommand {
     if globals.json { return try Output.json(change) }
     var lines = ReloadCommand.lines(change)
     if change.changed.contains("trash"), let before, let after = Self.trash(session), after < before {
-      let count = before - after
+      let (items, are) = (Counted.text(before - after, "item"), before - after == 1 ? "is" : "are")
+      // The trash is cleared only while the vault is unlocked.
+      let isUnlocked = (try? session.call { vault in try vault.status().state }) == "unlocked"
       lines.append(
-        "\(Counted.text(count, "item")) in the trash \(count == 1 ? "is" : "are") too old now, and deleted for good")
+        "\(items) in the trash \(are) too old now, and deleted for good\(isUnlocked ? "" : " at the next unlock")")
     }
     try Output.lines(lines)
   }
