@@ -103,13 +103,16 @@ struct TrashRestoreCommand: ParsableCommand {
 
   /// The lists of revoked tokens that are in the trash although their items were restored and have no list now.
   private func withoutList(_ restored: [String], _ session: Session) -> [TokenList] {
-    let lists = restored.map(TokenList.init(of:))
-    guard let deleted = try? session.call({ vault in try vault.find("name~**\(TokenList.ending)", inTrash: true) })
+    func isMissing(_ list: TokenList) -> Bool { (try? list.isMissing(session)) == true }
+    var lists = restored.map(TokenList.init(of:))
+    // A search reads all of the trash, so a few items are looked at before it. Most of them make no tokens.
+    let areFew = lists.count <= 16
+    if areFew { lists = lists.filter(isMissing) }
+    guard !lists.isEmpty,
+      let deleted = try? session.call({ vault in try vault.find("name~**\(TokenList.ending)", inTrash: true) })
     else { return [] }
     let names = Set(deleted.map { Array($0.name.utf8) })
-    return lists.filter { list in
-      names.contains(Array(list.name.utf8)) && (try? list.isMissing(session)) == true
-    }
+    return lists.filter { names.contains(Array($0.name.utf8)) && (areFew || isMissing($0)) }
   }
 
   /// The given names, with the items of each folder in its place.
