@@ -15,6 +15,9 @@ final class ProgramReader {
   static let patience: Int64 = 10_000_000_000
   /// The time after which a short file is put aside, in nanoseconds.
   static let quick: Int64 = 1_000_000_000
+  /// The niceness of the threads that read: half of the share of another thread (sched(7)). With 10, a tenth, a long
+  /// file is not read within ``patience`` on a busy machine.
+  static let niceness: Int32 = 3
   /// The most files that are read at a time.
   static let most = 4
   /// The most files of one user's programs that are read at a time.
@@ -136,9 +139,9 @@ final class ProgramReader {
     let thread = idle.popLast() ?? WorkerThread(telling: loop)
     let (read, pid, known, isLong) = (read, order.pid, known, order.isLong)
     thread.run {
-      // Only one client waits for this thread, so everything else on this machine runs first. If the call fails, the
-      // thread runs like any other.
-      _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, 10)
+      // Only one client waits for this thread, so the daemon's other threads come first. If the call fails, the thread
+      // runs like any other.
+      _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, Self.niceness)
       return read(pid, known, isLong)
     } then: { [self] reading in
       work.timeout?()
