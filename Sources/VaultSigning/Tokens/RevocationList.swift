@@ -122,7 +122,8 @@ public struct RevocationList: Sendable {
   public static func check(subject: String, on terms: TokenTerms) throws(RevocationProblem) {
     guard !terms.hasSubjectPattern || !subject.utf8.contains(UInt8(ascii: "?")) else {
       throw RevocationProblem(
-        "tokens are revoked for one subject at a time, and a question mark stands for many in the item's sub")
+        "tokens are revoked for one subject at a time, and a question mark stands for many in the item's sub "
+          + "(a token of just this subject is revoked by its number, its claim jti)")
     }
   }
 
