@@ -11,7 +11,7 @@ public struct KeyringFacts: Hashable, Sendable {
   /// The number by which the clients know the item.
   public var id: KeyringID
   /// The item's place among the results of a search: items with lower numbers come first. The number is given when the
-  /// item is made or imported, and stays.
+  /// item is made or imported, and stays. A copy has one of its own.
   public var order: UInt64
   /// The text by which people know the item; any text without NUL, and not necessarily a single line.
   public var label: String
@@ -51,10 +51,10 @@ public struct KeyringFacts: Hashable, Sendable {
     }
   }
 
-  /// The same facts under another number, for a copy of the item.
-  public func copied(as id: KeyringID) -> KeyringFacts {
+  /// The same facts under another number and at another place, for a copy of the item.
+  public func copied(as id: KeyringID, order: UInt64) -> KeyringFacts {
     var facts = self
-    facts.id = id
+    (facts.id, facts.order) = (id, order)
     return facts
   }
 

@@ -5,8 +5,8 @@ internal import VaultStore
 
 extension Items {
   /// Stores a copy of an item under another name, with its current value, kind, attributes, policies and expiry, and
-  /// with its facts for a keyring's clients. These clients know the copy by a number of its own: that of the target, or
-  /// a new one. A target that has such facts keeps them if the source has none.
+  /// with its facts for a keyring's clients. These clients know the copy by a number of its own, and find it at a place
+  /// of its own: those of the target, or new ones. A target that has such facts keeps them if the source has none.
   ///
   /// On the source, the caller needs the rights that ``get(_:_:)`` needs or, if the key of the source is never read,
   /// the right `admin`. On the target, the caller needs the rights that a new item needs. If the target exists, it
@@ -127,10 +127,12 @@ extension Items {
   private func copyChange(
     of item: ItemInfo, _ target: ItemName, _ old: ItemInfo?, _ replacing: Bool, _ caller: Caller
   ) -> ItemChange {
-    ItemChange(
+    let kept = old?.keyring
+    return ItemChange(
       name: target, kind: item.kind, use: item.use, attributes: item.attributes,
-      keyring: item.keyring?.copied(as: old?.keyring?.id ?? .random()), accessible: item.policy.accessible,
-      require: item.policy.require, reuseWindow: item.policy.reuseWindow, neverRead: item.policy.isNeverRead,
+      keyring: item.keyring?.copied(as: kept?.id ?? .random(), order: kept?.order ?? vault.nextKeyringOrder()),
+      accessible: item.policy.accessible, require: item.policy.require, reuseWindow: item.policy.reuseWindow,
+      neverRead: item.policy.isNeverRead,
       origin: .copied, expires: .some(item.expires), author: author(caller), update: replacing)
   }
 
@@ -235,6 +237,6 @@ extension ItemInfo {
   /// True when a copy would leave the facts for a keyring's clients as they are here.
   private func hasFacts(of other: ItemInfo) -> Bool {
     guard let wanted = other.keyring else { return true }
-    return keyring.map { wanted.copied(as: $0.id) == $0 } ?? false
+    return keyring.map { wanted.copied(as: $0.id, order: $0.order) == $0 } ?? false
   }
 }

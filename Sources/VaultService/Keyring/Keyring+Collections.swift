@@ -107,7 +107,7 @@ extension Keyring {
     let (name, old) = (try Records.name(change.collection), record(of: change.collection))
     var facts =
       old?.keyring
-      ?? KeyringFacts(id: KeyringID.random(), order: nextOrder(), label: Self.label(of: change.collection))
+      ?? KeyringFacts(id: KeyringID.random(), order: vault.nextKeyringOrder(), label: Self.label(of: change.collection))
     if let label = change.label { facts.label = label }
     try Self.check(facts)
     var item = ItemChange(name: name, keyring: facts, update: old != nil)

@@ -141,7 +141,7 @@ extension Keyring {
       try store(ItemChange(name: old.name, kind: Self.kind(secret, old), keyring: facts, update: true), secret, caller)
       return replaced
     }
-    facts.order = nextOrder()
+    facts.order = vault.nextKeyringOrder()
     guard collection != .session else {
       try setOfSession(facts, secret, nil, for: caller)
       return KeyringPath(collection, id.text)

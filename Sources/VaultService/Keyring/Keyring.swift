@@ -31,8 +31,6 @@ package final class Keyring {
   let placeholders: Placeholders
   /// The items of the session.
   let ofSession: SessionItems
-  /// The order of the item that was made last.
-  private var lastOrder: UInt64 = 0
   /// Called with each change that programs are told of.
   package var changed: (KeyringEvent) -> Void = { _ in }
 
@@ -105,13 +103,6 @@ package final class Keyring {
   static func name(of id: KeyringID, in collection: CollectionID) throws(KeyringFault) -> ItemName {
     guard let folder = collection.folder, let name = try? ItemName("\(folder)/\(id.text)") else { throw .noSuchObject }
     return name
-  }
-
-  /// The place of a new item in searches: after all others, as far as the clocks tell.
-  func nextOrder() -> UInt64 {
-    let now = UInt64(max(0, vault.newestTime)) &* 1_000_000_000
-    lastOrder = max(now, lastOrder + 1)
-    return lastOrder
   }
 
   // MARK: Events

@@ -29,6 +29,8 @@ package final class Vault {
   /// The time that the machine had slept when the daemon started, when the vault was unlocked, or when a sleep was last
   /// noticed.
   private var sleptBefore: Int64
+  /// The place that ``nextKeyringOrder()`` gave last.
+  private var lastKeyringOrder: UInt64 = 0
   /// The reactions of other parts to events of the vault.
   package var hooks = Hooks()
 
@@ -208,6 +210,13 @@ package final class Vault {
   func newestTime(of accessible: AccessClass) -> Int64 {
     let now = clock.wall()
     return openKeychain?.newestTime(of: accessible, at: now) ?? now
+  }
+
+  /// The place of a new item in the searches of a keyring's clients: after all others, as far as the clocks tell.
+  func nextKeyringOrder() -> UInt64 {
+    let now = UInt64(max(0, newestTime)) &* 1_000_000_000
+    lastKeyringOrder = max(now, lastKeyringOrder + 1)
+    return lastKeyringOrder
   }
 
   // MARK: Locking and unlocking

@@ -45,18 +45,20 @@ import VaultStore
   @Test("is copied with its facts, under a number of its own, and moved with its number") func copies() throws {
     try copy("source", "copy")
     let copied = try #require(try item("copy").keyring)
-    #expect(copied != facts && copied.copied(as: facts.id) == facts && isCopied("source", "copy"))
-    // The copy keeps its number when it is replaced.
+    #expect(copied.id != facts.id && copied.order > facts.order && isCopied("source", "copy"))
+    #expect(copied.copied(as: facts.id, order: facts.order) == facts)
+    // The copy keeps its number and its place when it is replaced.
     var changed = facts
     (changed.label, changed.order) = ("other", 6)
     try set("source", changed)
     #expect(!isCopied("source", "copy"))
     try copy("source", "copy")
-    #expect(try item("copy").keyring == changed.copied(as: copied.id) && isCopied("source", "copy"))
+    #expect(
+      try item("copy").keyring == changed.copied(as: copied.id, order: copied.order) && isCopied("source", "copy"))
     // A source without facts leaves those of the target.
     try set("plain", nil)
     try copy("plain", "copy")
-    #expect(try item("copy").keyring == changed.copied(as: copied.id) && isCopied("plain", "copy"))
+    #expect(try item("copy").keyring == changed.copied(as: copied.id, order: copied.order) && isCopied("plain", "copy"))
     #expect(!isCopied("source", "plain"))
     try stand.items.move(ItemName("source"), to: ItemName("moved"), for: stand.administrator)
     #expect(try item("moved").keyring == changed)
