@@ -54,6 +54,27 @@ import VaultModel
     #expect(try keychain.verify().isOK)
   }
 
+  @Test("is emptied in parts that are as short for items with many tags or long values as for others")
+  func parts() throws {
+    let attributes = try KeyringAttributes((0..<256).map { (key: "\($0)", value: "") })
+    let facts = KeyringFacts(id: KeyringID(number: 7), order: 1, attributes: attributes)
+    for (keyring, size) in [(facts, 1), (nil, 1_000_000)] as [(KeyringFacts?, Int)] {
+      let fixture = try Fixture()
+      let keychain = try fixture.unlocked()
+      let names = try (0..<12).map { try name("item \($0)") }
+      for item in names {
+        let value = secret(String(repeating: "v", count: size))
+        try keychain.set(ItemChange(name: item, kind: .note, keyring: keyring), value: value, now: 1)
+      }
+      try keychain.trash(names, now: 2)
+      var gone = 0
+      let next = try keychain.emptyTrash(ofAge: 0, examining: 100, gone: { gone = $0 })
+      #expect(next != nil && (1..<12).contains(gone), "\(gone)")
+      try empty(keychain, ofAge: 0, examining: 100)
+      #expect(try trashed(keychain).isEmpty)
+    }
+  }
+
   @Test("of two items of one name the one that was deleted last comes back first")
   func newest() throws {
     let fixture = try Fixture()

@@ -82,7 +82,7 @@ extension Keychain {
   /// - Parameters:
   ///   - age: the least ``ageInTrash(_:)`` of the items to delete, in seconds.
   ///   - after: the result of the previous call; nil for the first call.
-  ///   - examining: the most items to examine.
+  ///   - examining: the most items to examine. Fewer are examined if they take long to be deleted, or have many bytes.
   ///   - gone: called with the number of deleted items, if any were deleted.
   /// - Returns: the `after` for the next call; nil at the end.
   /// - Throws: ``VaultError/locked`` when a key is missing; ``VaultError/corrupt(_:)``, ``VaultError/storage(_:)``.
@@ -94,16 +94,24 @@ extension Keychain {
     var last = after ?? 0
     var due: [FoundItem] = []
     var examined = 0
+    // The time in microseconds and the bytes of what is examined and deleted, which one large item may exceed.
+    var (time, bytes) = (0, 0)
     var isLast = true
     try eachTrashed(.trash, after: last, marking: true) { found in
-      guard examined < examining else {
+      guard examined < examining, time < CallLimits.time, bytes < Self.keptBytes + Self.maximumValue else {
         isLast = false
         return false
       }
       examined += 1
       last = found.columns.row
       let item = found.head.item
-      if ageInTrash(item) >= age, decide(item) == .allow { due.append(found) }
+      time += CallLimits.timeOfItem + CallLimits.timeOfExisting
+      time += CallLimits.time(name: item.name.text, item.attributes, item.keyring)
+      bytes += CallLimits.text(name: item.name.text, item.attributes, item.keyring)
+      if ageInTrash(item) >= age, decide(item) == .allow {
+        bytes += item.versions.reduce(0) { $0 + $1.size }
+        due.append(found)
+      }
       return true
     }
     if !due.isEmpty {
