@@ -47,13 +47,12 @@ enum Fact {
   /// True when the fact holds for an item. By this check a tag that leads to a wrong item is noticed.
   func holds(for item: ItemInfo) -> Bool {
     switch self {
-    case .trash: return item.trashed != nil
-    case .trashedName(let name): return item.trashed != nil && item.name.text.hasSameBytes(as: name.text)
-    default: if item.trashed != nil { return false }
+    case .trash, .trashedName: if item.trashed == nil { return false }
+    case .name, .attribute, .folder, .kind, .keyringAttribute, .keyringID: if item.trashed != nil { return false }
     }
     return switch self {
-    case .trash, .trashedName: false
-    case .name(let name): item.name.text.hasSameBytes(as: name.text)
+    case .trash: true
+    case .name(let name), .trashedName(let name): item.name.text.hasSameBytes(as: name.text)
     case .attribute(let name, let value): item.attributes[name].map { $0.hasSameBytes(as: value) } ?? false
     case .folder(let folder): item.name.folders.contains { $0.hasSameBytes(as: folder) }
     case .kind(let kind): item.kind == kind
