@@ -111,7 +111,7 @@ import VaultModel
     func times() throws -> [String: Int] {
       try AuditFilling.times(stand, .grant, .ok, by: stand.administrator.uid)
     }
-    for writes in 0..<3 {
+    for writes in 0..<2 {
       let before = try times()
       disk?.fill(after: writes)
       #expect(throws: Refusal.self, "after \(writes) writes") {
@@ -120,8 +120,9 @@ import VaultModel
       disk?.free()
       #expect(try times() == before, "after \(writes) writes")
     }
+    let before = try times()["user:990"] ?? 0
     try AuditFilling.give(stand, "user:990", "new")
-    #expect(try times()["user:990"] == 2)
+    #expect(try times()["user:990"] == before + 1)
   }
 
   @Test("that revokes a grant which cannot be removed yet says so in its entry", arguments: [true, false])

@@ -206,12 +206,13 @@ import VaultModel
   }
 
   @Test("of many items is weighed as they are in the end") func grown() throws {
-    for name in ["old/0", "old/1"] { try stand.set(name, kind: .note, String(repeating: "x", count: 400_000)) }
-    let changes = try changes([("old/0", 1), ("old/1", 1)])
+    let names = (0..<3).map { "old/\($0)" }
+    for name in names { try stand.set(name, kind: .note, String(repeating: "x", count: 400_000)) }
+    let changes = try changes(names.map { ($0, 1) })
     let long = LongChange()
     #expect(stand.items.prepare(.set(changes), long, for: stand.administrator, fill: Self.fill))
-    for name in ["old/0", "old/1"] {
-      let value = RoomStand.secret([UInt8](repeating: 0x79, count: 1_900_000))
+    for name in names {
+      let value = RoomStand.secret([UInt8](repeating: 0x79, count: 1_000_000))
       try stand.vault.keychain().set(ItemChange(name: ItemName(name), update: true), value: value, now: 1)
     }
     #expect(!stand.items.prepare(.set(changes), long, for: stand.administrator, fill: Self.fill))
