@@ -34,7 +34,8 @@ extension Keyring {
   /// - Parameters:
   ///   - collection: the collection to search; nil for all.
   ///   - isExact: true to find only items that have these attributes and no others.
-  ///   - isAsked: false if the caller did not ask, but is told of a change; then the search is no entry of the audit log.
+  ///   - isAsked: false if the caller did not ask, but is told of a change; then the search is no entry of the audit
+  ///     log.
   package func search(
     _ attributes: KeyringAttributes, in collection: CollectionID? = nil, isExact: Bool = false, isAsked: Bool = true,
     for caller: Caller

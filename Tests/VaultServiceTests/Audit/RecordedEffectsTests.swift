@@ -95,7 +95,7 @@ import VaultModel
       }
       #expect(Self.state(stand) != state)
       #expect(try Self.done(change.action, stand) == known + 1, "after \(writes) writes")
-      // What counts now is what a kill leaves.
+      // A kill leaves what counts now.
       #expect(try Self.granted(stand.rooms.afterKill()) == Self.granted(stand.rooms), "after \(writes) writes")
       isDone = disk?.refused == 0
     }
