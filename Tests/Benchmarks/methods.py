@@ -27,7 +27,7 @@ CALLS = {
     "Grant": {"subject": "user:5001", "items": "granted/{n}", "rights": ["get"]},
     "Revoke": {"subject": "user:5001", "items": "granted/{n}"}, "ConfirmGrants": {},
     "ForgetSubject": {"subject": "unit:none.service"}, "RepairAudit": {}, "RepairClock": {}, "Requests": {}, "Approve": {"number": 1, "lasts": "once"},
-    "Deny": {"number": 1}, "ForgetDenial": {"subject": "user:5001", "name": "none"}, "Audit": {}, "Verify": {},
+    "Deny": {"number": 1}, "Refuse": {"number": 1}, "ForgetDenial": {"subject": "user:5001", "name": "none"}, "Audit": {}, "Verify": {},
     "Reload": {}, "Confirm": {"inquiry": 1}, "Dismiss": {"inquiry": 1}, "Respond": {"conversation": "none"}, "Lock": {},
     "SetMany": "fairness and computing", "Monitor": "fairness", "Attend": "asking", "Authenticate": "requests",
     "Unlock": "store, deposits and computing", "Init": "store", "Backup": "store", "Restore": "store", "Rekey": "store",

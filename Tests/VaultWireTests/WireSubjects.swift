@@ -105,6 +105,9 @@ struct WireSubject: Sendable, CustomTestStringConvertible {
   static let request = Wire.Request(
     number: 123_456, state: "pending", subject: "user:1", right: "get", name: "a", missing: true, reason: "r", uid: 1,
     user: "u", pid: 2, unit: "x.service", executable: "/x", count: 3, first: 4, last: 5, uses: 6, until: 7, by: 8)
+  static let keyringPrompt = Wire.KeyringPrompt(
+    number: 123_456, task: "unlock", waitsFor: "later", since: 1, uid: 2, user: "u", pid: 3, unit: "x.service",
+    executable: "/x")
   static let empty = Wire.Empty()
 
   static let asker = Wire.Asker(
@@ -165,7 +168,7 @@ struct WireSubject: Sendable, CustomTestStringConvertible {
         state: "locked", cause: "idle", since: 1, locksAt: 2, locksBecause: "age", locksOn: ["sleep"], vault: "id",
         items: 3, namesHidden: true, integrity: integrity, rekey: progress, problem: "p", store: "/s",
         methods: [method, method], warnings: [warning, warning], agents: [agent, agent],
-        watchers: [watcher, watcher], requests: 5,
+        watchers: [watcher, watcher], requests: 5, prompts: 8,
         backup: 6, sshAgent: sshAgent, audit: "on", trash: 7, version: "1", pid: 4)),
     WireSubject("Reload.in", empty),
     WireSubject("Reload.out", Wire.ReloadReply(file: "f", missing: false, changed: ["a", "b"], later: ["c"])),
@@ -272,7 +275,11 @@ struct WireSubject: Sendable, CustomTestStringConvertible {
     WireSubject("RepairClock.in", Wire.RepairClockParameters(interactive: true)),
     WireSubject("RepairClock.out", Wire.RepairClockReply(newest: 5, clock: 4)),
     WireSubject("Request", request), WireSubject("Requests.in", empty),
-    WireSubject("Requests.out", Wire.RequestsReply(requests: [request, request])),
+    WireSubject("KeyringPrompt", keyringPrompt),
+    WireSubject(
+      "Requests.out", Wire.RequestsReply(requests: [request, request], prompts: [keyringPrompt, keyringPrompt])),
+    WireSubject("Refuse.in", Wire.RefuseParameters(number: 5, interactive: true)),
+    WireSubject("Refuse.out", Wire.RefuseReply(prompt: keyringPrompt)),
     WireSubject(
       "Approve.in",
       Wire.ApproveParameters(number: 5, uses: 2, for: 3, session: true, pid: 4, always: true, interactive: true)),

@@ -7,7 +7,7 @@ internal import VaultWire
 struct RequestsCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "requests",
-    abstract: "List requests of callers without a grant, with their answers, or forget a denial.",
+    abstract: "List prompts and requests, with their answers, or forget a denial.",
     subcommands: [RequestsListCommand.self, RequestsForgetCommand.self],
     defaultSubcommand: RequestsListCommand.self)
 }
@@ -16,17 +16,21 @@ struct RequestsListCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "list",
     abstract: "List requests that wait, approvals in effect now, and denials about which nobody is asked.",
-    discussion: "A request's number is random, and is gone when vaultd restarts. See `vault approve` and `vault deny`.")
+    discussion: """
+      Prompts of programs that use the Secret Service come first; see `vault refuse`. A request's number is random, \
+      and is gone when vaultd restarts. See `vault approve` and `vault deny`.
+      """)
 
   @OptionGroup var globals: Globals
 
   func run() throws {
     let session = try Session(globals)
-    let requests = try session.unlocking { vault in try vault.requests() }
+    let (requests, prompts) = try session.unlocking { vault in try vault.requestsAndPrompts() }
+    try PromptReport.write(prompts, json: globals.json)
     try RequestReport.write(requests, json: globals.json) { request in
       OtherAccess(of: request.subject, on: request.name, session).flatMap { $0.whole }
     }
-    if requests.isEmpty, !globals.json, Keyboard.isAttended { Output.note("there are no requests") }
+    if requests.isEmpty, prompts.isEmpty, !globals.json, Keyboard.isAttended { Output.note("there are no requests") }
   }
 }
 

@@ -13,6 +13,8 @@ enum Completes: String {
   case deposit
   /// The number of a request, or of an approval that can be taken back.
   case request
+  /// The number of a prompt of a program that uses the Secret Service.
+  case prompt
   /// A folder.
   case folder
   /// A field of the item that the command names.

@@ -107,6 +107,7 @@ struct Completion {
     case .own(.trash): offers = names(source.trash())
     case .own(.deposit): offers = source.deposits()
     case .own(.request): offers = source.requests()
+    case .own(.prompt): offers = source.prompts()
     case .own(.folder): offers = source.children(text).filter { !$0.isWhole }
     case .own(.field): offers = fields()
     case .own(.variable): offers = variables(text)

@@ -51,6 +51,13 @@ struct CompletionSource {
     }
   }
 
+  /// Returns the numbers of the prompts of programs that use the Secret Service, each with its program.
+  func prompts() -> [Completion.Offer] {
+    var found: [Wire.KeyringPrompt] = []
+    _ = texts { vault, _ in found = try vault.requestsAndPrompts().prompts }
+    return found.prefix(CompletionSource.most).map { Completion.Offer(text: "\($0.number)", help: $0.program) }
+  }
+
   /// Returns the keys of all attributes.
   func keys() -> [String] { texts { vault, each in try vault.attributes(each: each) } }
 

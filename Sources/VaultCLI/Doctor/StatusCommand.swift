@@ -86,6 +86,10 @@ struct StatusCommand: ParsableCommand {
     if let requests = status.requests, requests > 0 {
       lines.append(row("requests", "\(requests) \(requests == 1 ? "waits" : "wait"); see \(Hint.vault("requests"))"))
     }
+    if let prompts = status.prompts, prompts > 0 {
+      let text = prompts == 1 ? "1 program waits" : "\(prompts) prompts of programs wait"
+      lines.append(row("prompts", "\(text); see \(Hint.vault("requests"))"))
+    }
     for warning in status.warnings { lines.append(row("warning", Style.yellow(text(warning, now: now)))) }
     if status.version != ClientVersion.text {
       let text = "\(ClientVersion.difference(from: status)); \(ClientVersion.restart(status, system: system))"

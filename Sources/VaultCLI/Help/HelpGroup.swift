@@ -26,6 +26,7 @@ enum HelpGroup: String, CaseIterable {
       [
         PasswdCommand.self, SlotCommand.self, RekeyCommand.self, GrantCommand.self, RevokeCommand.self,
         GrantsCommand.self, CanCommand.self, RequestsCommand.self, ApproveCommand.self, DenyCommand.self,
+        RefuseCommand.self,
         AuditCommand.self, ShowKeyCommand.self,
       ]
     case .store:

@@ -96,6 +96,9 @@ struct OverviewCommand: ParsableCommand {
     if let requests = status.requests, requests > 0 {
       more.append("\(requests) \(requests == 1 ? "request waits" : "requests wait") (`\(vault) requests`)")
     }
+    if let prompts = status.prompts, prompts > 0 {
+      more.append("\(prompts) \(prompts == 1 ? "prompt waits" : "prompts wait") (`\(vault) requests`)")
+    }
     if !status.warnings.isEmpty {
       let count = status.warnings.count
       more.append(Style.yellow(Counted.text(count, "warning")) + " (`\(vault) status`)")

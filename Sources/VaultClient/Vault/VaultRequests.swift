@@ -21,16 +21,29 @@ extension Vault {
 
   /// Returns the requests that wait for an answer, the approvals that count now, and the denials because of which
   /// nobody is asked. For administrators.
-  public func requests() throws(ClientError) -> [Wire.Request] {
+  public func requests() throws(ClientError) -> [Wire.Request] { try requestsAndPrompts().requests }
+
+  /// Returns the same as ``requests()``, and the prompts of programs that use the Secret Service. For administrators.
+  public func requestsAndPrompts() throws(ClientError) -> (requests: [Wire.Request], prompts: [Wire.KeyringPrompt]) {
     try gather(.requests, Wire.Empty()) { replies throws(ClientError) in
-      var found: [Wire.Request] = []
+      var found: (requests: [Wire.Request], prompts: [Wire.KeyringPrompt]) = ([], [])
       var size = AnswerSize(limit: longestReport)
       while let response = try replies.next(timeout: timeout) {
         try size.add(response)
-        found += try response.decode(Wire.RequestsReply.self).requests
+        let reply = try response.decode(Wire.RequestsReply.self)
+        found.requests += reply.requests
+        found.prompts += reply.prompts ?? []
       }
       return found
     }
+  }
+
+  /// Refuses the prompt with this number: its program is told that a person does not want it, and may delete what it
+  /// cannot decrypt. For administrators.
+  @discardableResult
+  public func refuse(_ number: Int) throws(ClientError) -> Wire.KeyringPrompt {
+    try call(.refuse, again: false, Wire.RefuseParameters(number: number, interactive: attended))
+      .decode(Wire.RefuseReply.self).prompt
   }
 
   /// Approves the request with this number. In a user's vault this takes ``authenticateForGrants(answer:)`` before.

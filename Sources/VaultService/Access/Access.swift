@@ -267,6 +267,7 @@ package final class Access: SecretHolder {
   /// Remembers the presence that any session has shown just now, and the slots by which it counts.
   func add(_ evidence: Authorizations.Evidence, in session: AuthenticationSession, with slots: [SlotRecord]) {
     authorizations.add(evidence, by: session, with: slots, now: vault.clock.boot())
+    vault.hooks.presenceShown()
   }
 
   /// Forgets the presence that was shown with any of these slots, which are gone.

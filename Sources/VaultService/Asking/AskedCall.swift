@@ -199,7 +199,7 @@ package final class AskedCall {
   private func left(for wait: Wait) throws(Refusal) -> Int64? {
     switch terms.patience {
     case .none: throw refusal(unanswered: wait)
-    case .anyway(nil): return nil
+    case .anyway(nil), .untilServed: return nil
     case .whileAsked(let end), .anyway(let end?):
       let left = end - asking.vault.clock.monotonic()
       guard left > 0 else { throw refusal(late: wait) }
@@ -241,12 +241,18 @@ package final class AskedCall {
 
   /// True if the call waits for an event that may come without an agent, and its patience allows that: somebody unlocks
   /// the vault, for example, or approves the request. Without an agent nobody shows presence or allows the use of a
-  /// key.
+  /// key, so only a call that outlasts agents waits for presence.
   private func waitsAnyway(for wait: Wait) -> Bool {
-    guard case .anyway = terms.patience else { return false }
+    let outlasts: Bool
+    switch terms.patience {
+    case .none, .whileAsked: return false
+    case .anyway: outlasts = false
+    case .untilServed: outlasts = true
+    }
     switch wait {
     case .unlock, .bootKey, .room, .approval, .signature: return true
-    case .presence, .confirmation: return false
+    case .presence: return outlasts
+    case .confirmation: return false
     }
   }
 

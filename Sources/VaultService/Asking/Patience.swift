@@ -7,6 +7,9 @@ package enum Patience: Sendable {
   /// The call waits until this time, in `CLOCK_MONOTONIC` nanoseconds, whether an agent is there or not; nil for as
   /// long as its client waits.
   case anyway(until: Int64?)
+  /// The call waits for as long as its client does, for presence, too, and whether an agent is there or not. Nobody but
+  /// its client ends it: a person who puts the question off is asked again.
+  case untilServed
 
   /// The longest time that a call waits for a person, in milliseconds.
   private static let longest = 86_400_000

@@ -13,14 +13,16 @@ package struct QuestionNumber: Hashable, Comparable, Sendable, CustomStringConve
 
 /// The book of the questions that are open, and of the calls that wait for their answers.
 ///
-/// A question is a request for a right, an approval of one, or an inquiry, and each has a number of its own: an
-/// approval keeps the number of its request, the inquiry about a request has the request's, and a call that waits for
-/// the answer waits for that number (``Waiting/Event/question(_:)``).
+/// A question is a request for a right, an approval of one, an inquiry, or a prompt of the keyring, and each has a
+/// number of its own: an approval keeps the number of its request, the inquiry about a request has the request's, and a
+/// call that waits for the answer waits for that number (``Waiting/Event/question(_:)``).
 final class Questions {
   /// The requests for rights that no grant gives, and their results. Only ``Access`` changes them.
   let requests: Requests
   /// The inquiries, which ``Attendance`` puts to people.
   let inquiries = Inquiries()
+  /// The open prompts of programs that use the keyring.
+  let prompts: KeyringPrompts
   let waiting = Waiting()
   /// The calls that have stopped waiting without an answer.
   let refusals: Refusals
@@ -29,6 +31,7 @@ final class Questions {
 
   init(in holders: SecretHolders, _ clock: Clock) {
     requests = Requests(in: holders)
+    prompts = KeyringPrompts(in: holders)
     refusals = Refusals(waiting, clock)
   }
 
@@ -36,7 +39,7 @@ final class Questions {
   func freeNumber() -> QuestionNumber {
     while true {
       let number = QuestionNumber(draw())
-      if !requests.has(number), inquiries[number] == nil { return number }
+      if !requests.has(number), inquiries[number] == nil, prompts[number] == nil { return number }
     }
   }
 }

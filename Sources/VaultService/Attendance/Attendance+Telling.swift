@@ -9,7 +9,10 @@ extension Attendance {
     if agents.isEmpty, inquiries.isEmpty { return }
     switch event {
     case .state(let state):
-      if state.kind == .unlocked { inquiries.forgetDismissal(of: .unlock) }
+      if state.kind == .unlocked {
+        inquiries.forgetDismissal(of: .unlock)
+        askAgain()
+      }
       if let inquiry = inquiries[.unlock] {
         inquiry.isQuiet = false
         if state.kind == .unlocked { putAside(inquiry, .answered) } else { tellLater() }
@@ -22,6 +25,15 @@ extension Attendance {
     case .request(let number, let change): close(number, change == .dropped ? .gone : .answered)
     case .item(let name, _, _, _): itemChanged(name)
     }
+  }
+
+  /// Has agents ask again for calls that wait anyway and were put off.
+  private func askAgain() {
+    let quiet = inquiries.all.filter { $0.isQuiet && $0.matter != .unlock }
+    guard !quiet.isEmpty else { return }
+    for inquiry in quiet { inquiry.isQuiet = false }
+    tellLater()
+    tellWhenCool()
   }
 
   /// Sends an event to all agents that may hear of it.

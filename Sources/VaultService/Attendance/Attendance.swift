@@ -11,6 +11,8 @@ package final class Attendance: SecretHolder {
   static let (mostOfOne, most) = (8, 32)
   /// The most presence inquiries for the calls of one uid, and for all calls.
   static let (mostPresenceOfOne, mostPresence) = (16, 64)
+  /// The part of them that calls may take which wait without an end, as a divisor: others find room in any case.
+  static let endlessPart = 2
   /// The most confirmations that calls wait for.
   static let mostConfirmations = 16
   /// The time for which nobody is asked again after a dismissal, and the pause between two rounds of changes sent to
@@ -110,6 +112,10 @@ package final class Attendance: SecretHolder {
   /// Tells an agent that has just connected of all open inquiries, of some at once and of the rest in later turns.
   package func begin(_ agent: Agent) {
     guard agent.send(.attending(agent.number)) else { return }
+    // Calls that wait anyway were put off, by a person who may not be the one who comes now.
+    for inquiry in inquiries.all { inquiry.isQuiet = false }
+    tellWhenCool()
+    vault.hooks.attended()
     for request in access.requests.pending where inquiries[request.number] == nil {
       if !isCooling(.approval(request.number)) { inquiries.open(request.number, .approval(request.number)) }
     }

@@ -5,7 +5,7 @@ internal import VaultStore
 /// The keyring: items of the vault in collections, as programs of the desktop know them from the Secret Service.
 ///
 /// Everything is decided and recorded like the calls at other doors. Whatever a caller lacks for an item, be it an
-/// unlock, a right or presence, appears as `locked`, and a prompt obtains it (``KeyringPrompts``).
+/// unlock, a right or presence, appears as `locked`, and a prompt obtains it (``KeyringPrompt``).
 package final class Keyring {
   /// The settings of the keyring.
   package struct Settings: Sendable, Equatable {
@@ -13,6 +13,8 @@ package final class Keyring {
     package var accessible = AccessClass.afterFirstUnlock
     /// The items of the vault that appear in the collection ``CollectionID/shared``.
     package var shares: [ItemPattern] = []
+    /// The times after which prompts end.
+    package var limits = PromptLimits()
 
     package init() {}
   }
@@ -41,6 +43,26 @@ package final class Keyring {
     file = KeyringFile(directory: rooms.vault.directory)
     directory = file.read { [log = vault.log] in log.warning("keyring: \($0)") }
     if vault.state.kind == .unlocked { readRecords() }
+    followPrompts()
+  }
+
+  /// Lets the open prompts know of what programs may have lacked.
+  private func followPrompts() {
+    let (accessChanged, shown, attended) = (
+      vault.hooks.accessChanged, vault.hooks.presenceShown, vault.hooks.attended
+    )
+    vault.hooks.accessChanged = { [prompts = vault.prompts] in
+      accessChanged()
+      prompts.look()
+    }
+    vault.hooks.presenceShown = { [prompts = vault.prompts] in
+      shown()
+      prompts.look()
+    }
+    vault.hooks.attended = { [prompts = vault.prompts] in
+      attended()
+      prompts.wake()
+    }
   }
 
   // MARK: Collections
@@ -123,6 +145,7 @@ package final class Keyring {
       if state.kind == .unlocked {
         isShut = false
         readRecords()
+        vault.prompts.wake()
       }
       changed(.locks)
     case .item(let name, let change, let new, _):
@@ -135,7 +158,9 @@ package final class Keyring {
       if let collection = CollectionID(of: name), let path = path(of: name, in: collection) {
         changed(.items(collection, path, change))
       }
-    case .integrityFailed, .request: break
+      vault.prompts.look()
+    case .request: vault.prompts.look()
+    case .integrityFailed: break
     }
   }
 

@@ -9,13 +9,26 @@ package enum KeyringTarget: Hashable, Sendable {
 }
 
 /// A prompt: a program's wish for something that it lacks. It stays open until all that the program lacked is there, by
-/// whatever way, or until a person refuses it or the program drops it. Programs destroy data after any other end, so
-/// neither an unanswered question nor a question that a person puts off ends it.
+/// whatever way, or until a person refuses it, the program drops it, or its time is over. Programs destroy data after
+/// any other end, so neither an unanswered question nor a question that a person puts off ends it. A question that
+/// cannot be asked now, because there is no room for it, say, is asked later.
 package final class KeyringPrompt {
   /// The purpose of a prompt.
-  package enum Task {
+  package enum Task: Equatable {
     case unlock([KeyringTarget])
     case makeCollection(label: String, isStandard: Bool)
+    case delete(KeyringPath)
+  }
+
+  /// The kinds of tasks, without anything that tells a name.
+  package enum Kind: String, Sendable {
+    case unlock, create, delete
+  }
+
+  /// The task as it is kept: while names are hidden, nothing in memory tells the label of a new collection.
+  private enum KeptTask {
+    case unlock([KeyringTarget])
+    case makeCollection(SealedTexts, isStandard: Bool)
     case delete(KeyringPath)
   }
 
@@ -28,39 +41,97 @@ package final class KeyringPrompt {
     case dismissed
   }
 
-  package let task: Task
+  /// A process, by its id and its start.
+  struct Process: Hashable {
+    let pid: Int32
+    let started: UInt64?
+  }
+
+  /// The pause before a question that cannot be asked now is tried again, at first and at most, in nanoseconds.
+  private static let (shortestPause, longestPause): (Int64, Int64) = (15_000_000_000, 900_000_000_000)
+
+  /// The number by which a person refuses the prompt.
+  package let number: QuestionNumber
+  /// The time at which the prompt was made, in Unix seconds.
+  package let since: Int64
+  private let task: KeptTask
   private let keyring: Keyring
   private let asking: Asking
   private let terms: AskedCall.Terms
   private let line: Line
+  private let limit: Int64?
   private var completed: ((End) -> Void)?
+  /// The call that waits; nil while the prompt rests because nobody can be asked.
   private var call: AskedCall?
-  private var isBegun = false
+  package private(set) var isBegun = false
+  /// True while a turn is awaited in which the prompt looks, or asks again.
+  private var isDue = (look: false, ask: false)
+  private var pause = KeyringPrompt.shortestPause
+  /// Cancels the timers of the pause, and of the prompt's own limit.
+  private var rest: Timer.Cancel?
+  private var timeout: Timer.Cancel?
+  private var knownAsker: Asker?
 
   /// - Parameters:
-  ///   - terms: the program's call, with its patience: usually without an end.
+  ///   - terms: the program's call, with ``Patience/untilServed``.
   ///   - line: the line of the program's calls.
+  ///   - limit: the nanoseconds after which the prompt ends in any case, from its beginning; nil for none.
   ///   - completed: called once, with the end of the prompt.
+  /// - Throws: the fault if there is no vault to whose key a label could be sealed.
   package init(
-    _ task: Task, _ keyring: Keyring, _ asking: Asking, _ terms: AskedCall.Terms, _ line: Line,
+    _ task: Task, _ keyring: Keyring, _ asking: Asking, _ terms: AskedCall.Terms, _ line: Line, within limit: Int64?,
     completed: @escaping (End) -> Void
-  ) {
-    (self.task, self.keyring, self.asking, self.terms, self.line) = (task, keyring, asking, terms, line)
+  ) throws(KeyringFault) {
+    self.task =
+      switch task {
+      case .unlock(let targets): .unlock(targets)
+      case .makeCollection(let label, let isStandard):
+        .makeCollection(try SealedTexts([label], in: asking.vault), isStandard: isStandard)
+      case .delete(let path): .delete(path)
+      }
+    (self.keyring, self.asking, self.terms, self.line, self.limit) = (keyring, asking, terms, line, limit)
+    number = asking.vault.questions.freeNumber()
+    since = asking.vault.clock.wall()
     self.completed = completed
+    asking.vault.prompts.add(self)
   }
 
   /// True while the prompt has not ended.
   package var isOpen: Bool { completed != nil }
+  package var caller: Caller { terms.caller }
+  var process: Process { Process(pid: caller.pid, started: caller.started) }
+
+  package var kind: Kind {
+    switch task {
+    case .unlock: .unlock
+    case .makeCollection: .create
+    case .delete: .delete
+    }
+  }
+
+  /// The event for which the prompt waits, in a word; `later` if it is to be asked for later.
+  package var awaited: String {
+    switch call?.wait {
+    case .unlock, .bootKey: "unlock"
+    case .approval: "approval"
+    case .presence: "presence"
+    case .room, .confirmation, .signature, nil: "later"
+    }
+  }
+
+  /// The program, as described to people. Describing a process takes a while, so it is described once.
+  package var asker: Asker {
+    let asker = knownAsker ?? Asker(caller, isSystem: asking.access.terms.isSystem)
+    knownAsker = asker
+    return asker
+  }
 
   /// Begins to ask a person for what the program lacks. If it lacks nothing any more, the prompt ends at once.
   package func begin() {
     guard isOpen, !isBegun else { return }
     isBegun = true
-    call = AskedCall.begin(terms, in: asking, line) { [weak self] () throws(Refusal) in
-      try self?.goOn()
-    } refuse: { [weak self] _ in
-      self?.end(.dismissed)
-    }
+    if let limit { timeout = asking.timer.after(limit) { [weak self] in self?.dismiss() } }
+    ask()
   }
 
   /// Ends the prompt without a result: the program drops it, or a person refuses it.
@@ -71,8 +142,99 @@ package final class KeyringPrompt {
 
   private func end(_ end: End) {
     call = nil
-    completed.take()?(end)
+    stopRest()
+    timeout?()
+    timeout = nil
+    guard let completed = completed.take() else { return }
+    asking.vault.prompts.remove(self)
+    completed(end)
   }
+
+  // MARK: Asking
+
+  /// Asks for what the program lacks first.
+  private func ask() {
+    guard isOpen, isBegun, terms.isStillAsking() else { return }
+    stopRest()
+    call?.callOff()
+    call = AskedCall.begin(terms, in: asking, line) { [weak self] () throws(Refusal) in
+      try self?.goOn()
+    } refuse: { [weak self] _ in
+      self?.refused()
+    }
+  }
+
+  /// Notes that nobody can be asked now: too many questions are open, for example, or an administrator has denied what
+  /// the program wants. The prompt asks again after a while, if nothing comes before.
+  private func refused() {
+    call = nil
+    guard isOpen else { return }
+    stopRest()
+    rest = asking.timer.after(pause) { [weak self] in
+      guard let self else { return }
+      rest = nil
+      pause = min(2 * pause, Self.longestPause)
+      askLater()
+    }
+  }
+
+  private func stopRest() {
+    rest?()
+    rest = nil
+  }
+
+  /// Asks in the program's next turn, once something can be decided about it.
+  private func askLater() {
+    guard isOpen, isBegun, !isDue.ask else { return }
+    isDue.ask = true
+    whenDecidable { [weak self] in
+      self?.isDue.ask = false
+      self?.ask()
+    }
+  }
+
+  private func whenDecidable(_ then: @escaping () -> Void) {
+    asking.vault.waiting.turns?.wait(line) { [weak self] in
+      guard let self else { return }
+      guard asking.access.awaitsDigest(of: caller) else { return then() }
+      caller.memory.whenDigestIsKnown { [weak self] in self?.whenDecidable(then) }
+    }
+  }
+
+  /// Looks whether the program lacks nothing any more, unless the prompt is told anyway.
+  func look() {
+    guard isOpen, isBegun, !isDue.look, call?.wait != .unlock else { return }
+    isDue.look = true
+    whenDecidable { [weak self] in
+      guard let self else { return }
+      isDue.look = false
+      guard isOpen, call?.wait != .unlock, !isLacking else { return }
+      ask()
+    }
+  }
+
+  /// Asks again for what could not be asked, or was put off.
+  func wake() {
+    pause = Self.shortestPause
+    switch call?.wait {
+    case .unlock, .approval, .presence: look()
+    case .bootKey, .room, .confirmation, .signature, nil: askLater()
+    }
+  }
+
+  // MARK: Names
+
+  /// True if the event for which the prompt waits tells the name of an item.
+  var tellsName: Bool { call?.wait?.tellsName == true }
+
+  /// Drops the event for which the prompt waits, and waits for an unlock instead.
+  func forgetNames() {
+    call?.callOff()
+    call = nil
+    askLater()
+  }
+
+  // MARK: The task
 
   /// Does what the prompt is for, as soon as the program lacks nothing for it; otherwise returns the event to wait for.
   private func goOn() throws(Refusal) -> Wait? {
@@ -85,6 +247,15 @@ package final class KeyringPrompt {
       }
     }
     return nil
+  }
+
+  /// True if the program lacks something.
+  private var isLacking: Bool {
+    switch task {
+    case .unlock(let targets): targets.contains { keyring.mayBeServed($0) && !keyring.serves($0, caller) }
+    case .makeCollection: !keyring.serves(.collection(.login), caller)
+    case .delete(let path): keyring.mayBeServed(.item(path)) && !keyring.serves(.item(path), caller)
+    }
   }
 
   private func lack() throws(Refusal) -> Wait? {
@@ -100,7 +271,8 @@ package final class KeyringPrompt {
   private func result() throws(KeyringFault) -> End {
     switch task {
     case .unlock(let targets): return .unlocked(targets.filter { keyring.serves($0, terms.caller) })
-    case .makeCollection(let label, let isStandard):
+    case .makeCollection(let sealed, let isStandard):
+      guard let label = try sealed.open(in: asking.vault)?.first else { throw .noSuchObject }
       return .made(try keyring.makeCollection(label, isStandard: isStandard, for: terms.caller))
     case .delete(let path):
       try keyring.delete(path, for: terms.caller)

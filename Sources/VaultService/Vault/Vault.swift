@@ -20,6 +20,8 @@ package final class Vault {
   let questions: Questions
   /// The calls that wait for the vault, or for an answer to a question.
   package var waiting: Waiting { questions.waiting }
+  /// The open prompts of programs that use the keyring.
+  package var prompts: KeyringPrompts { questions.prompts }
   package private(set) var settings: VaultSettings
   package private(set) var state: LockState
   var store: OpenStore
@@ -50,6 +52,10 @@ package final class Vault {
     var keysTaken: (Keychain) -> Void = { _ in }
     /// The rights of callers may have changed.
     package var accessChanged: () -> Void = {}
+    /// A session has shown presence.
+    var presenceShown: () -> Void = {}
+    /// An agent has begun to attend.
+    var attended: () -> Void = {}
     /// The settings have changed.
     var reconfigured: () -> Void = {}
     /// The refusal of another vault while one is being restored from a backup.

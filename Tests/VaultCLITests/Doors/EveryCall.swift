@@ -65,7 +65,7 @@ final class EveryCall {
     let sealing = (key?["parameters"] as? WireClient.Message)?["key"] ?? ""
     try ask("SealDeposit", ["key": sealing, "name": "own/box", "value": "x"])
     try ask("DepositSealed", ["box": "AAAA"])
-    for number in [1, 2] { for method in ["Approve", "Deny"] { try ask(method, ["number": number]) } }
+    for number in [1, 2] { for method in ["Approve", "Deny", "Refuse"] { try ask(method, ["number": number]) } }
     for name in names { try askAbout(name) }
   }
 

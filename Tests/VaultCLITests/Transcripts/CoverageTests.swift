@@ -44,7 +44,7 @@ import VaultTesting
     case "revoke", "grants forget": ["user:1"]
     case "can": ["user:1", "get", "a"]
     case "requests forget": ["user:1", "a"]
-    case "slot remove", "approve", "deny", "deposits accept", "deposits drop": ["1"]
+    case "slot remove", "approve", "deny", "refuse", "deposits accept", "deposits drop": ["1"]
     case "backup", "salvage": [file + "-2"]
     case "restore": [file]
     case "helper": ["password-file", "web"]

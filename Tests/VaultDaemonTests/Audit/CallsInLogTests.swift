@@ -105,6 +105,9 @@ import VaultWire
     case .approve:
       Row(#"{"number":1}"#, ["approve presence once, for 300 s, number 1"], denied: [call(method, "denied")])
     case .deny: Row(#"{"number":1}"#, ["deny missing number 1"], denied: [call(method, "denied")])
+    case .refuse:
+      Row(
+        #"{"number":1}"#, ["deny missing a prompt of the keyring, number 1"], denied: [call(method, "denied")])
     case .forgetDenial:
       Row(
         #"{"subject":"user:4712","name":"a"}"#, ["deny presence a: user:4712, forgotten"],

@@ -56,7 +56,7 @@ import VaultWire
     case .delete: [Row(#"{"names":["\#(name)"]}"#)]
     case .move: [Row(#"{"from":"\#(name)","to":"other"}"#)]
     case .grant: [Row(#"{"subject":"user:4712","items":"\#(name)","rights":["get"]}"#)]
-    case .approve, .deny: [Row(#"{"number":1}"#)]
+    case .approve, .deny, .refuse: [Row(#"{"number":1}"#)]
     case .settleDeposit: [Row(#"{"number":1,"accept":true}"#)]
     case .sealDeposit: [Row(#"{"key":"x","name":"\#(name)",\#(given)}"#)]
     case .depositSealed: [Row(#"{"box":"x"}"#)]

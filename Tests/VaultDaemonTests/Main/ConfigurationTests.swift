@@ -63,12 +63,16 @@ import VaultTesting
         secret-service = on
         secret-service-accessible = when-unlocked
         secret-service-share = iot/* a/b
+        secret-service-patience = 10m chrome=off secret-tool=5s
         """)
+    #expect(try settings.vault.keyring.limits == PromptLimits(parsing: "10m chrome=off secret-tool=5s"))
     #expect(settings.secretService && settings.vault.keyring.accessible == .whenUnlocked)
     #expect(settings.vault.keyring.shares.map(\.text) == ["iot/*", "a/b"])
     for (text, line) in [
       ("hide-names = true\nsecret-service-share = a", 2), ("secret-service-share = a\nhide-names = true", 2),
       ("secret-service-share = /a", 1), ("secret-service = yes", 1), ("secret-service-accessible = never", 1),
+      ("secret-service-patience = soon", 1), ("secret-service-patience = =2m", 1),
+      ("secret-service-patience = a/b=2m", 1), ("secret-service-patience = a=0s", 1),
     ] {
       #expect { try Configuration(parsing: text) } throws: { ($0 as? Configuration.Problem)?.line == line }
     }

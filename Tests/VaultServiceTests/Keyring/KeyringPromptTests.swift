@@ -10,12 +10,16 @@ import VaultModel
     private(set) var prompt: KeyringPrompt?
     var isConnected = true
 
-    init(_ stand: KeyringStand, _ task: KeyringPrompt.Task, _ patience: Patience = .anyway(until: nil)) {
+    init(
+      _ stand: KeyringStand, _ task: KeyringPrompt.Task, within limit: Int64? = nil, by program: Caller? = nil,
+      _ line: Line? = nil
+    ) throws {
+      let program = program ?? stand.program
       let terms = AskedCall.Terms(
-        stand.program, patience, about: AskedCall.About(.find, detail: "keyring prompt"),
+        program, .untilServed, about: AskedCall.About(.find, detail: "keyring prompt"),
         saying: { Said(purpose: "to unlock the keyring") }, isStillAsking: { [unowned self] in isConnected })
-      prompt = KeyringPrompt(
-        task, stand.keyring, stand.rooms.rooms.asking, terms, Line(of: stand.program.uid)
+      prompt = try KeyringPrompt(
+        task, stand.keyring, stand.rooms.rooms.asking, terms, line ?? Line(of: program.uid), within: limit
       ) { [unowned self] in ends.append($0) }
     }
 
@@ -24,7 +28,7 @@ import VaultModel
 
   @Test("ends at once if the program lacks nothing any more") func nothing() throws {
     let stand = try KeyringStand()
-    let prompted = Prompted(stand, .unlock([.collection(.login)]))
+    let prompted = try Prompted(stand, .unlock([.collection(.login)]))
     #expect(prompted.ends.isEmpty)
     prompted.begin()
     #expect(prompted.ends == [.unlocked([.collection(.login)])])
@@ -35,7 +39,7 @@ import VaultModel
     let path = try stand.make("v")
     try stand.keyring.lock(for: stand.program)
     let targets = [KeyringTarget.item(path), .collection(.login), .item(KeyringPath(.login, "0123456789abcdef"))]
-    let prompted = Prompted(stand, .unlock(targets))
+    let prompted = try Prompted(stand, .unlock(targets))
     prompted.begin()
     stand.rooms.hands.pass(seconds: 86_400)
     stand.rooms.run()
@@ -51,7 +55,7 @@ import VaultModel
     stand.attendance.lock()
     try stand.keyring.lock(for: stand.program)
     let agent = try stand.attendance.attend()
-    let prompted = Prompted(stand, .unlock([.collection(.login)]))
+    let prompted = try Prompted(stand, .unlock([.collection(.login)]))
     prompted.begin()
     stand.rooms.hands.pass(seconds: 1)
     stand.rooms.run()
@@ -68,7 +72,7 @@ import VaultModel
   @Test("ends once as dismissed if the program drops it, and asks nobody any more") func dropped() throws {
     let stand = try KeyringStand()
     try stand.keyring.lock(for: stand.program)
-    let prompted = Prompted(stand, .unlock([.collection(.login)]))
+    let prompted = try Prompted(stand, .unlock([.collection(.login)]))
     prompted.begin()
     prompted.prompt?.dismiss()
     prompted.prompt?.dismiss()
@@ -81,8 +85,7 @@ import VaultModel
   @Test("ends as dismissed at its own time limit, if it has one") func late() throws {
     let stand = try KeyringStand()
     try stand.keyring.lock(for: stand.program)
-    let end = stand.vault.clock.monotonic() + 120_000_000_000
-    let prompted = Prompted(stand, .unlock([.collection(.login)]), .anyway(until: end))
+    let prompted = try Prompted(stand, .unlock([.collection(.login)]), within: 120_000_000_000)
     prompted.begin()
     stand.rooms.hands.pass(seconds: 119)
     #expect(prompted.ends.isEmpty)
@@ -95,7 +98,7 @@ import VaultModel
     let path = try stand.make("v")
     try stand.keyring.lock(for: stand.program)
     let (made, deleted) = (
-      Prompted(stand, .makeCollection(label: "Work", isStandard: true)), Prompted(stand, .delete(path))
+      try Prompted(stand, .makeCollection(label: "Work", isStandard: true)), try Prompted(stand, .delete(path))
     )
     made.begin()
     deleted.begin()
@@ -114,10 +117,152 @@ import VaultModel
   @Test("of many programs is one question, which one unlock answers for all") func many() throws {
     let stand = try KeyringStand()
     try stand.keyring.lock(for: stand.program)
-    let all = (0..<8).map { _ in Prompted(stand, .unlock([.collection(.login)])) }
+    let all = try (0..<8).map { _ in try Prompted(stand, .unlock([.collection(.login)])) }
     for prompted in all { prompted.begin() }
     try stand.rooms.unlock()
     stand.rooms.run()
     #expect(all.allSatisfy { $0.ends == [.unlocked([.collection(.login)])] })
+  }
+
+  // MARK: What ends no prompt
+
+  /// A stand with an item that requires presence, in the collection of shared items.
+  private static func withPresence(_ names: [String] = ["bank/a"]) throws -> (KeyringStand, [KeyringTarget]) {
+    var settings = VaultSettings()
+    settings.keyring.shares = [try ItemPattern("bank/*")]
+    let stand = try KeyringStand(settings)
+    for name in names { try stand.rooms.set(name, require: .password) }
+    let hits = try stand.find(in: .shared)
+    #expect(hits.count == names.count && hits.allSatisfy(\.isLocked))
+    return (stand, hits.map { .item($0.path) })
+  }
+
+  @Test("for presence waits without an agent, is put off, and asks again at the next unlock and the next attendance")
+  func presence() throws {
+    let (stand, targets) = try Self.withPresence()
+    let prompted = try Prompted(stand, .unlock(targets))
+    prompted.begin()
+    #expect(prompted.ends.isEmpty && prompted.prompt?.awaited == "presence")
+    func putOff(_ agent: AttendanceStand.Listener) throws {
+      let number = try #require(agent.numbers.last)
+      try stand.attendance.attendance.dismiss(number, isUnable: false, for: try #require(agent.agent).caller)
+      stand.rooms.hands.pass(seconds: 600)
+      stand.rooms.run()
+    }
+    let first = try stand.attendance.attend()
+    stand.attendance.turn()
+    #expect(first.take() == ["attending", "presence bank/a 1"])
+    try putOff(first)
+    #expect(first.take() == ["withdrawn dismissed"] && prompted.ends.isEmpty)
+    let second = try stand.attendance.attend(AttendanceStand.process(11))
+    stand.rooms.hands.pass(seconds: 1)
+    #expect(second.take() == ["attending", "presence bank/a 1"])
+    try putOff(second)
+    stand.attendance.lock()
+    try stand.rooms.unlock()
+    stand.rooms.run()
+    stand.rooms.hands.pass(seconds: 1)
+    #expect(second.take().contains("presence bank/a 1"))
+    #expect(prompted.ends.isEmpty)
+  }
+
+  @Test("ends with presence that the session has shown for something else") func shownElsewhere() throws {
+    let (stand, targets) = try Self.withPresence()
+    let prompted = try Prompted(stand, .unlock(targets))
+    prompted.begin()
+    stand.rooms.access.add(.password, by: stand.program, with: [])
+    stand.rooms.run()
+    #expect(prompted.ends == [.unlocked(targets)])
+  }
+
+  @Test("waits while there are too many questions, and is asked once there is room") func full() throws {
+    let (stand, targets) = try Self.withPresence((0..<9).map { "bank/\($0)" })
+    let all = try targets.map { try Prompted(stand, .unlock([$0])) }
+    for prompted in all { prompted.begin() }
+    #expect(all.map(\.prompt?.awaited) == Array(repeating: "presence", count: 8) + ["later"])
+    all[0].prompt?.dismiss()
+    stand.rooms.hands.pass(seconds: 16)
+    stand.rooms.run()
+    #expect(all[8].prompt?.awaited == "presence" && all[8].ends.isEmpty)
+  }
+
+  @Test("outlasts a denied request, and ends with a grant") func denied() throws {
+    let stand = try KeyringStand()
+    let path = try stand.make("v")
+    let program = AttendanceStand.process(60, uid: 4711)
+    let prompted = try Prompted(stand, .unlock([.item(path)]), by: program)
+    prompted.begin()
+    #expect(prompted.prompt?.awaited == "approval")
+    let number = try #require(stand.rooms.access.requests.pending.first).number
+    _ = try stand.rooms.access.deny(number, isForGood: false, for: stand.rooms.administrator)
+    stand.rooms.run()
+    #expect(prompted.prompt?.awaited == "later" && prompted.ends.isEmpty)
+    // A minute later it may be requested again.
+    stand.rooms.hands.pass(seconds: 120)
+    stand.rooms.run()
+    #expect(prompted.prompt?.awaited == "approval")
+  }
+
+  @Test("keeps no name through a lock that hides names, and waits for the unlock instead") func hidden() throws {
+    let settings = { () -> VaultSettings in
+      var settings = VaultSettings()
+      settings.hideNames = true
+      return settings
+    }()
+    let stand = try KeyringStand(settings)
+    let path = try stand.make("v")
+    let prompted = try Prompted(stand, .unlock([.item(path)]), by: AttendanceStand.process(60, uid: 4711))
+    let made = try Prompted(stand, .makeCollection(label: "Work", isStandard: false))
+    prompted.begin()
+    #expect(prompted.prompt?.tellsName == true)
+    stand.attendance.lock()
+    made.begin()
+    #expect(prompted.prompt?.tellsName == false)
+    stand.rooms.run()
+    #expect(prompted.prompt?.awaited == "unlock" && prompted.ends.isEmpty)
+    try stand.rooms.unlock()
+    stand.rooms.run()
+    #expect(prompted.prompt?.awaited == "approval")
+    guard case .made(let collection)? = made.ends.first else { throw MissingEnd() }
+    #expect(try stand.keyring.describe(collection, for: stand.program).label == "Work")
+  }
+
+  private struct MissingEnd: Error {}
+
+  // MARK: The book
+
+  @Test("is in the book from its making to its end, and is refused there by an administrator alone")
+  func refused() throws {
+    let stand = try KeyringStand()
+    try stand.keyring.lock(for: stand.program)
+    let prompted = try Prompted(stand, .unlock([.collection(.login)]))
+    let book = stand.vault.prompts
+    let number = try #require(prompted.prompt).number
+    #expect(book.all.count == 1 && book.begun.isEmpty)
+    func refuse(_ caller: Caller) throws { _ = try book.refuse(number, for: caller, stand.rooms.access) }
+    #expect(throws: Refusal.noSuchRequest(number)) { try refuse(stand.rooms.administrator) }
+    prompted.begin()
+    #expect(book.begun.count == 1)
+    #expect(throws: Refusal.self) { try refuse(AttendanceStand.process(60, uid: 4711)) }
+    try refuse(stand.rooms.administrator)
+    #expect(prompted.ends == [.dismissed] && book.all.isEmpty)
+    #expect(throws: Refusal.noSuchRequest(number)) { try refuse(stand.rooms.administrator) }
+  }
+
+  @Test("of the process that has most gives way when there are too many") func mostGivesWay() throws {
+    let stand = try KeyringStand()
+    try stand.keyring.lock(for: stand.program)
+    let line = Line(of: stand.program.uid)
+    func make(_ pid: Int32) throws -> Prompted {
+      let made = try Prompted(
+        stand, .unlock([.collection(.login)]), by: AttendanceStand.process(pid), line)
+      made.begin()
+      return made
+    }
+    let browser = try make(70)
+    let flood = try (0..<KeyringPrompts.most).map { _ in try make(71) }
+    #expect(browser.ends.isEmpty)
+    #expect(flood[0].ends == [.dismissed] && flood[1].ends.isEmpty)
+    #expect(stand.vault.prompts.all.count == KeyringPrompts.most)
   }
 }

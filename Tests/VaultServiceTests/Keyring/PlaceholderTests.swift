@@ -14,7 +14,8 @@ import VaultModel
     try stand.restart()
     let program = Program()
     func path(_ attributes: [(key: String, value: String)], in collection: CollectionID? = nil) throws -> KeyringPath {
-      try stand.keyring.placeholder(for: try KeyringStand.attributes(attributes), in: collection, program)
+      try stand.keyring.placeholder(
+        for: try KeyringStand.attributes(attributes), in: collection, program, stand.program)
     }
     let (found, missing) = (try path([("a", "1")]), try path([("a", "2")]))
     #expect(found.collection == missing.collection && found != missing)
@@ -36,13 +37,43 @@ import VaultModel
     #expect(throws: KeyringFault.noSuchObject) { try stand.value(found) }
   }
 
+  @Test("stands for a shared item if no own one matches, as the search itself does") func shared() throws {
+    var settings = VaultSettings()
+    settings.keyring.shares = [try ItemPattern("iot/*")]
+    let stand = try KeyringStand(settings)
+    var change = ItemChange(name: try ItemName("iot/lamp"), kind: .password)
+    change.attributes = ["room": "hall"]
+    _ = try stand.rooms.rooms.items.set(change, .bytes(count: 1), for: stand.program) { out in
+      out.storeBytes(of: UInt8(ascii: "x"), toByteOffset: 0, as: UInt8.self)
+      return true
+    }
+    try stand.restart()
+    let program = Program()
+    let path = try stand.keyring.placeholder(
+      for: try KeyringStand.attributes([("room", "hall")]), in: nil, program, stand.program)
+    try stand.rooms.unlock()
+    #expect(stand.keyring.serves(.item(path), stand.program))
+    #expect(try stand.value(path).isEmpty == false)
+    withExtendedLifetime(program) {}
+  }
+
+  @Test("has another path in each daemon: a path of an earlier one stands for nothing") func another() throws {
+    let stand = try KeyringStand()
+    let program = Program()
+    func path() throws -> KeyringPath {
+      try stand.restart()
+      return try stand.keyring.placeholder(for: KeyringAttributes(), in: nil, program, stand.program)
+    }
+    #expect(try path() != path())
+  }
+
   @Test("is limited in size for each program") func limit() throws {
     let stand = try KeyringStand()
     try stand.restart()
     let (one, other) = (Program(), Program())
     let attributes = try KeyringStand.attributes([("a", String(repeating: "x", count: 60_000))])
-    for _ in 0..<17 { _ = try stand.keyring.placeholder(for: attributes, in: nil, one) }
-    #expect(throws: KeyringFault.self) { try stand.keyring.placeholder(for: attributes, in: nil, one) }
-    _ = try stand.keyring.placeholder(for: attributes, in: nil, other)
+    for _ in 0..<17 { _ = try stand.keyring.placeholder(for: attributes, in: nil, one, stand.program) }
+    #expect(throws: KeyringFault.self) { try stand.keyring.placeholder(for: attributes, in: nil, one, stand.program) }
+    _ = try stand.keyring.placeholder(for: attributes, in: nil, other, stand.program)
   }
 }

@@ -37,4 +37,16 @@ extension Bus {
     _ = unsafe sd_bus_send(connection, message, nil)
     sent()
   }
+
+  /// The id of the bus, in hexadecimal digits; nil while there is no connection. Another bus has another id, and gives
+  /// the same unique names to others.
+  var id: String? {
+    guard let connection = unsafe connection, isConnected else { return nil }
+    var id = sd_id128_t()
+    guard unsafe sd_bus_get_bus_id(connection, &id) >= 0 else { return nil }
+    let digits = Array("0123456789abcdef")
+    return unsafe withUnsafeBytes(of: id) { bytes in
+      unsafe String(bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] })
+    }
+  }
 }

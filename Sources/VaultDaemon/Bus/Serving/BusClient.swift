@@ -20,6 +20,8 @@ final class BusClient {
   var match: BusMatch?
   /// The connection with its process; nil while the bus is being asked for it.
   var peer: BusPeer?
+  /// Run with the peer once it is known, or with nil if it will not be.
+  var awaiting: [(BusPeer?) -> Void] = []
   var calls: CircularBuffer<(request: BusRequest, work: BusPeers.Work)> = []
   var waiting = Waiting()
   /// True while a turn is awaited.
@@ -30,4 +32,11 @@ final class BusClient {
   var isUndecided = false
 
   init(_ name: String, at place: Int) { (self.name, self.place, heard) = (name, place, place) }
+
+  /// Tells those who wait for the peer.
+  func tell() {
+    let awaiting = self.awaiting
+    self.awaiting = []
+    for then in awaiting { then(peer) }
+  }
 }

@@ -51,6 +51,16 @@ final class BusPeers {
   /// All connections that are known and have not ended.
   var peers: [BusPeer] { known.values.compactMap(\.peer) }
 
+  /// Finds a connection and its process; `then` gets nil if it has ended, or if it cannot be known.
+  func find(_ name: String, then: @escaping (BusPeer?) -> Void) {
+    do throws(BusError) {
+      let client = if let client = known[name] { client } else { try admit(name) }
+      if let peer = client.peer { then(peer) } else { client.awaiting.append(then) }
+    } catch {
+      then(nil)
+    }
+  }
+
   /// Has a call answered now, in a later turn, or when its caller is known.
   func take(_ request: BusRequest, _ work: @escaping Work) {
     do throws(BusError) {
@@ -162,6 +172,7 @@ final class BusPeers {
     let same = known.values.first { $0.peer.map { ($0.caller.pid, $0.caller.started) == process } ?? false }
     let peer = BusPeer(client.name, found.caller, same?.peer?.line ?? Line(of: found.caller.uid), runs: found.runs)
     client.peer = peer
+    client.tell()
     schedule(client, peer)
   }
 
@@ -179,6 +190,7 @@ final class BusPeers {
       waiting = waiting.removing(request)
       if let error { request.fail(error) } else { request.giveUp() }
     }
+    if client.peer == nil { client.tell() }
     client.peer?.end()
   }
 

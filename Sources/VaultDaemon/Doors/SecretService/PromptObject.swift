@@ -5,9 +5,22 @@ internal import VaultService
 final class ClientPrompt {
   let number: Int
   let peer: BusPeer
+  /// The task as long as it may be given once more; it tells no label.
+  fileprivate let task: KeyringPrompt.Task?
+  fileprivate let spelled: [KeyringTarget: [String]]
   fileprivate var prompt: KeyringPrompt?
 
-  init(_ number: Int, _ peer: BusPeer) { (self.number, self.peer) = (number, peer) }
+  init(_ number: Int, _ peer: BusPeer, _ task: KeyringPrompt.Task, spelled: [KeyringTarget: [String]]) {
+    (self.number, self.peer, self.spelled) = (number, peer, spelled)
+    if case .makeCollection = task { self.task = nil } else { self.task = task }
+  }
+
+  /// True if the client gets this prompt once more for what it asks: it has not begun it yet. A prompt that was begun
+  /// may be dismissed by the part of the client that began it, so the client gets another one, which joins the same
+  /// question.
+  fileprivate func stands(for task: KeyringPrompt.Task, _ spelled: [KeyringTarget: [String]], _ peer: BusPeer) -> Bool {
+    self.peer === peer && prompt?.isBegun == false && self.task == task && self.spelled == spelled
+  }
 
   /// Ends without telling the client, which is gone.
   func leave() { prompt?.dismiss() }
@@ -22,7 +35,7 @@ extension SecretServiceDoor {
         .init("Prompt", takes: ["window-id": "s"]) { [unowned self] request, peer throws(BusError) in
           let prompt = try prompt(request.path, peer)
           request.reply()
-          prompt.prompt?.begin()
+          begin(prompt)
         },
         .init("Dismiss") { [unowned self] request, peer throws(BusError) in
           let prompt = try prompt(request.path, peer)
@@ -45,49 +58,101 @@ extension SecretServiceDoor {
   func makePrompt(
     _ task: KeyringPrompt.Task, spelled: [KeyringTarget: [String]] = [:], for peer: BusPeer
   ) throws(BusError) -> SecretPath {
-    let client = ClientPrompt(nextNumber(), peer)
-    let terms = AskedCall.Terms(
-      peer.caller, patience(of: peer.caller), about: AskedCall.About(.find, detail: "a prompt of the keyring"),
-      saying: { Said(purpose: "to use the keyring") }, isStillAsking: { peer.isRunning })
-    client.prompt = KeyringPrompt(task, keyring, asking, terms, peer.line) { [weak self, weak client] end in
-      if let self, let client { completed(client, task, end, spelled) }
-    }
-    try keep(client)
-    return .prompt(client.number)
+    if let same = prompts.values.first(where: { $0.stands(for: task, spelled, peer) }) { return .prompt(same.number) }
+    return .prompt(try makePrompt(task, spelled, nextNumber(), for: peer).number)
   }
 
-  /// The programs that people run over ssh and from timers, where nobody may be there to answer.
-  private static let impatient = ["secret-tool", "git-credential-libsecret", "docker-credential-secretservice"]
-  private static let shortPatience: Int64 = 120_000_000_000
+  private func makePrompt(
+    _ task: KeyringPrompt.Task, _ spelled: [KeyringTarget: [String]], _ number: Int, for peer: BusPeer
+  ) throws(BusError) -> ClientPrompt {
+    let client = ClientPrompt(number, peer, task, spelled: spelled)
+    let terms = AskedCall.Terms(
+      peer.caller, .untilServed, about: AskedCall.About(.find, detail: "a prompt of the keyring"),
+      saying: { Said(purpose: "to use the keyring") }, isStillAsking: { peer.isRunning })
+    client.prompt = try asked { () throws(KeyringFault) in
+      try KeyringPrompt(
+        task, keyring, asking, terms, peer.line, within: keyring.settings.limits.limit(of: peer.caller)
+      ) { [weak self, weak client] end in
+        if let self, let client { completed(client, end) }
+      }
+    }
+    keep(client)
+    return client
+  }
 
-  private func patience(of caller: Caller) -> Patience {
-    let program = caller.memory.executable().map { $0.split(separator: "/").last.map(String.init) ?? $0 }
-    guard let program, Self.impatient.contains(program) else { return .anyway(until: nil) }
-    return .anyway(until: vault.clock.monotonic() + Self.shortPatience)
+  /// Begins a prompt. The next daemon takes it up if this one ends before it.
+  private func begin(_ client: ClientPrompt) {
+    guard let prompt = client.prompt, !prompt.isBegun else { return }
+    if prompt.kind == .unlock, let started = client.peer.caller.started {
+      // The path of a shared item tells its name.
+      let paths = client.spelled.filter { $0.key.mayBeKept }.flatMap(\.value)
+      kept.add(
+        KeptPrompts.Entry(
+          number: client.number, name: client.peer.name, pid: client.peer.caller.pid, started: started, paths: paths),
+        on: bus.id)
+    }
+    prompt.begin()
+  }
+
+  /// Takes up the prompts of an earlier daemon, whose clients wait for their ends.
+  func takeUpKept() {
+    for entry in kept.take(on: bus.id) {
+      peers.find(entry.name) { [weak self] peer in
+        guard let self else { return }
+        guard let peer, peer.caller.pid == entry.pid, peer.caller.started == entry.started else {
+          return kept.remove(entry.number)
+        }
+        takeUp(entry, for: peer)
+      }
+    }
+  }
+
+  private func takeUp(_ entry: KeptPrompts.Entry, for peer: BusPeer) {
+    guard prompts[entry.number] == nil else { return }
+    var targets: [KeyringTarget] = []
+    var spelled: [KeyringTarget: [String]] = [:]
+    for text in entry.paths {
+      guard let target = path(text)?.target else { continue }
+      if spelled[target] == nil { targets.append(target) }
+      spelled[target, default: []].append(text)
+    }
+    do throws(BusError) {
+      begin(try makePrompt(.unlock(targets), spelled, entry.number, for: peer))
+    } catch {
+      kept.remove(entry.number)
+    }
   }
 
   /// Tells the client the end of its prompt, with a result of the type that libsecret expects for the task.
-  private func completed(
-    _ client: ClientPrompt, _ task: KeyringPrompt.Task, _ end: KeyringPrompt.End, _ spelled: [KeyringTarget: [String]]
-  ) {
+  private func completed(_ client: ClientPrompt, _ end: KeyringPrompt.End) {
     forget(client)
-    guard client.peer.isHere else { return }
+    guard client.peer.isHere, let kind = client.prompt?.kind else { return }
     let path = SecretPath.prompt(client.number).text
     try? bus.signal("Completed", of: Self.promptName, at: path, to: client.peer.name) { writer in
       writer.flag(end == .dismissed)
-      switch task {
+      switch kind {
       case .unlock:
         var paths: [String] = []
         if case .unlocked(let targets) = end {
-          paths = targets.flatMap { spelled[$0] ?? [$0.path.text] }
+          paths = targets.flatMap { client.spelled[$0] ?? [$0.path.text] }
         }
         writer.variant(of: "ao") { writer.paths(paths) }
-      case .makeCollection:
+      case .create:
         var path = "/"
         if case .made(let collection) = end { path = SecretPath.collection(collection).text }
         writer.variant(of: "o") { writer.path(path) }
       case .delete: writer.variant(of: "s") { writer.string("") }
       }
+    }
+  }
+}
+
+extension KeyringTarget {
+  /// True if the path of the target tells no name, so that it may lie in a file.
+  fileprivate var mayBeKept: Bool {
+    switch self {
+    case .collection: true
+    case .item(let path): path.collection != .shared
     }
   }
 }

@@ -8,7 +8,7 @@ internal import VaultSigning
 ///
 /// It turns calls on the bus into calls of the ``Keyring``, and the answers into messages. It decides nothing.
 final class SecretServiceDoor {
-  /// The most sessions and prompts of one connection, and of all.
+  /// The most sessions of one connection, and of all. The number of prompts is limited by ``KeyringPrompts``.
   static let (mostOfOne, most) = (128, 1024)
 
   let keyring: Keyring
@@ -25,7 +25,13 @@ final class SecretServiceDoor {
   /// The open sessions and prompts, by their numbers, which are used once.
   private(set) var sessions: [Int: ClientSession] = [:]
   private(set) var prompts: [Int: ClientPrompt] = [:]
-  private var lastNumber = 0
+  /// The prompts that outlive this daemon.
+  let kept: KeptPrompts
+  /// The number that was used last. Each daemon begins at another one, so that the paths of an earlier daemon, which
+  /// programs still have, stand for nothing.
+  private var lastNumber = Int(RandomBytes.uniform(below: .max)) << 24
+  /// The connections whose prompts end with them.
+  private var prompted: Set<ObjectIdentifier> = []
   /// The connections for which searches are kept until they end.
   var searchers: Set<ObjectIdentifier> = []
   /// The interfaces of each kind of object.
@@ -35,7 +41,12 @@ final class SecretServiceDoor {
   private lazy var session = [sessionInterface]
   private lazy var prompt = [promptInterface]
 
-  init(_ rooms: Rooms, on bus: Bus, _ clients: Clients, _ turns: Turns, _ timer: Timer, _ log: Logger) {
+  /// - Parameter folder: the folder for the file of the prompts that outlive this daemon.
+  init(
+    _ rooms: Rooms, on bus: Bus, _ clients: Clients, _ turns: Turns, _ timer: Timer, keepingIn folder: String,
+    _ log: Logger
+  ) {
+    kept = KeptPrompts(in: folder)
     keyring = Keyring(rooms)
     (asking, vault) = (rooms.asking, rooms.vault)
     (self.bus, self.turns, self.timer, self.log) = (bus, turns, timer, log)
@@ -76,7 +87,9 @@ final class SecretServiceDoor {
 
   private func nameChanged() {
     switch name.state {
-    case .owned: log.info("secret-service: serving \(name.name)")
+    case .owned:
+      log.info("secret-service: serving \(name.name)")
+      takeUpKept()
     case .taken: log.error("secret-service: another program owns \(name.name); stop it, and then `vault reload`")
     case .lost: log.error("secret-service: another program has taken \(name.name)")
     case .refused(let error): log.error("secret-service: the bus refused \(name.name): \(error)")
@@ -118,15 +131,22 @@ final class SecretServiceDoor {
   func close(_ session: ClientSession) { sessions[session.number] = nil }
 
   /// Keeps a prompt until it ends, or its connection.
-  func keep(_ prompt: ClientPrompt) throws(BusError) {
-    let own = prompts.values.count { $0.peer === prompt.peer }
-    guard own < Self.mostOfOne, prompts.count < Self.most else { throw .tooMuch("too many prompts are open") }
-    let number = prompt.number
-    prompts[number] = prompt
-    prompt.peer.onEnd { [weak self] in self?.prompts[number].take()?.leave() }
+  func keep(_ prompt: ClientPrompt) {
+    let peer = prompt.peer
+    lastNumber = max(lastNumber, prompt.number)
+    prompts[prompt.number] = prompt
+    guard prompted.insert(ObjectIdentifier(peer)).inserted else { return }
+    peer.onEnd { [weak self, unowned peer] in
+      guard let self else { return }
+      prompted.remove(ObjectIdentifier(peer))
+      for prompt in prompts.values where prompt.peer === peer { prompt.leave() }
+    }
   }
 
-  func forget(_ prompt: ClientPrompt) { prompts[prompt.number] = nil }
+  func forget(_ prompt: ClientPrompt) {
+    prompts[prompt.number] = nil
+    kept.remove(prompt.number)
+  }
 }
 
 // The names of the interfaces, and of their errors (section 9, "Errors").

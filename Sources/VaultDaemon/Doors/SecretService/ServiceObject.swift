@@ -221,7 +221,7 @@ extension SecretServiceDoor {
     _ answer: ([KeyringSearch.Hit], BusWriter) throws(BusError) -> Void
   ) throws(BusError) {
     let path = try asked { () throws(KeyringFault) in
-      try keyring.placeholder(for: attributes, in: collection, peer)
+      try keyring.placeholder(for: attributes, in: collection, peer, peer.caller)
     }
     // The paths of a program go with its connection.
     let program = ObjectIdentifier(peer)

@@ -25,7 +25,7 @@ extension MethodName {
     case .`init`, .listSlots, .changePassword, .markStale, .addSlot, .removeSlot, .rekey, .verify, .backup, .salvage,
       .restore,
       .emptyTrash, .grant, .revoke, .whoMay, .confirmGrants, .forgetSubject, .repairClock, .deposits, .settleDeposit,
-      .requests, .approve, .deny, .forgetDenial, .repairAudit, .reload:
+      .requests, .approve, .deny, .refuse, .forgetDenial, .repairAudit, .reload:
       .administrators
     }
   }

@@ -9,7 +9,8 @@ extension MethodName {
   private var need: CallTerms.Need {
     switch self {
     // Unlocks, locks and what they need; and the settings, which decide if the log is required.
-    case .getInfo, .getInterfaceDescription, .status, .unlock, .respond, .lock, .attend, .confirm, .dismiss, .reload:
+    case .getInfo, .getInterfaceDescription, .status, .unlock, .respond, .lock, .attend, .confirm, .dismiss, .refuse,
+      .reload:
       .nothing
     // Calls that find out what is left of a failed store, and save it.
     case .audit, .verify, .salvage, .backup, .repairAudit: .logUnlessFailed
@@ -29,7 +30,8 @@ extension MethodName {
     case .respond, .lock: .ofRefusals
     case .get: .withValue
     case .`init`, .unlock, .authenticate, .changePassword, .addSlot, .removeSlot, .rekey, .restore: .last
-    case .attend, .confirm, .dismiss, .code, .sign, .mac, .issueToken, .verifyToken, .revokeToken, .set, .setMany,
+    case .attend, .confirm, .dismiss, .refuse, .code, .sign, .mac, .issueToken, .verifyToken, .revokeToken, .set,
+      .setMany,
       .deposit, .sealDeposit, .depositSealed, .publicKey, .deposits, .settleDeposit, .generate, .copy, .show, .find,
       .children, .attributes, .delete, .undelete, .emptyTrash, .restoreVersion, .move, .history, .listSlots, .markStale,
       .grant, .revoke, .audit, .grants, .can, .whoMay, .confirmGrants, .forgetSubject, .requests, .approve, .deny,
@@ -50,7 +52,7 @@ extension MethodName {
       .deposit, .sealDeposit, .depositSealed, .deposits, .settleDeposit, .copy, .show, .find, .children, .attributes,
       .delete, .undelete, .emptyTrash, .restoreVersion, .move, .history, .listSlots, .changePassword, .markStale,
       .addSlot, .removeSlot, .rekey, .repairClock, .grant, .revoke, .grants, .can, .whoMay, .confirmGrants,
-      .forgetSubject, .requests, .approve, .deny, .forgetDenial, .monitor, .receipt, .reload:
+      .forgetSubject, .requests, .approve, .deny, .refuse, .forgetDenial, .monitor, .receipt, .reload:
       []
     }
   }

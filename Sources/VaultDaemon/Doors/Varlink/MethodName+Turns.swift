@@ -16,7 +16,8 @@ extension MethodName {
     case .getInfo, .status, .get, .show, .history, .can, .generate, .receipt, .listSlots, .requests, .monitor:
       .answer
     // A person waits for these calls, and each only begins the work that follows, or ends it.
-    case .`init`, .unlock, .authenticate, .attend, .confirm, .dismiss, .respond, .lock, .changePassword, .addSlot,
+    case .`init`, .unlock, .authenticate, .attend, .confirm, .dismiss, .refuse, .respond, .lock, .changePassword,
+      .addSlot,
       .removeSlot, .restore, .verify:
       .answer
     case .find, .children, .attributes, .audit, .grants, .whoMay, .deposits, .getInterfaceDescription, .set, .setMany,

@@ -38,7 +38,7 @@ struct Configuration: Sendable, Equatable {
     "idle", "maximum-age", "trash", "audit", "audit-size", "audit-age", "hide-names", "keep-across-sleep", "boot-key",
     "tpm2-device", "keyring-bus-name",
     "pam-service", "max-connections", "max-requests-per-second", "ssh-agent", "secret-service",
-    "secret-service-accessible", "secret-service-share", "log-level",
+    "secret-service-accessible", "secret-service-share", "secret-service-patience", "log-level",
   ]
 
   /// Stores one setting; returns the reason when its value is wrong.
@@ -109,6 +109,10 @@ struct Configuration: Sendable, Equatable {
       }
       vault.keyring.shares = shares
       return sharedAndHidden
+    case "secret-service-patience":
+      do throws(ValueError) { vault.keyring.limits = try PromptLimits(parsing: value) } catch {
+        return "secret-service-patience: \(error.reason)"
+      }
     case "log-level":
       guard let level = Logger.Level(rawValue: value) else {
         return "log-level is one of \(Logger.Level.allCases.map(\.rawValue).joined(separator: ", "))"

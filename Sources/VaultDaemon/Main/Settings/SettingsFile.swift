@@ -82,6 +82,7 @@ extension Configuration {
     case "secret-service": secretService == other.secretService
     case "secret-service-accessible": vault.keyring.accessible == other.vault.keyring.accessible
     case "secret-service-share": vault.keyring.shares == other.vault.keyring.shares
+    case "secret-service-patience": vault.keyring.limits == other.vault.keyring.limits
     case "log-level": logLevel == other.logLevel
     // A setting that is missing here would look changed each time, which a test notices.
     default: false

@@ -3,7 +3,7 @@ internal import VaultModel
 internal import VaultService
 internal import VaultWire
 
-// Requests, Approve, Deny and ForgetDenial.
+// Requests, Approve, Deny, Refuse and ForgetDenial.
 extension VarlinkDoor {
   /// The number of requests in one reply.
   private static let requestsAtATime = 64
@@ -26,6 +26,12 @@ extension VarlinkDoor {
   func requests(_: Wire.Empty, _: borrowing Frame, _ connection: VarlinkConnection) {
     answerFromVault(connection) { () throws(Refusal) in
       let told = try access.toldRequests(for: connection.caller)
+      var prompts = vault.prompts.begun[...]
+      while !prompts.isEmpty {
+        let some = prompts.prefix(Self.requestsAtATime).map { Wire.KeyringPrompt($0) }
+        connection.reply(Wire.RequestsReply(requests: [], prompts: some), continues: true)
+        prompts = prompts.dropFirst(Self.requestsAtATime)
+      }
       let all =
         told.pending.map { Told.pending($0.request, isMissing: $0.isMissing) }
         + told.approvals.map { Told.approval($0.approval, until: $0.until) }
@@ -79,6 +85,15 @@ extension VarlinkDoor {
     }
   }
 
+  func refuse(_ call: Wire.RefuseParameters, _: borrowing Frame, _ connection: VarlinkConnection) {
+    _ = note(call.interactive, nil, connection)
+    answer(connection) { () throws(Refusal) in
+      let told = vault.prompts.begun.first { $0.number.value == call.number }.map { Wire.KeyringPrompt($0) }
+      let refused = try vault.prompts.refuse(QuestionNumber(call.number), for: connection.caller, access)
+      connection.reply(Wire.RefuseReply(prompt: told ?? Wire.KeyringPrompt(refused)))
+    }
+  }
+
   func forgetDenial(_ call: Wire.ForgetDenialParameters, _: borrowing Frame, _ connection: VarlinkConnection) {
     _ = note(call.interactive, nil, connection)
     answerFromVault(connection) { () throws(Refusal) in
@@ -87,6 +102,16 @@ extension VarlinkDoor {
       try access.forgetDenial(of: target, for: connection.caller)
       connection.reply(Wire.Empty())
     }
+  }
+}
+
+extension Wire.KeyringPrompt {
+  fileprivate init(_ prompt: KeyringPrompt) {
+    let asker = prompt.asker
+    self.init(
+      number: prompt.number.value, task: prompt.kind.rawValue, waitsFor: prompt.awaited, since: prompt.since,
+      uid: Int(asker.uid), user: UserName.of(asker.uid), pid: Int(asker.pid), unit: asker.unit,
+      executable: asker.executable)
   }
 }
 

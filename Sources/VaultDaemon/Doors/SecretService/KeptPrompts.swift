@@ -1,0 +1,93 @@
+internal import Glibc
+internal import VaultService
+
+/// The prompts for unlocks that clients have begun, in a file of mode 0600 beside the socket, so that the next daemon
+/// ends them once the vault is unlocked: some clients wait through a restart. It has paths and processes, and nothing
+/// that tells a label, an attribute or the name of an item.
+///
+/// A unique name means the same connection only on the same bus, so the file counts only for the bus that it names.
+final class KeptPrompts {
+  struct Entry: Equatable {
+    /// The number in the prompt's path.
+    let number: Int
+    /// The client's unique name, and its process.
+    let name: String
+    let pid: Int32
+    /// The start time of the process, in clock ticks since boot.
+    let started: UInt64
+    /// The paths that the client wants unlocked, as it wrote them.
+    let paths: [String]
+  }
+
+  /// The most paths of one prompt that are kept, and the most bytes of the file.
+  private static let (mostPaths, mostBytes) = (256, 1 << 20)
+  private static let header = "vault prompts 1"
+
+  private let path: String
+  private var bus: String?
+  private var entries: [Int: Entry] = [:]
+  private var isRead = false
+
+  init(in folder: String) { path = folder + "/prompts" }
+
+  /// Reads what an earlier daemon has kept, once: its prompts on this bus.
+  func take(on bus: String?) -> [Entry] {
+    guard let bus, !isRead else { return [] }
+    isRead = true
+    self.bus = bus
+    if let text = try? TextFile.readOwn(path, limit: Self.mostBytes), let found = Self.parse(text, bus) {
+      for entry in found { entries[entry.number] = entry }
+    }
+    write()
+    return entries.values.sorted { $0.number < $1.number }
+  }
+
+  func add(_ entry: Entry, on bus: String?) {
+    guard let bus else { return }
+    if bus != self.bus { (self.bus, entries) = (bus, [:]) }
+    guard entries[entry.number] != entry else { return }
+    entries[entry.number] = entry
+    write()
+  }
+
+  func remove(_ number: Int) { if entries.removeValue(forKey: number) != nil { write() } }
+
+  // MARK: The file
+
+  /// Writes the file anew. What cannot be written is lost with the daemon.
+  private func write() {
+    guard !entries.isEmpty, let bus else {
+      unsafe unlink(path)
+      return
+    }
+    var text = "\(Self.header)\nbus \(bus)\n"
+    for entry in entries.values.sorted(by: { $0.number < $1.number }) {
+      let line = Self.line(entry)
+      if text.utf8.count + line.utf8.count <= Self.mostBytes { text += line }
+    }
+    try? TextFile.replace(path, with: text)
+  }
+
+  /// No path has a blank in it.
+  private static func line(_ entry: Entry) -> String {
+    let words = ["\(entry.number)", entry.name, "\(entry.pid)", "\(entry.started)"] + entry.paths.prefix(mostPaths)
+    return words.joined(separator: " ") + "\n"
+  }
+
+  /// Reads the prompts of a file for this bus; nil if no program of ours wrote it.
+  static func parse(_ text: String, _ bus: String) -> [Entry]? {
+    let lines = text.split(separator: "\n")
+    guard lines.count >= 2, lines[0] == header else { return nil }
+    guard lines[1] == "bus \(bus)" else { return [] }
+    var found: [Entry] = []
+    for line in lines.dropFirst(2) {
+      let words = line.split(separator: " ").map(String.init)
+      guard words.count >= 4, let number = Int(words[0]), number > 0, let pid = Int32(words[2]),
+        let started = UInt64(words[3])
+      else { return nil }
+      found.append(
+        Entry(number: number, name: words[1], pid: pid, started: started, paths: Array(words.dropFirst(4))))
+    }
+    return found
+  }
+}

@@ -1,0 +1,203 @@
+import Foundation
+import Glibc
+import Testing
+import VaultTesting
+
+/// The prompts of programs that use the Secret Service, over a real bus.
+@Suite("A prompt on the session bus") struct SecretPromptTests {
+  /// A vault that is served on a bus, cold; a Python program drives it together with its clients.
+  private final class Stand {
+    let sandbox: Sandbox
+    let bus: PrivateBus
+
+    init(_ settings: String = "") throws {
+      sandbox = try Sandbox()
+      bus = try PrivateBus(.session, in: sandbox)
+      try sandbox.configure("pam-service = vault-test-none\nsecret-service = on\n" + settings)
+      try sandbox.startDaemon()
+      try sandbox.must(["init", "--password-stdin"] + floorOptions, stdin: password + "\n")
+      try sandbox.stopDaemon()
+      try sandbox.startDaemon()
+    }
+
+    deinit { sandbox.close() }
+
+    func python(_ script: String) throws -> [String] {
+      let outcome = try sandbox.run(
+        "-c", Self.prelude.replacing("ADDRESS", with: bus.address).replacing("PASSWORD", with: password) + script,
+        program: "/usr/bin/python3")
+      guard outcome.status == 0 else {
+        throw SandboxError("python3: \(outcome.output)\(outcome.errors)\(sandbox.daemonLog)")
+      }
+      return outcome.output.split(separator: "\n").map(String.init)
+    }
+
+    private static let prelude = """
+      import json, os, signal, subprocess, sys, time, dbus, dbus.bus, dbus.mainloop.glib
+      from gi.repository import GLib
+      dbus.mainloop.glib.DBusGMainLoop(set_as_default=True)
+      NAME, ROOT = 'org.freedesktop.secrets', '/org/freedesktop/secrets'
+      DEFAULT = ROOT + '/aliases/default'
+      def vault(*words, stdin=''):
+        done = subprocess.run(['vault', *words], input=stdin, capture_output=True, text=True)
+        if done.returncode: print('vault', words, done.returncode, done.stderr)
+        return done.stdout
+      def unlock(): vault('unlock', '--password-stdin', stdin='PASSWORD\\n')
+      def status(key): return json.loads(vault('status', '--json')).get(key)
+      def prompts(): return [json.loads(line) for line in vault('requests', '--json').splitlines()]
+      def wait(condition, seconds=20):
+        end = time.monotonic() + seconds
+        while not condition() and time.monotonic() < end:
+          GLib.MainContext.default().iteration(False) or time.sleep(0.01)
+        return condition()
+      class Client:
+        def __init__(self):
+          self.bus = dbus.bus.BusConnection('ADDRESS')
+          self.ends = []
+          self.bus.add_signal_receiver(
+            lambda dismissed, result, path: self.ends.append(
+              (path, bool(dismissed), str(result.signature) if isinstance(result, dbus.Array) else type(result).__name__,
+              [str(x) for x in result] if isinstance(result, dbus.Array) else str(result))),
+            'Completed', 'org.freedesktop.Secret.Prompt', None, None, path_keyword='path')
+        def call(self, path, member, signature='', *values, interface='Service'):
+          wait(lambda: self.bus.name_has_owner(NAME))
+          try: return self.bus.call_blocking(NAME, path, 'org.freedesktop.Secret.' + interface, member, signature, values)
+          except dbus.DBusException as error: return error.get_dbus_name()
+        def unlock(self, *paths): return self.call(ROOT, 'Unlock', 'ao', list(paths))
+        def create(self, label):
+          properties = {'org.freedesktop.Secret.Collection.Label': dbus.String(label, variant_level=1)}
+          return self.call(ROOT, 'CreateCollection', 'a{sv}s', dbus.Dictionary(properties, signature='sv'), '')
+        def prompt(self, path): return self.call(path, 'Prompt', 's', '', interface='Prompt')
+        def dismiss(self, path): return self.call(path, 'Dismiss', interface='Prompt')
+
+      """
+  }
+
+  @Test("of eight programs is one question with eight endings, each told to its own program alone")
+  func eight() throws {
+    let out = try Stand().python(
+      """
+      clients = [Client() for _ in range(8)]
+      paths = []
+      for client in clients:
+        served, path = client.unlock(DEFAULT, ROOT + '/collection/login')
+        paths.append(path)
+        client.prompt(path)
+      print(len(set(paths)), status('prompts'), [p['waits_for'] for p in prompts()] == ['unlock'] * 8)
+      print(clients[0].prompt(paths[1]), clients[0].dismiss(paths[1]))
+      print([client.ends for client in clients] == [[]] * 8)
+      unlock()
+      print(wait(lambda: all(client.ends for client in clients)))
+      wait(lambda: False, 0.3)
+      wanted = [DEFAULT, ROOT + '/collection/login']
+      print([client.ends == [(path, False, 'o', wanted)] for client, path in zip(clients, paths)] == [True] * 8)
+      print(status('prompts'), clients[0].prompt(paths[0]))
+      """)
+    #expect(
+      out == [
+        "8 8 True",
+        "org.freedesktop.Secret.Error.NoSuchObject org.freedesktop.Secret.Error.NoSuchObject", "True", "True", "True",
+        "0 org.freedesktop.DBus.Error.UnknownObject",
+      ])
+  }
+
+  @Test("is one for each connection and lack until it is begun") func once() throws {
+    let out = try Stand().python(
+      """
+      one, other = Client(), Client()
+      first = one.unlock(DEFAULT)[1]
+      print(one.unlock(DEFAULT)[1] == first, one.unlock(ROOT + '/collection/session')[1] == first)
+      print(other.unlock(DEFAULT)[1] == first)
+      one.prompt(first)
+      second = one.unlock(DEFAULT)[1]
+      one.prompt(second)
+      one.dismiss(first)
+      print(second != first, wait(lambda: one.ends == [(first, True, 'o', [])]))
+      unlock()
+      print(wait(lambda: one.ends[1:] == [(second, False, 'o', [DEFAULT])]))
+      """)
+    #expect(out == ["True False", "False", "True True", "True"])
+  }
+
+  @Test("is taken up by the next daemon for the same connection, and ends there with the unlock")
+  func restart() throws {
+    let stand = try Stand()
+    let out = try stand.python(
+      """
+      client, gone = Client(), Client()
+      path = client.unlock(DEFAULT)[1]
+      client.prompt(path)
+      gone.prompt(gone.unlock(DEFAULT)[1])
+      file = os.environ['XDG_RUNTIME_DIR'] + '/vault/prompts'
+      text = open(file).read()
+      print(oct(os.stat(file).st_mode & 0o777), text.count('\\n'))
+      os.kill(status('pid'), signal.SIGKILL)
+      wait(lambda: not client.bus.name_has_owner(NAME))
+      gone.bus.close()
+      vaultd = subprocess.Popen(['vaultd'], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+      wait(lambda: client.bus.name_has_owner(NAME) and status('prompts') == 1)
+      print(status('prompts'), [p['waits_for'] for p in prompts()], client.ends)
+      print(Client().prompt(path))
+      unlock()
+      print(wait(lambda: client.ends == [(path, False, 'o', [DEFAULT])]))
+      print(wait(lambda: not os.path.exists(file)))
+      # A file of another bus means other connections.
+      vault('lock')
+      open(file, 'w').write(text.replace('bus ', 'bus 0'))
+      os.chmod(file, 0o600)
+      os.kill(status('pid'), signal.SIGKILL)
+      vaultd.wait()
+      vaultd = subprocess.Popen(['vaultd'], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+      wait(lambda: client.bus.name_has_owner(NAME))
+      wait(lambda: False, 0.5)
+      print(status('prompts'))
+      vaultd.kill()
+      """)
+    #expect(
+      out == [
+        "0o600 4", "1 ['unlock'] []", "org.freedesktop.Secret.Error.NoSuchObject", "True", "True", "0",
+      ])
+  }
+
+  @Test("ends as dismissed when a person refuses it or its program drops it, with a result of the task's type")
+  func refused() throws {
+    let out = try Stand().python(
+      """
+      clients = [Client() for _ in range(3)]
+      paths = [clients[0].unlock(DEFAULT)[1], clients[1].create('x')[1], clients[2].create('y')[1]]
+      for client, path in zip(clients, paths): client.prompt(path)
+      for number in [p['number'] for p in prompts()[:2]]: vault('refuse', str(number), '--yes')
+      clients[2].dismiss(paths[2])
+      print(wait(lambda: all(client.ends for client in clients)))
+      for client in clients: print([end[1:] for end in client.ends])
+      print(prompts())
+      """)
+    #expect(out == ["True", "[(True, 'o', [])]", "[(True, 'ObjectPath', '/')]", "[(True, 'ObjectPath', '/')]", "[]"])
+  }
+
+  @Test("ends at the time limit of its program, or of all") func late() throws {
+    let out = try Stand("secret-service-patience = off python3=1s python3.11=1s python3.12=1s python3.13=1s\n").python(
+      """
+      client = Client()
+      path = client.unlock(DEFAULT)[1]
+      client.prompt(path)
+      print(wait(lambda: client.ends == [(path, True, 'o', [])]))
+      """)
+    #expect(out == ["True"])
+  }
+
+  @Test("`vault refuse` names what a browser loses, and does nothing without a yes") func asked() throws {
+    let stand = try Stand()
+    let out = try stand.python(
+      """
+      client = Client()
+      client.prompt(client.unlock(DEFAULT)[1])
+      number = str(prompts()[0]['number'])
+      done = subprocess.run(['vault', 'refuse', number], capture_output=True, text=True)
+      print(done.returncode, 'a browser then deletes its cookies' in done.stderr, 'add --yes' in done.stderr)
+      print(subprocess.run(['vault', 'refuse', '1', '--yes'], capture_output=True).returncode)
+      print('1 program waits' in vault('status'), 'waits for an unlock' in vault('requests'), client.ends)
+      """)
+    #expect(out == ["75 True True", "66", "True True []"])
+  }
+}
