@@ -37,7 +37,7 @@ package final class KeyringPrompts: SecretHolder {
     let prompt = self[number].flatMap { $0.isBegun ? $0 : nil }
     let program = prompt.map { "process \($0.caller.pid)" }
     let detail = ["a prompt of the keyring", program, "number \(number)"].compactMap(\.self).joined(separator: ", ")
-    return try access.vault.audit.recording(.deny, caller, nil, detail: detail, needs: .nothing) {
+    return try access.vault.audit.recording(.deny, caller, nil, detail: detail) {
       () throws(Refusal) in
       try access.checkAdministrator(caller)
       guard let prompt else { throw .noSuchRequest(number) }

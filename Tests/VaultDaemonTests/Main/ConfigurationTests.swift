@@ -20,7 +20,7 @@ import VaultTesting
     let settings = try String(contentsOf: example, encoding: .utf8).split(separator: "\n").compactMap { line in
       line.wholeMatch(of: /#([a-z0-9-]+ = .*)/).map { String($0.1) }
     }
-    #expect(settings.count == 19, "\(settings)")
+    #expect(settings.count == 20, "\(settings)")
     #expect(settings.map { String($0.prefix { $0 != " " }) }.sorted() == Configuration.keys.sorted())
     var read = try Configuration(parsing: settings.joined(separator: "\n"))
     // These two settings have no common default, or a different form.

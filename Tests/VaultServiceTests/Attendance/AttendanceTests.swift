@@ -98,7 +98,7 @@ import VaultModel
     #expect(agent.take() == ["withdrawn gone"])
   }
 
-  @Test("that begin to attend after the minute are told of calls that were put off and still wait")
+  @Test("that begin to attend are told of calls that were put off and still wait, after the minute at the earliest")
   func putOffBefore() throws {
     let stand = try AttendanceStand()
     let agent = try stand.attend()
@@ -107,8 +107,10 @@ import VaultModel
     stand.turn()
     try stand.attendance.dismiss(try #require(agent.numbers.last), isUnable: false, for: AttendanceStand.process(10))
     let early = try stand.attend(AttendanceStand.process(11))
-    stand.rooms.hands.pass(seconds: 60)
+    stand.rooms.hands.pass(seconds: 59)
     #expect(early.take() == ["attending"])
+    stand.rooms.hands.pass(seconds: 2)
+    #expect(early.take() == ["unlock 1"])
     let next = try stand.attend(AttendanceStand.process(12))
     #expect(next.take() == ["attending", "unlock 1"])
     call.leave()

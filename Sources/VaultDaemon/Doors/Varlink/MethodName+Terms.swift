@@ -9,8 +9,7 @@ extension MethodName {
   private var need: CallTerms.Need {
     switch self {
     // Unlocks, locks and what they need; and the settings, which decide if the log is required.
-    case .getInfo, .getInterfaceDescription, .status, .unlock, .respond, .lock, .attend, .confirm, .dismiss, .refuse,
-      .reload:
+    case .getInfo, .getInterfaceDescription, .status, .unlock, .respond, .lock, .attend, .confirm, .dismiss, .reload:
       .nothing
     // Calls that find out what is left of a failed store, and save it.
     case .audit, .verify, .salvage, .backup, .repairAudit: .logUnlessFailed
@@ -18,7 +17,7 @@ extension MethodName {
       .setMany, .deposit, .sealDeposit, .depositSealed, .publicKey, .deposits, .settleDeposit, .generate, .copy, .show,
       .find, .children, .attributes, .delete, .undelete, .emptyTrash, .restoreVersion, .move, .history, .listSlots,
       .changePassword, .markStale, .addSlot, .removeSlot, .rekey, .repairClock, .grant, .revoke, .grants, .can, .whoMay,
-      .confirmGrants, .forgetSubject, .requests, .approve, .deny, .forgetDenial, .monitor, .receipt:
+      .confirmGrants, .forgetSubject, .requests, .approve, .deny, .refuse, .forgetDenial, .monitor, .receipt:
       .log
     }
   }
