@@ -56,12 +56,14 @@ import VaultTesting
           self.ends = []
           self.bus.add_signal_receiver(
             lambda dismissed, result, path: self.ends.append(
-              (path, bool(dismissed), str(result.signature) if isinstance(result, dbus.Array) else type(result).__name__,
+              (path, bool(dismissed),
+              str(result.signature) if isinstance(result, dbus.Array) else type(result).__name__,
               [str(x) for x in result] if isinstance(result, dbus.Array) else str(result))),
             'Completed', 'org.freedesktop.Secret.Prompt', None, None, path_keyword='path')
         def call(self, path, member, signature='', *values, interface='Service'):
           wait(lambda: self.bus.name_has_owner(NAME))
-          try: return self.bus.call_blocking(NAME, path, 'org.freedesktop.Secret.' + interface, member, signature, values)
+          interface = 'org.freedesktop.Secret.' + interface
+          try: return self.bus.call_blocking(NAME, path, interface, member, signature, values)
           except dbus.DBusException as error: return error.get_dbus_name()
         def unlock(self, *paths): return self.call(ROOT, 'Unlock', 'ao', list(paths))
         def create(self, label):
