@@ -51,9 +51,9 @@ import VaultModel
   }
 
   @Test("The numbers of the derived keys are final") func numbers() {
-    #expect(Subkey.allCases.map(\.rawValue) == [1, 2, 3, 4, 5, 6, 7, 8, 9, 10])
+    #expect(Subkey.allCases.map(\.rawValue) == [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11])
     #expect(
-      [Subkey.values, .metadata, .tags, .grants, .integrity, .audit, .backup, .box, .deposits, .cursors]
+      [Subkey.values, .metadata, .tags, .grants, .integrity, .audit, .backup, .box, .deposits, .cursors, .session]
         == Subkey.allCases)
   }
 
@@ -61,7 +61,7 @@ import VaultModel
     let classKey = RandomBytes.secret(count: 32)
     var seen: Set<[UInt8]> = [classKey.array]
     for subkey in Subkey.allCases { seen.insert(subkey.derive(from: classKey).array) }
-    #expect(seen.count == 11)
+    #expect(seen.count == 12)
     var keys = ClassKeys(classKey: classKey, of: .whenUnlocked)
     #expect(held(keys) == ["values", "metadata", "tags", "integrity", "audit", "box", "deposits"])
     keys.forgetValues()
@@ -75,7 +75,7 @@ import VaultModel
     #expect(held(keys) == [])
     #expect(held(ClassKeys()) == [])
     let others = ["values", "metadata", "tags", "integrity"]
-    #expect(held(ClassKeys(classKey: classKey, of: .afterFirstUnlock)) == others + ["backup", "deposits"])
+    #expect(held(ClassKeys(classKey: classKey, of: .afterFirstUnlock)) == others + ["backup", "deposits", "session"])
     #expect(held(ClassKeys(classKey: classKey, of: .always)) == others + ["audit", "deposits", "cursors"])
   }
 
@@ -86,7 +86,7 @@ import VaultModel
       ("values", keys.values != nil), ("metadata", keys.metadata != nil), ("tags", keys.tags != nil),
       ("integrity", keys.integrity != nil), ("audit", keys.audit != nil), ("backup", keys.backup != nil),
       ("box", keys.box != nil), ("deposits", keys.deposits != nil),
-      ("cursors", keys.cursors != nil),
+      ("cursors", keys.cursors != nil), ("session", keys.session != nil),
     ]
     let held = isHeld.filter(\.1).map(\.0)
     #expect(opensValues == held.contains("values") && opensMetadata == held.contains("metadata"))

@@ -100,10 +100,11 @@ import VaultWire
         client.pass(.seconds(299))
         let before = client.messages()
         client.pass(.seconds(1))
-        return (asked.count, before, client.messages(), client.door.conversations.count)
+        return (asked.count, before, client.door.conversations.count)
       }
-      #expect(seen.0 == 1 && seen.1 == [] && seen.3 == 0)
-      #expect(seen.2.count == 1 && seen.2[0].contains("io.vaultd.Vault.Cancelled"), "\(seen.2)")
+      #expect(seen.0 == 1 && seen.1 == [] && seen.2 == 0)
+      let told = try stand.received("the refusal")
+      #expect(told.count == 1 && told[0].contains("io.vaultd.Vault.Cancelled"), "\(told)")
     }
   }
 
@@ -111,14 +112,15 @@ import VaultWire
   func timedOut() throws {
     let stand = try ConnectionStand.unlocked("")
     defer { stand.close() }
-    let (early, late, isWaiting) = try stand.on { client in
+    let (early, isWaiting) = try stand.on { client in
       client.vault.lock(because: .asked)
       client.call("Get", #"{"name":"a","wait_ms":2000}"#)
       client.pass(.milliseconds(1999))
       let early = client.messages()
       client.pass(.milliseconds(1))
-      return (early, client.messages(), !client.vault.waiting.isEmpty(.unlock))
+      return (early, !client.vault.waiting.isEmpty(.unlock))
     }
+    let late = try stand.received("the refusal")
     #expect(early == [] && late.count == 1 && late[0].contains("io.vaultd.Vault.TimedOut"), "\(late)")
     #expect(!isWaiting)
   }

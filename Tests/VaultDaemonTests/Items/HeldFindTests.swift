@@ -23,7 +23,9 @@ import VaultStore
     try stand.on { client in
       #expect(client.connection.current.onCancel != nil && client.messages() == [])
       client.vault.lock(because: .asked)
-      let told = client.messages()
+    }
+    let told = try stand.received("the refusal")
+    try stand.on { client in
       #expect(told.count == 1 && told.first?.contains("io.vaultd.Vault.Locked") == true, "\(told)")
       #expect(client.connection.onWritable == nil)
     }

@@ -55,7 +55,7 @@ import VaultTesting
       "audit": "required", "audit-size": "32m", "hide-names": "true", "keep-across-sleep": "true",
       "boot-key": "/some/where", "tpm2-device": "device:/dev/tpm9", "keyring-bus-name": "org.example",
       "pam-service": "vault-x", "max-connections": "77", "max-requests-per-second": "77", "ssh-agent": "on",
-      "log-level": "debug",
+      "log-level": "debug", "secret-service": "on", "secret-service-accessible": "always",
     ]
     let other = try Configuration(parsing: "\(key) = \(values[key] ?? "77s")")
     #expect(other.names(changedFrom: Configuration()) == [key])

@@ -66,6 +66,7 @@ struct KeysInMemoryTests {
   private static let everyKey: Set<String> = {
     let subkeys = [
       "values", "metadata", "tags", "grants", "integrity", "audit", "backup", "box", "deposits", "cursors",
+      "session",
     ]
     var live: [String] = ofSlots + wrapping + classes + ["vault", "presence key 3"]
     for name in classes { live += subkeys.map { "\(name) \($0)" } }
@@ -81,6 +82,7 @@ struct KeysInMemoryTests {
     transient.formUnion(["when-unlocked backup", "always backup", "after-first-unlock audit"])
     transient.formUnion(["after-first-unlock box", "always box"])
     transient.formUnion(["when-unlocked cursors", "after-first-unlock cursors"])
+    transient.formUnion(["when-unlocked session", "always session"])
     #expect(unseen == transient, "\(unseen.symmetricDifference(transient).sorted())")
   }
 }

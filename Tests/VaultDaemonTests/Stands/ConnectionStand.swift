@@ -209,6 +209,15 @@ final class ConnectionStand: Sendable {
     throw SandboxError("waited in vain for \(what)")
   }
 
+  /// Lets the loop go round until the client has received something, and returns that.
+  func received(_ what: String) throws -> [String] {
+    for _ in 0..<100_000 {
+      let told = try on { $0.messages() }
+      if !told.isEmpty { return told }
+    }
+    throw SandboxError("waited in vain for \(what)")
+  }
+
   func close() {
     // End the connection on the loop, because the channel belongs to a single thread.
     try? loop.submit { [inside] in

@@ -151,7 +151,7 @@ struct KeyHierarchy {
 enum Held {
   static let always = names("always") + ["always audit", "always deposits", "always cursors"]
   static let afterFirstUnlock =
-    names("after-first-unlock") + ["after-first-unlock backup", "after-first-unlock deposits"]
+    names("after-first-unlock") + ["backup", "deposits", "session"].map { "after-first-unlock " + $0 }
   /// This key authenticates deposits while the vault is locked; it opens nothing.
   static let deposits = ["when-unlocked deposits"]
   static let whenUnlockedNames = ["when-unlocked metadata", "when-unlocked tags"]
