@@ -43,7 +43,10 @@ import VaultTesting
         if done.returncode: print('vault', words, done.returncode, done.stderr)
         return done.stdout
       def unlock(): vault('unlock', '--password-stdin', stdin='PASSWORD\\n')
-      def status(key): return json.loads(vault('status', '--json')).get(key)
+      # A daemon has its name on the bus a moment before its socket answers.
+      def status(key):
+        told = subprocess.run(['vault', 'status', '--json'], capture_output=True, text=True).stdout
+        return json.loads(told).get(key) if told else None
       def prompts(): return [json.loads(line) for line in vault('requests', '--json').splitlines()]
       def wait(condition, seconds=20):
         end = time.monotonic() + seconds
