@@ -47,6 +47,14 @@ import VaultTesting
       def status(key):
         told = subprocess.run(['vault', 'status', '--json'], capture_output=True, text=True).stdout
         return json.loads(told).get(key) if told else None
+      # Ends the daemon, and waits until the kernel has closed its files: the next one needs the store's lock.
+      def kill():
+        pid = status('pid')
+        os.kill(pid, signal.SIGKILL)
+        def is_gone():
+          try: return open(f'/proc/{pid}/stat').read().rsplit(')', 1)[1].split()[0] in 'ZX'
+          except OSError: return True
+        wait(is_gone)
       def prompts(): return [json.loads(line) for line in vault('requests', '--json').splitlines()]
       def wait(condition, seconds=20):
         end = time.monotonic() + seconds
@@ -134,9 +142,10 @@ import VaultTesting
       client.prompt(path)
       gone.prompt(gone.unlock(DEFAULT)[1])
       file = os.environ['XDG_RUNTIME_DIR'] + '/vault/prompts'
+      wait(lambda: open(file).read().count('\\n') == 4)
       text = open(file).read()
       print(oct(os.stat(file).st_mode & 0o777), text.count('\\n'))
-      os.kill(status('pid'), signal.SIGKILL)
+      kill()
       wait(lambda: not client.bus.name_has_owner(NAME))
       gone.bus.close()
       vaultd = subprocess.Popen(['vaultd'], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -150,7 +159,7 @@ import VaultTesting
       vault('lock')
       open(file, 'w').write(text.replace('bus ', 'bus 0'))
       os.chmod(file, 0o600)
-      os.kill(status('pid'), signal.SIGKILL)
+      kill()
       vaultd.wait()
       vaultd = subprocess.Popen(['vaultd'], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
       wait(lambda: client.bus.name_has_owner(NAME))
