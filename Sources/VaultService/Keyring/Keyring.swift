@@ -7,22 +7,10 @@ internal import VaultStore
 /// Everything is decided and recorded like the calls at other doors. Whatever a caller lacks for an item, be it an
 /// unlock, a right or presence, appears as `locked`, and a prompt obtains it (``KeyringPrompt``).
 package final class Keyring {
-  /// The settings of the keyring.
-  package struct Settings: Sendable, Equatable {
-    /// The access class of new items.
-    package var accessible = AccessClass.afterFirstUnlock
-    /// The items of the vault that appear in the collection ``CollectionID/shared``.
-    package var shares: [ItemPattern] = []
-    /// The times after which prompts end.
-    package var limits = PromptLimits()
-
-    package init() {}
-  }
-
   let vault: Vault
   let access: Access
   let items: Items
-  package var settings: Settings { vault.settings.keyring }
+  package var settings: KeyringSettings { vault.settings.keyring }
   /// The collections, as far as they are known while names cannot be read.
   private(set) var directory = KeyringDirectory()
   private let file: KeyringFile

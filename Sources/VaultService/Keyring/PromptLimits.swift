@@ -41,9 +41,11 @@ package struct PromptLimits: Sendable, Equatable {
     return .some(seconds)
   }
 
-  /// The nanoseconds after which a prompt of a caller ends; nil for none.
-  package func limit(of caller: Caller) -> Int64? {
-    let file = caller.memory.executable()?.split(separator: "/").last.map(String.init)
+  /// The nanoseconds after which a prompt of a program ends; nil for none.
+  ///
+  /// - Parameter executable: the path of the file that the program's process runs; nil if it is not known.
+  package func limit(of executable: String?) -> Int64? {
+    let file = executable?.split(separator: "/").last.map(String.init)
     guard let seconds = file.flatMap({ ofPrograms[$0] }) ?? usual else { return nil }
     let (nanoseconds, isTooMany) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
     return isTooMany ? nil : nanoseconds

@@ -21,7 +21,7 @@ package struct VaultSettings: Sendable, Equatable {
   package var biometryService: String { pamService + "-biometry" }
 
   /// The settings of the keyring for programs of the desktop.
-  package var keyring = Keyring.Settings()
+  package var keyring = KeyringSettings()
 
   package init() {}
 }

@@ -109,6 +109,7 @@ import VaultStore
       client.vault.lock(because: .asked)
       if let seconds { client.pass(.seconds(seconds)) } else { client.leave() }
     }
+    if seconds != nil { _ = try stand.received("the refusal") }
     #expect(try stand.on { try Self.told($0) } == [seconds == nil ? "get cancelled a" : "get locked a"])
   }
 

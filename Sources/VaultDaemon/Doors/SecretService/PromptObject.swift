@@ -71,7 +71,8 @@ extension SecretServiceDoor {
       saying: { Said(purpose: "to use the keyring") }, isStillAsking: { peer.isRunning })
     client.prompt = try asked { () throws(KeyringFault) in
       try KeyringPrompt(
-        task, keyring, asking, terms, peer.line, within: keyring.settings.limits.limit(of: peer.caller)
+        task, keyring, asking, terms, peer.line,
+        within: keyring.settings.limits.limit(of: peer.caller.memory.executable())
       ) { [weak self, weak client] end in
         if let self, let client { completed(client, end) }
       }
