@@ -2,8 +2,9 @@ internal import Glibc
 internal import VaultWire
 
 extension Wire.Permission {
-  /// True when the grant has reached its end.
-  var hasEnded: Bool { !active && until.map { $0 <= Int64(time(nil)) } ?? false }
+  /// True when the grant has reached its end. time(2) may be some milliseconds behind the clock by which the daemon
+  /// has judged the grant, and so a second.
+  var hasEnded: Bool { !active && until.map { $0 <= Int64(time(nil)) + 1 } ?? false }
 
   /// The end of the grant in a list, or the reason why the grant does not count; empty for a grant that counts and has
   /// no end.
