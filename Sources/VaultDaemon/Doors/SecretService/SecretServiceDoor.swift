@@ -100,8 +100,11 @@ final class SecretServiceDoor {
   /// Reads a path of a message.
   func path(_ text: String) -> SecretPath? { SecretPath(text) { keyring.collection(alias: $0) } }
 
+  /// The interfaces of the object with this path. While the door is off, there is none: anyone on the bus may call this
+  /// connection by its own name.
   private func interfaces(of path: String) -> [BusInterface]? {
-    switch self.path(path) {
+    guard isOn else { return nil }
+    return switch self.path(path) {
     case .service: service
     case .collection: collection
     case .item: item
