@@ -2,15 +2,18 @@
 public struct StoredVersion: Equatable, Sendable {
   /// The number of the version that is now current.
   public let number: Int
+  /// True if the item was made with it.
+  public let isNew: Bool
   /// The expiry of the old value, Unix seconds, if it had passed and a new value removed it.
   public var pastExpiry: Int64?
   /// The identity of the item.
   public let item: ItemID
 
   /// Describes a result.
-  public init(number: Int, of item: ItemID, pastExpiry: Int64? = nil) {
+  public init(number: Int, of item: ItemID, isNew: Bool = false, pastExpiry: Int64? = nil) {
     self.number = number
     self.item = item
+    self.isNew = isNew
     self.pastExpiry = pastExpiry
   }
 }

@@ -335,6 +335,7 @@ extension Items {
   }
 
   private func announce(_ change: ItemChange, _ stored: StoredVersion) {
-    vault.hooks.announce(.item(change.name, stored: stored.number))
+    // A change that keeps the value leaves even the first version's number.
+    vault.hooks.announce(.item(change.name, stored.isNew ? .created : .updated, version: stored.number))
   }
 }

@@ -143,4 +143,22 @@ import VaultStore
       #expect(sizes == [3, 2])
     }
   }
+
+  @Test("is an updated one for watchers from its second change on, also while its first version stays") func told()
+    throws
+  {
+    var told: [String] = []
+    stand.vault.hooks.announce = {
+      if case .item(let name, let change, _, _) = $0 { told.append("\(name) \(change)") }
+    }
+    try set("new", facts)
+    for label in ["a", "b"] {
+      var new = facts
+      new.label = label
+      let change = ItemChange(name: try ItemName("new"), keyring: new, update: true)
+      _ = try stand.items.set([(change, NewValue.same)], for: stand.administrator) { _, _ in true }
+    }
+    #expect(told == ["new created", "new updated", "new updated"])
+    #expect(try item("new").versions.map(\.number) == [1])
+  }
 }

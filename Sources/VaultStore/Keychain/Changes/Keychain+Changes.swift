@@ -126,7 +126,7 @@ extension Keychain {
     for tag in try tags(of: item) { try put(tag, columns) }
     try takeRow(columns.row, for: policy.accessible)
     touch(policy.accessible, now: now)
-    return StoredVersion(number: 1, of: identity)
+    return StoredVersion(number: 1, of: identity, isNew: true)
   }
 
   /// The use of a new item, which must fit the item's kind.
