@@ -51,10 +51,14 @@ internal import VaultCore
     unsafe slot = nil
   }
 
-  /// Tells one peer that properties of an object have changed, with their values.
+  /// Tells one peer that properties of an object have changed, with their values, if it keeps properties.
+  ///
+  /// The signal reaches its connection whatever it listens for. A program that reads properties one by one may not
+  /// expect it: go-keyring takes the first signal that comes for the end of its prompt.
   func changed(
     _ properties: [String], of interface: BusInterface, at path: String, for peer: BusPeer
   ) throws(BusError) {
+    guard peer.keepsProperties else { return }
     try bus?.signal("PropertiesChanged", of: BusProperties.interface, at: path, to: peer.name) {
       writer throws(BusError) in
       writer.string(interface.name)

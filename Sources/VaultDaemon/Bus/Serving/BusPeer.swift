@@ -9,6 +9,9 @@ final class BusPeer {
   let line: Line
   /// False once the connection has ended, or the bus.
   private(set) var isHere = true
+  /// True once the connection has asked for all properties of an object, as those do that keep them and follow their
+  /// changes.
+  var keepsProperties = false
   private let runs: () -> Bool
   private var endings: [() -> Void] = []
 

@@ -32,6 +32,7 @@ enum BusProperties {
       let asked = name.isEmpty ? interfaces : interfaces.filter { $0.name == name }
       if asked.isEmpty, name != Self.interface, name != BusIntrospection.interface { throw .unknownInterface(name) }
       return Call(answer: "a{sv}") { request, peer throws(BusError) in
+        peer.keepsProperties = true
         load(asked, path, peer) { loaded in
           request.reply { writer throws(BusError) in
             let all = BusInterface(name, properties: try loaded.get().flatMap(\.properties))

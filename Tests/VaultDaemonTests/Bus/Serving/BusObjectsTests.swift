@@ -90,21 +90,26 @@ import VaultTesting
       ])
   }
 
-  @Test("a change is told to one connection alone, with the values as it sees them") func changes() throws {
+  @Test("a change is told to one connection alone that has read all properties, with the values as it sees them")
+  func changes() throws {
     let stand = try ServingStand()
     let out = try stand.python(
       """
-      one, other = connect(), connect()
+      one, other, third = connect(), connect(), connect()
       heard = []
       def listen(bus, name):
         bus.add_signal_receiver(lambda *values: heard.append((name, values)), 'PropertiesChanged', PROPERTIES,
           path=ROOT)
       listen(one, 'one')
       listen(other, 'other')
+      listen(third, 'third')
+      call(third, 'Get', 'ss', NAME, 'Label', interface=PROPERTIES)
+      call(third, 'Change')
+      for bus in (one, other): call(bus, 'GetAll', 's', NAME, interface=PROPERTIES)
       call(one, 'Change')
       call(other, 'Change')
       while len(heard) < 2: GLib.MainContext.default().iteration(True)
-      for bus in (one, other): flush(bus)
+      for bus in (one, other, third): flush(bus)
       while GLib.MainContext.default().iteration(False): pass
       for name, values in sorted(heard, key=lambda one: one[0]):
         print(name, values[0], values[1]['Label'], values[1]['Pid'] == os.getpid(), list(values[2]))
