@@ -10,7 +10,10 @@
 #   make picture    the terminal that README shows, from a session of the programs
 #   make order      which functions a start of `vault` and the use of `vaultd` run, for the linker to put them together
 #   make fuzz       a minute (FUZZ_SECONDS), or so many inputs (FUZZ_RUNS), per fuzz target
-#   make interop    git's own tests of credential helpers, by git as Debian has it, against ours
+#   make interop    programs that no one here wrote against ours: the own tests of git's credential helpers, libsecret,
+#                   SecretStorage and keyring; libedataserver, Subversion, uv and Chromium. About five minutes, and the
+#                   first time downloads and a build of git; INTEROP=all adds waits of a minute and more (two minutes),
+#                   INTEROP='chromium uv' runs these parts alone. `make tools` runs it without `all`.
 #   make soak       64 clients of four users for half an hour (SOAK_MINUTES), while the daemon is killed, its disk fills, …
 #   make tools      each of bench, fuzz, soak, interop and deb, shortly: they run, whatever their figures are
 #   make sanitize   the tests under AddressSanitizer and ThreadSanitizer
@@ -68,7 +71,11 @@ TEST_PYTHON := docker pip uv pyjwt cryptography
 BENCH_DEPS := gnome-keyring libsecret-tools dbus-daemon python3 python3-dbus python3-gi util-linux \
               sqlite3 pass gnupg keepassxc git strace pkg-config openssh-client
 
-.PHONY: all build deps test-deps bench-deps deb-deps demo test test-debug tools check interop lint fmt bench picture order clean
+# The rest of what it runs is unpacked below .build/interop, and not installed.
+INTEROP_DEPS := dbus-daemon systemd python3 python3-dbus python3-gi python3-cryptography python3-pip gir1.2-secret-1 \
+                pkg-config make
+
+.PHONY: all build deps test-deps bench-deps interop-deps deb-deps demo test test-debug tools check interop lint fmt bench picture order clean
 all: build
 
 build: $(PROGRAMS)
@@ -103,6 +110,8 @@ test-deps: deps
 	  $(TEST_PYTHON) || echo "test-deps: the tests of $(TEST_PYTHON) will be skipped, because PyPI has not given them"
 bench-deps:
 	@$(call install-packages,$(BENCH_DEPS))
+interop-deps: deps
+	@$(call install-packages,$(INTEROP_DEPS))
 deb-deps:
 	@$(call install-packages,$(DEB_DEPS))
 
@@ -140,8 +149,8 @@ tools:
 	$(MAKE) interop
 	$(MAKE) deb DEBEMAIL=$(or $(DEBEMAIL),nobody@localhost) DEBFULLNAME='$(or $(DEBFULLNAME),Nobody)'
 
-interop: build
-	@Tests/interop.sh $(abspath $(BIN))
+interop: interop-deps build
+	@/usr/bin/python3 -B Tests/Interop/interop.py $(abspath $(BIN))
 
 SWIFT_FILES := Package.swift Sources Tests
 lint:
