@@ -107,6 +107,27 @@ import VaultModel
     #expect(seen == 1)
   }
 
+  @Test("a search by several attributes opens only the items with the rarest one", arguments: [1, 15, 18, 30])
+  func rarest(count: Int) throws {
+    let fixture = try Fixture()
+    let keychain = try fixture.unlocked()
+    for number in 0..<40 {
+      let pairs = [("all", "a"), ("most", number < 35 ? "m" : "n"), ("rare", number < count ? "r" : "\(number)")]
+      let facts = Self.facts(UInt64(number), try KeyringAttributes(pairs.map { (key: $0.0, value: $0.1) }))
+      let change = ItemChange(name: try name("secret-service/login/\(number)"), kind: .note, keyring: facts)
+      try keychain.set(change, value: secret("value"), now: 2000)
+    }
+    var seen = 0
+    let found = try keychain.find(
+      Query(keyring: Self.attributes(("all", "a"), ("most", "m"), ("rare", "r")), within: "secret-service"), limit: 99,
+      now: 2000,
+      isPassedOver: { _ in
+        seen += 1
+        return false
+      })
+    #expect(found.items.count == count && seen == count)
+  }
+
   @Test("a new value, name, attribute or policy keeps the facts, and new facts replace all of them")
   func changes() throws {
     let fixture = try Self.filled()

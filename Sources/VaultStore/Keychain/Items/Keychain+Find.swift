@@ -18,6 +18,9 @@ extension Keychain {
 
   /// The number of a query's predicates that are compared to find the most selective one.
   private static let comparedFacts = 8
+  /// The numbers of candidates up to which these are counted: the higher one only if no predicate has fewer than the
+  /// lower.
+  private static let countedTags = [16, 1000]
 
   /// Returns one page of the items that match a query, in the order in which the items were first stored.
   ///
@@ -131,17 +134,24 @@ extension Keychain {
     facts += query.keyringAttributes.map { .keyringAttribute($0.key, $0.value) }
     if let folder = query.folder { facts.append(.folder(folder)) }
     if let kind = query.kind { facts.append(.kind(kind)) }
-    var best: (fact: Fact, tags: ClassTags)?
-    // Counting stops at the fewest candidates so far, and at this limit in any case.
-    var least = 1000
-    for fact in facts.prefix(Self.comparedFacts) {
-      let tags = try tags(fact)
-      guard facts.count > 1 else { return (fact, tags) }
-      let count = try database.count(tagged: tags, limit: least)
-      if best == nil || count < least { best = (fact, tags) }
-      least = min(least, count)
-      if least == 0 { break }
+    return try mostSelective(facts)
+  }
+
+  /// The fact with the fewest candidates; nil when there is none.
+  private func mostSelective(_ facts: [Fact]) throws(VaultError) -> (fact: Fact, tags: ClassTags)? {
+    var candidates: [(fact: Fact, tags: ClassTags)] = []
+    for limit in Self.countedTags {
+      var (best, least) = (0, limit)
+      for (index, fact) in facts.prefix(Self.comparedFacts).enumerated() {
+        if index == candidates.count { candidates.append((fact, try tags(fact))) }
+        guard facts.count > 1 else { break }
+        // Counting stops at the fewest candidates so far.
+        let count = try database.count(tagged: candidates[index].tags, limit: least)
+        if count < least { (best, least) = (index, count) }
+        if least <= 1 { break }
+      }
+      if least < limit { return candidates[best] }
     }
-    return best
+    return candidates.first
   }
 }

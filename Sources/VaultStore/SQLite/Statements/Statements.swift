@@ -249,8 +249,9 @@ struct Statements {
       tagged = TagStatement(try c.prepare(walks.joined(separator: " UNION ALL ") + " ORDER BY 1"))
       let bare = (1...3).map { "SELECT item FROM tags WHERE tag = ?\($0) AND item > ?4" }
       rows = TagStatement(try c.prepare(bare.joined(separator: " UNION ALL ") + " ORDER BY 1 LIMIT ?5"))
+      let each = (1...3).map { "SELECT 1 FROM tags WHERE tag = ?\($0)" }
       count = TagStatement(
-        try c.prepare("SELECT count(*) FROM (SELECT 1 FROM tags WHERE tag IN (?1, ?2, ?3) LIMIT ?4)"))
+        try c.prepare("SELECT count(*) FROM (\(each.joined(separator: " UNION ALL ")) LIMIT ?4)"))
       classOf = try c.prepare("SELECT class FROM tags WHERE tag = ?1 AND item = ?2")
       insert = try c.prepare("INSERT INTO tags(tag, item, class) VALUES(?1, ?2, ?3)")
       delete = try c.prepare("DELETE FROM tags WHERE tag = ?1 AND item = ?2 AND class = ?3")
