@@ -21,6 +21,8 @@ final class DescriptorWatcher {
   private struct Watch {
     var events: Readiness
     var handler: () -> Void
+    /// False while the descriptor is silent.
+    var isArmed = true
   }
 
   private let loop: any EventLoop
@@ -63,9 +65,13 @@ final class DescriptorWatcher {
   }
 
   fileprivate func fire(_ descriptor: Int32) {
+    watches[descriptor]?.isArmed = false
     watches[descriptor]?.handler()
+    // The handler may have watched the descriptor anew.
+    guard let watch = watches[descriptor], !watch.isArmed else { return }
+    watches[descriptor]?.isArmed = true
     // The descriptor was armed before, so this fails only if it is gone, and then there is nothing to watch.
-    if let watch = watches[descriptor] { try? arm(descriptor, watch.events) }
+    try? arm(descriptor, watch.events)
   }
 
   /// Arms a descriptor. A closed descriptor leaves the kernel's set by itself, and another may have its number by now,

@@ -79,6 +79,10 @@ public struct SecretSession: ~Copyable, Sendable {
     throw .publicKey
   }
 
+  /// More bytes of stack than libgcrypt takes to encrypt or decrypt a secret. To wipe as much as after an agreement
+  /// would take longer than the cipher.
+  private static let cipherStack = Stack.exchange
+
   /// The size in bytes of a secret of `count` bytes as it travels.
   public func encodedCount(_ count: Int) -> Int {
     switch algorithm {
@@ -103,7 +107,7 @@ public struct SecretSession: ~Copyable, Sendable {
     switch key {
     case nil: room.copy(secret)
     case .some(let key):
-      defer { Stack.wipe() }
+      defer { Stack.wipe(Self.cipherStack) }
       do throws(SigningError) { try Self.encrypt(secret, key, parameters, &room) } catch { throw .library(error) }
     }
   }
@@ -124,7 +128,7 @@ public struct SecretSession: ~Copyable, Sendable {
         value.byteCount % PaddedCBC.blockCount == 0
       else { throw .secret }
       guard value.byteCount <= Self.mostBytes else { throw .tooLong }
-      defer { Stack.wipe() }
+      defer { Stack.wipe(Self.cipherStack) }
       let secret: SecureBytes?
       do throws(SigningError) { secret = try Self.decrypt(value, key, parameters) } catch { throw .library(error) }
       guard let secret else { throw .secret }
