@@ -80,6 +80,22 @@ import VaultTesting
   // MARK: Python
 
   @Test(
+    "SecretStorage gets more secrets than it closes sessions: it opens one for each item",
+    .enabled(if: SecretServiceStand.hasModule("secretstorage"), "needs python3-secretstorage"))
+  func manySessions() throws {
+    let stand = try SecretServiceStand()
+    defer { stand.close() }
+    _ = try stand.python(
+      """
+      import secretstorage
+      bus = secretstorage.dbus_init()
+      path = secretstorage.get_default_collection(bus).create_item('i', {'a': 'b'}, b'secret').item_path
+      for _ in range(200):
+          assert secretstorage.Item(bus, path).get_secret() == b'secret'
+      """)
+  }
+
+  @Test(
     "SecretStorage makes, changes, finds and deletes items and collections, and sees locks",
     .enabled(if: SecretServiceStand.hasModule("secretstorage"), "needs python3-secretstorage"))
   func secretStorage() throws {

@@ -8,8 +8,9 @@ internal import VaultSigning
 ///
 /// It turns calls on the bus into calls of the ``Keyring``, and the answers into messages. It decides nothing.
 final class SecretServiceDoor {
-  /// The most sessions of one connection, and of all. The number of prompts is limited by ``KeyringPrompts``.
-  static let (mostOfOne, most) = (128, 1024)
+  /// The most sessions of one connection, and of all: SecretStorage opens one for each item whose secret it gets, and
+  /// closes none. The number of prompts is limited by ``KeyringPrompts``.
+  static let (mostOfOne, most) = (1024, 4096)
 
   let keyring: Keyring
   let asking: Asking
