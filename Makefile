@@ -68,7 +68,7 @@ TEST_DEPS  := libpam0g-dev libtss2-tcti-pcap0 systemd mandoc argon2 socat fprint
 # Programs that ask their helpers for credentials, and another maker of tokens, from PyPI: the tests of what is not here are
 # skipped.
 TEST_PYTHON := docker pip uv pyjwt cryptography
-BENCH_DEPS := gnome-keyring libsecret-tools dbus-daemon python3 python3-dbus python3-gi util-linux \
+BENCH_DEPS := gnome-keyring libsecret-tools dbus-daemon python3 python3-dbus python3-gi python3-secretstorage util-linux \
               sqlite3 pass gnupg keepassxc git strace pkg-config openssh-client
 
 # The rest of what it runs is unpacked below .build/interop, and not installed.
@@ -160,10 +160,11 @@ fmt:
 	$(SWIFT) format --in-place --parallel --recursive $(SWIFT_FILES)
 
 BENCH := .build/bench
-BENCH_PROGRAMS := $(addprefix $(BENCH)/,agent crowd echo fair load get pace processes rows sign start watch)
+BENCH_PROGRAMS := $(addprefix $(BENCH)/,agent crowd echo fair load get pace processes rows secrets sign start watch)
 START_ORDER  := Sources/vault/start.order
 DAEMON_ORDER := Sources/vaultd/use.order
 $(BENCH)/rows: LDLIBS := -lsqlite3
+$(BENCH)/secrets: LDLIBS = $$(pkg-config --cflags --libs libsecret-1)
 $(BENCH)/sign: LDLIBS := -lsodium
 $(BENCH)/%: Tests/Benchmarks/Programs/%.c Tests/Benchmarks/Programs/wire.h
 	@mkdir -p $(BENCH)

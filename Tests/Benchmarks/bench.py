@@ -7,7 +7,7 @@ runs everything once and shortly, and prints no figure; BENCH_PARTS names some o
 items a large store has."""
 
 import json, os, statistics, subprocess, sys, time
-import asking, auditing, chart, clients, computing, deposits, doors, fairness, granting, holding, latency, methods, rekeying, sharing, signing, store
+import asking, auditing, chart, clients, computing, deposits, doors, fairness, granting, holding, latency, methods, rekeying, secretservice, sharing, signing, store
 from report import BIN, IDLE_SECONDS, PROGRAMS, RESULT, ROUNDS, SECONDS, TRIES, conclude, line, measure, ratio
 from world import Desktop, Keyring, PresentUser, Sandbox, Vault, voluntary_switches
 
@@ -166,7 +166,7 @@ def requests(sandbox):
 PARTS = {"requests": requests, "granting": granting.run, "auditing": auditing.run, "deposits": deposits.run,
          "asking": asking.run, "doors": doors.run, "signing": signing.run, "computing": computing.run,
          "fairness": fairness.run, "methods": methods.run, "holding": holding.run, "rekeying": rekeying.run,
-         "sharing": sharing.run, "clients": clients.run, "latency": latency.run, "store": store.run}
+         "secret-service": secretservice.run, "sharing": sharing.run, "clients": clients.run, "latency": latency.run, "store": store.run}
 
 
 def main():

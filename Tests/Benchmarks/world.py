@@ -242,6 +242,18 @@ class Desktop(Server):
             bus.stop()
 
 
+def await_name(environment, name="org.freedesktop.secrets"):
+    for _ in range(2000):
+        answer = subprocess.run(
+            ["dbus-send", "--session", "--print-reply", "--dest=org.freedesktop.DBus", "/org/freedesktop/DBus",
+             "org.freedesktop.DBus.NameHasOwner", f"string:{name}"],
+            env=environment, stdout=subprocess.PIPE, check=True).stdout
+        if b"boolean true" in answer:
+            return
+        time.sleep(0.05)
+    raise RuntimeError(f"nobody takes the name {name} on the bus")
+
+
 class Keyring(Server):
     """gnome-keyring with an encrypted keyring of `count` items, on a bus without service directories."""
 
@@ -260,7 +272,7 @@ class Keyring(Server):
                    stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
         self.process.stdin.write(PASSWORD.encode())
         self.process.stdin.close()
-        self.await_name()
+        await_name(self.environment)
         self.fill()
 
     def fill(self):
@@ -275,17 +287,6 @@ class Keyring(Server):
         if not files:
             raise RuntimeError("gnome-keyring keeps no keyring")
 
-    def await_name(self):
-        for _ in range(2000):
-            names = subprocess.run(
-                ["dbus-send", "--session", "--print-reply", "--dest=org.freedesktop.DBus", "/org/freedesktop/DBus",
-                 "org.freedesktop.DBus.NameHasOwner", "string:org.freedesktop.secrets"],
-                env=self.environment, stdout=subprocess.PIPE, check=True).stdout
-            if b"boolean true" in names:
-                return
-            time.sleep(0.05)
-        raise RuntimeError("gnome-keyring does not take its name on the bus")
-
     def stop(self):
         super().stop()
         self.bus.stop()
@@ -297,6 +298,9 @@ class LargeKeyring(Keyring):
     def fill(self):
         pass
 
+    def attributes_of(self, number):
+        return {"name": f"item-{number}"}
+
     def open(self):
         folder = os.path.join(self.environment["XDG_DATA_HOME"], "keyrings")
         os.mkdir(folder, mode=0o700)
@@ -304,7 +308,9 @@ class LargeKeyring(Keyring):
             file.write("[keyring]\ndisplay-name=bench\nctime=0\nmtime=0\nlock-on-idle=false\nlock-after=false\n")
             for i in range(self.count):
                 file.write(f"\n[{i + 1}]\nitem-type=0\ndisplay-name=item {i}\nsecret={self.value_of(i).decode()}\n"
-                           f"mtime=0\nctime=0\n\n[{i + 1}:attribute0]\nname=name\ntype=string\nvalue=item-{i}\n")
+                           "mtime=0\nctime=0\n")
+                for j, (name, value) in enumerate(self.attributes_of(i).items()):
+                    file.write(f"\n[{i + 1}:attribute{j}]\nname={name}\ntype=string\nvalue={value}\n")
         super().open()
 
     def unlock_times(self, rounds):
