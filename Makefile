@@ -170,6 +170,10 @@ $(BENCH)/%: Tests/Benchmarks/Programs/%.c Tests/Benchmarks/Programs/wire.h
 	@mkdir -p $(BENCH)
 	$(CC) -std=gnu11 -O2 -Wall -Wextra -Werror $< -o $@ $(LDLIBS)
 
+$(BENCH)/%.so: Tests/Benchmarks/Programs/%.c
+	@mkdir -p $(BENCH)
+	$(CC) -std=gnu11 -O2 -Wall -Wextra -Werror -shared -fPIC $< -o $@
+
 # git's own, of which Debian has the source alone.
 LIBSECRET_HELPER := $(BENCH)/git-credential-libsecret
 $(LIBSECRET_HELPER): /usr/share/doc/git/contrib/credential/libsecret/git-credential-libsecret.c
@@ -186,7 +190,7 @@ picture: build
 
 # Notes anew which functions run at a start of `vault` and in the use of `vaultd`, for a new Swift or after much has moved; a
 # stale note only costs time and memory. Valgrind, which notes the second, cannot read Swift's debugging information.
-order: build $(BENCH)/steps
+order: build $(BENCH)/steps $(BENCH)/pidfd.so
 	$(UNSTRIPPED) --product vault 2>&1 | $(without-known-warnings)
 	$(UNSTRIPPED) -Xlinker -S --product vaultd 2>&1 | $(without-known-warnings)
 	@python3 -B Tests/Benchmarks/order.py $(abspath $(BIN)) $(abspath $(BENCH)) $(START_ORDER) $(DAEMON_ORDER)
