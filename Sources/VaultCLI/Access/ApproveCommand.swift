@@ -13,10 +13,7 @@ struct ApproveCommand: ParsableCommand {
       vault-access(7).
       """)
 
-  @Argument(
-    help: ArgumentHelp("The number of the request, as `vault requests` shows it.", valueName: "number"),
-    completion: Completes.request.kind, transform: RequestNumber.parse)
-  var number: Int
+  @Argument(numberOf: .request) var number: Int
 
   @Flag(help: "Approve one use, within five minutes unless --for says otherwise.")
   var once = false
@@ -65,10 +62,7 @@ struct DenyCommand: ParsableCommand {
       to an hour. With --always nobody is asked again before `vault requests forget`.
       """)
 
-  @Argument(
-    help: ArgumentHelp("The number of the request, as `vault requests` shows it.", valueName: "number"),
-    completion: Completes.request.kind, transform: RequestNumber.parse)
-  var number: Int
+  @Argument(numberOf: .request) var number: Int
 
   @Flag(help: "Ask nobody again, even after a restart.")
   var always = false

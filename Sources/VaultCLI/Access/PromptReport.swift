@@ -34,7 +34,7 @@ extension Wire.KeyringPrompt {
     switch task {
     case "unlock": "unlock"
     case "create": "new collection"
-    case "delete": "delete an item"
+    case "delete": "delete"
     default: Printable.text(task)
     }
   }

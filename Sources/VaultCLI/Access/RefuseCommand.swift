@@ -13,10 +13,7 @@ struct RefuseCommand: ParsableCommand {
       logins that it has encrypted, for good; a prompt that waits loses nothing. See vault-secret-service(7).
       """)
 
-  @Argument(
-    help: ArgumentHelp("The number of the prompt, as `vault requests` shows it.", valueName: "number"),
-    completion: Completes.prompt.kind, transform: RequestNumber.parse)
-  var number: Int
+  @Argument(numberOf: .prompt) var number: Int
 
   @Flag(help: "Do not ask.")
   var yes = false

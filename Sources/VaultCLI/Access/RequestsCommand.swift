@@ -60,11 +60,26 @@ struct RequestsForgetCommand: ParsableCommand {
   }
 }
 
-/// The number of a request on the command line.
-enum RequestNumber {
-  static func parse(_ text: String) throws -> Int {
+extension Argument<Int> {
+  /// The number of something that `vault requests` lists.
+  init(numberOf listed: Listed) {
+    self.init(
+      help: ArgumentHelp("The number of the \(listed.rawValue), as `vault requests` shows it.", valueName: "number"),
+      completion: listed.completion.kind, transform: listed.number)
+  }
+}
+
+/// The kinds of what `vault requests` lists.
+enum Listed: String, Sendable {
+  case request, prompt
+
+  var completion: Completes { self == .request ? .request : .prompt }
+
+  /// Reads a number on the command line.
+  func number(_ text: String) throws -> Int {
     guard let number = Int(text), number > 0 else {
-      throw ValidationError("'\(Printable.line(text))' is not the number of a request; see \(Hint.vault("requests"))")
+      throw ValidationError(
+        "'\(Printable.line(text))' is not the number of a \(rawValue); see \(Hint.vault("requests"))")
     }
     return number
   }

@@ -36,6 +36,15 @@ final class PeerProcess: Sendable {
     guard Self.start(of: pid) == started else { return nil }
   }
 
+  /// Takes a pidfd over, which it closes in the end; nil unless it is one of the process with this pid.
+  convenience init?(taking descriptor: Int32, of pid: pid_t) {
+    self.init(descriptor: descriptor, started: nil)
+    let text = ProcFile.read("/proc/self/fdinfo/\(descriptor)").map { String(decoding: $0, as: UTF8.self) }
+    guard let line = text?.split(separator: "\n").first(where: { $0.hasPrefix("Pid:") }),
+      line.split(whereSeparator: \.isWhitespace).last.flatMap({ pid_t($0) }) == pid
+    else { return nil }
+  }
+
   private init(descriptor: Int32, started: UInt64?) {
     self.descriptor = descriptor
     self.started = started

@@ -164,6 +164,14 @@ package final class Access: SecretHolder {
     return isSo
   }
 
+  /// True if something can be decided about a caller now. Otherwise `then` runs once the file is read that the caller's
+  /// process runs; see ``awaitsDigest(of:)``.
+  package func canDecide(about caller: Caller, otherwise then: @escaping () -> Void) -> Bool {
+    guard awaitsDigest(of: caller) else { return true }
+    caller.memory.whenDigestIsKnown(then)
+    return false
+  }
+
   /// True if nobody knows whether a caller is a subject before the file that the caller's process runs was read.
   package func awaitsDigest(of caller: Caller, toBe subject: Subject) -> Bool {
     guard !terms.isSystem, subject.namesDigest, caller.memory.digest == .unread else { return false }

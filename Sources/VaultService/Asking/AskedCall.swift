@@ -188,11 +188,11 @@ package final class AskedCall {
   private func takeUp(after event: Wait) {
     guard !isOver else { return }
     guard terms.isStillAsking() else { return callOff() }
-    guard asking.access.awaitsDigest(of: terms.caller) else { return goOn(after: event) }
-    terms.caller.memory.whenDigestIsKnown { [weak self] in
+    let canDecide = asking.access.canDecide(about: terms.caller) { [weak self] in
       guard let self else { return }
       asking.vault.waiting.turns?.wait(line) { [weak self] in self?.takeUp(after: event) }
     }
+    if canDecide { goOn(after: event) }
   }
 
   /// The nanoseconds for which the call may still wait for a person; nil for no limit.

@@ -23,7 +23,7 @@ extension Attendance {
       inquiries.open(number, .approval(number))
       tellLater()
     case .request(let number, let change): close(number, change == .dropped ? .gone : .answered)
-    case .item(let name, _, _, _): itemChanged(name)
+    case .item(let name, _, _, _, _): itemChanged(name)
     }
   }
 

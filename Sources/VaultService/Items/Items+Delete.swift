@@ -57,6 +57,9 @@ extension Items {
     let keychain = try vault.keychain()
     try checkDeletion(names, keychain, for: caller, &ids, refused: &refused)
     let kept = isForGood ? nil : vault.settings.trash
+    let numbers = names.map { name in
+      CollectionID(of: name) == nil ? nil : (try? keychain.item(named: name))?.keyring?.id
+    }
     do throws(VaultError) {
       try vault.makingRoom(keychain) { () throws(VaultError) in
         if kept == nil {
@@ -70,7 +73,7 @@ extension Items {
       if error == .noSuchItem { refused = names.first { (try? keychain.item(named: $0)) == nil } }
       throw vault.refusal(error, refused?.text ?? "")
     }
-    for name in names { vault.hooks.announce(.item(name, .deleted)) }
+    for (name, number) in zip(names, numbers) { vault.hooks.announce(.item(name, .deleted, keyring: number)) }
     return kept
   }
 

@@ -40,7 +40,7 @@ extension Keyring {
 
   /// The item that keeps the properties of a collection; nil if there is none, or if it cannot be read now.
   private func record(of collection: CollectionID) -> ItemInfo? {
-    guard !hidesItems, let name = try? Records.name(collection) else { return nil }
+    guard let name = try? Records.name(collection) else { return nil }
     return try? vault.openKeychain?.item(named: name)
   }
 
@@ -143,7 +143,7 @@ extension Keyring {
     }
     let names = found.isEmpty ? [try Records.name(collection)] : found.map(\.name)
     do throws(Refusal) { _ = try items.delete(names, isForGood: false, for: caller) } catch {
-      throw KeyringFault(error)
+      throw KeyringFault(ofDeletion: error)
     }
     return found.isEmpty
   }

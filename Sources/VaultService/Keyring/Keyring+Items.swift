@@ -43,7 +43,9 @@ extension Keyring {
   /// The properties of an item. What stands for the match of a search that waits is locked, and has no others yet:
   /// libsecret takes an item without properties for none.
   package func item(_ path: KeyringPath, for caller: Caller) throws(KeyringFault) -> KeyringItem {
-    guard hidesItems, isPlaceholder(path) else { return describe(try find(path, for: caller), at: path, for: caller) }
+    do throws(KeyringFault) { return describe(try find(path, for: caller), at: path, for: caller) } catch {
+      guard error == .isLocked, isPlaceholder(path) else { throw error }
+    }
     return KeyringItem(
       path: path, label: "", attributes: KeyringAttributes(), created: 0, modified: 0, isLocked: true)
   }
@@ -51,13 +53,9 @@ extension Keyring {
   /// The properties of an item for a program that did not ask, and is told that they have changed; nil if it may not
   /// know of the item now.
   package func changedItem(_ path: KeyringPath, for caller: Caller) -> KeyringItem? {
-    let found =
-      path.collection == .session && !isPlaceholder(path)
-      ? KeyringID(path.element).flatMap { try? ofSession.item($0) }
-      : (try? name(of: path)).flatMap { try? vault.openKeychain?.item(named: $0) }
-    guard !hidesItems, let item = found,
-      access.decide(.find, item.name, item.policy, for: caller) == .allow
-    else { return nil }
+    guard let item = known(at: path), access.decide(.find, item.name, item.policy, for: caller) == .allow else {
+      return nil
+    }
     return describe(item, at: path, for: caller)
   }
 
@@ -77,7 +75,9 @@ extension Keyring {
   package func secret(
     _ path: KeyringPath, for caller: Caller, _ said: Said, _ answer: (_ contentType: String, RawSpan) -> Void
   ) throws(KeyringFault) {
-    guard path.collection != .session || isPlaceholder(path) else {
+    if isShut { throw .isLocked }
+    let path = try resolve(path)
+    guard path.collection != .session else {
       return try session(.get, .get, path.element, for: caller) { id, _ throws(Refusal) in
         let type = try ofSession.item(id).keyring?.contentType ?? ""
         try ofSession.withValue(of: id) { answer(type, $0) }
@@ -154,6 +154,8 @@ extension Keyring {
 
   /// Gives an item a new value.
   package func set(_ secret: Secret, of path: KeyringPath, for caller: Caller) throws(KeyringFault) {
+    if isShut { throw .isLocked }
+    let path = try resolve(path)
     let old = try own(path, for: caller)
     var facts = old.facts
     facts.contentType = secret.contentType
@@ -167,6 +169,7 @@ extension Keyring {
   package func set(
     label: String?, attributes: KeyringAttributes?, of path: KeyringPath, for caller: Caller
   ) throws(KeyringFault) {
+    let path = try resolve(path)
     let old = try own(path, for: caller)
     var facts = old.facts
     if let label { facts.label = label }
@@ -179,6 +182,7 @@ extension Keyring {
 
   /// Deletes an item.
   package func delete(_ path: KeyringPath, for caller: Caller) throws(KeyringFault) {
+    let path = try resolve(path)
     guard path.collection != .session else {
       try session(.delete, .admin, path.element, for: caller) { id, _ throws(Refusal) in try ofSession.remove(id) }
       return changed(.items(.session, path, .deleted))
@@ -186,7 +190,7 @@ extension Keyring {
     let old = try own(path, for: caller)
     guard !isLocked(old.item, for: caller) else { throw .isLocked }
     do throws(Refusal) { _ = try items.delete([old.item.name], isForGood: false, for: caller) } catch {
-      throw KeyringFault(error)
+      throw KeyringFault(ofDeletion: error)
     }
   }
 
@@ -232,7 +236,8 @@ extension Keyring {
 
   /// The item at a path, if the caller may know of it.
   func find(_ path: KeyringPath, for caller: Caller) throws(KeyringFault) -> ItemInfo {
-    guard path.collection != .session || isPlaceholder(path) else {
+    let path = try resolve(path)
+    guard path.collection != .session else {
       return try session(.find, .find, path.element, for: caller) { id, _ throws(Refusal) in try ofSession.item(id) }
     }
     let name = try name(of: path)
@@ -241,33 +246,42 @@ extension Keyring {
 
   /// The name of the item at a path. Almost every item still has the name that it was made with.
   func name(of path: KeyringPath) throws(KeyringFault) -> ItemName {
-    guard !hidesItems, let keychain = vault.openKeychain else { throw .isLocked }
-    if let search = placeholders[path.element] {
-      guard let match = try firstMatch(of: search) else { throw .noSuchObject }
-      return try name(of: match)
-    }
+    guard let keychain = vault.openKeychain else { throw .isLocked }
+    // While names are hidden, nobody can tell what there is not.
+    let missing: KeyringFault = hidesItems(in: path.collection) ? .isLocked : .noSuchObject
     if path.collection == .shared {
       guard let text = PathElement.decode(path.element), let name = try? ItemName(text), isShared(name) else {
-        throw .noSuchObject
+        throw missing
       }
       return name
     }
     guard has(path.collection), let folder = path.collection.folder, let id = KeyringID(path.element) else {
-      throw .noSuchObject
+      throw missing
     }
     let name = try Self.name(of: id, in: path.collection)
     if let item = try? keychain.item(named: name), item.keyring?.id == id { return name }
     let query = Query(keyringID: id, within: folder)
     let found = try? keychain.find(query, in: .folder(folder), limit: 1, now: vault.clock.wall())
-    guard let item = found?.items.first else { throw .noSuchObject }
+    guard let item = found?.items.first else { throw missing }
     return item.name
   }
 
+  /// The item at a path, without a record of the call; nil if there is none, or if nobody can tell now.
+  func known(at path: KeyringPath) -> ItemInfo? {
+    guard let path = try? resolve(path) else { return nil }
+    if path.collection == .session { return KeyringID(path.element).flatMap { try? ofSession.item($0) } }
+    guard let name = try? name(of: path) else { return nil }
+    return try? vault.openKeychain?.item(named: name)
+  }
+
   /// True if the owner shares the item of this name. Keys that have a use are never shared.
-  private func isShared(_ name: ItemName) -> Bool {
-    guard settings.shares.contains(where: { $0.matches(name) }), CollectionID(of: name) == nil,
-      !Records.isRecord(name), let item = try? vault.openKeychain?.item(named: name)
-    else { return false }
+  func isShared(_ name: ItemName) -> Bool {
+    guard mayBeShared(name), let item = try? vault.openKeychain?.item(named: name) else { return false }
     return item.use == nil
+  }
+
+  /// True if the owner shares an item of this name, if it has no use.
+  func mayBeShared(_ name: ItemName) -> Bool {
+    settings.shares.contains { $0.matches(name) } && CollectionID(of: name) == nil && !Records.isRecord(name)
   }
 }

@@ -10,7 +10,7 @@ extension Keyring {
     _ action: AuditAction, _ right: Right, _ element: String, for caller: Caller,
     _ body: (KeyringID, ItemName) throws(Refusal) -> R
   ) throws(KeyringFault) -> R {
-    if isShut { throw .isLocked }
+    if isShut, right != .find { throw .isLocked }
     guard let id = KeyringID(element), let name = SessionItems.name(id) else { throw .noSuchObject }
     do throws(Refusal) {
       return try vault.audit.recording(action, caller, name.text) { () throws(Refusal) in

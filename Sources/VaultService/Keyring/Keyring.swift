@@ -14,9 +14,11 @@ package final class Keyring {
   /// The collections, as far as they are known while names cannot be read.
   private(set) var directory = KeyringDirectory()
   private let file: KeyringFile
-  /// True from a lock that a program asked for here until the next unlock. Meanwhile nothing is served here, not even
-  /// items that are served elsewhere while the vault is locked.
+  /// True from a lock that a program asked for here until the next unlock. Meanwhile no value is served here, not even
+  /// one that is served elsewhere while the vault is locked.
   package private(set) var isShut = false
+  /// The collections with items whose names the last lock has hidden; nil if nobody knows which these are.
+  private var withHiddenItems: Set<CollectionID>?
   /// The searches that could not be made yet.
   let placeholders: Placeholders
   /// The items of the session.
@@ -26,12 +28,20 @@ package final class Keyring {
 
   package init(_ rooms: Rooms) {
     (vault, access, items) = (rooms.vault, rooms.access, rooms.items)
-    placeholders = Placeholders(rooms.vault)
+    placeholders = Placeholders(in: rooms.vault.holders)
     ofSession = SessionItems(rooms.vault)
     file = KeyringFile(directory: rooms.vault.directory)
-    directory = file.read { [log = vault.log] in log.warning("keyring: \($0)") }
-    if vault.state.kind == .unlocked { readRecords() }
     followPrompts()
+    followNames()
+  }
+
+  /// True while programs are served. Until then the keyring learns nothing of the vault's items.
+  package var isOn = false {
+    didSet {
+      guard isOn, !oldValue else { return }
+      directory = file.read { [log = vault.log] in log.warning("keyring: \($0)") }
+      if vault.state.kind == .unlocked { readRecords() }
+    }
   }
 
   /// Lets the open prompts know of what programs may have lacked.
@@ -51,6 +61,29 @@ package final class Keyring {
       attended()
       prompts.wake()
     }
+  }
+
+  /// Remembers over a lock that hides names which collections have hidden items.
+  private func followNames() {
+    let (opened, willHideNames) = (vault.hooks.opened, vault.hooks.willHideNames)
+    vault.hooks.opened = { [weak self] keychain in
+      opened(keychain)
+      self?.withHiddenItems = nil
+    }
+    vault.hooks.willHideNames = { [weak self] keychain in
+      willHideNames(keychain)
+      self?.noteHidden(by: keychain)
+    }
+  }
+
+  private func noteHidden(by keychain: Keychain) {
+    guard isOn else {
+      withHiddenItems = nil
+      return
+    }
+    func hasHidden(_ folder: String) -> Bool { keychain.hasItems(of: .whenUnlocked, in: folder) }
+    let all = hasHidden(CollectionID.root) ? directory.all : []
+    withHiddenItems = Set(all.filter { $0.folder.map(hasHidden) ?? false })
   }
 
   // MARK: Collections
@@ -75,9 +108,11 @@ package final class Keyring {
   /// Locks the vault for a caller, and serves nothing here until the next unlock.
   package func lock(for caller: Caller) throws(Refusal) {
     try access.checkLocker(caller)
+    // Programs are told of the vault's own lock as of any other.
+    let isTold = isShut || vault.state.kind == .unlocked
     isShut = true
     vault.lock(because: .asked, caller)
-    changed(.locks)
+    if !isTold { changed(.locks) }
   }
 
   /// True if a caller cannot read and make items in a collection now.
@@ -104,8 +139,21 @@ package final class Keyring {
     return access.approval(.get, item.name, for: caller) == nil
   }
 
-  /// True while nobody can tell which items there are.
-  package var hidesItems: Bool { isShut || vault.hidesNames != false }
+  /// True if an unlock would give programs no more than they have.
+  var isUnlocked: Bool { !isShut && vault.state.kind == .unlocked }
+
+  /// True while nobody can tell which items there are in a collection, or in all of them.
+  package func hidesItems(in collection: CollectionID? = nil) -> Bool {
+    guard let keychain = vault.openKeychain else { return true }
+    if keychain.knowsAllNames { return false }
+    guard keychain.opensNames(of: .afterFirstUnlock), keychain.opensNames(of: .always) else { return true }
+    switch collection {
+    case .session: return false
+    case .shared: return true
+    case .login?, .made?: return collection.map { withHiddenItems?.contains($0) ?? true } ?? true
+    case nil: return withHiddenItems?.isEmpty != true || !settings.shares.isEmpty
+    }
+  }
 
   // MARK: Names
 
@@ -117,34 +165,20 @@ package final class Keyring {
 
   // MARK: Events
 
-  /// The path of the item that has this name in a collection, or had it when the program that made it named it; nil if
-  /// it has none.
-  package func path(of name: ItemName, in collection: CollectionID) -> KeyringPath? {
-    if let id = try? vault.openKeychain?.item(named: name).keyring?.id { return KeyringPath(collection, id.text) }
-    guard let folder = collection.folder else { return nil }
-    let rest = String(Substring(name.text.utf8.dropFirst(folder.utf8.count + 1)))
-    return KeyringID(rest).map { KeyringPath(collection, $0.text) }
-  }
-
   /// Tells programs of an event of the vault, as far as they see it.
   package func happened(_ event: VaultEvent) {
     switch event {
     case .state(let state):
       if state.kind == .unlocked {
         isShut = false
-        readRecords()
+        if isOn { readRecords() }
         vault.prompts.wake()
       }
-      changed(.locks)
-    case .item(let name, let change, let new, _):
-      let records = [name, new].compactMap(\.self).filter(Records.isRecord)
-      if !records.isEmpty { readRecords() }
-      for collection in records.compactMap(Records.collection) where has(collection) {
-        changed(.collection(collection))
-      }
-      if let new { return moved(name, new) }
-      if let collection = CollectionID(of: name), let path = path(of: name, in: collection) {
-        changed(.items(collection, path, change))
+      if isOn { changed(.locks) }
+    case .item(let name, let change, let new, _, let number):
+      if isOn {
+        tellOfRecords([name, new].compactMap(\.self).filter(Records.isRecord))
+        if let new { moved(name, new) } else { tell(of: name, change, number) }
       }
       vault.prompts.look()
     case .request: vault.prompts.look()
@@ -152,12 +186,54 @@ package final class Keyring {
     }
   }
 
-  /// Tells programs of an item with another name. Only in another collection is it another object for them.
+  private func tellOfRecords(_ records: [ItemName]) {
+    if !records.isEmpty { readRecords() }
+    for collection in records.compactMap(Records.collection) where has(collection) { changed(.collection(collection)) }
+  }
+
+  /// Tells programs of a change of an item that keeps its name.
+  ///
+  /// - Parameter number: the number of an item that is gone.
+  private func tell(of name: ItemName, _ change: VaultEvent.Change, _ number: KeyringID?) {
+    let isGone = change == .deleted
+    guard CollectionID(of: name) != nil || mayBeShared(name),
+      let path = path(of: name, isGone ? number : self.number(of: name), isThere: !isGone)
+    else { return }
+    changed(.items(path.collection, path, change))
+  }
+
+  /// Tells programs of an item with another name. Only with another path is it another object for them.
   private func moved(_ old: ItemName, _ new: ItemName) {
-    let (from, to) = (CollectionID(of: old), CollectionID(of: new))
-    guard from != to, let id = try? vault.openKeychain?.item(named: new).keyring?.id else { return }
-    if let from { changed(.items(from, KeyringPath(from, id.text), .deleted)) }
-    if let to { changed(.items(to, KeyringPath(to, id.text), .created)) }
+    let number = number(of: new)
+    let (from, to) = (path(of: old, number, isThere: false), path(of: new, number, isThere: true))
+    guard from != to else { return }
+    if let from { changed(.items(from.collection, from, .deleted)) }
+    if let to { changed(.items(to.collection, to, .created)) }
+  }
+
+  private func number(of name: ItemName) -> KeyringID? {
+    (try? vault.openKeychain?.item(named: name))?.keyring?.id
+  }
+
+  /// The path at which programs see the item of this name; nil if they do not see it.
+  ///
+  /// - Parameters:
+  ///   - number: the item's number.
+  ///   - isThere: false if the item had this name before.
+  private func path(of name: ItemName, _ number: KeyringID?, isThere: Bool) -> KeyringPath? {
+    if let collection = CollectionID(of: name) {
+      return has(collection) ? number.map { KeyringPath(collection, $0.text) } : nil
+    }
+    guard isThere ? isShared(name) : mayBeShared(name) else { return nil }
+    return KeyringPath(.shared, PathElement.encode(name.text))
+  }
+
+  /// True if a program may learn that there is, or was, an item at a path. The path of a shared item tells its name.
+  package func mayLearn(of path: KeyringPath, _ caller: Caller) -> Bool {
+    guard path.collection == .shared else { return true }
+    guard let text = PathElement.decode(path.element), let name = try? ItemName(text) else { return false }
+    let policy = (try? vault.openKeychain?.item(named: name))?.policy
+    return access.decide(.find, name, policy, for: caller) == .allow
   }
 
   // MARK: The collections' own items
@@ -228,6 +304,11 @@ package enum KeyringFault: Error, Equatable {
   /// The call exceeds a limit, in words for a person.
   case limitsExceeded(String)
   case refused(Refusal)
+
+  /// The fault of a deletion. Who may read an item and not delete it gains nothing by a prompt.
+  init(ofDeletion refusal: Refusal) {
+    if case .denied = refusal { self = .refused(refusal) } else { self.init(refusal) }
+  }
 
   init(_ refusal: Refusal) {
     switch refusal {

@@ -18,6 +18,7 @@ package final class KeyringPrompt {
     case unlock([KeyringTarget])
     case makeCollection(label: String, isStandard: Bool)
     case delete(KeyringPath)
+    case remove(CollectionID)
   }
 
   /// The kinds of tasks, without anything that tells a name.
@@ -30,6 +31,7 @@ package final class KeyringPrompt {
     case unlock([KeyringTarget])
     case makeCollection(SealedTexts, isStandard: Bool)
     case delete(KeyringPath)
+    case remove(CollectionID)
   }
 
   /// The end of a prompt.
@@ -64,6 +66,10 @@ package final class KeyringPrompt {
   /// The call that waits; nil while the prompt rests because nobody can be asked.
   private var call: AskedCall?
   package private(set) var isBegun = false
+  /// True while a collection is being removed, which takes several turns.
+  private var isRemoving = false
+  /// True once the removal has come to an item that only an unlock lets it delete.
+  private var isRemovalStopped = false
   /// True while a turn is awaited in which the prompt looks, or asks again.
   private var isDue = (look: false, ask: false)
   private var pause = KeyringPrompt.shortestPause
@@ -88,6 +94,7 @@ package final class KeyringPrompt {
       case .makeCollection(let label, let isStandard):
         .makeCollection(try SealedTexts([label], in: asking.vault), isStandard: isStandard)
       case .delete(let path): .delete(path)
+      case .remove(let collection): .remove(collection)
       }
     (self.keyring, self.asking, self.terms, self.line, self.limit) = (keyring, asking, terms, line, limit)
     number = asking.vault.questions.freeNumber()
@@ -105,7 +112,7 @@ package final class KeyringPrompt {
     switch task {
     case .unlock: .unlock
     case .makeCollection: .create
-    case .delete: .delete
+    case .delete, .remove: .delete
     }
   }
 
@@ -154,7 +161,7 @@ package final class KeyringPrompt {
 
   /// Asks for what the program lacks first.
   private func ask() {
-    guard isOpen, isBegun, terms.isStillAsking() else { return }
+    guard isOpen, isBegun, !isRemoving, terms.isStillAsking() else { return }
     stopRest()
     call?.callOff()
     call = AskedCall.begin(terms, in: asking, line) { [weak self] () throws(Refusal) in
@@ -196,8 +203,7 @@ package final class KeyringPrompt {
   private func whenDecidable(_ then: @escaping () -> Void) {
     asking.vault.waiting.turns?.wait(line) { [weak self] in
       guard let self else { return }
-      guard asking.access.awaitsDigest(of: caller) else { return then() }
-      caller.memory.whenDigestIsKnown { [weak self] in self?.whenDecidable(then) }
+      if asking.access.canDecide(about: caller, otherwise: { [weak self] in self?.whenDecidable(then) }) { then() }
     }
   }
 
@@ -238,8 +244,12 @@ package final class KeyringPrompt {
 
   /// Does what the prompt is for, as soon as the program lacks nothing for it; otherwise returns the event to wait for.
   private func goOn() throws(Refusal) -> Wait? {
+    if isRemovalStopped, !keyring.isUnlocked { return .unlock }
     if let wait = try lack() { return wait }
-    do throws(KeyringFault) { end(try result()) } catch {
+    do throws(KeyringFault) {
+      guard let result = try result() else { return nil }
+      end(result)
+    } catch {
       switch error {
       // Another program, or a lock, was faster.
       case .isLocked: return .unlock
@@ -249,12 +259,28 @@ package final class KeyringPrompt {
     return nil
   }
 
+  /// Removes a collection in the program's turns.
+  private func step(_ removal: KeyringRemoval) {
+    guard isOpen, terms.isStillAsking() else { return }
+    do throws(KeyringFault) {
+      if try keyring.step(removal, for: terms.caller) { return end(.deleted) }
+    } catch {
+      isRemoving = false
+      guard error == .isLocked, !keyring.isUnlocked else { return end(.dismissed) }
+      isRemovalStopped = true
+      return askLater()
+    }
+    whenDecidable { [weak self] in self?.step(removal) }
+  }
+
   /// True if the program lacks something.
   private var isLacking: Bool {
     switch task {
     case .unlock(let targets): targets.contains { keyring.mayBeServed($0) && !keyring.serves($0, caller) }
     case .makeCollection: !keyring.serves(.collection(.login), caller)
     case .delete(let path): keyring.mayBeServed(.item(path)) && !keyring.serves(.item(path), caller)
+    case .remove(let collection):
+      keyring.has(collection) && !keyring.serves(.collection(collection), caller)
     }
   }
 
@@ -265,10 +291,12 @@ package final class KeyringPrompt {
       return nil
     case .makeCollection: return try keyring.lack(.collection(.login), terms.caller, terms.said())
     case .delete(let path): return try keyring.lack(.item(path), terms.caller, terms.said())
+    case .remove(let collection): return try keyring.lack(.collection(collection), terms.caller, terms.said())
     }
   }
 
-  private func result() throws(KeyringFault) -> End {
+  /// Does what the prompt is for; nil if that goes on in later turns.
+  private func result() throws(KeyringFault) -> End? {
     switch task {
     case .unlock(let targets): return .unlocked(targets.filter { keyring.serves($0, terms.caller) })
     case .makeCollection(let sealed, let isStandard):
@@ -277,6 +305,11 @@ package final class KeyringPrompt {
     case .delete(let path):
       try keyring.delete(path, for: terms.caller)
       return .deleted
+    case .remove(let collection):
+      let removal = try keyring.remove(collection, for: terms.caller)
+      isRemoving = true
+      whenDecidable { [weak self] in self?.step(removal) }
+      return nil
     }
   }
 }
@@ -288,16 +321,9 @@ extension Keyring {
     switch target {
     case .collection(let collection): return has(collection) && !isLocked(collection, for: caller)
     case .item(let path):
-      guard let item = itemToServe(path) else { return isWithoutMatch(path) }
+      guard let item = known(at: path) else { return isWithoutMatch(path) }
       return !isLocked(item, for: caller)
     }
-  }
-
-  /// The item at a path, without a record of the call; nil if there is none, or if nobody can tell now.
-  private func itemToServe(_ path: KeyringPath) -> ItemInfo? {
-    if path.collection == .session, let id = KeyringID(path.element) { return try? ofSession.item(id) }
-    guard let name = try? name(of: path) else { return nil }
-    return try? vault.openKeychain?.item(named: name)
   }
 
   /// True if there is a target that could be served, or if nobody can tell now.
@@ -305,19 +331,20 @@ extension Keyring {
     switch target {
     case .collection(let collection): return has(collection)
     case .item(let path):
-      return has(path.collection) && (hidesItems || itemToServe(path) != nil) || isPlaceholder(path)
+      return isPlaceholder(path)
+        || has(path.collection) && (hidesItems(in: path.collection) || known(at: path) != nil)
     }
   }
 
   /// The event that a caller has to wait for before a target is served; nil if it is served, or if there is no such
   /// target.
   func lack(_ target: KeyringTarget, _ caller: Caller, _ said: Said) throws(Refusal) -> Wait? {
-    guard !hidesItems, let keychain = vault.openKeychain else { return .unlock }
+    guard !isShut, let keychain = vault.openKeychain else { return .unlock }
     switch target {
     case .collection(let collection):
       guard has(collection), isLocked(collection, for: caller) else { return nil }
-      guard collection != .session, collection != .shared, keychain.opensValues(of: settings.accessible),
-        let name = try? Self.name(of: KeyringID(number: 0), in: collection)
+      guard collection != .session, collection != .shared, keychain.knowsAllNames,
+        keychain.opensValues(of: settings.accessible), let name = try? Self.name(of: KeyringID(number: 0), in: collection)
       else { return .unlock }
       // A grant for the folder ends the request for an item that stands for all of it.
       let permit = access.permit(caller, on: name)
@@ -326,8 +353,10 @@ extension Keyring {
       }
       return nil
     case .item(let path):
-      if isPlaceholder(path), !isWithoutMatch(path), itemToServe(path) == nil { return .unlock }
-      guard let item = itemToServe(path), isLocked(item, for: caller) else { return nil }
+      guard let item = known(at: path) else {
+        return isWithoutMatch(path) || !mayBeServed(target) ? nil : .unlock
+      }
+      guard isLocked(item, for: caller) else { return nil }
       let name = item.name
       guard keychain.opensValues(of: item.policy.accessible) else { return .unlock }
       let permit = access.permit(caller, on: name)

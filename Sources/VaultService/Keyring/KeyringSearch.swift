@@ -14,6 +14,8 @@ package struct KeyringSearch {
   }
 
   fileprivate let attributes: KeyringAttributes
+  /// The collection that is searched; nil for all.
+  fileprivate let collection: CollectionID?
   /// True to find only items that have these attributes and no others.
   fileprivate let isExact: Bool
   /// The queries that are still to be made, the current one first, and whether each is for shared items.
@@ -40,7 +42,7 @@ extension Keyring {
     _ attributes: KeyringAttributes, in collection: CollectionID? = nil, isExact: Bool = false, isAsked: Bool = true,
     for caller: Caller
   ) throws(KeyringFault) -> KeyringSearch {
-    guard !hidesItems else { throw .isLocked }
+    guard !hidesItems(in: collection) else { throw .isLocked }
     if let collection, !has(collection) { throw .noSuchObject }
     if isAsked {
       do throws(Refusal) { try items.begin(search: "keyring", for: caller) } catch { throw KeyringFault(error) }
@@ -54,7 +56,7 @@ extension Keyring {
       queries += sharedQueries(attributes)
     case .shared: queries += sharedQueries(attributes)
     }
-    var search = KeyringSearch(attributes: attributes, isExact: isExact, queries: queries)
+    var search = KeyringSearch(attributes: attributes, collection: collection, isExact: isExact, queries: queries)
     if collection == nil || collection == .session { try takeSession(&search, caller) }
     return search
   }
@@ -78,10 +80,11 @@ extension Keyring {
     settings.shares.map { (Query(sharedBy: $0, attributes), true) }
   }
 
-  /// Continues a search; true at its end.
+  /// Continues a search; true at its end. A search that a lock has overtaken throws, because it could miss items.
   ///
   /// - Parameter end: the time at which the part ends in any case, in `CLOCK_MONOTONIC` nanoseconds.
   package func step(_ search: inout KeyringSearch, until end: Int64, for caller: Caller) throws(KeyringFault) -> Bool {
+    guard !hidesItems(in: search.collection) else { throw .isLocked }
     while let (query, isShared) = search.queries.first {
       let (found, next): ([ItemInfo], SearchPlace?)
       do throws(Refusal) {

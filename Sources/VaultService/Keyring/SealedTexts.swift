@@ -4,13 +4,13 @@ internal import VaultStore
 
 /// Texts that are kept sealed to the vault's public key, so that nothing in memory tells them while names are hidden.
 struct SealedTexts {
-  private let sealed: [UInt8]
+  let sealed: [UInt8]
 
   /// The bytes that they take.
   var count: Int { sealed.count }
 
-  /// The bytes that texts take once they are sealed.
-  static func count(_ texts: [String]) -> Int { texts.reduce(SealedBox.overhead) { $0 + 4 + $1.utf8.count } }
+  /// - Parameter sealed: what an earlier daemon has sealed.
+  init(sealed: [UInt8]) { self.sealed = sealed }
 
   init(_ texts: [String], in vault: Vault) throws(KeyringFault) {
     let plain = Self.encode(texts)

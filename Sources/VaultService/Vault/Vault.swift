@@ -54,6 +54,8 @@ package final class Vault {
     package var accessChanged: () -> Void = {}
     /// A session has shown presence.
     var presenceShown: () -> Void = {}
+    /// A lock is about to hide the names of items.
+    var willHideNames: (Keychain) -> Void = { _ in }
     /// An agent has begun to attend.
     var attended: () -> Void = {}
     /// The settings have changed.
@@ -264,6 +266,7 @@ package final class Vault {
     let keychain = openKeychain
     let changes =
       keychain.map { state.kind == .unlocked || isOutOfHands && $0.opensValues(of: .afterFirstUnlock) } ?? false
+    if settings.hideNames, let keychain, keychain.opensNames(of: .whenUnlocked) { hooks.willHideNames(keychain) }
     if changes {
       audit.record(.lock, .ok, caller, item: cause.text)
       // A sleep waits until the keys are wiped, but not for the disk: the system writes its buffers before it sleeps.

@@ -8,8 +8,8 @@ package enum VaultEvent {
 
   case state(LockState)
   /// An item has changed. `to` is the new name of a moved item; `version` is the version of a created or updated item
-  /// that is served now.
-  case item(ItemName, Change, to: ItemName? = nil, version: Int? = nil)
+  /// that is served now; `keyring` is the number by which a keyring's clients knew an item that is deleted.
+  case item(ItemName, Change, to: ItemName? = nil, version: Int? = nil, keyring: KeyringID? = nil)
   /// The check of the store has failed, for this reason.
   case integrityFailed(String)
   /// A request has changed, by its number; administrators are told.

@@ -80,6 +80,19 @@ import VaultTesting
         def create(self, label):
           properties = {'org.freedesktop.Secret.Collection.Label': dbus.String(label, variant_level=1)}
           return self.call(ROOT, 'CreateCollection', 'a{sv}s', dbus.Dictionary(properties, signature='sv'), '')
+        def make(self, attributes, value, where=DEFAULT):
+          session = self.call(ROOT, 'OpenSession', 'sv', 'plain', dbus.String('', variant_level=1))[1]
+          properties = {'org.freedesktop.Secret.Item.Attributes':
+            dbus.Dictionary(attributes, signature='ss', variant_level=1)}
+          secret = dbus.Struct((session, dbus.ByteArray(b''), dbus.ByteArray(value), 'text/plain'), signature='oayays')
+          return self.call(where, 'CreateItem', 'a{sv}(oayays)b', dbus.Dictionary(properties, signature='sv'), secret,
+            False, interface='Collection')[0]
+        def find(self, attributes): return self.call(ROOT, 'SearchItems', 'a{ss}', attributes)
+        def property(self, path, name, interface='Item'):
+          try:
+            return self.bus.call_blocking(NAME, path, 'org.freedesktop.DBus.Properties', 'Get', 'ss',
+              ('org.freedesktop.Secret.' + interface, name))
+          except dbus.DBusException as error: return error.get_dbus_name()
         def prompt(self, path): return self.call(path, 'Prompt', 's', '', interface='Prompt')
         def dismiss(self, path): return self.call(path, 'Dismiss', interface='Prompt')
 
@@ -171,6 +184,62 @@ import VaultTesting
       out == [
         "0o600 4", "1 ['unlock'] []", "org.freedesktop.Secret.Error.NoSuchObject", "True", "True", "0",
       ])
+  }
+
+  @Test("for what a search will find is taken up by the next daemon, whose file tells nothing of the search")
+  func restartedSearch() throws {
+    let out = try Stand().python(
+      """
+      client = Client()
+      unlock()
+      item = client.make({'sought': 'after'}, b'v')
+      kill()
+      vaultd = subprocess.Popen(['vaultd'], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+      wait(lambda: status('state') == 'cold' and client.bus.name_has_owner(NAME))
+      waiting = [client.find({'sought': word})[1] for word in ('after', 'before')]
+      paths = [client.unlock(*found)[1] for found in waiting]
+      for path in paths: client.prompt(path)
+      file = os.environ['XDG_RUNTIME_DIR'] + '/vault/prompts'
+      wait(lambda: open(file).read().count('=all:') == 2)
+      text = open(file).read()
+      print(text.count('=all:'), 'sought' in text, b'sought'.hex() in text)
+      kill()
+      vaultd.wait()
+      vaultd = subprocess.Popen(['vaultd'], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+      wait(lambda: status('prompts') == 2)
+      print(client.property(waiting[0][0], 'Locked'), client.ends)
+      unlock()
+      print(wait(lambda: len(client.ends) == 2))
+      print(sorted(client.ends) == sorted((p, False, 'o', [str(f[0])]) for p, f in zip(paths, waiting)))
+      print(dict(client.property(waiting[0][0], 'Attributes')) == {'sought': 'after'})
+      print(client.property(waiting[1][0], 'Attributes'), client.property(item, 'Locked'))
+      vaultd.kill()
+      """)
+    let gone = "org.freedesktop.Secret.Error.NoSuchObject"
+    #expect(out == ["2 False False", "1 []", "True", "True", "True", "\(gone) 0"])
+  }
+
+  @Test("to delete what is locked ends with an empty text, once it is deleted") func deleted() throws {
+    let out = try Stand().python(
+      """
+      client, gone = Client(), Client()
+      unlock()
+      made = client.create('x')[0]
+      item, inside = client.make({'a': '1'}, b'v'), client.make({'a': '2'}, b'v', made)
+      other = client.make({'a': '3'}, b'v')
+      client.call(ROOT, 'Lock', 'ao', [DEFAULT])
+      paths = [client.call(made, 'Delete', interface='Collection'), client.call(item, 'Delete', interface='Item')]
+      for path in paths: client.prompt(path)
+      gone.prompt(gone.call(other, 'Delete', interface='Item'))
+      gone.bus.close()
+      print(client.ends, client.property(item, 'Locked'), wait(lambda: status('prompts') == 2))
+      unlock()
+      print(wait(lambda: len(client.ends) == 2))
+      print(sorted(client.ends) == sorted((path, False, 'String', '') for path in paths))
+      print(made in client.property(ROOT, 'Collections', 'Service'))
+      print(client.find({}) == ([other], []))
+      """)
+    #expect(out == ["[] 1 True", "True", "True", "False", "True"])
   }
 
   @Test("ends as dismissed when a person refuses it or its program drops it, with a result of the task's type")

@@ -139,7 +139,7 @@ import VaultStore
     try Self.leave(stand, "own/token", "two", by: caller)
     var changes: [String] = []
     stand.vault.hooks.announce = {
-      if case .item(let name, let change, _, _) = $0 { changes.append("\(name.text) \(change)") }
+      if case .item(let name, let change, _, _, _) = $0 { changes.append("\(name.text) \(change)") }
     }
     try stand.unlock()
     #expect(try Self.value(stand, "own/token") == "two")

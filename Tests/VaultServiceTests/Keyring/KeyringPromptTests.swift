@@ -114,6 +114,87 @@ import VaultModel
     #expect(throws: KeyringFault.noSuchObject) { try stand.value(path) }
   }
 
+  @Test("deletes a collection with its items once the vault is unlocked, unless its program has ended")
+  func removal() throws {
+    let stand = try KeyringStand()
+    let made = try (0..<2).map { try stand.keyring.makeCollection("\($0)", isStandard: false, for: stand.program) }
+    for collection in made { for number in 0..<20 { try stand.make("\(number)", in: collection) } }
+    try stand.keyring.lock(for: stand.program)
+    let (stays, goes) = (try Prompted(stand, .remove(made[0])), try Prompted(stand, .remove(made[1])))
+    stays.begin()
+    goes.begin()
+    #expect(goes.prompt?.kind == .delete && goes.prompt?.awaited == "unlock")
+    stays.isConnected = false
+    try stand.rooms.unlock()
+    stand.rooms.run()
+    #expect(goes.ends == [.deleted] && stays.ends.isEmpty)
+    #expect(stand.keyring.collections == [.login, made[0], .session])
+    #expect(try stand.find().count == 20)
+  }
+
+  @Test("goes on deleting a collection after a lock that comes meanwhile") func interruptedRemoval() throws {
+    let stand = try KeyringStand()
+    let made = try stand.keyring.makeCollection("Work", isStandard: false, for: stand.program)
+    for number in 0..<40 { try stand.make("\(number)", in: made) }
+    try stand.keyring.lock(for: stand.program)
+    let prompted = try Prompted(stand, .remove(made))
+    prompted.begin()
+    var isLocked = false
+    let announce = stand.vault.hooks.announce
+    stand.vault.hooks.announce = { [unowned stand] event in
+      announce(event)
+      guard !isLocked, case .item(_, .deleted, _, _, _) = event else { return }
+      isLocked = true
+      try? stand.keyring.lock(for: stand.program)
+    }
+    try stand.rooms.unlock()
+    stand.rooms.run()
+    #expect(isLocked && prompted.ends.isEmpty && prompted.prompt?.awaited == "unlock")
+    try stand.rooms.unlock()
+    stand.rooms.run()
+    #expect(prompted.ends == [.deleted] && stand.keyring.collections == [.login, .session])
+  }
+
+  @Test("waits for an unlock to delete a collection that is open and has an item that is not") func partlyLocked()
+    throws
+  {
+    let stand = try KeyringStand()
+    let made = try stand.keyring.makeCollection("Work", isStandard: false, for: stand.program)
+    let path = try stand.make("v", in: made)
+    var change = ItemChange(name: try ItemName("secret-service/\(made.element)/\(path.element)"), update: true)
+    change.accessible = .whenUnlocked
+    _ = try stand.rooms.items.set(change, .same, for: stand.rooms.administrator) { _ in false }
+    stand.vault.lock(because: .idle)
+    #expect(!stand.keyring.isLocked(made, for: stand.program))
+    let prompted = try Prompted(stand, .remove(made))
+    prompted.begin()
+    stand.rooms.run()
+    #expect(prompted.ends.isEmpty && prompted.prompt?.awaited == "unlock")
+    try stand.rooms.unlock()
+    stand.rooms.run()
+    #expect(prompted.ends == [.deleted])
+  }
+
+  @Test("to delete ends as dismissed if the program may read and not delete, and its own call is refused")
+  func deletionDenied() throws {
+    let stand = try KeyringStand()
+    let path = try stand.make("v")
+    let reader = AttendanceStand.process(60, executable: "/usr/bin/reader")
+    stand.rooms.access.add(.password, by: stand.rooms.administrator, with: [])
+    _ = try stand.rooms.access.give(
+      try Subject(parsing: "user:\(RoomStand.owner),exe:/usr/bin/reader"), try ItemPattern("secret-service/login/*"),
+      try Rights(parsing: "get,set,find"), until: nil, for: stand.rooms.administrator)
+    #expect { try stand.keyring.delete(path, for: reader) } throws: {
+      if case .refused(.denied)? = $0 as? KeyringFault { true } else { false }
+    }
+    try stand.keyring.lock(for: stand.program)
+    let prompted = try Prompted(stand, .delete(path), by: reader)
+    prompted.begin()
+    try stand.rooms.unlock()
+    stand.rooms.run()
+    #expect(prompted.ends == [.dismissed])
+  }
+
   @Test("of many programs is one question, which one unlock answers for all") func many() throws {
     let stand = try KeyringStand()
     try stand.keyring.lock(for: stand.program)

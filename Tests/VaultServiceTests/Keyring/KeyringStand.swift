@@ -22,6 +22,7 @@ final class KeyringStand {
   }
 
   private func connect() {
+    keyring.isOn = true
     keyring.changed = { [unowned self] event in
       switch event {
       case .locks: told.append("locks")

@@ -57,6 +57,72 @@ import VaultModel
     withExtendedLifetime(program) {}
   }
 
+  @Test("stands for an item of the session as well") func ofSession() throws {
+    let stand = try KeyringStand()
+    try stand.make("s", "x", [("a", "1")], in: .session)
+    stand.vault.lock(because: .sleep)
+    let program = Program()
+    let path = try stand.keyring.placeholder(
+      for: try KeyringStand.attributes([("a", "1")]), in: nil, program, stand.program)
+    #expect(throws: KeyringFault.isLocked) { try stand.value(path) }
+    try stand.rooms.unlock()
+    #expect(try stand.value(path) == "text/plain s")
+    #expect(try stand.keyring.item(path, for: stand.program).attributes["a"] == "1")
+    try stand.keyring.set(KeyringStand.secret("t"), of: path, for: stand.program)
+    #expect(try stand.value(path) == "text/plain t")
+    try stand.keyring.delete(path, for: stand.program)
+    #expect(throws: KeyringFault.noSuchObject) { try stand.value(path) }
+    #expect(try stand.find(in: .session).isEmpty)
+    withExtendedLifetime(program) {}
+  }
+
+  @Test("is taken up by the next daemon at its path, and tells nothing without the vault's key")
+  func nextDaemon() throws {
+    let stand = try KeyringStand()
+    let found = try stand.make("v", "x", [("a", "1")])
+    try stand.restart()
+    let program = Program()
+    let attributes = try KeyringStand.attributes([("a", "1")])
+    let paths = try [nil, CollectionID.login].map {
+      try stand.keyring.placeholder(for: attributes, in: $0, program, stand.program)
+    }
+    let kept = try paths.map { try #require(stand.keyring.sealedSearch(at: $0)) }
+    #expect(kept.map(\.isEverywhere) == [true, false] && kept[0].sealed != kept[1].sealed)
+    #expect(stand.keyring.sealedSearch(at: found) == nil)
+    try stand.restart()
+    for (path, search) in zip(paths, kept) {
+      #expect(stand.keyring.takeUp(search, at: path, program, stand.program))
+      // Nothing takes a path that is in use, or one of an item.
+      #expect(!stand.keyring.takeUp(search, at: path, program, stand.program))
+      #expect(!stand.keyring.takeUp(search, at: found, program, stand.program))
+    }
+    let forged = KeyringPath(.login, "q7")
+    #expect(
+      stand.keyring.takeUp(
+        KeptSearch(isEverywhere: true, sealed: [1, 2, 3]), at: forged, program, stand.program))
+    try stand.rooms.unlock()
+    for path in paths { #expect(try stand.value(path) == "text/plain v") }
+    #expect(throws: KeyringFault.noSuchObject) { try stand.value(forged) }
+  }
+
+  @Test("forgets with a lock that hides names which shared item it stands for") func forgotten() throws {
+    var settings = VaultSettings()
+    settings.hideNames = true
+    settings.keyring.shares = [try ItemPattern("iot/*")]
+    let stand = try KeyringStand(settings)
+    try stand.rooms.set("iot/lamp")
+    stand.vault.lock(because: .idle)
+    let program = Program()
+    let path = try stand.keyring.placeholder(for: KeyringAttributes(), in: .shared, program, stand.program)
+    try stand.rooms.unlock()
+    #expect(try stand.keyring.item(path, for: stand.program).label == "iot/lamp")
+    #expect(stand.keyring.placeholders.outlives(Lock(.names, because: .idle, isEffective: true)))
+    stand.vault.lock(because: .idle)
+    #expect(!stand.keyring.placeholders.outlives(Lock(.names, because: .idle, isEffective: true)))
+    try stand.rooms.unlock()
+    #expect(try stand.keyring.item(path, for: stand.program).label == "iot/lamp")
+  }
+
   @Test("has another path in each daemon: a path of an earlier one stands for nothing") func another() throws {
     let stand = try KeyringStand()
     let program = Program()

@@ -7,10 +7,14 @@ struct BusCredentials {
   var pid: pid_t
   /// The groups of the process when it connected; empty if the bus does not tell.
   var groups: [gid_t] = []
+  /// A hold on the process that connected; nil if the bus gives none, as before dbus 1.15.8.
+  var process: PeerProcess?
 
   /// Reads the answer of the bus. Facts that are not known here are skipped.
   init(_ message: BusMessage) throws(BusError) {
     var (uid, pid, groups): (UInt32?, UInt32?, [UInt32]) = (nil, nil, [])
+    var descriptor: Int32?
+    defer { if let descriptor { close(descriptor) } }
     _ = try message.array(of: "{sv}") { () throws(BusError) in
       try message.entry(of: "sv") { () throws(BusError) in
         switch try message.string() {
@@ -20,18 +24,25 @@ struct BusCredentials {
           groups = try message.variant(of: "au") { () throws(BusError) in
             try message.array(of: "u", message.unsigned)
           }
+        case "ProcessFD":
+          if let descriptor { close(descriptor) }
+          descriptor = try message.variant(of: "h", message.descriptor)
         default: try message.skip("v")
         }
       }
     }
     guard let uid, let pid = pid.flatMap({ pid_t(exactly: $0) }), pid > 0 else { throw .malformed }
     (self.uid, self.pid, self.groups) = (uid, pid, groups)
+    guard let given = descriptor.take() else { return }
+    process = PeerProcess(taking: given, of: pid)
+    if process == nil { throw .malformed }
   }
 
   /// Takes hold of the process; nil if it has ended, or nothing can be known about it.
   ///
-  /// The bus knows only the process's number, as it was when the process connected. A process that took the number over
-  /// before the first call cannot be told apart. From then on the start time tells the process from any other.
+  /// Older buses know only the process's number, as it was when the process connected. A process that took the number
+  /// over before the first call cannot be told apart then. From the first call on, the start time tells the process
+  /// from any other.
   ///
   /// - Parameter place: the connection's place in the order in which clients were accepted, see ``HeldProcesses``.
   func caller(
@@ -39,6 +50,8 @@ struct BusCredentials {
   ) -> (caller: Caller, runs: () -> Bool)? {
     let pid = pid
     guard let started = PeerProcess.start(of: pid) else { return nil }
+    // While the process that connected runs, no other has its number.
+    if let process, !process.isAlive { return nil }
     let find = { [weak clients] in
       clients?.runningProcess(pid, acceptedAs: place) { PeerProcess(pid, started: started) }
     }

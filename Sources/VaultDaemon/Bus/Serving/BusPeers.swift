@@ -34,7 +34,7 @@ final class BusPeers {
   var begin: (BusRequest, BusPeer) throws(BusError) -> Void = { _, _ in }
   /// Returns false if nothing can be decided about a peer now, and then runs the closure once that is possible. Set
   /// once.
-  var mayDecide: (BusPeer, @escaping () -> Void) -> Bool = { _, _ in true }
+  var canDecide: (BusPeer, @escaping () -> Void) -> Bool = { _, _ in true }
 
   /// - Parameters:
   ///   - bus: the bus to which the connections belong.
@@ -106,7 +106,7 @@ final class BusPeers {
   /// True if the next call of a connection can be answered now; otherwise it is answered later.
   private func mayAnswer(_ client: BusClient, _ peer: BusPeer) -> Bool {
     guard !client.isAnswering, !client.isUndecided else { return false }
-    client.isUndecided = !mayDecide(peer) { [weak self, weak client] in
+    client.isUndecided = !canDecide(peer) { [weak self, weak client] in
       guard let self, let client else { return }
       client.isUndecided = false
       schedule(client, peer)

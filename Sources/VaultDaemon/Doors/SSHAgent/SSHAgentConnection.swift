@@ -78,8 +78,7 @@ final class SSHAgentConnection: SecretHolder, ChannelInboundHandler, Client {
     var left = Self.slice
     while !isAnswering, !isLockedMeanwhile, let count = frameCount {
       isAnswering = true
-      if let caller, door.access.awaitsDigest(of: caller) {
-        caller.memory.whenDigestIsKnown { [weak self] in self?.handleLater(count) }
+      if let caller, !door.access.canDecide(about: caller, otherwise: { [weak self] in self?.handleLater(count) }) {
         continue
       }
       guard left == 0 || !door.turns.mayGo(line) else {

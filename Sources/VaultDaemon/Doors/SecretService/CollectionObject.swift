@@ -17,9 +17,7 @@ extension SecretServiceDoor {
       Self.collectionName,
       methods: [
         .init("Delete", gives: ["prompt": "o"]) { [unowned self] request, peer throws(BusError) in
-          let collection = try collection(request.path)
-          let removal = try asked { () throws(KeyringFault) in try keyring.remove(collection, for: peer.caller) }
-          step(removal, request, peer)
+          try remove(try collection(request.path), request, peer)
         },
         .init("SearchItems", takes: ["attributes": "a{ss}"], gives: ["results": "ao"]) {
           [unowned self] request, peer throws(BusError) in
@@ -75,12 +73,14 @@ extension SecretServiceDoor {
     do throws(BusError) {
       let collection = try collection(path)
       signals.listRead(of: collection, by: peer)
-      guard !keyring.hidesItems else { return then(.success([])) }
+      guard !keyring.hidesItems(in: collection) else { return then(.success([])) }
       let search = try asked { () throws(KeyringFault) in
         try keyring.search(KeyringAttributes(), in: collection, for: peer.caller)
       }
       step(search, peer) { [signals] hits in
         if let count = try? hits.get().count { signals.listRead(of: collection, by: peer, count: count) }
+        // A lock may have overtaken the search.
+        if case .failure(.isLocked) = hits { return then(.success([])) }
         then(hits.map { $0.map { SecretPath.item($0.path).text } })
       }
     } catch {
@@ -88,13 +88,36 @@ extension SecretServiceDoor {
     }
   }
 
-  private func step(_ removal: KeyringRemoval, _ request: BusRequest, _ peer: BusPeer) {
-    do throws(KeyringFault) {
-      if try keyring.step(removal, for: peer.caller) { return request.reply { $0.path(Self.noPath) } }
-    } catch {
-      return request.fail(BusError(error))
+  private func remove(_ collection: CollectionID, _ request: BusRequest, _ peer: BusPeer) throws(BusError) {
+    let removal: KeyringRemoval
+    do throws(KeyringFault) { removal = try keyring.remove(collection, for: peer.caller) } catch {
+      return try stop(removalOf: collection, error, request, peer)
     }
-    turns.wait(peer.line) { [weak self] in self?.step(removal, request, peer) }
+    step(removal, of: collection, request, peer)
+  }
+
+  private func step(
+    _ removal: KeyringRemoval, of collection: CollectionID, _ request: BusRequest, _ peer: BusPeer
+  ) {
+    do throws(BusError) {
+      do throws(KeyringFault) {
+        if try keyring.step(removal, for: peer.caller) { return request.reply { $0.path(Self.noPath) } }
+      } catch {
+        return try stop(removalOf: collection, error, request, peer)
+      }
+    } catch {
+      return request.fail(error)
+    }
+    turns.wait(peer.line) { [weak self] in self?.step(removal, of: collection, request, peer) }
+  }
+
+  /// Answers a removal that cannot go on now. If the client lacks something for it, a prompt goes on with it.
+  private func stop(
+    removalOf collection: CollectionID, _ fault: KeyringFault, _ request: BusRequest, _ peer: BusPeer
+  ) throws(BusError) {
+    guard fault == .isLocked else { throw BusError(fault) }
+    let prompt = try makePrompt(.remove(collection), for: peer)
+    request.reply { $0.path(prompt.text) }
   }
 
   private func createItem(_ request: BusRequest, _ peer: BusPeer) throws(BusError) {

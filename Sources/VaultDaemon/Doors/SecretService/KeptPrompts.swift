@@ -1,9 +1,11 @@
 internal import Glibc
+internal import VaultBytes
 internal import VaultService
 
 /// The prompts for unlocks that clients have begun, in a file of mode 0600 beside the socket, so that the next daemon
 /// ends them once the vault is unlocked: some clients wait through a restart. It has paths and processes, and nothing
-/// that tells a label, an attribute or the name of an item.
+/// that tells a label, an attribute or the name of an item. Of a search that waits it has what only the vault's key
+/// opens.
 ///
 /// A unique name means the same connection only on the same bus, so the file counts only for the bus that it names.
 final class KeptPrompts {
@@ -15,12 +17,19 @@ final class KeptPrompts {
     let pid: Int32
     /// The start time of the process, in clock ticks since boot.
     let started: UInt64
-    /// The paths that the client wants unlocked, as it wrote them.
-    let paths: [String]
+    /// The paths that the client wants unlocked.
+    let paths: [Path]
   }
 
-  /// The most paths of one prompt that are kept, and the most bytes of the file.
-  private static let (mostPaths, mostBytes) = (256, 1 << 20)
+  struct Path: Equatable {
+    /// The path as the client wrote it.
+    let text: String
+    /// The search for whose first match the path stands, if it does.
+    var search: KeptSearch?
+  }
+
+  /// The most paths of one prompt that are kept, and the most bytes of one search and of the file.
+  private static let (mostPaths, mostOfSearch, mostBytes) = (256, 4096, 1 << 20)
   private static let header = "vault prompts 1"
 
   private let path: String
@@ -68,10 +77,27 @@ final class KeptPrompts {
     try? TextFile.replace(path, with: text)
   }
 
-  /// No path has a blank in it.
+  /// No path has a blank or `=` in it.
   private static func line(_ entry: Entry) -> String {
-    let words = ["\(entry.number)", entry.name, "\(entry.pid)", "\(entry.started)"] + entry.paths.prefix(mostPaths)
+    let paths = entry.paths.prefix(mostPaths).map { path in
+      guard let search = path.search, search.sealed.count <= mostOfSearch else { return path.text }
+      return "\(path.text)=\(search.isEverywhere ? Self.everywhere : Self.here):\(search.sealed.hex)"
+    }
+    let words = ["\(entry.number)", entry.name, "\(entry.pid)", "\(entry.started)"] + paths
     return words.joined(separator: " ") + "\n"
+  }
+
+  /// The words for a search of all collections, and of the path's own.
+  private static let (everywhere, here) = ("all", "own")
+
+  private static func path(_ word: String) -> Path? {
+    let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+    guard parts.count == 2 else { return Path(text: word) }
+    let search = parts[1].split(separator: ":", omittingEmptySubsequences: false).map(String.init)
+    guard search.count == 2, [everywhere, here].contains(search[0]), let sealed = [UInt8](hex: search[1]) else {
+      return nil
+    }
+    return Path(text: parts[0], search: KeptSearch(isEverywhere: search[0] == everywhere, sealed: sealed))
   }
 
   /// Reads the prompts of a file for this bus; nil if no program of ours wrote it.
@@ -85,8 +111,9 @@ final class KeptPrompts {
       guard words.count >= 4, let number = Int(words[0]), number > 0, let pid = Int32(words[2]),
         let started = UInt64(words[3])
       else { return nil }
-      found.append(
-        Entry(number: number, name: words[1], pid: pid, started: started, paths: Array(words.dropFirst(4))))
+      let paths = words.dropFirst(4).compactMap(path)
+      guard paths.count == words.count - 4 else { return nil }
+      found.append(Entry(number: number, name: words[1], pid: pid, started: started, paths: paths))
     }
     return found
   }

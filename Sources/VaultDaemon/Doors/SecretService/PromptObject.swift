@@ -85,8 +85,11 @@ extension SecretServiceDoor {
   private func begin(_ client: ClientPrompt) {
     guard let prompt = client.prompt, !prompt.isBegun else { return }
     if prompt.kind == .unlock, let started = client.peer.caller.started {
-      // The path of a shared item tells its name.
-      let paths = client.spelled.filter { $0.key.mayBeKept }.flatMap(\.value)
+      let paths = client.spelled.flatMap { target, texts in
+        let search = target.item.flatMap { keyring.sealedSearch(at: $0) }
+        // The path of a shared item tells its name.
+        return search != nil || target.mayBeKept ? texts.map { KeptPrompts.Path(text: $0, search: search) } : []
+      }
       kept.add(
         KeptPrompts.Entry(
           number: client.number, name: client.peer.name, pid: client.peer.caller.pid, started: started, paths: paths),
@@ -112,10 +115,15 @@ extension SecretServiceDoor {
     guard prompts[entry.number] == nil else { return }
     var targets: [KeyringTarget] = []
     var spelled: [KeyringTarget: [String]] = [:]
-    for text in entry.paths {
-      guard let target = path(text)?.target else { continue }
-      if spelled[target] == nil { targets.append(target) }
-      spelled[target, default: []].append(text)
+    for kept in entry.paths {
+      guard let target = path(kept.text)?.target else { continue }
+      if spelled[target] == nil {
+        targets.append(target)
+        if let path = target.item, let search = kept.search, keyring.takeUp(search, at: path, peer, peer.caller) {
+          keep(path, for: peer)
+        }
+      }
+      spelled[target, default: []].append(kept.text)
     }
     do throws(BusError) {
       begin(try makePrompt(.unlock(targets), spelled, entry.number, for: peer))
@@ -156,4 +164,6 @@ extension KeyringTarget {
     case .item(let path): path.collection != .shared
     }
   }
+
+  fileprivate var item: KeyringPath? { if case .item(let path) = self { path } else { nil } }
 }

@@ -59,11 +59,7 @@ final class SecretServiceDoor {
     }
     keyring.changed = { [signals] in signals.tell($0) }
     peers.begin = { [unowned self] request, peer throws(BusError) in try begin(request, peer) }
-    peers.mayDecide = { [access = rooms.access] peer, then in
-      guard access.awaitsDigest(of: peer.caller) else { return true }
-      peer.caller.memory.whenDigestIsKnown(then)
-      return false
-    }
+    peers.canDecide = { [access = rooms.access] in access.canDecide(about: $0.caller, otherwise: $1) }
   }
 
   /// Begins a call: its entry is in the audit log before its answer goes out.
@@ -83,7 +79,10 @@ final class SecretServiceDoor {
 
   /// Serves from now on, or no longer. To turn on what is on asks again for a name that another program owned.
   var isOn = false {
-    didSet { if isOn { name.request() } else if oldValue { name.release() } }
+    didSet {
+      keyring.isOn = isOn
+      if isOn { name.request() } else if oldValue { name.release() }
+    }
   }
 
   private func nameChanged() {

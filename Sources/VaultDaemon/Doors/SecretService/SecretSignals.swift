@@ -39,10 +39,13 @@ final class SecretSignals {
   private static let mostWaiting = 64
   /// The collections that programs were told of last.
   private var collections: [CollectionID]
+  /// The collections whose items nobody could tell when the last lock or unlock was told.
+  private var hidden: Set<CollectionID>
 
   init(_ door: SecretServiceDoor, _ timer: Timer) {
     (self.door, self.timer) = (door, timer)
     collections = door.keyring.collections
+    hidden = Set(collections.filter { door.keyring.hidesItems(in: $0) })
   }
 
   /// Has a program told of changes of a list that it reads.
@@ -72,18 +75,18 @@ final class SecretSignals {
   func forget(_ peer: BusPeer) { waiting[peer.name] = nil }
 
   func tell(_ event: KeyringEvent) {
-    guard door.bus.isConnected else { return }
+    guard door.isOn, door.bus.isConnected else { return }
     switch event {
     case .locks:
       // This comes before the end of the program's prompt, which waits for a turn of the same line.
-      if !door.keyring.hidesItems {
+      if !door.keyring.hidesItems() {
         for peer in door.peers.peers where waiting[peer.name] != nil { matched(for: peer) }
       }
-      for collection in door.keyring.collections {
-        changed(["Locked"], of: collection)
-        // While names could not be read, the list was empty.
-        if !door.keyring.hidesItems { listChanged(of: collection) }
-      }
+      for collection in door.keyring.collections { changed(["Locked"], of: collection) }
+      // While names could not be read, a list was empty.
+      let before = hidden
+      hidden = Set(door.keyring.collections.filter { door.keyring.hidesItems(in: $0) })
+      for collection in before.subtracting(hidden) { listChanged(of: collection) }
     case .collections: collectionsChanged()
     case .collection(let collection): changed(["Label", "Modified"], of: collection)
     case .items(let collection, let path, let change):
@@ -93,8 +96,7 @@ final class SecretSignals {
         case .updated, .moved: "ItemChanged"
         case .deleted: "ItemDeleted"
         }
-      let at = SecretPath.collection(collection).text
-      send(member, of: SecretServiceDoor.collectionName, at: at, SecretPath.item(path))
+      tell(member, collection, path)
       switch change {
       case .created, .deleted: listChanged(of: collection)
       case .updated, .moved: for peer in door.peers.peers { itemChanged(path, for: peer) }
@@ -102,9 +104,20 @@ final class SecretSignals {
     }
   }
 
-  /// Sends everybody a signal that carries a path.
-  private func send(_ member: String, of interface: String, at path: String, _ object: SecretPath) {
-    try? door.bus.signal(member, of: interface, at: path, to: nil) { $0.path(object.text) }
+  /// Tells of an item. The path of a shared item tells its name, so it goes only to those who may learn that.
+  private func tell(_ member: String, _ collection: CollectionID, _ path: KeyringPath) {
+    let (interface, at) = (SecretServiceDoor.collectionName, SecretPath.collection(collection).text)
+    guard collection == .shared else { return send(member, of: interface, at: at, .item(path)) }
+    for peer in door.peers.peers where door.keyring.mayLearn(of: path, peer.caller) {
+      send(member, of: interface, at: at, .item(path), to: peer)
+    }
+  }
+
+  /// Sends a signal that carries a path, to everybody or to one program.
+  private func send(
+    _ member: String, of interface: String, at path: String, _ object: SecretPath, to peer: BusPeer? = nil
+  ) {
+    try? door.bus.signal(member, of: interface, at: path, to: peer?.name) { $0.path(object.text) }
   }
 
   private func send(_ member: String, _ collection: CollectionID) {
@@ -155,7 +168,7 @@ final class SecretSignals {
   /// Tells a program, in its next turn, of the items that its searches find now.
   private func matched(for peer: BusPeer) {
     door.turns.wait(peer.line) { [weak self] in
-      guard let self, peer.isRunning, !door.keyring.hidesItems, let paths = waiting.removeValue(forKey: peer.name)
+      guard let self, peer.isRunning, !door.keyring.hidesItems(), let paths = waiting.removeValue(forKey: peer.name)
       else {
         return
       }
@@ -185,10 +198,10 @@ final class SecretSignals {
       // A change from here on is told once more.
       lists[list]?.isDue = false
       lists[list]?.time = door.vault.clock.monotonic()
-      guard !door.keyring.hidesItems,
-        let search = try? door.keyring.search(
-          KeyringAttributes(), in: list.collection, isAsked: false, for: peer.caller)
-      else { return }
+      let all = KeyringAttributes()
+      guard let search = try? door.keyring.search(all, in: list.collection, isAsked: false, for: peer.caller) else {
+        return
+      }
       door.step(search, peer) { [weak self] result in
         guard let self, let hits = try? result.get() else { return }
         lists[list]?.count = hits.count

@@ -199,16 +199,22 @@ extension SecretServiceDoor {
   /// Makes a search in turns, and answers with what was found.
   func search(
     _ attributes: KeyringAttributes, in collection: CollectionID?, _ request: BusRequest, _ peer: BusPeer,
-    isExact: Bool = false, _ answer: @escaping ([KeyringSearch.Hit], BusWriter) throws(BusError) -> Void
+    _ answer: @escaping ([KeyringSearch.Hit], BusWriter) throws(BusError) -> Void
   ) throws(BusError) {
-    if keyring.hidesItems { return try put(attributes, in: collection, off: request, peer, answer) }
-    let search = try asked { () throws(KeyringFault) in
-      try keyring.search(attributes, in: collection, isExact: isExact, for: peer.caller)
+    let search: KeyringSearch
+    do throws(KeyringFault) { search = try keyring.search(attributes, in: collection, for: peer.caller) } catch {
+      guard error == .isLocked else { throw BusError(error) }
+      return try put(attributes, in: collection, off: request, peer, answer)
     }
-    step(search, peer) { result in
+    step(search, peer) { [weak self] result in
       do throws(BusError) {
-        let hits = try result.get()
-        request.reply { writer throws(BusError) in try answer(hits, writer) }
+        do throws(BusError) {
+          let hits = try result.get()
+          request.reply { writer throws(BusError) in try answer(hits, writer) }
+        } catch .isLocked {
+          // A lock has overtaken the search.
+          try self?.put(attributes, in: collection, off: request, peer, answer)
+        }
       } catch {
         request.fail(error)
       }
@@ -223,7 +229,12 @@ extension SecretServiceDoor {
     let path = try asked { () throws(KeyringFault) in
       try keyring.placeholder(for: attributes, in: collection, peer, peer.caller)
     }
-    // The paths of a program go with its connection.
+    keep(path, for: peer)
+    request.reply { writer throws(BusError) in try answer([.locked(path)], writer) }
+  }
+
+  /// Keeps a path that stands for the match of a search for as long as the client's connection lasts.
+  func keep(_ path: KeyringPath, for peer: BusPeer) {
     let program = ObjectIdentifier(peer)
     if searchers.insert(program).inserted {
       peer.onEnd { [weak self, unowned peer] in
@@ -233,7 +244,6 @@ extension SecretServiceDoor {
       }
     }
     signals.waits(at: path, for: peer)
-    request.reply { writer throws(BusError) in try answer([.locked(path)], writer) }
   }
 
   /// Continues a search in the turns of its client, to the end.

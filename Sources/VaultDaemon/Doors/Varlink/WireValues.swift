@@ -97,7 +97,7 @@ extension Wire.MonitorReply {
     switch event {
     case .state(let state):
       self.init(event: "state", time: time, state: state.kind.rawValue, cause: state.cause.text)
-    case .item(let name, let change, let new, let version):
+    case .item(let name, let change, let new, let version, _):
       self.init(event: "item", time: time, name: name.text, change: change.rawValue, to: new?.text, version: version)
     case .integrityFailed(let cause):
       self.init(event: "integrity", time: time, state: "failed", cause: cause)

@@ -1,5 +1,5 @@
 import VaultCore
-import VaultModel
+public import VaultModel
 
 /// A fact about an item, which a tag stands for. The domain numbers are part of the format.
 enum Fact {
@@ -86,6 +86,15 @@ extension Keychain {
     }
     return ClassTags(
       whenUnlocked: tag(.whenUnlocked), afterFirstUnlock: tag(.afterFirstUnlock), always: tag(.always))
+  }
+
+  /// True if items of a class lie in a folder, at any depth; true as well if nobody can tell now.
+  public func hasItems(of accessible: AccessClass, in folder: String) -> Bool {
+    guard let tag = tag(.folder(folder), accessible) else { return true }
+    func own(_ other: AccessClass) -> Tag? { other == accessible ? tag : nil }
+    let tags = ClassTags(
+      whenUnlocked: own(.whenUnlocked), afterFirstUnlock: own(.afterFirstUnlock), always: own(.always))
+    return (try? database.count(tagged: tags, limit: 1)) != 0
   }
 
   /// The tags that lead to an item, under the tag key of its class.

@@ -142,7 +142,7 @@ final class Events: SecretHolder {
     reply.cursor = cursor
     var item: ItemName?
     var to: ItemName?
-    if case .item(let name, _, let new, _) = event { (item, to) = (name, new) }
+    if case .item(let name, _, let new, _, _) = event { (item, to) = (name, new) }
     let end = write(reply)
     entries.append(Entry(end: end, isOfState: event.isOfState, item: item, to: to, time: time, cursor: cursor))
     written += 1

@@ -45,7 +45,7 @@ final class RecentEvents: SecretHolder {
   func add(_ event: VaultEvent, at time: Int64) -> UInt64 {
     let place = draw()
     var size = Self.plainBytes
-    if case .item(let name, _, let new, _) = event {
+    if case .item(let name, _, let new, _, _) = event {
       guard !hidesNames() else {
         (base, events, bytes) = (place, [], 0)
         return place
@@ -115,7 +115,7 @@ extension VaultEvent {
     switch self {
     case .state: return self
     case .integrityFailed, .request: return mayKnow(nil) ? self : nil
-    case .item(let name, _, let new, _):
+    case .item(let name, _, let new, _, _):
       guard let new else { return mayKnow(name) ? self : nil }
       switch (mayKnow(name), mayKnow(new)) {
       case (true, true): return self

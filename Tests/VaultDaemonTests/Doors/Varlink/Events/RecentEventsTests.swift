@@ -18,7 +18,7 @@ import VaultModel
   private func item(_ name: String) throws -> VaultEvent { .item(try ItemName(name), .updated, version: 2) }
 
   private func names(_ events: ArraySlice<RecentEvents.Event>?) -> [String]? {
-    events?.map { if case .item(let name, _, _, _) = $0.event { name.text } else { "-" } }
+    events?.map { if case .item(let name, _, _, _, _) = $0.event { name.text } else { "-" } }
   }
 
   @Test("all that came behind a place is there, and of a place that is not known nobody can tell") func after() throws {
@@ -79,7 +79,7 @@ import VaultModel
     let (from, to) = (try ItemName("from"), try ItemName("to"))
     func text(_ known: [ItemName]) -> String {
       let part = VaultEvent.item(from, .moved, to: to).part { name in name.map { known.contains($0) } ?? false }
-      guard case .item(let name, let change, let new, _)? = part else { return "-" }
+      guard case .item(let name, let change, let new, _, _)? = part else { return "-" }
       return "\(change) \(name.text) \(new?.text ?? "-")"
     }
     #expect(text([from, to]) == "moved from to" && text([from]) == "deleted from -" && text([to]) == "created to -")

@@ -55,9 +55,8 @@ extension VarlinkDoor {
     let id = ObjectIdentifier(connection)
     connection.hold(withName: false) { [weak self] in self?.events.remove(id) }
     events.add(id, for: connection.caller) { [weak self, weak connection] then in
-      guard let self, let caller = connection?.caller, access.awaitsDigest(of: caller) else { return false }
-      caller.memory.whenDigestIsKnown(then)
-      return true
+      guard let self, let caller = connection?.caller else { return false }
+      return !access.canDecide(about: caller, otherwise: then)
     } mayKnow: { [weak self, weak connection] name in
       guard let self, let caller = connection?.caller else { return false }
       return mayKnow(name, caller)
