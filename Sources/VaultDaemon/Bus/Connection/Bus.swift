@@ -29,6 +29,8 @@ internal import VaultService
   private var parts: [any BusPart] = []
   /// True while messages are dispatched.
   private var isProcessing = false
+  /// The lowest free descriptor before the message was received that is being dispatched.
+  private var lowestFree: Int32 = -1
   private var calls: [ObjectIdentifier: BusCall] = [:]
   /// Closures that make the calls which came before the bus had answered the greeting.
   private var early: [() -> Void] = []
@@ -112,6 +114,9 @@ internal import VaultService
 
   private func send(_ call: BusCall, _ method: BusMethod, _ arguments: [BusValue], starts: Bool, limit: TimeAmount) {
     guard let connection = unsafe connection else { return call.finish(.failure(.disconnected)) }
+    call.again = { [weak self, weak call] in
+      if let self, let call { send(call, method, arguments, starts: starts, limit: limit) }
+    }
     let result = unsafe call.send(method, arguments, starts: starts, limit: limit, on: connection)
     if result < 0 {
       let error = BusError(name: "", text: "\(SystemError(call: method.member, code: -result))")
@@ -192,6 +197,7 @@ internal import VaultService
 
   private func dispatch(_ connection: OpaquePointer) {
     for _ in 0..<64 {
+      lowestFree = lowestFreeDescriptor()
       let result = unsafe sd_bus_process(connection, nil)
       // A handler may have ended this connection.
       guard unsafe self.connection == connection else { return }
@@ -200,6 +206,17 @@ internal import VaultService
       if !isConnected, unsafe sd_bus_is_ready(connection) > 0 { unsafe connected(connection) }
       if result == 0 { return }
     }
+  }
+
+  /// True if descriptors may have come with the message that is being dispatched; sd-bus does not tell. A descriptor is
+  /// the lowest free one, so none has come if that is the same as before, unless another thread has opened a file.
+  var mayHaveReceivedDescriptors: Bool { lowestFree < 0 || lowestFreeDescriptor() != lowestFree }
+
+  private func lowestFreeDescriptor() -> Int32 {
+    guard let descriptor else { return -1 }
+    let free = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
+    if free >= 0 { Glibc.close(free) }
+    return free
   }
 
   private func connected(_ connection: OpaquePointer) {

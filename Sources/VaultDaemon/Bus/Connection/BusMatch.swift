@@ -30,8 +30,14 @@ protocol BusPart: AnyObject {
   func install(on connection: OpaquePointer) {
     let installed: sd_bus_message_handler_t = { message, match, _ in
       guard let message = unsafe message, let match = unsafe match else { return 0 }
-      let isRefused = unsafe BusMessage(message).error != nil
-      if isRefused { unsafe Unmanaged<BusMatch>.fromOpaque(match).takeUnretainedValue().refused?() }
+      let reply = unsafe BusMessage(message)
+      // Others can send replies, too.
+      guard reply.error != nil, reply.isOfDriver else { return 0 }
+      guard let refused = unsafe Unmanaged<BusMatch>.fromOpaque(match).takeUnretainedValue().refused else {
+        unsafe sd_bus_close(sd_bus_message_get_bus(message))
+        return 0
+      }
+      refused()
       return 0
     }
     unsafe sd_bus_add_match_async(
@@ -41,7 +47,7 @@ protocol BusPart: AnyObject {
         unsafe Unmanaged<BusMatch>.fromOpaque(match).takeUnretainedValue().handler(BusMessage(message))
         // Other matches may want the message, too.
         return 0
-      }, refused == nil ? nil : installed, Unmanaged.passUnretained(self).toOpaque())
+      }, installed, Unmanaged.passUnretained(self).toOpaque())
   }
 
   func remove() {

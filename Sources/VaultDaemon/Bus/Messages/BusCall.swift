@@ -25,6 +25,10 @@ struct BusMethod {
   // Owned by this object until the call ends. The slot holds an unowned pointer to this object, so this object releases
   // the slot before it goes away.
   private var slot: OpaquePointer?
+  /// True for a call of the bus itself.
+  private var isOfDriver = false
+  /// Makes the call once more.
+  var again: () -> Void = {}
   var onEnd: () -> Void = {}
 
   var isOver: Bool { then == nil }
@@ -39,14 +43,26 @@ struct BusMethod {
     unsafe sd_bus_slot_unref(slot)
     unsafe slot = nil
     onEnd()
-    onEnd = {}
+    (onEnd, again) = ({}, {})
     then(result)
+  }
+
+  private func take(_ reply: BusMessage) {
+    guard reply.isOfDriver || !isOfDriver else {
+      // Every program that knows a call's number can send a reply to it, and sd-bus takes the first one for the answer.
+      // The bus's own reply comes to nobody then, so the bus is asked again.
+      unsafe sd_bus_slot_unref(slot)
+      unsafe slot = nil
+      return again()
+    }
+    finish(reply.error.map { .failure($0) } ?? .success(reply))
   }
 
   /// Queues the call; returns a negative errno when it cannot be made.
   func send(
     _ method: BusMethod, _ arguments: [BusValue], starts: Bool, limit: TimeAmount, on connection: OpaquePointer
   ) -> Int32 {
+    isOfDriver = method.object.destination == BusMethod.Object.driver.destination
     var made: OpaquePointer?
     let result = unsafe sd_bus_message_new_method_call(
       connection, &made, method.object.destination, method.object.path, method.object.interface, method.member)
@@ -61,9 +77,7 @@ struct BusMethod {
       connection, &slot, message,
       { message, call, _ in
         guard let message = unsafe message, let call = unsafe call else { return 0 }
-        let reply = unsafe BusMessage(message)
-        unsafe Unmanaged<BusCall>.fromOpaque(call).takeUnretainedValue().finish(
-          reply.error.map { .failure($0) } ?? .success(reply))
+        unsafe Unmanaged<BusCall>.fromOpaque(call).takeUnretainedValue().take(BusMessage(message))
         return 1
       }, Unmanaged.passUnretained(self).toOpaque(), UInt64(limit.nanoseconds / 1000))
   }

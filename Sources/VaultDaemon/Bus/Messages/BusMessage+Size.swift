@@ -14,7 +14,7 @@ extension BusMessage {
   func size(atMost most: Int) throws(BusError) -> Int {
     var size = 0
     try count(&size, most)
-    guard unsafe sd_bus_message_rewind(message, 1) >= 0 else { throw .malformed }
+    try rewind()
     return size
   }
 

@@ -23,6 +23,8 @@ enum BusValue {
 
   /// The unique name of the sender. The bus sets it, so nobody can forge it.
   var sender: String? { unsafe Self.copy(sd_bus_message_get_sender(message)) }
+  /// True if the bus itself sent this message, or sd-bus made it for this program alone.
+  var isOfDriver: Bool { sender.map { $0 == BusMethod.Object.driver.destination } ?? true }
   /// The object that a signal comes from, or that a call is for.
   var path: String? { unsafe Self.copy(sd_bus_message_get_path(message)) }
   var interface: String? { unsafe Self.copy(sd_bus_message_get_interface(message)) }
@@ -113,6 +115,11 @@ enum BusValue {
 
   func variant<T: ~Copyable>(of type: String, _ body: () throws(BusError) -> T) throws(BusError) -> T {
     try contained("v", type, body)
+  }
+
+  /// Goes back to the first value.
+  func rewind() throws(BusError) {
+    guard unsafe sd_bus_message_rewind(message, 1) >= 0 else { throw .malformed }
   }
 
   /// Skips values of `types`.

@@ -6,7 +6,7 @@ internal import CSystemd
 /// unusable, which ``failure`` tells in the end.
 @safe final class BusWriter {
   // sd-bus counts references; this object owns one until `deinit`.
-  private let message: OpaquePointer
+  let message: OpaquePointer
   /// The first error; 0 when there was none.
   private(set) var failure: Int32 = 0
 
@@ -64,6 +64,11 @@ internal import CSystemd
       }
     }
   }
+
+  /// Begins an array, which ``closeArray()`` ends.
+  func openArray(of type: String) { check(unsafe sd_bus_message_open_container(message, Self.type("a"), type)) }
+
+  func closeArray() { if failure == 0 { check(unsafe sd_bus_message_close_container(message)) } }
 
   /// Writes an array, whose elements of `type` the body writes.
   func array<E: Error>(of type: String, _ body: () throws(E) -> Void) throws(E) { try contained("a", type, body) }

@@ -14,6 +14,9 @@ internal import VaultCore
   /// The most bytes of a call, about as many as a frame of the socket for clients may have.
   private static let longest = 2 << 20
 
+  /// The most characters of the types of a call for properties.
+  private static let longestPropertyCall = 3
+
   private let prefix: String
   private let peers: BusPeers
   private let find: Find
@@ -74,21 +77,24 @@ internal import VaultCore
     else { return false }
     var size = 0
     func request(giving answer: String) -> BusRequest {
-      BusRequest(message, at: path, from: sender, size: size, answer: answer, on: bus)
+      BusRequest(
+        message, at: path, from: sender, size: size, answer: answer, on: bus,
+        mayHoldDescriptors: bus?.mayHaveReceivedDescriptors ?? false)
     }
     do throws(BusError) {
-      size = try message.size(atMost: Self.longest)
       guard let interfaces = try find(path) else { throw .unknownObject(path) }
       switch (interface, member) {
       case (BusIntrospection.interface, "Introspect"):
         try message.check("")
         request(giving: "s").reply { $0.string(BusIntrospection.describe(interfaces)) }
       case (BusProperties.interface, _):
+        if message.signature.utf8.count <= Self.longestPropertyCall { size = try message.size(atMost: Self.longest) }
         guard let call = try BusProperties.call(member, message, path, interfaces) else { return false }
         peers.take(request(giving: call.answer), call.work)
       default:
         guard let method = interfaces.first(where: { $0.name == interface })?.method(member) else { return false }
         try message.check(BusInterface.signature(method.takes))
+        size = try message.size(atMost: Self.longest)
         peers.take(request(giving: BusInterface.signature(method.gives)), method.answer)
       }
     } catch {

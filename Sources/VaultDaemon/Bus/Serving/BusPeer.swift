@@ -13,7 +13,8 @@ final class BusPeer {
   /// changes.
   var keepsProperties = false
   private let runs: () -> Bool
-  private var endings: [() -> Void] = []
+  private var endings: [Int: () -> Void] = [:]
+  private var lastEnding = 0
 
   /// - Parameter runs: returns true while the process runs.
   init(_ name: String, _ caller: Caller, _ line: Line, runs: @escaping () -> Bool) {
@@ -26,13 +27,26 @@ final class BusPeer {
   /// True when something is kept for the connection until it ends.
   var isKept: Bool { !endings.isEmpty }
 
-  /// Runs `ending` once the connection has ended. Until then it is not forgotten to make room for others.
-  func onEnd(_ ending: @escaping () -> Void) { if isHere { endings.append(ending) } else { ending() } }
+  /// Runs `ending` once the connection has ended. Until then it is not forgotten to make room for others, unless its
+  /// process has most of all connections.
+  ///
+  /// - Returns: takes this back.
+  @discardableResult
+  func onEnd(_ ending: @escaping () -> Void) -> () -> Void {
+    guard isHere else {
+      ending()
+      return {}
+    }
+    lastEnding += 1
+    let number = lastEnding
+    endings[number] = ending
+    return { [weak self] in self?.endings[number] = nil }
+  }
 
   func end() {
     isHere = false
-    let endings = self.endings
-    self.endings = []
-    for ending in endings { ending() }
+    let endings = self.endings.sorted { $0.key < $1.key }
+    self.endings = [:]
+    for ending in endings { ending.value() }
   }
 }

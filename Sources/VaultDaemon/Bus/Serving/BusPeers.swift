@@ -19,6 +19,9 @@ final class BusPeers {
     var calls = (ofOne: 16_384, ofAll: 65_536)
     /// The most bytes of calls that wait.
     var bytes = (ofOne: Room.pendingBytes, ofAll: 4 * Room.pendingBytes)
+    /// The most calls that are kept and with which descriptors may have come. No call here takes any, and a process has
+    /// only so many.
+    var holding = 3
   }
 
   private let clients: Clients
@@ -30,6 +33,8 @@ final class BusPeers {
   private var known: [String: BusClient] = [:]
   /// The calls that wait, of all connections.
   private var waiting = BusClient.Waiting()
+  /// The calls that are kept, and with which descriptors may have come.
+  private var holding = 0
   /// Called before each call is answered, one call of a connection after the other; it may throw the answer. Set once.
   var begin: (BusRequest, BusPeer) throws(BusError) -> Void = { _, _ in }
   /// Returns false if nothing can be decided about a peer now, and then runs the closure once that is possible. Set
@@ -64,6 +69,7 @@ final class BusPeers {
   /// Has a call answered now, in a later turn, or when its caller is known.
   func take(_ request: BusRequest, _ work: @escaping Work) {
     do throws(BusError) {
+      try countDescriptors(of: request)
       let client = if let client = known[request.sender] { client } else { try admit(request.sender) }
       client.heard = clients.heardNext()
       if let peer = client.peer, client.calls.isEmpty, mayAnswer(client, peer),
@@ -77,16 +83,40 @@ final class BusPeers {
     }
   }
 
+  private func countDescriptors(of request: BusRequest) throws(BusError) {
+    guard request.mayHoldDescriptors else { return }
+    guard holding < limits.holding else { throw .tooMuch("too many calls with descriptors") }
+    holding += 1
+    request.released = { [weak self] in self?.holding -= 1 }
+  }
+
   // MARK: Calls
 
   private func wait(_ request: BusRequest, of client: BusClient, _ work: @escaping Work) throws(BusError) {
-    let (one, all) = (client.waiting.adding(request), waiting.adding(request))
-    guard one.calls <= limits.calls.ofOne, all.calls <= limits.calls.ofAll, one.bytes <= limits.bytes.ofOne,
-      all.bytes <= limits.bytes.ofAll
-    else { throw .tooMuch("too many calls wait") }
-    (client.waiting, waiting) = (one, all)
+    let one = client.waiting.adding(request)
+    guard one.calls <= limits.calls.ofOne, one.bytes <= limits.bytes.ofOne, makeRoom(for: request, of: client) else {
+      throw .tooMuch("too many calls wait")
+    }
+    (client.waiting, waiting) = (one, waiting.adding(request))
     client.calls.append((request: request, work: work))
     if let peer = client.peer { schedule(client, peer) }
+  }
+
+  /// Makes room for a call among those that wait: the connection with most of them loses its latest ones. False if that
+  /// is the one that calls.
+  private func makeRoom(for request: BusRequest, of client: BusClient) -> Bool {
+    while true {
+      let all = waiting.adding(request)
+      guard all.calls > limits.calls.ofAll || all.bytes > limits.bytes.ofAll else { return true }
+      let isLong = all.bytes > limits.bytes.ofAll
+      func weight(_ client: BusClient) -> Int { isLong ? client.waiting.bytes : client.waiting.calls }
+      guard let most = known.values.max(by: { weight($0) < weight($1) }), most !== client,
+        weight(most) > weight(client), let (last, _) = most.calls.popLast()
+      else { return false }
+      most.waiting = most.waiting.removing(last)
+      waiting = waiting.removing(last)
+      last.fail(.tooMuch("too many calls wait"))
+    }
   }
 
   /// Has the next call of a connection answered in its line's next turn.
@@ -106,18 +136,24 @@ final class BusPeers {
   /// True if the next call of a connection can be answered now; otherwise it is answered later.
   private func mayAnswer(_ client: BusClient, _ peer: BusPeer) -> Bool {
     guard !client.isAnswering, !client.isUndecided else { return false }
-    client.isUndecided = !canDecide(peer) { [weak self, weak client] in
+    // This may become possible at once.
+    client.isUndecided = true
+    let isDecidable = canDecide(peer) { [weak self, weak client] in
       guard let self, let client else { return }
       client.isUndecided = false
       schedule(client, peer)
     }
-    return !client.isUndecided
+    if isDecidable { client.isUndecided = false }
+    return isDecidable
   }
 
   private func answer(_ request: BusRequest, of client: BusClient, for peer: BusPeer, _ work: Work) {
     let began = clock.monotonic()
     defer { turns.charge(peer.line, since: began) }
-    guard peer.isRunning else { return request.fail(.denied("the process that asks has ended")) }
+    guard peer.isRunning else {
+      request.fail(.denied("the process that asks has ended"))
+      return schedule(client, peer)
+    }
     client.isAnswering = true
     request.answered = { [weak self, weak client] in
       guard let self, let client else { return }
@@ -138,9 +174,8 @@ final class BusPeers {
   /// Begins to ask for the process of a connection.
   private func admit(_ name: String) throws(BusError) -> BusClient {
     if known.count >= limits.clients {
-      let idle = known.values.filter { $0.calls.isEmpty && $0.peer?.isKept == false }
-      guard let idle = idle.min(by: { $0.heard < $1.heard }) else { throw .tooMuch("too many programs are connected") }
-      end(idle)
+      guard let leaving else { throw .tooMuch("too many programs are connected") }
+      end(leaving)
     }
     guard let bus else { throw .disconnected }
     let client = BusClient(name, at: clients.heardNext())
@@ -158,6 +193,16 @@ final class BusPeers {
       if let self, let client, known[name] === client { take(result, of: client) }
     }
     return client
+  }
+
+  /// The connection that gives way to another one: the one that was heard first among those for which nothing is kept,
+  /// or among those of the process that has most. Nil if no process has more than one.
+  private var leaving: BusClient? {
+    let atRest = known.values.filter { $0.calls.isEmpty && !$0.isAnswering && $0.peer != nil }
+    func first(_ clients: [BusClient]) -> BusClient? { clients.min { $0.heard < $1.heard } }
+    if let idle = first(atRest.filter { $0.peer?.isKept == false }) { return idle }
+    let processes = Dictionary(grouping: atRest) { $0.peer.map { ObjectIdentifier($0.line) } }
+    return processes.values.max { $0.count < $1.count }.flatMap { $0.count > 1 ? first($0) : nil }
   }
 
   private func take(_ result: Result<BusMessage, BusError>, of client: BusClient) {

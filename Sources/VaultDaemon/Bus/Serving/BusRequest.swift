@@ -15,35 +15,57 @@ internal import Glibc
   let answer: String
   /// About how many bytes the values of the call have.
   let size: Int
+  /// True if descriptors may have come with the call, which stay open as long as this object lives.
+  let mayHoldDescriptors: Bool
   private weak var bus: Bus?
   private(set) var isAnswered = false
   /// Called right before the answer is sent, with its error if it is one; returns the error to send instead.
   var pass: (BusError?) -> BusError? = { _ in nil }
   /// Called once, when the call was answered or given up.
   var answered: () -> Void = {}
+  /// Called when the message is let go.
+  var released: () -> Void = {}
 
   /// - Parameter answer: the types of the values that the answer must have.
-  init(_ message: BusMessage, at path: String, from sender: String, size: Int, answer: String, on bus: Bus?) {
+  init(
+    _ message: BusMessage, at path: String, from sender: String, size: Int, answer: String, on bus: Bus?,
+    mayHoldDescriptors: Bool = false
+  ) {
     (self.message, self.path, self.sender, self.size) = (message, path, sender, size)
-    (self.answer, self.bus) = (answer, bus)
+    (self.answer, self.bus, self.mayHoldDescriptors) = (answer, bus, mayHoldDescriptors)
   }
 
-  deinit { if !isAnswered { fail(.failed) } }
+  deinit {
+    if !isAnswered { fail(.failed) }
+    released()
+  }
 
   /// Answers with the values that `write` writes, or with the error that it throws.
   func reply(_ write: (BusWriter) throws(BusError) -> Void = { _ in }) {
     guard !isAnswered else { return }
+    guard let writer = beginReply() else { return fail(.failed) }
+    do throws(BusError) { try write(writer) } catch { return fail(error) }
+    finish(writer)
+  }
+
+  /// Begins an answer that is written in several turns; nil if there is no memory for it. It is wiped when it is let
+  /// go.
+  func beginReply() -> BusWriter? {
     var made: OpaquePointer?
     guard unsafe sd_bus_message_new_method_return(message.message, &made) >= 0, let reply = unsafe made else {
-      return fail(.failed)
+      return nil
     }
     defer { unsafe sd_bus_message_unref(reply) }
     unsafe sd_bus_message_sensitive(reply)
-    let writer = unsafe BusWriter(reply)
-    do throws(BusError) { try write(writer) } catch { return fail(error) }
-    guard writer.failure == 0, unsafe BusMessage(reply).signature == answer else { return fail(.failed) }
+    return unsafe BusWriter(reply)
+  }
+
+  /// Sends an answer that is written.
+  func finish(_ writer: BusWriter) {
+    guard !isAnswered else { return }
+    guard writer.failure == 0, unsafe BusMessage(writer.message).signature == answer else { return fail(.failed) }
     if let refusal = pass(nil) { return send(refusal) }
-    unsafe bus?.send(reply)
+    unsafe bus?.send(writer.message)
     end()
   }
 

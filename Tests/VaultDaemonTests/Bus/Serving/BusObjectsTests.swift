@@ -41,7 +41,7 @@ import VaultTesting
       print(call(bus, 'Note', 's', 'x', path=ROOT + '/hidden/1'))
       print(call(bus, 'Note', 's', 'x', path='/vault'))
       for member in ['Fail', 'Drop', 'Wrong', 'Bad', 'Ended']: print(call(bus, member))
-      print(call(bus, 'Echo', 's', 'x' * (2 << 20)))
+      print(call(bus, 'Note', 's', 'x' * (2 << 20)))
       print(call(bus, 'Echo', 's', 'x' * 1000))
       """)
     let error = "org.freedesktop.DBus.Error."
