@@ -22,7 +22,9 @@ extension Keyring {
   /// The properties of a collection, as far as they can be read now.
   package func describe(_ collection: CollectionID, for caller: Caller) throws(KeyringFault) -> KeyringCollection {
     guard has(collection) else { throw .noSuchObject }
-    let record = record(of: collection)
+    let record = record(of: collection).flatMap { record in
+      access.decide(.find, record.name, record.policy, for: caller) == .allow ? record : nil
+    }
     return KeyringCollection(
       id: collection, label: record?.keyring?.label ?? Self.label(of: collection), created: record?.created ?? 0,
       modified: record?.modified ?? 0, isLocked: isLocked(collection, for: caller))
@@ -44,12 +46,22 @@ extension Keyring {
     return try? vault.openKeychain?.item(named: name)
   }
 
+  /// The most bytes of the label of a collection: all of them are read at each unlock.
+  static let longestLabel = 4096
+
+  private static func check(label: String) throws(KeyringFault) {
+    guard label.utf8.count <= longestLabel else {
+      throw .limitsExceeded("a collection's label has at most \(longestLabel) bytes")
+    }
+  }
+
   /// Makes a collection.
   ///
   /// - Parameter isStandard: true if the new collection becomes the default one.
   package func makeCollection(
     _ label: String, isStandard: Bool, for caller: Caller
   ) throws(KeyringFault) -> CollectionID {
+    try Self.check(label: label)
     guard directory.made.count < KeyringDirectory.most else {
       throw .limitsExceeded("there are \(KeyringDirectory.most) collections already")
     }
@@ -60,6 +72,7 @@ extension Keyring {
 
   /// Gives a collection another label.
   package func set(label: String, of collection: CollectionID, for caller: Caller) throws(KeyringFault) {
+    try Self.check(label: label)
     guard has(collection) else { throw .noSuchObject }
     try write([RecordChange(collection, label: label)], for: caller)
   }

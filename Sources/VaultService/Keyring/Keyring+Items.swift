@@ -44,7 +44,7 @@ extension Keyring {
   /// libsecret takes an item without properties for none.
   package func item(_ path: KeyringPath, for caller: Caller) throws(KeyringFault) -> KeyringItem {
     do throws(KeyringFault) { return describe(try find(path, for: caller), at: path, for: caller) } catch {
-      guard error == .isLocked, isPlaceholder(path) else { throw error }
+      guard error == .isLocked, isPlaceholder(path, of: caller) else { throw error }
     }
     return KeyringItem(
       path: path, label: "", attributes: KeyringAttributes(), created: 0, modified: 0, isLocked: true)
@@ -53,9 +53,9 @@ extension Keyring {
   /// The properties of an item for a program that did not ask, and is told that they have changed; nil if it may not
   /// know of the item now.
   package func changedItem(_ path: KeyringPath, for caller: Caller) -> KeyringItem? {
-    guard let item = known(at: path), access.decide(.find, item.name, item.policy, for: caller) == .allow else {
-      return nil
-    }
+    guard let item = known(at: path, for: caller),
+      access.decide(.find, item.name, item.policy, for: caller) == .allow
+    else { return nil }
     return describe(item, at: path, for: caller)
   }
 
@@ -76,14 +76,14 @@ extension Keyring {
     _ path: KeyringPath, for caller: Caller, _ said: Said, _ answer: (_ contentType: String, RawSpan) -> Void
   ) throws(KeyringFault) {
     if isShut { throw .isLocked }
-    let path = try resolve(path)
+    let path = try resolve(path, for: caller)
     guard path.collection != .session else {
       return try session(.get, .get, path.element, for: caller) { id, _ throws(Refusal) in
         let type = try ofSession.item(id).keyring?.contentType ?? ""
         try ofSession.withValue(of: id) { answer(type, $0) }
       }
     }
-    let name = try name(of: path)
+    let name = try name(of: path, for: caller)
     let wait: Wait?
     do throws(Refusal) {
       wait = try items.get(Reading(name, for: caller, said)) { item, _, value in
@@ -138,7 +138,8 @@ extension Keyring {
         try setOfSession(facts, secret, old, for: caller)
         return replaced
       }
-      try store(ItemChange(name: old.name, kind: Self.kind(secret, old), keyring: facts, update: true), secret, caller)
+      let change = Self.change(of: old, to: facts, Self.kind(secret, old))
+      try store(change, secret, caller)
       return replaced
     }
     facts.order = vault.nextKeyringOrder()
@@ -155,21 +156,20 @@ extension Keyring {
   /// Gives an item a new value.
   package func set(_ secret: Secret, of path: KeyringPath, for caller: Caller) throws(KeyringFault) {
     if isShut { throw .isLocked }
-    let path = try resolve(path)
+    let path = try resolve(path, for: caller)
     let old = try own(path, for: caller)
     var facts = old.facts
     facts.contentType = secret.contentType
     try Self.check(facts)
     if path.collection == .session { return try setOfSession(facts, secret, old.item, for: caller) }
-    let change = ItemChange(name: old.item.name, kind: Self.kind(secret, old.item), keyring: facts, update: true)
-    try store(change, secret, caller)
+    try store(Self.change(of: old.item, to: facts, Self.kind(secret, old.item)), secret, caller)
   }
 
   /// Gives an item another label, or other attributes; nil for what stays.
   package func set(
     label: String?, attributes: KeyringAttributes?, of path: KeyringPath, for caller: Caller
   ) throws(KeyringFault) {
-    let path = try resolve(path)
+    let path = try resolve(path, for: caller)
     let old = try own(path, for: caller)
     var facts = old.facts
     if let label { facts.label = label }
@@ -182,7 +182,7 @@ extension Keyring {
 
   /// Deletes an item.
   package func delete(_ path: KeyringPath, for caller: Caller) throws(KeyringFault) {
-    let path = try resolve(path)
+    let path = try resolve(path, for: caller)
     guard path.collection != .session else {
       try session(.delete, .admin, path.element, for: caller) { id, _ throws(Refusal) in try ofSession.remove(id) }
       return changed(.items(.session, path, .deleted))
@@ -195,6 +195,11 @@ extension Keyring {
   }
 
   // MARK: Parts
+
+  /// A change of an item. The facts are left out if they stay: a new value alone needs fewer rights than new facts.
+  private static func change(of old: ItemInfo, to facts: KeyringFacts, _ kind: ItemKind?) -> ItemChange {
+    ItemChange(name: old.name, kind: kind, keyring: facts == old.keyring ? nil : facts, update: true)
+  }
 
   /// The kind that an item gets with a new value; nil if it keeps its kind. An item changes only between text and
   /// bytes.
@@ -236,23 +241,26 @@ extension Keyring {
 
   /// The item at a path, if the caller may know of it.
   func find(_ path: KeyringPath, for caller: Caller) throws(KeyringFault) -> ItemInfo {
-    let path = try resolve(path)
+    let path = try resolve(path, for: caller)
     guard path.collection != .session else {
       return try session(.find, .find, path.element, for: caller) { id, _ throws(Refusal) in try ofSession.item(id) }
     }
-    let name = try name(of: path)
+    let name = try name(of: path, for: caller)
     do throws(Refusal) { return try items.item(name, for: caller) } catch { throw KeyringFault(error) }
   }
 
   /// The name of the item at a path. Almost every item still has the name that it was made with.
-  func name(of path: KeyringPath) throws(KeyringFault) -> ItemName {
+  func name(of path: KeyringPath, for caller: Caller) throws(KeyringFault) -> ItemName {
     guard let keychain = vault.openKeychain else { throw .isLocked }
     // While names are hidden, nobody can tell what there is not.
     let missing: KeyringFault = hidesItems(in: path.collection) ? .isLocked : .noSuchObject
     if path.collection == .shared {
-      guard let text = PathElement.decode(path.element), let name = try? ItemName(text), isShared(name) else {
+      guard let text = PathElement.decode(path.element), let name = try? ItemName(text), mayBeShared(name) else {
         throw missing
       }
+      // Callers who may not know whether there is such an item are told the same in both cases.
+      guard access.permit(caller, on: name).mayHave(.find) else { throw .isLocked }
+      guard isShared(name) else { throw missing }
       return name
     }
     guard has(path.collection), let folder = path.collection.folder, let id = KeyringID(path.element) else {
@@ -260,17 +268,22 @@ extension Keyring {
     }
     let name = try Self.name(of: id, in: path.collection)
     if let item = try? keychain.item(named: name), item.keyring?.id == id { return name }
-    let query = Query(keyringID: id, within: folder)
-    let found = try? keychain.find(query, in: .folder(folder), limit: 1, now: vault.clock.wall())
-    guard let item = found?.items.first else { throw missing }
+    let found: [ItemInfo]
+    do throws(VaultError) {
+      // The number leads to the item at once, however many the folder has.
+      (found, _) = try keychain.find(Query(keyringID: id, within: folder), limit: 1, now: vault.clock.wall())
+    } catch {
+      throw KeyringFault(vault.refusal(error, name.text))
+    }
+    guard let item = found.first else { throw missing }
     return item.name
   }
 
   /// The item at a path, without a record of the call; nil if there is none, or if nobody can tell now.
-  func known(at path: KeyringPath) -> ItemInfo? {
-    guard let path = try? resolve(path) else { return nil }
+  func known(at path: KeyringPath, for caller: Caller) -> ItemInfo? {
+    guard let path = try? resolve(path, for: caller) else { return nil }
     if path.collection == .session { return KeyringID(path.element).flatMap { try? ofSession.item($0) } }
-    guard let name = try? name(of: path) else { return nil }
+    guard let name = try? name(of: path, for: caller) else { return nil }
     return try? vault.openKeychain?.item(named: name)
   }
 

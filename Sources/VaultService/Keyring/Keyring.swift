@@ -68,7 +68,9 @@ package final class Keyring {
     let (opened, willHideNames) = (vault.hooks.opened, vault.hooks.willHideNames)
     vault.hooks.opened = { [weak self] keychain in
       opened(keychain)
-      self?.withHiddenItems = nil
+      guard let self else { return }
+      withHiddenItems = nil
+      if vault.settings.hideNames { placeholders.seal(in: vault) }
     }
     vault.hooks.willHideNames = { [weak self] keychain in
       willHideNames(keychain)
@@ -265,8 +267,14 @@ package final class Keyring {
     guard let keychain = vault.openKeychain, keychain.knowsAllNames else { return }
     let query = Query(within: Records.folder)
     let most = KeyringDirectory.most + 1
-    let read = try? keychain.find(query, in: .folder(Records.folder), limit: most, now: vault.clock.wall())
-    guard let records = read?.items else { return }
+    var (records, place): ([ItemInfo], Int64?) = ([], nil)
+    repeat {
+      let read = try? keychain.find(
+        query, in: .folder(Records.folder), limit: most, after: place, now: vault.clock.wall())
+      guard let read else { return }
+      records += read.items
+      place = read.next
+    } while place != nil && records.count < most
     var found = KeyringDirectory()
     for record in records.sorted(by: { ($0.keyring?.order ?? 0) < ($1.keyring?.order ?? 0) }) {
       guard let collection = Records.collection(record.name) else { continue }

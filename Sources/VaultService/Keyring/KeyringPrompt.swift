@@ -66,6 +66,8 @@ package final class KeyringPrompt {
   /// The call that waits; nil while the prompt rests because nobody can be asked.
   private var call: AskedCall?
   package private(set) var isBegun = false
+  /// True once the program's searches were made since the last unlock.
+  private var hasMatched = false
   /// True while a collection is being removed, which takes several turns.
   private var isRemoving = false
   /// True once the removal has come to an item that only an unlock lets it delete.
@@ -83,7 +85,7 @@ package final class KeyringPrompt {
   ///   - line: the line of the program's calls.
   ///   - limit: the nanoseconds after which the prompt ends in any case, from its beginning; nil for none.
   ///   - completed: called once, with the end of the prompt.
-  /// - Throws: the fault if there is no vault to whose key a label could be sealed.
+  /// - Throws: the fault if there are too many prompts, or if a label cannot be sealed.
   package init(
     _ task: Task, _ keyring: Keyring, _ asking: Asking, _ terms: AskedCall.Terms, _ line: Line, within limit: Int64?,
     completed: @escaping (End) -> Void
@@ -100,7 +102,7 @@ package final class KeyringPrompt {
     number = asking.vault.questions.freeNumber()
     since = asking.vault.clock.wall()
     self.completed = completed
-    asking.vault.prompts.add(self)
+    try asking.vault.prompts.add(self)
   }
 
   /// True while the prompt has not ended.
@@ -222,6 +224,7 @@ package final class KeyringPrompt {
   /// Asks again for what could not be asked, or was put off.
   func wake() {
     pause = Self.shortestPause
+    hasMatched = false
     switch call?.wait {
     case .unlock, .approval, .presence: look()
     case .bootKey, .room, .confirmation, .signature, nil: askLater()
@@ -245,18 +248,38 @@ package final class KeyringPrompt {
   /// Does what the prompt is for, as soon as the program lacks nothing for it; otherwise returns the event to wait for.
   private func goOn() throws(Refusal) -> Wait? {
     if isRemovalStopped, !keyring.isUnlocked { return .unlock }
+    if beginMatching() { return nil }
     if let wait = try lack() { return wait }
     do throws(KeyringFault) {
       guard let result = try result() else { return nil }
       end(result)
     } catch {
       switch error {
-      // Another program, or a lock, was faster.
-      case .isLocked: return .unlock
-      case .noSuchObject, .readOnly, .limitsExceeded, .refused: end(.dismissed)
+      // A lock was faster. What an unlocked vault does not give is not given after another unlock either.
+      case .isLocked where !keyring.isUnlocked: return .unlock
+      case .isLocked, .noSuchObject, .readOnly, .limitsExceeded, .refused: end(.dismissed)
       }
     }
     return nil
+  }
+
+  /// Begins to look for what the program's searches find, once that is possible; false if there is nothing to look for.
+  private func beginMatching() -> Bool {
+    guard !hasMatched, keyring.isUnlocked else { return false }
+    let paths = targets.filter { keyring.isUnmatched($0, of: caller) }
+    guard !paths.isEmpty else { return false }
+    hasMatched = true
+    keyring.match(paths, of: caller, in: line, then: { [weak self] in self?.askLater() })
+    return true
+  }
+
+  /// The items that the prompt is about.
+  private var targets: [KeyringPath] {
+    switch task {
+    case .unlock(let targets): targets.compactMap { if case .item(let path) = $0 { path } else { nil } }
+    case .delete(let path): [path]
+    case .makeCollection, .remove: []
+    }
   }
 
   /// Removes a collection in the program's turns.
@@ -276,9 +299,9 @@ package final class KeyringPrompt {
   /// True if the program lacks something.
   private var isLacking: Bool {
     switch task {
-    case .unlock(let targets): targets.contains { keyring.mayBeServed($0) && !keyring.serves($0, caller) }
+    case .unlock(let targets): targets.contains { keyring.mayBeServed($0, caller) && !keyring.serves($0, caller) }
     case .makeCollection: !keyring.serves(.collection(.login), caller)
-    case .delete(let path): keyring.mayBeServed(.item(path)) && !keyring.serves(.item(path), caller)
+    case .delete(let path): keyring.mayBeServed(.item(path), caller) && !keyring.serves(.item(path), caller)
     case .remove(let collection):
       keyring.has(collection) && !keyring.serves(.collection(collection), caller)
     }
@@ -321,18 +344,18 @@ extension Keyring {
     switch target {
     case .collection(let collection): return has(collection) && !isLocked(collection, for: caller)
     case .item(let path):
-      guard let item = known(at: path) else { return isWithoutMatch(path) }
+      guard let item = known(at: path, for: caller) else { return isWithoutMatch(path, for: caller) }
       return !isLocked(item, for: caller)
     }
   }
 
   /// True if there is a target that could be served, or if nobody can tell now.
-  package func mayBeServed(_ target: KeyringTarget) -> Bool {
+  package func mayBeServed(_ target: KeyringTarget, _ caller: Caller) -> Bool {
     switch target {
     case .collection(let collection): return has(collection)
     case .item(let path):
-      return isPlaceholder(path)
-        || has(path.collection) && (hidesItems(in: path.collection) || known(at: path) != nil)
+      if isPlaceholder(path, of: caller) { return true }
+      return has(path.collection) && (hidesItems(in: path.collection) || known(at: path, for: caller) != nil)
     }
   }
 
@@ -344,7 +367,8 @@ extension Keyring {
     case .collection(let collection):
       guard has(collection), isLocked(collection, for: caller) else { return nil }
       guard collection != .session, collection != .shared, keychain.knowsAllNames,
-        keychain.opensValues(of: settings.accessible), let name = try? Self.name(of: KeyringID(number: 0), in: collection)
+        keychain.opensValues(of: settings.accessible),
+        let name = try? Self.name(of: KeyringID(number: 0), in: collection)
       else { return .unlock }
       // A grant for the folder ends the request for an item that stands for all of it.
       let permit = access.permit(caller, on: name)
@@ -353,8 +377,8 @@ extension Keyring {
       }
       return nil
     case .item(let path):
-      guard let item = known(at: path) else {
-        return isWithoutMatch(path) || !mayBeServed(target) ? nil : .unlock
+      guard let item = known(at: path, for: caller) else {
+        return isWithoutMatch(path, for: caller) || !mayBeServed(target, caller) ? nil : .unlock
       }
       guard isLocked(item, for: caller) else { return nil }
       let name = item.name

@@ -2,7 +2,8 @@ internal import VaultModel
 
 /// The open prompts of all programs, in the order in which they were made.
 package final class KeyringPrompts: SecretHolder {
-  /// The most open prompts. Beyond it, the process that has most of them loses its oldest one.
+  /// The most open prompts. Beyond it, the process that has most of them loses its oldest one; at a tie, the one that
+  /// asks.
   static let most = 1024
 
   package private(set) var all: [KeyringPrompt] = []
@@ -13,20 +14,22 @@ package final class KeyringPrompts: SecretHolder {
   /// The prompts that wait for something; a program may not have begun others yet.
   package var begun: [KeyringPrompt] { all.filter(\.isBegun) }
 
-  func add(_ prompt: KeyringPrompt) {
-    makeRoom()
+  /// - Throws: the fault if there are too many, and no program has more than the one that asks.
+  func add(_ prompt: KeyringPrompt) throws(KeyringFault) {
+    if all.count >= Self.most {
+      var counts = Dictionary(grouping: all, by: \.process).mapValues(\.count)
+      counts[prompt.process, default: 0] += 1
+      let most = counts.values.max()
+      let isOwn = counts[prompt.process] == most
+      // Of several other processes that have as many, the one with the oldest prompt gives way.
+      let leaving = all.first { isOwn ? $0.process == prompt.process : counts[$0.process] == most }
+      guard let leaving else { throw .limitsExceeded("too many prompts are open") }
+      leaving.dismiss()
+    }
     all.append(prompt)
   }
 
   func remove(_ prompt: KeyringPrompt) { all.removeAll { $0 === prompt } }
-
-  private func makeRoom() {
-    guard all.count >= Self.most else { return }
-    let counts = Dictionary(grouping: all, by: \.process).mapValues(\.count)
-    let most = counts.values.max()
-    // Of several processes that have as many, the one with the oldest prompt gives way.
-    all.first { counts[$0.process] == most }?.dismiss()
-  }
 
   /// Refuses a prompt for a person: its program is told that the person does not want it.
   ///
@@ -37,10 +40,10 @@ package final class KeyringPrompts: SecretHolder {
     let prompt = self[number].flatMap { $0.isBegun ? $0 : nil }
     let program = prompt.map { "process \($0.caller.pid)" }
     let detail = ["a prompt of the keyring", program, "number \(number)"].compactMap(\.self).joined(separator: ", ")
-    return try access.vault.audit.recording(.deny, caller, nil, detail: detail) {
-      () throws(Refusal) in
+    return try access.vault.audit.recording(.deny, caller, nil, detail: detail) { entry throws(Refusal) in
       try access.checkAdministrator(caller)
       guard let prompt else { throw .noSuchRequest(number) }
+      try access.vault.audit.settle(entry)
       prompt.dismiss()
       return prompt
     }

@@ -3,34 +3,59 @@ internal import VaultCore
 internal import VaultStore
 
 /// Texts that are kept sealed to the vault's public key, so that nothing in memory tells them while names are hidden.
+/// While there is no store, which has nothing to hide then, they are kept as they are.
 struct SealedTexts {
-  let sealed: [UInt8]
+  private enum Content {
+    case sealed([UInt8])
+    case plain(SecretBox)
+  }
+
+  private var content: Content
 
   /// The bytes that they take.
-  var count: Int { sealed.count }
+  var count: Int {
+    switch content {
+    case .sealed(let bytes): bytes.count
+    case .plain(let box): box.bytes.count
+    }
+  }
 
-  /// - Parameter sealed: what an earlier daemon has sealed.
-  init(sealed: [UInt8]) { self.sealed = sealed }
+  /// The sealed bytes; nil if the texts are not sealed.
+  var sealed: [UInt8]? { if case .sealed(let bytes) = content { bytes } else { nil } }
 
   init(_ texts: [String], in vault: Vault) throws(KeyringFault) {
-    let plain = Self.encode(texts)
-    guard let keychain = vault.openKeychain else { throw .isLocked }
-    do throws(VaultError) {
-      sealed = try plain.withBytes { (bytes: RawSpan) throws(VaultError) in try keychain.seal(bytes) }
-    } catch {
-      throw KeyringFault(vault.refusal(error, ""))
+    content = .plain(SecretBox(Self.encode(texts)))
+    guard vault.openKeychain != nil else { return }
+    do throws(VaultError) { try seal(in: vault) } catch {
+      if vault.settings.hideNames { throw KeyringFault(vault.refusal(error, "")) }
     }
+  }
+
+  /// - Parameter sealed: what an earlier daemon has sealed.
+  init(sealed: [UInt8]) { content = .sealed(sealed) }
+
+  /// Seals texts that are kept as they are, if there is a store now.
+  mutating func seal(in vault: Vault) throws(VaultError) {
+    guard case .plain(let box) = content, let keychain = vault.openKeychain else { return }
+    content = .sealed(try box.bytes.withBytes { (bytes: RawSpan) throws(VaultError) in try keychain.seal(bytes) })
   }
 
   /// Opens the texts; nil if they were sealed to another key.
   func open(in vault: Vault) throws(KeyringFault) -> [String]? {
+    switch content {
+    case .plain(let box): return box.bytes.withBytes { Self.decode($0) }
+    case .sealed(let sealed): return try Self.open(sealed, in: vault)
+    }
+  }
+
+  private static func open(_ sealed: [UInt8], in vault: Vault) throws(KeyringFault) -> [String]? {
     guard let keychain = vault.openKeychain else { throw .isLocked }
     let plain: SecureBytes?
     do throws(VaultError) { plain = try keychain.open(sealed: sealed) } catch {
       throw KeyringFault(vault.refusal(error, ""))
     }
     switch consume plain {
-    case .some(let plain): return plain.withBytes { Self.decode($0) }
+    case .some(let plain): return plain.withBytes { decode($0) }
     case .none: return nil
     }
   }

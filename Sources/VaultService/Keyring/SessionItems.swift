@@ -133,10 +133,21 @@ package final class SessionItems: SecretHolder {
     return new
   }
 
-  /// Wraps the key under the keys that were taken into memory, which a rekey has made anew.
+  /// Opens the key with the keys that were taken into memory, or wraps it under them: a rekey has made them anew, and
+  /// the old ones open nothing any more.
   private func wrapAnew(_ keychain: Keychain) {
-    guard let key, let wrapped = try? keychain.wrap(session: key.bytes) else { return }
-    self.wrapped = wrapped
+    guard let wrapped else { return }
+    if let key {
+      if let anew = try? keychain.wrap(session: key.bytes) { self.wrapped = anew }
+    } else if keychain.opensValues(of: .afterFirstUnlock) {
+      let opened: SecureBytes?
+      do throws(VaultError) { opened = try keychain.unwrap(session: wrapped) } catch { return }
+      switch consume opened {
+      case .some(let key): self.key = SecretBox(key)
+      // Nobody can open the items any more.
+      case .none: (stored, self.wrapped) = ([:], nil)
+      }
+    }
   }
 
   override package func letGo(for lock: Lock) {

@@ -222,8 +222,10 @@ package final class Vault {
 
   /// The place of a new item in the searches of a keyring's clients: after all others, as far as the clocks tell.
   func nextKeyringOrder() -> UInt64 {
-    let now = UInt64(max(0, newestTime)) &* 1_000_000_000
-    lastKeyringOrder = max(now, lastKeyringOrder + 1)
+    let time = newestTime(of: settings.keyring.accessible)
+    let (now, isTooLate) = UInt64(clamping: time).multipliedReportingOverflow(by: 1_000_000_000)
+    let next = lastKeyringOrder == .max ? .max : lastKeyringOrder + 1
+    lastKeyringOrder = max(isTooLate ? 0 : now, next)
     return lastKeyringOrder
   }
 

@@ -219,6 +219,26 @@ import VaultTesting
     #expect(out == ["2 False False", "1 []", "True", "True", "True", "\(gone) 0"])
   }
 
+  @Test("outlasts calls with more descriptors than the daemon may have open") func descriptors() throws {
+    let out = try Stand().python(
+      """
+      import dbus.lowlevel
+      first = Client()
+      first.prompt(first.unlock(DEFAULT)[1])
+      owner, null = first.bus.get_name_owner(NAME), os.open('/dev/null', os.O_RDONLY)
+      clients = [Client() for _ in range(80)]
+      for client in clients:
+        message = dbus.lowlevel.MethodCallMessage(NAME, ROOT, 'org.freedesktop.Secret.Service', 'CreateCollection')
+        values = {str(i): dbus.types.UnixFd(null, variant_level=1) for i in range(16)}
+        message.append(dbus.Dictionary(values, signature='sv'), '', signature='a{sv}s')
+        client.bus.send_message(message)
+      for client in clients: client.bus.flush()
+      print(all(client.call(ROOT, 'ReadAlias', 's', 'default') == ROOT + '/collection/login' for client in clients))
+      print(first.bus.get_name_owner(NAME) == owner, status('prompts'), first.ends)
+      """)
+    #expect(out == ["True", "True 1 []"])
+  }
+
   @Test("to delete what is locked ends with an empty text, once it is deleted") func deleted() throws {
     let out = try Stand().python(
       """

@@ -346,4 +346,49 @@ import VaultModel
     #expect(flood[0].ends == [.dismissed] && flood[1].ends.isEmpty)
     #expect(stand.vault.prompts.all.count == KeyringPrompts.most)
   }
+
+  @Test("gives way to no other if every process has one") func tie() throws {
+    let stand = try KeyringStand()
+    try stand.keyring.lock(for: stand.program)
+    let line = Line(of: stand.program.uid)
+    func make(_ pid: Int32) throws -> Prompted {
+      try Prompted(stand, .unlock([.collection(.login)]), by: AttendanceStand.process(pid), line)
+    }
+    let all = try (0..<KeyringPrompts.most).map { try make(1000 + Int32($0)) }
+    #expect(throws: KeyringFault.limitsExceeded("too many prompts are open")) { try make(10) }
+    // Whoever has one loses that.
+    let second = try make(1000)
+    #expect(all[0].ends == [.dismissed] && all[1].ends.isEmpty && second.ends.isEmpty)
+  }
+
+  @Test("for what a program searched makes the search in turns, and ends with the item") func searched() throws {
+    let stand = try KeyringStand()
+    try stand.make("v", "x", [("a", "1")])
+    try stand.restart()
+    let paths = try ["1", "2"].map {
+      try stand.keyring.placeholder(
+        for: try KeyringStand.attributes([("a", $0)]), in: nil, stand, stand.program)
+    }
+    let prompted = try Prompted(stand, .unlock(paths.map { .item($0) }))
+    prompted.begin()
+    #expect(prompted.prompt?.awaited == "unlock")
+    try stand.rooms.unlock()
+    stand.rooms.run()
+    #expect(prompted.ends == [.unlocked(paths.map { .item($0) })])
+    #expect(try stand.value(paths[0]) == "text/plain v")
+  }
+
+  @Test("ends as dismissed if an unlocked vault does not give what it is for") func refusedMaking() throws {
+    let stand = try KeyringStand()
+    let program = AttendanceStand.process(60, executable: "/usr/bin/setter")
+    stand.rooms.access.add(.password, by: stand.rooms.administrator, with: [])
+    _ = try stand.rooms.access.give(
+      try Subject(parsing: "user:\(RoomStand.owner),exe:/usr/bin/setter"),
+      try ItemPattern("secret-service/login/*"), try Rights(parsing: "get,set,find"), until: nil,
+      for: stand.rooms.administrator)
+    let prompted = try Prompted(stand, .makeCollection(label: "Work", isStandard: false), by: program)
+    prompted.begin()
+    stand.rooms.run()
+    #expect(prompted.ends == [.dismissed])
+  }
 }

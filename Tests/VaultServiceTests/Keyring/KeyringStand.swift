@@ -75,6 +75,15 @@ final class KeyringStand {
     return value
   }
 
+  /// Makes the searches that paths stand for, and returns the paths that were told of.
+  @discardableResult
+  func match(_ paths: [KeyringPath], for caller: Caller? = nil) -> [KeyringPath] {
+    var found: [KeyringPath] = []
+    keyring.match(paths, of: caller ?? program, in: Line(of: program.uid)) { found.append($0) }
+    rooms.run()
+    return found
+  }
+
   /// Makes a search in parts of one page each, and returns its hits.
   func find(
     _ attributes: [(key: String, value: String)] = [], in collection: CollectionID? = nil, isExact: Bool = false,

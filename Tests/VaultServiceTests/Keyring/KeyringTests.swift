@@ -145,6 +145,11 @@ import VaultModel
     #expect(throws: KeyringFault.isLocked) { try stand.value(path) }
     try stand.rooms.unlock()
     #expect(try stand.value(path) == "text/plain w")
+    // A rekey makes new keys before anybody has touched the items since the sleep.
+    stand.vault.lock(because: .sleep)
+    try stand.rooms.unlock()
+    stand.vault.hooks.keysTaken(try #require(stand.vault.openKeychain))
+    #expect(try stand.find(in: .session).map(\.path) == [path])
     let deleted = try stand.make("d", in: .session)
     try stand.keyring.delete(deleted, for: stand.program)
     #expect(throws: KeyringFault.noSuchObject) { try stand.value(deleted) }
@@ -184,6 +189,60 @@ import VaultModel
     #expect(stand.keyring.collections == [.login, .session])
     #expect(throws: KeyringFault.noSuchObject) { try stand.value(path) }
     #expect(throws: KeyringFault.readOnly) { try stand.keyring.remove(.login, for: stand.program) }
+  }
+
+  @Test("has as many collections as were made, whatever their labels, and shows these to those who may find them")
+  func labels() throws {
+    let stand = try KeyringStand()
+    let label = String(repeating: "x", count: 4096)
+    let made = try (0..<20).map { _ in
+      try stand.keyring.makeCollection(label, isStandard: false, for: stand.program)
+    }
+    #expect(stand.keyring.collections.count == 22)
+    try stand.restart()
+    try stand.rooms.unlock()
+    #expect(stand.keyring.collections.count == 22)
+    for text in [label + "x", String(repeating: "x", count: 1 << 20)] {
+      #expect { try stand.keyring.set(label: text, of: made[0], for: stand.program) } throws: {
+        if case .limitsExceeded? = $0 as? KeyringFault { true } else { false }
+      }
+    }
+    let confined = AttendanceStand.process(60, executable: "/usr/bin/confined")
+    stand.rooms.access.add(.password, by: stand.rooms.administrator, with: [])
+    _ = try stand.rooms.access.give(
+      try Subject(parsing: "user:\(RoomStand.owner),exe:/usr/bin/confined"),
+      try ItemPattern("secret-service/login/*"), Rights(.get), until: nil, for: stand.rooms.administrator)
+    let seen = try stand.keyring.describe(made[0], for: confined)
+    #expect(seen.label == "" && seen.created == 0)
+  }
+
+  @Test("finds an item under its new name in a large collection, too") func renamed() throws {
+    let stand = try KeyringStand()
+    for _ in 0..<1025 { try stand.make("v") }
+    let last = try stand.make("last")
+    try stand.rooms.items.move(
+      try ItemName("secret-service/login/\(last.element)"), to: try ItemName("secret-service/login/chrome"),
+      for: stand.rooms.administrator)
+    #expect(try stand.value(last) == "text/plain last")
+  }
+
+  @Test("lets a program change the secrets of items for which it has no more than the right to set") func mayOnlySet()
+    throws
+  {
+    let stand = try KeyringStand()
+    let path = try stand.make("1", "x", [("a", "1")])
+    let program = AttendanceStand.process(60, executable: "/usr/bin/setter")
+    stand.rooms.access.add(.password, by: stand.rooms.administrator, with: [])
+    _ = try stand.rooms.access.give(
+      try Subject(parsing: "user:\(RoomStand.owner),exe:/usr/bin/setter"),
+      try ItemPattern("secret-service/login/*"), try Rights(parsing: "get,set,find"), until: nil,
+      for: stand.rooms.administrator)
+    #expect(!stand.keyring.isLocked(.login, for: program))
+    try stand.keyring.set(KeyringStand.secret("2"), of: path, for: program)
+    let replaced = try stand.keyring.make(
+      "x", try KeyringStand.attributes([("a", "1")]), KeyringStand.secret("3"), in: .login, replacing: path,
+      for: program)
+    #expect(try replaced == path && stand.value(path) == "text/plain 3")
   }
 
   @Test("has one default collection, whichever was preferred last") func standard() throws {
@@ -262,6 +321,11 @@ import VaultModel
     }
     #expect(throws: KeyringFault.readOnly) { try stand.make("v", in: .shared) }
     #expect(throws: KeyringFault.noSuchObject) { try stand.value(KeyringPath(.shared, "private")) }
+    // Whoever may not find them does not learn which there are.
+    let stranger = AttendanceStand.process(60, uid: 4711)
+    for element in ["iot_2fkey", "iot_2fnone"] {
+      #expect(throws: KeyringFault.isLocked) { try stand.keyring.item(KeyringPath(.shared, element), for: stranger) }
+    }
   }
 
   // MARK: Rights

@@ -21,13 +21,17 @@ import VaultModel
     #expect(found.collection == missing.collection && found != missing)
     for path in [found, missing] {
       #expect(throws: KeyringFault.isLocked) { try stand.value(path) }
-      #expect(!stand.keyring.serves(.item(path), stand.program) && stand.keyring.mayBeServed(.item(path)))
+      #expect(!stand.keyring.serves(.item(path), stand.program))
+      #expect(stand.keyring.mayBeServed(.item(path), stand.program))
       // libsecret takes an item whose properties cannot be read for none.
       let item = try stand.keyring.item(path, for: stand.program)
       #expect(item.isLocked && item.label == "" && item.attributes.entries.isEmpty)
       #expect(stand.keyring.changedItem(path, for: stand.program) == nil)
     }
     try stand.rooms.unlock()
+    // The search is made in turns, and until then nobody can tell.
+    for path in [found, missing] { #expect(throws: KeyringFault.isLocked) { try stand.value(path) } }
+    #expect(stand.match([found, missing]) == [found, missing])
     #expect(try stand.value(found) == (try stand.value(first)))
     #expect(throws: KeyringFault.noSuchObject) { try stand.value(missing) }
     #expect(stand.keyring.changedItem(found, for: stand.program)?.attributes["b"] == "1")
@@ -52,8 +56,11 @@ import VaultModel
     let path = try stand.keyring.placeholder(
       for: try KeyringStand.attributes([("room", "hall")]), in: nil, program, stand.program)
     try stand.rooms.unlock()
+    stand.match([path])
     #expect(stand.keyring.serves(.item(path), stand.program))
     #expect(try stand.value(path).isEmpty == false)
+    // The owner's item is not the program's to change.
+    #expect(throws: KeyringFault.readOnly) { try stand.keyring.delete(path, for: stand.program) }
     withExtendedLifetime(program) {}
   }
 
@@ -66,6 +73,7 @@ import VaultModel
       for: try KeyringStand.attributes([("a", "1")]), in: nil, program, stand.program)
     #expect(throws: KeyringFault.isLocked) { try stand.value(path) }
     try stand.rooms.unlock()
+    stand.match([path])
     #expect(try stand.value(path) == "text/plain s")
     #expect(try stand.keyring.item(path, for: stand.program).attributes["a"] == "1")
     try stand.keyring.set(KeyringStand.secret("t"), of: path, for: stand.program)
@@ -86,9 +94,9 @@ import VaultModel
     let paths = try [nil, CollectionID.login].map {
       try stand.keyring.placeholder(for: attributes, in: $0, program, stand.program)
     }
-    let kept = try paths.map { try #require(stand.keyring.sealedSearch(at: $0)) }
+    let kept = try paths.map { try #require(stand.keyring.sealedSearch(at: $0, of: stand.program)) }
     #expect(kept.map(\.isEverywhere) == [true, false] && kept[0].sealed != kept[1].sealed)
-    #expect(stand.keyring.sealedSearch(at: found) == nil)
+    #expect(stand.keyring.sealedSearch(at: found, of: stand.program) == nil)
     try stand.restart()
     for (path, search) in zip(paths, kept) {
       #expect(stand.keyring.takeUp(search, at: path, program, stand.program))
@@ -101,8 +109,13 @@ import VaultModel
       stand.keyring.takeUp(
         KeptSearch(isEverywhere: true, sealed: [1, 2, 3]), at: forged, program, stand.program))
     try stand.rooms.unlock()
-    for path in paths { #expect(try stand.value(path) == "text/plain v") }
-    #expect(throws: KeyringFault.noSuchObject) { try stand.value(forged) }
+    for path in paths {
+      stand.match([path])
+      #expect(try stand.value(path) == "text/plain v")
+    }
+    // Nobody can say that there is no match for what nobody can open.
+    #expect(stand.match([forged]) == [])
+    #expect(throws: KeyringFault.isLocked) { try stand.value(forged) }
   }
 
   @Test("forgets with a lock that hides names which shared item it stands for") func forgotten() throws {
@@ -115,12 +128,80 @@ import VaultModel
     let program = Program()
     let path = try stand.keyring.placeholder(for: KeyringAttributes(), in: .shared, program, stand.program)
     try stand.rooms.unlock()
+    stand.match([path])
     #expect(try stand.keyring.item(path, for: stand.program).label == "iot/lamp")
     #expect(stand.keyring.placeholders.outlives(Lock(.names, because: .idle, isEffective: true)))
     stand.vault.lock(because: .idle)
     #expect(!stand.keyring.placeholders.outlives(Lock(.names, because: .idle, isEffective: true)))
     try stand.rooms.unlock()
+    stand.match([path])
     #expect(try stand.keyring.item(path, for: stand.program).label == "iot/lamp")
+  }
+
+  @Test("means nothing to another program, and is the same for the same search") func own() throws {
+    let stand = try KeyringStand()
+    try stand.restart()
+    let (one, other) = (Program(), Program())
+    func path(_ value: String, _ program: Program, in collection: CollectionID? = nil) throws -> KeyringPath {
+      try stand.keyring.placeholder(
+        for: try KeyringStand.attributes([("a", value)]), in: collection, program, stand.program)
+    }
+    let first = try path("1", one)
+    #expect(try path("1", one) == first && path("2", one) != first && path("1", other) != first)
+    #expect(try path("1", one, in: .login) != first)
+    let stranger = AttendanceStand.process(77)
+    try stand.rooms.unlock()
+    stand.match([first])
+    #expect(throws: KeyringFault.noSuchObject) { try stand.keyring.item(first, for: stranger) }
+    #expect(!stand.keyring.mayBeServed(.item(first), stranger) && stand.keyring.serves(.item(first), stand.program))
+  }
+
+  @Test("stands for an item that is served before one that is locked, as programs list them") func served() throws {
+    let stand = try KeyringStand()
+    let name = try stand.make("1", "x", [("a", "1")]).element
+    try stand.make("2", "x", [("a", "1")])
+    var change = ItemChange(name: try ItemName("secret-service/login/\(name)"), update: true)
+    change.require = .password
+    _ = try stand.rooms.items.set(change, .same, for: stand.rooms.administrator) { _ in false }
+    try stand.restart()
+    let program = Program()
+    let path = try stand.keyring.placeholder(
+      for: try KeyringStand.attributes([("a", "1")]), in: nil, program, stand.program)
+    try stand.rooms.unlock()
+    stand.match([path])
+    #expect(try stand.value(path) == "text/plain 2")
+    withExtendedLifetime(program) {}
+  }
+
+  @Test("gives way to later ones once it was looked for") func givesWay() throws {
+    let stand = try KeyringStand()
+    try stand.restart()
+    let program = Program()
+    func path(_ text: String) throws -> KeyringPath {
+      try stand.keyring.placeholder(
+        for: try KeyringStand.attributes([("a", text + String(repeating: "x", count: 60_000))]), in: nil, program,
+        stand.program)
+    }
+    let paths = try (0..<17).map { try path("\($0)") }
+    try stand.rooms.unlock()
+    stand.match([paths[3]])
+    _ = try path("17")
+    #expect(!stand.keyring.isPlaceholder(paths[3], of: stand.program))
+    #expect(throws: KeyringFault.self) { try path("18") }
+  }
+
+  @Test("waits while there is no store, in memory that is wiped") func noStore() throws {
+    let stand = try KeyringStand()
+    let found = try stand.make("v", "x", [("a", "1")])
+    stand.vault.closeStore()
+    let program = Program()
+    let path = try stand.keyring.placeholder(
+      for: try KeyringStand.attributes([("a", "1")]), in: nil, program, stand.program)
+    #expect(stand.keyring.sealedSearch(at: path, of: stand.program) == nil)
+    stand.vault.openStore(because: .start)
+    try stand.rooms.unlock()
+    stand.match([path])
+    #expect(try stand.keyring.resolve(path, for: stand.program) == found)
   }
 
   @Test("has another path in each daemon: a path of an earlier one stands for nothing") func another() throws {
@@ -138,8 +219,12 @@ import VaultModel
     try stand.restart()
     let (one, other) = (Program(), Program())
     let attributes = try KeyringStand.attributes([("a", String(repeating: "x", count: 60_000))])
-    for _ in 0..<17 { _ = try stand.keyring.placeholder(for: attributes, in: nil, one, stand.program) }
-    #expect(throws: KeyringFault.self) { try stand.keyring.placeholder(for: attributes, in: nil, one, stand.program) }
+    func make(_ number: Int) throws {
+      let attributes = try KeyringStand.attributes([("a", "\(number)" + String(repeating: "x", count: 60_000))])
+      _ = try stand.keyring.placeholder(for: attributes, in: nil, one, stand.program)
+    }
+    for number in 0..<17 { try make(number) }
+    #expect(throws: KeyringFault.self) { try make(17) }
     _ = try stand.keyring.placeholder(for: attributes, in: nil, other, stand.program)
   }
 }

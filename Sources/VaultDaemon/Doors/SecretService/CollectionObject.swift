@@ -41,7 +41,7 @@ extension SecretServiceDoor {
           request.reply()
         },
         .init("Locked", "b") { [unowned self] path, peer, writer throws(BusError) in
-          writer.flag(try describe(path, peer).isLocked)
+          writer.flag(keyring.isLocked(try collection(path), for: peer.caller))
         },
         .init("Created", "t") { [unowned self] path, peer, writer throws(BusError) in
           writer.long(UInt64(max(0, try describe(path, peer).created)))
@@ -123,18 +123,17 @@ extension SecretServiceDoor {
   private func createItem(_ request: BusRequest, _ peer: BusPeer) throws(BusError) {
     let (collection, message) = (try collection(request.path), request.message)
     let properties = try properties(message)
-    let secret = try secret(message, peer)
+    try message.skip("(\(Self.secretTypes))")
+    let replaces = try message.flag()
     if keyring.isLocked(collection, for: peer.caller) { throw .isLocked }
-    guard try message.flag() else {
-      return try create(properties, secret, in: collection, replacing: nil, request, peer)
-    }
+    guard replaces else { return try create(properties, in: collection, replacing: nil, request, peer) }
     let search = try asked { () throws(KeyringFault) in
       try keyring.search(properties.attributes, in: collection, isExact: true, for: peer.caller)
     }
     step(search, peer) { [weak self] result in
       do throws(BusError) {
         let found = try result.get().first?.path
-        try self?.create(properties, secret, in: collection, replacing: found, request, peer)
+        try self?.create(properties, in: collection, replacing: found, request, peer)
       } catch {
         request.fail(error)
       }
@@ -142,9 +141,13 @@ extension SecretServiceDoor {
   }
 
   private func create(
-    _ properties: Properties, _ secret: Keyring.Secret, in collection: CollectionID, replacing old: KeyringPath?,
-    _ request: BusRequest, _ peer: BusPeer
+    _ properties: Properties, in collection: CollectionID, replacing old: KeyringPath?, _ request: BusRequest,
+    _ peer: BusPeer
   ) throws(BusError) {
+    // The secret is read last, so that it is not in memory twice while the call waits.
+    try request.message.rewind()
+    try request.message.skip("a{sv}")
+    let secret = try secret(request.message, peer)
     let path = try asked { () throws(KeyringFault) in
       try keyring.make(
         properties.label ?? "", properties.attributes, secret, in: collection, replacing: old,

@@ -30,32 +30,38 @@ final class KeptPrompts {
 
   /// The most paths of one prompt that are kept, and the most bytes of one search and of the file.
   private static let (mostPaths, mostOfSearch, mostBytes) = (256, 4096, 1 << 20)
+  /// The most prompts of the file that are taken up.
+  private static let most = 1024
   private static let header = "vault prompts 1"
 
   private let path: String
   private var bus: String?
   private var entries: [Int: Entry] = [:]
-  private var isRead = false
 
   init(in folder: String) { path = folder + "/prompts" }
 
-  /// Reads what an earlier daemon has kept, once: its prompts on this bus.
+  /// The prompts that were kept on this bus, by an earlier daemon or before the connection to the bus was lost.
   func take(on bus: String?) -> [Entry] {
-    guard let bus, !isRead else { return [] }
-    isRead = true
-    self.bus = bus
-    if let text = try? TextFile.readOwn(path, limit: Self.mostBytes), let found = Self.parse(text, bus) {
-      for entry in found { entries[entry.number] = entry }
-    }
-    write()
+    guard let bus else { return [] }
+    turn(to: bus)
     return entries.values.sorted { $0.number < $1.number }
   }
 
   func add(_ entry: Entry, on bus: String?) {
     guard let bus else { return }
-    if bus != self.bus { (self.bus, entries) = (bus, [:]) }
+    turn(to: bus)
     guard entries[entry.number] != entry else { return }
     entries[entry.number] = entry
+    write()
+  }
+
+  private func turn(to bus: String) {
+    guard bus != self.bus else { return }
+    let isRead = self.bus != nil
+    (self.bus, entries) = (bus, [:])
+    if !isRead, let text = try? TextFile.readOwn(path, limit: Self.mostBytes), let found = Self.parse(text, bus) {
+      for entry in found.prefix(Self.most) { entries[entry.number] = entry }
+    }
     write()
   }
 
@@ -108,8 +114,8 @@ final class KeptPrompts {
     var found: [Entry] = []
     for line in lines.dropFirst(2) {
       let words = line.split(separator: " ").map(String.init)
-      guard words.count >= 4, let number = Int(words[0]), number > 0, let pid = Int32(words[2]),
-        let started = UInt64(words[3])
+      guard words.count >= 4, let number = Int(words[0]), (1..<Int.max >> 1).contains(number),
+        let pid = Int32(words[2]), let started = UInt64(words[3])
       else { return nil }
       let paths = words.dropFirst(4).compactMap(path)
       guard paths.count == words.count - 4 else { return nil }

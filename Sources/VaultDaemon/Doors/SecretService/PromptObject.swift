@@ -86,9 +86,12 @@ extension SecretServiceDoor {
     guard let prompt = client.prompt, !prompt.isBegun else { return }
     if prompt.kind == .unlock, let started = client.peer.caller.started {
       let paths = client.spelled.flatMap { target, texts in
-        let search = target.item.flatMap { keyring.sealedSearch(at: $0) }
-        // The path of a shared item tells its name.
-        return search != nil || target.mayBeKept ? texts.map { KeptPrompts.Path(text: $0, search: search) } : []
+        let search = target.item.flatMap { keyring.sealedSearch(at: $0, of: client.peer.caller) }
+        // The path of a shared item tells its name, so its collection stands for it.
+        guard search != nil || target.mayBeKept else {
+          return [KeptPrompts.Path(text: SecretPath.collection(.shared).text)]
+        }
+        return texts.map { KeptPrompts.Path(text: $0, search: search) }
       }
       kept.add(
         KeptPrompts.Entry(

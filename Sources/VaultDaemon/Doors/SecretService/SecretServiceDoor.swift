@@ -7,9 +7,10 @@ internal import VaultSigning
 /// The door for programs of the desktop: org.freedesktop.secrets on the session bus (Secret Service API Draft 0.2).
 ///
 /// It turns calls on the bus into calls of the ``Keyring``, and the answers into messages. It decides nothing.
-final class SecretServiceDoor {
+final class SecretServiceDoor: SecretHolder {
   /// The most sessions of one connection, and of all: SecretStorage opens one for each item whose secret it gets, and
-  /// closes none. The number of prompts is limited by ``KeyringPrompts``.
+  /// closes none. Beyond the latter, the process with most of them loses its oldest one. The number of prompts is
+  /// limited by ``KeyringPrompts``.
   static let (mostOfOne, most) = (1024, 4096)
 
   let keyring: Keyring
@@ -53,6 +54,7 @@ final class SecretServiceDoor {
     (self.bus, self.turns, self.timer, self.log) = (bus, turns, timer, log)
     peers = BusPeers(on: bus, clients, turns, rooms.vault.clock, by: .secretService)
     name = ServedName("org.freedesktop.secrets", on: bus)
+    super.init(in: rooms.vault.holders)
     name.onChange = { [unowned self] in nameChanged() }
     objects = BusObjects(under: SecretPath.root, on: bus, for: peers) { [unowned self] path throws(BusError) in
       interfaces(of: path)
@@ -81,6 +83,7 @@ final class SecretServiceDoor {
   var isOn = false {
     didSet {
       keyring.isOn = isOn
+      _ = signals
       if isOn { name.request() } else if oldValue { name.release() }
     }
   }
@@ -118,25 +121,37 @@ final class SecretServiceDoor {
 
   /// The number of a new session or prompt.
   func nextNumber() -> Int {
-    lastNumber += 1
+    repeat { lastNumber = lastNumber == .max ? 1 : lastNumber + 1 } while prompts[lastNumber] != nil
     return lastNumber
   }
 
   /// Keeps a session for as long as its connection lasts, or until it is closed.
   func keep(_ session: ClientSession) throws(BusError) {
     let own = sessions.values.count { $0.peer === session.peer }
-    guard own < Self.mostOfOne, sessions.count < Self.most else { throw .tooMuch("too many sessions are open") }
+    guard own < Self.mostOfOne else { throw .tooMuch("too many sessions are open") }
+    if sessions.count >= Self.most {
+      // All connections of a process have the same line.
+      let processes = Dictionary(grouping: sessions.values) { ObjectIdentifier($0.peer.line) }
+      let most = processes.values.max { $0.count < $1.count } ?? []
+      let ofPeer = processes[ObjectIdentifier(session.peer.line)]?.count ?? 0
+      guard most.count > ofPeer, let oldest = most.min(by: { $0.number < $1.number }) else {
+        throw .tooMuch("too many sessions are open")
+      }
+      close(oldest)
+    }
     let number = session.number
     sessions[number] = session
-    session.peer.onEnd { [weak self] in self?.sessions[number] = nil }
+    session.release = session.peer.onEnd { [weak self] in self?.sessions[number] = nil }
   }
 
-  func close(_ session: ClientSession) { sessions[session.number] = nil }
+  func close(_ session: ClientSession) {
+    sessions[session.number] = nil
+    session.release()
+  }
 
   /// Keeps a prompt until it ends, or its connection.
   func keep(_ prompt: ClientPrompt) {
     let peer = prompt.peer
-    lastNumber = max(lastNumber, prompt.number)
     prompts[prompt.number] = prompt
     guard prompted.insert(ObjectIdentifier(peer)).inserted else { return }
     peer.onEnd { [weak self, unowned peer] in
@@ -148,7 +163,18 @@ final class SecretServiceDoor {
 
   func forget(_ prompt: ClientPrompt) {
     prompts[prompt.number] = nil
-    kept.remove(prompt.number)
+    // A client outlives the connection of this daemon, and the next connection takes its prompt up.
+    if bus.isConnected { kept.remove(prompt.number) }
+  }
+
+  // MARK: Locks
+
+  override func letGo(for lock: Lock) {
+    if lock.reach.contains(.names) { for peer in peers.peers { peer.caller.memory.forgetNames() } }
+  }
+
+  override func outlives(_ lock: Lock) -> Bool {
+    lock.reach.contains(.names) && peers.peers.contains { $0.caller.memory.mayHoldNames }
   }
 }
 

@@ -82,7 +82,8 @@ final class SecretSignals {
       if !door.keyring.hidesItems() {
         for peer in door.peers.peers where waiting[peer.name] != nil { matched(for: peer) }
       }
-      for collection in door.keyring.collections { changed(["Locked"], of: collection) }
+      for collection in door.keyring.collections { send("CollectionChanged", collection) }
+      for peer in door.peers.peers { tellLocks(to: peer) }
       // While names could not be read, a list was empty.
       let before = hidden
       hidden = Set(door.keyring.collections.filter { door.keyring.hidesItems(in: $0) })
@@ -99,7 +100,10 @@ final class SecretSignals {
       tell(member, collection, path)
       switch change {
       case .created, .deleted: listChanged(of: collection)
-      case .updated, .moved: for peer in door.peers.peers { itemChanged(path, for: peer) }
+      case .updated, .moved:
+        for peer in door.peers.peers {
+          door.turns.wait(peer.line) { [weak self] in if peer.isRunning { self?.itemChanged(path, for: peer) } }
+        }
       }
     }
   }
@@ -146,6 +150,24 @@ final class SecretSignals {
     for peer in door.peers.peers { try? door.objects?.changed(properties, of: interface, at: path, for: peer) }
   }
 
+  /// Tells a program, in its next turn, which collections are locked.
+  private func tellLocks(to peer: BusPeer) {
+    door.turns.wait(peer.line) { [weak self] in
+      guard let self, peer.isRunning else { return }
+      for collection in door.keyring.collections {
+        let interface = BusInterface(
+          SecretServiceDoor.collectionName,
+          properties: [
+            .init("Locked", "b") { [keyring = door.keyring] _, peer, writer in
+              writer.flag(keyring.isLocked(collection, for: peer.caller))
+            }
+          ])
+        let path = SecretPath.collection(collection).text
+        try? door.objects?.changed(["Locked"], of: interface, at: path, for: peer)
+      }
+    }
+  }
+
   // MARK: Items
 
   /// Tells a program of the properties of an item, as far as it may know them.
@@ -167,12 +189,9 @@ final class SecretSignals {
 
   /// Tells a program, in its next turn, of the items that its searches find now.
   private func matched(for peer: BusPeer) {
-    door.turns.wait(peer.line) { [weak self] in
-      guard let self, peer.isRunning, !door.keyring.hidesItems(), let paths = waiting.removeValue(forKey: peer.name)
-      else {
-        return
-      }
-      for path in paths { itemChanged(path, for: peer) }
+    guard let paths = waiting.removeValue(forKey: peer.name) else { return }
+    door.keyring.match(paths, of: peer.caller, in: peer.line) { [weak self] path in
+      if peer.isRunning { self?.itemChanged(path, for: peer) }
     }
   }
 

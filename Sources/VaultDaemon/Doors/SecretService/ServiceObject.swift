@@ -30,16 +30,7 @@ extension SecretServiceDoor {
         },
         .init("Lock", takes: ["objects": "ao"], gives: ["locked": "ao", "prompt": "o"]) {
           [unowned self] request, peer throws(BusError) in
-          let objects = try request.message.objectPaths().filter { object in
-            path(object)?.target.map { keyring.mayBeServed($0) } ?? false
-          }
-          if !objects.isEmpty {
-            do throws(Refusal) { try keyring.lock(for: peer.caller) } catch { throw BusError(.refused(error)) }
-          }
-          request.reply { writer in
-            writer.paths(objects)
-            writer.path(Self.noPath)
-          }
+          try lock(request, peer)
         },
         .init("GetSecrets", takes: ["items": "ao", "session": "o"], gives: ["secrets": "a{o(oayays)}"]) {
           [unowned self] request, peer throws(BusError) in try getSecrets(request, peer)
@@ -102,46 +93,115 @@ extension SecretServiceDoor {
     let objects = try request.message.objectPaths()
     var (served, missing): ([String], [KeyringTarget]) = ([], [])
     var spelled: [KeyringTarget: [String]] = [:]
-    for object in objects {
-      guard let target = path(object)?.target else { continue }
+    var (index, words, mayBeServed) = (0, 0, false)
+    inTurns(of: peer, request) { [unowned self] () throws(BusError) in
+      guard index < objects.count else {
+        // An object that does not exist lacks nothing that a person could give.
+        let prompt =
+          mayBeServed ? try makePrompt(.unlock(missing), spelled: spelled, for: peer).text : Self.noPath
+        request.reply { writer in
+          writer.paths(served)
+          writer.path(prompt)
+        }
+        return true
+      }
+      let object = objects[index]
+      index += 1
+      guard let target = path(object)?.target else { return false }
       guard !keyring.serves(target, peer.caller) else {
         served.append(object)
-        continue
+        return false
       }
+      guard words < Self.mostInPrompt else { return false }
+      words += 1
       if spelled[target] == nil { missing.append(target) }
       spelled[target, default: []].append(object)
-    }
-    // An object that does not exist lacks nothing that a person could give.
-    let prompt =
-      try missing.contains { keyring.mayBeServed($0) }
-      ? makePrompt(.unlock(missing), spelled: spelled, for: peer).text : Self.noPath
-    request.reply { writer in
-      writer.paths(served)
-      writer.path(prompt)
+      mayBeServed = mayBeServed || keyring.mayBeServed(target, peer.caller)
+      return false
     }
   }
+
+  /// The most paths of one prompt. An unlock gives the others, too.
+  private static let mostInPrompt = 1024
+
+  private func lock(_ request: BusRequest, _ peer: BusPeer) throws(BusError) {
+    let objects = try request.message.objectPaths()
+    var locked: [String] = []
+    var index = 0
+    inTurns(of: peer, request) { [unowned self] () throws(BusError) in
+      guard index < objects.count else {
+        if !locked.isEmpty {
+          do throws(Refusal) { try keyring.lock(for: peer.caller) } catch { throw BusError(.refused(error)) }
+        }
+        request.reply { writer in
+          writer.paths(locked)
+          writer.path(Self.noPath)
+        }
+        return true
+      }
+      let object = objects[index]
+      index += 1
+      if let target = path(object)?.target, keyring.mayBeServed(target, peer.caller) { locked.append(object) }
+      return false
+    }
+  }
+
+  /// The most bytes of the secrets of one answer.
+  private static let mostSecrets = 32 << 20
 
   private func getSecrets(_ request: BusRequest, _ peer: BusPeer) throws(BusError) {
     let objects = try request.message.objectPaths()
     let session = try session(try request.message.objectPath(), peer)
-    request.reply { writer throws(BusError) in
-      try writer.array(of: "{o(oayays)}") { () throws(BusError) in
-        var written: Set<String> = []
-        for object in objects where written.insert(object).inserted {
-          guard case .item(let path)? = path(object) else { continue }
-          try write(path, at: object, session, peer, writer)
-        }
+    let answer = SecretAnswer(in: vault)
+    inTurns(of: peer, request) { [unowned self] () throws(BusError) in
+      // A lock wipes what is written, and then the answer is begun anew.
+      if answer.writer == nil {
+        guard let writer = request.beginReply() else { throw .failed }
+        answer.begin(writer)
+        writer.openArray(of: "{o(oayays)}")
       }
+      guard let writer = answer.writer else { throw .failed }
+      guard answer.index < objects.count else {
+        writer.closeArray()
+        request.finish(writer)
+        answer.end()
+        return true
+      }
+      let object = objects[answer.index]
+      answer.index += 1
+      guard answer.written.insert(object).inserted, case .item(let path)? = path(object) else { return false }
+      answer.count += try write(path, at: object, session, peer, writer)
+      if answer.count > Self.mostSecrets { throw .tooMuch("the secrets have more than \(Self.mostSecrets) bytes") }
+      return false
     }
   }
 
-  /// Writes an entry of GetSecrets. What is locked or gone has no entry.
+  /// Does work in the turns of a client, in parts: `step` returns true at its end, after the answer.
+  private func inTurns(
+    of peer: BusPeer, _ request: BusRequest, _ step: @escaping () throws(BusError) -> Bool
+  ) {
+    do throws(BusError) {
+      let end = vault.clock.monotonic() + Turns.search
+      repeat { if try step() { return } } while vault.clock.monotonic() < end
+    } catch {
+      return request.fail(error)
+    }
+    turns.wait(peer.line) { [weak self] in
+      guard let self, peer.isRunning else { return request.fail(.disconnected) }
+      vault.checkDeadlines()
+      inTurns(of: peer, request, step)
+    }
+  }
+
+  /// Writes an entry of GetSecrets, and returns the bytes of its secret. What is locked, gone or unreadable has no
+  /// entry.
   private func write(
     _ path: KeyringPath, at object: String, _ session: ClientSession, _ peer: BusPeer, _ writer: BusWriter
-  ) throws(BusError) {
-    var failure: BusError?
+  ) throws(BusError) -> Int {
+    var (count, failure): (Int, BusError?) = (0, nil)
     do throws(KeyringFault) {
       try keyring.secret(path, for: peer.caller, Said()) { contentType, value in
+        count = value.byteCount
         do throws(BusError) {
           try writer.entry(of: "o(oayays)") { () throws(BusError) in
             writer.path(object)
@@ -153,11 +213,12 @@ extension SecretServiceDoor {
       }
     } catch {
       switch error {
-      case .isLocked, .noSuchObject: return
+      case .isLocked, .noSuchObject, .refused(.expired), .refused(.corrupt), .refused(.busy): return 0
       case .readOnly, .limitsExceeded, .refused: throw BusError(error)
       }
     }
     if let failure { throw failure }
+    return count
   }
 
   // MARK: Parts
@@ -210,6 +271,7 @@ extension SecretServiceDoor {
       do throws(BusError) {
         do throws(BusError) {
           let hits = try result.get()
+          if hits.isEmpty, self?.keyring.mayMiss(peer.caller) == true { throw .isLocked }
           request.reply { writer throws(BusError) in try answer(hits, writer) }
         } catch .isLocked {
           // A lock has overtaken the search.
