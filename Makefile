@@ -105,6 +105,10 @@ test-deps: deps
 	@[ -x .build/openssh-server/usr/sbin/sshd ] || { mkdir -p .build/openssh-server && cd .build/openssh-server && \
 	  apt-get download -qq openssh-server && dpkg -x openssh-server_*.deb . && rm openssh-server_*.deb; } || \
 	  echo "test-deps: the tests of logins will be skipped, because there is no openssh-server"
+	@[ -x .build/xdg-desktop-portal/usr/libexec/xdg-desktop-portal ] || { mkdir -p .build/xdg-desktop-portal && \
+	  cd .build/xdg-desktop-portal && apt-get download -qq xdg-desktop-portal libpipewire-0.3-0 && \
+	  for deb in *.deb; do dpkg -x $$deb . || exit; done && rm *.deb; } || \
+	  echo "test-deps: a test of the portal will be skipped, because there is no xdg-desktop-portal"
 	@[ -d .build/python/docker ] && [ -d .build/python/jwt ] && [ -x .build/python/bin/uv ] && exit; \
 	/usr/bin/python3 -m pip install -q --disable-pip-version-check --root-user-action ignore --upgrade --target .build/python \
 	  $(TEST_PYTHON) || echo "test-deps: the tests of $(TEST_PYTHON) will be skipped, because PyPI has not given them"

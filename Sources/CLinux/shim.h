@@ -101,6 +101,7 @@ static inline uint64_t vault_cgroup(int pidfd) {
 /* Hidden behind _GNU_SOURCE, though glibc exports them always. */
 int pipe2(int fds[2], int flags);
 int accept4(int socket, struct sockaddr *address, socklen_t *size, int flags);
+ssize_t splice(int from, off_t *from_place, int to, off_t *to_place, size_t size, unsigned int flags);
 
 /* The same: closes everything from `from` on in the child. */
 int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *actions, int from);

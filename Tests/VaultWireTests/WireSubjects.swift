@@ -107,7 +107,7 @@ struct WireSubject: Sendable, CustomTestStringConvertible {
     user: "u", pid: 2, unit: "x.service", executable: "/x", count: 3, first: 4, last: 5, uses: 6, until: 7, by: 8)
   static let keyringPrompt = Wire.KeyringPrompt(
     number: 123_456, task: "unlock", waitsFor: "later", since: 1, uid: 2, user: "u", pid: 3, unit: "x.service",
-    executable: "/x")
+    executable: "/x", app: "a")
   static let empty = Wire.Empty()
 
   static let asker = Wire.Asker(

@@ -35,6 +35,7 @@ extension Wire.KeyringPrompt {
     case "unlock": "unlock"
     case "create": "new collection"
     case "delete": "delete"
+    case "retrieve": app.map { $0.isEmpty ? "its secret" : "secret of \(Printable.line($0))" } ?? "secret of a program"
     default: Printable.text(task)
     }
   }

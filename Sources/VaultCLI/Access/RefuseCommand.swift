@@ -36,16 +36,26 @@ struct RefuseCommand: ParsableCommand {
     guard let prompt = all.first(where: { $0.number == number }) else {
       throw Failure(Fault.noSuchRequest(number: number))
     }
+    let loss = Self.loss(prompt)
     let hush = Hush.onTerminal()
     defer { _ = hush }
     try Confirmation(
-      consequence: "this would tell \(prompt.program) that you refuse; a browser then deletes its cookies and logins",
+      consequence: "this would tell \(prompt.program) that you refuse; \(loss.short)",
       question: "Refuse it?",
       facts: [
-        "\(prompt.program): \(prompt.wish), \(prompt.facts(STDERR_FILENO))",
-        "a browser that is refused deletes all cookies and logins that it has encrypted, for good",
+        "\(prompt.program): \(prompt.wish), \(prompt.facts(STDERR_FILENO))", loss.full,
         "a prompt that waits loses nothing: it ends by itself when you unlock the vault",
       ]
     ).ask()
+  }
+
+  /// The loss of a program that is refused.
+  private static func loss(_ prompt: Wire.KeyringPrompt) -> (short: String, full: String) {
+    guard prompt.task != "retrieve" else {
+      let full = "a program without its secret cannot read its own data, and may begin anew"
+      return ("the program then cannot read its own data", full)
+    }
+    let full = "a browser that is refused deletes all cookies and logins that it has encrypted, for good"
+    return ("a browser then deletes its cookies and logins", full)
   }
 }

@@ -14,7 +14,8 @@ struct RemoveCommand: ParsableCommand {
       name with a slash at its end is a folder, and stands for all items in it. Items that predicates match or that a \
       folder contains, and more than one item, are deleted only after a question, or with --yes. Up to \
       \(CallLimits.deletions) items are deleted all or none; more items, or items with very many folders, attributes \
-      or versions, are deleted in several parts. `vault trash` lists what can be restored.
+      or versions, are deleted in several parts. `vault trash` lists what can be restored. The secret with which a \
+      sandboxed program encrypts its data is deleted only after a question, too, or with --yes.
       """,
     aliases: ["delete"])
 
@@ -30,7 +31,7 @@ struct RemoveCommand: ParsableCommand {
 
   static let nameOption = "item"
 
-  @Flag(help: "Delete what predicates match, a folder, or more than one item without asking.")
+  @Flag(help: "Delete what predicates match, a folder, more than one item, or a program's secret without asking.")
   var yes = false
 
   @Flag(help: "Delete for good, without the trash.")
@@ -60,10 +61,11 @@ struct RemoveCommand: ParsableCommand {
     if !force { try checkLists(names, session) }
     // A script that passes names as arguments must not delete another item without a question because of an item's
     // name.
-    if hasPredicates || !folders.isEmpty || names.count > 1, !yes {
+    let apps = yes ? [] : try AppSecrets.apps(among: names, session)
+    if hasPredicates || !folders.isEmpty || names.count > 1 || !apps.isEmpty, !yes {
       if !hasPredicates { try checkAll(named, session) }
       let access = folders.isEmpty ? [] : try FolderAccess.lines(names.map { ($0, nil) }, session)
-      try ask(names, access, forGood: now || RemoveCommand.isForGood(session))
+      try ask(names, access, apps, forGood: now || RemoveCommand.isForGood(session))
     }
     let deleted = try delete(names, session)
     if globals.json {
@@ -233,16 +235,18 @@ struct RemoveCommand: ParsableCommand {
   ///
   /// - Parameters:
   ///   - access: the rights that others lose by the deletion, one line each.
+  ///   - apps: the sandboxed programs that lose their secrets.
   ///   - forGood: whether nothing brings the items back.
-  private func ask(_ names: [String], _ access: [String], forGood: Bool) throws(Failure) {
+  private func ask(_ names: [String], _ access: [String], _ apps: [String], forGood: Bool) throws(Failure) {
     let what = Counted.text(names.count, "item")
-    let effect = access.isEmpty ? "" : ", and \(access.joined(separator: "; "))"
+    let losses = access + AppSecrets.lines(apps)
+    let effect = losses.isEmpty ? "" : ", and \(losses.joined(separator: "; "))"
     let question = names.count == 1 ? "Delete this item" : "Delete these \(what)"
     let extent = forGood ? " with all versions, for good" : ""
     try Confirmation(
       consequence: "this would delete \(what)\(extent)\(effect)", question: "\(question)\(extent)?",
       facts: names.prefix(20).map { Printable.whole($0) } + (names.count > 20 ? ["and \(names.count - 20) more"] : [])
-        + access
+        + losses
     ).ask()
   }
 }

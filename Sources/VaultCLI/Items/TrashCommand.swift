@@ -191,8 +191,11 @@ struct TrashEmptyCommand: ParsableCommand {
     let items = try session.unlocking { vault in try vault.find(inTrash: true) }
     guard !items.isEmpty else { return 0 }
     let what = TrashEmptyCommand.items(items.count)
+    let losses = AppSecrets.lines(items.compactMap(AppSecrets.app))
+    let effect = losses.isEmpty ? "" : ", and \(losses.joined(separator: "; "))"
     try Confirmation(
-      consequence: "this would delete \(what) for good", question: "Delete the \(what) in the trash for good?"
+      consequence: "this would delete \(what) for good\(effect)",
+      question: "Delete the \(what) in the trash for good?", facts: losses
     ).ask()
     return items.compactMap(\.deletion).max() ?? 0
   }

@@ -25,6 +25,7 @@ final class BusName {
         self?.take(owner)
       })
     bus.onChange { [weak self] in self?.busChanged() }
+    if bus.isConnected { busChanged() }
   }
 
   /// Runs `handler` for each signal `member` of `interface` that the owner sends, from any of its objects.

@@ -57,8 +57,11 @@ extension Items {
     let keychain = try vault.keychain()
     try checkDeletion(names, keychain, for: caller, &ids, refused: &refused)
     let kept = isForGood ? nil : vault.settings.trash
-    let numbers = names.map { name in
-      CollectionID(of: name) == nil ? nil : (try? keychain.item(named: name))?.keyring?.id
+    let numbers = names.map { name -> KeyringID? in
+      guard CollectionID(of: name) != nil, let item = try? keychain.item(named: name), !item.isForPortal else {
+        return nil
+      }
+      return item.keyring?.id
     }
     do throws(VaultError) {
       try vault.makingRoom(keychain) { () throws(VaultError) in

@@ -143,7 +143,7 @@ extension Keyring {
   }
 
   /// Continues a removal; true at its end. The collection's own record goes last, so that a removal that was
-  /// interrupted can be begun again.
+  /// interrupted can be begun again. The secrets of sandboxed programs stay, and so does a collection that has some.
   package func step(_ removal: KeyringRemoval, for caller: Caller) throws(KeyringFault) -> Bool {
     let collection = removal.collection
     if isLocked(collection, for: caller) { throw .isLocked }
@@ -154,7 +154,8 @@ extension Keyring {
     } catch {
       throw KeyringFault(vault.refusal(error, ""))
     }
-    let names = found.isEmpty ? [try Records.name(collection)] : found.map(\.name)
+    let names = found.isEmpty ? [try Records.name(collection)] : found.filter { !$0.isForPortal }.map(\.name)
+    if names.isEmpty { throw .readOnly }
     do throws(Refusal) { _ = try items.delete(names, isForGood: false, for: caller) } catch {
       throw KeyringFault(ofDeletion: error)
     }

@@ -129,7 +129,7 @@ extension Keyring {
     let id = KeyringID.random()
     var facts = KeyringFacts(
       id: id, order: 0, label: label, contentType: secret.contentType, attributes: attributes)
-    try Self.check(facts)
+    try Self.checkGiven(facts)
     if let replaced {
       let old = try find(replaced, for: caller)
       guard let kept = old.keyring else { throw .noSuchObject }
@@ -160,7 +160,7 @@ extension Keyring {
     let old = try own(path, for: caller)
     var facts = old.facts
     facts.contentType = secret.contentType
-    try Self.check(facts)
+    try Self.checkGiven(facts)
     if path.collection == .session { return try setOfSession(facts, secret, old.item, for: caller) }
     try store(Self.change(of: old.item, to: facts, Self.kind(secret, old.item)), secret, caller)
   }
@@ -174,7 +174,7 @@ extension Keyring {
     var facts = old.facts
     if let label { facts.label = label }
     if let attributes { facts.attributes = attributes }
-    try Self.check(facts)
+    try Self.checkGiven(facts)
     if path.collection == .session { return try setOfSession(facts, nil, old.item, for: caller) }
     guard !isLocked(old.item, for: caller) else { throw .isLocked }
     try store(ItemChange(name: old.item.name, keyring: facts, update: true), nil, caller)
@@ -212,6 +212,12 @@ extension Keyring {
 
   static func check(_ facts: KeyringFacts) throws(KeyringFault) {
     do throws(ValueError) { try facts.validate() } catch { throw .limitsExceeded(error.reason) }
+  }
+
+  /// Checks the facts that a program gives an item. The secrets of sandboxed programs are the portal's alone.
+  private static func checkGiven(_ facts: KeyringFacts) throws(KeyringFault) {
+    try check(facts)
+    if facts.attributes.portalApp != nil { throw .readOnly }
   }
 
   func store(_ change: ItemChange, _ secret: Secret?, _ caller: Caller) throws(KeyringFault) {
@@ -267,7 +273,10 @@ extension Keyring {
       throw missing
     }
     let name = try Self.name(of: id, in: path.collection)
-    if let item = try? keychain.item(named: name), item.keyring?.id == id { return name }
+    if let item = try? keychain.item(named: name), item.keyring?.id == id {
+      guard !item.isForPortal else { throw missing }
+      return name
+    }
     let found: [ItemInfo]
     do throws(VaultError) {
       // The number leads to the item at once, however many the folder has.
@@ -275,7 +284,7 @@ extension Keyring {
     } catch {
       throw KeyringFault(vault.refusal(error, name.text))
     }
-    guard let item = found.first else { throw missing }
+    guard let item = found.first, !item.isForPortal else { throw missing }
     return item.name
   }
 
@@ -290,7 +299,7 @@ extension Keyring {
   /// True if the owner shares the item of this name. Keys that have a use are never shared.
   func isShared(_ name: ItemName) -> Bool {
     guard mayBeShared(name), let item = try? vault.openKeychain?.item(named: name) else { return false }
-    return item.use == nil
+    return item.use == nil && !item.isForPortal
   }
 
   /// True if the owner shares an item of this name, if it has no use.

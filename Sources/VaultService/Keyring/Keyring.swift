@@ -213,8 +213,10 @@ package final class Keyring {
     if let to { changed(.items(to.collection, to, .created)) }
   }
 
+  /// The number that programs know of an item; nil if it has none, or is not for programs of this door.
   private func number(of name: ItemName) -> KeyringID? {
-    (try? vault.openKeychain?.item(named: name))?.keyring?.id
+    guard let item = try? vault.openKeychain?.item(named: name), !item.isForPortal else { return nil }
+    return item.keyring?.id
   }
 
   /// The path at which programs see the item of this name; nil if they do not see it.

@@ -19,11 +19,12 @@ package final class KeyringPrompt {
     case makeCollection(label: String, isStandard: Bool)
     case delete(KeyringPath)
     case remove(CollectionID)
+    case fulfill(AppWish)
   }
 
   /// The kinds of tasks, without anything that tells a name.
   package enum Kind: String, Sendable {
-    case unlock, create, delete
+    case unlock, create, delete, retrieve
   }
 
   /// The task as it is kept: while names are hidden, nothing in memory tells the label of a new collection.
@@ -32,6 +33,7 @@ package final class KeyringPrompt {
     case makeCollection(SealedTexts, isStandard: Bool)
     case delete(KeyringPath)
     case remove(CollectionID)
+    case fulfill(AppWish)
   }
 
   /// The end of a prompt.
@@ -40,6 +42,7 @@ package final class KeyringPrompt {
     case unlocked([KeyringTarget])
     case made(CollectionID)
     case deleted
+    case fulfilled
     case dismissed
   }
 
@@ -97,6 +100,7 @@ package final class KeyringPrompt {
         .makeCollection(try SealedTexts([label], in: asking.vault), isStandard: isStandard)
       case .delete(let path): .delete(path)
       case .remove(let collection): .remove(collection)
+      case .fulfill(let wish): .fulfill(wish)
       }
     (self.keyring, self.asking, self.terms, self.line, self.limit) = (keyring, asking, terms, line, limit)
     number = asking.vault.questions.freeNumber()
@@ -115,7 +119,15 @@ package final class KeyringPrompt {
     case .unlock: .unlock
     case .makeCollection: .create
     case .delete, .remove: .delete
+    case .fulfill: .retrieve
     }
+  }
+
+  /// The program that wants its secret from the portal, as the portal names it; nil for other prompts, and while
+  /// nothing may tell it.
+  package var app: String? {
+    guard case .fulfill(let wish) = task else { return nil }
+    return keyring.app(of: wish)
   }
 
   /// The event for which the prompt waits, in a word; `later` if it is to be asked for later.
@@ -278,7 +290,7 @@ package final class KeyringPrompt {
     switch task {
     case .unlock(let targets): targets.compactMap { if case .item(let path) = $0 { path } else { nil } }
     case .delete(let path): [path]
-    case .makeCollection, .remove: []
+    case .makeCollection, .remove, .fulfill: []
     }
   }
 
@@ -304,6 +316,7 @@ package final class KeyringPrompt {
     case .delete(let path): keyring.mayBeServed(.item(path), caller) && !keyring.serves(.item(path), caller)
     case .remove(let collection):
       keyring.has(collection) && !keyring.serves(.collection(collection), caller)
+    case .fulfill(let wish): !keyring.serves(wish, caller)
     }
   }
 
@@ -315,6 +328,7 @@ package final class KeyringPrompt {
     case .makeCollection: return try keyring.lack(.collection(.login), terms.caller, terms.said())
     case .delete(let path): return try keyring.lack(.item(path), terms.caller, terms.said())
     case .remove(let collection): return try keyring.lack(.collection(collection), terms.caller, terms.said())
+    case .fulfill(let wish): return try keyring.lack(wish, terms.caller, terms.said())
     }
   }
 
@@ -333,6 +347,9 @@ package final class KeyringPrompt {
       isRemoving = true
       whenDecidable { [weak self] in self?.step(removal) }
       return nil
+    case .fulfill(let wish):
+      try keyring.fulfill(wish, for: terms.caller)
+      return .fulfilled
     }
   }
 }
@@ -380,15 +397,20 @@ extension Keyring {
       guard let item = known(at: path, for: caller) else {
         return isWithoutMatch(path, for: caller) || !mayBeServed(target, caller) ? nil : .unlock
       }
-      guard isLocked(item, for: caller) else { return nil }
-      let name = item.name
-      guard keychain.opensValues(of: item.policy.accessible) else { return .unlock }
-      let permit = access.permit(caller, on: name)
-      switch access.decide(.get, permit, item.policy, for: caller) {
-      case .allow, .allowWithin: return nil
-      case .ask: return .presence(name, item.policy.require)
-      case .refuse: return try items.waitOrAsk(.get, name, permit, caller, said)
-      }
+      return try lack(item, caller, said)
+    }
+  }
+
+  /// The event that a caller has to wait for before an item is served; nil if it is.
+  func lack(_ item: ItemInfo, _ caller: Caller, _ said: Said) throws(Refusal) -> Wait? {
+    guard isLocked(item, for: caller) else { return nil }
+    let name = item.name
+    guard let keychain = vault.openKeychain, keychain.opensValues(of: item.policy.accessible) else { return .unlock }
+    let permit = access.permit(caller, on: name)
+    switch access.decide(.get, permit, item.policy, for: caller) {
+    case .allow, .allowWithin: return nil
+    case .ask: return .presence(name, item.policy.require)
+    case .refuse: return try items.waitOrAsk(.get, name, permit, caller, said)
     }
   }
 }

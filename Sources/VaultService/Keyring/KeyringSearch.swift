@@ -101,7 +101,7 @@ extension Keyring {
   }
 
   private func take(_ item: ItemInfo, _ isShared: Bool, _ search: inout KeyringSearch, _ caller: Caller) {
-    guard let path = KeyringPath(item, isShared: isShared), has(path.collection) else { return }
+    guard !item.isForPortal, let path = KeyringPath(item, isShared: isShared), has(path.collection) else { return }
     let attributes = Self.attributes(of: item)
     guard search.isExact ? attributes == search.attributes : attributes.contains(search.attributes) else { return }
     let hit = KeyringSearch.Hit(

@@ -6,7 +6,7 @@ import VaultTesting
 /// The prompts of programs that use the Secret Service, over a real bus.
 @Suite("A prompt on the session bus") struct SecretPromptTests {
   /// A vault that is served on a bus, cold; a Python program drives it together with its clients.
-  private final class Stand {
+  final class Stand {
     let sandbox: Sandbox
     let bus: PrivateBus
 

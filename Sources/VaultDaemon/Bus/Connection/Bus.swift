@@ -19,7 +19,7 @@ internal import VaultService
 
   private let address: BusAddress
   private let loop: any EventLoop
-  private let watcher: DescriptorWatcher
+  let watcher: DescriptorWatcher
   private let clock: Clock
   private let log: Logger
   private let timer: DeadlineTimer

@@ -71,7 +71,7 @@ internal import VaultCore
   }
 
   /// Takes a call; false if there is no such method, which sd-bus then answers.
-  private func take(_ message: BusMessage) -> Bool {
+  func take(_ message: BusMessage) -> Bool {
     guard let path = message.path, let interface = message.interface, let member = message.member,
       let sender = message.sender
     else { return false }

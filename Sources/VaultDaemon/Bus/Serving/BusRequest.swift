@@ -17,7 +17,7 @@ internal import Glibc
   let size: Int
   /// True if descriptors may have come with the call, which stay open as long as this object lives.
   let mayHoldDescriptors: Bool
-  private weak var bus: Bus?
+  private(set) weak var bus: Bus?
   private(set) var isAnswered = false
   /// Called right before the answer is sent, with its error if it is one; returns the error to send instead.
   var pass: (BusError?) -> BusError? = { _ in nil }

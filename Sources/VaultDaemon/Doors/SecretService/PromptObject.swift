@@ -153,7 +153,8 @@ extension SecretServiceDoor {
         var path = "/"
         if case .made(let collection) = end { path = SecretPath.collection(collection).text }
         writer.variant(of: "o") { writer.path(path) }
-      case .delete: writer.variant(of: "s") { writer.string("") }
+      // The portal has no prompts of its own; see ``PortalCall``.
+      case .delete, .retrieve: writer.variant(of: "s") { writer.string("") }
       }
     }
   }

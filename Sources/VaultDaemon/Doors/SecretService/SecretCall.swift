@@ -19,11 +19,13 @@ enum SecretCall: String, CaseIterable {
   case closeSession = "Session.Close"
   case prompt = "Prompt.Prompt"
   case dismiss = "Prompt.Dismiss"
+  case retrieveSecret = "Secret.RetrieveSecret"
+  case closeRequest = "Request.Close"
   case get = "Properties.Get"
   case getAll = "Properties.GetAll"
   case set = "Properties.Set"
 
-  private static let interfaces = ["org.freedesktop.Secret.", "org.freedesktop.DBus."]
+  private static let interfaces = ["org.freedesktop.Secret.", "org.freedesktop.impl.portal.", "org.freedesktop.DBus."]
 
   init?(_ interface: String, _ member: String) {
     guard let prefix = Self.interfaces.first(where: { interface.utf8.starts(with: $0.utf8) }) else { return nil }
@@ -48,6 +50,9 @@ enum SecretCall: String, CaseIterable {
     case .createItem: CallTerms("secret-service: CreateItem", needs: .log, entry: .first)
     case .setSecret: CallTerms("secret-service: SetSecret", needs: .log, entry: .first)
     case .closeSession: CallTerms("secret-service: Close", needs: .nothing, entry: .ofRefusals)
+    // The secret's own entries say what was done.
+    case .retrieveSecret: CallTerms("portal: RetrieveSecret", needs: .log, entry: .ofRefusals)
+    case .closeRequest: CallTerms("portal: Close", needs: .nothing, entry: .ofRefusals)
     case .get, .getAll: CallTerms("secret-service: properties", needs: .log, entry: .first)
     case .set: CallTerms("secret-service: a property", needs: .log, entry: .first)
     }

@@ -22,6 +22,7 @@ final class SecretServiceDoor: SecretHolder {
   let name: ServedName
   private let log: Logger
   private(set) var objects: BusObjects?
+  private(set) var portal: Portal?
   private(set) lazy var signals = SecretSignals(self, timer)
   private let timer: Timer
   /// The open sessions and prompts, by their numbers, which are used once.
@@ -43,10 +44,12 @@ final class SecretServiceDoor: SecretHolder {
   private lazy var session = [sessionInterface]
   private lazy var prompt = [promptInterface]
 
-  /// - Parameter folder: the folder for the file of the prompts that outlive this daemon.
+  /// - Parameters:
+  ///   - folder: the folder for the file of the prompts that outlive this daemon.
+  ///   - mostForPortal: the number of calls of the portal that may wait.
   init(
     _ rooms: Rooms, on bus: Bus, _ clients: Clients, _ turns: Turns, _ timer: Timer, keepingIn folder: String,
-    _ log: Logger
+    mostForPortal: Int, _ log: Logger
   ) {
     kept = KeptPrompts(in: folder)
     keyring = Keyring(rooms)
@@ -59,6 +62,7 @@ final class SecretServiceDoor: SecretHolder {
     objects = BusObjects(under: SecretPath.root, on: bus, for: peers) { [unowned self] path throws(BusError) in
       interfaces(of: path)
     }
+    portal = Portal(self, timer, most: mostForPortal)
     keyring.changed = { [signals] in signals.tell($0) }
     peers.begin = { [unowned self] request, peer throws(BusError) in try begin(request, peer) }
     peers.canDecide = { [access = rooms.access] in access.canDecide(about: $0.caller, otherwise: $1) }
@@ -85,6 +89,7 @@ final class SecretServiceDoor: SecretHolder {
       keyring.isOn = isOn
       _ = signals
       if isOn { name.request() } else if oldValue { name.release() }
+      portal?.isOn = isOn
     }
   }
 

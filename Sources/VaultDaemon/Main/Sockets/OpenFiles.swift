@@ -14,12 +14,14 @@ struct OpenFiles: Sendable, Equatable {
   static let least = 64
   /// The largest limit that the daemon can use.
   static let most =
-    own + mostProcesses - 1 + mostLingering + 3 * mostCredentials + 2 * mostSSH
+    own + mostProcesses - 1 + mostLingering + 3 * mostCredentials + 2 * mostSSH + mostPortal
     + Configuration.connectionLimits.upperBound
   /// The most units that may wait for credentials.
   private static let mostCredentials = 256
   /// The most SSH programs that may be connected.
   private static let mostSSH = 128
+  /// The most calls of the portal of sandboxed programs that may wait.
+  private static let mostPortal = 64
   /// The most clients for whose process a descriptor is kept.
   private static let mostProcesses = 4
 
@@ -34,7 +36,7 @@ struct OpenFiles: Sendable, Equatable {
   /// The number of clients, of the `configured` ones, that may be connected, with one descriptor each. The descriptor
   /// of a client's process is fetched when a request needs it, and belongs to the daemon's own share.
   func connections(configured: Int) -> Int {
-    min(configured, limit - Self.own - lingering - (processes - 1) - 3 * credentials - 2 * ssh)
+    min(configured, limit - Self.own - lingering - (processes - 1) - 3 * credentials - 2 * ssh - portal)
   }
 
   /// The number of units that may wait for credentials. Each takes two descriptors, one of them for its process; as
@@ -43,6 +45,9 @@ struct OpenFiles: Sendable, Equatable {
 
   /// The number of SSH programs that may be connected, with two descriptors each.
   var ssh: Int { min(Self.mostSSH, (limit - Self.own) / 24) }
+
+  /// The number of calls of the portal of sandboxed programs that may wait, each with the descriptor that it came with.
+  var portal: Int { min(Self.mostPortal, (limit - Self.own) / 16) }
 
   /// The number of clients for whose process a descriptor is kept. The first of them belongs to the daemon's own share.
   var processes: Int { limit < 256 ? 1 : Self.mostProcesses }

@@ -111,7 +111,7 @@ extension Wire.KeyringPrompt {
     self.init(
       number: prompt.number.value, task: prompt.kind.rawValue, waitsFor: prompt.awaited, since: prompt.since,
       uid: Int(asker.uid), user: UserName.of(asker.uid), pid: Int(asker.pid), unit: asker.unit,
-      executable: asker.executable)
+      executable: asker.executable, app: prompt.app)
   }
 }
 

@@ -1,0 +1,170 @@
+internal import VaultModel
+internal import VaultService
+
+/// The door for the portal of sandboxed programs (xdg-desktop-portal): org.freedesktop.impl.portal.Secret, on the same
+/// connection and under the same name as the Secret Service.
+///
+/// Only the owner of `org.freedesktop.portal.Desktop` is served. It alone knows which program asks.
+final class Portal {
+  static let path = "/org/freedesktop/portal/desktop"
+  private static let secretName = "org.freedesktop.impl.portal.Secret"
+  private static let requestName = "org.freedesktop.impl.portal.Request"
+  /// The most calls for one program that wait. Beyond it, its oldest call ends.
+  private static let mostOfOne = 8
+
+  unowned let door: SecretServiceDoor
+  let timer: Timer
+  /// The most calls that wait. Beyond it, the program with most of them loses its oldest one.
+  private let most: Int
+  private var desktop: BusName?
+  private(set) var objects: BusObjects?
+  private var calls: [String: PortalCall] = [:]
+  private var lastPlace = 0
+  /// The connections whose calls end with them.
+  private var callers: Set<ObjectIdentifier> = []
+  private lazy var secret = [secretInterface]
+  private lazy var request = [requestInterface]
+
+  init(_ door: SecretServiceDoor, _ timer: Timer, most: Int) {
+    (self.door, self.timer, self.most) = (door, timer, most)
+    objects = BusObjects(under: Self.path, on: door.bus, for: door.peers) { [unowned self] path throws(BusError) in
+      guard isOn else { return nil }
+      if path == Self.path { return secret }
+      return calls[path] == nil ? nil : request
+    }
+  }
+
+  /// Serves from now on, or no longer.
+  var isOn = false {
+    didSet {
+      if isOn, desktop == nil {
+        let name = BusName("org.freedesktop.portal.Desktop", on: door.bus)
+        name.onChange = { [unowned self, unowned name] in
+          for call in calls.values where call.peer.name != name.owner { call.end(.failed) }
+        }
+        desktop = name
+      }
+      if !isOn { for call in calls.values { call.end(.failed) } }
+    }
+  }
+
+  private func check(_ peer: BusPeer) throws(BusError) {
+    guard let owner = desktop?.owner, owner == peer.name else {
+      let doubt = desktop?.doubt.map { "nobody knows who the portal is: \($0)" }
+      throw .denied(doubt ?? "only the portal may ask for this")
+    }
+  }
+
+  // MARK: Objects
+
+  private var secretInterface: BusInterface {
+    BusInterface(
+      Self.secretName,
+      methods: [
+        .init(
+          "RetrieveSecret", takes: ["handle": "o", "app_id": "s", "fd": "h", "options": "a{sv}"],
+          gives: ["response": "u", "results": "a{sv}"]
+        ) { [unowned self] request, peer throws(BusError) in try retrieve(request, peer) }
+      ],
+      properties: [
+        .init("version", "u") { [unowned self] _, peer, writer throws(BusError) in
+          try check(peer)
+          writer.unsigned(1)
+        }
+      ])
+  }
+
+  private var requestInterface: BusInterface {
+    BusInterface(
+      Self.requestName,
+      methods: [
+        .init("Close") { [unowned self] request, peer throws(BusError) in
+          try check(peer)
+          guard let call = calls[request.path], call.peer === peer else { throw .unknownObject(request.path) }
+          request.reply()
+          call.end(.cancelled)
+        }
+      ])
+  }
+
+  private func retrieve(_ request: BusRequest, _ peer: BusPeer) throws(BusError) {
+    try check(peer)
+    let (handle, app, outlet) = try Self.read(request.message)
+    guard calls[handle] == nil else {
+      throw BusError(name: BusError.malformed.name, text: "there is another request at this path")
+    }
+    guard outlet.isUsable else { return request.reply { Self.write(.failed, to: $0) } }
+    let delivery = PortalCall.Delivery()
+    var isLocked = false
+    do throws(KeyringFault) {
+      try door.keyring.secret(ofApp: app, for: peer.caller) { delivery.outcome = outlet.write($0) }
+    } catch {
+      guard error == .isLocked else { throw BusError(error) }
+      isLocked = true
+    }
+    guard isLocked || delivery.outcome == .full else {
+      outlet.close()
+      return request.reply { Self.write(delivery.outcome == .written ? .given : .failed, to: $0) }
+    }
+    let group = Self.group(of: app)
+    try makeRoom(in: group)
+    let wish = try asked { () throws(KeyringFault) in
+      try AppWish(app, door.keyring) { [unowned outlet] in delivery.outcome = outlet.write($0) }
+    }
+    guard let answer = request.answerLater() else { return }
+    lastPlace += 1
+    let call = PortalCall(handle, of: group, at: lastPlace, self, peer, wish, delivery, outlet, answer)
+    keep(call)
+    if isLocked { call.ask() } else { call.waitForRoom() }
+  }
+
+  private static func read(
+    _ message: BusMessage
+  ) throws(BusError) -> (handle: String, app: String, outlet: SecretOutlet) {
+    let (handle, app) = (try message.objectPath(), try message.string())
+    guard handle.utf8.starts(with: "\(path)/".utf8) else {
+      throw BusError(name: BusError.malformed.name, text: "a request is below \(path)")
+    }
+    do throws(BusError) { return (handle, app, SecretOutlet(try message.descriptor())) } catch {
+      throw BusError(name: BusError.failed.name, text: "the descriptor cannot be taken")
+    }
+  }
+
+  static func write(_ response: PortalCall.Response, to writer: BusWriter) {
+    writer.unsigned(response.rawValue)
+    writer.array(of: "{sv}") {}
+  }
+
+  // MARK: Calls that wait
+
+  private static func group(of app: String) -> Int {
+    var hasher = Hasher()
+    hasher.combine(app)
+    return hasher.finalize() & 0xff
+  }
+
+  private func makeRoom(in group: Int) throws(BusError) {
+    func oldest(of group: Int) -> PortalCall? {
+      calls.values.filter { $0.group == group }.min { $0.place < $1.place }
+    }
+    let counts = Dictionary(grouping: calls.values, by: \.group).mapValues(\.count)
+    if counts[group, default: 0] >= Self.mostOfOne { oldest(of: group)?.end(.failed) }
+    if calls.count >= most, let largest = counts.max(by: { $0.value < $1.value }) {
+      oldest(of: largest.key)?.end(.failed)
+    }
+    guard calls.count < most else { throw .tooMuch("too many requests wait") }
+  }
+
+  private func keep(_ call: PortalCall) {
+    let peer = call.peer
+    calls[call.handle] = call
+    guard callers.insert(ObjectIdentifier(peer)).inserted else { return }
+    peer.onEnd { [weak self, unowned peer] in
+      guard let self else { return }
+      callers.remove(ObjectIdentifier(peer))
+      for call in calls.values where call.peer === peer { call.end(.failed) }
+    }
+  }
+
+  func forget(_ call: PortalCall) { calls[call.handle] = nil }
+}

@@ -1,0 +1,25 @@
+internal import VaultCore
+
+/// A sandboxed program's wish for its own secret, which the portal passes on. While the wish waits, nothing in memory
+/// tells the program.
+package final class AppWish: Equatable {
+  private let app: SealedTexts
+  let answer: (RawSpan) -> Void
+
+  /// - Parameters:
+  ///   - app: the program's id, which the portal tells.
+  ///   - answer: is lent the secret.
+  /// - Throws: the fault if there is no vault to whose key the id could be sealed.
+  package init(_ app: String, _ keyring: Keyring, answer: @escaping (RawSpan) -> Void) throws(KeyringFault) {
+    self.app = try SealedTexts([app], in: keyring.vault)
+    self.answer = answer
+  }
+
+  package static func == (left: AppWish, right: AppWish) -> Bool { left === right }
+
+  /// The program's id.
+  func app(in vault: Vault) throws(KeyringFault) -> String {
+    guard let app = try app.open(in: vault)?.first else { throw .noSuchObject }
+    return app
+  }
+}

@@ -1,0 +1,135 @@
+internal import VaultBytes
+internal import VaultCore
+internal import VaultModel
+internal import VaultStore
+
+// The secrets of sandboxed programs. They are items of the collection `login` that only the portal is served.
+extension Keyring {
+  /// The bytes of a new secret, as many as GNOME Keyring makes.
+  private static let appSecretBytes = 64
+
+  /// Lends the secret of a program to `answer`. It is made if there is none for certain; a second one would make what
+  /// the program has encrypted unreadable.
+  package func secret(
+    ofApp app: String, for caller: Caller, _ answer: (RawSpan) -> Void
+  ) throws(KeyringFault) {
+    let found = try find(app: app)?.name
+    let name = if let found { found } else { try makeSecret(ofApp: app, for: caller) }
+    let wait: Wait?
+    do throws(Refusal) {
+      wait = try items.get(Reading(name, for: caller, Said(purpose: Self.purpose(app)))) { _, _, value in
+        answer(value)
+      }
+    } catch {
+      throw KeyringFault(error)
+    }
+    if wait != nil { throw .isLocked }
+  }
+
+  /// Fulfills a wish.
+  package func fulfill(_ wish: AppWish, for caller: Caller) throws(KeyringFault) {
+    if hidesItems { throw .isLocked }
+    try secret(ofApp: try wish.app(in: vault), for: caller, wish.answer)
+  }
+
+  /// Records that a wish has ended before it was fulfilled.
+  package func drop(_ wish: AppWish, for caller: Caller) {
+    vault.audit.record(.get, .cancelled, caller, detail: "a secret for the portal", said(for: wish))
+  }
+
+  /// The words for a wish: those of the portal, which alone knows the program.
+  package func said(for wish: AppWish) -> Said { Said(purpose: Self.purpose(app(of: wish))) }
+
+  /// The program of a wish; nil while nothing may tell it.
+  func app(of wish: AppWish) -> String? { hidesItems ? nil : try? wish.app(in: vault) }
+
+  private static func purpose(_ app: String?) -> String {
+    switch app {
+    case "": "to give a program outside of sandboxes its secret"
+    case let app?: "to give the program \(app) its secret"
+    case nil: "to give a sandboxed program its secret"
+    }
+  }
+
+  // MARK: Waits
+
+  /// True if a caller lacks nothing for a wish now.
+  func serves(_ wish: AppWish, _ caller: Caller) -> Bool {
+    guard !hidesItems else { return false }
+    do throws(KeyringFault) {
+      guard let item = try find(app: try wish.app(in: vault)) else { return !isLocked(.login, for: caller) }
+      return !isLocked(item, for: caller)
+    } catch {
+      return error != .isLocked
+    }
+  }
+
+  /// The event that a caller has to wait for before a wish is fulfilled; nil if it can be, or never will be.
+  func lack(_ wish: AppWish, _ caller: Caller, _ said: Said) throws(Refusal) -> Wait? {
+    guard !hidesItems else { return .unlock }
+    let found: ItemInfo?
+    do throws(KeyringFault) { found = try find(app: try wish.app(in: vault)) } catch {
+      return error == .isLocked ? .unlock : nil
+    }
+    if let found { return try lack(found, caller, said) }
+    return try lack(.collection(.login), caller, said)
+  }
+
+  // MARK: Parts
+
+  /// The item with the secret of a program: of several, the first of the collection `login`, or else of any. Nil if
+  /// there is none for certain.
+  private func find(app: String) throws(KeyringFault) -> ItemInfo? {
+    guard !hidesItems, let keychain = vault.openKeychain else { throw .isLocked }
+    let query: Query
+    do throws(ValueError) {
+      query = Query(keyring: try KeyringAttributes(anyOfPortalApp: app), within: CollectionID.root)
+    } catch {
+      throw .limitsExceeded(error.reason)
+    }
+    var first: ItemInfo?
+    var place: Int64?
+    repeat {
+      let page: (items: [ItemInfo], next: Int64?)
+      do throws(VaultError) {
+        page = try keychain.find(query, limit: 256, after: place, now: vault.clock.wall())
+      } catch {
+        throw KeyringFault(vault.refusal(error, ""))
+      }
+      for item in page.items where item.keyring?.attributes.portalApp != nil && CollectionID(of: item.name) != nil {
+        if first.map({ Self.precedes(item, $0) }) ?? true { first = item }
+      }
+      place = page.next
+    } while place != nil
+    return first
+  }
+
+  private static func precedes(_ left: ItemInfo, _ right: ItemInfo) -> Bool {
+    func place(_ item: ItemInfo) -> (Int, UInt64) {
+      (CollectionID(of: item.name) == .login ? 0 : 1, item.keyring?.order ?? 0)
+    }
+    return place(left) < place(right)
+  }
+
+  private func makeSecret(ofApp app: String, for caller: Caller) throws(KeyringFault) -> ItemName {
+    if isLocked(.login, for: caller) { throw .isLocked }
+    let type = "application/octet-stream"
+    var facts = KeyringFacts(
+      id: KeyringID.random(), order: 0, label: "Application key for \(app)", contentType: type)
+    do throws(ValueError) { facts.attributes = try KeyringAttributes(portalApp: app) } catch {
+      throw .limitsExceeded(error.reason)
+    }
+    try Self.check(facts)
+    facts.order = vault.nextKeyringOrder()
+    let name = try Self.name(of: facts.id, in: .login)
+    let value = Secret(SecretBox(RandomBytes.secret(count: Self.appSecretBytes)), contentType: type)
+    try store(
+      ItemChange(name: name, kind: .blob, keyring: facts, accessible: settings.accessible), value, caller)
+    return name
+  }
+}
+
+extension ItemInfo {
+  /// True for the secret of a sandboxed program, which only the portal is served.
+  var isForPortal: Bool { keyring?.attributes.portalApp != nil }
+}
