@@ -115,6 +115,21 @@ public struct MemorySearch {
     return Dictionary(uniqueKeysWithValues: found.map { (keys[$0].key, $1) })
   }
 
+  /// The first window of `count` bytes, at a multiple of 16, that is what is sought; nil if there is none. Windows that
+  /// begin with 8 zeros are passed over: most of memory is zero.
+  public func window(of count: Int, isSought: (ArraySlice<UInt8>) -> Bool) -> [UInt8]? {
+    for region in regions where region.count >= count {
+      let place = unsafe region.withUnsafeBytes { bytes in
+        stride(from: 0, through: bytes.count - count, by: 16).first { place in
+          unsafe bytes.loadUnaligned(fromByteOffset: place, as: UInt64.self) != 0
+            && isSought(region[place..<place + count])
+        }
+      }
+      if let place { return Array(region[place..<place + count]) }
+    }
+    return nil
+  }
+
   /// The places of each group of needles of which at least one was found, by the group's number.
   private func places(of groups: [[needle]]) -> [Int: Set<String>] {
     let owners = groups.enumerated().flatMap { index, group in [Int](repeating: index, count: group.count) }
