@@ -300,10 +300,10 @@ import VaultTesting
       # Locked, then unlocked
       def restart():
         kill()
-        wait(lambda: not app.bus.name_has_owner(NAME))
+        wait(lambda: not app.bus.name_has_owner(NAME), 60)
         global vaultd
         vaultd = subprocess.Popen(['vaultd'], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        wait(lambda: app.bus.name_has_owner(NAME) and status('prompts') == 0)
+        wait(lambda: app.bus.name_has_owner(NAME) and status('prompts') == 0, 60)
       restart()
       reads = [app.begin() for _ in range(3)]
       print(wait(lambda: status('prompts') == 3), app.responses.keys() & {r[1] for r in reads})
