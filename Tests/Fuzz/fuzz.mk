@@ -56,6 +56,23 @@ $(FUZZ)/Logging.o: Tests/Fuzz/Logging.swift Tests/Fuzz/fuzz.mk
 $(FUZZ)/VaultDaemon.o: Tests/Fuzz/fuzz.mk Sources/VaultDaemon/Main/Settings/Configuration.swift \
   $(patsubst %,$(FUZZ)/%.o,Logging VaultService VaultCore VaultWire VaultModel VaultBytes)
 
+# The door of the Secret Service and of the portal, with the whole of VaultService: other files of both modules than above.
+FUZZ_BUS := $(FUZZ)/bus
+FUZZ_BUS_SWIFTC := $(FUZZ_SWIFTC:swiftc=swiftc -I $(FUZZ_BUS)) -I Sources/CSystemd
+FUZZ_DOOR := $(wildcard Sources/VaultDaemon/Doors/SecretService/*.swift) Tests/Fuzz/Bus/Surroundings.swift \
+  $(patsubst %,Sources/VaultDaemon/Bus/Messages/%.swift,BusError BusMessage BusMessage+Size BusWriter) \
+  $(patsubst %,Sources/VaultDaemon/Bus/Serving/%.swift,BusInterface BusIntrospection BusObjects BusPeer BusProperties \
+  BusRequest LateAnswer)
+$(FUZZ_BUS)/VaultService.o: Tests/Fuzz/fuzz.mk $(shell find Sources/VaultService -name '*.swift') \
+  $(patsubst %,$(FUZZ)/%.o,VaultStore VaultSigning VaultCore VaultModel VaultBytes)
+$(FUZZ_BUS)/VaultDaemon.o: Tests/Fuzz/fuzz.mk $(FUZZ_DOOR) $(FUZZ_BUS)/VaultService.o $(FUZZ)/Logging.o
+$(FUZZ_BUS)/%.o:
+	@mkdir -p $(FUZZ_BUS)
+	@echo "$* of the bus: compile with coverage and AddressSanitizer"
+	@$(FUZZ_BUS_SWIFTC) -module-name $* -emit-module -emit-module-path $(FUZZ_BUS)/$*.swiftmodule \
+	  -c $(filter %.swift,$^) -o $@
+	@touch $@
+
 # To call the tracer at each comparison takes the parsers of values and frames up to half of their time; their words are in
 # dictionaries instead.
 fuzz-coverage = $(if $(filter VaultBytes VaultModel KindFuzz VaultWire FrameFuzz,$1),-sanitize-coverage=edge$(fuzz-comma)indirect-calls$(fuzz-comma)inline-8bit-counters$(fuzz-comma)pc-table)
@@ -87,6 +104,9 @@ $(call fuzz-target,ConfigurationFuzz,VaultDaemon Logging VaultService VaultCore 
 $(call fuzz-target,TemplateFuzz,VaultCLI VaultWire VaultModel VaultBytes)
 $(call fuzz-target,EnvironmentFileFuzz,VaultCLI VaultWire VaultModel VaultBytes)
 $(call fuzz-target,BackoffFuzz,VaultService VaultCore VaultModel VaultBytes)
+$(call fuzz-target,BusFuzz,Logging VaultStore VaultSigning VaultCore VaultModel VaultBytes,Tests/Fuzz/Bus/BusStage.swift \
+  Tests/Fuzz/Store/Randomness.swift $(FUZZ_BUS)/VaultDaemon.o $(FUZZ_BUS)/VaultService.o)
+$(FUZZ)/BusFuzz: private FUZZ_SWIFTC := $(FUZZ_BUS_SWIFTC) -lsystemd
 $(call fuzz-target,StoreFuzz,VaultStore VaultCore VaultModel VaultBytes,$(FUZZ_STORE))
 $(call fuzz-target,RestoreFuzz,VaultStore VaultCore VaultModel VaultBytes,$(FUZZ_STORE))
 
@@ -99,18 +119,20 @@ $(FUZZ)/%Fuzz:
 
 kept-corpus = $(wildcard Tests/Fuzz/Corpus/$1)
 
-# The longest input, where it is not 4096 bytes; and the stores' are long from the first on, because a few bytes are no edit.
+# The longest input, where it is not 4096 bytes; some are long from the first on, because a few bytes are no edit and no call.
 FUZZ_LENGTH_KindFuzz  := 2048
 FUZZ_LENGTH_StoreFuzz := 321
 FUZZ_LENGTH_RestoreFuzz := 209
 FUZZ_START_StoreFuzz := -len_control=0
 FUZZ_START_RestoreFuzz := -len_control=0
+FUZZ_START_BusFuzz := -len_control=0
 FUZZ_LENGTH_FrameFuzz := 1024
 FUZZ_LENGTH_HelperFuzz := 1024
 FUZZ_LENGTH_KnownHostsFuzz := 1024
 FUZZ_LENGTH_TokenFuzz := 2048
 FUZZ_LENGTH_SessionFuzz := 512
 FUZZ_LENGTH_BackoffFuzz := 256
+FUZZ_LENGTH_BusFuzz := 512
 FUZZ_LENGTH_ConfigurationFuzz := 1024
 FUZZ_LENGTH_SealedBlobFuzz := 2048
 
