@@ -28,7 +28,7 @@ extension Keyring {
 
   /// Fulfills a wish.
   package func fulfill(_ wish: AppWish, for caller: Caller) throws(KeyringFault) {
-    if hidesItems { throw .isLocked }
+    if hidesSecrets { throw .isLocked }
     try secret(ofApp: try wish.app(in: vault), for: caller, wish.answer)
   }
 
@@ -41,7 +41,7 @@ extension Keyring {
   package func said(for wish: AppWish) -> Said { Said(purpose: Self.purpose(app(of: wish))) }
 
   /// The program of a wish; nil while nothing may tell it.
-  func app(of wish: AppWish) -> String? { hidesItems ? nil : try? wish.app(in: vault) }
+  func app(of wish: AppWish) -> String? { hidesSecrets ? nil : try? wish.app(in: vault) }
 
   private static func purpose(_ app: String?) -> String {
     switch app {
@@ -51,11 +51,14 @@ extension Keyring {
     }
   }
 
+  /// True while nobody can tell whether there is a secret for a program: a second one must not be made.
+  private var hidesSecrets: Bool { isShut || vault.hidesNames != false }
+
   // MARK: Waits
 
   /// True if a caller lacks nothing for a wish now.
   func serves(_ wish: AppWish, _ caller: Caller) -> Bool {
-    guard !hidesItems else { return false }
+    guard !hidesSecrets else { return false }
     do throws(KeyringFault) {
       guard let item = try find(app: try wish.app(in: vault)) else { return !isLocked(.login, for: caller) }
       return !isLocked(item, for: caller)
@@ -66,7 +69,7 @@ extension Keyring {
 
   /// The event that a caller has to wait for before a wish is fulfilled; nil if it can be, or never will be.
   func lack(_ wish: AppWish, _ caller: Caller, _ said: Said) throws(Refusal) -> Wait? {
-    guard !hidesItems else { return .unlock }
+    guard !hidesSecrets else { return .unlock }
     let found: ItemInfo?
     do throws(KeyringFault) { found = try find(app: try wish.app(in: vault)) } catch {
       return error == .isLocked ? .unlock : nil
@@ -80,7 +83,7 @@ extension Keyring {
   /// The item with the secret of a program: of several, the first of the collection `login`, or else of any. Nil if
   /// there is none for certain.
   private func find(app: String) throws(KeyringFault) -> ItemInfo? {
-    guard !hidesItems, let keychain = vault.openKeychain else { throw .isLocked }
+    guard !hidesSecrets, let keychain = vault.openKeychain else { throw .isLocked }
     let query: Query
     do throws(ValueError) {
       query = Query(keyring: try KeyringAttributes(anyOfPortalApp: app), within: CollectionID.root)
