@@ -9,6 +9,7 @@ internal import VaultService
 @safe final class Bus {
   let connection: OpaquePointer?
   let isConnected = true
+  let mayHaveReceivedDescriptors = false
   let id: String? = "00"
   let watcher = DescriptorWatcher()
   /// Called with each message that would be sent.
@@ -53,6 +54,13 @@ protocol BusPart: AnyObject {
   func remove()
 }
 
+/// The bus itself, which sends nothing here.
+enum BusMethod {
+  enum Object {
+    static let driver = (destination: "org.freedesktop.DBus", path: "/org/freedesktop/DBus")
+  }
+}
+
 final class Clients {}
 
 /// The calls of programs, answered at once.
@@ -60,7 +68,7 @@ final class BusPeers {
   typealias Work = (BusRequest, BusPeer) throws(BusError) -> Void
 
   var begin: (BusRequest, BusPeer) throws(BusError) -> Void = { _, _ in }
-  var mayDecide: (BusPeer, @escaping () -> Void) -> Bool = { _, _ in true }
+  var canDecide: (BusPeer, @escaping () -> Void) -> Bool = { _, _ in true }
   var known: [String: BusPeer] = [:]
   /// Makes the peer of this name.
   var make: (String) -> BusPeer = { _ in preconditionFailure("nobody calls") }
