@@ -1,4 +1,6 @@
 #pragma once
+/* The functions that take object paths. */
+#define SECRET_API_SUBJECT_TO_CHANGE 1
 #include <libsecret/secret.h>
 #include <sys/random.h>
 
@@ -51,3 +53,94 @@ static inline SecretService *vault_open_service(const char *name, GError **error
     g_setenv("SECRET_SERVICE_BUS_NAME", name, TRUE);
     return secret_service_open_sync(SECRET_TYPE_SERVICE, name, SECRET_SERVICE_OPEN_SESSION, NULL, error);
 }
+
+/* Calls that move items between keyrings. They go by object paths, because libsecret's own objects would read all
+   properties of all items, and ask the bus for the signals of each. */
+
+/* All properties of an interface: a table of names and values. NULL and an error otherwise. */
+static inline GVariant *vault_properties(GDBusConnection *bus, const char *owner, const char *path,
+                                         const char *interface, GError **error) {
+    GVariant *reply = g_dbus_connection_call_sync(
+        bus, owner, path, "org.freedesktop.DBus.Properties", "GetAll", g_variant_new("(s)", interface),
+        G_VARIANT_TYPE("(a{sv})"), G_DBUS_CALL_FLAGS_NONE, -1, NULL, error);
+    if (reply == NULL) return NULL;
+    GVariant *table = g_variant_get_child_value(reply, 0);
+    g_variant_unref(reply);
+    return table;
+}
+
+/* The value of a property if it has this type; NULL otherwise. */
+static inline GVariant *vault_property(GVariant *table, const char *name, const char *type) {
+    return g_variant_lookup_value(table, name, (const GVariantType *)type);
+}
+
+/* The paths of a collection's items that have at least these attributes. Takes the attributes. */
+static inline GVariant *vault_search(GDBusConnection *bus, const char *owner, const char *collection,
+                                     GVariant *attributes, GError **error) {
+    GVariant *reply = g_dbus_connection_call_sync(
+        bus, owner, collection, "org.freedesktop.Secret.Collection", "SearchItems",
+        g_variant_new("(@a{ss})", attributes), G_VARIANT_TYPE("(ao)"), G_DBUS_CALL_FLAGS_NONE, -1, NULL, error);
+    if (reply == NULL) return NULL;
+    GVariant *paths = g_variant_get_child_value(reply, 0);
+    g_variant_unref(reply);
+    return paths;
+}
+
+static inline GVariantBuilder *vault_attributes_begin(void) { return g_variant_builder_new((const GVariantType *)"a{ss}"); }
+static inline void vault_attributes_add(GVariantBuilder *builder, const char *key, const char *value) {
+    g_variant_builder_add(builder, "{ss}", key, value);
+}
+static inline GVariant *vault_attributes_end(GVariantBuilder *builder) {
+    GVariant *attributes = g_variant_ref_sink(g_variant_builder_end(builder));
+    g_variant_builder_unref(builder);
+    return attributes;
+}
+
+/* 1 if the keyring has unlocked a collection, which it may ask a person for. */
+static inline int vault_unlock(SecretService *service, const char *path, GError **error) {
+    const gchar *paths[] = {path, NULL};
+    gchar **unlocked = NULL;
+    gint count = secret_service_unlock_dbus_paths_sync(service, paths, NULL, &unlocked, error);
+    g_strfreev(unlocked);
+    return count > 0;
+}
+
+static inline void vault_free_value(gpointer value) { g_variant_unref((GVariant *)value); }
+
+static inline GHashTable *vault_table(const char *label_name, const char *label) {
+    GHashTable *table = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, vault_free_value);
+    g_hash_table_insert(table, (gpointer)label_name, g_variant_ref_sink(g_variant_new_string(label)));
+    return table;
+}
+
+/* 1 if the keyring has stored a new item. It replaces none. */
+static inline int vault_create_item(SecretService *service, const char *collection, const char *label,
+                                    GVariant *attributes, SecretValue *value, GError **error) {
+    GHashTable *table = vault_table("org.freedesktop.Secret.Item.Label", label);
+    g_hash_table_insert(table, (gpointer) "org.freedesktop.Secret.Item.Attributes", g_variant_ref(attributes));
+    gchar *path = secret_service_create_item_dbus_path_sync(service, collection, table, value, SECRET_ITEM_CREATE_NONE,
+                                                            NULL, error);
+    g_hash_table_unref(table);
+    int made = path != NULL && *error == NULL;
+    g_free(path);
+    return made;
+}
+
+/* The path of a new collection, which the caller frees; NULL if the keyring made none, because of an error or because
+   a person declined. */
+static inline gchar *vault_create_collection(SecretService *service, const char *label, const char *alias,
+                                             GError **error) {
+    GHashTable *table = vault_table("org.freedesktop.Secret.Collection.Label", label);
+    gchar *path = secret_service_create_collection_dbus_path_sync(service, table, alias,
+                                                                  SECRET_COLLECTION_CREATE_NONE, NULL, error);
+    g_hash_table_unref(table);
+    return path;
+}
+
+/* 1 for the error of a call about something that is locked. */
+static inline int vault_is_locked_error(const GError *error) {
+    return g_error_matches(error, SECRET_ERROR, SECRET_ERROR_IS_LOCKED);
+}
+
+/* The end of the reason of a remote error, without the name of its type. */
+static inline void vault_strip_error(GError *error) { g_dbus_error_strip_remote_error(error); }

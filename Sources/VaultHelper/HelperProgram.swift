@@ -32,24 +32,24 @@ public struct HelperProgram: Sendable {
       return StandardStream.answer(
         name, "usage: \(name)\n\n\(purpose) for vaultd(8), which starts it. See \(name)(8).\n")
     }
-    guard arguments.isEmpty, isStartedByItsUser() else {
+    guard arguments.isEmpty, Self.isStartedByItsUser() else {
       StandardStream.errors.complain(
         name, "it is started by vaultd, with a socket as its standard input; see \(name)(8)")
       return 64
     }
-    harden()
+    Self.harden()
     alarm(limit)
     guard let reply = answer() else { return 65 }
     return send(reply) ? 0 : 74
   }
 
   /// True when descriptor 0 is a Unix socket whose other end belongs to the same user.
-  private func isStartedByItsUser() -> Bool {
+  static func isStartedByItsUser() -> Bool {
     var peer = vault_peer()
     return unsafe vault_peer_credentials(STDIN_FILENO, &peer) == 0 && peer.uid == geteuid()
   }
 
-  private func harden() {
+  static func harden() {
     umask(0o077)
     try? Confinement.begin()
   }

@@ -1,17 +1,24 @@
 internal import CSecret
 internal import Glibc
-public import VaultHelper
+internal import VaultHelper
 internal import VaultModel
 internal import VaultWire
 
-/// The program `vault-keyring`: keeps presence keys in another Secret Service, such as GNOME Keyring or KeePassXC.
+/// The program `vault-keyring`: keeps presence keys in another Secret Service, such as GNOME Keyring or KeePassXC, and
+/// moves items between that and the vault.
 ///
-/// It never prompts, because nobody is there to answer a program that a daemon started. A locked keyring counts as
-/// unavailable.
+/// For the daemon it never prompts, because nobody is there to answer a program that a daemon started. A locked keyring
+/// counts as unavailable then.
 public enum Keyring {
-  public static let program = KeystoreProgram(name: "vault-keyring") {
+  /// Runs the program and returns its exit code (sysexits.h).
+  public static func main(_ arguments: [String]) -> Int32 {
+    guard arguments == ["transfer"] else { return program.main(arguments) }
+    return HelperProgram.converse("vault-keyring", frames: ProviderCall.frameLimit) { Transfer.run(&$0) }
+  }
+
+  static let program = KeystoreProgram(name: "vault-keyring") {
     request, key throws(KeystoreError) -> KeystoreReply in
-    let items = try PresenceItems(provider: Provider(busName(request.place)), vault: request.vault)
+    let items = try PresenceItems(provider: Provider(busName(request.place), unlike: getppid()), vault: request.vault)
     switch request.operation {
     case .store: return .stored(locator: Array(try items.store(key).utf8))
     case .fetch: return .fetched(key: try items.fetch(try id(request.locator)))

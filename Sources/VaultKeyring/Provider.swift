@@ -6,12 +6,17 @@ internal import VaultWire
 /// A Secret Service on the session bus that was checked not to be this vault.
 @safe struct Provider: ~Copyable {
   let service: UnsafeMutablePointer<SecretService>
+  let bus: OpaquePointer
+  /// The unique name of the service.
+  let owner: String
 
   /// Finds the owner of a bus name, and has the bus start the service if it knows how to.
   ///
   /// From then on the service is addressed by its unique name, so that the service that was checked is the one that
   /// gets the key.
-  init(_ name: String) throws(KeystoreError) {
+  ///
+  /// - Parameter daemon: the process that must not be the service, because it is this vault.
+  init(_ name: String, unlike daemon: pid_t) throws(KeystoreError) {
     var error: UnsafeMutablePointer<GError>?
     // Without either variable, GLib would start a bus of its own.
     guard unsafe getenv("DBUS_SESSION_BUS_ADDRESS") != nil || getenv("XDG_RUNTIME_DIR") != nil,
@@ -21,13 +26,13 @@ internal import VaultWire
     unsafe g_dbus_connection_set_exit_on_close(bus, 0)
     let owner = try unsafe Self.owner(of: name, bus)
     let pid = try unsafe Self.process(of: owner, bus)
-    guard pid != getppid() else {
+    guard pid != daemon else {
       throw KeystoreError(.refused, "the keyring at \(name) is this vault itself; name another with keyring-bus-name")
     }
     guard let service = unsafe vault_open_service(owner, &error) else {
       throw KeystoreError(.unavailable, "the keyring at \(name) does not answer: \(unsafe takeMessage(&error))")
     }
-    unsafe self.service = service
+    unsafe (self.service, self.bus, self.owner) = (service, bus, owner)
   }
 
   deinit { unsafe g_object_unref(service) }

@@ -3,4 +3,4 @@ internal import VaultHelper
 internal import VaultKeyring
 internal import VaultProcess
 
-exit(ProgramArguments.run(Keyring.program.main))
+exit(ProgramArguments.run(Keyring.main))

@@ -71,7 +71,10 @@ struct WireSubject: Sendable, CustomTestStringConvertible {
     attributes: [
       Wire.KeyringAttribute(key: "", value: "\t"), Wire.KeyringAttribute(key: "e\u{301}", value: "1"),
       Wire.KeyringAttribute(key: "\u{e9}", value: "2"),
-    ])
+    ], created: 0, modified: 253_402_300_799)
+  static let foreignItem = Wire.ForeignItem(
+    collection: "login", source: "/org/freedesktop/secrets/collection/login/1", label: "a\nb", contentType: "",
+    attributes: keyring.attributes, created: 1, modified: 2)
   static let codeTerms = Wire.CodeTerms(
     issuer: "Example", account: "ana", digits: 6, algorithm: "SHA1", period: 30, steam: true)
   static let version = Wire.Version(version: 2, created: 1, size: 0, current: true, writer: "user:1")
@@ -152,6 +155,11 @@ struct WireSubject: Sendable, CustomTestStringConvertible {
       value.write(to: &writer, secret: code)
     } read: { value, frame throws(ParameterError) in
       value.code.flatMap { frame.secret($0) }
+    },
+    WireSubject("ForeignItem", foreignItem) { value, writer, secret in
+      value.write(to: &writer, secret: secret)
+    } read: { value, frame throws(ParameterError) in
+      try frame.content(value.value, value.data)
     },
     WireSubject("NewItem", newItem) { value, writer, secret in
       value.write(to: &writer, secret: secret)
@@ -237,6 +245,16 @@ struct WireSubject: Sendable, CustomTestStringConvertible {
     WireSubject("Copy.out", Wire.CopyReply(version: 1, openTo: [access])),
     WireSubject("Set.out", Wire.SetReply(version: 1, pastExpiry: 1, openTo: [access, access])),
     WireSubject("SetMany.in", Wire.SetManyParameters(items: [newItem, newItem], interactive: true)),
+    WireSubject(
+      "ImportCollection.in",
+      Wire.ImportCollectionParameters(source: "/a", label: "", default: true, trial: false, interactive: true)),
+    WireSubject(
+      "ImportCollection.out", Wire.ImportCollectionReply(collection: "login", made: true, default: false)),
+    WireSubject(
+      "ImportItems.in",
+      Wire.ImportItemsParameters(items: [foreignItem, foreignItem], trial: true, interactive: true)),
+    WireSubject("ImportItems.out", Wire.ImportItemsReply(outcomes: ["new", "known"])),
+    WireSubject("Export.in", Wire.ExportParameters(to: "the keyring", items: 5, interactive: true)),
     WireSubject("SetMany.out", Wire.SetManyReply(versions: [1, 2], openTo: [access])),
     WireSubject("Delete.in", Wire.DeleteParameters(names: ["a", "b"], now: true, interactive: true)),
     WireSubject("Delete.out", Wire.DeleteReply(kept: 60)),

@@ -31,7 +31,8 @@ enum HelpGroup: String, CaseIterable {
       ]
     case .store:
       [
-        BackupCommand.self, RestoreCommand.self, VerifyCommand.self, SalvageCommand.self, ClockCommand.self,
+        BackupCommand.self, RestoreCommand.self, ImportCommand.self, ExportCommand.self, VerifyCommand.self,
+        SalvageCommand.self, ClockCommand.self,
         ReloadCommand.self,
       ]
     case .other: [HelperCommand.self, AgentCommand.self, DoctorCommand.self, CompletionsCommand.self]

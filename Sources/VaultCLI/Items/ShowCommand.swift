@@ -44,10 +44,13 @@ struct ShowCommand: ParsableCommand {
 
   /// The facts that the clients of a keyring keep with the item. Their keys are any text, so they are quoted.
   private static func rows(_ keyring: Wire.Keyring) -> [(String, String)] {
-    [
+    let times = [("created", keyring.created), ("modified", keyring.modified)].compactMap { name, time in
+      time.map { ("keyring \(name)", LocalTime.text($0)) }
+    }
+    return [
       ("keyring id", keyring.id), ("keyring label", keyring.label), ("keyring type", keyring.contentType),
       ("keyring order", keyring.order),
-    ] + keyring.attributes.map { ("keyring attr \(Printable.wholeQuoted($0.key))", $0.value) }
+    ] + keyring.attributes.map { ("keyring attr \(Printable.wholeQuoted($0.key))", $0.value) } + times
   }
 
   /// The parameters of the item's one-time codes.

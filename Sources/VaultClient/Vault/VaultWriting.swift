@@ -174,6 +174,12 @@ public struct Batch: ~Copyable {
     ends.append(items.byteCount)
   }
 
+  /// Adds an item of another keyring with its value, for ``Vault/importItems(_:_:trial:)``.
+  public mutating func add(_ item: Wire.ForeignItem, value: borrowing SecretBuffer) {
+    value.withBytes { item.write(to: &items, secret: $0) }
+    ends.append(items.byteCount)
+  }
+
   borrowing func write(_ range: Range<Int>, to writer: inout JSONWriter) {
     writer.beginArray()
     if let last = range.last {

@@ -131,7 +131,8 @@ public struct ItemChange: Hashable, Sendable {
     var item = item
     if let kind { item.kind = kind }
     if let attributes { item.attributes = attributes }
-    if let keyring { item.keyring = keyring }
+    // A change in this vault makes the last one elsewhere meaningless.
+    if let keyring { item.keyring = keyring } else { item.keyring?.modified = nil }
     if let accessible { item.policy.accessible = accessible }
     if let require { item.policy.require = require }
     if let reuseWindow { item.policy.reuseWindow = reuseWindow }

@@ -237,6 +237,6 @@ extension ItemInfo {
   /// True when a copy would leave the facts for a keyring's clients as they are here.
   private func hasFacts(of other: ItemInfo) -> Bool {
     guard let wanted = other.keyring else { return true }
-    return keyring.map { wanted.copied(as: $0.id, order: $0.order) == $0 } ?? false
+    return keyring.map { wanted.copied(as: $0.id, order: $0.order) == $0.copied(as: $0.id, order: $0.order) } ?? false
   }
 }

@@ -125,7 +125,9 @@ extension Keyring {
     try Self.check(facts)
     var item = ItemChange(name: name, keyring: facts, update: old != nil)
     if let isStandard = change.isStandard {
-      item.attributes = isStandard ? [Records.standard.key: Records.standard.value] : [:]
+      var attributes = old?.attributes ?? [:]
+      attributes[Records.standard.key] = isStandard ? Records.standard.value : nil
+      item.attributes = attributes
     }
     guard old == nil else { return (item, .same) }
     (item.kind, item.accessible) = (.blob, settings.accessible)

@@ -62,7 +62,8 @@ extension Keyring {
   private func describe(_ item: ItemInfo, at path: KeyringPath, for caller: Caller) -> KeyringItem {
     KeyringItem(
       path: path, label: item.keyring?.label ?? item.name.text, attributes: Self.attributes(of: item),
-      created: item.created, modified: item.modified, isLocked: isLocked(item, for: caller))
+      created: item.keyring?.created ?? item.created, modified: item.keyring?.modified ?? item.modified,
+      isLocked: isLocked(item, for: caller))
   }
 
   /// The attributes by which programs find an item. A shared item has its own.
@@ -133,7 +134,7 @@ extension Keyring {
     if let replaced {
       let old = try find(replaced, for: caller)
       guard let kept = old.keyring else { throw .noSuchObject }
-      (facts.id, facts.order) = (kept.id, kept.order)
+      (facts.id, facts.order, facts.created) = (kept.id, kept.order, kept.created)
       guard collection != .session else {
         try setOfSession(facts, secret, old, for: caller)
         return replaced
@@ -159,7 +160,7 @@ extension Keyring {
     let path = try resolve(path, for: caller)
     let old = try own(path, for: caller)
     var facts = old.facts
-    facts.contentType = secret.contentType
+    (facts.contentType, facts.modified) = (secret.contentType, nil)
     try Self.checkGiven(facts)
     if path.collection == .session { return try setOfSession(facts, secret, old.item, for: caller) }
     try store(Self.change(of: old.item, to: facts, Self.kind(secret, old.item)), secret, caller)
@@ -174,6 +175,7 @@ extension Keyring {
     var facts = old.facts
     if let label { facts.label = label }
     if let attributes { facts.attributes = attributes }
+    facts.modified = nil
     try Self.checkGiven(facts)
     if path.collection == .session { return try setOfSession(facts, nil, old.item, for: caller) }
     guard !isLocked(old.item, for: caller) else { throw .isLocked }

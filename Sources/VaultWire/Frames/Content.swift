@@ -2,14 +2,28 @@ public import VaultBytes
 
 // The form of a value in a message: text if the value can be read as such, otherwise base64 (`data`).
 extension JSONWriter {
-  /// Writes the member for a secret: `name` if the secret is text, otherwise `data`.
+  /// The most bytes of a text with its escapes. A message has no room for a value of 1 MiB that is mostly quotes or
+  /// line breaks.
+  private static let longestText = 3 << 19
+
+  /// Writes the member for a secret: `name` if the secret is text that is not too long with its escapes, otherwise
+  /// `data`.
   public mutating func content(_ bytes: RawSpan, as name: StaticString = "value") {
-    if bytes.isText {
+    if bytes.isText, Self.hasRoom(for: bytes) {
       text(bytes, as: name)
     } else {
       key("data")
       base64(bytes)
     }
+  }
+
+  private static func hasRoom(for text: RawSpan) -> Bool {
+    // An escape has two bytes.
+    if text.byteCount <= longestText / 2 { return true }
+    let text = Span<UInt8>(_bytes: text)
+    var escaped = text.count
+    for index in text.indices where [0x22, 0x5C, 0x09, 0x0A, 0x0D].contains(text[index]) { escaped += 1 }
+    return escaped <= longestText
   }
 
   /// Writes the member `name` for a secret that is UTF-8.

@@ -38,6 +38,12 @@ public final class OtherKeyring: Sendable {
     }
   }
 
+  /// Ends the keyring, and returns once its name is free.
+  public func end() throws {
+    child.signal(SIGTERM)
+    guard child.wait(seconds: 10) != nil else { throw SandboxError("gnome-keyring-daemon did not end") }
+  }
+
   /// Stops the keyring, so that it answers nothing until ``resume()``.
   public func pause() { child.signal(SIGSTOP) }
   public func resume() { child.signal(SIGCONT) }

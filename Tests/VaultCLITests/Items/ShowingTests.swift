@@ -22,6 +22,11 @@ import VaultWire
         "keyring attr ``: ", "keyring attr `kind: x\\u{a}name`: tab\\u{9}", "keyring attr `user`: ana",
       ])
     #expect(lines[2] == "attr user: ben" && lines.allSatisfy { !$0.contains("\n") })
+    item.keyring?.created = 1_600_000_000
+    item.keyring?.modified = 1_600_000_001
+    let imported = ShowCommand.lines(item)
+    #expect(imported.count == lines.count + 2 && imported[10].hasPrefix("keyring created: 2020-09-13"))
+    #expect(imported[11].hasPrefix("keyring modified: 2020-09-13"))
     item.keyring = nil
     #expect(ShowCommand.lines(item).count == lines.count - 7)
   }

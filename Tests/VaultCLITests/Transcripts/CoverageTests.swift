@@ -48,6 +48,8 @@ import VaultTesting
     case "backup", "salvage": [file + "-2"]
     case "restore": [file]
     case "helper": ["password-file", "web"]
+    case "import": ["--from", "secret-service", "--dry-run"]
+    case "export": ["--to", "secret-service", "--dry-run"]
     default: []
     }
   }

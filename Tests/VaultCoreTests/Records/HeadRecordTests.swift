@@ -351,7 +351,7 @@ extension HeadRecord {
       id: KeyringID(number: 0x1234), order: 5, label: "a\n", contentType: "t",
       attributes: try KeyringAttributes([
         (key: "", value: ""), (key: "\u{e9}", value: "\t"), (key: "e\u{301}", value: "b"),
-      ]))
+      ]), created: 1_600_000_000)
     return [
       try head("x", .password, [:], Policy(), expires: nil, versions: [1]),
       try head(

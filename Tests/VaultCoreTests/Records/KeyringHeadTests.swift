@@ -26,12 +26,14 @@ import VaultModel
   /// A 32-bit number, little-endian.
   private func four(_ number: Int) -> [UInt8] { (0..<4).map { UInt8(truncatingIfNeeded: number >> ($0 * 8)) } }
 
-  /// The section of facts without attributes, which is followed by the given number of attributes.
-  private func section(label: String = "", type: [UInt8] = [0], count: Int, _ texts: [[UInt8]]) throws -> [UInt8] {
+  /// The section of facts without attributes, which is followed by the given number of attributes and the times.
+  private func section(
+    label: String = "", type: [UInt8] = [0], count: Int, _ texts: [[UInt8]], times: [UInt8] = [0, 0]
+  ) throws -> [UInt8] {
     let plain = try head(nil).encoded().array
     let facts = [UInt8](repeating: 1, count: 16) + type + four(label.utf8.count) + Array(label.utf8)
     let all = texts.reduce([UInt8(count & 0xFF), UInt8(count >> 8)]) { $0 + four($1.count) + $1 }
-    return [2] + plain[1..<(plain.count - 2)] + facts + all + [0, 0]
+    return [2] + plain[1..<(plain.count - 2)] + facts + all + times + [0, 0]
   }
 
   @Test("The encoding of known facts is known, so that a store stays readable") func fixed() throws {
@@ -43,9 +45,15 @@ import VaultModel
     let section =
       "0807060504030201" + "030000000000feff" + "0a" + "746578742f706c61696e" + "04000000" + "4c61620a" + "0200"
       + "01000000" + "61" + "02000000" + "7879" + "01000000" + "62" + "00000000"
+      + "0000"
     let bytes = try head(facts).encoded().array
     #expect(bytes == [2] + plain[1..<(plain.count - 2)] + hex(section) + [0, 0])
     #expect(try decode(bytes).item.keyring == facts)
+    var old = facts
+    (old.created, old.modified) = (1_700_000_000, 253_402_300_799)
+    let times = try head(old).encoded().array
+    #expect(times == bytes.dropLast(4) + hex("0100f15365000000000" + "1" + "7f4418f43a000000") + [0, 0])
+    #expect(try decode(times).item.keyring == old)
     // Without facts, a head is as it was before there were any.
     #expect(plain[0] == 1 && isMalformed([2] + plain.dropFirst()) && isMalformed([1] + bytes.dropFirst()))
   }
@@ -63,7 +71,8 @@ import VaultModel
       for (id, order) in [(0, 0), (.max, .max), (1 << 63, 1)] as [(UInt64, UInt64)] {
         var head = try head(
           KeyringFacts(
-            id: KeyringID(number: id), order: order, label: label, contentType: type, attributes: attributes))
+            id: KeyringID(number: id), order: order, label: label, contentType: type, attributes: attributes,
+            created: id == 0 ? nil : 0, modified: order == 1 ? KeyringFacts.times.upperBound : nil))
         head.item.trashed = order == 1 ? Trashed(time: 1, age: 2, number: 3) : nil
         let bytes = head.encoded()
         #expect(bytes.count == head.encodedCount && bytes.array[0] == 2)
@@ -82,6 +91,8 @@ import VaultModel
     let good: [[UInt8]] = try [
       section(count: 0, []), section(count: 2, texts("a", "", "b", "")), section(count: 1, texts("", long)),
       section(label: long, count: 1, texts("", "")), section(type: [1, 0x61], count: 0, []),
+      section(count: 0, [], times: [1] + [UInt8](repeating: 0, count: 8) + [0]),
+      section(count: 0, [], times: [0, 1, 1] + [UInt8](repeating: 0, count: 7)),
     ]
     for bytes in good { #expect(try decode(bytes).encoded().array == bytes) }
     var many: [[UInt8]] = []
@@ -97,6 +108,10 @@ import VaultModel
       // Too much.
       section(count: 257, many), section(count: 1, texts("k", long)), section(label: long, count: 1, texts("k", "")),
       section(label: long + "x", count: 0, []),
+      // Times that are cut off or out of range, and one that is neither there nor absent.
+      section(count: 0, [], times: [0]), section(count: 0, [], times: [1, 0]), section(count: 0, [], times: [2, 0]),
+      section(count: 0, [], times: [0, 1] + [UInt8](repeating: 0xFF, count: 8)),
+      section(count: 0, [], times: [1] + [UInt8](repeating: 0x7F, count: 8) + [0]),
       // A wrong number of attributes.
       section(count: 1, []), section(count: 0, texts("a", "")), section(count: 0xFFFF, texts("a", "")),
     ]
@@ -120,6 +135,10 @@ import VaultModel
     let long = String(repeating: "x", count: 65_537)
     for (label, type) in [(long, ""), ("", String(long.prefix(256))), ("\0", ""), ("", "\0")] {
       let head = try head(KeyringFacts(id: KeyringID(number: 1), order: 1, label: label, contentType: type))
+      #expect(failure { () throws(CryptoError) in try head.validate() }?.isLimits == true)
+    }
+    for (created, modified) in [(-1, nil), (nil, 253_402_300_800)] as [(Int64?, Int64?)] {
+      let head = try head(KeyringFacts(id: KeyringID(number: 1), order: 1, created: created, modified: modified))
       #expect(failure { () throws(CryptoError) in try head.validate() }?.isLimits == true)
     }
   }

@@ -58,6 +58,13 @@ import VaultWire
       Row(
         #"{"items":[{"name":"b","value":"x"},{"name":"c","value":"x"}]}"#, ["set ok b", "set ok c"],
         denied: ["set denied b: one of 2 items, none of which was changed"])
+    case .importCollection:
+      Row(#"{"source":"/x","label":"x","trial":true}"#, ["find ok keyring"], denied: [call(method, "denied")])
+    case .importItems:
+      Row(
+        #"{"items":[{"source":"/x","label":"","content_type":"","attributes":[],"value":"x"}],"trial":true}"#,
+        ["use ok 1 item of another keyring compared"], denied: [call(method, "denied")])
+    case .export: Row(#"{"to":"x","items":2}"#, ["export ok 2 items to x"], denied: [call(method, "denied")])
     case .deposit: Row(#"{"name":"b","value":"x"}"#, ["deposit ok b: version 1"], denied: ["deposit denied b"])
     case .sealDeposit: Row(#"{"key":"x","name":"b","value":"x"}"#, [call(method, "invalid")])
     case .depositSealed:

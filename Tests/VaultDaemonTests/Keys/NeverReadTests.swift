@@ -42,6 +42,13 @@ import VaultWire
         Row(#"{"items":[{"name":"\#(name)",\#(given),"update":true}]}"#, "NeverRead"),
         Row(#"{"items":[{"name":"new","use":"mac","never_read":true,\#(given)}]}"#, "InvalidValue"),
       ]
+    case .importItems:
+      [
+        Row(
+          #"{"items":[{"collection":"login","source":"/x","label":"","content_type":"","attributes":[],\#(given)}]}"#)
+      ]
+    case .importCollection: [Row(#"{"label":"\#(name)"}"#)]
+    case .export: [Row(#"{"to":"\#(name)","items":1}"#)]
     case .deposit: [Row(#"{"name":"\#(name)",\#(given)}"#)]
     case .code: [Row(#"{"name":"\#(name)"}"#, "WrongKind")]
     case .sign, .mac: [Row(#"{"name":"\#(name)","value":"x"}"#)]

@@ -6,11 +6,14 @@ internal import VaultModel
 ///   1  content type's size    …  content type    4  label's size    …  label
 ///   2  number of attributes, from 0 to 256, then for each, in ascending order of the keys' bytes:
 ///        4  key's size    …  key    4  value's size    …  value
+///   1  whether there is a time of creation elsewhere, 0 or 1    8  that time, only if there is one
+///   1  whether there is a time of the last change elsewhere, 0 or 1    8  that time, only if there is one
 ///
 /// All texts are UTF-8 without NUL.
 enum KeyringEncoding {
   static func count(_ facts: KeyringFacts) -> Int {
     8 + 8 + 1 + 4 + 2 + facts.textBytes + facts.attributes.entries.count * (4 + 4)
+      + [facts.created, facts.modified].reduce(0) { $0 + 1 + ($1 == nil ? 0 : 8) }
   }
 
   static func write(_ facts: KeyringFacts, _ writer: inout ByteWriter, _ out: inout MutableRawSpan) {
@@ -23,6 +26,10 @@ enum KeyringEncoding {
     for entry in facts.attributes.entries {
       write(entry.key, &writer, &out)
       write(entry.value, &writer, &out)
+    }
+    for time in [facts.created, facts.modified] {
+      writer.uint8(time == nil ? 0 : 1, &out)
+      if let time { writer.int64(time, &out) }
     }
   }
 
@@ -40,6 +47,8 @@ enum KeyringEncoding {
       let key = try text(&reader, input)
       entries.append(KeyringAttributes.Entry(key: key, value: try text(&reader, input)))
     }
+    facts.created = try time(&reader, input)
+    facts.modified = try time(&reader, input)
     do throws(ValueError) {
       facts.attributes = try KeyringAttributes(ascending: entries)
       try facts.validate()
@@ -52,6 +61,14 @@ enum KeyringEncoding {
   private static func write(_ text: String, _ writer: inout ByteWriter, _ out: inout MutableRawSpan) {
     writer.uint32(UInt32(text.utf8.count), &out)
     writer.text(text, &out)
+  }
+
+  private static func time(_ reader: inout ByteReader, _ input: RawSpan) throws(CryptoError) -> Int64? {
+    switch try reader.uint8(input) {
+    case 0: return nil
+    case 1: return try reader.int64(input)
+    default: throw .malformed("time for a keyring")
+    }
   }
 
   private static func text(_ reader: inout ByteReader, _ input: RawSpan) throws(CryptoError) -> String {

@@ -25,7 +25,8 @@ extension MethodName {
     case .`init`, .listSlots, .changePassword, .markStale, .addSlot, .removeSlot, .rekey, .verify, .backup, .salvage,
       .restore,
       .emptyTrash, .grant, .revoke, .whoMay, .confirmGrants, .forgetSubject, .repairClock, .deposits, .settleDeposit,
-      .requests, .approve, .deny, .refuse, .forgetDenial, .repairAudit, .reload:
+      .requests, .approve, .deny, .refuse, .forgetDenial, .repairAudit, .reload, .importCollection, .importItems,
+      .export:
       .administrators
     }
   }

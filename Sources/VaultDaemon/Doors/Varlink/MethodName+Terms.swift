@@ -17,7 +17,8 @@ extension MethodName {
       .setMany, .deposit, .sealDeposit, .depositSealed, .publicKey, .deposits, .settleDeposit, .generate, .copy, .show,
       .find, .children, .attributes, .delete, .undelete, .emptyTrash, .restoreVersion, .move, .history, .listSlots,
       .changePassword, .markStale, .addSlot, .removeSlot, .rekey, .repairClock, .grant, .revoke, .grants, .can, .whoMay,
-      .confirmGrants, .forgetSubject, .requests, .approve, .deny, .refuse, .forgetDenial, .monitor, .receipt:
+      .confirmGrants, .forgetSubject, .requests, .approve, .deny, .refuse, .forgetDenial, .monitor, .receipt,
+      .importCollection, .importItems, .export:
       .log
     }
   }
@@ -34,7 +35,8 @@ extension MethodName {
       .deposit, .sealDeposit, .depositSealed, .publicKey, .deposits, .settleDeposit, .generate, .copy, .show, .find,
       .children, .attributes, .delete, .undelete, .emptyTrash, .restoreVersion, .move, .history, .listSlots, .markStale,
       .grant, .revoke, .audit, .grants, .can, .whoMay, .confirmGrants, .forgetSubject, .requests, .approve, .deny,
-      .forgetDenial, .verify, .monitor, .receipt, .backup, .salvage, .repairAudit, .repairClock, .reload:
+      .forgetDenial, .verify, .monitor, .receipt, .backup, .salvage, .repairAudit, .repairClock, .reload,
+      .importCollection, .importItems, .export:
       .first
     }
   }
@@ -51,7 +53,8 @@ extension MethodName {
       .deposit, .sealDeposit, .depositSealed, .deposits, .settleDeposit, .copy, .show, .find, .children, .attributes,
       .delete, .undelete, .emptyTrash, .restoreVersion, .move, .history, .listSlots, .changePassword, .markStale,
       .addSlot, .removeSlot, .rekey, .repairClock, .grant, .revoke, .grants, .can, .whoMay, .confirmGrants,
-      .forgetSubject, .requests, .approve, .deny, .refuse, .forgetDenial, .monitor, .receipt, .reload:
+      .forgetSubject, .requests, .approve, .deny, .refuse, .forgetDenial, .monitor, .receipt, .reload,
+      .importCollection, .importItems, .export:
       []
     }
   }

@@ -22,7 +22,8 @@ extension Wire.Keyring {
   init(_ facts: KeyringFacts) {
     self.init(
       id: facts.id.text, order: String(facts.order), label: facts.label, contentType: facts.contentType,
-      attributes: facts.attributes.entries.map { Wire.KeyringAttribute(key: $0.key, value: $0.value) })
+      attributes: facts.attributes.entries.map { Wire.KeyringAttribute(key: $0.key, value: $0.value) },
+      created: facts.created, modified: facts.modified)
   }
 }
 

@@ -177,15 +177,17 @@ extension Keychain {
       guard let (info, digest) = old.head.version(number) else { throw .noSuchVersion(number) }
       let expires: Int64?? = try isExpiryByHand(old) ? .some(old.head.item.expires) : .none
       let place = ValuePlace(try NextRevision(of: old, as: old.head.item, hasNewValue: true))
+      var item = old.head.item
+      item.keyring?.modified = nil
       if let sealed = ahead?.value(for: place, from: digest, bound.identity) {
         return try revise(
-          old, to: old.head.item, expires: expires, nil, by: author, now, sealed: sealed, ahead: ahead)
+          old, to: item, expires: expires, nil, by: author, now, sealed: sealed, ahead: ahead)
       }
       let value = Scratch()
       try openVersion(info, digest, old.columns, value)
       return try value.withBytes { (bytes: RawSpan) throws(VaultError) in
         try revise(
-          old, to: old.head.item, expires: expires, bytes, by: author, now, ahead: ahead)
+          old, to: item, expires: expires, bytes, by: author, now, ahead: ahead)
       }
     }
   }

@@ -1,0 +1,56 @@
+internal import ArgumentParser
+internal import VaultClient
+internal import VaultModel
+internal import VaultWire
+
+struct ImportCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "import",
+    abstract: "Copy the items of another keyring into the vault.",
+    discussion: """
+      With --from secret-service the command copies every collection of the keyring that runs on the session bus, \
+      which may ask for its password. It shows what it will copy, and asks. Nothing in the vault is overwritten: an \
+      item with the same attributes but another secret is stored beside the one that is there. A second import of the \
+      same items copies nothing, and one that was interrupted goes on. See vault-secret-service(7).
+      """)
+
+  @Option(help: ArgumentHelp("What to import from: secret-service.", valueName: "format"))
+  var from: TransferFormat
+
+  @OptionGroup var options: TransferOptions
+  @OptionGroup var globals: Globals
+
+  func run() throws {
+    let session = try Session(globals)
+    if session.isSystem {
+      throw Failure(.usage, "the machine's vault has no keyring", "leave --system out")
+    }
+    // A person unlocks the vault first, and then the other keyring.
+    _ = try session.unlocking(for: "vault import") { vault in
+      try vault.importCollection(nil, label: "", isDefault: false, trial: true)
+    }
+    let status = try session.call { vault in try vault.status() }
+    let keyring = try OtherKeyring(options.busName, unlike: status.pid)
+    let work = KeyringImport(session, keyring)
+    try work.find()
+    if options.dryRun {
+      return try work.run(isTrial: true).finish(globals, isTrial: true, isShown: false)
+    }
+    var isShown = false
+    if !options.yes {
+      let planned = try work.run(isTrial: true)
+      if planned.stored == 0 { return try planned.finish(globals, isTrial: false, isShown: false) }
+      try Confirmation(
+        consequence: "this would copy \(Counted.text(planned.stored, "item")) into the vault",
+        question: "Copy \(Counted.text(planned.stored, "item")) from \(Printable.text(keyring.name))?",
+        facts: planned.lines(isTrial: true), advice: "add --yes if that is meant, or --dry-run to see them"
+      ).ask()
+      isShown = !globals.json
+    }
+    let account = try work.run(isTrial: false)
+    try account.finish(globals, isTrial: false, isShown: isShown)
+    if Keyboard.isAttended, !globals.json {
+      Output.note("copied \(Counted.text(account.stored, "item")); the other keyring still has them, too")
+    }
+  }
+}

@@ -1,0 +1,294 @@
+internal import CSecret
+internal import Glibc
+internal import VaultBytes
+internal import VaultModel
+internal import VaultWire
+
+/// The collections and items of a keyring, by their object paths.
+struct ProviderItems: ~Copyable {
+  private static let root = "/org/freedesktop/secrets"
+  private static let collection = "org.freedesktop.Secret.Collection"
+  private static let item = "org.freedesktop.Secret.Item"
+
+  private let provider: Provider
+
+  init(_ provider: consuming Provider) { self.provider = provider }
+
+  // MARK: Reading
+
+  /// All collections, in the keyring's order.
+  func collections() throws(ProviderFailure) -> [ProviderCollection] {
+    let table = try properties(Self.root, "org.freedesktop.Secret.Service")
+    var aliases: [String: [String]] = [:]
+    for alias in ["default", "login", "session"] {
+      if let path = path(alias) { aliases[path, default: []].append(alias) }
+    }
+    var found: [ProviderCollection] = []
+    for path in table.paths("Collections").prefix(ProviderReply.most.collections) {
+      let table = try properties(path, Self.collection)
+      found.append(
+        ProviderCollection(
+          path: path, label: table.text("Label") ?? "", isLocked: table.flag("Locked") ?? false,
+          aliases: aliases[path] ?? []))
+    }
+    return found
+  }
+
+  /// The path of the collection with this alias; nil if there is none.
+  private func path(_ alias: String) -> String? {
+    var error: UnsafeMutablePointer<GError>?
+    let path = unsafe secret_service_read_alias_dbus_path_sync(provider.service, alias, nil, &error)
+    unsafe g_clear_error(&error)
+    guard let path = unsafe path else { return nil }
+    defer { unsafe g_free(path) }
+    return unsafe String(cString: path)
+  }
+
+  func isLocked(_ collection: String) throws(ProviderFailure) -> Bool {
+    try properties(collection, Self.collection).flag("Locked") ?? false
+  }
+
+  /// Unlocks a collection; the keyring asks whoever it wants to.
+  func unlock(_ collection: String) throws(ProviderFailure) {
+    var error: UnsafeMutablePointer<GError>?
+    let isUnlocked = unsafe vault_unlock(provider.service, collection, &error) != 0
+    guard unsafe error == nil else { throw unsafe Self.failure(&error) }
+    guard isUnlocked else { throw ProviderFailure(.locked, "nobody unlocked it") }
+  }
+
+  /// The paths of a collection's items, in the keyring's order.
+  func items(in collection: String) throws(ProviderFailure) -> [String] {
+    try properties(collection, Self.collection).paths("Items")
+  }
+
+  /// The time at which an item was made.
+  func created(_ item: String) throws(ProviderFailure) -> Int64 { try properties(item, Self.item).time("Created") }
+
+  /// Reads an item; the reply says why it cannot be stored if it is beyond the limits of a vault.
+  func read(_ item: String) throws(ProviderFailure) -> ProviderReply {
+    let table = try properties(item, Self.item)
+    let (label, attributes) = (table.text("Label") ?? "", table.pairs("Attributes"))
+    let bytes = attributes.reduce(label.utf8.count) { $0 + $1.key.utf8.count + $1.value.utf8.count }
+    let cut = String(label.unicodeScalars.prefix(256))
+    if attributes.count > KeyringAttributes.maximumCount {
+      return .tooLarge(
+        label: cut, reason: "it has \(attributes.count) attributes, more than \(KeyringAttributes.maximumCount)")
+    }
+    if bytes > KeyringFacts.maximumBytes {
+      return .tooLarge(
+        label: cut, reason: "its label and attributes have \(bytes) bytes, more than \(KeyringFacts.maximumBytes)")
+    }
+    let secret = try secret(of: item)
+    guard secret.count <= ValueLimits.bytes else {
+      return .tooLarge(label: cut, reason: "its secret has \(secret.count) bytes, more than \(ValueLimits.bytes)")
+    }
+    let content = ProviderContent(
+      label: label, contentType: secret.contentType, attributes: attributes, created: table.time("Created"),
+      modified: table.time("Modified"))
+    return .item(content, value: secret.copy())
+  }
+
+  private func secret(of item: String) throws(ProviderFailure) -> Secret {
+    var error: UnsafeMutablePointer<GError>?
+    guard
+      let value = unsafe secret_service_get_secret_for_dbus_path_sync(provider.service, item, nil, &error)
+    else {
+      if unsafe error == nil { throw ProviderFailure(.locked, "it is locked") }
+      throw unsafe Self.failure(&error)
+    }
+    return unsafe Secret(value)
+  }
+
+  // MARK: Writing
+
+  /// Makes a collection, and returns its path.
+  func make(_ label: String) throws(ProviderFailure) -> String {
+    var error: UnsafeMutablePointer<GError>?
+    let path = unsafe vault_create_collection(provider.service, label, "", &error)
+    guard let path = unsafe path else {
+      if unsafe error == nil { throw ProviderFailure(.locked, "nobody allowed the new collection") }
+      throw unsafe Self.failure(&error)
+    }
+    defer { unsafe g_free(path) }
+    // GNOME Keyring's answer when nobody can be asked.
+    guard unsafe String(cString: path) != "/" else {
+      throw ProviderFailure(.locked, "nobody allowed the new collection")
+    }
+    return unsafe String(cString: path)
+  }
+
+  /// Stores an item in a collection, unless the same one is there already. A keyring may keep no content types, and may
+  /// give a schema to an item that has none.
+  func store(
+    _ content: ProviderContent, _ value: borrowing SecretBuffer, in collection: String
+  ) throws(ProviderFailure) -> ProviderReply.Storing {
+    let attributes = unsafe Self.attributes(content.attributes)
+    defer { unsafe g_variant_unref(attributes) }
+    var error: UnsafeMutablePointer<GError>?
+    guard let paths = unsafe vault_search(provider.bus, provider.owner, collection, attributes, &error) else {
+      throw unsafe Self.failure(&error)
+    }
+    let found = unsafe Table.paths(paths)
+    unsafe g_variant_unref(paths)
+    var isBeside = false
+    for path in found {
+      guard let table = try? properties(path, Self.item),
+        Self.isSame(table.pairs("Attributes"), content.attributes)
+      else { continue }
+      isBeside = true
+      guard table.text("Label")?.utf8.elementsEqual(content.label.utf8) == true, try secret(of: path).equals(value)
+      else { continue }
+      return .present
+    }
+    let secret = unsafe Self.secret(value, content.contentType)
+    defer { unsafe vault_value_unref(secret) }
+    let isMade =
+      unsafe vault_create_item(provider.service, collection, content.label, attributes, secret, &error) != 0
+    guard isMade else {
+      if unsafe error == nil { throw ProviderFailure(.locked, "nobody allowed it") }
+      throw unsafe Self.failure(&error)
+    }
+    return isBeside ? .beside : .new
+  }
+
+  /// True if a keyring has these attributes of an item, apart from a schema that it added.
+  private static func isSame(_ there: [Wire.KeyringAttribute], _ here: [Wire.KeyringAttribute]) -> Bool {
+    let schema = ForeignItem.schema
+    let hasSchema = here.contains { $0.key == schema }
+    func pairs(_ list: [Wire.KeyringAttribute]) -> KeyringAttributes? {
+      try? KeyringAttributes(list.filter { hasSchema || $0.key != schema }.map { ($0.key, $0.value) })
+    }
+    guard let there = pairs(there) else { return false }
+    return there == pairs(here)
+  }
+
+  private static func attributes(_ attributes: [Wire.KeyringAttribute]) -> OpaquePointer? {
+    let builder = unsafe vault_attributes_begin()
+    for attribute in attributes { unsafe vault_attributes_add(builder, attribute.key, attribute.value) }
+    return unsafe vault_attributes_end(builder)
+  }
+
+  /// A secret for libsecret, which keeps its copy in memory that it wipes.
+  private static func secret(_ value: borrowing SecretBuffer, _ contentType: String) -> OpaquePointer? {
+    let type = contentType.isEmpty ? "text/plain" : contentType
+    return unsafe value.withBytes { bytes in
+      unsafe bytes.withUnsafeBytes { bytes in
+        // The length is given; `UInt8` and `CChar` have the same layout. libsecret takes no null pointer.
+        guard let start = bytes.baseAddress else { return unsafe secret_value_new("", 0, type) }
+        return unsafe secret_value_new(start.assumingMemoryBound(to: CChar.self), gssize(bytes.count), type)
+      }
+    }
+  }
+
+  // MARK: Parts
+
+  private func properties(_ path: String, _ interface: String) throws(ProviderFailure) -> Table {
+    var error: UnsafeMutablePointer<GError>?
+    guard let table = unsafe vault_properties(provider.bus, provider.owner, path, interface, &error) else {
+      throw unsafe Self.failure(&error)
+    }
+    return unsafe Table(table)
+  }
+
+  /// Takes a failure out of a GError, and frees the error.
+  private static func failure(_ error: inout UnsafeMutablePointer<GError>?) -> ProviderFailure {
+    let isLocked = unsafe error.map { unsafe vault_is_locked_error($0) != 0 } ?? false
+    if let error = unsafe error { unsafe vault_strip_error(error) }
+    let reason = unsafe takeMessage(&error)
+    return isLocked ? ProviderFailure(.locked, "it is locked") : ProviderFailure(.unavailable, reason)
+  }
+
+  /// A secret that libsecret holds, in memory that it wipes.
+  @safe private struct Secret: ~Copyable {
+    private let value: OpaquePointer
+
+    init(_ value: OpaquePointer) { unsafe self.value = value }
+
+    deinit { unsafe vault_value_unref(value) }
+
+    var contentType: String {
+      unsafe secret_value_get_content_type(value).map { unsafe String(cString: $0) } ?? ""
+    }
+
+    var count: Int { withBytes { $0.byteCount } }
+
+    func copy() -> SecretBuffer { withBytes { SecretBuffer(copying: $0) } }
+
+    func equals(_ other: borrowing SecretBuffer) -> Bool {
+      withBytes { mine in
+        other.withBytes { theirs in
+          let (mine, theirs) = (Span<UInt8>(_bytes: mine), Span<UInt8>(_bytes: theirs))
+          guard mine.count == theirs.count else { return false }
+          var difference: UInt8 = 0
+          for index in mine.indices { difference |= mine[index] ^ theirs[index] }
+          return difference == 0
+        }
+      }
+    }
+
+    private func withBytes<R: ~Copyable>(_ body: (RawSpan) -> R) -> R {
+      var count: gsize = 0
+      let start = unsafe secret_value_get(value, &count)
+      // The bytes are valid for as long as this holds the value.
+      return unsafe body(
+        RawSpan(_unsafeBytes: UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : Int(count))))
+    }
+  }
+
+  /// The properties of an object. A property that is missing, or has another type, has no value.
+  @safe private struct Table: ~Copyable {
+    private let table: OpaquePointer
+
+    init(_ table: OpaquePointer) { unsafe self.table = table }
+
+    deinit { unsafe g_variant_unref(table) }
+
+    func text(_ name: String) -> String? {
+      unsafe with(name, "s") { unsafe g_variant_get_string($0, nil).map { unsafe String(cString: $0) } } ?? nil
+    }
+
+    func flag(_ name: String) -> Bool? { unsafe with(name, "b") { unsafe g_variant_get_boolean($0) != 0 } }
+
+    /// A time in Unix seconds; 0 if there is none, or none that a vault can keep.
+    func time(_ name: String) -> Int64 {
+      let time = unsafe with(name, "t") { unsafe g_variant_get_uint64($0) } ?? 0
+      guard let time = Int64(exactly: time), KeyringFacts.times.contains(time) else { return 0 }
+      return time
+    }
+
+    func paths(_ name: String) -> [String] { unsafe with(name, "ao") { unsafe Self.paths($0) } ?? [] }
+
+    static func paths(_ array: OpaquePointer) -> [String] {
+      unsafe (0..<g_variant_n_children(array)).compactMap { index in
+        let child = unsafe g_variant_get_child_value(array, index)
+        defer { unsafe g_variant_unref(child) }
+        let path = unsafe g_variant_get_string(child, nil).map { unsafe String(cString: $0) }
+        return path.flatMap { $0.utf8.count <= ProviderReply.longestPath ? $0 : nil }
+      }
+    }
+
+    func pairs(_ name: String) -> [Wire.KeyringAttribute] {
+      let list = unsafe with(name, "a{ss}") { table in
+        unsafe (0..<g_variant_n_children(table)).compactMap { index -> Wire.KeyringAttribute? in
+          let entry = unsafe g_variant_get_child_value(table, index)
+          defer { unsafe g_variant_unref(entry) }
+          guard let key = unsafe Self.text(entry, 0), let value = unsafe Self.text(entry, 1) else { return nil }
+          return Wire.KeyringAttribute(key: key, value: value)
+        }
+      }
+      return list ?? []
+    }
+
+    private static func text(_ entry: OpaquePointer?, _ index: gsize) -> String? {
+      let child = unsafe g_variant_get_child_value(entry, index)
+      defer { unsafe g_variant_unref(child) }
+      return unsafe g_variant_get_string(child, nil).map { unsafe String(cString: $0) }
+    }
+
+    private func with<R>(_ name: String, _ type: String, _ body: (OpaquePointer) -> R) -> R? {
+      guard let value = unsafe vault_property(table, name, type) else { return nil }
+      defer { unsafe g_variant_unref(value) }
+      return unsafe body(value)
+    }
+  }
+}

@@ -1,0 +1,85 @@
+internal import VaultCore
+package import VaultModel
+internal import VaultStore
+
+// The import of collections from another keyring.
+extension Items {
+  /// The collection that takes in the items of a collection of another keyring.
+  package struct TakenCollection {
+    /// Nil if there is none yet, and none is made.
+    package let id: CollectionID?
+    package let isNew: Bool
+    /// True if it becomes the default collection, because none was chosen before.
+    package let becomesStandard: Bool
+  }
+
+  /// The attribute of a collection's record with the path of the collection from which it was imported.
+  private static let imported = "imported-from"
+
+  /// Finds the collection that takes in a collection of another keyring, or makes one: that from which an earlier
+  /// import came, or else one with the same label.
+  ///
+  /// - Parameters:
+  ///   - source: the path of the other collection; nil for the one that is called `login` in every keyring.
+  ///   - isStandard: true if it is the default one there.
+  ///   - isTrial: true to make nothing, and only find out what would be made.
+  package func takeIn(
+    collection source: String?, label: String, isStandard: Bool, isTrial: Bool, for caller: Caller
+  ) throws(Refusal) -> TakenCollection {
+    let keychain = try checkImport()
+    let records: [ItemInfo]
+    do throws(VaultError) {
+      let (query, most) = (Query(within: Keyring.Records.folder), KeyringDirectory.most + 1)
+      records = try keychain.find(
+        query, in: .folder(Keyring.Records.folder), limit: most, now: vault.clock.wall()
+      ).items.sorted { ($0.keyring?.order ?? 0) < ($1.keyring?.order ?? 0) }
+    } catch {
+      throw vault.refusal(error, "")
+    }
+    let found = Self.record(source, label, records)
+    let isChosen = records.contains {
+      $0.attributes[Keyring.Records.standard.key] == Keyring.Records.standard.value
+    }
+    let becomesStandard = isStandard && !isChosen && source != nil
+    let id = source == nil ? CollectionID.login : found.flatMap { Keyring.Records.collection($0.name) }
+    if isTrial || source == nil || id != nil && !becomesStandard {
+      try vault.audit.recording(.find, caller, nil, detail: "keyring") { () throws(Refusal) in }
+      return TakenCollection(id: id, isNew: id == nil, becomesStandard: becomesStandard)
+    }
+    let new = id ?? .made(.random())
+    try store(new, found, source, label, becomesStandard, records.count, for: caller)
+    return TakenCollection(id: new, isNew: id == nil, becomesStandard: becomesStandard)
+  }
+
+  private static func record(_ source: String?, _ label: String, _ records: [ItemInfo]) -> ItemInfo? {
+    guard let source else { return nil }
+    if let known = records.first(where: { $0.attributes[imported] == source }) { return known }
+    return records.first { record in
+      record.attributes[imported] == nil && Keyring.Records.collection(record.name) != .login
+        && record.keyring?.label.utf8.elementsEqual(label.utf8) == true
+    }
+  }
+
+  private func store(
+    _ collection: CollectionID, _ old: ItemInfo?, _ source: String?, _ label: String, _ becomesStandard: Bool,
+    _ count: Int, for caller: Caller
+  ) throws(Refusal) {
+    guard let name = try? Keyring.Records.name(collection) else { throw .invalid("source") }
+    var attributes = old?.attributes ?? [:]
+    if old == nil { attributes[Self.imported] = source }
+    if becomesStandard { attributes[Keyring.Records.standard.key] = Keyring.Records.standard.value }
+    guard old == nil else {
+      let change = ItemChange(name: name, attributes: attributes, update: true)
+      _ = try set(change, .same, for: caller) { _ in false }
+      return
+    }
+    guard count < KeyringDirectory.most else {
+      throw .tooMuch("there are \(KeyringDirectory.most) collections already")
+    }
+    let facts = KeyringFacts(id: .random(), order: vault.nextKeyringOrder(), label: label)
+    do throws(ValueError) { try facts.validate() } catch { throw .invalidValue(kind: "", reason: error.reason) }
+    let change = ItemChange(
+      name: name, kind: .blob, attributes: attributes, keyring: facts, accessible: vault.settings.keyring.accessible)
+    _ = try set(change, .bytes(count: 0), for: caller) { _ in true }
+  }
+}
