@@ -255,6 +255,7 @@ struct WireSubject: Sendable, CustomTestStringConvertible {
       Wire.ImportItemsParameters(items: [foreignItem, foreignItem], trial: true, interactive: true)),
     WireSubject("ImportItems.out", Wire.ImportItemsReply(outcomes: ["new", "known"])),
     WireSubject("Export.in", Wire.ExportParameters(to: "the keyring", items: 5, interactive: true)),
+    WireSubject("Export.out", empty),
     WireSubject("SetMany.out", Wire.SetManyReply(versions: [1, 2], openTo: [access])),
     WireSubject("Delete.in", Wire.DeleteParameters(names: ["a", "b"], now: true, interactive: true)),
     WireSubject("Delete.out", Wire.DeleteReply(kept: 60)),

@@ -36,9 +36,6 @@ struct Mistake {
       (words.path + [near]).joined(separator: " ")
     }
     let typed = (words.path + [name]).joined(separator: " ")
-    if words.path.isEmpty, let other = Self.otherCommands[name] {
-      return Failure(.usage, "unknown command \(Printable.quoted(typed))", other)
-    }
     return Failure(
       .usage, "unknown command \(Printable.quoted(typed))", Suggestion.advice(nearest, help: help))
   }
@@ -173,14 +170,6 @@ struct Mistake {
     let nearest = Nearest.names(to: typed, among: names + TypedWords.everywhere)
     return (nearest.isEmpty ? names.filter { Self.otherWords[$0]?.contains(typed) == true } : nearest).map { "--" + $0 }
   }
-
-  /// Commands that other programs have and `vault` lacks, each with the way to do the same with `vault`.
-  private static let otherCommands = [
-    "import": "items of another program come in through \(Hint.vault("set --batch")); see `vault help set`",
-    "export":
-      "items go to other programs by \(Hint.vault("env")), `run` and `inject`, and all of them to a backup by "
-      + "\(Hint.vault("backup"))",
-  ]
 
   /// The words that other programs use for an option.
   private static let otherWords = [

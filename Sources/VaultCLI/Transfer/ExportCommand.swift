@@ -12,6 +12,8 @@ struct ExportCommand: ParsableCommand {
       not those of the session, to the keyring that runs on the session bus. From then on that keyring protects the \
       copies, and no longer the vault. The other keyring keeps times of its own. An item that is there already with \
       the same attributes, label and secret is not copied, and nothing there is replaced. See vault-secret-service(7).
+
+      Items go to other programs by `vault env`, `run` and `inject`, and all of them to a backup by `vault backup`.
       """)
 
   @Option(help: ArgumentHelp("What to export to: secret-service.", valueName: "format"))

@@ -92,8 +92,9 @@ import VaultWire
       #expect(outcome.status == 64 && outcome.output.isEmpty)
       #expect(outcome.errors.contains("a name that begins with a dash stands behind --"))
     }
-    #expect(try sandbox.run("import").errors.contains("`vault set --batch`"))
-    #expect(try sandbox.run("export").errors.contains("`vault backup`"))
+    #expect(try sandbox.run("import").errors.contains("`vault help import`"))
+    #expect(try sandbox.must(["help", "import"]).contains("`vault set --batch`"))
+    #expect(try sandbox.must(["help", "export"]).contains("`vault backup`"))
     // Joined short options are no name.
     #expect(try sandbox.run("get", "-h").status == 0)
   }

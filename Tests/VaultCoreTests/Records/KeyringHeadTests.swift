@@ -52,7 +52,7 @@ import VaultModel
     var old = facts
     (old.created, old.modified) = (1_700_000_000, 253_402_300_799)
     let times = try head(old).encoded().array
-    #expect(times == bytes.dropLast(4) + hex("0100f15365000000000" + "1" + "7f4418f43a000000") + [0, 0])
+    #expect(times == bytes.dropLast(4) + hex("0100f1536500000000" + "017f41f4ff3a000000") + [0, 0])
     #expect(try decode(times).item.keyring == old)
     // Without facts, a head is as it was before there were any.
     #expect(plain[0] == 1 && isMalformed([2] + plain.dropFirst()) && isMalformed([1] + bytes.dropFirst()))

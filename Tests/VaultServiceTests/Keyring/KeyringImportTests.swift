@@ -68,7 +68,7 @@ import VaultModel
     // A change here makes the time of the last change there meaningless.
     try stand.keyring.set(label: "new", attributes: nil, of: hit.path, for: stand.program)
     let changed = try stand.keyring.item(hit.path, for: stand.program)
-    #expect(changed.created == 1_600_000_000 && changed.modified > 1_600_000_001)
+    #expect(changed.created == 1_600_000_000 && changed.modified != 1_600_000_001)
   }
 
   @Test("changes nothing a second time, whatever has become of the items here") func again() throws {
@@ -119,7 +119,7 @@ import VaultModel
     (timeless.created, timeless.modified) = (nil, nil)
     var other = timeless
     other.attributes = [("t", "2")]
-    #expect(try Self.takeIn([timeless, other, timeless], stand) == [.new, .new, .known])
+    #expect(try Self.takeIn([timeless, other, timeless], stand) == [.new, .new, .present])
     #expect(try Self.takeIn([other, timeless], stand) == [.known, .known])
   }
 
@@ -153,7 +153,7 @@ import VaultModel
     #expect(throws: Refusal.tooLarge(limit: ValueLimits.bytes)) { try Self.takeIn([other], stand) }
     other = Other(value: "v", collection: nil)
     #expect(throws: Refusal.invalid("collection")) { try Self.takeIn([other], stand) }
-    #expect(try Self.takeIn([other, other], stand, isTrial: true) == [.new, .known])
+    #expect(try Self.takeIn([other, other], stand, isTrial: true) == [.new, .present])
     stand.vault.lock(because: .asked)
     #expect(throws: Refusal.self) { try Self.takeIn([Other(value: "v")], stand) }
     #expect(
