@@ -60,9 +60,11 @@ extension Keyring {
   }
 
   private func describe(_ item: ItemInfo, at path: KeyringPath, for caller: Caller) -> KeyringItem {
-    KeyringItem(
+    // The time from the other keyring is out of date once the item has another value.
+    let modified = item.current.number == 1 ? item.keyring?.modified : nil
+    return KeyringItem(
       path: path, label: item.keyring?.label ?? item.name.text, attributes: Self.attributes(of: item),
-      created: item.keyring?.created ?? item.created, modified: item.keyring?.modified ?? item.modified,
+      created: item.keyring?.created ?? item.created, modified: modified ?? item.modified,
       isLocked: isLocked(item, for: caller))
   }
 
