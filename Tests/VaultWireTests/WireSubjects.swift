@@ -123,6 +123,8 @@ struct WireSubject: Sendable, CustomTestStringConvertible {
     number: 1, uid: 2, user: "u", pid: 3, unit: "x.service", faces: ["terminal"], since: 4)
   static let watcher = Wire.Watcher(uid: 2, user: "u", pid: 3, unit: "x.service", notice: "n", since: 4)
 
+  static let busOwner = Wire.BusOwner(pid: 3, program: "é", own: true)
+  static let keyringCollection = Wire.KeyringCollection(id: "login", label: "é", isDefault: true, items: 4)
   static let sshAgent = Wire.SSHAgent(on: true, socket: "s", keys: 1, added: 2)
 
   static let all: [WireSubject] =
@@ -131,6 +133,14 @@ struct WireSubject: Sendable, CustomTestStringConvertible {
   private static let attending = [
     WireSubject("Asker", asker), WireSubject("Inquiry", inquiry), WireSubject("Agent", agent),
     WireSubject("SSHAgent", sshAgent),
+    WireSubject("BusOwner", busOwner), WireSubject("KeyringCollection", keyringCollection),
+    WireSubject("SecretService.in", Wire.SecretServiceParameters(reload: true)),
+    WireSubject(
+      "SecretService.out",
+      Wire.SecretServiceReply(
+        on: true, name: "n", bus: "unix:path=/b", connected: true, owner: busOwner, activatable: true, problem: "p",
+        advice: "a", excluded: true, collections: [keyringCollection, keyringCollection], prompts: 2)),
+    WireSubject("JoinBus.in", Wire.JoinBusParameters(address: "unix:path=/b")), WireSubject("JoinBus.out", empty),
     WireSubject("Watcher", watcher),
     WireSubject("Attend.in", Wire.AttendParameters(faces: ["terminal", "pinentry"])),
     WireSubject(

@@ -24,6 +24,11 @@ enum SystemdUnits {
     return [.ok(check, "the unit vaultd.socket is installed and enabled")]
   }
 
+  /// The path of a user's unit, or of a link to one in a folder such as `sockets.target.wants`; nil if there is none.
+  static func userUnit(_ name: String) -> String? {
+    userFolders.map { "\($0)/\(name)" }.first { FileState($0).exists }
+  }
+
   private static var systemFolders: [String] {
     ["/etc/systemd/system", "/usr/local/lib/systemd/system", "/usr/lib/systemd/system", "/lib/systemd/system"]
   }

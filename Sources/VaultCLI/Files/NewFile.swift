@@ -51,11 +51,14 @@ final class NewFile {
   /// - Parameters:
   ///   - replaces: whether the new file replaces an existing one.
   ///   - mode: the final mode of the file.
+  ///   - isOfVault: true for a settings file of vault's own programs, which no command replaces otherwise.
   ///   - isFleeting: true for a file that must go away with the process; until it is finished, nobody else may use its
   ///     temporary name.
   /// - Throws: ``Failure`` if a file is there that must stay, or the folder is not writable.
-  init(_ path: String, replaces: Bool, mode: mode_t = 0o600, isFleeting: Bool = false) throws(Failure) {
-    try Self.check(path, replaces: replaces)
+  init(
+    _ path: String, replaces: Bool, mode: mode_t = 0o600, isOfVault: Bool = false, isFleeting: Bool = false
+  ) throws(Failure) {
+    try Self.check(path, replaces: replaces, isOfVault: isOfVault)
     let slash = path.lastIndex(of: "/")
     let parent = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
     let folder = unsafe open(parent, O_PATH | O_DIRECTORY | O_CLOEXEC)
@@ -112,11 +115,11 @@ final class NewFile {
   }
 
   /// Throws unless a new file can have that name.
-  static func check(_ path: String, replaces: Bool) throws(Failure) {
+  static func check(_ path: String, replaces: Bool, isOfVault: Bool = false) throws(Failure) {
     guard !path.isEmpty, path.last != "/" else {
       throw Failure(.usage, "\(Printable.quoted(path)) is not the name of a file", "name a file")
     }
-    try VaultFiles.check(path)
+    if !isOfVault { try VaultFiles.check(path) }
     try check(path, at: path, in: AT_FDCWD, replaces: replaces)
   }
 

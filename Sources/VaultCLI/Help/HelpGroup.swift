@@ -21,7 +21,7 @@ enum HelpGroup: String, CaseIterable {
         WatchCommand.self, ReceiptsCommand.self,
       ]
     case .keys: [SignCommand.self, MACCommand.self, TokenCommand.self, PubkeyCommand.self]
-    case .programs: [RunCommand.self, EnvCommand.self, InjectCommand.self]
+    case .programs: [RunCommand.self, EnvCommand.self, InjectCommand.self, SecretServiceCommand.self]
     case .access:
       [
         PasswdCommand.self, SlotCommand.self, RekeyCommand.self, GrantCommand.self, RevokeCommand.self,

@@ -85,6 +85,9 @@ public enum Daemon {
     }
   }
 
+  /// The path of the `vaultd` that ``start(arguments:timeout:)`` runs; nil if there is none.
+  public static var program: String? { try? find() }
+
   /// The `vaultd` beside the running program, or else the first in `$PATH`.
   private static func find() throws(ClientError) -> String {
     if let own = ownDirectory(), isExecutable(own + "/vaultd") { return own + "/vaultd" }

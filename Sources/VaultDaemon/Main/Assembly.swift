@@ -1,5 +1,6 @@
 internal import Logging
 internal import NIOCore
+internal import VaultModel
 internal import VaultService
 
 /// All parts of a daemon except its sockets and its signals, put together on one loop.
@@ -8,7 +9,7 @@ final class Assembly {
   let door: VarlinkDoor
   private let credentials: CredentialDoor
   private let ssh: SSHAgentDoor
-  /// The Secret Service; nil where there is no session bus, and for the machine's vault.
+  /// The Secret Service; nil for the machine's vault.
   private let secrets: SecretServiceDoor?
   private let loop: any EventLoop
   let clients: Clients
@@ -93,7 +94,10 @@ final class Assembly {
       announce(event)
       ssh.keys.happened(event)
       secrets?.keyring.happened(event)
+      // Another vault, such as a restored one, has other slots.
+      if case .state = event { secrets?.lookAtName() }
     }
+    prepareSecrets(place.environment)
     secrets?.isOn = configuration.secretService
     door.triggers = LockTriggers(
       on: buses, system: place.isSystem, uid: place.owner, onSleep: { [unowned self] in goToSleep(then: $0) },
@@ -101,6 +105,22 @@ final class Assembly {
     door.refusedSettings = { [settings] in settings.refused }
     door.reload = { [unowned self] (caller) throws(Refusal) in try reload(for: caller) }
     door.sshAgent = { [ssh, isSystem] caller in isSystem ? nil : ssh.state(for: caller) }
+  }
+
+  /// Has the Secret Service keep from a name that the vault itself needs, and tells the other door of it.
+  private func prepareSecrets(_ environment: (String) -> String?) {
+    guard let secrets else { return }
+    door.secrets = secrets
+    let variable = environment("SECRET_SERVICE_BUS_NAME")
+    secrets.obstacle = { [unowned self, unowned secrets] in
+      let keyring = keystores.configuration.keyringBusName ?? variable ?? secrets.name.name
+      let slots = rooms.waysIn.slots(in: .keyring)
+      guard keyring == secrets.name.name, let slot = slots.first else { return nil }
+      return SecretServiceDoor.NameProblem(
+        "slot \(slot) keeps its key in the keyring at \(keyring), so this vault cannot be that keyring",
+        "remove the slot with `vault slot remove \(slot)`, or name another keyring with keyring-bus-name")
+    }
+    rooms.vault.hooks.slotsChanged = { [unowned secrets] in secrets.lookAtName() }
   }
 
   /// Starts to accept connections; the future completes once all sockets accept.

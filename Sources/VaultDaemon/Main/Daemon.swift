@@ -15,6 +15,7 @@ public enum Daemon {
   enum Exit {
     static let ok: Int32 = 0
     static let usage: Int32 = 64
+    static let unavailable: Int32 = 69
     static let software: Int32 = 70
     static let taken: Int32 = 73
     static let input: Int32 = 74
@@ -62,13 +63,18 @@ public enum Daemon {
     OpenFiles.closeOthers(but: options.readyDescriptor)
     let openFiles = try OpenFiles.raise()
     let paths: Paths
-    do throws(Paths.Missing) { paths = try Paths(options: options, environment: Paths.environment) } catch {
+    let environment = options.isActivated ? BusHandover.environment : Paths.environment
+    do throws(Paths.Missing) { paths = try Paths(options: options, environment: environment) } catch {
       throw Failure(code: Exit.configuration, text: error.reason)
     }
     if options.system, !options.checksSettings { try checkAccount() }
     if !options.system { try checkFolders(options) }
     let configuration = try settings(paths)
     if options.checksSettings { exit(Exit.ok) }
+    if options.isActivated {
+      guard configuration.secretService else { throw BusHandover.isOff(paths) }
+      if try BusHandover(paths).run(options) { exit(Exit.ok) }
+    }
     let signals: SignalWatch
     let sockets: Sockets
     let directory: SocketDirectory?
@@ -86,6 +92,10 @@ public enum Daemon {
       }
     } catch let error as Failure {
       throw error
+    } catch SocketDirectory.Problem.taken where options.isActivated {
+      // Another daemon is starting, or has started just now.
+      if try BusHandover(paths).run(options, patience: BusHandover.patience) { exit(Exit.ok) }
+      throw failure(SocketDirectory.Problem.taken, paths)
     } catch {
       throw failure(error, paths)
     }

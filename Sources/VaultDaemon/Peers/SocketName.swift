@@ -23,4 +23,29 @@ enum SocketName {
     guard status == 0, Int(count) > start, Int(count) <= MemoryLayout<sockaddr_un>.size else { return nil }
     return unsafe withUnsafeBytes(of: &address) { unsafe Array($0[start..<Int(count)]) }
   }
+
+  /// The most bytes of a name: a path needs one more for its NUL.
+  static let longest = MemoryLayout.size(ofValue: sockaddr_un().sun_path) - 1
+
+  /// Connects to the socket with a name, an abstract one if it begins with a NUL; nil when nobody listens there. The
+  /// caller must close the descriptor. This never waits.
+  static func connected(to name: [UInt8]) -> Int32? {
+    guard name.count <= longest else { return nil }
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: name) }
+    let start = MemoryLayout<sockaddr_un>.offset(of: \.sun_path) ?? 2
+    // A path ends with its NUL; an abstract name is as long as it is.
+    let count = start + name.count + (name.first == 0 ? 0 : 1)
+    let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)
+    guard descriptor >= 0 else { return nil }
+    let status = unsafe withUnsafePointer(to: &address) {
+      unsafe $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        unsafe connect(descriptor, $0, socklen_t(count))
+      }
+    }
+    if status == 0 { return descriptor }
+    close(descriptor)
+    return nil
+  }
 }

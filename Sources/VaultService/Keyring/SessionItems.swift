@@ -38,6 +38,8 @@ package final class SessionItems: SecretHolder {
   /// The name under which calls about an item are decided and recorded.
   static func name(_ id: KeyringID) -> ItemName? { try? ItemName("\(CollectionID.root)/session/\(id.text)") }
 
+  var count: Int { stored.count }
+
   /// All items.
   func all() throws(Refusal) -> [ItemInfo] {
     guard !stored.isEmpty else { return [] }

@@ -52,6 +52,8 @@ package final class Vault {
     var keysTaken: (Keychain) -> Void = { _ in }
     /// The rights of callers may have changed.
     package var accessChanged: () -> Void = {}
+    /// There are other slots than before.
+    package var slotsChanged: () -> Void = {}
     /// A session has shown presence.
     var presenceShown: () -> Void = {}
     /// A lock is about to hide the names of items.

@@ -25,6 +25,7 @@ package struct VaultWarning: Equatable, Sendable {
   package enum Topic: String, Sendable {
     case memory, sleep, session, integrity, rekey, clock, copy, settings, audit, deposits
     case bootKey = "boot-key"
+    case secretService = "secret-service"
   }
 
   package let topic: Topic

@@ -2,7 +2,8 @@ import Foundation
 import Glibc
 import VaultProcess
 
-/// A message bus of one sandbox. It has no service directories, so nothing on it starts by itself.
+/// A message bus of one sandbox. It has no service directories unless a test gives it one, so nothing on it starts by
+/// itself.
 public final class PrivateBus: Sendable {
   /// The two buses that a program may look for.
   public enum Kind: String, Sendable {
@@ -13,6 +14,7 @@ public final class PrivateBus: Sendable {
   /// The bus's socket, at the path where the sandbox's programs look for that bus.
   public let socket: String
   let sandbox: Sandbox
+  private let services: String?
   private let daemon = Running()
   private var configuration: String { "\(sandbox.root)/\(kind.rawValue)-bus.conf" }
 
@@ -20,10 +22,15 @@ public final class PrivateBus: Sendable {
   public var address: String { "unix:path=" + socket }
 
   /// Starts the bus and returns when it listens.
-  public init(_ kind: Kind, in sandbox: Sandbox) throws {
+  ///
+  /// - Parameters:
+  ///   - socket: The bus's socket, if it is not to be found by itself.
+  ///   - services: The folder of the files of services that the bus starts.
+  public init(_ kind: Kind, in sandbox: Sandbox, at socket: String? = nil, services: String? = nil) throws {
     self.kind = kind
     self.sandbox = sandbox
-    socket = kind == .system ? sandbox.systemBus : sandbox.runtime + "/bus"
+    self.services = services
+    self.socket = socket ?? (kind == .system ? sandbox.systemBus : sandbox.runtime + "/bus")
     try start()
   }
 
@@ -42,6 +49,7 @@ public final class PrivateBus: Sendable {
       <busconfig>
         <listen>\(address)</listen>
         <auth>EXTERNAL</auth>
+        \(services.map { "<type>\(kind.rawValue)</type> <servicedir>\($0)</servicedir>" } ?? "")
         <policy context="default">
           <allow send_destination="*"/> <allow receive_sender="*"/> <allow own="*"/> <allow user="*"/>
           \(rules)

@@ -35,7 +35,7 @@ final class EveryCall {
     try ask("org.varlink.service.GetInterfaceDescription", ["interface": "io.vaultd.Vault"])
     for method in [
       "Status", "Lock", "ListSlots", "MarkStale", "ConfirmGrants", "RepairClock", "RepairAudit", "Reload", "Deposits",
-      "Find", "Attributes", "Audit",
+      "Find", "Attributes", "Audit", "SecretService",
     ] {
       try ask(method)
     }
@@ -48,6 +48,7 @@ final class EveryCall {
         try ask(method, given[method] ?? [:], more: more, upgrade: upgrade)
       }
     }
+    try ask("JoinBus", ["address": "unix:path=/none"])
     try ask("Respond", ["conversation": "a", "answer": "b"])
     try ask("Attend", ["faces": ["terminal"]], more: true)
     for method in ["Confirm", "Dismiss"] { try ask(method, ["inquiry": 1]) }

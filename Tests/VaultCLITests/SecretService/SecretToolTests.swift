@@ -86,7 +86,7 @@ struct SecretToolTests {
     let other = try stand.bus.mock(
       OtherKeyring.name, [OtherKeyring.name, "/org/freedesktop/secrets", "org.freedesktop.Secret.Service"])
     try stand.sandbox.startDaemon(environment: ["DBUS_SESSION_BUS_ADDRESS": stand.bus.address])
-    try wait(for: "the message") { stand.sandbox.daemonLog.contains("another program owns \(OtherKeyring.name)") }
+    try wait(for: "the message") { stand.sandbox.daemonLog.contains("(python3) owns \(OtherKeyring.name)") }
     other.stop()
     #expect(
       try stand.bus.call("org.freedesktop.DBus", "/", "org.freedesktop.DBus", "NameHasOwner", "s", OtherKeyring.name)

@@ -122,6 +122,11 @@ import VaultWire
     case .verify: Row([call(method, "ok")])
     case .repairAudit: Row(["audit presence repair"], denied: [call(method, "denied")])
     case .reload: Row(["settings ok"], denied: [call(method, "denied")])
+    case .secretService: Row([call(method, "ok")])
+    case .joinBus:
+      Row(
+        #"{"address":"unix:path=/none"}"#, ["settings failed session bus: unix:path=/none"],
+        denied: [call(method, "denied")])
     case .monitor: Row(["find ok watching events"])
     case .receipt:
       Row(#"{"name":"a","version":1,"succeeded":true}"#, ["receipt ok a: version 1"], denied: ["receipt denied a"])

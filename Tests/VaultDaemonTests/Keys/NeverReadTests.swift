@@ -70,7 +70,8 @@ import VaultWire
     case .generate: [Row(#"{"recipe":{"style":"password"}}"#)]
     case .backup, .salvage, .verify, .repairAudit, .repairClock, .confirmGrants, .forgetSubject, .forgetDenial, .revoke,
       .emptyTrash, .rekey, .`init`, .unlock, .lock, .respond, .attend, .confirm, .dismiss, .listSlots, .changePassword,
-      .markStale, .addSlot, .removeSlot, .restore, .reload, .getInfo, .getInterfaceDescription:
+      .markStale, .addSlot, .removeSlot, .restore, .reload, .secretService, .joinBus, .getInfo,
+      .getInterfaceDescription:
       // These methods concern no item's value, or return records still sealed.
       [Row()]
     }

@@ -14,6 +14,7 @@ import Testing
     "a command line that makes no sense is a usage error",
     arguments: [
       ["--stroe", "/s"], ["--store"], ["--store="], ["--system=yes"], ["--check-settings=1"],
+      ["--activated=1"], ["--activated", "--system"],
       ["--ready-fd", "2"], ["--ready-fd", "x"],
       ["serve"],
     ])

@@ -17,7 +17,10 @@ internal import VaultService
   /// The reason why there is no connection, if more is known than that nobody listens.
   private(set) var problem: String?
 
-  private let address: BusAddress
+  /// The address from the daemon's own environment; nil if that has none.
+  private let ownAddress: BusAddress?
+  /// A bus that the daemon joined because it was asked to, until that connection ends.
+  private var joined: Joining?
   private let loop: any EventLoop
   let watcher: DescriptorWatcher
   private let clock: Clock
@@ -36,6 +39,13 @@ internal import VaultService
   private var early: [() -> Void] = []
   private var retry = Retry()
 
+  /// A bus to join.
+  private struct Joining {
+    let address: BusAddress
+    /// Gets the result of the attempt, once.
+    var then: ((Bool) -> Void)?
+  }
+
   /// The times of the attempts to connect, in nanoseconds of `CLOCK_MONOTONIC`.
   private struct Retry {
     /// The time of the next attempt; nil while no attempt is due.
@@ -52,12 +62,14 @@ internal import VaultService
 
   /// Makes a bus, without connecting. Call this on `loop`, and call ``open()`` once every listener for connection
   /// changes is added.
+  ///
+  /// - Parameter address: nil if there is no bus until ``join(_:then:)``.
   init(
-    _ name: String, at address: BusAddress, on loop: any EventLoop, watcher: DescriptorWatcher, clock: Clock,
+    _ name: String, at address: BusAddress?, on loop: any EventLoop, watcher: DescriptorWatcher, clock: Clock,
     log: Logger
   ) throws(SystemError) {
     self.name = name
-    self.address = address
+    ownAddress = address
     self.loop = loop
     self.watcher = watcher
     self.clock = clock
@@ -107,7 +119,7 @@ internal import VaultService
 
   /// True when the bus listens and has not answered the greeting yet. While nobody listens, the watched descriptor is
   /// not a socket.
-  private var isGreeting: Bool {
+  var isGreeting: Bool {
     guard unsafe connection != nil, !isConnected, let descriptor else { return false }
     return sd_is_socket(descriptor, AF_UNIX, 0, -1) > 0
   }
@@ -156,25 +168,51 @@ internal import VaultService
 
   // MARK: The connection
 
+  /// The address of the bus; nil if there is none.
+  var address: BusAddress? { joined?.address ?? ownAddress }
+
+  /// Joins another bus, in place of one that is not there. When the connection ends, that bus is forgotten, because
+  /// another user may listen at its address later.
+  ///
+  /// - Parameter then: gets true once the bus is connected, and false if it cannot be.
+  func join(_ address: BusAddress, then: @escaping (Bool) -> Void) {
+    guard !isConnected, joined == nil else { return loop.assumeIsolated().execute { then(false) } }
+    disconnect()
+    joined = Joining(address: address, then: then)
+    retry.delay = Bus.shortestDelay
+    open()
+  }
+
+  /// Ends an attempt to join a bus that has not answered.
+  func giveUpJoining() { if joined != nil, !isConnected { lost(nil) } }
+
+  private func endJoining(_ isConnected: Bool) {
+    guard let then = joined?.then else { return }
+    joined?.then = nil
+    loop.assumeIsolated().execute { then(isConnected) }
+  }
+
   /// Begins to connect. The rest happens in callbacks.
   func open() {
     retry.at = nil
+    guard let address else { return }
     var made: OpaquePointer?
     var result = unsafe sd_bus_new(&made)
     unsafe connection = unsafe made
     if let made = unsafe made {
-      result = unsafe start(made)
+      result = unsafe start(made, address)
     }
     guard result >= 0 else { return lost(SystemError(call: "connect", code: -result)) }
     refresh()
   }
 
-  private func start(_ connection: OpaquePointer) -> Int32 {
+  private func start(_ connection: OpaquePointer, _ address: BusAddress) -> Int32 {
     let steps: [() -> Int32] = [
-      { unsafe sd_bus_set_address(connection, self.address.text) },
+      { unsafe sd_bus_set_address(connection, address.text) },
       { unsafe sd_bus_set_bus_client(connection, 1) },
       { unsafe sd_bus_negotiate_fds(connection, 1) },
-      { unsafe sd_bus_set_watch_bind(connection, 1) },
+      // A bus that is to be joined is there.
+      { unsafe sd_bus_set_watch_bind(connection, self.joined == nil ? 1 : 0) },
       { unsafe sd_bus_start(connection) },
     ]
     for step in steps {
@@ -204,6 +242,7 @@ internal import VaultService
       if result < 0 { return lost(SystemError(call: "process", code: -result)) }
       if unsafe sd_bus_is_open(connection) <= 0 { return lost(nil) }
       if !isConnected, unsafe sd_bus_is_ready(connection) > 0 { unsafe connected(connection) }
+      guard unsafe self.connection == connection else { return }
       if result == 0 { return }
     }
   }
@@ -220,6 +259,7 @@ internal import VaultService
   }
 
   private func connected(_ connection: OpaquePointer) {
+    if joined != nil, unsafe BusAddress.owner(of: sd_bus_get_fd(connection)) != geteuid() { return lost(nil) }
     isConnected = true
     problem = nil
     retry.at = nil
@@ -230,6 +270,7 @@ internal import VaultService
     let waiting = early
     early = []
     for send in waiting { send() }
+    endJoining(true)
   }
 
   /// Handles a connection that broke or could not be made: fails the waiting calls, and schedules another attempt. The
@@ -240,7 +281,9 @@ internal import VaultService
     if was && now - retry.connectedAt > retry.delay { retry.delay = Bus.shortestDelay }
     problem = error.map { "\($0)" }
     disconnect()
-    retry.at = now + retry.delay
+    endJoining(false)
+    joined = nil
+    retry.at = ownAddress == nil ? nil : now + retry.delay
     retry.delay = min(retry.delay * 2, Bus.longestDelay)
     rearm(nil)
     guard was else { return }

@@ -24,6 +24,17 @@ struct BusAddress: Equatable {
     text = sockets.joined(separator: ";")
   }
 
+  /// True if two addresses lead to the same bus, as far as the texts tell: the id of the bus in them does not count.
+  func leads(to other: BusAddress) -> Bool {
+    text.split(separator: ",").first == other.text.split(separator: ",").first
+  }
+
+  /// The id of the bus in the address, in hexadecimal digits, if it has one.
+  var busID: String? {
+    let key = "guid="
+    return text.split(separator: ",").first { $0.hasPrefix(key) }.map { String($0.dropFirst(key.count)) }
+  }
+
   /// Escapes a path: every byte outside the set `plain` is written in hex (D-Bus specification, Server Addresses).
   private static func escape(_ path: String) -> String {
     let plain = Set("-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz/.".utf8)

@@ -2,21 +2,22 @@ internal import Logging
 internal import NIOCore
 internal import VaultService
 
-/// The buses that the daemon uses; a bus is nil when its address is not a Unix socket.
+/// The buses that the daemon uses.
 struct Buses {
+  /// Nil when its address is not a Unix socket.
   let system: Bus?
-  /// The user's session bus; the daemon of the machine's vault has none.
+  /// The user's session bus, which may have no address yet; nil for the machine's vault, which has none.
   let session: Bus?
 
   init(
     on loop: any EventLoop, _ watcher: DescriptorWatcher, _ clock: Clock, _ log: Logger, system isSystem: Bool,
     environment: (String) -> String?
   ) throws(SystemError) {
-    func bus(_ name: String, _ address: BusAddress?) throws(SystemError) -> Bus? {
-      guard let address else { return nil }
-      return try Bus(name, at: address, on: loop, watcher: watcher, clock: clock, log: log)
+    func bus(_ name: String, _ address: BusAddress?) throws(SystemError) -> Bus {
+      try Bus(name, at: address, on: loop, watcher: watcher, clock: clock, log: log)
     }
-    system = try bus("system", .system(environment))
+    let address = BusAddress.system(environment)
+    system = address == nil ? nil : try bus("system", address)
     session = isSystem ? nil : try bus("session", .session(environment))
   }
 }

@@ -20,11 +20,14 @@ final class SecretServiceDoor: SecretHolder {
   let bus: Bus
   let peers: BusPeers
   let name: ServedName
-  private let log: Logger
+  /// The reason why this vault must not take the name, whatever the settings say.
+  var obstacle: () -> NameProblem? = { nil }
+  var standing = Standing()
+  let log: Logger
   private(set) var objects: BusObjects?
   private(set) var portal: Portal?
   private(set) lazy var signals = SecretSignals(self, timer)
-  private let timer: Timer
+  let timer: Timer
   /// The open sessions and prompts, by their numbers, which are used once.
   private(set) var sessions: [Int: ClientSession] = [:]
   private(set) var prompts: [Int: ClientPrompt] = [:]
@@ -88,7 +91,7 @@ final class SecretServiceDoor: SecretHolder {
     didSet {
       keyring.isOn = isOn
       _ = signals
-      if isOn { name.request() } else if oldValue { name.release() }
+      if isOn { lookAtName() } else if oldValue { name.release() }
       portal?.isOn = isOn
     }
   }
@@ -98,11 +101,12 @@ final class SecretServiceDoor: SecretHolder {
     case .owned:
       log.info("secret-service: serving \(name.name)")
       takeUpKept()
-    case .taken: log.error("secret-service: another program owns \(name.name); stop it, and then `vault reload`")
-    case .lost: log.error("secret-service: another program has taken \(name.name)")
     case .refused(let error): log.error("secret-service: the bus refused \(name.name): \(error)")
-    case .none, .requested: break
+    // The bus is asked first which program has the name.
+    case .taken, .lost, .none, .requested: break
     }
+    lookAtOwner()
+    tellWaiting()
   }
 
   /// Reads a path of a message.

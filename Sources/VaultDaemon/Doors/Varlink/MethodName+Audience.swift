@@ -26,7 +26,7 @@ extension MethodName {
       .restore,
       .emptyTrash, .grant, .revoke, .whoMay, .confirmGrants, .forgetSubject, .repairClock, .deposits, .settleDeposit,
       .requests, .approve, .deny, .refuse, .forgetDenial, .repairAudit, .reload, .importCollection, .importItems,
-      .export:
+      .export, .secretService, .joinBus:
       .administrators
     }
   }

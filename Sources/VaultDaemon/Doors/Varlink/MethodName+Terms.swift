@@ -18,7 +18,7 @@ extension MethodName {
       .find, .children, .attributes, .delete, .undelete, .emptyTrash, .restoreVersion, .move, .history, .listSlots,
       .changePassword, .markStale, .addSlot, .removeSlot, .rekey, .repairClock, .grant, .revoke, .grants, .can, .whoMay,
       .confirmGrants, .forgetSubject, .requests, .approve, .deny, .refuse, .forgetDenial, .monitor, .receipt,
-      .importCollection, .importItems, .export:
+      .importCollection, .importItems, .export, .secretService, .joinBus:
       .log
     }
   }
@@ -29,14 +29,14 @@ extension MethodName {
     // A lock of a locked vault changes nothing, and an answer (Respond) is a part of the call that asked the question.
     case .respond, .lock: .ofRefusals
     case .get: .withValue
-    case .`init`, .unlock, .authenticate, .changePassword, .addSlot, .removeSlot, .rekey, .restore: .last
+    case .`init`, .unlock, .authenticate, .changePassword, .addSlot, .removeSlot, .rekey, .restore, .joinBus: .last
     case .attend, .confirm, .dismiss, .refuse, .code, .sign, .mac, .issueToken, .verifyToken, .revokeToken, .set,
       .setMany,
       .deposit, .sealDeposit, .depositSealed, .publicKey, .deposits, .settleDeposit, .generate, .copy, .show, .find,
       .children, .attributes, .delete, .undelete, .emptyTrash, .restoreVersion, .move, .history, .listSlots, .markStale,
       .grant, .revoke, .audit, .grants, .can, .whoMay, .confirmGrants, .forgetSubject, .requests, .approve, .deny,
       .forgetDenial, .verify, .monitor, .receipt, .backup, .salvage, .repairAudit, .repairClock, .reload,
-      .importCollection, .importItems, .export:
+      .importCollection, .importItems, .export, .secretService:
       .first
     }
   }
@@ -54,7 +54,7 @@ extension MethodName {
       .delete, .undelete, .emptyTrash, .restoreVersion, .move, .history, .listSlots, .changePassword, .markStale,
       .addSlot, .removeSlot, .rekey, .repairClock, .grant, .revoke, .grants, .can, .whoMay, .confirmGrants,
       .forgetSubject, .requests, .approve, .deny, .refuse, .forgetDenial, .monitor, .receipt, .reload,
-      .importCollection, .importItems, .export:
+      .importCollection, .importItems, .export, .secretService, .joinBus:
       []
     }
   }

@@ -23,7 +23,8 @@ extension MethodName {
     case .find, .children, .attributes, .audit, .grants, .whoMay, .deposits, .getInterfaceDescription, .set, .setMany,
       .copy, .delete, .undelete, .emptyTrash, .restoreVersion, .move, .deposit, .sealDeposit, .depositSealed,
       .settleDeposit, .grant, .revoke, .confirmGrants, .forgetSubject, .approve, .deny, .forgetDenial, .markStale,
-      .rekey, .backup, .salvage, .repairAudit, .repairClock, .reload, .importCollection, .importItems, .export:
+      .rekey, .backup, .salvage, .repairAudit, .repairClock, .reload, .importCollection, .importItems, .export,
+      .secretService, .joinBus:
       .work
     case .code, .sign, .mac, .issueToken, .verifyToken, .revokeToken, .publicKey:
       .work

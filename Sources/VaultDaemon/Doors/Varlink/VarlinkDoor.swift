@@ -48,6 +48,8 @@ final class VarlinkDoor {
   }
   /// The state of the ssh-agent, for a caller; nil for the machine's vault.
   var sshAgent: (VaultService.Caller) -> Wire.SSHAgent? = { _ in nil }
+  /// The Secret Service, for the methods about its name on the bus; nil for the machine's vault.
+  weak var secrets: SecretServiceDoor?
 
   init(
     loop: any EventLoop, _ rooms: Rooms, _ clients: Clients, turns: Turns, timer: Timer, transferThread: any Worker,

@@ -7,6 +7,8 @@ struct Options: Equatable {
   var config: String?
   /// The place of the log.
   var log = LogPlace.Wanted.stderr
+  /// True if the session bus started this daemon. If another one serves the vault, that one gets the bus.
+  var isActivated = false
   /// True to read the settings and exit.
   var checksSettings = false
   /// A descriptor that gets a byte, and is closed, once the socket accepts connections.
@@ -22,7 +24,7 @@ struct Options: Equatable {
 
   static let help = """
     usage: vaultd [--system] [--store DIR] [--socket PATH] [--config FILE] [--log PLACE]
-                  [--ready-fd N]
+                  [--ready-fd N] [--activated]
            vaultd [--system] [--config FILE] --check-settings
 
     The daemon of vault: holds the keys and the store, and serves items over a Unix socket.
@@ -37,6 +39,8 @@ struct Options: Equatable {
       --check-settings
                      check the settings, print what is wrong with them, and exit
       --ready-fd N   write a byte to descriptor N when the socket is ready
+      --activated    started by the session bus for the Secret Service: if another
+                     vaultd serves the vault, have it join that bus, and exit
       --version      print the version
       --help         print this text
 
@@ -60,6 +64,9 @@ struct Options: Equatable {
       case "--system":
         guard inline == nil else { return .usage("--system takes no value") }
         options.system = true
+      case "--activated":
+        guard inline == nil else { return .usage("--activated takes no value") }
+        options.isActivated = true
       case "--check-settings":
         guard inline == nil else { return .usage("--check-settings takes no value") }
         options.checksSettings = true
@@ -69,6 +76,7 @@ struct Options: Equatable {
       default: return .usage("unknown argument `\(argument)`")
       }
     }
+    if options.isActivated, options.system { return .usage("--activated and --system exclude each other") }
     return .run(options)
   }
 

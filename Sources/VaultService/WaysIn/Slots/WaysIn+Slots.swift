@@ -10,6 +10,11 @@ extension WaysIn {
     return (keychain.slots, keychain.staleSlots)
   }
 
+  /// The ids of the slots whose keys are in a keystore; empty without a store.
+  package func slots(in keystore: KeystoreKind) -> [UInt32] {
+    (vault.openKeychain?.slots ?? []).filter { $0.terms?.keystore == keystore.rawValue }.map(\.id)
+  }
+
   /// Replaces the secret of the slot that the call names; otherwise the secret that proved the right, or the oldest
   /// secret of the kind that the call names. With a recovery code as the proof, a password is replaced if no kind is
   /// named. If the vault has no such password, one is added.
@@ -251,6 +256,7 @@ extension WaysIn {
     conversations.each { if $0 !== conversation, $0.proof != nil { $0.fail(refusal) } }
     access.forget(gone)
     hooks.slotsChange(refusal)
+    vault.hooks.slotsChanged()
   }
 }
 

@@ -154,4 +154,13 @@ extension Keychain {
     }
     return candidates.first
   }
+
+  /// The number of items in a folder and the folders within it, counted up to `limit` without reading them.
+  ///
+  /// - Throws: ``VaultError/locked`` if no class's names can be read; the items of a class whose names cannot be read
+  ///   are not counted.
+  public func count(within folder: String, limit: Int) throws(VaultError) -> Int {
+    guard AccessClass.allCases.contains(where: opensNames) else { throw .locked }
+    return try database.count(tagged: try tags(.folder(folder)), limit: limit)
+  }
 }

@@ -25,7 +25,7 @@ final class ServingStand: Sendable {
 
     init(_ loop: any EventLoop, _ address: String, _ limits: BusPeers.Limits, _ clock: Clock) throws {
       bus = try Bus(
-        "test", at: #require(BusAddress(address)), on: loop, watcher: DescriptorWatcher(loop: loop), clock: .system,
+        "test", at: BusAddress(address), on: loop, watcher: DescriptorWatcher(loop: loop), clock: .system,
         log: Logger(label: "test"))
       let clients = Clients(owner: geteuid(), clock: clock, openFiles: OpenFiles(limit: 1024), Configuration())
       let turns = Turns(on: loop, clock: clock)

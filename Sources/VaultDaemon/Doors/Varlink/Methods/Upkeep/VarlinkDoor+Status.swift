@@ -46,9 +46,8 @@ extension VarlinkDoor {
       rekey: status.rekey.map { Wire.Progress(done: $0.done, of: $0.of) }, problem: status.problem,
       store: vault.directory,
       methods: methods.map { Wire.Method($0) },
-      warnings: ([refusedSettings()].compactMap { $0 } + status.warnings + (triggers?.warnings ?? [])).map {
-        Wire.Warning($0)
-      },
+      warnings: ([refusedSettings(), secrets?.warning].compactMap { $0 } + status.warnings
+        + (triggers?.warnings ?? [])).map { Wire.Warning($0) },
       agents: attendance.agents.map { Wire.Agent($0, names) },
       watchers: notices.current.map { Wire.Watcher($0, names) }, requests: access.pendingRequests,
       prompts: access.terms.isSystem ? nil : vault.prompts.begun.count,

@@ -1,0 +1,126 @@
+internal import CLinux
+internal import Glibc
+internal import VaultBytes
+internal import VaultModel
+
+/// The content of a place in the file system, as far as a change of it can be undone.
+enum PlaceContent: Equatable {
+  case missing
+  case file(String)
+  case link(to: String)
+  /// Something else, such as a folder, or a file that is too large or is not text. It stays.
+  case other
+
+  /// The largest file whose content is remembered, in bytes.
+  private static let largest = 64 << 10
+
+  init(of path: String) {
+    switch FileState(path) {
+    case .missing: self = .missing
+    case .there(.link, _, _, _): self = Self.target(of: path).map { .link(to: $0) } ?? .other
+    case .there(.file, _, _, _):
+      let content = try? FileInput.readRegularFile(path, limit: Self.largest)
+      self = .other
+      if let text = content?.withBytes({ bytes in Self.text(bytes) }) ?? nil { self = .file(text) }
+    case .there, .hidden: self = .other
+    }
+  }
+
+  private static func text(_ bytes: RawSpan) -> String? {
+    let bytes = Span<UInt8>(_bytes: bytes)
+    return String(validating: bytes.indices.map { bytes[$0] }, as: UTF8.self)
+  }
+
+  private static func target(of path: String) -> String? {
+    var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
+    // readlink(2) writes no more than the buffer's count.
+    let count = unsafe readlink(path, &bytes, bytes.count)
+    guard count > 0, count < bytes.count else { return nil }
+    return String(validating: bytes[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
+
+  /// Puts this content at a path. What was there is replaced in one step, or not at all.
+  func put(at path: String) throws(Failure) {
+    switch self {
+    case .missing:
+      guard unsafe unlink(path) == 0 || errno == ENOENT else { throw NewFile.failure("remove \(path)", errno) }
+    case .file(let text):
+      let part = Self.part(of: path)
+      let file = try NewFile(part, replaces: false, mode: 0o644)
+      try file.write(unsafe text.utf8.span.bytes)
+      try file.finish()
+      try Self.name(part, path)
+    case .link(let target):
+      let part = Self.part(of: path)
+      guard unsafe symlink(target, part) == 0 else { throw NewFile.failure("make \(path)", errno) }
+      try Self.name(part, path)
+    case .other: break
+    }
+  }
+
+  private static func part(of path: String) -> String { "\(path).vault-\(NewFile.randomCharacters())" }
+
+  /// Gives a new file its final name, whatever has that name: also a link, which is not followed.
+  private static func name(_ part: String, _ path: String) throws(Failure) {
+    guard unsafe rename(part, path) != 0 else { return }
+    let code = errno
+    unsafe unlink(part)
+    throw NewFile.failure("name \(path)", code)
+  }
+
+  // MARK: The record
+
+  /// The content as one word of the record.
+  var word: String {
+    switch self {
+    case .missing: "missing"
+    case .file(let text): "file:" + Self.escape(text)
+    case .link(let target): "link:" + Self.escape(target)
+    case .other: "other"
+    }
+  }
+
+  /// Reads a word of the record; nil if it is not one.
+  init?(word: Substring) {
+    switch word {
+    case "missing": self = .missing
+    default:
+      guard let colon = word.firstIndex(of: ":"), let text = Self.unescape(word[word.index(after: colon)...]) else {
+        return nil
+      }
+      switch word[..<colon] {
+      case "file": self = .file(text)
+      case "link": self = .link(to: text)
+      default: return nil
+      }
+    }
+  }
+
+  /// Writes each byte that is no visible ASCII character, and the percent sign, in hexadecimal.
+  static func escape(_ text: String) -> String {
+    let digits = Array("0123456789ABCDEF")
+    return text.utf8.reduce(into: "") { result, byte in
+      if byte > 0x20, byte < 0x7F, byte != UInt8(ascii: "%") {
+        result.unicodeScalars.append(Unicode.Scalar(byte))
+      } else {
+        result += "%\(digits[Int(byte >> 4)])\(digits[Int(byte & 15)])"
+      }
+    }
+  }
+
+  static func unescape(_ text: Substring) -> String? {
+    var bytes: [UInt8] = []
+    var rest = text.utf8[...]
+    while let byte = rest.popFirst() {
+      guard byte == UInt8(ascii: "%") else {
+        bytes.append(byte)
+        continue
+      }
+      let digits = Substring(rest.prefix(2))
+      guard digits.count == 2, let value = UInt8(digits, radix: 16) else { return nil }
+      bytes.append(value)
+      rest = rest.dropFirst(2)
+    }
+    return String(validating: bytes, as: UTF8.self)
+  }
+}

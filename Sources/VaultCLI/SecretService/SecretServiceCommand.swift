@@ -1,0 +1,60 @@
+internal import ArgumentParser
+internal import VaultClient
+internal import VaultModel
+internal import VaultWire
+
+struct SecretServiceCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "secret-service",
+    abstract: "Have programs of the desktop keep their keys in this vault.",
+    discussion: """
+      Programs that keep their keys in GNOME Keyring or in another Secret Service then find this vault instead, and \
+      need no change. See vault-secret-service(7).
+      """,
+    subcommands: [
+      SecretServiceStatusCommand.self, SecretServiceEnableCommand.self, SecretServiceDisableCommand.self,
+    ],
+    defaultSubcommand: SecretServiceStatusCommand.self)
+}
+
+/// The part that `enable` and `disable` have in common.
+enum SecretService {
+  /// The daemon's account of its Secret Service.
+  ///
+  /// - Throws: ``Failure`` also if there is no vault.
+  static func standing(_ session: Session, reloads: Bool = false) throws(Failure) -> Wire.SecretServiceReply {
+    try session.call { vault in try vault.secretService(reload: reloads) }
+  }
+
+  /// The folders of the desktop's files, for a command that changes them.
+  ///
+  /// - Throws: ``Failure`` for a vault that is not the user's own at its usual place, whose settings these are not.
+  static func files(_ session: Session) throws(Failure) -> DesktopFiles {
+    if session.isSystem { throw systemHasNone }
+    guard session.isOwn else {
+      throw Failure(
+        .usage, "the settings of the vault at another socket are not known here", "leave --socket and VAULT_SOCKET out")
+    }
+    guard let files = DesktopFiles() else {
+      throw Failure(.configuration, "HOME is not set", "set it to an absolute path")
+    }
+    return files
+  }
+
+  static let systemHasNone = Failure(
+    .usage, "the machine's vault has no session bus, and so no Secret Service", "leave --system out")
+
+  /// Has the daemon read its settings, if one runs.
+  static func reload(_ session: Session) throws(Failure) {
+    try session.call { vault in
+      do { _ = try vault.reload() } catch ClientError.fault(.misconfigured(let reason)) {
+        throw Failure(.configuration, Printable.text(reason), "correct it, and run this again")
+      }
+    }
+  }
+
+  /// The program that owns the name, in words.
+  static func text(_ owner: Wire.BusOwner) -> String {
+    "process \(owner.pid)" + (owner.program.map { " (\(Printable.text($0)))" } ?? "")
+  }
+}

@@ -1,0 +1,185 @@
+internal import ArgumentParser
+internal import Glibc
+internal import VaultClient
+internal import VaultModel
+internal import VaultWire
+
+struct SecretServiceEnableCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "enable",
+    abstract: "Make this vault the Secret Service of your desktop.",
+    discussion: """
+      Copies what the present one keeps, turns the setting secret-service on, has the session bus start the daemon \
+      when a program asks for it, enables vault-agent's unit, and keeps GNOME Keyring from starting. Prints each file \
+      that it changes, and remembers what was there, which `vault secret-service disable` restores.
+      """)
+
+  @Flag(
+    help: """
+      Copy nothing. A browser that finds no key here makes a new one, and loses the cookies and logins that it has \
+      encrypted with the old one.
+      """)
+  var withoutCopy = false
+
+  @OptionGroup var globals: Globals
+
+  func run() throws {
+    if globals.system { throw SecretService.systemHasNone }
+    let session = try Session(globals)
+    var standing = try SecretService.standing(session)
+    let files = try SecretService.files(session)
+    let slots = try session.call { vault in
+      if try vault.status().state == "new" { throw ClientError.fault(.noVault) }
+      return try vault.slots()
+    }
+    if standing.excluded == true, let problem = standing.problem {
+      throw Failure(.configuration, Printable.text(problem), standing.advice.map { Hint.text($0) })
+    }
+    let copied = withoutCopy ? nil : try copy(standing, files, session)
+    var changes = try OwnChanges(files.record)
+    let changed = try change(files, &changes)
+    try SecretService.reload(session)
+    UserManager.tell("daemon-reload")
+    startAgent(files)
+    standing = try settle(session)
+    if globals.json {
+      try Output.json { object in
+        object.add("copied", copied?.stored)
+        object.add("changed", changed)
+        object.add("owned", standing.owner?.own == true)
+        object.add("problem", standing.problem)
+      }
+    } else {
+      let lines = changed.map { "changed \(Printable.text($0))" }
+      try Output.lines(
+        (copied?.lines(isTrial: false) ?? []) + (lines.isEmpty ? ["everything is set up already"] : lines))
+    }
+    tell(files)
+    try offerLoginSlot(slots, session)
+    try check(standing)
+  }
+
+  /// Copies the items of the program that is the Secret Service now, or that the bus would start as that.
+  ///
+  /// - Returns: the account of the copies; nil if there is no other program.
+  private func copy(
+    _ standing: Wire.SecretServiceReply, _ files: DesktopFiles, _ session: Session
+  ) throws(Failure) -> TransferAccount? {
+    let isOther = standing.owner.map { !$0.own } ?? (standing.activatable == true && !files.isActivationOurs)
+    // A daemon that is connected to no session bus does not know who is the Secret Service of this session.
+    let isUnknown = !standing.connected && !files.isActivationOurs
+    guard isOther || isUnknown else { return nil }
+    do throws(Failure) { return try KeyringCopy.take(session) } catch {
+      if isUnknown, error.exit == .unavailable {
+        Output.note("nothing was copied: \(error.event)")
+        return nil
+      }
+      let way = "--without-copy leaves them there, and a browser then loses its cookies and logins"
+      throw Failure(
+        error.exit, "nothing was changed, because the present keys could not be copied: \(error.event)",
+        [error.advice, way].compactMap { $0 }.joined(separator: "; "))
+    }
+  }
+
+  /// Changes the user's files; returns the paths of those that were changed now.
+  private func change(_ files: DesktopFiles, _ changes: inout OwnChanges) throws(Failure) -> [String] {
+    var changed: [String] = []
+    guard let daemon = Daemon.program else {
+      throw Failure(.unavailable, "there is no vaultd beside vault, nor in PATH", "install it")
+    }
+    if try changes.set("secret-service", to: "on", in: files.settings) { changed.append(files.settings) }
+    for (path, content) in try files.changes(daemon: daemon) + [files.agent].compactMap(\.self) {
+      if try changes.put(content, at: path) { changed.append(path) }
+    }
+    return changed
+  }
+
+  /// Starts the agent now, if a desktop is there for it to ask on.
+  private func startAgent(_ files: DesktopFiles) {
+    guard files.isAgentEnabled, UserManager.tell("is-active", "graphical-session.target") else { return }
+    UserManager.tell("start", DesktopFiles.agentUnit)
+  }
+
+  /// The time in which the daemon must have the name.
+  private static let patience = 5_000
+
+  /// Has the bus read its files, and waits until the daemon has its name, or says why it has not.
+  private func settle(_ session: Session) throws(Failure) -> Wire.SecretServiceReply {
+    var standing = try SecretService.standing(session, reloads: true)
+    if !standing.connected, let address = Environment.variable("DBUS_SESSION_BUS_ADDRESS") {
+      // The daemon was started elsewhere. What keeps it from this bus shows in its account.
+      _ = try? session.call { vault in try vault.joinBus(address) }
+      standing = try SecretService.standing(session, reloads: true)
+    }
+    let end = Moment.now() + Self.patience
+    while standing.owner?.own != true, standing.problem == nil, Moment.now() < end {
+      usleep(50_000)
+      standing = try SecretService.standing(session)
+    }
+    return standing
+  }
+
+  /// Says what a person must know or do besides.
+  private func tell(_ files: DesktopFiles) {
+    Output.note(
+      "programs that have unlocked their keys here can read them while the vault is locked, until the machine sleeps; "
+        + "secret-service-accessible in vaultd.conf(5) changes that for new ones")
+    if !files.isAgentEnabled {
+      Output.note(
+        "the unit \(DesktopFiles.agentUnit) is not installed; have your session run \(Hint.vault("agent")), or nobody "
+          + "is asked when a program finds the vault locked")
+    } else if !UserManager.isThere {
+      Output.note(
+        "no service manager of yours runs here; have your session run \(Hint.vault("agent")), or nobody is asked when "
+          + "a program finds the vault locked")
+    }
+    if FileState(files.walletSettings).exists {
+      Output.note(
+        "KDE's wallet may take the name first: set apiEnabled=false in the section [org.freedesktop.secrets] of "
+          + Printable.text(files.walletSettings))
+    }
+  }
+
+  /// Offers a slot for the login password, so that programs find their keys right after the login.
+  private func offerLoginSlot(_ slots: [Wire.Slot], _ session: Session) throws(Failure) {
+    guard !slots.contains(where: { $0.kind == SlotKind.login.name }) else { return }
+    let command = Hint.vault("slot add login")
+    guard !globals.json, Keyboard.canAsk else {
+      return Output.note("\(command) makes the login password open the vault, so that nothing is asked after a login")
+    }
+    let keyboard = try Keyboard(otherwise: command)
+    try keyboard.awaitTurn()
+    try keyboard.show(
+      "Programs ask for their keys right after a login. With a login slot, pam_vault(8) opens the vault then.\n")
+    guard try keyboard.confirm("Add a slot for the login password?") else {
+      return Output.note("\(command) does so later")
+    }
+    let answers = Answers(fromInput: false, json: false)
+    let slot = try session.converse(answers) { vault, method, answer in
+      try vault.addSlot(kind: SlotKind.login.name, method: method, answer: answer)
+    }
+    Output.note("added slot \(slot)")
+  }
+
+  /// Ends the command with the news whether programs find this vault now.
+  private func check(_ standing: Wire.SecretServiceReply) throws(Failure) {
+    if standing.owner?.own == true {
+      if !globals.json, Keyboard.isAttended { Output.note("programs of the desktop find their keys in this vault now") }
+      return
+    }
+    if let owner = standing.owner {
+      throw Failure(
+        .retry, "everything is set up, but \(SecretService.text(owner)) still owns \(Printable.text(standing.name))",
+        "log out and in again, or end it with `kill \(owner.pid)`, and then run \(Hint.vault("reload"))")
+    }
+    guard standing.connected else {
+      throw Failure(
+        .retry, "everything is set up, but the daemon is connected to no session bus",
+        "the bus of the next login starts it when a program asks for it")
+    }
+    let problem = Printable.text(standing.problem ?? "the bus has not given it the name yet")
+    throw Failure(
+      .retry, "everything is set up, but \(problem)",
+      standing.advice.map { Hint.text($0) } ?? "see \(Hint.vault("secret-service status"))")
+  }
+}

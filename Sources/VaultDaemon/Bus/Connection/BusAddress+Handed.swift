@@ -1,0 +1,64 @@
+internal import CLinux
+internal import Glibc
+internal import VaultService
+
+// Addresses that another process hands over, and that are not trusted as one from the daemon's own environment is.
+extension BusAddress {
+  /// The longest such address, in bytes.
+  static let longest = 512
+
+  /// Reads an address of one Unix socket.
+  ///
+  /// - Throws: the refusal of any other text.
+  static func handed(_ text: String) throws(Refusal) -> BusAddress {
+    let isPlain = text.utf8.count <= longest && text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }
+    guard isPlain, !text.contains(";"), let address = BusAddress(text), let name = address.socketName,
+      !name.contains(0) || name.first == 0, name.count <= SocketName.longest
+    else { throw .invalid("address") }
+    return address
+  }
+
+  /// Checks that a process of this user listens at the address.
+  ///
+  /// - Throws: the refusal of an address at which nobody listens, or somebody else.
+  func checkListener() throws(Refusal) {
+    guard let name = socketName, let descriptor = SocketName.connected(to: name) else {
+      throw .misconfigured("no bus listens at \(text)")
+    }
+    defer { close(descriptor) }
+    guard Self.owner(of: descriptor) == geteuid() else {
+      throw .denied("the bus at \(text) is another user's")
+    }
+  }
+
+  /// The user whose process listens at the other end of a connected socket; nil if the kernel does not tell.
+  static func owner(of descriptor: Int32) -> uid_t? {
+    var peer = vault_peer()
+    return unsafe vault_peer_credentials(descriptor, &peer) == 0 ? peer.uid : nil
+  }
+
+  /// The name of the socket: a path, or a NUL and an abstract name. Nil if the address is not well-formed.
+  private var socketName: [UInt8]? {
+    guard let first = text.split(separator: ",").first, let equals = first.firstIndex(of: "=") else { return nil }
+    guard let value = Self.unescape(first[first.index(after: equals)...]), !value.isEmpty else { return nil }
+    if first.hasPrefix("unix:abstract=") { return [0] + value }
+    return value.first == UInt8(ascii: "/") ? value : nil
+  }
+
+  /// Reads a value of an address, in which bytes may be written in hex; nil if it is not well-formed.
+  private static func unescape(_ text: Substring) -> [UInt8]? {
+    var bytes: [UInt8] = []
+    var rest = text.utf8[...]
+    while let byte = rest.popFirst() {
+      guard byte == UInt8(ascii: "%") else {
+        bytes.append(byte)
+        continue
+      }
+      let digits = Substring(rest.prefix(2))
+      guard digits.count == 2, digits.allSatisfy(\.isHexDigit), let value = UInt8(digits, radix: 16) else { return nil }
+      bytes.append(value)
+      rest = rest.dropFirst(2)
+    }
+    return bytes
+  }
+}

@@ -1,0 +1,40 @@
+internal import VaultModel
+internal import VaultService
+internal import VaultWire
+
+// The reply to the method SecretService.
+extension SecretServiceDoor {
+  /// Collects what the settings, the bus and the vault say, for a caller.
+  ///
+  /// - Parameter reloads: true to have the bus read its service files again before.
+  func describe(for caller: VaultService.Caller, reloads: Bool, then: @escaping (Wire.SecretServiceReply) -> Void) {
+    guard bus.isConnected || bus.isGreeting else { return then(reply(nil, nil, for: caller)) }
+    guard !reloads else {
+      return bus.reloadServices { [weak self] in self?.describe(for: caller, reloads: false, then: then) }
+    }
+    bus.owner(of: name.name) { [weak self] owner in
+      guard let self else { return }
+      bus.isActivatable(name.name) { [weak self] isActivatable in
+        guard let self else { return }
+        then(reply((try? owner.get()) ?? nil, isActivatable, for: caller))
+      }
+    }
+  }
+
+  private func reply(
+    _ owner: NameOwner?, _ isActivatable: Bool?, for caller: VaultService.Caller
+  ) -> Wire.SecretServiceReply {
+    let (excluding, present) = (obstacle(), nameProblem)
+    let problem = excluding ?? present
+    return Wire.SecretServiceReply(
+      on: isOn, name: name.name, bus: bus.address?.text, connected: bus.isConnected,
+      owner: owner.map { Wire.BusOwner(pid: Int($0.pid), program: $0.program, own: $0.isOwn) },
+      activatable: isActivatable, problem: problem?.text, advice: problem?.advice,
+      excluded: excluding == nil ? nil : true,
+      collections: keyring.overview(for: caller).map {
+        Wire.KeyringCollection(
+          id: $0.collection.element, label: $0.label, isDefault: $0.isDefault, items: $0.items)
+      },
+      prompts: vault.prompts.begun.count)
+  }
+}
