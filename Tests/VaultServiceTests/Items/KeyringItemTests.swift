@@ -149,7 +149,7 @@ import VaultStore
   {
     var told: [String] = []
     stand.vault.hooks.announce = {
-      if case .item(let name, let change, _, _) = $0 { told.append("\(name) \(change)") }
+      if case .item(let name, let change, _, _, _) = $0 { told.append("\(name) \(change)") }
     }
     try set("new", facts)
     for label in ["a", "b"] {
