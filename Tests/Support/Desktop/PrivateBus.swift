@@ -42,6 +42,9 @@ public final class PrivateBus: Sendable {
     try call(bus, "/org/freedesktop/DBus", bus, "ReloadConfig")
   }
 
+  /// What dbus-daemon's own settings allow on a session's bus, also answers that nobody waits for.
+  private static let sessionRules = "<allow send_destination='*' eavesdrop='true'/> <allow eavesdrop='true'/>"
+
   private func configure(_ rules: String = "") throws {
     let text = """
       <!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
@@ -51,7 +54,8 @@ public final class PrivateBus: Sendable {
         <auth>EXTERNAL</auth>
         \(services.map { "<type>\(kind.rawValue)</type> <servicedir>\($0)</servicedir>" } ?? "")
         <policy context="default">
-          <allow send_destination="*"/> <allow receive_sender="*"/> <allow own="*"/> <allow user="*"/>
+          \(kind == .session ? Self.sessionRules : "<allow send_destination='*'/> <allow receive_sender='*'/>")
+          <allow own="*"/> <allow user="*"/>
           \(rules)
         </policy>
       </busconfig>

@@ -32,8 +32,8 @@ internal import VaultService
   private var parts: [any BusPart] = []
   /// True while messages are dispatched.
   private var isProcessing = false
-  /// The lowest free descriptor before the message was received that is being dispatched.
-  private var lowestFree: Int32 = -1
+  /// Work for the time when the socket has taken all that was sent.
+  private var whenTaken: [() -> Void] = []
   private var calls: [ObjectIdentifier: BusCall] = [:]
   /// Closures that make the calls which came before the bus had answered the greeting.
   private var early: [() -> Void] = []
@@ -57,6 +57,8 @@ internal import VaultService
     var delay = Bus.shortestDelay
   }
 
+  /// The time after which the loop looks at its other sockets, in nanoseconds.
+  private static let longestRound: Int64 = 5_000_000
   private static let shortestDelay: Int64 = 100_000_000
   private static let longestDelay: Int64 = 60_000_000_000
 
@@ -163,6 +165,23 @@ internal import VaultService
     sent()
   }
 
+  /// Runs `work` once the socket has taken all that was sent until now, or the connection is lost.
+  func whenTaken(_ work: @escaping () -> Void) {
+    guard let connection = unsafe connection, isConnected, unsafe isSending(connection) else { return work() }
+    whenTaken.append(work)
+  }
+
+  private func isSending(_ connection: OpaquePointer) -> Bool {
+    let events = unsafe sd_bus_get_events(connection)
+    return events > 0 && events & Int32(POLLOUT) != 0
+  }
+
+  private func noteTaken() {
+    let works = whenTaken
+    whenTaken = []
+    for work in works { work() }
+  }
+
   /// Notes that messages were sent, which the socket may not have taken yet.
   func sent() { if isConnected, !isProcessing { refresh() } }
 
@@ -222,8 +241,8 @@ internal import VaultService
     return 0
   }
 
-  /// Lets sd-bus read, write and dispatch. After 64 messages it lets the loop look at its sockets first, so that a
-  /// flood of messages holds nobody up.
+  /// Lets sd-bus read, write and dispatch. After 64 messages, or ``longestRound``, it lets the loop look at its sockets
+  /// first, so that a flood of messages holds nobody up.
   private func process() {
     guard let connection = unsafe connection, !isProcessing else { return }
     isProcessing = true
@@ -234,8 +253,8 @@ internal import VaultService
   }
 
   private func dispatch(_ connection: OpaquePointer) {
+    let end = clock.monotonic() + Self.longestRound
     for _ in 0..<64 {
-      lowestFree = lowestFreeDescriptor()
       let result = unsafe sd_bus_process(connection, nil)
       // A handler may have ended this connection.
       guard unsafe self.connection == connection else { return }
@@ -243,19 +262,8 @@ internal import VaultService
       if unsafe sd_bus_is_open(connection) <= 0 { return lost(nil) }
       if !isConnected, unsafe sd_bus_is_ready(connection) > 0 { unsafe connected(connection) }
       guard unsafe self.connection == connection else { return }
-      if result == 0 { return }
+      if result == 0 || clock.monotonic() >= end { return }
     }
-  }
-
-  /// True if descriptors may have come with the message that is being dispatched; sd-bus does not tell. A descriptor is
-  /// the lowest free one, so none has come if that is the same as before, unless another thread has opened a file.
-  var mayHaveReceivedDescriptors: Bool { lowestFree < 0 || lowestFreeDescriptor() != lowestFree }
-
-  private func lowestFreeDescriptor() -> Int32 {
-    guard let descriptor else { return -1 }
-    let free = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
-    if free >= 0 { Glibc.close(free) }
-    return free
   }
 
   private func connected(_ connection: OpaquePointer) {
@@ -301,6 +309,7 @@ internal import VaultService
     early = []
     // This does not wait; unsent messages are dropped.
     unsafe sd_bus_close_unref(connection)
+    noteTaken()
     for call in Array(calls.values) { call.finish(.failure(.disconnected)) }
   }
 
@@ -322,6 +331,7 @@ internal import VaultService
     let events = unsafe sd_bus_get_events(connection)
     var due = UInt64.max
     guard unsafe current >= 0 && events >= 0 && sd_bus_get_timeout(connection, &due) >= 0 else { return lost(nil) }
+    if events & Int32(POLLOUT) == 0, !whenTaken.isEmpty { noteTaken() }
     if let descriptor, descriptor != current { watcher.forget(descriptor) }
     descriptor = current
     do throws(SystemError) {

@@ -30,14 +30,7 @@ protocol BusPart: AnyObject {
   func install(on connection: OpaquePointer) {
     let installed: sd_bus_message_handler_t = { message, match, _ in
       guard let message = unsafe message, let match = unsafe match else { return 0 }
-      let reply = unsafe BusMessage(message)
-      // Others can send replies, too.
-      guard reply.error != nil, reply.isOfDriver else { return 0 }
-      guard let refused = unsafe Unmanaged<BusMatch>.fromOpaque(match).takeUnretainedValue().refused else {
-        unsafe sd_bus_close(sd_bus_message_get_bus(message))
-        return 0
-      }
-      refused()
+      unsafe Unmanaged<BusMatch>.fromOpaque(match).takeUnretainedValue().take(BusMessage(message))
       return 0
     }
     unsafe sd_bus_add_match_async(
@@ -48,6 +41,19 @@ protocol BusPart: AnyObject {
         // Other matches may want the message, too.
         return 0
       }, installed, Unmanaged.passUnretained(self).toOpaque())
+  }
+
+  /// Takes the answer of the bus, or of somebody else: anyone can answer in place of the bus.
+  private func take(_ answer: BusMessage) {
+    guard answer.isOfDriver else {
+      // The true answer comes to nobody now.
+      guard let connection = unsafe sd_bus_message_get_bus(answer.message) else { return }
+      remove()
+      return unsafe install(on: connection)
+    }
+    guard answer.error != nil else { return }
+    guard let refused else { return unsafe sd_bus_close(sd_bus_message_get_bus(answer.message)) }
+    refused()
   }
 
   func remove() {

@@ -20,16 +20,19 @@ struct BusMethod {
 }
 
 /// A call that waits for its reply. It ends once: with the reply, at the time limit, or with the connection.
+///
+/// A bus for a user's session passes on replies that nobody waits for, and sd-bus takes whatever message has the number
+/// of a call for its reply. So the number of each call is random, which nobody can guess before the call is sent, and
+/// the sender of the reply is checked.
 @safe final class BusCall {
   private var then: ((Result<BusMessage, BusError>) -> Void)?
   // Owned by this object until the call ends. The slot holds an unowned pointer to this object, so this object releases
   // the slot before it goes away.
   private var slot: OpaquePointer?
-  /// True for a call of the bus itself.
-  private var isOfDriver = false
+  var onEnd: () -> Void = {}
   /// Makes the call once more.
   var again: () -> Void = {}
-  var onEnd: () -> Void = {}
+  private var destination = ""
 
   var isOver: Bool { then == nil }
 
@@ -47,22 +50,10 @@ struct BusMethod {
     then(result)
   }
 
-  private func take(_ reply: BusMessage) {
-    guard reply.isOfDriver || !isOfDriver else {
-      // Every program that knows a call's number can send a reply to it, and sd-bus takes the first one for the answer.
-      // The bus's own reply comes to nobody then, so the bus is asked again.
-      unsafe sd_bus_slot_unref(slot)
-      unsafe slot = nil
-      return again()
-    }
-    finish(reply.error.map { .failure($0) } ?? .success(reply))
-  }
-
   /// Queues the call; returns a negative errno when it cannot be made.
   func send(
     _ method: BusMethod, _ arguments: [BusValue], starts: Bool, limit: TimeAmount, on connection: OpaquePointer
   ) -> Int32 {
-    isOfDriver = method.object.destination == BusMethod.Object.driver.destination
     var made: OpaquePointer?
     let result = unsafe sd_bus_message_new_method_call(
       connection, &made, method.object.destination, method.object.path, method.object.interface, method.member)
@@ -73,13 +64,43 @@ struct BusMethod {
       if result < 0 { return result }
     }
     unsafe sd_bus_message_set_auto_start(message, starts ? 1 : 0)
+    let time = UInt64(limit.nanoseconds / 1000)
+    let sealed = unsafe sd_bus_message_seal(message, UInt64(UInt32.random(in: Self.numbers)), time)
+    if sealed < 0 { return sealed }
+    destination = method.object.destination
     return unsafe sd_bus_call_async(
       connection, &slot, message,
       { message, call, _ in
         guard let message = unsafe message, let call = unsafe call else { return 0 }
         unsafe Unmanaged<BusCall>.fromOpaque(call).takeUnretainedValue().take(BusMessage(message))
         return 1
-      }, Unmanaged.passUnretained(self).toOpaque(), UInt64(limit.nanoseconds / 1000))
+      }, Unmanaged.passUnretained(self).toOpaque(), time)
+  }
+
+  /// The numbers of calls. sd-bus numbers its other messages from the largest so far, and must not come to the end of
+  /// 32 bits.
+  private static let numbers: ClosedRange<UInt32> = 1 << 20...1 << 31
+
+  private func take(_ reply: BusMessage) {
+    guard isAnswer(reply) else {
+      // The true answer comes to nobody now.
+      unsafe sd_bus_slot_unref(slot)
+      unsafe slot = nil
+      if destination == BusMethod.Object.driver.destination { return again() }
+      return finish(.failure(.denied("somebody else has answered the call")))
+    }
+    finish(reply.error.map { .failure($0) } ?? .success(reply))
+  }
+
+  /// True if a message comes from where the call went. sd-bus itself makes the error for a call that was not answered
+  /// in time, which has no sender.
+  private func isAnswer(_ reply: BusMessage) -> Bool {
+    let driver = BusMethod.Object.driver.destination
+    if destination == driver { return reply.isOfDriver }
+    // The bus answers for a service that is not there.
+    guard let sender = reply.sender, sender != driver else { return reply.error != nil }
+    // The owner of a well-known name has a unique one.
+    return destination.hasPrefix(":") ? sender == destination : sender.hasPrefix(":")
   }
 
   private static func append(_ value: BusValue, to message: OpaquePointer) -> Int32 {

@@ -20,8 +20,8 @@ final class BusClient {
   var match: BusMatch?
   /// The connection with its process; nil while the bus is being asked for it.
   var peer: BusPeer?
-  /// Run with the peer once it is known, or with nil if it will not be.
-  var awaiting: [(BusPeer?) -> Void] = []
+  /// Run with the peer once it is known, with nil if the connection has ended, or with the error if it is not known.
+  var awaiting: [(Result<BusPeer?, BusError>) -> Void] = []
   var calls: CircularBuffer<(request: BusRequest, work: BusPeers.Work)> = []
   var waiting = Waiting()
   /// True while a turn is awaited.
@@ -34,9 +34,9 @@ final class BusClient {
   init(_ name: String, at place: Int) { (self.name, self.place, heard) = (name, place, place) }
 
   /// Tells those who wait for the peer.
-  func tell() {
+  func tell(_ result: Result<BusPeer?, BusError>) {
     let awaiting = self.awaiting
     self.awaiting = []
-    for then in awaiting { then(peer) }
+    for then in awaiting { then(result) }
   }
 }

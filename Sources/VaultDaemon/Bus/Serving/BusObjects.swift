@@ -1,5 +1,6 @@
 internal import CSystemd
 internal import VaultCore
+internal import VaultService
 
 /// The objects that this daemon serves at one path of a bus and everywhere below it.
 ///
@@ -13,7 +14,6 @@ internal import VaultCore
 
   /// The most bytes of a call, about as many as a frame of the socket for clients may have.
   private static let longest = 2 << 20
-
   /// The most characters of the types of a call for properties.
   private static let longestPropertyCall = 3
 
@@ -21,6 +21,9 @@ internal import VaultCore
   private let peers: BusPeers
   private let find: Find
   private weak var bus: Bus?
+  /// Returns true for a call that needs the descriptors that came with it. It is asked before anybody knows who calls,
+  /// and a program keeps open what others send it, so it must look at the sender. Set once.
+  var keepsDescriptors: (BusMessage) -> Bool = { _ in false }
   // Owned by this object while there is a connection; the slot holds an unowned pointer to this object.
   private var slot: OpaquePointer?
 
@@ -75,32 +78,44 @@ internal import VaultCore
     guard let path = message.path, let interface = message.interface, let member = message.member,
       let sender = message.sender
     else { return false }
-    var size = 0
-    func request(giving answer: String) -> BusRequest {
-      BusRequest(
-        message, at: path, from: sender, size: size, answer: answer, on: bus,
-        mayHoldDescriptors: bus?.mayHaveReceivedDescriptors ?? false)
+    let began = peers.clock.monotonic()
+    func request(_ message: BusMessage, size: Int = 0, giving answer: String, fault: BusError? = nil) -> BusRequest {
+      BusRequest(message, at: path, from: sender, size: size, answer: answer, on: bus, fault: fault)
+    }
+    func take(_ request: BusRequest, _ work: @escaping BusPeers.Work) {
+      peers.charge(sender, since: began)
+      peers.take(request, work)
     }
     do throws(BusError) {
       guard let interfaces = try find(path) else { throw .unknownObject(path) }
       switch (interface, member) {
       case (BusIntrospection.interface, "Introspect"):
         try message.check("")
-        request(giving: "s").reply { $0.string(BusIntrospection.describe(interfaces)) }
+        request(message, giving: "s").reply { $0.string(BusIntrospection.describe(interfaces)) }
+        peers.charge(sender, since: began)
       case (BusProperties.interface, _):
-        if message.signature.utf8.count <= Self.longestPropertyCall { size = try message.size(atMost: Self.longest) }
-        guard let call = try BusProperties.call(member, message, path, interfaces) else { return false }
-        peers.take(request(giving: call.answer), call.work)
+        // Longer types are wrong anyway.
+        let isShort = message.signature.utf8.count <= Self.longestPropertyCall
+        let (kept, size) = try isShort ? keep(message) : (message, 0)
+        guard let call = try BusProperties.call(member, kept, path, interfaces) else { return false }
+        take(request(kept, size: size, giving: call.answer), call.work)
       default:
         guard let method = interfaces.first(where: { $0.name == interface })?.method(member) else { return false }
         try message.check(BusInterface.signature(method.takes))
-        size = try message.size(atMost: Self.longest)
-        peers.take(request(giving: BusInterface.signature(method.gives)), method.answer)
+        let (kept, size) = try keep(message)
+        take(request(kept, size: size, giving: BusInterface.signature(method.gives)), method.answer)
       }
     } catch {
-      request(giving: "").fail(error)
+      // The values are not looked at any more, so none is kept while the call waits for its turn.
+      guard let empty = try? message.detached(atMost: Self.longest, withValues: false).copy else { return false }
+      take(request(empty, giving: "", fault: error)) { _, _ throws(BusError) in throw error }
     }
     return true
+  }
+
+  /// The call as it is kept until it is answered, and about how many bytes its values have.
+  private func keep(_ message: BusMessage) throws(BusError) -> (BusMessage, size: Int) {
+    keepsDescriptors(message) ? (message, 0) : try message.detached(atMost: Self.longest)
   }
 }
 

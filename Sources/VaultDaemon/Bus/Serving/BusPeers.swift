@@ -19,27 +19,26 @@ final class BusPeers {
     var calls = (ofOne: 16_384, ofAll: 65_536)
     /// The most bytes of calls that wait.
     var bytes = (ofOne: Room.pendingBytes, ofAll: 4 * Room.pendingBytes)
-    /// The most calls that are kept and with which descriptors may have come. No call here takes any, and a process has
-    /// only so many.
-    var holding = 3
   }
 
   private let clients: Clients
   private let turns: Turns
-  private let clock: Clock
+  let clock: Clock
   private let door: Caller.Door
   private let limits: Limits
   private weak var bus: Bus?
   private var known: [String: BusClient] = [:]
   /// The calls that wait, of all connections.
   private var waiting = BusClient.Waiting()
-  /// The calls that are kept, and with which descriptors may have come.
-  private var holding = 0
   /// Called before each call is answered, one call of a connection after the other; it may throw the answer. Set once.
   var begin: (BusRequest, BusPeer) throws(BusError) -> Void = { _, _ in }
   /// Returns false if nothing can be decided about a peer now, and then runs the closure once that is possible. Set
   /// once.
   var canDecide: (BusPeer, @escaping () -> Void) -> Bool = { _, _ in true }
+
+  /// Returns the subject to which a caller is confined; nil for a caller that is not confined. All processes of a
+  /// subject have one share of what there is room for. Set once.
+  var confinement: (Caller) -> String? = { _ in nil }
 
   /// - Parameters:
   ///   - bus: the bus to which the connections belong.
@@ -56,20 +55,46 @@ final class BusPeers {
   /// All connections that are known and have not ended.
   var peers: [BusPeer] { known.values.compactMap(\.peer) }
 
-  /// Finds a connection and its process; `then` gets nil if it has ended, or if it cannot be known.
-  func find(_ name: String, then: @escaping (BusPeer?) -> Void) {
+  /// Finds a connection and its process.
+  ///
+  /// - Parameter then: gets nil if the connection has ended, or an error if nothing is known about it.
+  func find(_ name: String, then: @escaping (Result<BusPeer?, BusError>) -> Void) {
     do throws(BusError) {
       let client = if let client = known[name] { client } else { try admit(name) }
-      if let peer = client.peer { then(peer) } else { client.awaiting.append(then) }
+      if let peer = client.peer { then(.success(peer)) } else { client.awaiting.append(then) }
     } catch {
-      then(nil)
+      then(.failure(error))
+    }
+  }
+
+  /// Charges the time since `began` to the line of a connection that is known.
+  func charge(_ name: String, since began: Int64) {
+    if let peer = known[name]?.peer { turns.charge(peer.line, since: began) }
+  }
+
+  /// Those who have one share of what there is room for: a confined subject with all its processes, or else a process.
+  func holder(of peer: BusPeer) -> AnyHashable {
+    // All connections of a process have the same line.
+    confinement(peer.caller).map { AnyHashable($0) } ?? AnyHashable(ObjectIdentifier(peer.line))
+  }
+
+  /// Answers the calls that wait and that `isMeant` picks out with an error.
+  func refuse(_ error: BusError, _ isMeant: (BusRequest) -> Bool) {
+    for client in known.values where client.calls.contains(where: { isMeant($0.request) }) {
+      let calls = client.calls
+      client.calls = []
+      for call in calls where !isMeant(call.request) { client.calls.append(call) }
+      for (request, _) in calls where isMeant(request) {
+        client.waiting = client.waiting.removing(request)
+        waiting = waiting.removing(request)
+        request.fail(error)
+      }
     }
   }
 
   /// Has a call answered now, in a later turn, or when its caller is known.
   func take(_ request: BusRequest, _ work: @escaping Work) {
     do throws(BusError) {
-      try countDescriptors(of: request)
       let client = if let client = known[request.sender] { client } else { try admit(request.sender) }
       client.heard = clients.heardNext()
       if let peer = client.peer, client.calls.isEmpty, mayAnswer(client, peer),
@@ -81,13 +106,6 @@ final class BusPeers {
     } catch {
       request.fail(error)
     }
-  }
-
-  private func countDescriptors(of request: BusRequest) throws(BusError) {
-    guard request.mayHoldDescriptors else { return }
-    guard holding < limits.holding else { throw .tooMuch("too many calls with descriptors") }
-    holding += 1
-    request.released = { [weak self] in self?.holding -= 1 }
   }
 
   // MARK: Calls
@@ -102,21 +120,37 @@ final class BusPeers {
     if let peer = client.peer { schedule(client, peer) }
   }
 
-  /// Makes room for a call among those that wait: the connection with most of them loses its latest ones. False if that
-  /// is the one that calls.
+  /// Makes room for a call among those that wait: the holder with most of them loses its latest ones. False if that is
+  /// the one that calls.
   private func makeRoom(for request: BusRequest, of client: BusClient) -> Bool {
     while true {
       let all = waiting.adding(request)
       guard all.calls > limits.calls.ofAll || all.bytes > limits.bytes.ofAll else { return true }
       let isLong = all.bytes > limits.bytes.ofAll
       func weight(_ client: BusClient) -> Int { isLong ? client.waiting.bytes : client.waiting.calls }
-      guard let most = known.values.max(by: { weight($0) < weight($1) }), most !== client,
-        weight(most) > weight(client), let (last, _) = most.calls.popLast()
-      else { return false }
-      most.waiting = most.waiting.removing(last)
-      waiting = waiting.removing(last)
-      last.fail(.tooMuch("too many calls wait"))
+      let shares = byHolder(unknownApart: true).map { (clients: $0, weight: $0.reduce(0) { $0 + weight($1) }) }
+      let own = shares.first { $0.clients.contains { $0 === client } }?.weight ?? 0
+      guard let most = shares.max(by: { $0.weight < $1.weight }), most.weight > own else { return false }
+      // Once they have come to the half of their share, so that this is not done for each call.
+      var rest = most.weight / 2
+      for client in most.clients.sorted(by: { weight($0) > weight($1) }) {
+        while rest > 0, let (last, _) = client.calls.popLast() {
+          let before = weight(client)
+          client.waiting = client.waiting.removing(last)
+          waiting = waiting.removing(last)
+          rest -= before - weight(client)
+          last.fail(.tooMuch("too many calls wait"))
+        }
+      }
     }
+  }
+
+  /// The connections by holders. Those whose processes are not known yet are one holder, or one each.
+  private func byHolder(unknownApart: Bool) -> [[BusClient]] {
+    let clients = Dictionary(grouping: known.values) { client in
+      client.peer.map { holder(of: $0) } ?? AnyHashable(unknownApart ? ObjectIdentifier(client) : nil)
+    }
+    return Array(clients.values)
   }
 
   /// Has the next call of a connection answered in its line's next turn.
@@ -175,7 +209,7 @@ final class BusPeers {
   private func admit(_ name: String) throws(BusError) -> BusClient {
     if known.count >= limits.clients {
       guard let leaving else { throw .tooMuch("too many programs are connected") }
-      end(leaving)
+      end(leaving, .tooMuch("too many programs are connected"))
     }
     guard let bus else { throw .disconnected }
     let client = BusClient(name, at: clients.heardNext())
@@ -196,13 +230,15 @@ final class BusPeers {
   }
 
   /// The connection that gives way to another one: the one that was heard first among those for which nothing is kept,
-  /// or among those of the process that has most. Nil if no process has more than one.
+  /// or else among those of the holder that has most. Nil if no holder has more than one.
   private var leaving: BusClient? {
-    let atRest = known.values.filter { $0.calls.isEmpty && !$0.isAnswering && $0.peer != nil }
-    func first(_ clients: [BusClient]) -> BusClient? { clients.min { $0.heard < $1.heard } }
-    if let idle = first(atRest.filter { $0.peer?.isKept == false }) { return idle }
-    let processes = Dictionary(grouping: atRest) { $0.peer.map { ObjectIdentifier($0.line) } }
-    return processes.values.max { $0.count < $1.count }.flatMap { $0.count > 1 ? first($0) : nil }
+    func first(_ clients: some Sequence<BusClient>) -> BusClient? { clients.min { $0.heard < $1.heard } }
+    func isAtRest(_ client: BusClient) -> Bool { client.calls.isEmpty && !client.isAnswering && client.peer != nil }
+    if let idle = first(known.values.filter { isAtRest($0) && $0.peer?.isKept == false }) { return idle }
+    guard let most = byHolder(unknownApart: false).max(by: { $0.count < $1.count }), most.count > 1 else { return nil }
+    // Of those that are not known yet, the latest gives way: the others' first calls wait already.
+    if let peerless = most.first, peerless.peer == nil { return most.max { $0.heard < $1.heard } }
+    return first(most.filter(isAtRest)) ?? first(most)
   }
 
   private func take(_ result: Result<BusMessage, BusError>, of client: BusClient) {
@@ -217,7 +253,7 @@ final class BusPeers {
     let same = known.values.first { $0.peer.map { ($0.caller.pid, $0.caller.started) == process } ?? false }
     let peer = BusPeer(client.name, found.caller, same?.peer?.line ?? Line(of: found.caller.uid), runs: found.runs)
     client.peer = peer
-    client.tell()
+    client.tell(.success(peer))
     schedule(client, peer)
   }
 
@@ -235,7 +271,7 @@ final class BusPeers {
       waiting = waiting.removing(request)
       if let error { request.fail(error) } else { request.giveUp() }
     }
-    if client.peer == nil { client.tell() }
+    if client.peer == nil { client.tell(error.map { .failure($0) } ?? .success(nil)) }
     client.peer?.end()
   }
 

@@ -15,30 +15,27 @@ internal import Glibc
   let answer: String
   /// About how many bytes the values of the call have.
   let size: Int
-  /// True if descriptors may have come with the call, which stay open as long as this object lives.
-  let mayHoldDescriptors: Bool
+  /// The error that answers the call, if it has none of the forms that are served. It is recorded like others.
+  let fault: BusError?
   private(set) weak var bus: Bus?
   private(set) var isAnswered = false
+  /// True if the answer was an error.
+  private(set) var hasFailed = false
   /// Called right before the answer is sent, with its error if it is one; returns the error to send instead.
   var pass: (BusError?) -> BusError? = { _ in nil }
   /// Called once, when the call was answered or given up.
   var answered: () -> Void = {}
-  /// Called when the message is let go.
-  var released: () -> Void = {}
 
   /// - Parameter answer: the types of the values that the answer must have.
   init(
     _ message: BusMessage, at path: String, from sender: String, size: Int, answer: String, on bus: Bus?,
-    mayHoldDescriptors: Bool = false
+    fault: BusError? = nil
   ) {
     (self.message, self.path, self.sender, self.size) = (message, path, sender, size)
-    (self.answer, self.bus, self.mayHoldDescriptors) = (answer, bus, mayHoldDescriptors)
+    (self.answer, self.bus, self.fault) = (answer, bus, fault)
   }
 
-  deinit {
-    if !isAnswered { fail(.failed) }
-    released()
-  }
+  deinit { if !isAnswered { fail(.failed) } }
 
   /// Answers with the values that `write` writes, or with the error that it throws.
   func reply(_ write: (BusWriter) throws(BusError) -> Void = { _ in }) {
@@ -81,6 +78,7 @@ internal import Glibc
   }
 
   private func send(_ error: BusError) {
+    hasFailed = true
     defer { end() }
     var made: OpaquePointer?
     let call = unsafe message.message

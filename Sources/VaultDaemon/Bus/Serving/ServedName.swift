@@ -1,3 +1,5 @@
+internal import NIOCore
+
 /// A well-known name on a bus under which this daemon serves.
 ///
 /// The name is asked for at once or not at all: in a queue, it would become this daemon's in the moment in which its
@@ -28,6 +30,8 @@ final class ServedName {
 
   /// The flag `DBUS_NAME_FLAG_DO_NOT_QUEUE`.
   private static let atOnceOrNever: UInt32 = 4
+  /// The pauses, in seconds, before the bus is asked again.
+  private static let pauses: [Int64] = [1, 2, 4, 8, 16]
 
   init(_ name: String, on bus: Bus) {
     self.name = name
@@ -42,8 +46,13 @@ final class ServedName {
     isWanted = true
     guard let bus, bus.isConnected, state != .owned else { return }
     question += 1
-    let number = question
     take(.requested)
+    ask(question, Self.pauses[...])
+  }
+
+  /// Asks the bus for the name, and asks again after `pauses` if the call fails.
+  private func ask(_ number: Int, _ pauses: ArraySlice<Int64>) {
+    guard let bus else { return }
     let arguments: [BusValue] = [.string(name), .unsigned(Self.atOnceOrNever)]
     bus.call(BusMethod.Object.driver.method("RequestName"), arguments) { [weak self] result in
       guard let self, number == question else { return }
@@ -52,6 +61,10 @@ final class ServedName {
         take([1, 4].contains(try result.get().unsigned()) ? .owned : .taken)
       } catch {
         take(.refused(error))
+        guard let pause = pauses.first else { return }
+        self.bus?.after(.seconds(pause)) { [weak self] in
+          if let self, number == question { ask(number, pauses.dropFirst()) }
+        }
       }
     }
   }

@@ -1,3 +1,4 @@
+internal import NIOCore
 internal import VaultModel
 internal import VaultService
 
@@ -21,6 +22,9 @@ final class ClientPrompt {
   fileprivate func stands(for task: KeyringPrompt.Task, _ spelled: [KeyringTarget: [String]], _ peer: BusPeer) -> Bool {
     self.peer === peer && prompt?.isBegun == false && self.task == task && self.spelled == spelled
   }
+
+  /// The number of paths that the prompt is about.
+  var pathCount: Int { spelled.values.reduce(0) { $0 + $1.count } }
 
   /// Ends without telling the client, which is gone.
   func leave() { prompt?.dismiss() }
@@ -104,12 +108,28 @@ extension SecretServiceDoor {
   /// Takes up the prompts of an earlier daemon, whose clients wait for their ends.
   func takeUpKept() {
     for entry in kept.take(on: bus.id) {
-      peers.find(entry.name) { [weak self] peer in
-        guard let self else { return }
-        guard let peer, peer.caller.pid == entry.pid, peer.caller.started == entry.started else {
-          return kept.remove(entry.number)
-        }
+      takeUp(entry, Self.pauses[...])
+    }
+  }
+
+  /// The pauses, in seconds, before a bus that has not told who a client is is asked again.
+  private static let pauses: [Int64] = [1, 4, 16, 64]
+
+  private func takeUp(_ entry: KeptPrompts.Entry, _ pauses: ArraySlice<Int64>) {
+    peers.find(entry.name) { [weak self] found in
+      guard let self else { return }
+      switch found {
+      case .success(let peer?) where peer.caller.pid == entry.pid && peer.caller.started == entry.started:
         takeUp(entry, for: peer)
+      case .success: kept.remove(entry.number)
+      case .failure:
+        // Each new connection takes all up again.
+        guard bus.isConnected else { return }
+        guard let pause = pauses.first else { return kept.remove(entry.number) }
+        let id = bus.id
+        bus.after(.seconds(pause)) { [weak self] in
+          if let self, bus.id == id { takeUp(entry, pauses.dropFirst()) }
+        }
       }
     }
   }

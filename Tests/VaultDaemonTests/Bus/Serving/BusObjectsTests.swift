@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import Testing
 import VaultTesting
 
@@ -170,6 +171,44 @@ import VaultTesting
       print(answers)
       """)
     #expect(out == ["True []", "[[dbus.String('at last')], True]"])
+  }
+
+  @Test("a call keeps no descriptor that came with it, named or not") func descriptors() throws {
+    let stand = try ServingStand()
+    let out = try stand.python(
+      """
+      from gi.repository import Gio
+      flags = Gio.DBusConnectionFlags.AUTHENTICATION_CLIENT | Gio.DBusConnectionFlags.MESSAGE_BUS_CONNECTION
+      sender = Gio.DBusConnection.new_for_address_sync('\(stand.real.address)', flags, None, None)
+      bus, null = connect(), os.open('/dev/null', os.O_RDONLY)
+      def count(): return len(os.listdir('/proc/\(getpid())/fd'))
+      before = count()
+      # The first call waits for an answer, and the others for the first.
+      for _ in range(60):
+        descriptors = Gio.UnixFDList.new()
+        for _ in range(10): descriptors.append(null)
+        message = Gio.DBusMessage.new_method_call(NAME, ROOT, NAME, 'Later')
+        message.set_unix_fd_list(descriptors)
+        sender.send_message(message, Gio.DBusSendMessageFlags.NONE)
+      sender.flush_sync(None)
+      print(call(bus, 'Who')[1] == os.getpid(), count() - before < 300)
+      print(call(bus, 'Any', 'v', dbus.types.UnixFd(null)), call(bus, 'Any', 'v', 'text'))
+      """)
+    #expect(out == ["True True", "org.freedesktop.DBus.Error.InvalidArgs None"])
+  }
+
+  @Test("a call that needs its descriptors gets them") func kept() throws {
+    let stand = try ServingStand()
+    try stand.on { inside in
+      let objects = inside.objects
+      objects.keepsDescriptors = { $0.member == "Any" }
+    }
+    let out = try stand.python(
+      """
+      bus = connect()
+      print(call(bus, 'Any', 'v', dbus.types.UnixFd(os.open('/dev/null', os.O_RDONLY))), call(bus, 'Note', 's', 'x'))
+      """)
+    #expect(out == ["None None"])
   }
 
   @Test("no copy of a secret stays in memory when its call is answered", .enabled(if: MemorySearch.isPossible))

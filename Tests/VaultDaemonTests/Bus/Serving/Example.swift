@@ -72,6 +72,7 @@ final class Example {
         request.reply()
       },
       BusInterface.Method("Turn", takes: ["secret": "(oayays)"], gives: ["secret": "(oayays)"], answer: Self.turn),
+      BusInterface.Method("Any", takes: ["value": "v"]) { request, _ in request.reply() },
       BusInterface.Method("Hold", takes: ["secret": "ay"]) { [unowned self] request, _ throws(BusError) in
         kept = try request.message.bytes()
         request.reply()

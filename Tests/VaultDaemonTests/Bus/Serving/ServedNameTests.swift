@@ -50,7 +50,7 @@ import VaultTesting
     try stand.expect("note: still here")
   }
 
-  @Test("a bus that refuses the name says so") func refused() throws {
+  @Test("a bus that refuses the name says so, and is asked again") func refused() throws {
     let stand = try ServingStand()
     try stand.on { $0.name.release() }
     try stand.expect("name: none")
@@ -58,6 +58,9 @@ import VaultTesting
     try stand.on { $0.name.request() }
     try stand.expect("name: requested")
     #expect(stand.lines.next()?.hasPrefix("name: refused") == true)
+    // It is asked again a second later.
+    try stand.real.refuse(nil)
+    try stand.expect("name: owned")
   }
 
   @Test("a bus that comes back gets the name and the objects anew") func restarted() throws {
