@@ -84,10 +84,10 @@ final class Assembly {
     ssh = SSHAgentDoor(
       rooms, clients, turns, timer: timer, home: place.environment("HOME"), most: place.openFiles.ssh,
       isOn: configuration.sshAgent)
-    secrets = buses.session.map { [rooms, clients, turns] bus in
+    secrets = buses.session.map { [rooms, clients, turns, door] bus in
       SecretServiceDoor(
-        rooms, on: bus, clients, turns, timer, keepingIn: place.paths.runtime, mostForPortal: place.openFiles.portal,
-        place.log)
+        rooms, on: bus, clients, turns, door.plaintext, timer, keepingIn: place.paths.runtime,
+        mostForPortal: place.openFiles.portal, place.log)
     }
     let announce = rooms.vault.hooks.announce
     rooms.vault.hooks.announce = { [unowned ssh, unowned(safe) secrets] event in

@@ -63,6 +63,11 @@ extension Access {
     return subject
   }
 
+  /// The subject that confines a caller to its grants in a user's vault, as text; nil if none does.
+  package func confinement(of caller: Caller) -> String? {
+    !terms.isSystem && caller.uid == terms.owner ? subject(of: caller)?.description : nil
+  }
+
   /// The rights that an approval gives a caller without a grant, and the number of the approval; nil if there is none.
   func approval(_ right: Right, _ name: ItemName, for caller: Caller) -> (Permit, QuestionNumber?)? {
     guard !requests.approvals.isEmpty, let subject = subject(of: caller) else { return nil }

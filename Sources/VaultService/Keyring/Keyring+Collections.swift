@@ -49,7 +49,7 @@ extension Keyring {
   /// The most bytes of the label of a collection: all of them are read at each unlock.
   static let longestLabel = 4096
 
-  private static func check(label: String) throws(KeyringFault) {
+  package static func check(label: String) throws(KeyringFault) {
     guard label.utf8.count <= longestLabel else {
       throw .limitsExceeded("a collection's label has at most \(longestLabel) bytes")
     }

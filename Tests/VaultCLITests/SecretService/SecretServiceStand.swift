@@ -93,6 +93,18 @@ final class SecretServiceStand {
     }
   }
 
+  /// Has the signals of the Secret Service that everybody hears written down; returns their number so far.
+  func listen() throws -> () -> Int {
+    let log = sandbox.root + "/signals.log"
+    let rule = "type='signal',path_namespace='\(Self.service)'"
+    try sandbox.run(
+      "-c", "exec busctl --address=$0 --match=\"$1\" monitor >$2 2>&1 </dev/null &", bus.address, rule, log,
+      program: "/bin/sh")
+    func text() -> String { (try? String(contentsOfFile: log, encoding: .utf8)) ?? "" }
+    try wait(for: "the monitor") { text().contains("Monitoring bus message stream") }
+    return { text().components(separatedBy: "Interface=org.freedesktop.").count - 1 }
+  }
+
   /// Runs a program in Python, which must succeed, and returns what it prints.
   func python(_ script: String) throws -> String {
     let outcome = try run("/usr/bin/python3", "-c", script)

@@ -87,6 +87,11 @@ struct SecretToolTests {
       OtherKeyring.name, [OtherKeyring.name, "/org/freedesktop/secrets", "org.freedesktop.Secret.Service"])
     try stand.sandbox.startDaemon(environment: ["DBUS_SESSION_BUS_ADDRESS": stand.bus.address])
     try wait(for: "the message") { stand.sandbox.daemonLog.contains("(python3) owns \(OtherKeyring.name)") }
+    // Nobody hears from a daemon that does not serve.
+    let heard = try stand.listen()
+    try stand.unlock()
+    for _ in 0..<3 { try stand.sandbox.must(["lock"]) }
+    #expect(heard() == 0)
     other.stop()
     #expect(
       try stand.bus.call("org.freedesktop.DBus", "/", "org.freedesktop.DBus", "NameHasOwner", "s", OtherKeyring.name)
@@ -94,6 +99,7 @@ struct SecretToolTests {
     try stand.sandbox.must(["reload"])
     try stand.waitForName()
     try stand.unlock()
+    try wait(for: "a signal") { heard() > 0 }
     try store(stand, "value")
     #expect(try lookup(stand).output == "value")
   }

@@ -21,9 +21,9 @@ internal import VaultService
   private let peers: BusPeers
   private let find: Find
   private weak var bus: Bus?
-  /// Returns true for a call that needs the descriptors that came with it. It is asked before anybody knows who calls,
-  /// and a program keeps open what others send it, so it must look at the sender. Set once.
-  var keepsDescriptors: (BusMessage) -> Bool = { _ in false }
+  /// Returns true for a call that needs the descriptors that came with it; it may throw the answer. It is asked before
+  /// anybody knows who calls, and a program keeps open what others send it, so it must look at the sender. Set once.
+  var keepsDescriptors: (BusMessage) throws(BusError) -> Bool = { _ in false }
   // Owned by this object while there is a connection; the slot holds an unowned pointer to this object.
   private var slot: OpaquePointer?
 
@@ -115,7 +115,7 @@ internal import VaultService
 
   /// The call as it is kept until it is answered, and about how many bytes its values have.
   private func keep(_ message: BusMessage) throws(BusError) -> (BusMessage, size: Int) {
-    keepsDescriptors(message) ? (message, 0) : try message.detached(atMost: Self.longest)
+    try keepsDescriptors(message) ? (message, 0) : message.detached(atMost: Self.longest)
   }
 }
 

@@ -83,10 +83,17 @@ extension SecretServiceDoor {
   private func getSecret(_ request: BusRequest, _ peer: BusPeer) throws(BusError) {
     let path = try item(request.path)
     let session = try session(try request.message.objectPath(), peer)
-    try asked { () throws(KeyringFault) in
-      try keyring.secret(path, for: peer.caller, Said()) { contentType, value in
-        request.reply { writer throws(BusError) in try write(value, contentType, for: session, to: writer) }
+    let answer = SecretAnswer(in: vault, plaintext, bus)
+    inTurns(of: peer, request, for: answer) { [unowned self] () throws(BusError) in
+      try asked { () throws(KeyringFault) in
+        try keyring.secret(path, for: peer.caller, Said()) { contentType, value in
+          guard answer.hasRoom(for: value.byteCount, of: client(peer)) else { return }
+          request.reply { writer throws(BusError) in try write(value, contentType, for: session, to: writer) }
+        }
       }
+      guard !answer.mustWait else { return false }
+      answer.end()
+      return true
     }
   }
 }

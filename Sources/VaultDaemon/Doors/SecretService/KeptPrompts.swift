@@ -38,7 +38,15 @@ final class KeptPrompts {
   private var bus: String?
   private var entries: [Int: Entry] = [:]
 
-  init(in folder: String) { path = folder + "/prompts" }
+  /// True while the file is to be written.
+  private var isDue = false
+  private let later: (@escaping () -> Void) -> Void
+
+  /// - Parameter later: runs a closure in a later turn, so that many changes in one turn write the file once.
+  init(in folder: String, later: @escaping (@escaping () -> Void) -> Void) {
+    path = folder + "/prompts"
+    self.later = later
+  }
 
   /// The prompts that were kept on this bus, by an earlier daemon or before the connection to the bus was lost.
   func take(on bus: String?) -> [Entry] {
@@ -52,7 +60,7 @@ final class KeptPrompts {
     turn(to: bus)
     guard entries[entry.number] != entry else { return }
     entries[entry.number] = entry
-    write()
+    writeLater()
   }
 
   private func turn(to bus: String) {
@@ -62,12 +70,21 @@ final class KeptPrompts {
     if !isRead, let text = try? TextFile.readOwn(path, limit: Self.mostBytes), let found = Self.parse(text, bus) {
       for entry in found.prefix(Self.most) { entries[entry.number] = entry }
     }
-    write()
+    writeLater()
   }
 
-  func remove(_ number: Int) { if entries.removeValue(forKey: number) != nil { write() } }
+  func remove(_ number: Int) { if entries.removeValue(forKey: number) != nil { writeLater() } }
 
   // MARK: The file
+
+  private func writeLater() {
+    guard !isDue else { return }
+    isDue = true
+    later { [weak self] in
+      self?.isDue = false
+      self?.write()
+    }
+  }
 
   /// Writes the file anew. What cannot be written is lost with the daemon.
   private func write() {

@@ -32,6 +32,11 @@ final class Portal {
       if path == Self.path { return secret }
       return calls[path] == nil ? nil : request
     }
+    objects?.keepsDescriptors = { [unowned self] message throws(BusError) in
+      guard message.member == "RetrieveSecret" else { return false }
+      try check(message.sender)
+      return true
+    }
   }
 
   /// Serves from now on, or no longer.
@@ -48,8 +53,10 @@ final class Portal {
     }
   }
 
-  private func check(_ peer: BusPeer) throws(BusError) {
-    guard let owner = desktop?.owner, owner == peer.name else {
+  private func check(_ peer: BusPeer) throws(BusError) { try check(peer.name) }
+
+  private func check(_ caller: String?) throws(BusError) {
+    guard let owner = desktop?.owner, owner == caller else {
       let doubt = desktop?.doubt.map { "nobody knows who the portal is: \($0)" }
       throw .denied(doubt ?? "only the portal may ask for this")
     }

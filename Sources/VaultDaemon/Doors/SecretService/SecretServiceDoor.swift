@@ -8,15 +8,17 @@ internal import VaultSigning
 ///
 /// It turns calls on the bus into calls of the ``Keyring``, and the answers into messages. It decides nothing.
 final class SecretServiceDoor: SecretHolder {
-  /// The most sessions of one connection, and of all: SecretStorage opens one for each item whose secret it gets, and
-  /// closes none. Beyond the latter, the process with most of them loses its oldest one. The number of prompts is
-  /// limited by ``KeyringPrompts``.
-  static let (mostOfOne, most) = (1024, 4096)
+  /// The most sessions of one connection, and of all. Beyond the former, a connection loses its oldest one: SecretStorage
+  /// opens one for each item whose secret it gets, and closes none. Beyond the latter, the holder with most of them
+  /// loses its oldest one. Each key takes locked memory. The number of prompts is limited by ``KeyringPrompts``.
+  static let (mostOfOne, most) = (128, 512)
 
   let keyring: Keyring
   let asking: Asking
   let vault: Vault
   let turns: Turns
+  /// The room for large secrets, which all doors share.
+  let plaintext: Plaintext
   let bus: Bus
   let peers: BusPeers
   let name: ServedName
@@ -51,10 +53,11 @@ final class SecretServiceDoor: SecretHolder {
   ///   - folder: the folder for the file of the prompts that outlive this daemon.
   ///   - mostForPortal: the number of calls of the portal that may wait.
   init(
-    _ rooms: Rooms, on bus: Bus, _ clients: Clients, _ turns: Turns, _ timer: Timer, keepingIn folder: String,
-    mostForPortal: Int, _ log: Logger
+    _ rooms: Rooms, on bus: Bus, _ clients: Clients, _ turns: Turns, _ plaintext: Plaintext, _ timer: Timer,
+    keepingIn folder: String, mostForPortal: Int, _ log: Logger
   ) {
-    kept = KeptPrompts(in: folder)
+    kept = KeptPrompts(in: folder) { turns.wait(nil, $0) }
+    self.plaintext = plaintext
     keyring = Keyring(rooms)
     (asking, vault) = (rooms.asking, rooms.vault)
     (self.bus, self.turns, self.timer, self.log) = (bus, turns, timer, log)
@@ -67,6 +70,7 @@ final class SecretServiceDoor: SecretHolder {
     }
     portal = Portal(self, timer, most: mostForPortal)
     keyring.changed = { [signals] in signals.tell($0) }
+    peers.confinement = { [access = rooms.access] in access.confinement(of: $0) }
     peers.begin = { [unowned self] request, peer throws(BusError) in try begin(request, peer) }
     peers.canDecide = { [access = rooms.access] in access.canDecide(about: $0.caller, otherwise: $1) }
   }
@@ -75,7 +79,10 @@ final class SecretServiceDoor: SecretHolder {
   private func begin(_ request: BusRequest, _ peer: BusPeer) throws(BusError) {
     vault.checkDeadlines()
     let message = request.message
-    guard let call = SecretCall(message.interface ?? "", message.member ?? "") else { throw .failed }
+    guard let call = SecretCall(message.interface ?? "", message.member ?? "") else {
+      if request.fault != nil { return }
+      throw .failed
+    }
     let (audit, caller) = (vault.audit, peer.caller)
     do throws(Refusal) { try audit.begin(call.terms, for: caller) } catch { throw BusError(.refused(error)) }
     request.pass = { error in
@@ -134,23 +141,22 @@ final class SecretServiceDoor: SecretHolder {
     return lastNumber
   }
 
-  /// Keeps a session for as long as its connection lasts, or until it is closed.
-  func keep(_ session: ClientSession) throws(BusError) {
-    let own = sessions.values.count { $0.peer === session.peer }
-    guard own < Self.mostOfOne else { throw .tooMuch("too many sessions are open") }
-    if sessions.count >= Self.most {
-      // All connections of a process have the same line.
-      let processes = Dictionary(grouping: sessions.values) { ObjectIdentifier($0.peer.line) }
-      let most = processes.values.max { $0.count < $1.count } ?? []
-      let ofPeer = processes[ObjectIdentifier(session.peer.line)]?.count ?? 0
-      guard most.count > ofPeer, let oldest = most.min(by: { $0.number < $1.number }) else {
-        throw .tooMuch("too many sessions are open")
-      }
-      close(oldest)
+  /// Keeps a session for as long as its connection lasts, or until it is closed or gives way to another one.
+  func keep(_ session: ClientSession) {
+    let own = sessions.values.filter { $0.peer === session.peer }
+    if own.count >= Self.mostOfOne {
+      closeOldest(of: own)
+    } else if sessions.count >= Self.most {
+      let holders = Dictionary(grouping: sessions.values) { peers.holder(of: $0.peer) }
+      closeOldest(of: holders.values.max { $0.count < $1.count } ?? [])
     }
     let number = session.number
     sessions[number] = session
     session.release = session.peer.onEnd { [weak self] in self?.sessions[number] = nil }
+  }
+
+  private func closeOldest(of sessions: [ClientSession]) {
+    if let oldest = sessions.min(by: { $0.number < $1.number }) { close(oldest) }
   }
 
   func close(_ session: ClientSession) {
@@ -180,6 +186,9 @@ final class SecretServiceDoor: SecretHolder {
 
   override func letGo(for lock: Lock) {
     if lock.reach.contains(.names) { for peer in peers.peers { peer.caller.memory.forgetNames() } }
+    // The clients unlock and repeat what was to be stored.
+    guard lock.isEffective, lock.cause != .stop else { return }
+    peers.refuse(.isLocked) { $0.message.signature.contains(Self.secretTypes) }
   }
 
   override func outlives(_ lock: Lock) -> Bool {

@@ -37,6 +37,9 @@ final class SecretSignals {
   private var waiting: [String: [KeyringPath]] = [:]
   /// The most of such paths of one program whose items are told.
   private static let mostWaiting = 64
+  /// True while a lock or an unlock is about to be told, and the programs that are about to be told of one.
+  private var areLocksDue = false
+  private var awaitingLocks: Set<ObjectIdentifier> = []
   /// The collections that programs were told of last.
   private var collections: [CollectionID]
   /// The collections whose items nobody could tell when the last lock or unlock was told.
@@ -75,19 +78,17 @@ final class SecretSignals {
   func forget(_ peer: BusPeer) { waiting[peer.name] = nil }
 
   func tell(_ event: KeyringEvent) {
-    guard door.isOn, door.bus.isConnected else { return }
+    guard door.isOn, door.name.state == .owned else { return }
     switch event {
     case .locks:
       // This comes before the end of the program's prompt, which waits for a turn of the same line.
       if !door.keyring.hidesItems() {
         for peer in door.peers.peers where waiting[peer.name] != nil { matched(for: peer) }
       }
-      for collection in door.keyring.collections { send("CollectionChanged", collection) }
-      for peer in door.peers.peers { tellLocks(to: peer) }
-      // While names could not be read, a list was empty.
-      let before = hidden
-      hidden = Set(door.keyring.collections.filter { door.keyring.hidesItems(in: $0) })
-      for collection in before.subtracting(hidden) { listChanged(of: collection) }
+      // The keys are wiped before anybody is told.
+      guard !areLocksDue else { return }
+      areLocksDue = true
+      door.turns.wait { [weak self] in self?.tellLocks() }
     case .collections: collectionsChanged()
     case .collection(let collection): changed(["Label", "Modified"], of: collection)
     case .items(let collection, let path, let change):
@@ -100,12 +101,14 @@ final class SecretSignals {
       tell(member, collection, path)
       switch change {
       case .created, .deleted: listChanged(of: collection)
-      case .updated, .moved:
-        for peer in door.peers.peers {
-          door.turns.wait(peer.line) { [weak self] in if peer.isRunning { self?.itemChanged(path, for: peer) } }
-        }
+      case .updated, .moved: toEach { [weak self] in self?.itemChanged(path, for: $0) }
       }
     }
+  }
+
+  /// Tells each program something, in its next turn.
+  private func toEach(_ tell: @escaping (BusPeer) -> Void) {
+    for peer in door.peers.peers { door.turns.wait(peer.line) { if peer.isRunning { tell(peer) } } }
   }
 
   /// Tells of an item. The path of a shared item tells its name, so it goes only to those who may learn that.
@@ -139,7 +142,8 @@ final class SecretSignals {
       send("CollectionDeleted", collection)
       lists = lists.filter { $0.key.collection != collection }
     }
-    for peer in door.peers.peers {
+    toEach { [weak self] peer in
+      guard let self else { return }
       try? door.objects?.changed(["Collections"], of: door.serviceInterface, at: SecretPath.root, for: peer)
     }
   }
@@ -147,24 +151,37 @@ final class SecretSignals {
   private func changed(_ properties: [String], of collection: CollectionID) {
     send("CollectionChanged", collection)
     let (interface, path) = (door.collectionInterface, SecretPath.collection(collection).text)
-    for peer in door.peers.peers { try? door.objects?.changed(properties, of: interface, at: path, for: peer) }
+    toEach { [weak self] in try? self?.door.objects?.changed(properties, of: interface, at: path, for: $0) }
   }
 
-  /// Tells a program, in its next turn, which collections are locked.
-  private func tellLocks(to peer: BusPeer) {
-    door.turns.wait(peer.line) { [weak self] in
-      guard let self, peer.isRunning else { return }
-      for collection in door.keyring.collections {
-        let interface = BusInterface(
-          SecretServiceDoor.collectionName,
-          properties: [
-            .init("Locked", "b") { [keyring = door.keyring] _, peer, writer in
-              writer.flag(keyring.isLocked(collection, for: peer.caller))
-            }
-          ])
-        let path = SecretPath.collection(collection).text
-        try? door.objects?.changed(["Locked"], of: interface, at: path, for: peer)
+  /// Tells programs which collections are locked now, and which lists have items that could not be told before.
+  private func tellLocks() {
+    areLocksDue = false
+    guard door.isOn, door.name.state == .owned else { return }
+    for collection in door.keyring.collections { send("CollectionChanged", collection) }
+    for peer in door.peers.peers where awaitingLocks.insert(ObjectIdentifier(peer)).inserted {
+      door.turns.wait(peer.line) { [weak self] in
+        self?.awaitingLocks.remove(ObjectIdentifier(peer))
+        if peer.isRunning { self?.tellLocks(to: peer) }
       }
+    }
+    // While names could not be read, a list was empty.
+    let before = hidden
+    hidden = Set(door.keyring.collections.filter { door.keyring.hidesItems(in: $0) })
+    for collection in before.subtracting(hidden) { listChanged(of: collection) }
+  }
+
+  private func tellLocks(to peer: BusPeer) {
+    for collection in door.keyring.collections {
+      // This alone needs no record.
+      let interface = BusInterface(
+        SecretServiceDoor.collectionName,
+        properties: [
+          .init("Locked", "b") { [keyring = door.keyring] _, peer, writer in
+            writer.flag(keyring.isLocked(collection, for: peer.caller))
+          }
+        ])
+      try? door.objects?.changed(["Locked"], of: interface, at: SecretPath.collection(collection).text, for: peer)
     }
   }
 

@@ -72,6 +72,8 @@ extension SecretServiceDoor {
       }
     }
     let (label, isStandard) = (properties.label ?? "", alias == "default")
+    // A prompt keeps the label.
+    try asked { () throws(KeyringFault) in try Keyring.check(label: label) }
     let made: CollectionID
     do throws(KeyringFault) {
       made = try keyring.makeCollection(label, isStandard: isStandard, for: peer.caller)
@@ -94,6 +96,7 @@ extension SecretServiceDoor {
     var (served, missing): ([String], [KeyringTarget]) = ([], [])
     var spelled: [KeyringTarget: [String]] = [:]
     var (index, words, mayBeServed) = (0, 0, false)
+    let most = mostInPrompt(for: peer)
     inTurns(of: peer, request) { [unowned self] () throws(BusError) in
       guard index < objects.count else {
         // An object that does not exist lacks nothing that a person could give.
@@ -112,7 +115,7 @@ extension SecretServiceDoor {
         served.append(object)
         return false
       }
-      guard words < Self.mostInPrompt else { return false }
+      guard words < most else { return false }
       words += 1
       if spelled[target] == nil { missing.append(target) }
       spelled[target, default: []].append(object)
@@ -121,8 +124,15 @@ extension SecretServiceDoor {
     }
   }
 
-  /// The most paths of one prompt. An unlock gives the others, too.
-  private static let mostInPrompt = 1024
+  /// The most paths of one prompt, and of all prompts of one holder. Beyond the latter, a prompt has few paths. An
+  /// unlock gives the others, too.
+  private static let (mostInPrompt, mostOfHolder, few) = (1024, 4096, 16)
+
+  private func mostInPrompt(for peer: BusPeer) -> Int {
+    let holder = peers.holder(of: peer)
+    let own = prompts.values.filter { peers.holder(of: $0.peer) == holder }.reduce(0) { $0 + $1.pathCount }
+    return min(Self.mostInPrompt, max(Self.few, Self.mostOfHolder - own))
+  }
 
   private func lock(_ request: BusRequest, _ peer: BusPeer) throws(BusError) {
     let objects = try request.message.objectPaths()
@@ -152,8 +162,8 @@ extension SecretServiceDoor {
   private func getSecrets(_ request: BusRequest, _ peer: BusPeer) throws(BusError) {
     let objects = try request.message.objectPaths()
     let session = try session(try request.message.objectPath(), peer)
-    let answer = SecretAnswer(in: vault)
-    inTurns(of: peer, request) { [unowned self] () throws(BusError) in
+    let answer = SecretAnswer(in: vault, plaintext, bus)
+    inTurns(of: peer, request, for: answer) { [unowned self] () throws(BusError) in
       // A lock wipes what is written, and then the answer is begun anew.
       if answer.writer == nil {
         guard let writer = request.beginReply() else { throw .failed }
@@ -168,40 +178,61 @@ extension SecretServiceDoor {
         return true
       }
       let object = objects[answer.index]
+      guard !answer.written.contains(object), case .item(let path)? = path(object) else {
+        answer.index += 1
+        return false
+      }
+      let count = try write(path, at: object, session, peer, writer) { answer.hasRoom(for: $0, of: client(peer)) }
+      // Without room the path is looked at again later.
+      guard !answer.mustWait else { return false }
+      answer.written.insert(object)
       answer.index += 1
-      guard answer.written.insert(object).inserted, case .item(let path)? = path(object) else { return false }
-      answer.count += try write(path, at: object, session, peer, writer)
+      answer.count += count
       if answer.count > Self.mostSecrets { throw .tooMuch("the secrets have more than \(Self.mostSecrets) bytes") }
       return false
     }
   }
 
+  /// A client as the holder of large secrets.
+  func client(_ peer: BusPeer) -> Plaintext.Client { Plaintext.Client(process: peer.caller.pid, line: peer.line) }
+
   /// Does work in the turns of a client, in parts: `step` returns true at its end, after the answer.
-  private func inTurns(
-    of peer: BusPeer, _ request: BusRequest, _ step: @escaping () throws(BusError) -> Bool
+  ///
+  /// - Parameter answer: the answer that the work writes, which may have to wait for room.
+  func inTurns(
+    of peer: BusPeer, _ request: BusRequest, for answer: SecretAnswer? = nil,
+    _ step: @escaping () throws(BusError) -> Bool
   ) {
+    let goOn = { [weak self] in
+      guard let self, peer.isRunning else { return request.fail(.disconnected) }
+      vault.checkDeadlines()
+      inTurns(of: peer, request, for: answer, step)
+    }
     do throws(BusError) {
       let end = vault.clock.monotonic() + Turns.search
-      repeat { if try step() { return } } while vault.clock.monotonic() < end
+      repeat {
+        if answer?.isDropped == true { throw .tooMuch("too many secrets wait for their clients") }
+        if try step() || answer?.wait(for: client(peer), goOn) == true { return }
+      } while vault.clock.monotonic() < end
     } catch {
       return request.fail(error)
     }
-    turns.wait(peer.line) { [weak self] in
-      guard let self, peer.isRunning else { return request.fail(.disconnected) }
-      vault.checkDeadlines()
-      inTurns(of: peer, request, step)
-    }
+    turns.wait(peer.line, goOn)
   }
 
   /// Writes an entry of GetSecrets, and returns the bytes of its secret. What is locked, gone or unreadable has no
   /// entry.
+  ///
+  /// - Parameter hasRoom: returns false for a secret of so many bytes that it must wait, and is not written now.
   private func write(
-    _ path: KeyringPath, at object: String, _ session: ClientSession, _ peer: BusPeer, _ writer: BusWriter
+    _ path: KeyringPath, at object: String, _ session: ClientSession, _ peer: BusPeer, _ writer: BusWriter,
+    hasRoom: (Int) -> Bool
   ) throws(BusError) -> Int {
     var (count, failure): (Int, BusError?) = (0, nil)
     do throws(KeyringFault) {
       try keyring.secret(path, for: peer.caller, Said()) { contentType, value in
         count = value.byteCount
+        guard hasRoom(count) else { return }
         do throws(BusError) {
           try writer.entry(of: "o(oayays)") { () throws(BusError) in
             writer.path(object)
@@ -254,6 +285,9 @@ extension SecretServiceDoor {
 
   func attributes(_ message: BusMessage) throws(BusError) -> KeyringAttributes {
     let pairs = try message.pairs()
+    guard Set(pairs.map { Array($0.key.utf8) }).count == pairs.count else {
+      throw BusError(name: BusError.malformed.name, text: "an attribute is given twice")
+    }
     do throws(ValueError) { return try KeyringAttributes(pairs) } catch { throw .tooMuch(error.reason) }
   }
 

@@ -51,7 +51,7 @@ extension SecretServiceDoor {
     }
     let publicKey = form.publicKey
     let session = ClientSession(nextNumber(), peer, form)
-    try keep(session)
+    keep(session)
     request.reply { writer throws(BusError) in
       switch algorithm {
       case .plain: writer.variant(of: "s") { writer.string("") }
@@ -59,6 +59,7 @@ extension SecretServiceDoor {
       }
       writer.path(SecretPath.session(session.number).text)
     }
+    if request.hasFailed { close(session) }
   }
 
   /// The session with this path, if this client opened it.
