@@ -41,7 +41,7 @@ $(call fuzz-module,VaultHelper,VaultProcess VaultWire VaultModel VaultBytes)
 $(call fuzz-module,VaultTPM2,VaultHelper VaultWire VaultModel VaultBytes)
 # What reads the daemon's small files: the whole of it needs packages.
 FUZZ_SERVICE := Audit/Writing/AuditSettings Files/OwnFile Files/ReplacedFile Files/SystemError Files/TextFile \
-  Keyring/KeyringSettings Keyring/PromptLimits Vault/LockPolicy Vault/VaultSettings \
+  Keyring/KeyringSettings Keyring/Prompts/PromptLimits Vault/LockPolicy Vault/VaultSettings \
   WaysIn/Trying/Backoff WaysIn/Trying/BackoffFile WaysIn/Slots/BootKey WaysIn/Slots/KeyFile
 $(FUZZ)/VaultService.o: Tests/Fuzz/fuzz.mk $(patsubst %,Sources/VaultService/%.swift,$(FUZZ_SERVICE)) \
   $(patsubst %,$(FUZZ)/%.o,VaultCore VaultModel VaultBytes)
