@@ -130,9 +130,8 @@ import VaultTesting
   @Test("calls that wait with a secret are refused at once, others are not") func refused() throws {
     let stand = try ServingStand()
     try stand.on { inside in
-      let peers = inside.peers
-      inside.example.onNote = {
-        peers.refuse(.denied("a lock")) { $0.message.signature == "(oayays)" }
+      inside.example.onNote = { [weak peers = inside.peers] in
+        peers?.refuse(.denied("a lock")) { $0.message.signature == "(oayays)" }
       }
     }
     let out = try stand.python(
