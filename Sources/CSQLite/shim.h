@@ -205,6 +205,14 @@ static inline int vault_log_sync(sqlite3 *db) {
     return file ? file->pMethods->xSync(file, SQLITE_SYNC_NORMAL | SQLITE_SYNC_DATAONLY) : SQLITE_OK;
 }
 
+/* Cuts the log to a size, and waits until that is on the disk. */
+static inline int vault_log_cut(sqlite3 *db, sqlite3_int64 size) {
+    sqlite3_file *file = vault_log(db);
+    if (!file) return SQLITE_OK;
+    int code = file->pMethods->xTruncate(file, size);
+    return code == SQLITE_OK ? file->pMethods->xSync(file, SQLITE_SYNC_NORMAL) : code;
+}
+
 /* Stores the size of the log in *size; 0 if there is no log. */
 static inline int vault_log_size(sqlite3 *db, sqlite3_int64 *size) {
     sqlite3_file *file = vault_log(db);

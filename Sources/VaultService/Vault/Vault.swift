@@ -150,6 +150,9 @@ package final class Vault {
       kind = .cold
       audit.opened()
       if keychain.isCopy { log.error("\(Upkeep.copied.text): \(Upkeep.copied.advice ?? "")") }
+      if keychain.hadUnfinishedChange {
+        log.warning("the last change in vault.db-wal is not whole, as a power cut leaves it, and was dropped")
+      }
       keychain.whenMet = { [log] in log.error("the store failed, so nothing is written to it: \($0)") }
       keychain.whenKeysTaken = { [unowned self, unowned keychain] in hooks.keysTaken(keychain) }
       hooks.opened(keychain)

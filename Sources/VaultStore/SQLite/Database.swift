@@ -58,8 +58,11 @@ final class Database {
   }
 
   /// Declares that not only the tables but also the records are ours, so that closing may fold the log into the main
-  /// file.
-  func trust() { connection.trust() }
+  /// file, and what a crash has left of a transaction may be cut off. If that fails now, ``begin()`` tries it again.
+  func trust() {
+    connection.trust()
+    try? connection.cutOffRemains()
+  }
 
   /// Declares that the records are damaged: the files stay as they are, even after closing.
   func distrust() { connection.distrust() }
@@ -80,6 +83,7 @@ final class Database {
     }
     try log.check(name, pageCount: Int(try connection.integer("PRAGMA page_count")), in: directory)
     connection.committed = log.committed
+    connection.hasRemains = log.hasRemains
     connection.noteLog()
     try Schema.check(connection)
     return connection
@@ -199,7 +203,10 @@ final class Database {
   }
 
   /// Begins a transaction. Either all of a transaction is written, or nothing.
-  func begin() throws(VaultError) { try statements.transaction.begin.run() }
+  func begin() throws(VaultError) {
+    try connection.cutOffRemains()
+    try statements.transaction.begin.run()
+  }
 
   /// Ends the transaction and waits until it is on the disk.
   ///

@@ -219,6 +219,8 @@ import VaultStore
     let found = try other.unlocked()
     #expect(try found.text("more 3") == String(repeating: "y", count: 9000))
     #expect(try found.verify().isOK)
+    // They are cut off, so that they never stand behind the end of another change.
+    #expect(try found.hadUnfinishedChange && Data(contentsOf: log) == whole)
     try found.put("last")
     try found.close()
     // If the frame after the end goes on from it, something before the end was damaged.
@@ -228,6 +230,39 @@ import VaultStore
     try (whole + frames[0] + frames[ends[0]] + frames[ends[0] + 1]).write(to: damaged)
     try setMode(damaged.path, 0o600)
     expectCorrupt { _ = try third.open() }
+    withExtendedLifetime(keychain) {}
+  }
+
+  /// A block of the disk is shorter than a frame, so it can hide where the last but one transaction ends and the last
+  /// one begins. Without it, SQLite would read a log that ends before both of them.
+  @Test("a log is refused if one damaged block lies across the boundary of its last two transactions")
+  func damagedBoundary() throws {
+    let fixture = try fixture()
+    let keychain = try fixture.unlocked()
+    for index in 0..<4 { try keychain.put("more \(index)", String(repeating: "y", count: 9000)) }
+    let other = try Fixture(copying: fixture)
+    let log = URL(fileURLWithPath: other.path("vault.db-wal"))
+    let whole = try Data(contentsOf: log)
+    let size = 24 + 4096
+    let ends = (0..<(whole.count - 32) / size).filter { frame in
+      whole[32 + frame * size + 4..<32 + frame * size + 8] != Data(count: 4)
+    }
+    try #require(ends.count > 2 && ends[ends.count - 1] > ends[ends.count - 2] + 2)
+    let (kept, boundary) = (32 + (ends[ends.count - 3] + 1) * size, 32 + (ends[ends.count - 2] + 1) * size)
+    var damaged = whole
+    for offset in boundary / 4096 * 4096..<(boundary / 4096 + 1) * 4096 { damaged[offset] ^= 0x55 }
+    try damaged.write(to: log)
+    try setMode(log.path, 0o600)
+    let reason = "vault.db-wal is damaged after byte \(kept), before changes that were stored later"
+    #expect(throws: VaultError.corrupt(reason)) { _ = try other.open() }
+    #expect(try Data(contentsOf: log) == damaged)
+    // Whoever has no backup can cut the log there, and loses the changes behind that byte.
+    try damaged.prefix(kept).write(to: log)
+    try setMode(log.path, 0o600)
+    let found = try other.unlocked()
+    #expect(try found.text("more 1") == String(repeating: "y", count: 9000))
+    #expect(try found.names("").filter { $0.hasPrefix("more") }.count == 2 && found.verify().isOK)
+    #expect(!found.hadUnfinishedChange)
     withExtendedLifetime(keychain) {}
   }
 

@@ -104,6 +104,58 @@ import VaultTesting
   @Test("a write that is not waited for costs nothing that was acknowledged, wherever the power is cut")
   func deferred() throws { #expect(try losses(defers: true) == []) }
 
+  /// A long change is cut off, and then a short one. The log has frames of both, and neither was acknowledged.
+  @Test("nothing that was acknowledged is lost or refused after two power cuts", arguments: FaultyDisk.Luck.allCases)
+  func twice(first: FaultyDisk.Luck) throws {
+    let fixture = try Fixture()
+    let disk = try FaultyDisk(fixture)
+    let start: Int
+    do {
+      let keychain = try fixture.unlocked()
+      try keychain.put("kept")
+      try keychain.put("also kept")
+      start = disk.count
+      for index in 0..<3 { try keychain.put("long \(index)", String(repeating: "x", count: 60_000)) }
+    }
+    let events = disk.events()
+    let sync = events.indices.dropFirst(start).first { events[$0].kind == .sync && events[$0].file == "vault.db-wal" }
+    let files = disk.files(events, cutAfter: try #require(sync), first)
+    for size in [10, 20_000] {
+      let other = try Fixture(create: false)
+      try other.makeDirectory()
+      for (name, data) in files where name != "vault.lock" {
+        try #require(
+          FileManager.default.createFile(
+            atPath: other.path(name), contents: data, attributes: [.posixPermissions: 0o600]))
+      }
+      let disk = try FaultyDisk(other)
+      var (start, acknowledged) = (0, 0)
+      do {
+        let keychain = try Keychain(opening: other.directory)
+        try keychain.unlock(vaultKey: fixture.vaultKey)
+        start = disk.count
+        try keychain.put("short", String(repeating: "y", count: size))
+        acknowledged = disk.count
+      }
+      let events = disk.events()
+      let syncs = (start..<acknowledged).filter { events[$0].kind == .sync }
+      for cut in syncs + [acknowledged] {
+        for luck in FaultyDisk.Luck.allCases {
+          let copy = try FileCopy(disk.files(events, cutAfter: cut, luck))
+          do {
+            let keychain = try Keychain(opening: copy.directory)
+            try keychain.unlock(vaultKey: fixture.vaultKey)
+            #expect(try keychain.text("kept") == "value", "\(size), \(cut), \(luck)")
+            #expect(try cut < acknowledged || keychain.names("").contains("short"), "\(size), \(cut), \(luck)")
+            #expect(try keychain.verify().isOK)
+          } catch {
+            Issue.record("\(size), \(cut - start), \(luck): \(error)")
+          }
+        }
+      }
+    }
+  }
+
   @Test("a write that is not waited for is with the system, and on the disk when the log was synced")
   func deferredSync() throws {
     let fixture = try Fixture()

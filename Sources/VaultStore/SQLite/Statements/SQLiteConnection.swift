@@ -26,6 +26,10 @@ import Glibc
   private var isFolded = true
   // The number of users that rely on the main file to stay as it is.
   private var holders = 0
+  /// True when the log may have frames behind its committed part: those of a transaction that was not completed.
+  var hasRemains = false { didSet { if hasRemains { hadRemains = true } } }
+  /// True if the log was found with such frames.
+  private(set) var hadRemains = false
   // The file that SQLite has open as the log; nil until noteLog().
   var openLog: FileNumber?
   /// The mark in the main file that a log belongs to it; nil for a store that has none.
@@ -192,6 +196,7 @@ import Glibc
     if try integer("PRAGMA wal_checkpoint(TRUNCATE)") != 0 { throw .inUse(pid: nil) }
     committed = CommittedLog()
     isFolded = true
+    hasRemains = false
   }
 
   // MARK: The files below SQLite
@@ -263,6 +268,18 @@ import Glibc
     if code != SQLITE_OK { throw error(code) }
   }
 
+  /// Cuts off what a crash has left of a transaction behind the committed part of the log, and waits until that is on
+  /// the disk. If these frames stayed, some of them could stand behind the end of the next transaction, and after
+  /// another crash they would look like changes behind a damage (``WriteAheadLog``).
+  ///
+  /// Call this before anything is written to a log that was found with such frames. SQLite never reads them.
+  func cutOffRemains() throws(VaultError) {
+    guard hasRemains, isTrusted, lostFile == nil else { return }
+    let code = unsafe vault_log_cut(handle, Int64(committed.size))
+    if code != SQLITE_OK { throw error(code) }
+    hasRemains = false
+  }
+
   /// True when a commit that makes the log long may fold it into the main file.
   var foldsLog: Bool { holders == 0 && !defersSyncs }
 
@@ -328,4 +345,6 @@ struct CommittedLog {
   /// The salts in the log's header when these frames were last counted; nil when there was no header. If the header has
   /// other salts now, the log was folded in completely and has started over since.
   var salts: [UInt8]?
+  /// The size of the header and that part in bytes.
+  var size: Int { LogFrames.headerSize + frames * LogFrames.frameSize }
 }
