@@ -20,9 +20,15 @@ public enum CallLimits {
   public static let timeOfTag = 4
   /// The time for sealing an older version of a value again, which a change of the policy does.
   public static let timeOfVersion = 9
-  /// The number of comparisons of a name with a pattern that take one microsecond. An administrator's new items are
-  /// compared with the patterns of grants, to tell who else has rights on them.
-  public static let comparisons = 5
+  /// The number of steps of comparisons that take one microsecond. An administrator's new items are compared with the
+  /// patterns of grants, to tell who else has rights on them.
+  ///
+  /// A comparison of a name with a pattern takes ``stepsOfComparison`` and, at most, ``ItemPattern/steps(for:)``. To
+  /// find the names in the folder of a pattern takes ``stepsOfComparison``, and ``stepsOfFolder`` for each byte of the
+  /// folder.
+  public static let steps = 200
+  public static let stepsOfComparison = 30
+  public static let stepsOfFolder = 2
 
   /// The time for the folders and attributes of an item, in microseconds. The attributes of a keyring's clients count
   /// as well, and so does the number that these clients have for the item.

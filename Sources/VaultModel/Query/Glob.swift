@@ -91,6 +91,10 @@ package struct Glob: Hashable, Sendable {
     }
   }
 
+  /// The most steps that comparisons of texts of so many bytes together with the pattern take. A comparison of bytes
+  /// alone takes a fourth of a step for each.
+  func mostSteps(for bytes: Int) -> Int { machine.map { $0.width * bytes } ?? bytes / 4 }
+
   /// The number of steps that a comparison of `text` with the pattern takes.
   func steps(for text: String) -> Int { machine?.run(text).steps ?? 0 }
 }

@@ -5,7 +5,8 @@ struct GlobStates: Hashable, Sendable {
   static let wordBits = UInt64.bitWidth
 
   private let last: Int
-  private let width: Int
+  /// The number of words that one step follows for a character of a text.
+  let width: Int
   /// The states to which each character of the pattern leads, `width` words for each: first the states for a character
   /// that is not in the pattern, then those for `/`, then those for the characters in the order of ``scalars``.
   private var arriving: [UInt64]

@@ -42,8 +42,8 @@ package struct CallWeight {
     bytes += item.versions.reduce(0) { $0 + $1.size }
   }
 
-  /// Counts the comparisons of new names with the patterns of grants.
-  mutating func add(comparisons: Int) { time += comparisons / CallLimits.comparisons }
+  /// Counts the steps of comparisons of new names with the patterns of grants.
+  mutating func add(steps: Int) { time += steps / CallLimits.steps }
 
   /// Counts the time, in microseconds, for making or checking a value; see ``KeyCost``.
   package mutating func add(computing time: Int) { computing += time }

@@ -232,7 +232,7 @@ extension Items {
       weight.add(computing: time)
     }
     // An administrator is told who else has rights on the new items.
-    if changes.count > 1, access.isAdministrator(caller) { weight.add(comparisons: access.comparisons(of: new)) }
+    if changes.count > 1, access.isAdministrator(caller) { weight.add(steps: access.steps(of: new)) }
     return weight
   }
 

@@ -713,6 +713,13 @@ import VaultStore
     #expect(try !isTooMuch("x", 150, for: stand.administrator))
     #expect(try !isTooMuch("y", 300, for: stand.administrator))
     #expect(try !isTooMuch("x/z", 300, for: RoomStand.caller(990)))
+    // Long names count more than short ones, and so do long patterns with a star in the middle.
+    let long = String(repeating: "n", count: 200)
+    #expect(try isTooMuch("x/\(long)", 40, for: stand.administrator))
+    #expect(try !isTooMuch("x/\(long)", 10, for: stand.administrator))
+    for number in 0..<20 { try Self.give(stand, "user:1", "z/*\(long)\(number)", "get") }
+    #expect(try isTooMuch("z/\(long)", 100, for: stand.administrator))
+    #expect(try !isTooMuch("y/\(long)", 100, for: stand.administrator))
   }
 }
 

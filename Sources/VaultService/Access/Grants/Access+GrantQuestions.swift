@@ -153,13 +153,13 @@ extension Access {
     return found.map { ($0.key, $0.value) }.sorted { $0.subject.description < $1.subject.description }
   }
 
-  /// The most comparisons of a name with a pattern that ``subjects(on:)`` makes.
-  func comparisons(of names: [ItemName]) -> Int {
+  /// The most steps of the comparisons that ``subjects(on:)`` makes of names with patterns; see ``CallLimits/steps``.
+  func steps(of names: [ItemName]) -> Int {
     guard !book.all.isEmpty, !names.isEmpty else { return 0 }
     let names = ComparedNames(names)
     var patterns: Set<ItemPattern> = []
     return book.all.reduce(0) { sum, one in
-      patterns.insert(one.grant.pattern).inserted ? sum + names.comparisons(with: one.grant.pattern) : sum
+      patterns.insert(one.grant.pattern).inserted ? sum + names.steps(with: one.grant.pattern) : sum
     }
   }
 

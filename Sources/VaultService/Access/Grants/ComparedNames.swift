@@ -4,11 +4,15 @@ internal import VaultModel
 struct ComparedNames {
   /// The names, sorted by their bytes.
   private let names: [ItemName]
+  /// The number of bytes of the names before each place, and of all names at the end.
+  private let bytes: [Int]
   /// The results for the patterns so far, if there are several names.
   private var known: [ItemPattern: Bool] = [:]
 
   init(_ names: [ItemName]) {
-    self.names = names.count < 2 ? names : names.sorted { $0.text.utf8.lexicographicallyPrecedes($1.text.utf8) }
+    let names = names.count < 2 ? names : names.sorted { $0.text.utf8.lexicographicallyPrecedes($1.text.utf8) }
+    self.names = names
+    bytes = names.reduce(into: [0]) { $0.append($0[$0.count - 1] + $1.text.utf8.count) }
   }
 
   /// True if the pattern matches one of the names.
@@ -20,8 +24,13 @@ struct ComparedNames {
     return isFound
   }
 
-  /// The number of names with which the pattern must be compared.
-  func comparisons(with pattern: ItemPattern) -> Int { range(of: pattern).count }
+  /// The most steps of the comparisons of the names with the pattern; see ``CallLimits/steps``.
+  func steps(with pattern: ItemPattern) -> Int {
+    let found = range(of: pattern)
+    let ofFolder = CallLimits.stepsOfFolder * (pattern.folder?.utf8.count ?? 0)
+    return CallLimits.stepsOfComparison * (1 + found.count) + ofFolder
+      + pattern.steps(for: bytes[found.upperBound] - bytes[found.lowerBound])
+  }
 
   /// The places of the names that the pattern may match.
   private func range(of pattern: ItemPattern) -> Range<Int> {
