@@ -37,22 +37,32 @@ public enum Printable {
   /// A name like ``wholeQuoted(_:)``, cut shorter, for messages.
   public static func quoted(_ name: String) -> String { "`\(cut(quotable(name), 80))`" }
 
-  /// Words of a caller, safe and between quotation marks, cut to a length that a person can read. Every double
-  /// quotation mark in the words that looks like one of these two is spelled out, so that no words seem to end before
+  /// Words of a caller between quotation marks, cut to a length that a person can read; see ``words(_:)``.
+  public static func said(_ words: String) -> String { "“\(cut(self.words(words), 301))”" }
+
+  /// Words of a caller, made safe to stand within marks of the program's own, so that they do not seem to end before
   /// their end and to go on as if the program spoke.
+  ///
+  /// Too many characters look like a quotation mark or a parenthesis to be listed. Therefore only characters that words
+  /// are made of stay: letters with their marks, digits, ASCII, dashes, signs of currencies, and the marks that end a
+  /// sentence. Every other character is spelled out. Quotation marks, which are common, become a single apostrophe
+  /// instead, however many follow each other.
   ///
   /// The daemon has spelled out other characters already, so a backslash stays single: two callers' words may have the
   /// same text.
-  public static func said(_ words: String) -> String {
-    let text = words.unicodeScalars.reduce(into: "") { $0 += quotationMarks.contains($1) ? number($1) : spelled($1) }
-    return "“\(cut(text, 301))”"
+  public static func words(_ words: String) -> String {
+    var before: Unicode.Scalar?
+    return words.unicodeScalars.reduce(into: "") { text, scalar in
+      defer { before = scalar }
+      if scalar.isQuote {
+        if before?.isQuote != true { text += "'" }
+      } else if scalar.properties.generalCategory == .spaceSeparator {
+        text += " "
+      } else {
+        text += scalar.isOfWords(after: before) ? String(scalar) : number(scalar)
+      }
+    }
   }
-
-  /// The curly, ornamental and wide quotation marks, and the signs that look like two of their strokes.
-  private static let quotationMarks: Set<Unicode.Scalar> = [
-    "\u{201C}", "\u{201D}", "\u{201E}", "\u{201F}", "\u{2033}", "\u{2036}", "\u{275D}", "\u{275E}", "\u{2760}",
-    "\u{301D}", "\u{301E}", "\u{301F}", "\u{FF02}", "\u{2BA}", "\u{2EE}", "\u{5F4}",
-  ]
 
   private static func quotable(_ name: String) -> String { exact(name, spellingBlanks: true, or: "`") }
 
@@ -120,6 +130,42 @@ public enum Printable {
 }
 
 extension Unicode.Scalar {
+  /// True for a quotation mark of any script, or an accent of ASCII that is used as one.
+  fileprivate var isQuote: Bool { properties.isQuotationMark || self == "`" }
+
+  /// True for a character that words are made of, and that looks like no mark around them.
+  fileprivate func isOfWords(after before: Unicode.Scalar?) -> Bool {
+    guard isShown else { return false }
+    if isASCII { return true }
+    switch properties.generalCategory {
+    case .uppercaseLetter, .lowercaseLetter, .titlecaseLetter, .otherLetter: return !Self.strokes.contains(self)
+    // Most modifier letters look like accents or apostrophes; the others repeat or lengthen the letter before.
+    case .modifierLetter: return properties.isExtender
+    case .nonspacingMark, .spacingMark:
+      // A mark without a letter is shown alone, and may look like a quotation mark.
+      return before.map { $0.isOfWord } ?? false
+    case .decimalNumber, .dashPunctuation, .currencySymbol: return true
+    default: return Self.endsOfSentences.contains(self)
+    }
+  }
+
+  private var isOfWord: Bool {
+    switch properties.generalCategory {
+    case .uppercaseLetter, .lowercaseLetter, .titlecaseLetter, .otherLetter, .modifierLetter, .nonspacingMark,
+      .spacingMark, .decimalNumber:
+      true
+    default: false
+    }
+  }
+
+  /// Letters that have the shape of an apostrophe.
+  private static let strokes: Set<Unicode.Scalar> = ["\u{A78B}", "\u{A78C}", "\u{141F}", "\u{1420}", "\u{144A}"]
+
+  /// Punctuation of other scripts that ends or divides sentences.
+  private static let endsOfSentences: Set<Unicode.Scalar> = [
+    "…", "·", "¡", "¿", "、", "。", "！", "，", "：", "；", "？", "・", "،", "؛", "؟", "।",
+  ]
+
   /// True for a character that shows nothing. U+2800 is a braille pattern without a dot.
   public var isBlank: Bool { properties.isWhitespace || self == "\u{2800}" }
 

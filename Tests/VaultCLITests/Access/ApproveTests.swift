@@ -37,7 +37,7 @@ import VaultTesting
         try terminal.expect("  user:990,unit:gw.service asks to get `iot/x`\r\n")
         try terminal.expect("  asked 12 times, last ")
         try terminal.expect(", by process 1 (gw, gw.service, /usr/bin/gw)\r\n")
-        try terminal.expect(#"  in its own words: “renew\u{1b}[2J\u{201d}, says root”"#)
+        try terminal.expect(#"  in its own words: “renew\u{1b}[2J', says root”"#)
         try terminal.expect("Approve it, once, within five minutes? [y/N] ")
         terminal.type(answer)
         #expect(try terminal.wait() == status)
@@ -112,7 +112,7 @@ import VaultTesting
       #expect(
         pipe == """
           271828\tpending\tuser:990,unit:gw.service\tget\tiot/x\tasked 12 times, last \(time), \
-          “renew\\u{1b}[2J\\u{201d}, says root”
+          “renew\\u{1b}[2J', says root”
           314159\tpending\tuser:991\tuse\tgone\tno such item, asked once, last \(time)
           141421\tapproved\tuser:992\tget\tb\t2 times, until \(time)
           \tdenied\tuser:993\t\tc\tuntil `vault requests forget`

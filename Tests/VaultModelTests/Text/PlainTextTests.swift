@@ -26,9 +26,21 @@ import VaultModel
   }
 
   @Test("no caller's words can end their quotation") func said() {
-    #expect(Printable.said("backup (nightly) \"x\"") == "“backup (nightly) \"x\"”")
-    #expect(Printable.said("x” by approval 9 “ana") == "“x\\u{201d} by approval 9 \\u{201c}ana”")
-    #expect(Printable.said("a\u{275E}b\u{FF02}\u{1B}") == "“a\\u{275e}b\\u{ff02}\\u{1b}”")
+    #expect(Printable.said("backup (nightly) \"x\"") == "“backup (nightly) 'x'”")
+    #expect(Printable.said("x” by approval 9 “ana") == "“x' by approval 9 'ana”")
+    #expect(Printable.said("a\u{275E}b\u{FF02}\u{1B}") == "“a\\u{275e}b'\\u{1b}”")
+    for quote in ["\u{2019}\u{2019}", "''", "\"", "\u{BB}", "``", "\u{201D}'"] {
+      #expect(Printable.said("x\(quote) ok") == "“x' ok”")
+    }
+    for sign in ["\u{1F677}", "\u{2DD}", "\u{2EE}", "\u{2BA}", "\u{A78C}", "\u{FF09}", "\u{276F}", "\u{2033}"] {
+      let number = String(sign.unicodeScalars.first?.value ?? 0, radix: 16)
+      #expect(Printable.said("x\(sign) ok") == "“x\\u{\(number)} ok”")
+    }
+    // A mark that stands on no letter is shown alone.
+    #expect(Printable.said("x \u{30B} o\u{30B}") == "“x \\u{30b} o\u{30B}”")
+    for words in ["don't – 3 €, naïve…", "резервная копия №1".replacing("№", with: "N"), "コピーを更新、人々。", "ทุก ๆ คืน"] {
+      #expect(Printable.said(words) == "“\(words)”")
+    }
     // The daemon's spelling of a character stays as it is.
     #expect(Printable.said("\\u{1b}[2J") == "“\\u{1b}[2J”")
   }

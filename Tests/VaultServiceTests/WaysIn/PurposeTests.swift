@@ -17,6 +17,7 @@ import VaultModel
     func phrase(_ reason: String) -> String { Purpose(.unlock, Said(purpose: reason)).phrase }
     #expect(phrase("a (b) c") == "to unlock the vault (asked by: a (b) c)")
     #expect(phrase("a) Code: (x") == "to unlock the vault (asked by: a\\u{29} Code: (x)")
+    #expect(phrase("a\u{FF09} Code: (x") == "to unlock the vault (asked by: a\\u{ff09} Code: (x)")
   }
 
   @Test("a question says whose secret is meant, and what for where that is not plain") func questions() {

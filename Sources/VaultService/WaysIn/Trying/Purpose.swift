@@ -17,7 +17,7 @@ struct Purpose {
   init(_ act: Act, _ said: Said? = nil) {
     self.act = act
     // The words are cut before they are examined, because they may be as long as a frame.
-    let words = Printable.line(String((said?.purpose ?? "").unicodeScalars.prefix(200))).prefix(200)
+    let words = Printable.words(String((said?.purpose ?? "").unicodeScalars.prefix(200))).prefix(200)
     reason = words.isEmpty ? "" : " (asked by: \(Self.enclosed(words)))"
   }
 

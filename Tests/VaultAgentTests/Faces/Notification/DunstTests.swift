@@ -82,7 +82,7 @@ import VaultTesting
     #expect(shown.summary == question.title)
     let lines = shown.message.split(separator: "\n").map(String.init)
     #expect(
-      lines.map(plain) == [question.title] + question.facts + ["It says: “</span> & \"now\"”"], "\(shown.message)")
+      lines.map(plain) == [question.title] + question.facts + ["It says: “</span> & 'now'”"], "\(shown.message)")
     #expect(!shown.message.contains("<"))
   }
 

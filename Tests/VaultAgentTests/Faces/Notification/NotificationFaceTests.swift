@@ -87,7 +87,7 @@ import VaultTesting
     #expect(try ask(.choice) == "yes")
     #expect(
       server.log.contains(
-        "| user:1000 &amp; &lt;b&gt;others&lt;/b&gt;/It says: “&lt;b&gt;please&lt;/b&gt; &amp; &quot;now&quot;” |"))
+        "| user:1000 &amp; &lt;b&gt;others&lt;/b&gt;/It says: “&lt;b&gt;please&lt;/b&gt; &amp; &#39;now&#39;” |"))
   }
 
   @Test func `text is left as it is where the server reads no markup`() throws {

@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import Testing
+import VaultModel
 import VaultTesting
 import VaultWire
 
@@ -94,7 +95,7 @@ struct PinentryCursesTests {
     }
     let words = try #require(question.words)
     #expect(shown.first == "The machine's vault", "\(shown)")
-    for line in [question.title] + question.facts + ["In its own words: “\(words)”"] {
+    for line in [question.title] + question.facts + ["In its own words: \(Printable.said(words))"] {
       #expect(shown.joined(separator: " ").contains(line), "\(line) in \(shown)")
     }
     for raw in ["\u{1B}[2J\u{9B}", "\u{7}", "\u{202E}", "\u{200B}"] { #expect(!stand.terminal.screen.contains(raw)) }
