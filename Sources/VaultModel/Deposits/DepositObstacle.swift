@@ -34,6 +34,8 @@ public enum DepositObstacle: UInt8, CaseIterable, Sendable {
   case tooMany = 16
   /// The item's key is never read, and only a generated key may take its place.
   case neverRead = 17
+  /// The value must be a list of revoked tokens, and is none.
+  case noList = 18
 
   /// The reason as a clause for people.
   public var text: String {
@@ -54,6 +56,7 @@ public enum DepositObstacle: UInt8, CaseIterable, Sendable {
     case .invalid: "the value is not valid for its kind"
     case .unreadable: "the item cannot be read"
     case .tooMany: "too many sealed deposits arrived within 30 days"
+    case .noList: "the value is not a list of revoked tokens, so no token would count"
     case .neverRead: "the item's key is never read, and only a generated key can replace it"
     }
   }

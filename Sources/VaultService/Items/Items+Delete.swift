@@ -217,6 +217,7 @@ extension Items {
   ) throws(Refusal) -> StoredVersion {
     let keychain = try vault.keychain()
     try checkRestoring(name, for: caller, &id)
+    try checkList(name, number, of: name, for: caller, &id)
     let stored: StoredVersion
     do throws(VaultError) {
       stored = try keychain.restoreVersion(

@@ -167,7 +167,10 @@ extension Items {
       if !isKnowing { try countUnknown(author, valueInHand.withBytes { $0.byteCount }) }
       let now = vault.clock.wall()
       let taken = try keychain.takeInDeposit(valueInHand, stamp, for: accessible, by: author, now: now) {
-        [access] in access.decide(deposit: $1, by: $0, $2)
+        [access] in
+        access.decide(deposit: $1, by: $0, $2)
+      } judging: { [unowned self] in
+        judge($0, $1, $2)
       }
       announce(taken)
       return Left(answer: answer(taken, caller, mayKnow), taken: taken, isKnowing: isKnowing)

@@ -275,7 +275,10 @@ extension Items {
   ) throws(VaultError) -> StoredVersion {
     let (now, ahead) = (vault.clock.wall(), long?.ahead)
     var change = change
-    if case .generated = value { change.origin = .generated }
+    if case .generated = value {
+      if let list { throw .invalidValue(list.faultOfGenerated) }
+      change.origin = .generated
+    }
     switch value {
     case .same: return try keychain.set(change, now: now, ahead: ahead)
     case .wrong(let reason): throw .invalidValue(reason)

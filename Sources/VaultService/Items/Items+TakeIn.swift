@@ -27,6 +27,8 @@ extension Items {
     var (stored, kept) = (0, 0)
     let missing = try keychain.takeInDeposits(&waiting, now: vault.clock.wall()) { [access] in
       access.decide(deposit: $1, by: $0, $2)
+    } judging: { [unowned self] in
+      judge($0, $1, $2)
     } isTimeUp: {
       vault.clock.monotonic() >= end
     } told: { taken in
@@ -108,9 +110,10 @@ extension Items {
         guard let name = try keychain.dropDeposit(Int64(number), now: now) else { throw VaultError.noSuchItem }
         return ((name, nil), nil)
       }
-      guard let (name, stored) = try keychain.acceptDeposit(Int64(number), by: author(caller), now: now) else {
-        throw VaultError.noSuchItem
+      let accepted = try keychain.acceptDeposit(Int64(number), by: author(caller), now: now) {
+        tokenList($0, for: caller)?.fault(of: $1)
       }
+      guard let (name, stored) = accepted else { throw VaultError.noSuchItem }
       vault.hooks.announce(.item(name, stored: stored.number))
       return ((name, stored.number), stored.item)
     } catch .noSuchItem { throw .noSuchDeposit(number) } catch { throw vault.refusal(error, text) }
@@ -141,7 +144,8 @@ extension DepositObstacle {
     case .denied, .exists: .denied
     case .expired, .itemExpired: .expired
     case .unreadable, .tooMany, .full: .failed
-    case .forged, .sealedToAnother, .malformed, .seen, .early, .changed, .otherClass, .otherItem, .invalid, .neverRead:
+    case .forged, .sealedToAnother, .malformed, .seen, .early, .changed, .otherClass, .otherItem, .invalid, .neverRead,
+      .noList:
       .invalid
     }
   }

@@ -187,6 +187,8 @@ package final class Items {
     course.side = .source
     let keychain = try vault.keychain()
     try checkMove(name, to: new, for: caller, &course)
+    course.side = .source
+    try checkList(new, of: name, for: caller, &course.source)
     let list = try listToMove(of: name, to: new, for: caller, &course)
     do throws(VaultError) {
       let now = vault.clock.wall()

@@ -4,5 +4,5 @@ public struct RevocationProblem: Error, Hashable, Sendable {
   /// The whole sentence, without a period, ready for a person; it quotes nothing.
   public let reason: String
 
-  init(_ reason: String) { self.reason = reason }
+  public init(_ reason: String) { self.reason = reason }
 }

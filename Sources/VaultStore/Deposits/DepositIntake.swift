@@ -9,15 +9,20 @@ struct DepositIntake {
   /// class knows, if that is later. It is stored nowhere, so that no class gets the time of another one.
   private let time: Int64
   private let decide: Keychain.DepositDecision
+  private let judge: Keychain.DepositJudgment
   private let outer = Scratch()
   private let inner = Scratch()
   /// The item of which the deposit became a version; nil when it became none.
   private var item: ItemID?
 
-  init(_ keychain: Keychain, now: Int64, _ decide: @escaping Keychain.DepositDecision) {
+  init(
+    _ keychain: Keychain, now: Int64, _ decide: @escaping Keychain.DepositDecision,
+    _ judge: @escaping Keychain.DepositJudgment
+  ) {
     self.now = now
     time = keychain.effective(now, .whenUnlocked)
     self.decide = decide
+    self.judge = judge
   }
 
   // MARK: One deposit
@@ -108,21 +113,23 @@ struct DepositIntake {
     let source = read.boxID == nil ? outer ?? self.outer : inner
     let author = read.record.depositor.author
     let identity = old?.columns.item ?? .random()
-    let stored: Int? = try source.withBytes { (bytes: RawSpan) throws(VaultError) in
+    let result: TakenDeposit.Result = try source.withBytes { (bytes: RawSpan) throws(VaultError) in
       let value = bytes.extracting(value)
       let kind = old?.head.item.kind ?? item.kind ?? .password
       let use = old.map { $0.head.item.use } ?? kind.use
       let attributes = old?.head.item.attributes ?? item.attributes ?? [:]
-      guard let facts = try? keychain.validate(value, kind, use, attributes) else { return nil }
+      guard let facts = try? keychain.validate(value, kind, use, attributes) else { return .kept(number: 0, .invalid) }
+      if let obstacle = judge(read.record.depositor, item, value) { return .kept(number: 0, obstacle) }
       if let old {
-        return try keychain.revise(old, to: old.head.item, expires: .none, value, by: author, now, checked: facts)
-          .number
+        let stored = try keychain.revise(
+          old, to: old.head.item, expires: .none, value, by: author, now, checked: facts)
+        return .stored(version: stored.number)
       }
       let change = ItemChange(
         name: item.name, kind: kind, attributes: attributes, accessible: item.accessible, author: author)
-      return try keychain.insert(change, value, now, as: identity, checked: facts).number
+      return .stored(version: try keychain.insert(change, value, now, as: identity, checked: facts).number)
     }
-    guard let stored else { return .kept(number: 0, .invalid) }
+    guard case .stored(let stored) = result else { return result }
     self.item = identity
     // The series is noted only for a deposit that waited. A deposit that is taken in at once precedes no waiting
     // deposit, because the deposits that wait for its item were left earlier.
@@ -135,7 +142,7 @@ struct DepositIntake {
       keychain.takenBases[identity] = (TakenBase(base: base, version: stored, number: number), item.name)
     }
     if let boxID = read.boxID { try keychain.remember(boxID, of: keychain.seenTag(of: author).bytes) }
-    return .stored(version: stored)
+    return result
   }
 
   /// The obstacle that prevents a deposit from being taken in, whatever the state of the item; nil when there is none.

@@ -28,6 +28,10 @@ extension Keychain {
   /// The last parameter is the item, if it exists.
   public typealias DepositDecision = (Depositor, DepositedItem, ItemInfo?) -> DepositObstacle?
 
+  /// The decision of the store's owner on the value of a deposit that may be taken in otherwise; nil when the value may
+  /// become that of the item.
+  public typealias DepositJudgment = (Depositor, DepositedItem, RawSpan) -> DepositObstacle?
+
   /// Takes in waiting deposits, in the order in which they were left, until the time is up. This is one transaction,
   /// after which the rest waits as before. A deposit that is not taken in is kept aside with its reason.
   ///
@@ -40,8 +44,8 @@ extension Keychain {
   /// - Throws: ``VaultError/locked``; ``VaultError/corrupt(_:)``, ``VaultError/storage(_:)``. Then all deposits for
   ///   which `told` was not called wait as before.
   public func takeInDeposits(
-    _ waiting: inout WaitingDeposits, now: Int64, _ decide: @escaping DepositDecision, isTimeUp: () -> Bool,
-    told: (TakenDeposit) -> Void
+    _ waiting: inout WaitingDeposits, now: Int64, _ decide: @escaping DepositDecision,
+    judging judge: @escaping DepositJudgment = { _, _, _ in nil }, isTimeUp: () -> Bool, told: (TakenDeposit) -> Void
   ) throws(VaultError) -> [Int64] {
     try noticing { () throws(VaultError) in
       guard holdsAllKeys else { throw .locked }
@@ -58,7 +62,7 @@ extension Keychain {
       do throws(VaultError) {
         try write { () throws(VaultError) in
           try clear(&rest, isTimeUp)
-          var intake = DepositIntake(self, now: now, decide)
+          var intake = DepositIntake(self, now: now, decide, judge)
           while let number = rest.next(isTimeUp, evenLate: taken.isEmpty) {
             guard try !knownDeposits().isForeign(number) else {
               taken.append((number, try keepForeign(number)))
@@ -102,7 +106,7 @@ extension Keychain {
   /// - Throws: as ``leaveDeposit(_:_:for:by:)``, whether or not the deposit would be kept aside.
   public func takeInDeposit(
     _ plaintext: Scratch, _ stamp: DepositStamp, for accessible: AccessClass, by author: String, now: Int64,
-    _ decide: @escaping DepositDecision
+    _ decide: @escaping DepositDecision, judging judge: @escaping DepositJudgment = { _, _, _ in nil }
   ) throws(VaultError) -> TakenDeposit {
     try noticing { () throws(VaultError) in
       guard holdsAllKeys else { throw .locked }
@@ -110,7 +114,7 @@ extension Keychain {
       let tag = try withDepositKey(accessible) { (key: borrowing SecureBytes) in DepositorTag(of: author, key: key) }
       try checkRoom(for: tag.bytes, size: Self.depositSize(plaintext.withBytes { $0.byteCount }))
       return try write { () throws(VaultError) in
-        var intake = DepositIntake(self, now: now, decide)
+        var intake = DepositIntake(self, now: now, decide, judge)
         return try intake.take(plaintext, stamp.id, accessible, self) { () throws(VaultError) in
           try sealDeposit(plaintext, stamp.id, accessible, author, row: nextDeposit())
         }
@@ -182,12 +186,14 @@ extension Keychain {
 
   /// Makes a deposit that was kept aside the value of its item, whatever the reason for keeping it aside.
   ///
-  /// - Parameter author: the writer of the version, if nothing authenticates who left the deposit.
+  /// - Parameters:
+  ///   - author: the writer of the version, if nothing authenticates who left the deposit.
+  ///   - fault: returns the reason why a value cannot be that of the item of this name; nil if it can.
   /// - Returns: the name and the version; nil when no deposit of that number is kept aside.
   /// - Throws: ``VaultError/invalidValue(_:)`` when the deposit cannot be read, or its value does not fit its kind;
   ///   ``VaultError/locked``, ``VaultError/corrupt(_:)``, ``VaultError/storage(_:)``. Then it is kept as before.
   public func acceptDeposit(
-    _ number: Int64, by author: String, now: Int64
+    _ number: Int64, by author: String, now: Int64, _ fault: (ItemName, RawSpan) -> String? = { _, _ in nil }
   ) throws(VaultError) -> (name: ItemName, stored: StoredVersion)? {
     try settle(number, now: now) { (row: DepositRow) throws(VaultError) in
       let (outer, inner) = (Scratch(), Scratch())
@@ -201,7 +207,9 @@ extension Keychain {
       }
       let source = opened.boxID == nil ? outer : inner
       let stored = try source.withBytes { (bytes: RawSpan) throws(VaultError) in
-        try set(change, value: bytes.extracting(value), now: now)
+        let value = bytes.extracting(value)
+        if let fault = fault(item.name, value) { throw .invalidValue(fault) }
+        return try set(change, value: value, now: now)
       }
       if let id = opened.boxID { try remember(id, of: seenTag(of: writer).bytes) }
       return (item.name, stored)

@@ -180,9 +180,15 @@ import VaultStore
 
   @Test("by nobody who has no right to the item, who learns nothing of it") func strangers() throws {
     let stand = try Self.stand()
-    for name in ["key", "other", "none"] { try Self.give(stand, 990, name + ".revoked", "set") }
     for name in ["key", "other", "none"] {
-      #expect(throws: Self.denied, "\(name)") { try Self.revoke(stand, name, by: 990) }
+      for uid in [990, 991] as [UInt32] { try Self.give(stand, uid, name + ".revoked", "set") }
+      // The right to leave a value tells nothing either.
+      try Self.give(stand, 991, name, "deposit")
+    }
+    for name in ["key", "other", "none"] {
+      for uid in [990, 991] as [UInt32] {
+        #expect(throws: Self.denied, "\(name)") { try Self.revoke(stand, name, by: uid) }
+      }
     }
     #expect(throws: Refusal.noSuchItem("key.revoked", isVerified: true)) {
       try stand.items.item(try ItemName("key.revoked"), for: stand.administrator)
@@ -191,7 +197,7 @@ import VaultStore
 
   @Test("by who has any right to the item, and is told what is wrong with it") func knowing() throws {
     let stand = try Self.stand()
-    for (place, right) in ["use", "get", "find", "set", "deposit", "watch", "admin"].enumerated() {
+    for (place, right) in ["use", "get", "find", "set", "watch", "admin"].enumerated() {
       let uid = 1001 + UInt32(place)
       for name in ["key", "other", "none"] {
         try Self.give(stand, uid, name, right)
@@ -205,6 +211,91 @@ import VaultStore
         try Self.revoke(stand, "none", by: uid)
       }
     }
+  }
+
+  private static func bytes(_ text: String, into out: inout MutableRawSpan) -> Bool {
+    for (index, byte) in text.utf8.enumerated() { out.storeBytes(of: byte, toByteOffset: index, as: UInt8.self) }
+    return true
+  }
+
+  private static func deposit(
+    _ stand: RoomStand, _ name: String, _ value: String, by uid: UInt32
+  ) throws -> DepositAnswer {
+    try stand.items.deposit(
+      try ItemName(name), kind: nil, attributes: nil, accessible: nil, count: value.utf8.count,
+      for: RoomStand.caller(uid), Said()
+    ) { bytes(value, into: &$0) }
+  }
+
+  private static func box(_ stand: RoomStand, _ name: String, _ value: String) throws -> String {
+    let key = try stand.items.publicKey(for: stand.administrator).text
+    let item = DepositedItem(name: try ItemName(name), accessible: .whenUnlocked, kind: nil, attributes: nil)
+    return try stand.items.seal(for: key, item, count: value.utf8.count) { bytes(value, into: &$0) }.box
+  }
+
+  @Test("by a list whose refusal tells a depositor nothing of the item") func deposited() throws {
+    let stand = try Self.stand()
+    try Self.give(stand, 990, "**", "deposit")
+    // A caller may know one class of items, and not another one.
+    try stand.set("open", accessible: .always)
+    func answer(_ name: String, by uid: UInt32) -> String? {
+      do {
+        _ = try Self.deposit(stand, name + ".revoked", "junk", by: uid)
+        return nil
+      } catch {
+        return "\(error)".replacingOccurrences(of: name, with: "NAME")
+      }
+    }
+    let answers = ["key", "other", "none", "open"].map { answer($0, by: 990) }
+    #expect(answers[0] != nil && Set(answers).count == 1, "\(answers)")
+    #expect(try stand.items.deposits(after: 0, limit: 9).isEmpty)
+    // Whoever may know of the items is refused only what would be a list.
+    try Self.give(stand, 991, "**", "deposit,find")
+    #expect(["key", "other", "none", "open"].map { answer($0, by: 991) == nil } == [false, true, true, true])
+  }
+
+  @Test(
+    "by no list that a box, an accepted deposit, a move, an old version or a generator brings",
+    arguments: [true, false])
+  func otherWays(isLocked: Bool) throws {
+    let stand = try Self.stand()
+    let list = try ItemName("key.revoked")
+    let token = try Self.token(stand)
+    try Self.give(stand, 990, "*.revoked", "deposit,set,find")
+    let boxes = try ["key", "none"].map { try Self.box(stand, $0 + ".revoked", "junk") }
+    let good = try Self.box(stand, "key.revoked", #"{"revoked":[]}"#)
+    if isLocked { stand.vault.lock(because: .asked) }
+    for box in boxes + [good] { _ = try stand.items.deposit(box: box, for: RoomStand.caller(990), Said()) }
+    if isLocked { try stand.unlock() }
+    stand.run()
+    // What a caller may not know of decides nothing: there is no item `none`.
+    #expect(try stand.items.deposits(after: 0, limit: 9).map(\.obstacle) == [.noList, .noList])
+    #expect(try Self.isValid(token, stand))
+    #expect(try stand.items.item(list, for: stand.administrator).current.number == 1)
+    func expectRefused(_ what: String, _ body: () throws -> Void) {
+      let refusal = #expect(throws: Refusal.self, "\(what)") { try body() }
+      if case .invalidValue? = refusal { return }
+      Issue.record("\(what): \(String(describing: refusal))")
+    }
+    for told in try stand.items.deposits(after: 0, limit: 9) where told.item?.name == list {
+      expectRefused("settled") {
+        _ = try stand.items.settleDeposit(told.number, isAccepted: true, for: stand.administrator)
+      }
+    }
+    _ = try stand.items.delete([list], isForGood: true, for: stand.administrator)
+    try stand.set("junk")
+    expectRefused("moved") { try stand.items.move(try ItemName("junk"), to: list, for: stand.administrator) }
+    expectRefused("generated") {
+      _ = try stand.items.set(
+        ItemChange(name: list), .generated(.password(length: 20, symbols: false)), for: stand.administrator
+      ) { _ in true }
+    }
+    try stand.set("list", kind: .note, "junk")
+    let change = ItemChange(name: try ItemName("list"), update: true)
+    try stand.vault.keychain().set(change, value: RoomStand.secret(Array(#"{"revoked":[]}"#.utf8)), now: 2000)
+    try stand.items.move(try ItemName("list"), to: list, for: stand.administrator)
+    expectRefused("restored") { _ = try stand.items.restoreVersion(1, of: list, for: stand.administrator) }
+    #expect(try Self.isValid(token, stand))
   }
 
   @Test("by a number or a subject, and not by what cannot be one") func given() throws {

@@ -48,6 +48,15 @@ package struct Permit {
     isAdministrator ? .all : whenUnlocked.union(afterFirstUnlock).union(always)
   }
 
+  /// True when the caller may know whether there is an item of that class. The right `deposit` alone does not tell.
+  package func tells(_ accessible: AccessClass) -> Bool { !self[accessible].subtracting(Rights(.deposit)).isEmpty }
+
+  /// True when the caller may know of items of at least one class whether they are there.
+  package var tellsOfAny: Bool { AccessClass.allCases.contains(where: tells) }
+
+  /// True when the caller may know whether there is an item at all, of whatever class.
+  package var tellsOfAll: Bool { AccessClass.allCases.allSatisfy(tells) }
+
   /// True when there is a class of items in which the caller has the right.
   package func mayHave(_ right: Right) -> Bool { isAdministrator || anywhere.contains(right) }
 

@@ -41,8 +41,8 @@ extension Items {
   /// Revokes tokens of an item by adding them to its list, an item of its own, which the caller must have the right to
   /// set.
   ///
-  /// On the item of the tokens, the caller must have some right. A caller without any right gets the same refusal
-  /// whether or not the item exists.
+  /// On the item of the tokens, the caller must have some right besides `deposit`. Any other caller gets the same
+  /// refusal whether or not the item exists.
   ///
   /// A subject that the item's terms exclude is refused: it is mistyped, and its tokens do not count anyway.
   ///
@@ -58,11 +58,11 @@ extension Items {
     let listName = try Self.revocationList(of: name)
     return try vault.audit.recording(.use, caller, name, detail: "revokes \(tokens.text)") { id throws(Refusal) in
       let permit = access.permit(caller, on: name)
-      guard !permit.anywhere.isEmpty else { throw permit.isUndecided ? vault.locked : denied }
+      guard permit.tellsOfAny else { throw permit.isUndecided ? vault.locked : denied }
       _ = try self.permit(.set, on: listName, for: caller)
       let item = try item(name)
       id = item.id
-      guard !permit[item.policy.accessible].isEmpty else { throw permit.isUndecided ? vault.locked : denied }
+      guard permit.tells(item.policy.accessible) else { throw permit.isUndecided ? vault.locked : denied }
       guard item.use == .jwt else { throw .wrongUse(name.text, use: item.use) }
       let (list, text) = try listed(tokens, item)
       // An existing list is given only a new value, because a caller with the right `set` may change nothing else.
@@ -92,7 +92,8 @@ extension Items {
     }
     var list: RevocationList
     do throws(RevocationProblem) { list = try known.read.get() } catch {
-      throw .invalidValue(kind: "", reason: TokenListCheck.sentence(error, try Self.revocationList(of: item.name)))
+      let list = try Self.revocationList(of: item.name)
+      throw .invalidValue(kind: "", reason: TokenListCheck.sentence(stored: error, list))
     }
     // The class of the list is that of the item, unless somebody has changed one of them.
     let newest = max(keychain.newestTime(of: item.policy.accessible, at: now), issuedUnnoted)

@@ -58,7 +58,7 @@ extension Items {
         case .success(let read): list = read
         case .failure(let problem):
           let list = try? Self.revocationList(of: name)
-          return .failure(.invalidValue(kind: "", reason: TokenListCheck.sentence(problem, list ?? name)))
+          return .failure(.invalidValue(kind: "", reason: TokenListCheck.sentence(stored: problem, list ?? name)))
         }
         guard !list.isRevoked(identifier: token.id, subject: token.subject, issuedAt: token.issued) else {
           return .success(.fault(TokenFault.revoked.reason))
