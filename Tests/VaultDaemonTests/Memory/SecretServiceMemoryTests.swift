@@ -155,6 +155,8 @@ struct SecretServiceMemoryTests {
     let key = try sessionKey(sandbox, password, in: unlocked)
     #expect(unlocked.find(key) == ["raw"])
 
+    // An item of this class has the searches wait for an unlock.
+    try sandbox.must(["set", "secret-service/login/hidden", "--accessible", "when-unlocked"], stdin: "value")
     let client = try sandbox.client()
     #expect(try client.call("Lock").error == nil)
     func expectNothing(_ when: String, _ keys: [String: [UInt8]] = [:]) throws {
