@@ -147,7 +147,7 @@ final class BusTrial {
     guard let message = made(method, at: path, types) else { return }
     answers[lastCookie] = 0
     let objects = path.utf8.starts(with: Portal.path.utf8) ? portalObjects : objects
-    // What no object takes, sd-bus answers.
+    // sd-bus answers a call that no object takes.
     if !objects.take(message) { answers[lastCookie] = 1 }
   }
 

@@ -24,8 +24,8 @@ public struct KeyringFacts: Hashable, Sendable {
   /// The time at which the item was made in the keyring from which it was imported, Unix seconds; nil for an item that
   /// was made in this vault. The store's own times are those of this vault.
   public var created: Int64?
-  /// The time at which the item was last changed there; nil as well once these facts were changed in this vault. It says
-  /// nothing about an item that has another value than the first.
+  /// The time at which the item was last changed there; nil as well once these facts were changed in this vault. It
+  /// says nothing about an item that has another value than the first.
   public var modified: Int64?
 
   /// Describes the facts; ``validate()`` checks them.

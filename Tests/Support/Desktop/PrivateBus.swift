@@ -42,7 +42,7 @@ public final class PrivateBus: Sendable {
     try call(bus, "/org/freedesktop/DBus", bus, "ReloadConfig")
   }
 
-  /// What dbus-daemon's own settings allow on a session's bus, also answers that nobody waits for.
+  /// The rules of dbus-daemon's own settings for a session's bus, also answers that nobody waits for.
   private static let sessionRules = "<allow send_destination='*' eavesdrop='true'/> <allow eavesdrop='true'/>"
 
   private func configure(_ rules: String = "") throws {

@@ -140,7 +140,7 @@ import VaultTesting
   func edited(_ before: String, _ after: String) {
     #expect(SettingEdit.edited(before, "k", "on") == after)
     #expect(SettingEdit.edited(after, "k", "on") == after)
-    // What was added is taken away without a trace.
+    // The added part is taken away without a trace.
     if SettingEdit.edited(before, "k", nil) == before { #expect(SettingEdit.edited(after, "k", nil) == before) }
   }
 }

@@ -5,7 +5,7 @@ import VaultTesting
 
 /// The portal of sandboxed programs, over a real bus: a Python program in its place, and xdg-desktop-portal itself.
 @Suite("The portal on the session bus") struct PortalTests {
-  /// What a Python program needs to be the portal.
+  /// The part of a Python program that makes it the portal.
   private static let portal = """
     PORTAL, PATH = 'org.freedesktop.portal.Desktop', '/org/freedesktop/portal/desktop'
     IMPL = 'org.freedesktop.impl.portal.'

@@ -119,7 +119,7 @@ private final class DesktopStand {
     }
     #expect(try stand.read(stand.autostart) == "[Desktop Entry]\nHidden=false\n")
     #expect(try stand.read("config/vault/vaultd.conf").hasSuffix("secret-service = off\nidle = 3m\n"))
-    // What is there now is what counts as the user's own from now on.
+    // The files of now count as the user's own from now on.
     let before = try stand.files()
     #expect(try stand.service("enable").status == 0)
     #expect(try stand.service("disable").status == 0)

@@ -85,7 +85,8 @@ final class TransferStand {
     def secret(value, kind='text/plain'):
       return dbus.Struct((session, dbus.ByteArray(b''), dbus.ByteArray(value), kind), signature='oayays')
     def collection(label):
-      return guilt.CreateWithMasterPassword({S + 'Collection.Label': dbus.String(label, variant_level=1)}, secret(b'pw'))
+      properties = {S + 'Collection.Label': dbus.String(label, variant_level=1)}
+      return guilt.CreateWithMasterPassword(properties, secret(b'pw'))
     def open_up(path): guilt.UnlockWithMasterPassword(path, secret(b'pw'))
     def item(collection, label, attributes, value, kind='text/plain'):
       attributes = dbus.Dictionary(attributes, signature='ss', variant_level=1)

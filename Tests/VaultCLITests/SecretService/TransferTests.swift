@@ -150,7 +150,7 @@ struct TransferTests {
   private static let listed = collection + #"|{"path":"/a/1","created":1}&{"done":true}|"#
 
   private static let item = #"{"label":"","type":"","created":0,"modified":0,"value":"v","attributes":"#
-  /// What a program in the place of vault-keyring says, and the exit code.
+  /// The words of a program in the place of vault-keyring, and the exit code.
   private static let lies: [(said: String, status: Int32)] = [
     ("", 69), ("x", 70), ("{}", 70), (#"{"done":true}"#, 70), (#"{"error":"refused","reason":"a\u001b[2Jb"}"#, 64),
     (#"{"collections":[{"path":"\u0000","label":"\u0000","locked":true,"aliases":[]}]}"#, 69),

@@ -8,7 +8,7 @@ import VaultTesting
 
 @testable import VaultStore
 
-/// What programs of the desktop have sent, asked for and got must be gone from the daemon's memory after a lock.
+/// Everything that programs of the desktop have sent, asked for and got must be gone from the daemon's memory after a lock.
 @Suite(
   "The memory of a daemon that serves the Secret Service",
   .enabled(if: MemorySearch.isPossible, MemorySearch.need))
@@ -161,7 +161,7 @@ struct SecretServiceMemoryTests {
     #expect(try client.call("Lock").error == nil)
     func expectNothing(_ when: String, _ keys: [String: [UInt8]] = [:]) throws {
       let wanted = secrets.merging(keys) { $1 }
-      // What a turn of the loop used is dropped at its end, which may come a moment after an answer.
+      // The memory of a turn of the loop is dropped at its end, which may come a moment after an answer.
       var found = try MemorySearch(pid: pid).findForms(of: wanted)
       for _ in 0..<5 where !found.isEmpty { found = try MemorySearch(pid: pid).findForms(of: wanted) }
       #expect(found.isEmpty, "\(when): \(found)")

@@ -89,7 +89,7 @@ import VaultModel
     #expect(try Self.takeIn(others, stand, isTrial: true) == [.known, .known, .known, .known])
     #expect(try Self.takeIn(others, stand) == [.known, .known, .known, .known])
     #expect(try values(stand) == before)
-    // What was deleted here is copied again.
+    // An item that was deleted here is copied again.
     try stand.keyring.delete(paths[0], for: stand.program)
     #expect(try Self.takeIn(others, stand) == [.new, .known, .known, .known])
   }

@@ -3,7 +3,7 @@ import VaultModel
 
 @testable import VaultService
 
-/// What programs see of a vault that is locked in its several ways.
+/// The view that programs have of a vault that is locked in its several ways.
 @Suite("The keyring of a locked vault") struct KeyringLockTests {
   private static func hidingNames(_ accessible: AccessClass = .afterFirstUnlock) -> VaultSettings {
     var settings = VaultSettings()
@@ -78,7 +78,7 @@ import VaultModel
       #expect(stand.keyring.hidesItems(in: collection))
       #expect(throws: KeyringFault.isLocked) { try stand.find([("a", "1")], in: collection) }
     }
-    // What nobody can tell is locked, and not missing.
+    // An object of which nobody can tell is locked, and not missing.
     #expect(throws: KeyringFault.isLocked) { try stand.keyring.item(path, for: stand.program) }
     #expect(stand.keyring.mayBeServed(.item(path), stand.program) && !stand.keyring.serves(.item(path), stand.program))
     #expect(try stand.find([("a", "3")], in: made).map(\.path) == [other])

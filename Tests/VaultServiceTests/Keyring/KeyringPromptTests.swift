@@ -356,7 +356,7 @@ import VaultModel
     }
     let all = try (0..<KeyringPrompts.most).map { try make(1000 + Int32($0)) }
     #expect(throws: KeyringFault.limitsExceeded("too many prompts are open")) { try make(10) }
-    // Whoever has one loses that.
+    // A program that has one loses it.
     let second = try make(1000)
     #expect(all[0].ends == [.dismissed] && all[1].ends.isEmpty && second.ends.isEmpty)
   }

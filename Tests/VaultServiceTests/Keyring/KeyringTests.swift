@@ -321,7 +321,7 @@ import VaultModel
     }
     #expect(throws: KeyringFault.readOnly) { try stand.make("v", in: .shared) }
     #expect(throws: KeyringFault.noSuchObject) { try stand.value(KeyringPath(.shared, "private")) }
-    // Whoever may not find them does not learn which there are.
+    // A caller who may not find them does not learn which there are.
     let stranger = AttendanceStand.process(60, uid: 4711)
     for element in ["iot_2fkey", "iot_2fnone"] {
       #expect(throws: KeyringFault.isLocked) { try stand.keyring.item(KeyringPath(.shared, element), for: stranger) }

@@ -249,7 +249,7 @@ import VaultStore
     let answers = ["key", "other", "none", "open"].map { answer($0, by: 990) }
     #expect(answers[0] != nil && Set(answers).count == 1, "\(answers)")
     #expect(try stand.items.deposits(after: 0, limit: 9).isEmpty)
-    // Whoever may know of the items is refused only what would be a list.
+    // A caller who may know of the items is refused only what would be a list.
     try Self.give(stand, 991, "**", "deposit,find")
     #expect(["key", "other", "none", "open"].map { answer($0, by: 991) == nil } == [false, true, true, true])
   }
@@ -268,7 +268,7 @@ import VaultStore
     for box in boxes + [good] { _ = try stand.items.deposit(box: box, for: RoomStand.caller(990), Said()) }
     if isLocked { try stand.unlock() }
     stand.run()
-    // What a caller may not know of decides nothing: there is no item `none`.
+    // An item of which a caller may not know decides nothing: there is no item `none`.
     #expect(try stand.items.deposits(after: 0, limit: 9).map(\.obstacle) == [.noList, .noList])
     #expect(try Self.isValid(token, stand))
     #expect(try stand.items.item(list, for: stand.administrator).current.number == 1)

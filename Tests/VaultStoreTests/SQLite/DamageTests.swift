@@ -256,7 +256,7 @@ import VaultStore
     let reason = "vault.db-wal is damaged after byte \(kept), before changes that were stored later"
     #expect(throws: VaultError.corrupt(reason)) { _ = try other.open() }
     #expect(try Data(contentsOf: log) == damaged)
-    // Whoever has no backup can cut the log there, and loses the changes behind that byte.
+    // A person without a backup can cut the log there, and loses the changes behind that byte.
     try damaged.prefix(kept).write(to: log)
     try setMode(log.path, 0o600)
     let found = try other.unlocked()

@@ -60,7 +60,7 @@ import VaultWire
           var other = bytes
           other[index] ^= 1 << bit
           guard let read = Self.again(other) else { continue }
-          // What is read means the same when it is written again.
+          // A message that was read means the same when it is written again.
           #expect(Self.again(Array(read.utf8)) == read)
         }
       }

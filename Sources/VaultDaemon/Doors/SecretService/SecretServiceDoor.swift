@@ -8,9 +8,9 @@ internal import VaultSigning
 ///
 /// It turns calls on the bus into calls of the ``Keyring``, and the answers into messages. It decides nothing.
 final class SecretServiceDoor: SecretHolder {
-  /// The most sessions of one connection, and of all. Beyond the former, a connection loses its oldest one: SecretStorage
-  /// opens one for each item whose secret it gets, and closes none. Beyond the latter, the holder with most of them
-  /// loses its oldest one. Each key takes locked memory. The number of prompts is limited by ``KeyringPrompts``.
+  /// The most sessions of one connection, and of all. Beyond the former, a connection loses its oldest one:
+  /// SecretStorage opens one for each item whose secret it gets, and closes none. Beyond the latter, the holder with
+  /// most of them loses its oldest one. Each key takes locked memory. ``KeyringPrompts`` limits the number of prompts.
   static let (mostOfOne, most) = (128, 512)
 
   let keyring: Keyring

@@ -26,7 +26,7 @@ extension Items {
     /// The index among the call's items of each change.
     var indices: [Int] = []
     var weight = CallWeight()
-    var comparisons = 0
+    var steps = 0
 
     /// The earlier items of the call with a number.
     func has(_ id: KeyringID) -> Bool { changes.contains { $0.change.keyring?.id == id } }
@@ -118,10 +118,10 @@ extension Items {
       name: name, kind: isText ? .password : .blob, keyring: facts, accessible: vault.settings.keyring.accessible)
     var weight = plan.weight
     weight.add(change)
-    plan.comparisons += access.comparisons(of: [name])
+    plan.steps += access.steps(of: [name])
     if !plan.changes.isEmpty {
       var whole = weight
-      whole.add(comparisons: plan.comparisons)
+      whole.add(steps: plan.steps)
       guard plan.changes.count < CallLimits.items, (try? whole.check()) != nil else { return false }
     }
     plan.weight = weight
