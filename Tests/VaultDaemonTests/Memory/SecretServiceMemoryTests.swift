@@ -8,7 +8,8 @@ import VaultTesting
 
 @testable import VaultStore
 
-/// Everything that programs of the desktop have sent, asked for and got must be gone from the daemon's memory after a lock.
+/// Everything that programs of the desktop have sent, asked for and got must be gone from the daemon's memory after a
+/// lock.
 @Suite(
   "The memory of a daemon that serves the Secret Service",
   .enabled(if: MemorySearch.isPossible, MemorySearch.need))
