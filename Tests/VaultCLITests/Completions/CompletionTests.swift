@@ -35,7 +35,7 @@ import VaultTesting
     try sandbox.must(["set", "other"], stdin: "v")
     #expect(try Self.bashOffers(["vault", "hist"], sandbox) == ["history"])
     #expect(try Self.bashOffers(["vault", "sea"], sandbox) == ["search"])
-    #expect(try Self.bashOffers(["vault", "se"], sandbox) == ["set"])
+    #expect(try Self.bashOffers(["vault", "se"], sandbox) == ["secret-service", "set"])
     #expect(try Self.bashOffers(["vault", "ls", "--js"], sandbox) == ["--json"])
     #expect(try Self.bashOffers(["vault", "set", "-k", "pass"], sandbox) == ["password"])
     #expect(try Self.bashOffers(["vault", "set", "--gen"], sandbox) == ["--generate"])

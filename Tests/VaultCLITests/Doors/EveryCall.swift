@@ -49,6 +49,15 @@ final class EveryCall {
       }
     }
     try ask("JoinBus", ["address": "unix:path=/none"])
+    try ask("ImportCollection", ["label": "l", "source": "/s"])
+    try ask("Export", ["to": "nowhere", "items": 0])
+    try ask(
+      "ImportItems",
+      [
+        "items": [
+          ["collection": "login", "source": "/s", "label": "l", "content_type": "", "attributes": [], "value": "v"]
+        ]
+      ])
     try ask("Respond", ["conversation": "a", "answer": "b"])
     try ask("Attend", ["faces": ["terminal"]], more: true)
     for method in ["Confirm", "Dismiss"] { try ask(method, ["inquiry": 1]) }
