@@ -59,8 +59,9 @@ $(FUZZ)/VaultDaemon.o: Tests/Fuzz/fuzz.mk Sources/VaultDaemon/Main/Settings/Conf
 # The door of the Secret Service and of the portal, with the whole of VaultService: other files of both modules than above.
 FUZZ_BUS := $(FUZZ)/bus
 FUZZ_BUS_SWIFTC := $(FUZZ_SWIFTC:swiftc=swiftc -I $(FUZZ_BUS)) -I Sources/CSystemd
-FUZZ_DOOR := $(wildcard Sources/VaultDaemon/Doors/SecretService/*.swift) Tests/Fuzz/Bus/Surroundings.swift \
-  $(patsubst %,Sources/VaultDaemon/Bus/Messages/%.swift,BusError BusMessage BusMessage+Size BusWriter) \
+FUZZ_DOOR := $(filter-out %+Standing.swift,$(wildcard Sources/VaultDaemon/Doors/SecretService/*.swift)) \
+  Sources/VaultDaemon/Connections/Plaintext.swift Tests/Fuzz/Bus/Surroundings.swift \
+  $(patsubst %,Sources/VaultDaemon/Bus/Messages/%.swift,BusError BusMessage BusMessage+Detached BusWriter) \
   $(patsubst %,Sources/VaultDaemon/Bus/Serving/%.swift,BusInterface BusIntrospection BusObjects BusPeer BusProperties \
   BusRequest LateAnswer)
 $(FUZZ_BUS)/VaultService.o: Tests/Fuzz/fuzz.mk $(shell find Sources/VaultService -name '*.swift') \

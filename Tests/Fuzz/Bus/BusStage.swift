@@ -133,8 +133,9 @@ final class BusStage {
   func open(hidesNames: Bool) -> SecretServiceDoor {
     Randomness.restart()
     let clients = Clients()
+    let plaintext = Plaintext(in: turns, now: { [hands] in hands.time }) { [hands] in _ = hands.timer.after($0, $1) }
     let door = SecretServiceDoor(
-      rooms, on: bus, clients, turns, hands.timer, keepingIn: unsafe Self.path, mostForPortal: 4, Logger())
+      rooms, on: bus, clients, turns, plaintext, hands.timer, keepingIn: unsafe Self.path, mostForPortal: 4, Logger())
     rooms.vault.hooks.announce = { [unowned door] in door.keyring.happened($0) }
     rooms.reconfigure(Self.settings(hidesNames))
     unlock()

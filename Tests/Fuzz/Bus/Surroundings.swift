@@ -9,7 +9,6 @@ internal import VaultService
 @safe final class Bus {
   let connection: OpaquePointer?
   let isConnected = true
-  let mayHaveReceivedDescriptors = false
   let id: String? = "00"
   let watcher = DescriptorWatcher()
   /// Called with each message that would be sent.
@@ -43,6 +42,8 @@ internal import VaultService
     unsafe send(message)
   }
 
+  func whenTaken(_ then: @escaping () -> Void) { then() }
+
   func send(_ message: OpaquePointer) {
     unsafe sd_bus_message_seal(message, 1, 0)
     unsafe isSent(BusMessage(message))
@@ -67,17 +68,25 @@ final class Clients {}
 final class BusPeers {
   typealias Work = (BusRequest, BusPeer) throws(BusError) -> Void
 
+  let clock: Clock
   var begin: (BusRequest, BusPeer) throws(BusError) -> Void = { _, _ in }
+  var confinement: (Caller) -> String? = { _ in nil }
   var canDecide: (BusPeer, @escaping () -> Void) -> Bool = { _, _ in true }
   var known: [String: BusPeer] = [:]
   /// Makes the peer of this name.
   var make: (String) -> BusPeer = { _ in preconditionFailure("nobody calls") }
 
-  init(on bus: Bus, _ clients: Clients, _ turns: Turns, _ clock: Clock, by door: Caller.Door) {}
+  init(on bus: Bus, _ clients: Clients, _ turns: Turns, _ clock: Clock, by door: Caller.Door) { self.clock = clock }
 
   var peers: [BusPeer] { Array(known.values) }
 
-  func find(_ name: String, then: @escaping (BusPeer?) -> Void) { then(known[name]) }
+  func find(_ name: String, then: @escaping (Result<BusPeer?, BusError>) -> Void) { then(.success(known[name])) }
+
+  func charge(_ name: String, since began: Int64) {}
+
+  func holder(of peer: BusPeer) -> AnyHashable { AnyHashable(ObjectIdentifier(peer.line)) }
+
+  func refuse(_ error: BusError, _ isMeant: (BusRequest) -> Bool) {}
 
   func take(_ request: BusRequest, _ work: @escaping Work) {
     let peer = known[request.sender] ?? make(request.sender)
@@ -140,4 +149,14 @@ final class DescriptorWatcher {
   func forget(_ descriptor: Int32) { watches[descriptor] = nil }
 
   func fire() { for handler in Array(watches.values) { handler() } }
+}
+
+// The state of the name on a bus: it is this daemon's.
+extension SecretServiceDoor {
+  struct NameProblem: Equatable {}
+  struct Standing {}
+
+  func lookAtName() { name.request() }
+  func lookAtOwner() {}
+  func tellWaiting() {}
 }

@@ -1,4 +1,3 @@
-internal import NIOCore
 internal import VaultModel
 internal import VaultService
 
@@ -127,7 +126,7 @@ extension SecretServiceDoor {
         guard bus.isConnected else { return }
         guard let pause = pauses.first else { return kept.remove(entry.number) }
         let id = bus.id
-        bus.after(.seconds(pause)) { [weak self] in
+        _ = timer.after(pause * 1_000_000_000) { [weak self] in
           if let self, bus.id == id { takeUp(entry, pauses.dropFirst()) }
         }
       }
