@@ -133,7 +133,8 @@ final class BusStage {
   func open(hidesNames: Bool) -> SecretServiceDoor {
     Randomness.restart()
     let clients = Clients()
-    let plaintext = Plaintext(in: turns, now: { [hands] in hands.time }) { [hands] in _ = hands.timer.after($0, $1) }
+    let clock = { [hands] in hands.time }
+    let plaintext = Plaintext(in: turns, now: clock, after: { [hands] in _ = hands.timer.after($0, $1) })
     let door = SecretServiceDoor(
       rooms, on: bus, clients, turns, plaintext, hands.timer, keepingIn: unsafe Self.path, mostForPortal: 4, Logger())
     rooms.vault.hooks.announce = { [unowned door] in door.keyring.happened($0) }
