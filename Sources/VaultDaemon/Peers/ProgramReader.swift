@@ -15,8 +15,9 @@ final class ProgramReader {
   static let patience: Int64 = 10_000_000_000
   /// The time after which a short file is put aside, in nanoseconds.
   static let quick: Int64 = 1_000_000_000
-  /// The niceness of the threads that read: half of the share of another thread (sched(7)). With 10, a tenth, a long
-  /// file is not read within ``patience`` on a busy machine.
+  /// The niceness of the threads that read long files: half of the share of another thread (sched(7)). With 10, a
+  /// tenth, a long file is not read within ``patience`` on a busy machine. Each new connection waits for a thread that
+  /// looks its file up, so the other threads keep the daemon's own niceness.
   static let niceness: Int32 = 3
   /// The most files that are read at a time.
   static let most = 4
@@ -83,8 +84,8 @@ final class ProgramReader {
   private var waiting: [Order] = []
   /// The files that are being read.
   private var works: [Work] = []
-  /// The threads that read nothing now.
-  private var idle: [WorkerThread] = []
+  /// The threads that read nothing now: those for short files and for known ones, and those for long files.
+  private var (idle, idleForLong): ([WorkerThread], [WorkerThread]) = ([], [])
   /// The digests of files.
   private var known: [FileStamp: String] = [:]
 
@@ -136,17 +137,17 @@ final class ProgramReader {
         self?.readNext()
       }
     }
-    let thread = idle.popLast() ?? WorkerThread(telling: loop)
     let (read, pid, known, isLong) = (read, order.pid, known, order.isLong)
+    let thread = (isLong ? idleForLong.popLast() : idle.popLast()) ?? WorkerThread(telling: loop)
     thread.run {
-      // Only one client waits for this thread, so the daemon's other threads come first. If the call fails, the thread
-      // runs like any other.
-      _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, Self.niceness)
+      // Only one client waits for a long file, so the daemon's other threads come first. If the call fails, the thread
+      // runs like any other. A process without privileges cannot take the niceness back.
+      if isLong { _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, Self.niceness) }
       return read(pid, known, isLong)
     } then: { [self] reading in
       work.timeout?()
       works.removeAll { $0 === work }
-      idle.append(thread)
+      if isLong { idleForLong.append(thread) } else { idle.append(thread) }
       switch reading {
       case .long:
         order.isLong = true
