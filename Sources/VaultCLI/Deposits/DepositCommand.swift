@@ -83,6 +83,7 @@ struct DepositCommand: SecretTaking {
 
   mutating func validate() throws {
     if output == "-" { output = nil }
+    try Purpose.check(reason)
     if sealed != nil { return try validateSealed() }
     try Refused.secretArguments(unexpected, of: self)
     guard name != nil else { throw ValidationError("Missing expected argument '<name>'") }

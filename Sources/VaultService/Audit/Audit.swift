@@ -212,12 +212,16 @@ package final class Audit: SecretHolder {
 
   // MARK: Texts
 
-  /// The caller's own words, as they are kept.
+  /// The caller's own words, as they are kept. Words that are too long end with an ellipsis.
   static func line(_ words: String) -> String {
+    let longest = AuditEntry.longestPurpose
     // A character has at least one byte.
-    if words.utf8.count <= AuditEntry.longestPurpose, Printable.isPlain(words) { return words }
+    if words.utf8.count <= longest, Printable.isPlain(words) { return words }
     // The words are cut before they are examined, because they may be as long as a frame.
-    return String(Printable.line(String(words.unicodeScalars.prefix(200))).prefix(AuditEntry.longestPurpose))
+    let beginning = words.unicodeScalars.prefix(200)
+    let line = Printable.line(String(beginning))
+    guard line.count > longest || beginning.endIndex < words.unicodeScalars.endIndex else { return line }
+    return line.prefix(longest - 1) + "…"
   }
 
   @inline(__always) private static func detail(_ text: String?, _ version: Int?) -> String {

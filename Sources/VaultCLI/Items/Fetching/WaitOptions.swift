@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import VaultModel
 
 /// The options of commands that may have to wait for a person.
 struct WaitOptions: ParsableArguments {
@@ -14,4 +15,21 @@ struct WaitOptions: ParsableArguments {
       "The purpose; if no grant gives you the item, an administrator is asked, see `vault requests`.", valueName: "text"
     ))
   var reason: String?
+
+  func validate() throws { try Purpose.check(reason) }
+}
+
+/// The words of `--reason`.
+enum Purpose {
+  /// Refuses words that say nothing, and those that the daemon would cut: what is cut off may be what matters.
+  static func check(_ words: String?) throws {
+    guard let words else { return }
+    guard words.contains(where: { !$0.isWhitespace }) else {
+      throw ValidationError("--reason is empty; say in a few words what for, or leave it out")
+    }
+    let (count, longest) = (Printable.line(words).count, AuditEntry.longestPurpose)
+    guard count <= longest else {
+      throw ValidationError("--reason has \(count) characters, and at most \(longest) are kept; say it in fewer")
+    }
+  }
 }
