@@ -94,7 +94,7 @@ struct AuditListCommand: ParsableCommand {
 
   @Option(
     name: [.customShort("n"), .long], parsing: .unconditional,
-    help: ArgumentHelp("Print this many of the last entries.", valueName: "count"))
+    help: ArgumentHelp("Print this many of the last entries, and counts as new as these.", valueName: "count"))
   var last: Int?
 
   @Flag(name: .shortAndLong, help: "Continue with what happens from now on, until interrupted.")

@@ -18,7 +18,7 @@ struct AuditReport {
     count += 1
     if json { return try Output.json(entry) }
     let outcome = entry.outcome == "ok" ? nil : Self.words(for: entry)
-    let result = [outcome, entry.count.flatMap { $0 > 1 ? "×\($0)" : nil }].compactMap { $0 }.joined(separator: " ")
+    let result = [outcome, Self.count(of: entry)].compactMap { $0 }.joined(separator: " ")
     let detail = Output.isTerminal && entry.action == "audit" ? entry.detail.map(Self.withLocalTimes) : entry.detail
     let item = entry.item.map(Printable.listed)
     let about = [item, detail, entry.purpose.map(Printable.said)].compactMap { $0 }.joined(separator: " ")
@@ -33,6 +33,13 @@ struct AuditReport {
       .init(LocalTime.text(entry.time)), .init(Self.who(entry)), .init(entry.action), .init(about),
       .init(result, isRed: entry.outcome != "ok"))
     if table.count >= Self.page { try flush() }
+  }
+
+  /// The number of times that an event happened; nil for an entry about one. A count that is not in the log yet is
+  /// marked.
+  private static func count(of entry: Wire.AuditEntry) -> String? {
+    let times = entry.count.flatMap { $0 > 1 ? "×\($0)" : nil }
+    return entry.number == 0 ? [times, "waits"].compactMap { $0 }.joined(separator: " ") : times
   }
 
   /// Returns a filter in words with its times in local time, to the minute.

@@ -32,7 +32,7 @@ import VaultWire
     #expect(new.filter { !$0.hasPrefix("audit ") } == ["get mail"], "\(new)")
   }
 
-  @Test("a count of one is an event like any other")
+  @Test("a count that is not recorded yet is marked, and a count of one is an event like any other")
   func counts() throws {
     let sandbox = try Sandbox()
     defer { sandbox.close() }
@@ -42,7 +42,8 @@ import VaultWire
     defer { daemon.close() }
     let terminal = try Terminal(sandbox, ["audit", "--socket", daemon.socket])
     #expect(try terminal.wait() == 0)
-    #expect(terminal.screen.contains("×2") && !terminal.screen.contains("×1"), "\(terminal.screen)")
+    #expect(terminal.screen.contains("×2 waits") && !terminal.screen.contains("×1"), "\(terminal.screen)")
+    #expect(terminal.screen.split(separator: "waits").count == 3, "\(terminal.screen)")
   }
 
   @Test("a person reads what was wrong, and a program reads the outcome's name")

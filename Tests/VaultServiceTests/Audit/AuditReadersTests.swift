@@ -135,9 +135,39 @@ import VaultModel
     }
     let all = ["a/one 990", "a/one 990 ×2", "a/one 990", "a/one 990 ×4"]
     #expect(try told(nil) == all, "also what was counted since the last entry of it")
-    for last in 1...5 { #expect(try told(last) == Array(all.suffix(last)), "the last \(last)") }
+    // The last count is not written yet, and stands beside the entries that are asked for.
+    for last in 1...5 { #expect(try told(last) == Array(all.suffix(last + 1)), "the last \(last)") }
     stand.hands.pass(seconds: 61)
     #expect(try told(nil) == all, "once each")
+  }
+
+  @Test("the last entries stay the last ones, however many counts wait, which stand among them by their times")
+  func lastAndWaiting() throws {
+    let stand = try Self.stand()
+    let caller = RoomStand.caller(990)
+    for name in ["a/one", "a/two", "a/three"] {
+      try stand.set(name)
+      for _ in 0..<3 { AuditTests.get(stand, name, caller) }
+    }
+    func told(_ last: Int) throws -> [String] {
+      try Self.read(stand) { ($0.subject, $0.last) = (try Subject(parsing: "user:990"), last) }.found.map { one in
+        "\(one.entry.action) \(one.entry.item ?? "")" + (one.number == 0 ? " waits" : "")
+      }
+    }
+    stand.hands.wall.value += 5
+    stand.vault.audit.record(.set, .ok, caller, item: "four")
+    stand.hands.wall.value += 5
+    AuditTests.get(stand, "a/three", caller)
+    stand.hands.wall.value += 5
+    stand.vault.audit.record(.set, .ok, caller, item: "five")
+    // Counts that are older than the last entries are left out, as older entries are.
+    #expect(try told(1) == ["set five"])
+    #expect(try told(2) == ["set four", "get a/three waits", "set five"])
+    #expect(
+      try told(10) == [
+        "get a/one", "get a/two", "get a/three", "get a/one waits", "get a/two waits", "set four", "get a/three waits",
+        "set five",
+      ])
   }
 
   @Test("equal receipts are entries of their own: what was said last counts") func receipts() throws {

@@ -92,6 +92,10 @@ package final class AuditReading: SecretHolder {
   package private(set) var othersByName = 0
   /// The entries that were found and are still to be returned.
   private var ready: ArraySlice<Found> = []
+  /// The counts that are not written yet and that are still to be returned among the last entries, by their times.
+  private var waiting: ArraySlice<Found> = []
+  /// True until the first of the last entries, if there are entries before it.
+  private var leavesOlder = false
   /// The number of the next entry.
   private var next: Int64
   /// The number after the last entry that existed when the log was last looked at.
@@ -202,11 +206,17 @@ package final class AuditReading: SecretHolder {
     self.walk = nil
     if isCheck { return found }
     if try beginLater(keychain) { return now() >= end ? found : found + (try look(until: end, now: now)) }
+    if stage.isAtLast {
+      defer { waiting = [] }
+      return found + waiting
+    }
     let counted = isFollowing ? [] : counted
-    switch stage.beginLast(before: counted.count, at: next) {
+    switch stage.beginLast(at: next) {
     case .isOver: return found + counted
-    case .isCounted: return counted.suffix(filter.last ?? counted.count)
-    case .begins(let entry):
+    case .isEmpty: return counted.suffix(filter.last ?? counted.count)
+    case .begins(let entry, let hasOlder):
+      waiting = counted.sorted { $0.entry.time < $1.entry.time }.suffix(filter.last ?? counted.count)
+      leavesOlder = hasOlder
       do throws(VaultError) { self.walk = try keychain.auditWalk(from: entry) } catch { throw Refusal(error) }
       // No entry repeats an entry of another chain, and the walk begins with a chain.
       firsts = AuditFirsts()
@@ -259,7 +269,19 @@ package final class AuditReading: SecretHolder {
       if !stage.isAtLast, isShown(entry), filter.isOfOtherName(entry) { othersByName += 1 }
       return
     }
-    if stage.finds(number) { found.append(Found(number, entry)) }
+    guard stage.finds(number) else { return }
+    takeWaiting(before: entry.time, &found)
+    found.append(Found(number, entry))
+  }
+
+  /// Takes the counts that come before an entry. Those that come before the first of the last entries are left out, as
+  /// the entries before it are.
+  private func takeWaiting(before time: Int64, _ found: inout [Found]) {
+    guard stage.isAtLast else { return }
+    let earlier = waiting.prefix { $0.entry.time < time }
+    if !leavesOlder { found += earlier }
+    waiting.removeFirst(earlier.count)
+    leavesOlder = false
   }
 
   /// True when an entry is in the scope of the reading.
@@ -292,16 +314,16 @@ package final class AuditReading: SecretHolder {
     hasEnded = true
     audit.unfollow(ObjectIdentifier(self))
     (walk, place) = (nil, nil)
-    (firsts, ready) = (AuditFirsts(), [])
+    (firsts, ready, waiting) = (AuditFirsts(), [], [])
   }
 
   package override func letGo(for lock: Lock) {
     walk = nil
     // These contain names of items.
-    (firsts, ready) = (AuditFirsts(), [])
+    (firsts, ready, waiting) = (AuditFirsts(), [], [])
   }
 
   package override func outlives(_ lock: Lock) -> Bool {
-    walk != nil || !firsts.isEmpty || !ready.isEmpty
+    walk != nil || !firsts.isEmpty || !ready.isEmpty || !waiting.isEmpty
   }
 }

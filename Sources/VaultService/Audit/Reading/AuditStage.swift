@@ -20,6 +20,9 @@ struct AuditStage {
   /// The number of walks over later entries that are still to be made, so that no count is missed that was written
   /// during the reading.
   private var laterWalks = 3
+  /// The number of the first entry that was not met before the last entries are returned. The counts that waited then
+  /// are returned with them, so no later entry of those counts is.
+  private var end: Int64?
 
   /// - Parameter last: the number of entries that are wanted, if only the last ones are.
   init(last: Int?) { aim = last.map { .search(LastEntries($0)) } ?? .all }
@@ -29,6 +32,7 @@ struct AuditStage {
 
   /// True when an entry belongs to the reading. Of later entries, only counts of earlier ones do.
   func includes(_ number: Int64, _ entry: AuditEntry) -> Bool {
+    if let end, number >= end { return false }
     guard let firstLater, number >= firstLater else { return true }
     return entry.repeats.map { $0.of ?? 0 < firstLater } ?? false
   }
@@ -53,32 +57,30 @@ struct AuditStage {
 
   /// Begins a walk over later entries; false if enough such walks were made.
   mutating func beginLater(at number: Int64) -> Bool {
-    guard laterWalks > 0 else { return false }
+    guard laterWalks > 0, !isAtLast else { return false }
     laterWalks -= 1
     firstLater = firstLater ?? number
     return true
   }
 
-  /// The result of ``beginLast(before:at:)``.
+  /// The result of ``beginLast(at:)``.
   enum Last {
     /// The reading is over. It has returned the entries as it found them.
     case isOver
-    /// All wanted entries are counts that are not written yet.
-    case isCounted
-    /// A walk is to begin at this entry.
-    case begins(Int64)
+    /// No entry was found.
+    case isEmpty
+    /// A walk is to begin at this entry. `hasOlder` is true if entries were found that come before the last ones.
+    case begins(Int64, hasOlder: Bool)
   }
 
   /// Begins to return the last entries, after all were found.
   ///
-  /// - Parameters:
-  ///   - counted: the number of wanted entries that come after all entries that were found.
-  ///   - number: the number after the last entry that was met.
-  mutating func beginLast(before counted: Int, at number: Int64) -> Last {
+  /// - Parameter number: the number after the last entry that was met.
+  mutating func beginLast(at number: Int64) -> Last {
     guard case .search(let last) = aim else { return .isOver }
-    firstLater = firstLater ?? number
-    let start = last.start(before: counted)
+    (firstLater, end) = (firstLater ?? number, number)
+    let start = last.start
     aim = .last(skip: start?.skip ?? 0)
-    return start.map { .begins($0.entry) } ?? .isCounted
+    return start.map { .begins($0.entry, hasOlder: last.hasOlder) } ?? .isEmpty
   }
 }

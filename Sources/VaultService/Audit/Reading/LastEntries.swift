@@ -34,11 +34,12 @@ struct LastEntries {
   }
 
   /// The entry at which to begin, and how many of the entries found from there on to skip; nil if none was found.
-  ///
-  /// - Parameter later: the number of wanted entries that come after all of these.
-  func start(before later: Int) -> (entry: Int64, skip: Int)? {
-    let index = max(0, found - max(0, most - later))
+  var start: (entry: Int64, skip: Int)? {
+    let index = max(0, found - most)
     guard index < found, let mark = marks.last(where: { $0.index <= index }) else { return nil }
     return (mark.entry, index - mark.index)
   }
+
+  /// True if more entries were found than are asked for.
+  var hasOlder: Bool { found > most }
 }
