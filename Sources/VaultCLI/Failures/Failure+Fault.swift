@@ -206,7 +206,7 @@ extension Failure {
         "there is not enough memory to check or make the secret, which may be right",
         "free some memory, or raise the limit of vaultd, and try again"
       )
-    case .busy(let reason): self.init(.retry, "\(Printable.text(reason))", "try again when that is done")
+    case .busy(let reason): self.init(.retry, "\(Printable.text(reason))", Self.advice(busy: reason))
     case .invalidBackup(let reason):
       self.init(.invalid, "the backup cannot be restored: \(Printable.text(reason))", "use another copy of it")
     case .misconfigured(let reason):
@@ -237,6 +237,12 @@ extension Failure {
   static var damagedStore: String {
     "stop vaultd (see restore in vault(1)), move the store's folder aside as it is, and restore a backup; "
       + "\(Hint.vault("salvage")) saves whatever is intact in a store that still opens"
+  }
+
+  /// The advice for a daemon that is busy, or for a call that something has ended meanwhile.
+  private static func advice(busy reason: String) -> String {
+    if reason.hasSuffix("locked meanwhile") { return "unlock it, and try again" }
+    return reason.hasSuffix("meanwhile") ? "try again" : "try again when that is done"
   }
 
   /// The seconds in words, rounded up. The number comes from the daemon and may be any.

@@ -21,7 +21,8 @@ struct BackupAge {
 
   /// The verdict of `vault doctor` on the age.
   var diagnosis: Diagnosis {
-    let fix = "\(Hint.vault("backup FILE")) makes one, and \(Hint.vault("backup --check FILE")) reads it"
+    let fix =
+      "\(Hint.vault("backup FILE")) makes one, and \(Hint.vault("backup --check FILE")) checks it with its password"
     guard let seconds else { return .warn("backup", "no backup of this vault is known", fix: fix) }
     let text = "the last one is \(Seconds.format(seconds)) old"
     return seconds > Self.old ? .warn("backup", text, fix: fix) : .ok("backup", text)

@@ -21,15 +21,15 @@ struct BackupChecking {
     guard let outline = BackupOutline(header) else { throw source.damaged("its header is damaged") }
     if secrets.passwordStdin || Keyboard.isAttended {
       try read(source, header)
-      try report(outline, unchecked: nil)
+      try report(outline, isWhole: true)
     } else {
       try measure(source, outline)
-      try report(outline, unchecked: Self.content)
+      try report(outline, isWhole: false)
+      throw Failure(
+        .retry, "nothing was found wrong, but without a password nobody can tell whether the rest is as it was written",
+        "give --password-stdin, or run it on a terminal")
     }
   }
-
-  /// The part of a backup that cannot be checked without a secret.
-  private static let content = "whether the rest is as it was written"
 
   /// Sends the backup to the daemon, which authenticates every byte of it.
   private func read(_ source: BackupSource, _ header: [UInt8]) throws {
@@ -51,19 +51,17 @@ struct BackupChecking {
     if count > outline.count { throw source.damaged("there is data after its end") }
   }
 
-  private func report(_ outline: BackupOutline, unchecked: String?) throws(Failure) {
+  private func report(_ outline: BackupOutline, isWhole: Bool) throws(Failure) {
     if globals.json {
       return try Output.json { object in
         object.add("file", file)
         object.add("created", outline.created)
         object.add("size", outline.count)
-        object.add("checked", unchecked == nil ? "all" : "length")
+        object.add("checked", isWhole ? "all" : "length")
       }
     }
     let made = "made \(StatusCommand.moment(outline.created, now: Int64(time(nil)))), \(Sizes.text(outline.count))"
-    guard let unchecked else { return try Output.line("complete and as it was written; \(made)") }
-    try Output.line("its header and its length are those of a backup; \(made)")
-    Output.note(
-      "not checked, because no password was given: \(unchecked); give --password-stdin, or run it on a terminal")
+    try Output.line(
+      (isWhole ? "complete and as it was written" : "its header and its length are those of a backup") + "; \(made)")
   }
 }

@@ -13,7 +13,7 @@ struct BackupCommand: SecretTaking {
       encrypted, and `vault restore` makes a vault from it on any machine. From the first unlock until the machine \
       sleeps, the command works even while the vault is locked, so a timer can run it. With --check nothing is copied \
       or written: the file is read and authenticated to its end, as for a restore. The command names any damage, and \
-      then the exit code is 65.
+      then the exit code is 65; it is 75 if nobody gives a password, so that only its length could be checked.
       """)
 
   @Flag(help: "Check an existing backup: ask for a password of it, read it to its end, and write nothing.")

@@ -34,10 +34,12 @@ struct WatchCommand: ParsableCommand {
   }
 
   func run() throws {
-    let items = try WatchedItems(items)
+    let names = self.items
+    let items = try WatchedItems(names)
     let session = try Session(globals)
     // This call starts a daemon if there is none; after that, the command waits for a missing daemon.
     _ = try session.call { vault in try vault.status() }
+    UnmatchedItems.note(names, session)
     if let exec {
       return try Watcher(exec, items, at: session.vault, runsAtOnce: now).work()
     }

@@ -91,7 +91,7 @@ import VaultTesting
       #expect(event.string("name") == "own/b" && event.string("change") == change, "\(event)")
     }
     _ = try owner.call("Revoke", ["subject": "user:65534"])
-    #expect(try watcher.reply().outcome == "Denied your right to watch was revoked")
+    #expect(try watcher.reply().outcome == "Denied your right to watch has ended")
     #expect(try own.call("Get", ["name": "own/a"]).outcome == "Denied you may not do this")
   }
 }

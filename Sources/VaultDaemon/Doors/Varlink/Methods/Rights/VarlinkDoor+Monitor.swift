@@ -85,7 +85,7 @@ extension VarlinkDoor {
   /// Returns true when a client may continue to watch; otherwise ends its call.
   private func mayGoOn(_ connection: VarlinkConnection) -> Bool {
     if items.mayWatchAnything(connection.caller) != false { return true }
-    connection.fail(Refusal.denied("your right to watch was revoked"))
+    connection.fail(Refusal.denied("your right to watch has ended"))
     return false
   }
 }

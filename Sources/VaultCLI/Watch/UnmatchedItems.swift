@@ -1,0 +1,27 @@
+internal import VaultClient
+internal import VaultModel
+internal import VaultWire
+
+/// The names and patterns of a watcher that match no item now, which may be mistyped.
+enum UnmatchedItems {
+  /// The most names and patterns that are looked up.
+  private static let most = 16
+
+  /// Says which match nothing. The watcher goes on in any case, because an item may come.
+  static func note(_ texts: [String], _ session: Session) {
+    for text in texts.prefix(most) {
+      guard let absence = absence(text, session) else { continue }
+      Output.note("\(absence); waiting for one", .none)
+    }
+  }
+
+  private static func absence(_ text: String, _ session: Session) -> String? {
+    if let hint = GrantedFolder.hint(text, isCredential: false, session) { return hint }
+    guard let absence = GrantedFolder.absence(text, session) else { return nil }
+    // Others are shown only what they may find.
+    guard let status = try? session.call({ vault in try vault.status() }), status.requests == nil else {
+      return absence
+    }
+    return "no item that you may find matches \(Printable.quoted(text)) now"
+  }
+}
