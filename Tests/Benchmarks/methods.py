@@ -24,6 +24,7 @@ CALLS = {
     "DepositSealed": {"box": "AAAA"}, "Deposits": {}, "SettleDeposit": {"number": 1, "accept": False},
     "Generate": {"recipe": {"style": "phrase", "length": 12}}, "Receipt": {"name": "kept", "version": 1, "succeeded": True},
     "ListSlots": {}, "MarkStale": {}, "Can": {"right": "get", "name": "kept"}, "WhoMay": {"name": "kept"}, "Grants": {},
+    "Rights": {"subject": "user:5001"},
     "Grant": {"subject": "user:5001", "items": "granted/{n}", "rights": ["get"]},
     "Revoke": {"subject": "user:5001", "items": "granted/{n}"}, "ConfirmGrants": {},
     "ForgetSubject": {"subject": "unit:none.service"}, "RepairAudit": {}, "RepairClock": {}, "Requests": {}, "Approve": {"number": 1, "lasts": "once"},

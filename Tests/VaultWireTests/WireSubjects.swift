@@ -108,6 +108,7 @@ struct WireSubject: Sendable, CustomTestStringConvertible {
   static let request = Wire.Request(
     number: 123_456, state: "pending", subject: "user:1", right: "get", name: "a", missing: true, reason: "r", uid: 1,
     user: "u", pid: 2, unit: "x.service", executable: "/x", count: 3, first: 4, last: 5, uses: 6, until: 7, by: 8)
+  static let source = Wire.RightsSource(rights: ["get", "use"], some: true, grant: permission, approval: request)
   static let keyringPrompt = Wire.KeyringPrompt(
     number: 123_456, task: "unlock", waitsFor: "later", since: 1, uid: 2, user: "u", pid: 3, unit: "x.service",
     executable: "/x", app: "a")
@@ -290,7 +291,10 @@ struct WireSubject: Sendable, CustomTestStringConvertible {
     WireSubject("Grants.in", Wire.GrantsParameters(subject: "user:1", name: "a", unused: 7)),
     WireSubject("Grants.out", Wire.GrantsReply(grants: [permission], confined: ["unit:a.service"], unconfirmed: 3)),
     WireSubject("Can.in", Wire.CanParameters(subject: "user:1", right: "get", name: "a")),
-    WireSubject("Can.out", Wire.CanReply(allowed: true)),
+    WireSubject("Can.out", Wire.CanReply(allowed: true, sources: [source])),
+    WireSubject("Rights.in", Wire.RightsParameters(subject: "user:1", items: "a/*", name: "a")),
+    WireSubject("Rights.out", Wire.RightsReply(rights: ["get", "use"], some: ["set"], sources: [source], more: 3)),
+    WireSubject("RightsSource", source),
     WireSubject("WhoMay.in", Wire.WhoMayParameters(name: "a")),
     WireSubject("WhoMay.out", Wire.WhoMayReply(access: [access])),
     WireSubject("ConfirmGrants.in", Wire.ConfirmGrantsParameters(interactive: true)),

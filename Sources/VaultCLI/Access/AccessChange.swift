@@ -9,7 +9,8 @@ enum AccessChange {
   /// - Parameters:
   ///   - before: the grants for the old name, by subject.
   ///   - after: the grants for the new name, by subject.
-  ///   - all: returns all rights of a subject on the old name and on the new one; nil if they are not known.
+  ///   - all: returns all rights of a subject on the old name and on the new one, whatever gives them, also those that
+  ///     another of them includes; nil if they are not known.
   static func lines(
     _ before: [Wire.Access], _ after: [Wire.Access], all: (String) -> (before: [String], after: [String])?
   ) -> [String] {
@@ -26,8 +27,7 @@ enum AccessChange {
   }
 
   private static func line(_ subject: String, _ verb: String, _ rights: [String]) -> String? {
-    rights.isEmpty
-      ? nil : "\(Printable.whole(subject)) \(verb) \(rights.map { Printable.text($0) }.joined(separator: ", "))"
+    rights.isEmpty ? nil : "\(Printable.whole(subject)) \(verb) \(OtherAccess.list(OtherAccess.rights(rights)))"
   }
 
   /// A note that lists the subjects with rights on a new item; empty if there are none.

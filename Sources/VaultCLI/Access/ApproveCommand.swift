@@ -72,11 +72,9 @@ struct DenyCommand: ParsableCommand {
   func run() throws {
     let session = try Session(globals)
     let reply = try session.unlocking(for: "vault deny \(number)") { vault in try vault.deny(number, always: always) }
-    if globals.json {
-      try Output.json(reply)
-    } else if Keyboard.isAttended {
-      let other = OtherAccess(of: reply.subject, on: reply.name, session)
-      Output.note(OtherAccess.denied(reply.subject, reply.name, other))
-    }
+    guard globals.json || Keyboard.isAttended else { return }
+    let other = OtherAccess(of: reply.subject, item: reply.name, session)
+    if globals.json { return try Output.json(reply, "held", other?.reply) }
+    Output.note(OtherAccess.denied(reply.subject, reply.name, other))
   }
 }

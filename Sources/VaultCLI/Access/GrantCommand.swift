@@ -69,7 +69,7 @@ struct GrantCommand: ParsableCommand {
     given.noteProcess()
     let hint = GrantedFolder.hint(items, isCredential: credential != nil, session)
     if let hint { Output.note(hint) }
-    if globals.json { return try Output.json(reply) }
+    if globals.json { return try Output.json(reply, "held", OtherAccess(of: subject, on: items, session)?.reply) }
     guard Keyboard.isAttended else { return }
     if hint == nil, let absence = GrantedFolder.absence(items, session) { Output.note(absence) }
     let end = until.map { ", until \(LocalTime.text($0, to: STDERR_FILENO))" } ?? ""
@@ -128,7 +128,7 @@ struct RevokeCommand: ParsableCommand {
       }.answer
     } catch { throw explain(error, given, session) }
     if globals.json {
-      try Output.json(reply)
+      try Output.json(reply, "held", OtherAccess(of: given.text, on: items, session)?.reply)
     } else if Keyboard.isAttended {
       for grant in reply.revoked {
         let other = OtherAccess(of: grant.subject, on: grant.items, session)
@@ -145,18 +145,13 @@ struct RevokeCommand: ParsableCommand {
 }
 
 extension RevokeCommand {
-  /// Names the grant that gives the subject those items, if it is not one of that subject and those items.
+  /// Names what gives the subject those items, if it is no grant of that subject and those items.
   fileprivate func explain(_ error: Failure, _ given: GivenSubject, _ session: Session) -> Failure {
-    guard error.exit == .missing, let items, let other = OtherAccess(of: given.text, on: items, session) else {
-      return error
-    }
-    let held = other.held(Right.allCases.map(\.name))
-    guard !held.isEmpty else { return error }
+    guard error.exit == .missing, let other = OtherAccess(of: given.text, on: items, session),
+      let held = other.whole(items.map { Printable.quoted($0) } ?? "items")
+    else { return error }
     let who = Printable.text(Printable.whole(given.text))
-    return Failure(
-      error.exit,
-      "\(who) has no such grant, but may \(held.joined(separator: ", ")) \(Printable.quoted(items)), "
-        + other.reason(for: held), error.advice)
+    return Failure(error.exit, "\(who) has no such grant, \(held)", error.advice)
   }
 }
 
@@ -165,8 +160,9 @@ struct CanCommand: ParsableCommand {
     commandName: "can",
     abstract: "Check whether a caller may do something with an item.",
     discussion: """
-      The exit code is 0 if so and 77 if not, whether the item exists or not. Administrators may ask about every \
-      caller; others may ask about themselves, as `self`.
+      The exit code is 0 if so and 77 if not, whether the item exists or not. Grants and approvals count; what only \
+      one process or a narrower subject has does not, and a terminal or --json tells of it. Administrators may ask \
+      about every caller; others may ask about themselves, as `self`.
       """)
 
   @Argument(help: ArgumentHelp("A subject, or self.", valueName: "subject"))
@@ -190,12 +186,29 @@ struct CanCommand: ParsableCommand {
   func run() throws {
     let session = try Session(globals)
     let given = subject == "self" ? nil : try GivenSubject(subject)
-    let isAllowed = try session.unlocking { vault in try vault.can(given?.text, right, item) }
+    let reply = try session.unlocking { vault in try vault.mayDo(given?.text, right, item) }
     given?.noteProcess()
     if globals.json {
-      try Output.json { $0.add("allowed", isAllowed) }
+      try Output.json(reply)
+    } else if Keyboard.isAttended, let note = note(reply, given?.text) {
+      Output.note(note)
     }
-    if !isAllowed { throw ExitCode(Exit.denied.rawValue) }
+    if !reply.allowed { throw ExitCode(Exit.denied.rawValue) }
+  }
+
+  /// A note if the right is given for a time, by approvals alone, or not to every such caller.
+  private func note(_ reply: Wire.CanReply, _ subject: String?) -> String? {
+    let sources = reply.sources ?? []
+    guard !sources.isEmpty else { return nil }
+    let what = "\(right) \(Printable.quoted(item))"
+    let who = subject.map { Printable.whole($0) }
+    let reason = OtherAccess.reason(for: OtherAccess.rights([right]), sources, withCommands: who != nil)
+    if !reply.allowed {
+      let some = who.map { "\($0) may not \(what), but some of its processes may" }
+      return "\(some ?? "this process may not \(what), but others of yours may"), \(reason)"
+    }
+    guard sources.allSatisfy({ $0.approval != nil || $0.some == true }) else { return nil }
+    return "\(who ?? "you") may \(what) \(reason)"
   }
 }
 

@@ -78,6 +78,7 @@ struct GrantsListCommand: ParsableCommand {
     }
     guard !globals.json, Keyboard.isAttended else { return }
     if found.grants.isEmpty { Output.note("no grants") }
+    if let approvals = approvals(for: given?.text, pattern, session) { Output.note(approvals) }
     if let since = found.unconfirmed {
       Output.note(
         "the vault came from a backup (\(LocalTime.text(since, to: STDERR_FILENO))), so no grant is in effect; "
@@ -87,6 +88,27 @@ struct GrantsListCommand: ParsableCommand {
       let subjects = found.confined.map { Printable.whole($0) }.joined(separator: ", ")
       Output.note("confined to their grants: \(subjects)")
     }
+  }
+}
+
+extension GrantsListCommand {
+  /// A note on the approvals that count for the given subject and item besides the grants; nil for none, and for a
+  /// caller that may not list them.
+  fileprivate func approvals(for subject: String?, _ pattern: ItemPattern?, _ session: Session) -> String? {
+    var count = 0
+    if let subject {
+      let isName = item != nil && pattern == nil
+      let other =
+        isName ? OtherAccess(of: subject, item: item ?? "", session) : OtherAccess(of: subject, on: item, session)
+      count = other?.reply.sources.count { $0.approval != nil } ?? 0
+    } else if let item, let requests = try? session.call({ vault in try vault.requests() }) {
+      count = requests.count { request in
+        guard request.state == "approved", let name = try? ItemName(request.name) else { return false }
+        return pattern?.matches(name) ?? request.name.utf8.elementsEqual(item.utf8)
+      }
+    }
+    guard count > 0 else { return nil }
+    return "\(Counted.text(count, "approval")) \(count == 1 ? "gives" : "give") more; see \(Hint.vault("requests"))"
   }
 }
 

@@ -1,58 +1,100 @@
+internal import Glibc
 internal import VaultClient
 internal import VaultModel
 internal import VaultWire
 
-/// All that a subject may do with items besides what one grant gives: by its other grants, those of its groups, wider
-/// patterns, and as an administrator.
+/// All that a subject may do with items now, and what gives it that, as the daemon decides it: grants, its own and
+/// those of its groups, approvals, or that it is an administrator.
 ///
 /// This is the one place for the words about it, so that no command says of a subject that it may no longer do what it
 /// still may.
 struct OtherAccess {
-  /// The grants in effect that hold for a process that is the subject, and for some of the items.
-  let grants: [Wire.Permission]
-  /// True if the subject is an administrator without a grant.
-  let isAdministrator: Bool
+  /// The daemon's answer.
+  let reply: Wire.RightsReply
+  /// The rights of the subject's processes, also of only some of them.
+  private let held: Rights
+
+  private init(_ reply: Wire.RightsReply) {
+    self.reply = reply
+    held = Self.rights(reply.rights + reply.some)
+  }
 
   /// Looks up what a subject may do now.
   ///
-  /// - Parameter items: the name of an item, or a pattern.
+  /// - Parameter items: the name of an item, or a pattern; nil for all items.
   /// - Returns: nil if that cannot be determined.
-  init?(of subject: String, on items: String, _ session: Session) {
-    guard let pattern = try? ItemPattern(items),
-      let found = try? session.call({ vault in try vault.grants(for: subject) }).grants
-    else { return nil }
-    // The name of some item of the pattern, which tells whether the subject is an administrator.
-    let sample = String(items.map { "*?".contains($0) ? "x" : $0 })
-    var grants: [Wire.Permission] = []
-    var isAdministratorByGrant = false
-    for found in found where found.active {
-      guard let own = try? ItemPattern(found.items), own.overlaps(pattern) else { continue }
-      if found.rights.contains(Right.admin.name) { isAdministratorByGrant = true }
-      grants.append(found)
-    }
-    guard let isAllowed = try? session.call({ vault in try vault.can(subject, Right.admin.name, sample) }) else {
-      return nil
-    }
-    self.grants = grants
-    isAdministrator = isAllowed && !isAdministratorByGrant
+  init?(of subject: String, on items: String?, _ session: Session) {
+    guard let reply = try? session.call({ vault in try vault.rights(of: subject, items: items) }) else { return nil }
+    self.init(reply)
   }
 
-  /// The rights among `rights` that the subject has.
-  func held(_ rights: [String]) -> [String] {
-    rights.filter { right in isAdministrator || grants.contains { $0.rights.contains(right) } }
+  /// Looks up what a subject may do now with the item of this very name.
+  init?(of subject: String, item name: String, _ session: Session) {
+    guard let reply = try? session.call({ vault in try vault.rights(of: subject, name: name) }) else { return nil }
+    self.init(reply)
   }
 
-  /// The reason why the subject has some of these rights, as in "by the grant group:ops `db/*`".
-  func reason(for rights: [String]) -> String {
-    if isAdministrator { return "as an administrator of the vault" }
-    let giving = grants.filter { grant in grant.rights.contains { rights.contains($0) } }
-    let names = giving.prefix(Self.shown).map { "\(Printable.whole($0.subject)) \(Printable.quoted($0.items))" }
-    let rest = giving.count > Self.shown ? " and \(giving.count - Self.shown) more" : ""
-    return "by the grant\(giving.count == 1 ? "" : "s") \(names.joined(separator: ", "))\(rest)"
+  static func rights(_ names: [String]) -> Rights {
+    names.reduce(into: []) { if let right = Right(name: $1) { $0.formUnion(Rights(right)) } }
   }
 
-  /// The number of grants that a sentence names.
+  /// The rights as a sentence lists them, without those that another of them includes.
+  static func list(_ rights: Rights) -> String { rights.names.joined(separator: ", ") }
+
+  // MARK: Reasons
+
+  /// The reason why the subject has some of these rights, and the commands that take them back, as in "by the approval
+  /// 271828; `vault deny 271828` takes that back".
+  func reason(for rights: Rights) -> String { Self.reason(for: rights, reply.sources, more: reply.more ?? 0) }
+
+  static func reason(
+    for rights: Rights, _ sources: [Wire.RightsSource], more: Int = 0, withCommands: Bool = true
+  ) -> String {
+    let giving = sources.filter { !Self.rights($0.rights).isDisjoint(with: rights) }
+    if giving.contains(where: { $0.grant == nil && $0.approval == nil }) { return "as an administrator of the vault" }
+    let shown = giving.prefix(Self.shown)
+    let names = shown.map(name).joined(separator: ", ")
+    let beyond = giving.count - shown.count + more
+    let rest = beyond > 0 ? " and \(beyond) more" : ""
+    let commands = withCommands ? shown.compactMap(command) : []
+    guard let last = commands.last else { return "by \(names)\(rest)" }
+    let others = commands.dropLast().joined(separator: ", ")
+    let all = others.isEmpty ? "\(last) takes that back" : "\(others) and \(last) take that back"
+    return "by \(names)\(rest); \(all)"
+  }
+
+  /// The number of things that a sentence names.
   private static let shown = 3
+
+  private static func name(_ source: Wire.RightsSource) -> String {
+    guard let approval = source.approval else {
+      return source.grant.map { "the grant \(Printable.whole($0.subject)) \(Printable.quoted($0.items))" } ?? ""
+    }
+    var terms: [String] = []
+    if let pid = approval.pid { terms.append("for process \(pid) alone") }
+    if source.some == true, approval.pid == nil { terms.append("for \(Printable.whole(approval.subject))") }
+    if let uses = approval.uses { terms.append(uses == 1 ? "once" : "\(uses) times") }
+    if let until = approval.until { terms.append("until \(LocalTime.text(until, to: STDERR_FILENO))") }
+    let text = terms.isEmpty ? "" : " (\(terms.joined(separator: ", ")))"
+    return "the approval \(approval.number ?? 0)\(text)"
+  }
+
+  /// The command that takes a grant or an approval back.
+  private static func command(_ source: Wire.RightsSource) -> String? {
+    if let number = source.approval?.number { return Hint.vault("deny \(number)") }
+    return source.grant.map { Hint.vault("revoke \(word($0.subject)) \(word($0.items))") }
+  }
+
+  /// A word for the shell, made safe for a terminal.
+  private static func word(_ text: String) -> String {
+    let isPlain = text.utf8.allSatisfy { byte in
+      (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
+        || ":/.,_-@=+".utf8.contains(byte)
+    }
+    return isPlain ? text : Printable.text("'\(text.replacing("'", with: #"'\''"#))'")
+  }
+
+  // MARK: Sentences
 
   /// A sentence about rights that a subject has lost by one grant.
   ///
@@ -62,14 +104,15 @@ struct OtherAccess {
   {
     let (who, what) = (Printable.whole(subject), Printable.quoted(items))
     let name = credential.map { " as its credential \(Printable.quoted($0))" } ?? ""
-    func list(_ rights: [String]) -> String { rights.map { Printable.text($0) }.joined(separator: ", ") }
-    guard let other else { return "the grant of \(list(rights)) on \(what)\(name) to \(who) is revoked" }
-    let held = other.held(rights)
-    if held.isEmpty { return "\(who) may no longer \(list(rights)) \(what)\(name)" }
+    let lost = Self.rights(rights)
+    guard let other else { return "the grant of \(list(lost)) on \(what)\(name) to \(who) is revoked" }
+    let held = other.held.intersection(lost)
+    if held.isEmpty { return "\(who) may no longer \(list(lost)) \(what)\(name)" }
     let isExact = (try? ItemPattern(items))?.isExact ?? false
+    let isAdministrator = other.reply.sources.contains { $0.grant == nil && $0.approval == nil }
     let reason = other.reason(for: held)
-    let items = isExact || other.isAdministrator ? what : "items of \(what)"
-    let gone = rights.filter { !held.contains($0) }
+    let items = isExact || isAdministrator ? what : "items of \(what)"
+    let gone = lost.subtracting(held)
     return gone.isEmpty
       ? "the grant is revoked, but \(who) may still \(list(held)) \(items), \(reason)"
       : "\(who) may no longer \(list(gone)) \(what)\(name), but may still \(list(held)) \(items), \(reason)"
@@ -79,29 +122,29 @@ struct OtherAccess {
   static func denied(_ subject: String, _ name: String, _ other: Self?) -> String {
     let (who, what) = (Printable.whole(subject), Printable.wholeQuoted(name))
     guard let other else { return "what \(who) asked for \(what) is denied" }
-    let held = other.held(Right.allCases.map(\.name))
-    guard !held.isEmpty else { return "\(who) may not have \(what)" }
-    return "that is denied, but \(who) may still \(held.joined(separator: ", ")) \(what), \(other.reason(for: held))"
+    guard !other.held.isEmpty else { return "\(who) may not have \(what)" }
+    let reason = other.reason(for: other.held)
+    return "that is denied, but \(who) may still \(list(other.held)) \(what), \(reason)"
   }
 
   /// The end of a sentence about a new grant: the rights that the subject has beyond it; empty if there are none.
   func beyond(_ rights: [String]) -> String {
-    let more = held(Right.allCases.map(\.name).filter { !rights.contains($0) })
+    let more = held.subtracting(Self.rights(rights))
     guard !more.isEmpty else { return "" }
-    return "; it also has the right\(more.count == 1 ? "" : "s") \(more.joined(separator: ", ")), \(reason(for: more))"
+    let names = more.names
+    return "; it also has the right\(names.count == 1 ? "" : "s") \(Self.list(more)), \(reason(for: more))"
   }
 
-  /// All that the subject may do with an item that was denied to it; nil for nothing.
-  var whole: String? {
-    let held = held(Right.allCases.map(\.name))
-    return held.isEmpty ? nil : "but may \(held.joined(separator: ", ")) it \(reason(for: held))"
+  /// All that the subject may do, for a sentence that has named the items; nil for nothing.
+  func whole(_ items: String) -> String? {
+    held.isEmpty ? nil : "but may \(Self.list(held)) \(items)\(items == "it" ? "" : ",") \(reason(for: held))"
   }
 
-  /// The rights that grants give a process that is the subject on the item of one name; nil if that is not known.
-  static func rights(of subject: String, on name: String, _ session: Session) -> [String]? {
-    let found = try? session.call { vault in try vault.grants(for: subject, on: name) }.grants
-    return found.map { found in
-      Right.allCases.map(\.name).filter { right in found.contains { $0.active && $0.rights.contains(right) } }
-    }
+  /// The rights of every process of the subject, without those that only an approval gives: it ends when the item gets
+  /// another name.
+  var lasting: [String] {
+    guard reply.more == nil else { return reply.rights }
+    let lasting = reply.sources.filter { $0.approval == nil && $0.some != true }
+    return reply.rights.filter { right in lasting.contains { $0.rights.contains(right) } }
   }
 }

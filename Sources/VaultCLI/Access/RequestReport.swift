@@ -4,12 +4,15 @@ internal import VaultWire
 
 /// The list of requests: printed as JSON lines, as tab-separated lines, or on a terminal as a table.
 enum RequestReport {
-  /// - Parameter held: returns what the subject of a denied request may do all the same; nil for nothing.
+  /// - Parameter held: returns what the subject of a denied request may do with the item all the same; nil if that is
+  ///   not known.
   static func write(
-    _ requests: [Wire.Request], json: Bool, held: (Wire.Request) -> String? = { _ in nil }
+    _ requests: [Wire.Request], json: Bool, held: (Wire.Request) -> OtherAccess? = { _ in nil }
   ) throws(Failure) {
     if json {
-      for request in requests { try Output.json(request) }
+      for request in requests {
+        try Output.json(request, "held", request.state == "denied" ? held(request)?.reply : nil)
+      }
     } else if Output.isTerminal {
       var table = table(requests, held)
       if table.count > 0 { try Output.text(table.text()) }
@@ -18,20 +21,20 @@ enum RequestReport {
     }
   }
 
-  static func table(_ requests: [Wire.Request], _ held: (Wire.Request) -> String? = { _ in nil }) -> Table {
+  static func table(_ requests: [Wire.Request], _ held: (Wire.Request) -> OtherAccess? = { _ in nil }) -> Table {
     var table = Table("NO", "STATE", "SUBJECT", "MAY", "ITEM", "ABOUT")
     for request in requests {
       table.add(
         .init(request.number.map { "\($0)" } ?? ""), .init(request.state, isRed: request.state == "denied"),
         .init(Printable.whole(request.subject)), .init(request.right ?? ""), .init(Printable.whole(request.name)),
-        .init(facts(request, held).joined(separator: ", ")), below: reason(request))
+        .init(facts(request).joined(separator: ", ")), below: reason(request) ?? anyway(request, held))
     }
     return table
   }
 
   /// All fields of a request, separated by tabs. A field's text must not look like another line or another field.
-  private static func line(_ request: Wire.Request, _ held: (Wire.Request) -> String?) -> String {
-    let about = (facts(request, held) + [reason(request)].compactMap { $0 }).joined(separator: ", ")
+  private static func line(_ request: Wire.Request, _ held: (Wire.Request) -> OtherAccess?) -> String {
+    let about = (facts(request) + [anyway(request, held), reason(request)].compactMap { $0 }).joined(separator: ", ")
     let fields = [
       request.number.map { "\($0)" }, request.state, Printable.field(request.subject), request.right,
       Printable.field(request.name), about,
@@ -42,7 +45,13 @@ enum RequestReport {
   /// The caller's own words. A table shows them below the row, in full.
   private static func reason(_ request: Wire.Request) -> String? { request.reason.map(Printable.said) }
 
-  private static func facts(_ request: Wire.Request, _ held: (Wire.Request) -> String?) -> [String] {
+  /// The rights of the subject of a denied request on the item, in words; nil for none. A table shows them below the
+  /// row, in full.
+  private static func anyway(_ request: Wire.Request, _ held: (Wire.Request) -> OtherAccess?) -> String? {
+    request.state == "denied" ? held(request)?.whole("it") : nil
+  }
+
+  private static func facts(_ request: Wire.Request) -> [String] {
     let output = STDOUT_FILENO
     var parts: [String] = []
     if request.missing == true { parts.append("no such item") }
@@ -54,7 +63,6 @@ enum RequestReport {
     } else if request.state == "denied" {
       parts.append("until \(Hint.vault("requests forget"))")
     }
-    if request.state == "denied", let held = held(request) { parts.append(held) }
     return parts
   }
 }

@@ -28,7 +28,7 @@ struct RequestsListCommand: ParsableCommand {
     let (requests, prompts) = try session.unlocking { vault in try vault.requestsAndPrompts() }
     try PromptReport.write(prompts, json: globals.json)
     try RequestReport.write(requests, json: globals.json) { request in
-      OtherAccess(of: request.subject, on: request.name, session).flatMap { $0.whole }
+      OtherAccess(of: request.subject, item: request.name, session)
     }
     if requests.isEmpty, prompts.isEmpty, !globals.json, Keyboard.isAttended { Output.note("there are no requests") }
   }

@@ -102,10 +102,10 @@ struct MoveCommand: ParsableCommand {
           (try vault.access(to: move.from), try vault.access(to: move.to))
         }
         let lines = AccessChange.lines(before, after) { subject in
-          guard let old = OtherAccess.rights(of: subject, on: move.from, session),
-            let new = OtherAccess.rights(of: subject, on: move.to, session)
+          guard let old = OtherAccess(of: subject, item: move.from, session),
+            let new = OtherAccess(of: subject, item: move.to, session)
           else { return nil }
-          return (old, new)
+          return (old.lasting, new.reply.rights)
         }
         changes += index == 0 ? lines : lines.map { "\($0) on the list of its revoked tokens" }
       }

@@ -161,6 +161,23 @@ enum Output {
     try json(writer.take())
   }
 
+  /// Writes a value of the daemon's interface, which is no empty object, with one more member, and a newline to
+  /// standard output.
+  static func json(_ value: some WireValue, _ key: StaticString, _ member: (some WireValue)?) throws(Failure) {
+    guard let member else { return try json(value) }
+    var writer = JSONWriter()
+    value.write(to: &writer)
+    var object = writer.take()
+    // The object goes on in place of its last brace.
+    object.truncate(to: object.count - 1)
+    object.append(UInt8(ascii: ","))
+    writer = JSONWriter(appendingTo: object)
+    writer.key(key)
+    member.write(to: &writer)
+    writer.endObject()
+    try json(writer.take())
+  }
+
   /// Writes one JSON value and a newline to standard output. For a terminal, it escapes the characters that a terminal
   /// would act on.
   static func json(_ value: consuming SecretBuffer) throws(Failure) {

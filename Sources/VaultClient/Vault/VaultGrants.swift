@@ -59,8 +59,21 @@ extension Vault {
   /// Returns true when a process that is `subject`, or this process, may do `right` to the item `name`, even if there
   /// is no such item.
   public func can(_ subject: String?, _ right: String, _ name: String) throws(ClientError) -> Bool {
-    try call(.can, again: true, Wire.CanParameters(subject: subject, right: right, name: name))
-      .decode(Wire.CanReply.self).allowed
+    try mayDo(subject, right, name).allowed
+  }
+
+  /// Returns the same as ``can(_:_:_:)``, and what gives the right. If it is not allowed, the reply tells what gives
+  /// the right to only some such processes.
+  public func mayDo(_ subject: String?, _ right: String, _ name: String) throws(ClientError) -> Wire.CanReply {
+    try call(.can, again: true, Wire.CanParameters(subject: subject, right: right, name: name)).decode()
+  }
+
+  /// Returns all that a process that is `subject` may do, and what gives it that: with the item `name`, with any of the
+  /// items that the pattern `items` matches or, without both, with any item. For administrators.
+  public func rights(
+    of subject: String, items: String? = nil, name: String? = nil
+  ) throws(ClientError) -> Wire.RightsReply {
+    try call(.rights, again: true, Wire.RightsParameters(subject: subject, items: items, name: name)).decode()
   }
 
   /// Returns the subjects with rights to the item `name` by grants, even if there is no such item.

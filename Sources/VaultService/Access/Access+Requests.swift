@@ -52,7 +52,7 @@ extension Access {
 
   /// The subject that a caller's request names: the caller's user and service, in the form of a grant's subject. For
   /// one of the user's own programs in a user's vault, it is the subject that confines the program to its grants.
-  private func subject(of caller: Caller) -> Subject? {
+  func subject(of caller: Caller) -> Subject? {
     if let known = caller.memory.asking, known.revision == book.revision { return known.subject }
     let isOwn = !terms.isSystem && caller.uid == terms.owner
     let subject =
@@ -236,8 +236,7 @@ extension Access {
 
   private func told() throws(Refusal) -> ToldRequests {
     let keychain = try vault.keychain()
-    let (now, time) = (vault.clock.boot(), vault.clock.wall())
-    func until(_ end: Int64) -> Int64 { Seconds.after((end - now) / 1_000_000_000, time) }
+    let now = vault.clock.boot()
     requests.forgetOver(now)
     var told = ToldRequests()
     for request in requests.pending {
@@ -247,15 +246,27 @@ extension Access {
       }
       told.pending.append((request, isMissing))
     }
-    // An approval whose item has another name or policy by now does not count.
-    let counting = requests.approvals.filter { $0.item == binding(of: $0.target.name) }
-    told.approvals = counting.map { ($0, $0.end.map(until)) }
+    told.approvals = counting(requests.approvals)
     let remembered = book.denied.keys.map { (target: $0, until: Int64?.none) }
     let cooling = requests.denials.filter { now < $0.end && !book.denies($0.target) }
     told.denials = (remembered + cooling.map { ($0.target, until($0.end)) }).sorted {
       ($0.target.subject.description, $0.target.name.text) < ($1.target.subject.description, $1.target.name.text)
     }
     return told
+  }
+
+  /// The approvals among these that count now, each with the time at which it ends, in Unix seconds. An approval whose
+  /// item has another name or policy by now does not count.
+  func counting(_ approvals: [Approval]) -> [(approval: Approval, until: Int64?)] {
+    let now = vault.clock.boot()
+    return approvals.filter { $0.counts(at: now) && $0.item == binding(of: $0.target.name) }.map {
+      ($0, $0.end.map(until))
+    }
+  }
+
+  /// A time in `CLOCK_BOOTTIME` nanoseconds, in Unix seconds.
+  private func until(_ end: Int64) -> Int64 {
+    Seconds.after((end - vault.clock.boot()) / 1_000_000_000, vault.clock.wall())
   }
 
   /// The grant that stands for an approval that was revoked, for the list of revoked grants.

@@ -18,8 +18,7 @@ import VaultTesting
     "Requests": [requests, none],
     "Approve": [#"{"parameters":{"subject":"user:990,unit:gw.service","right":"get","name":"iot/x"}}"#],
     "Deny": [#"{"parameters":{"subject":"user:992","name":"b"}}"#],
-    "Grants": [#"{"parameters":{"grants":[]}}"#],
-    "Can": [#"{"parameters":{"allowed":false}}"#],
+    "Rights": [#"{"parameters":{"rights":[],"some":[],"sources":[]}}"#],
   ]
 
   private func with(_ body: (Sandbox, (String...) -> [String]) throws -> Void) throws {

@@ -116,6 +116,7 @@ final class EveryCall {
     try ask("Delete", ["names": [name]])
     try ask("Delete", ["names": [name], "now": true])
     try ask("Can", ["right": "get", "name": name])
+    try ask("Rights", ["subject": "user:65534", "name": name])
     try ask("Receipt", ["name": name, "version": 1, "succeeded": true])
     try ask("ForgetDenial", ["subject": "user:65534", "name": name])
     try ask("Audit", ["item": name], more: true)

@@ -44,6 +44,7 @@ import VaultTesting
       #expect(try ask("Move", ["from": name, "to": "c"]).error == "Denied")
       #expect(try ask("Copy", ["from": name, "to": "c"]).error == "Denied")
       #expect(try ask("Can", ["subject": "user:0", "right": "get", "name": name]).error == "Denied")
+      #expect(try ask("Rights", ["subject": "user:65534", "name": name]).error == "Denied")
       #expect(try ask("Can", ["right": "get", "name": name]).parameters["allowed"] as? Bool == false)
     }
     #expect(try isEmpty("items", of: ask("Find")))

@@ -104,6 +104,10 @@ import VaultWire
     case .audit: Row(["audit ok read"])
     case .grants: Row(["find ok grants"], denied: ["find ok grants"])
     case .can: Row(#"{"subject":"user:4712","right":"get","name":"a"}"#, ["find ok a: whether user:4712 may get it"])
+    case .rights:
+      Row(
+        #"{"subject":"user:4712","name":"a"}"#, ["find ok a: what user:4712 may do with it"],
+        denied: [call(method, "denied")])
     case .whoMay: Row(#"{"name":"a"}"#, ["find ok a: who may do what"], denied: [call(method, "denied")])
     case .confirmGrants: Row(["grant presence all confirmed"], denied: [call(method, "denied")])
     case .repairClock: Row(["clock presence TIMES"], denied: [call(method, "denied")])

@@ -58,6 +58,7 @@ import VaultWire
     case .show, .history, .undelete, .authenticate, .whoMay: [Row(#"{"name":"\#(name)"}"#)]
     case .find: [Row(), Row(#"{"query":"name=\#(name)"}"#)]
     case .children, .attributes, .requests, .grants, .audit, .monitor, .status, .publicKey, .deposits: [Row()]
+    case .rights: [Row(#"{"subject":"user:4712","name":"\#(name)"}"#)]
     case .can: [Row(#"{"right":"get","name":"\#(name)"}"#)]
     case .receipt: [Row(#"{"name":"\#(name)","version":1,"succeeded":true}"#)]
     case .delete: [Row(#"{"names":["\#(name)"]}"#)]

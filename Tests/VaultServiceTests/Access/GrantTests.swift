@@ -473,7 +473,7 @@ import VaultStore
     try Self.give(stand, "user:990", "own/*", "get")
     let subject = try Subject(parsing: "user:990")
     func can(_ subject: Subject?, _ right: Right, _ name: String, _ caller: Caller) throws -> Bool {
-      try stand.access.can(subject, right, try ItemName(name), for: caller)
+      try stand.access.can(subject, right, try ItemName(name), for: caller).isAllowed
     }
     for name in ["own/a", "own/missing"] {
       #expect(try can(subject, .get, name, stand.administrator))

@@ -24,7 +24,8 @@ extension MethodName {
     case .lock: .lockers
     case .`init`, .listSlots, .changePassword, .markStale, .addSlot, .removeSlot, .rekey, .verify, .backup, .salvage,
       .restore,
-      .emptyTrash, .grant, .revoke, .whoMay, .confirmGrants, .forgetSubject, .repairClock, .deposits, .settleDeposit,
+      .emptyTrash, .grant, .revoke, .rights, .whoMay, .confirmGrants, .forgetSubject, .repairClock, .deposits,
+      .settleDeposit,
       .requests, .approve, .deny, .refuse, .forgetDenial, .repairAudit, .reload, .importCollection, .importItems,
       .export, .secretService, .joinBus:
       .administrators

@@ -16,7 +16,8 @@ extension MethodName {
     case .`init`, .restore, .authenticate, .get, .code, .sign, .mac, .issueToken, .verifyToken, .revokeToken, .set,
       .setMany, .deposit, .sealDeposit, .depositSealed, .publicKey, .deposits, .settleDeposit, .generate, .copy, .show,
       .find, .children, .attributes, .delete, .undelete, .emptyTrash, .restoreVersion, .move, .history, .listSlots,
-      .changePassword, .markStale, .addSlot, .removeSlot, .rekey, .repairClock, .grant, .revoke, .grants, .can, .whoMay,
+      .changePassword, .markStale, .addSlot, .removeSlot, .rekey, .repairClock, .grant, .revoke, .grants, .can, .rights,
+      .whoMay,
       .confirmGrants, .forgetSubject, .requests, .approve, .deny, .refuse, .forgetDenial, .monitor, .receipt,
       .importCollection, .importItems, .export, .secretService, .joinBus:
       .log
@@ -34,7 +35,8 @@ extension MethodName {
       .setMany,
       .deposit, .sealDeposit, .depositSealed, .publicKey, .deposits, .settleDeposit, .generate, .copy, .show, .find,
       .children, .attributes, .delete, .undelete, .emptyTrash, .restoreVersion, .move, .history, .listSlots, .markStale,
-      .grant, .revoke, .audit, .grants, .can, .whoMay, .confirmGrants, .forgetSubject, .requests, .approve, .deny,
+      .grant, .revoke, .audit, .grants, .can, .rights, .whoMay, .confirmGrants, .forgetSubject, .requests, .approve,
+      .deny,
       .forgetDenial, .verify, .monitor, .receipt, .backup, .salvage, .repairAudit, .repairClock, .reload,
       .importCollection, .importItems, .export, .secretService:
       .first
@@ -52,7 +54,7 @@ extension MethodName {
       .verify, .salvage, .backup, .repairAudit, .`init`, .restore, .authenticate, .revokeToken, .set, .setMany,
       .deposit, .sealDeposit, .depositSealed, .deposits, .settleDeposit, .copy, .show, .find, .children, .attributes,
       .delete, .undelete, .emptyTrash, .restoreVersion, .move, .history, .listSlots, .changePassword, .markStale,
-      .addSlot, .removeSlot, .rekey, .repairClock, .grant, .revoke, .grants, .can, .whoMay, .confirmGrants,
+      .addSlot, .removeSlot, .rekey, .repairClock, .grant, .revoke, .grants, .can, .rights, .whoMay, .confirmGrants,
       .forgetSubject, .requests, .approve, .deny, .refuse, .forgetDenial, .monitor, .receipt, .reload,
       .importCollection, .importItems, .export, .secretService, .joinBus:
       []

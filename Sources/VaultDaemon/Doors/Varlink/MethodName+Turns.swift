@@ -20,7 +20,8 @@ extension MethodName {
       .addSlot,
       .removeSlot, .restore, .verify:
       .answer
-    case .find, .children, .attributes, .audit, .grants, .whoMay, .deposits, .getInterfaceDescription, .set, .setMany,
+    case .find, .children, .attributes, .audit, .grants, .rights, .whoMay, .deposits, .getInterfaceDescription, .set,
+      .setMany,
       .copy, .delete, .undelete, .emptyTrash, .restoreVersion, .move, .deposit, .sealDeposit, .depositSealed,
       .settleDeposit, .grant, .revoke, .confirmGrants, .forgetSubject, .approve, .deny, .forgetDenial, .markStale,
       .rekey, .backup, .salvage, .repairAudit, .repairClock, .reload, .importCollection, .importItems, .export,

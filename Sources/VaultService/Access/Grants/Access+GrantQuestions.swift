@@ -72,50 +72,53 @@ extension Access {
   /// The time since which grants wait for somebody to confirm them, in Unix seconds; nil if none wait.
   package var unconfirmedSince: Int64? { book.unconfirmed.values.min() }
 
+  /// The answer to the question whether somebody has a right on an item.
+  package struct Answer {
+    package let isAllowed: Bool
+    /// The sources of the right; without the right, those that give it to some of the processes that were asked about.
+    package let sources: [HeldRights.Source]
+  }
+
   /// Decides whether a process that is a subject has a right on the item of this name, also if there is no such item.
   /// Administrators may ask about every subject, others only about themselves.
   ///
   /// - Parameter subject: nil for the caller.
-  package func can(_ subject: Subject?, _ right: Right, _ name: ItemName, for caller: Caller) throws(Refusal) -> Bool {
+  package func can(
+    _ subject: Subject?, _ right: Right, _ name: ItemName, for caller: Caller
+  ) throws(Refusal) -> Answer {
     let question = "whether \(subject.map { "\($0)" } ?? "the caller") may \(right.name) it"
     return try vault.audit.recording(.find, caller, name.text, detail: question) { () throws(Refusal) in
-      try isAllowed(subject, right, name, caller)
+      try answer(subject, right, name, caller)
     }
   }
 
-  private func isAllowed(
+  private func answer(
     _ subject: Subject?, _ right: Right, _ name: ItemName, _ caller: Caller
-  ) throws(Refusal) -> Bool {
+  ) throws(Refusal) -> Answer {
     let keychain = try vault.keychain()
-    let isAdministrator = isAdministrator(caller)
-    let permit: Permit
-    if let subject, isAdministrator {
-      permit = self.permit(subject, on: name)
+    let (permit, held): (Permit, HeldRights)
+    if let subject, isAdministrator(caller) {
+      let parts = CallerParts(subject, groups: groups(of: subject))
+      permit = isAdministrator(subject, parts) ? .administrator : self.permit(parts, on: name)
+      held = self.held(by: subject, parts, on: .named(name))
     } else {
       let parts = CallerParts(caller, isSystem: terms.isSystem)
       if let subject, !parts.isAll(of: subject) { throw .denied("you may ask only about yourself") }
       permit = self.permit(caller, on: name)
+      held = self.held(by: caller, on: .named(name))
     }
+    let sources = held.sources.filter { $0.rights.contains(right) }
+    // An approval counts for a caller to whom no grant gives the right on an item of any class.
+    let isApproved = !permit.mayHave(right) && sources.contains { $0.isApproval && !$0.isForSome }
     // The item is not looked up for a subject that cannot have the right: the time of the search would tell whether the
     // item exists.
-    if permit.mayHave(right) {
+    if isApproved || permit.mayHave(right) {
       let policy = (try? keychain.item(named: name))?.policy
-      if permit.has(right, policy?.accessible) { return policy?.withholds(right) != true }
+      if policy?.withholds(right) == true { return Answer(isAllowed: false, sources: []) }
+      if isApproved || permit.has(right, policy?.accessible) { return Answer(isAllowed: true, sources: sources) }
     }
     if permit.isUndecided { throw vault.locked }
-    return false
-  }
-
-  /// The rights of a process that is this subject, as far as the subject's parts determine them.
-  private func permit(_ subject: Subject, on name: ItemName) -> Permit {
-    let parts = CallerParts(subject, groups: groups(of: subject))
-    if parts.holds(.user(terms.isSystem ? 0 : terms.owner))
-      || terms.administrators.map({ parts.holds(.group($0)) }) == true,
-      terms.isSystem || !book.confines(parts)
-    {
-      return .administrator
-    }
-    return permit(parts, on: name)
+    return Answer(isAllowed: false, sources: sources.filter(\.isForSome))
   }
 
   /// The rights that grants give on an item to a process with these parts.
@@ -133,7 +136,7 @@ extension Access {
   /// list, and would believe it.
   ///
   /// - Throws: the reason why nobody can determine the grants for items of any class.
-  private func checkGrantsKnown() throws(Refusal) {
+  func checkGrantsKnown() throws(Refusal) {
     guard AccessClass.allCases.contains(where: book.knows) else { throw vault.locked }
     if !book.isTrusted, let problem = book.problem { throw Refusal(grants: problem) }
   }

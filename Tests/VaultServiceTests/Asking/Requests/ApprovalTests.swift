@@ -176,7 +176,115 @@ import VaultModel
     let name = try ItemName("a")
     #expect(throws: Refusal.self) { try stand.rooms.items.item(name, for: caller) }
     #expect(throws: Refusal.self) { try stand.rooms.set("a", by: caller) }
-    #expect(try !stand.access.can(nil, .get, name, for: caller))
+    #expect(try stand.access.can(nil, .get, name, for: caller).isAllowed)
+    #expect(try !stand.access.can(nil, .find, name, for: caller).isAllowed)
+  }
+
+  /// All that gives a subject rights on an item, in short.
+  private static func held(_ stand: RequestStand, _ subject: String, _ name: String = "a") throws -> [String] {
+    let subject = try Subject(parsing: subject)
+    let held = try stand.access.held(by: subject, on: .named(try ItemName(name)), for: stand.rooms.administrator)
+    return held.sources.map { source in
+      let rights = source.rights.names.joined(separator: ",") + (source.isForSome ? " for some" : "")
+      switch source.kind {
+      case .administrator: return "administrator"
+      case .grant(let grant): return "\(grant.subject) \(grant.pattern) \(rights)"
+      case .approval(let approval, let until):
+        return "approval \(approval.right) \(rights)\(until == nil ? "" : ", ends")"
+      }
+    }
+  }
+
+  @Test("count where it is told what somebody may do, until they end or are taken back") func told() throws {
+    let stand = try RequestStand()
+    let (administrator, caller) = (stand.rooms.administrator, RequestStand.caller())
+    let (subject, name) = (try Subject(parsing: "user:990"), try ItemName("a"))
+    func can(_ right: Right, _ subject: Subject? = subject, _ caller: Caller? = nil) throws -> Bool {
+      try stand.access.can(subject, right, name, for: caller ?? administrator).isAllowed
+    }
+    #expect(try !can(.get) && Self.held(stand, "user:990").isEmpty)
+    let number = try stand.number("a")
+    try stand.approve(number, seconds: 900)
+    #expect(try can(.get) && can(.use) && !can(.set) && can(.get, nil, caller))
+    #expect(try Self.held(stand, "user:990") == ["approval get get, ends"])
+    #expect(try Self.held(stand, "user:990", "b").isEmpty && Self.held(stand, "user:991").isEmpty)
+    #expect(try Self.held(stand, "user:0") == ["administrator"])
+    #expect(
+      try stand.access.held(by: subject, on: .matching(try ItemPattern("?")), for: administrator).rights == [
+        .init(.get)
+      ])
+    // The approval of one request says nothing about the denial of another.
+    let other = try stand.number("b")
+    try stand.deny(other)
+    #expect(try can(.get))
+    try stand.deny(number)
+    #expect(try !can(.get) && !can(.get, nil, caller) && Self.held(stand, "user:990").isEmpty)
+  }
+
+  @Test("of one process, and those of a narrower subject, are told as what only some have") func some() throws {
+    let stand = try RequestStand()
+    let caller = RequestStand.caller()
+    let (subject, name) = (try Subject(parsing: "user:990"), try ItemName("a"))
+    let service = RequestStand.caller(unit: "gw.service")
+    try stand.approve(try stand.number("a", caller), session: true)
+    try stand.approve(try stand.number("a", service), seconds: 900)
+    let answer = try stand.access.can(subject, .get, name, for: stand.rooms.administrator)
+    #expect(!answer.isAllowed && answer.sources.count == 2)
+    #expect(try Self.held(stand, "user:990") == ["approval get get for some", "approval get get for some, ends"])
+    #expect(try Self.held(stand, "user:990,unit:gw.service") == ["approval get get, ends"])
+    #expect(try Self.held(stand, "unit:gw.service") == ["approval get get for some, ends"])
+    // The process itself may, and no other.
+    #expect(try stand.access.can(nil, .get, name, for: caller).isAllowed)
+    let others = try stand.access.can(nil, .get, name, for: RequestStand.caller(pid: 51))
+    #expect(!others.isAllowed && others.sources.count == 1)
+    stand.rooms.vault.lock(because: .asked)
+    #expect(try Self.held(stand, "user:990") == ["approval get get for some, ends"])
+  }
+
+  @Test("of a program that is held to its grants are told of the subject that holds it") func confined() throws {
+    let rooms = try RoomStand.unlocked()
+    let administrator = rooms.administrator
+    try rooms.set("a")
+    rooms.access.add(.presence, by: administrator, with: [])
+    let (owner, name) = (RoomStand.owner, try ItemName("a"))
+    let one = try Subject(parsing: "user:\(owner),exe:/opt/one")
+    _ = try rooms.access.give(one, try ItemPattern("x"), try Rights(parsing: "get"), until: nil, for: administrator)
+    let caller = RoomStand.caller(executable: "/opt/one")
+    func can(_ subject: Subject?, _ caller: Caller) throws -> Bool {
+      try rooms.access.can(subject, .get, name, for: caller).isAllowed
+    }
+    #expect(try !can(one, administrator) && !can(nil, caller))
+    _ = try rooms.items.get(name, for: caller, Said(purpose: "to work")) { _, _, _ in }
+    let number = try #require(rooms.access.requests.pending.first).number
+    _ = try rooms.access.approve(number, try ApprovalTerms(seconds: 900), for: administrator)
+    #expect(try can(one, administrator) && can(nil, caller) && can(one, caller))
+    let held = try rooms.access.held(by: one, on: .named(name), for: administrator)
+    #expect(held.sources.count == 1 && held.rights == Rights(.get) && held.rightsOfSome.isEmpty)
+    // Another program of the user is not held to grants, and neither is a unit that no grant has named.
+    for other in ["user:\(owner)", "unit:other.service"] {
+      #expect(try can(try Subject(parsing: other), administrator), "\(other)")
+    }
+    _ = try rooms.access.deny(number, isForGood: false, for: administrator)
+    #expect(try !can(one, administrator) && !can(nil, caller))
+  }
+
+  @Test("are told beside the grants of a subject, its groups and narrower subjects") func besideGrants() throws {
+    let stand = try RequestStand()
+    try stand.approve(try stand.number("a"), seconds: 900)
+    for (subject, pattern, rights) in [
+      ("user:990", "**", "find"), ("user:990,unit:gw.service", "a", "set"), ("user:991", "a", "admin"),
+    ] {
+      _ = try stand.access.give(
+        try Subject(parsing: subject), try ItemPattern(pattern), try Rights(parsing: rights), until: nil,
+        for: stand.rooms.administrator)
+    }
+    #expect(
+      try Self.held(stand, "user:990") == [
+        "approval get get, ends", "user:990 ** find", "user:990,unit:gw.service a set for some",
+      ])
+    #expect(try Self.held(stand, "user:991") == ["user:991 a admin"])
+    let all = try stand.access.held(by: try Subject(parsing: "user:991"), on: .all, for: stand.rooms.administrator)
+    #expect(all.rights == .all && all.rightsOfSome.isEmpty)
   }
 
   @Test("are for the item that had the name, and for no other that gets it, until its policies change") func boundItem()

@@ -3,10 +3,12 @@ internal import VaultModel
 internal import VaultService
 internal import VaultWire
 
-// Grant, Revoke, Grants, Can, WhoMay, ConfirmGrants, ForgetSubject and RepairClock.
+// Grant, Revoke, Grants, Can, Rights, WhoMay, ConfirmGrants, ForgetSubject and RepairClock.
 extension VarlinkDoor {
   /// The number of grants in one reply.
   private static let grantsAtATime = 32
+  /// The most things that a reply names as what gives rights.
+  private static let mostSources = 32
 
   func grant(_ call: Wire.GrantParameters, _: borrowing Frame, _ connection: VarlinkConnection) {
     _ = note(call.interactive, nil, connection)
@@ -85,8 +87,29 @@ extension VarlinkDoor {
       if let subject, access.awaitsDigest(of: connection.caller, toBe: subject) {
         return connection.comeAgainWithDigest()
       }
-      let isAllowed = try access.can(subject, right, try Self.itemName(call.name), for: connection.caller)
-      connection.reply(Wire.CanReply(allowed: isAllowed))
+      let answer = try access.can(subject, right, try Self.itemName(call.name), for: connection.caller)
+      let sources = answer.sources.prefix(Self.mostSources).map { Wire.RightsSource($0, names) }
+      connection.reply(Wire.CanReply(allowed: answer.isAllowed, sources: sources.isEmpty ? nil : sources))
+    }
+  }
+
+  func rights(_ call: Wire.RightsParameters, _: borrowing Frame, _ connection: VarlinkConnection) {
+    answerFromVault(connection) { () throws(Refusal) in
+      let subject = try subject(call.subject, for: connection.caller)
+      let items: HeldRights.Items
+      switch (call.name, call.items) {
+      case (let name?, nil): items = .named(try Self.itemName(name))
+      case (nil, let text?): items = .matching(try Self.pattern(text))
+      case (nil, nil): items = .all
+      case (_?, _?): throw .invalid("items")
+      }
+      let held = try access.held(by: subject, on: items, for: connection.caller)
+      let more = held.sources.count - Self.mostSources
+      connection.reply(
+        Wire.RightsReply(
+          rights: held.rights.each, some: held.rightsOfSome.each,
+          sources: held.sources.prefix(Self.mostSources).map { Wire.RightsSource($0, names) },
+          more: more > 0 ? more : nil))
     }
   }
 
@@ -179,6 +202,22 @@ extension VarlinkDoor {
       }
     }
     .joined(separator: ",")
+  }
+}
+
+extension Rights {
+  /// The names of all rights, also of those that another right of the set includes.
+  fileprivate var each: [String] { Right.allCases.filter(contains).map(\.name) }
+}
+
+extension Wire.RightsSource {
+  fileprivate init(_ source: HeldRights.Source, _ names: AccountNames) {
+    self.init(rights: source.rights.each, some: source.isForSome ? true : nil)
+    switch source.kind {
+    case .administrator: break
+    case .grant(let grant): self.grant = Wire.Permission(grant, isActive: true, names)
+    case .approval(let approval, let until): self.approval = Wire.Request(approval, until: until, names)
+    }
   }
 }
 

@@ -124,7 +124,7 @@ extension Wire.Request {
     tell(request.asker, names)
   }
 
-  fileprivate init(_ approval: Approval, until: Int64?, _ names: AccountNames) {
+  init(_ approval: Approval, until: Int64?, _ names: AccountNames) {
     self.init(
       number: approval.number.value, state: "approved", subject: VarlinkDoor.named(approval.target.subject, names),
       right: approval.right.name, name: approval.target.name.text, uses: approval.uses, until: until,
