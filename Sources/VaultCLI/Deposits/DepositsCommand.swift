@@ -25,9 +25,22 @@ struct DepositsListCommand: ParsableCommand {
     let deposits = try session.unlocking(for: "vault deposits") { vault in try vault.deposits() }
       .sorted { $0.number < $1.number }
     try DepositReport.write(deposits, json: globals.json)
-    if deposits.isEmpty, !globals.json, Keyboard.isAttended {
-      Output.note("nothing waits, and nothing was kept aside")
-    }
+    guard !globals.json, Keyboard.isAttended else { return }
+    if deposits.isEmpty { Output.note("nothing waits, and nothing was kept aside") }
+    if let kept = deposits.first(where: { !$0.waiting }) { Self.advise(kept.number, deposits) }
+  }
+
+  /// Says what can be done about deposits that were kept aside.
+  ///
+  /// - Parameter number: the number of one of them.
+  private static func advise(_ number: Int, _ deposits: [Wire.DepositInfo]) {
+    Output.note(
+      "\(Hint.vault("deposits accept \(number)")) stores deposit \(number) as if you had set it, and "
+        + "\(Hint.vault("deposits drop \(number)")) deletes it")
+    guard deposits.contains(where: { $0.reason == DepositObstacle.exists.text }) else { return }
+    Output.note(
+      "the right deposit alone makes new items only; to have the next deposits for existing items taken in, "
+        + Hint.vault("grant SUBJECT ITEM --can deposit,set"))
   }
 }
 

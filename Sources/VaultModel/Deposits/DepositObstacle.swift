@@ -22,7 +22,7 @@ public enum DepositObstacle: UInt8, CaseIterable, Sendable {
   case otherClass = 10
   /// The item is of another kind, or has other attributes.
   case otherItem = 11
-  /// The item already has as many versions as it keeps.
+  /// The item already has as many versions as it keeps. Earlier programs kept deposits aside for this reason.
   case full = 12
   /// The item has expired, and a new value would remove that expiry.
   case itemExpired = 13

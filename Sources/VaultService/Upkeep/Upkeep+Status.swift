@@ -73,7 +73,7 @@ extension Upkeep {
       warnings.append(
         VaultWarning(
           .deposits, kept == 1 ? "a deposit was kept aside" : "\(kept) deposits were kept aside",
-          "`vault deposits` lists them, with the reasons"))
+          "`vault deposits` lists them, with the reasons and what to do"))
     }
     if keychain.newestTime > vault.clock.wall() {
       warnings.append(

@@ -191,6 +191,6 @@ struct DepositIntake {
     if old.policy.accessible != item.accessible { return .otherClass }
     if let kind = item.kind, kind != old.kind { return .otherItem }
     if let attributes = item.attributes, attributes != old.attributes { return .otherItem }
-    return Keychain.surplus(of: old.versions, beforeNewValue: true) > 0 ? .full : nil
+    return nil
   }
 }

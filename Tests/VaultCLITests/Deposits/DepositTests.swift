@@ -121,6 +121,19 @@ import VaultWire
     #expect(try !unlockSays())
   }
 
+  @Test("a list on a terminal says what to do about a deposit that was kept aside") func advised() throws {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    try sandbox.must(["deposit", "web", "--kind", "note"], stdin: "a note")
+    let number = String(try sandbox.must(["deposits"]).prefix { $0 != "\t" })
+    let terminal = try Terminal(sandbox, ["deposits"])
+    try terminal.expect(
+      "vault: `vault deposits accept \(number)` stores deposit \(number) as if you had set it, and `vault deposits drop"
+    )
+    #expect(try terminal.wait() == 0)
+    #expect(!terminal.screen.contains("vault grant"))
+  }
+
   @Test("the table fits 80 columns with the longest there is, and shows a whole day")
   func table() {
     let long = String(repeating: "x", count: 200)

@@ -60,6 +60,38 @@ import VaultStore
     #expect(throws: Self.denied) { try Self.leave(stand, "own/new", by: RoomStand.caller(993)) }
   }
 
+  @Test("of a token that is renewed every night are taken in for as long as their depositor may set it")
+  func renewed() throws {
+    let stand = try RoomStand.unlocked(system: true)
+    try Self.give(stand, "user:990", "own/*", "deposit,set")
+    let caller = RoomStand.caller(990)
+    func night(_ number: Int) throws {
+      stand.vault.lock(because: .asked)
+      #expect(try Self.leave(stand, "own/token", "token \(number)", by: caller) == DepositAnswer(isWaiting: true))
+      try stand.unlock()
+    }
+    for number in 1...25 {
+      try night(number)
+      #expect(try Self.value(stand, "own/token") == "token \(number)")
+    }
+    #expect(try Self.kept(stand).isEmpty)
+    // The right to set counts at the taking in. Without it nothing is pushed out, and nothing more is told.
+    stand.vault.lock(because: .asked)
+    #expect(try Self.leave(stand, "own/token", "late", by: caller) == DepositAnswer(isWaiting: true))
+    try stand.unlock()
+    #expect(try Self.value(stand, "own/token") == "late")
+    try Self.give(stand, "user:990", "own/*", "deposit")
+    try night(26)
+    #expect(try Self.leave(stand, "own/token", "now", by: caller) == DepositAnswer())
+    #expect(try Self.value(stand, "own/token") == "late" && Self.kept(stand) == [.exists, .exists])
+    // The way out works for the next night, too.
+    let number = try #require(try stand.items.deposits(after: 0, limit: 100).first?.number)
+    #expect(try stand.items.settleDeposit(number, isAccepted: true, for: stand.administrator).version == 27)
+    try Self.give(stand, "user:990", "own/*", "deposit,set")
+    try night(27)
+    #expect(try Self.value(stand, "own/token") == "token 27")
+  }
+
   @Test("tell who may leave them, and nothing else, in no way what is there") func hidden() throws {
     let stand = try RoomStand.unlocked(system: true)
     try stand.set("own/there")

@@ -54,8 +54,6 @@ import VaultModel
     let fixture = try Fixture.withItems(1)
     let keychain = try fixture.unlocked()
     try keychain.put("item", "before", attributes: ["a": "b"], now: 1500)
-    try keychain.put("full", "0", now: 1500)
-    for version in 1..<Keychain.keptVersions { try keychain.put("full", "\(version)", update: true, now: 1500) }
     let month = Keychain.depositAge
     let cases: [(LeftValue, DepositObstacle)] = [
       (LeftValue("item", accessible: .always), .otherClass),
@@ -64,7 +62,6 @@ import VaultModel
       (LeftValue("item", base: 0), .changed),
       (LeftValue("item", base: 2), .changed),
       (LeftValue("gone", base: 1), .changed),
-      (LeftValue("full"), .full),
       (LeftValue("pem", "no key", kind: .tlsKey), .invalid),
       (LeftValue("empty", ""), .invalid),
       (LeftValue("late", time: 9000 - month - 1), .expired),
@@ -82,7 +79,7 @@ import VaultModel
       #expect(found == obstacle, "\(left)")
     }
     #expect(try keychain.keptAside() == cases.map(\.1))
-    #expect(try keychain.text("item") == "before" && keychain.history(of: name("full")).count == 10)
+    #expect(try keychain.text("item") == "before")
     #expect(throws: VaultError.noSuchItem) { try keychain.item(named: name("gone")) }
     #expect(try keychain.verify().isOK)
     // The kept deposits outlast the process.
@@ -90,6 +87,27 @@ import VaultModel
     let again = try fixture.unlocked()
     #expect(try again.keptAside() == cases.map(\.1) && again.keptDepositCount == cases.count)
     #expect(try again.verify().isOK)
+  }
+
+  @Test("of an item with all its versions drop the oldest one, as any new value does", arguments: [false, true])
+  func oldest(isWaiting: Bool) throws {
+    let fixture = try Fixture.withItems(1)
+    let keychain = try fixture.unlocked()
+    try keychain.put("token", "0", now: 1500)
+    for night in 1...25 {
+      if isWaiting { keychain.lock(hidingNames: false) }
+      let left = LeftValue("token", "\(night)", base: night)
+      if isWaiting {
+        try keychain.leave(left)
+        try keychain.unlock(vaultKey: fixture.vaultKey)
+        #expect(try keychain.takeInAll() == [.stored(version: night + 1)])
+      } else {
+        #expect(try keychain.takeIn(left, now: 2000) == .stored(version: night + 1))
+      }
+      #expect(try keychain.text("token") == "\(night)")
+    }
+    #expect(try keychain.history(of: name("token")).map(\.number) == Array(17...26))
+    #expect(try keychain.keptAside() == [] && keychain.verify().isOK)
   }
 
   @Test("are settled by accepting or dropping them, once") func settled() throws {
@@ -251,8 +269,7 @@ import VaultModel
     expect(\.isInvalidValue) { try again.leave(LeftValue("large", large, by: "user:992")) }
     try again.unlock(vaultKey: fixture.vaultKey)
     #expect(try again.takeInAll().count == Keychain.mostDepositsOfOne + 8)
-    // The first large deposit made the item, and no version of the item was pushed out.
-    #expect(try again.keptAside().allSatisfy { $0 == .full })
+    #expect(try again.keptAside() == [])
     again.lock(hidingNames: false)
     try again.leave(LeftValue("more still"))
   }
