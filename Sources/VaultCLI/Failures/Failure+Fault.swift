@@ -196,6 +196,8 @@ extension Failure {
       self.init(.invalid, "the store cannot be trusted: \(Hint.text(text))")
     case .storageFailed(StoreProblem.diskFull):
       self.init(.io, StoreProblem.diskFull, "free some space and try again")
+    case .storageFailed(let reason) where StoreProblem.isHidden(reason):
+      self.init(.io, Printable.text(reason), StoreProblem.untilSeen)
     case .storageFailed(let reason):
       self.init(
         .io, "the store could not be written or read: \(Printable.text(reason))",

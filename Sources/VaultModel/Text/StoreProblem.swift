@@ -2,4 +2,17 @@
 public enum StoreProblem {
   /// The file system has no room for a change.
   public static let diskFull = "cannot write vault.db: disk full"
+
+  private static let look = "cannot look at "
+
+  /// The system does not let the daemon look at the name of an open file of the store.
+  ///
+  /// - Parameter reason: the system's text for its error.
+  public static func hidden(_ name: String, _ reason: String) -> String { "\(look)\(name): \(reason)" }
+
+  /// True for a text that ``hidden(_:_:)`` made.
+  public static func isHidden(_ text: String) -> Bool { text.hasPrefix(look) }
+
+  /// The effect of ``hidden(_:_:)``, and its end.
+  public static let untilSeen = "nothing is written until vaultd can see it again; vaultd looks each time"
 }

@@ -14,7 +14,13 @@ extension Upkeep {
     status.vaultID = keychain.vaultID
     status.items = try? keychain.itemCount()
     // The check's result says nothing about the files that the next start would find.
-    if let lost = keychain.lostFile { status.problem = lost.text } else { status.integrity = keychain.integrity }
+    switch keychain.lostFile {
+    case .storage(let reason)?:
+      status.problem = "\(reason); \(StoreProblem.untilSeen)"
+      status.integrity = keychain.integrity
+    case let lost?: status.problem = lost.text
+    case nil: status.integrity = keychain.integrity
+    }
     status.rekey = rekeyProgress
     status.lastBackup = lastBackup
     status.warnings += warnings(keychain)

@@ -210,8 +210,8 @@ final class Database {
 
   /// Ends the transaction and waits until it is on the disk.
   ///
-  /// - Throws: the system's error, or ``VaultError/distrusted(_:advice:)`` when the files have lost their names.
-  ///   Nothing of the transaction is kept then.
+  /// - Throws: the system's error, also when it is not known whether the files have their names, or
+  ///   ``VaultError/distrusted(_:advice:)`` when they have lost them. Nothing of the transaction is kept then.
   func commit() throws(VaultError) {
     do throws(VaultError) {
       if let error = connection.lostFile { throw error }

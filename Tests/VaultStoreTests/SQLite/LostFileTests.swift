@@ -255,6 +255,70 @@ import VaultTesting
     #expect(try fixture.unlocked().text("last") == "in the log alone")
   }
 
+  /// The errors of a look at a path whose folder something else stands in for.
+  enum Hiding: CaseIterable {
+    case notADirectory, loop
+
+    /// Hides the store, whose files stay as they are.
+    func begin(_ fixture: Fixture) throws {
+      let manager = FileManager.default
+      try manager.moveItem(atPath: fixture.directory, toPath: fixture.directory + ".kept")
+      switch self {
+      case .notADirectory: #expect(manager.createFile(atPath: fixture.directory, contents: nil))
+      case .loop: try manager.createSymbolicLink(atPath: fixture.directory, withDestinationPath: fixture.directory)
+      }
+    }
+
+    func end(_ fixture: Fixture) throws {
+      #expect(unsafe unlink(fixture.directory) == 0)
+      try FileManager.default.moveItem(atPath: fixture.directory + ".kept", toPath: fixture.directory)
+    }
+
+    var error: VaultError {
+      let reason = unsafe String(cString: strerror(self == .loop ? ELOOP : ENOTDIR))
+      return .storage("cannot look at vault.db: \(reason)")
+    }
+  }
+
+  @Test(
+    "a store that cannot be looked at is served and not written, counts as whole, and comes back by itself",
+    arguments: Hiding.allCases)
+  func hidden(hiding: Hiding) throws {
+    let fixture = try IntegrityTests.filled()
+    let keychain = try fixture.unlocked()
+    try keychain.addSlot(fixture.slot(2, "second"), vaultKey: fixture.vaultKey)
+    try keychain.put("last", "in the log alone")
+    #expect(try keychain.verify().isOK)
+    try hiding.begin(fixture)
+    #expect(throws: hiding.error) { try keychain.put("refused") }
+    #expect(throws: hiding.error) { _ = try keychain.verify() }
+    #expect(throws: hiding.error) { _ = try keychain.beginBackup(now: 1) }
+    #expect(try keychain.text("last") == "in the log alone")
+    #expect(keychain.lostFile == hiding.error && !keychain.hasLostLock && !keychain.hasFailed)
+    try hiding.end(fixture)
+    #expect(keychain.lostFile == nil)
+    try keychain.put("refused", "by now")
+    #expect(try keychain.verify().isOK)
+    try keychain.close()
+    #expect(try fixture.unlocked().text("refused") == "by now")
+  }
+
+  @Test(
+    "a store that is closed while it cannot be looked at has lost nothing when it comes back",
+    arguments: Hiding.allCases)
+  func closedWhileHidden(hiding: Hiding) throws {
+    let fixture = try IntegrityTests.filled()
+    do {
+      let keychain = try fixture.unlocked()
+      try keychain.put("last", "in the log alone")
+      try hiding.begin(fixture)
+      #expect(throws: hiding.error) { try keychain.put("refused") }
+    }
+    try hiding.end(fixture)
+    let keychain = try fixture.unlocked()
+    #expect(try keychain.text("last") == "in the log alone" && keychain.verify().isOK && !keychain.isCopy)
+  }
+
   @Test("a backup is refused with the reason, and the check has failed", arguments: ["vault.db", "vault.db-wal"])
   func backup(name: String) throws {
     let fixture = try IntegrityTests.filled()

@@ -27,7 +27,8 @@ extension Database {
   /// the next commit tries again.
   func foldLongLog() { if connection.foldsLog, connection.isTrusted { connection.foldLog() } }
 
-  /// The error when the name of an open file now belongs to another file or to none; nil otherwise.
+  /// The error when the name of an open file now belongs to another file or to none, or cannot be looked at; nil
+  /// otherwise. See ``SQLiteConnection/lostFile``.
   var lostFile: VaultError? { connection.lostFile }
 
   /// The error when the only fault is that no file has the log's name any more.

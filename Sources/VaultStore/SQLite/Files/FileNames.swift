@@ -1,4 +1,5 @@
 import Glibc
+import VaultModel
 
 // The names of the open files. Somebody may remove a name or give it to another file.
 extension SQLiteConnection {
@@ -8,13 +9,27 @@ extension SQLiteConnection {
 
   /// The error, with advice, when the name of an open file now belongs to another file or to none; nil otherwise. In
   /// such a case, everything written goes into a file that nobody finds again.
+  ///
+  /// If the system does not let this process look at a name, nobody knows whether the file has lost it. The error then
+  /// is a ``VaultError/storage(_:)``, which says nothing against the store: the next look may succeed.
   var lostFile: VaultError? {
     // A stand-in for a closed database has no file.
     guard lock != nil else { return nil }
-    if hasMoved { return Self.lost("vault.db") }
-    if hasOtherLog { return Self.lost("vault.db-wal") }
-    if openLog != nil, FileNumber(of: log) == nil { return Self.lostLog }
-    return nil
+    switch NamedFile(path) {
+    case .hidden(let code): return Self.hidden("vault.db", code)
+    case .none: return Self.lost("vault.db")
+    case .file(let found): if openMain.map({ $0 != found }) ?? hasMoved { return Self.lost("vault.db") }
+    }
+    guard let openLog else { return nil }
+    return switch NamedFile(log) {
+    case .hidden(let code): Self.hidden("vault.db-wal", code)
+    case .none: Self.lostLog
+    case .file(let found): found == openLog ? nil : Self.lost("vault.db-wal")
+    }
+  }
+
+  private static func hidden(_ name: String, _ code: Int32) -> VaultError {
+    .storage(StoreProblem.hidden(name, SystemCall.text(code)))
   }
 
   /// The error when no file has the log's name. SQLite still has the log open, and folds it into the main file when the
@@ -26,7 +41,7 @@ extension SQLiteConnection {
   /// True when another file now has the log's name, which SQLite does not notice. The comparison is safe because no
   /// other file can have the number of a file that is open.
   var hasOtherLog: Bool {
-    guard let openLog, let found = FileNumber(of: log) else { return false }
+    guard let openLog, case .file(let found) = NamedFile(log) else { return false }
     return found != openLog
   }
 
@@ -85,12 +100,39 @@ struct FileNumber: Equatable {
   let device: dev_t
   let inode: ino_t
 
-  /// Reads the numbers of the file at `path`; nil when there is none.
+  /// Reads the numbers of the file at `path`; nil when no file can be seen there.
   init?(of path: String) {
+    guard case .file(let number) = NamedFile(path) else { return nil }
+    self = number
+  }
+
+  /// Reads the numbers of an open file; nil when they cannot be read.
+  init?(of descriptor: Int32) {
     var status = stat()
-    guard unsafe lstat(path, &status) == 0 else { return nil }
+    guard unsafe fstat(descriptor, &status) == 0 else { return nil }
     self.init(status)
   }
 
   init(_ status: stat) { (device, inode) = (status.st_dev, status.st_ino) }
+}
+
+/// The file to which a path leads, as far as the system says.
+///
+/// Only ENOENT proves that there is none. After any other error, such as EACCES for a folder that this process may not
+/// enter now, ENOTDIR, or EIO of a disk, the file may be in its place all the same.
+enum NamedFile: Equatable {
+  case file(FileNumber)
+  case none
+  /// The system's error number.
+  case hidden(Int32)
+
+  /// Looks at `path`, itself and not where a link leads.
+  init(_ path: String) {
+    var status = stat()
+    if unsafe lstat(path, &status) == 0 {
+      self = .file(FileNumber(status))
+    } else {
+      self = errno == ENOENT ? .none : .hidden(errno)
+    }
+  }
 }

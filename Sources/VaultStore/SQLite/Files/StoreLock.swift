@@ -73,10 +73,13 @@ final class StoreLock {
   // MARK: A holder that others look for
 
   /// True if the file has lost its place: others do not find the holder by it any more, and may take the lock of
-  /// another file of its name.
+  /// another file of its name. A name that this process cannot look at is not lost.
   var isLost: Bool {
-    var status = stat()
-    return unsafe fstat(descriptor, &status) != 0 || FileNumber(of: path) != FileNumber(status)
+    switch NamedFile(path) {
+    case .file(let found): FileNumber(of: descriptor) != found
+    case .none: true
+    case .hidden: false
+    }
   }
 
   /// True if the file has no name at all, as after the removal of the whole directory.

@@ -30,6 +30,8 @@ import Glibc
   var hasRemains = false { didSet { if hasRemains { hadRemains = true } } }
   /// True if the log was found with such frames.
   private(set) var hadRemains = false
+  // The main file; nil for a connection whose own descriptor of it could not be opened.
+  private(set) var openMain: FileNumber?
   // The file that SQLite has open as the log; nil until noteLog().
   var openLog: FileNumber?
   /// The mark in the main file that a log belongs to it; nil for a store that has none.
@@ -79,6 +81,7 @@ import Glibc
     // The descriptor is opened now, because nobody knows where the file will be later. A stand-in for a closed database
     // has no file.
     reading = unsafe Glibc.open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
+    openMain = reading < 0 ? nil : FileNumber(of: reading)
   }
 
   /// True once the tables are known to be ours. Until then, a statement that SQLite cannot understand is the file's
@@ -274,7 +277,12 @@ import Glibc
   ///
   /// Call this before anything is written to a log that was found with such frames. SQLite never reads them.
   func cutOffRemains() throws(VaultError) {
-    guard hasRemains, isTrusted, lostFile == nil else { return }
+    guard hasRemains, isTrusted else { return }
+    if let lost = lostFile {
+      // The transaction must not be written behind these frames if the next look succeeds.
+      if case .storage = lost { throw lost }
+      return
+    }
     let code = unsafe vault_log_cut(handle, Int64(committed.size))
     if code != SQLITE_OK { throw error(code) }
     hasRemains = false

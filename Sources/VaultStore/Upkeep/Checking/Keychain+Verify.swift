@@ -13,8 +13,11 @@ extension Keychain {
     pass?.thaw()
     let pages = ((try? database.size()) ?? 0) / DatabaseHeader.pageSize
     pass = VerifyPass(expecting: Int(clamping: expected), pages: pages)
-    // The files that this check reads are not the files that the next start would find.
-    if let error = database.lostFile { notice(error) }
+    guard let error = database.lostFile else { return }
+    // The files that this check reads are not the files that the next start would find, or nobody knows whether they
+    // are.
+    notice(error)
+    if Finding(error) == nil { pass?.obstacle = error }
   }
 
   /// Continues the check over at most `records` records, of which a long value counts as several.
@@ -24,12 +27,14 @@ extension Keychain {
   /// again: a later check that finds nothing reports the earlier fault.
   /// - Returns: the result, at the end. Nil before the end, within a transaction, and when there is no check in
   ///   progress.
-  /// - Throws: ``VaultError/storage(_:)`` when the system failed to read; the check is then abandoned. Corrupt data is
-  ///   not thrown: it becomes a finding.
+  /// - Throws: ``VaultError/storage(_:)`` when the system failed to read, or did not let this process look at the
+  ///   files' names when the check began; the check is then abandoned. Corrupt data is not thrown: it becomes a
+  ///   finding.
   public func continueVerification(records: Int) throws(VaultError) -> Verification? {
     guard case .none = transaction.state, var current = pass.take() else { return nil }
     // A check that is over, or was abandoned, must no longer keep the main file as it is.
     defer { if pass == nil { current.thaw() } }
+    if let obstacle = current.obstacle { throw obstacle }
     do throws(VaultError) {
       guard try current.step(self, records: max(1, records)) else {
         // The findings take effect at once, because reading the rest may take as long as the maker of the file wants.
@@ -50,7 +55,8 @@ extension Keychain {
   }
 
   /// The error, with advice, when the files that this keychain has open are no longer those that the next opening would
-  /// find; nil otherwise. The files are looked at; nothing is noted as a fault.
+  /// find; ``VaultError/storage(_:)`` when that is not known; nil otherwise. The files are looked at; nothing is noted
+  /// as a fault.
   public var lostFile: VaultError? { database.lostFile }
 
   /// True when a check that begins now can cover all records.

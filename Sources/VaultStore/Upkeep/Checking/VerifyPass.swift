@@ -10,6 +10,8 @@ import VaultModel
 /// faults. Changes that are made meanwhile are passed to ``apply(_:_:)``.
 struct VerifyPass {
   private(set) var verification = Verification()
+  /// The error for which the check ends before its first step; nil for none.
+  var obstacle: VaultError?
   private var shape = FileShape()
   private var walk = RecordWalk()
   private var audit = AuditStage.waiting
