@@ -22,7 +22,7 @@ struct BackupCommand: SecretTaking {
   @Flag(help: "Check with a recovery code instead of a password.")
   var recovery = false
 
-  @Flag(help: "Replace an existing file.")
+  @Flag(help: "Replace an existing file; a backup of another vault only after a question.")
   var force = false
 
   @Argument(
@@ -37,8 +37,8 @@ struct BackupCommand: SecretTaking {
   @Argument(help: .hidden) var unexpected: [String] = []
 
   func validate() throws {
-    try Refused.secretArguments(unexpected, of: self)
     if check {
+      try Refused.secretArguments(unexpected, of: self)
       if force { throw ValidationError("--check writes nothing, so there is nothing for --force to replace") }
       if file == "-" && secrets.passwordStdin {
         throw ValidationError("standard input cannot supply both the backup and the password; name the backup's file")
@@ -48,6 +48,8 @@ struct BackupCommand: SecretTaking {
     if recovery || secrets.passwordStdin {
       throw ValidationError("--recovery and --password-stdin are for --check; making a backup needs no secret")
     }
+    // The words may be a secret all the same, so the message does not repeat them.
+    if !unexpected.isEmpty { throw ValidationError("a backup goes to one file; name only that") }
     if file == "-" && globals.json {
       throw ValidationError("the backup goes to standard output, so --json cannot; give one of them")
     }
@@ -63,6 +65,7 @@ struct BackupCommand: SecretTaking {
       try NewFile.check(file, replaces: force)
     }
     let session = try Session(globals)
+    if force, file != "-" { try ReplacedBackup.check(file, session) }
     var unchecked: [String] = []
     let size = try session.unlocking(for: "vault backup", isLong: true) { vault in
       file == "-" ? try copy(vault, &unchecked) : try write(vault, &unchecked)

@@ -14,7 +14,7 @@ struct SalvageCommand: ParsableCommand {
       file, stop the daemon, move the damaged store aside, and give the file to `vault restore`, see vault(1).
       """)
 
-  @Flag(help: "Replace an existing file.")
+  @Flag(help: "Replace an existing file; a backup of another vault only after a question.")
   var force = false
 
   @Argument(help: ArgumentHelp("The file to write.", valueName: "file"), completion: .file())
@@ -31,6 +31,7 @@ struct SalvageCommand: ParsableCommand {
   func run() throws {
     try NewFile.check(file, replaces: force)
     let session = try Session(globals)
+    if force { try ReplacedBackup.check(file, session) }
     var losses: [Wire.Finding] = []
     let (saved, omitted) = try session.unlocking(for: "vault salvage", isLong: true) { vault in
       losses = []

@@ -53,6 +53,42 @@ import VaultTesting
     #expect(try last() != before)
   }
 
+  @Test("the backup of another vault is replaced by --force only if a person says so") func ofAnother() throws {
+    let (old, new) = (try Sandbox.withVault(unlocked: true), try Sandbox.withVault(unlocked: true))
+    defer {
+      old.close()
+      new.close()
+    }
+    let file = new.home + "/usb.backup"
+    try old.must(["backup", file])
+    let before = try Data(contentsOf: URL(fileURLWithPath: file))
+    for command in ["backup", "salvage"] {
+      let refused = try new.run(command, "--force", file)
+      #expect(refused.status == 73 && refused.output.isEmpty, "\(refused)")
+      #expect(
+        refused.errors.hasPrefix("vault: `\(file)` is a backup of another vault, made ")
+          && refused.errors.hasSuffix(
+            ", so it stays; if it is not needed any more, move it away or delete it; or name another file\n"),
+        "\(refused)")
+    }
+    for (answer, status) in [("n", Int32(77)), ("y", 0)] {
+      #expect(try Data(contentsOf: URL(fileURLWithPath: file)) == before)
+      let terminal = try Terminal(new, ["backup", "--force", file])
+      try terminal.expect("Replace it? What it alone has would be gone. [y/N] ")
+      terminal.type(answer)
+      #expect(try terminal.wait() == status)
+    }
+    #expect(try Data(contentsOf: URL(fileURLWithPath: file)) != before)
+    // From then on it is this vault's own, and a key that was changed makes it no other vault's.
+    try new.must(["rekey", "--password-stdin"], stdin: password + "\n")
+    try new.must(["backup", "--force", file])
+    // A file that begins otherwise, or is cut within the id, is no backup of anybody.
+    for content in ["", "vaultbk\n", "anything at all, but longer than the beginning of a backup"] {
+      try content.write(toFile: file, atomically: false, encoding: .utf8)
+      try new.must(["backup", "--force", file])
+    }
+  }
+
   @Test("a backup goes to a file and to standard output, and restores from a file and from standard input")
   func roundTrip() throws {
     let sandbox = try Sandbox.withVault(unlocked: true)
