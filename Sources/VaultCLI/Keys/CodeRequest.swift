@@ -73,6 +73,7 @@ struct CodeRequest {
     let draws = Output.isTerminal && !command.globals.json
     // Without a terminal, the signals need no handling: no line is left open on the screen.
     let signals = try SignalPipe(draws ? [SIGINT, SIGTERM, SIGHUP, SIGQUIT] : [])
+    var locks = try LockInbox(session.vault.location)
     var code = first
     var isShown = false
     while true {
@@ -82,7 +83,7 @@ struct CodeRequest {
       }
       if draws { try draw(code, signals) }
       isShown = true
-      let pause = try pause(draws ? 1 : nil, until: code.reply.until, signals)
+      let pause = try pause(draws ? 1 : nil, until: code.reply.until, signals, locks)
       if case .closed = pause { return }
       if case .signal(let number) = pause {
         if draws { try Output.write(unsafe "\n".utf8.span.bytes, .none) }
@@ -90,12 +91,16 @@ struct CodeRequest {
         isShown = false
         continue
       }
-      guard Self.isOver(code.reply) else { continue }
-      isShown = false
+      // Some items are served while the vault is locked, so the daemon decides whether the code may go on showing.
+      if case .locked = pause { locks.take() } else if !Self.isOver(code.reply) { continue }
+      if locks.hasEnded { locks = try LockInbox(session.vault.location) }
       do throws(Failure) {
-        code = try session.call { vault in try vault.code(command.name, expired: command.expired) }
+        let next = try session.call { vault in try vault.code(command.name, expired: command.expired) }
+        isShown = isShown && next.reply.until == code.reply.until
+        code = next
       } catch {
-        if draws { try Output.text("\n") }
+        // The code that cannot be followed by another one is not left on the screen.
+        if draws { try Output.write(unsafe "\r\u{1B}[K".utf8.span.bytes, .none) }
         throw error
       }
     }
@@ -119,12 +124,16 @@ struct CodeRequest {
   private enum Pause {
     case over
     case signal(Int32)
+    /// The vault may have been locked.
+    case locked
     /// Nobody reads the output any more.
     case closed
   }
 
-  /// Waits for the next full second or, without `seconds`, until the code expires.
-  private func pause(_ seconds: Int64?, until: Int64?, _ signals: borrowing SignalPipe) throws(Failure) -> Pause {
+  /// Waits for the next full second or, without `seconds`, until the code expires. A lock ends the wait.
+  private func pause(
+    _ seconds: Int64?, until: Int64?, _ signals: borrowing SignalPipe, _ locks: LockInbox
+  ) throws(Failure) -> Pause {
     let now = Self.now()
     let whole = max(1, min(seconds ?? .max, (until ?? now.seconds) - now.seconds))
     // One millisecond more, so that the clock has reached the second.
@@ -132,11 +141,13 @@ struct CodeRequest {
     var polled = [
       pollfd(fd: signals.descriptor, events: Int16(POLLIN), revents: 0),
       pollfd(fd: STDOUT_FILENO, events: 0, revents: 0),
+      pollfd(fd: locks.descriptor, events: Int16(POLLIN), revents: 0),
     ]
-    guard unsafe poll(&polled, 2, Int32(milliseconds)) >= 0 || errno == EINTR else {
+    guard unsafe poll(&polled, 3, Int32(milliseconds)) >= 0 || errno == EINTR else {
       throw Failure(.io, "cannot wait: \(Output.describe(errno))")
     }
     if let number = signals.next() { return .signal(number) }
-    return polled[1].revents != 0 ? .closed : .over
+    if polled[1].revents != 0 { return .closed }
+    return polled[2].revents != 0 ? .locked : .over
   }
 }

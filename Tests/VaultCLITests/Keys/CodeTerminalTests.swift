@@ -52,14 +52,48 @@ import VaultTesting
     #expect(terminal.screen.hasSuffix("\r\n"))
   }
 
-  @Test("--watch does not keep the vault open, and ends when it is locked") func watchLocked() throws {
-    let sandbox = try sandbox("otpauth://totp/x?secret=GEZDGNBVGY3TQOJQ&period=1")
+  @Test(
+    "--watch ends when the vault is locked, however long a code lasts, and leaves none on the screen",
+    arguments: [1, 9999])
+  func watchLocked(period: Int) throws {
+    let sandbox = try sandbox("otpauth://totp/x?secret=GEZDGNBVGY3TQOJQ&period=\(period)")
     defer { sandbox.close() }
     let terminal = try Terminal(sandbox, ["totp", "code", "--watch"])
     try terminal.expect(" s left")
     try sandbox.must(["lock"])
-    try terminal.expect("\r\nvault: the vault was locked")
+    try terminal.expect("\r\u{1B}[Kvault: the vault was locked")
     #expect(try terminal.wait() == 75)
+  }
+
+  @Test("--watch goes on over a lock with an item that is served all the same, and writes no code twice")
+  func watchServed() throws {
+    let sandbox = try sandbox()
+    defer { sandbox.close() }
+    try sandbox.must(["set", "code", "--update", "--keep-value", "--accessible", "after-first-unlock"])
+    let outcome = try sandbox.run(
+      "-c",
+      """
+      vault totp code --watch >codes 2>errors & watcher=$!
+      until test -s codes; do sleep 0.05; done
+      vault lock && vault totp code | cmp - codes; sleep 1; kill $watcher; wait $watcher
+      echo "ended with $?, $(wc -l <codes) code, $(wc -c <errors) bytes of errors"
+      """, program: "/bin/bash")
+    #expect(outcome.output.contains("ended with 143, 1 code, 0 bytes of errors"), "\(outcome)")
+  }
+
+  @Test("--watch to a pipe ends when the vault is locked, too, and when the daemon ends", arguments: ["lock", "kill"])
+  func watchPiped(way: String) throws {
+    let sandbox = try sandbox()
+    defer { sandbox.close() }
+    let end = way == "lock" ? "vault lock" : "kill $(vault status --json | grep -o '\"pid\":[0-9]*' | cut -d: -f2)"
+    let outcome = try sandbox.run(
+      "-c",
+      """
+      vault totp code --watch >codes 2>errors & watcher=$!
+      until test -s codes; do sleep 0.05; done
+      \(end); wait $watcher; echo "ended with $?"; cat errors
+      """, program: "/bin/bash")
+    #expect(outcome.output.hasPrefix("ended with 75\nvault: the vault "), "\(outcome)")
   }
 
   @Test("--watch of codes by a counter shows one, and says that there is nothing to watch") func counter() throws {
