@@ -135,10 +135,23 @@ final class Answers {
     methods.insert(method)
     tries = asked?.method == method ? tries + 1 : 1
     asked = (method, question)
-    guard let typed = try keyboard.ask("\(question): ", .hidden) else { return nil }
+    guard let typed = try Answers.withoutControlKeys("\(question): ", keyboard) else { return nil }
     passwordHint = ComposedLetters.hint(for: typed)
     keep(typed, for: method)
     return typed
+  }
+
+  /// Asks for a secret that does not show, and again while a control key such as an arrow key was typed into it: no
+  /// password was made with one, and a wrong password costs a wait.
+  static func withoutControlKeys(
+    _ question: String, _ keyboard: borrowing Keyboard
+  ) throws(Failure) -> SecretBuffer? {
+    for _ in 1...tries {
+      guard let typed = try keyboard.ask(question, .hidden) else { return nil }
+      guard typed.hasControlKeys else { return typed }
+      try keyboard.show(Refusal.controlKeys.line)
+    }
+    throw Failure(.invalid, Refusal.controlKeys.atLast, "start again")
   }
 
   /// Adds the recovery code that the daemon made, if there is one.

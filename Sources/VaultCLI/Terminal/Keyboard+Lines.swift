@@ -152,12 +152,13 @@ private struct LinesTyped: ~Copyable {
 
   init(limit: Int) { self.limit = limit }
 
-  /// Takes the byte of a key; returns true at the end of the text. With `edits`, this type handles backspace, control-U
-  /// and control-D. The marks around a paste are left out.
+  /// Takes the byte of a key; returns true at the end of the text. With `edits`, this type handles backspace,
+  /// control-W, control-U and control-D. The marks around a paste are left out.
   mutating func take(_ byte: UInt8, edits: Bool) throws(Failure) -> Bool {
     switch byte {
     case 0x04 where edits: return true
     case 0x15 where edits: dropPart()
+    case 0x17 where edits: dropWord()
     case 0x08 where edits, 0x7F where edits: dropCharacter()
     case 0x0A, 0x0D:
       bytes.append(0x0A)
@@ -187,6 +188,13 @@ private struct LinesTyped: ~Copyable {
   mutating func dropPart() {
     bytes.truncate(to: bytes.count - part)
     part = 0
+  }
+
+  /// Removes the last word of the line that is being typed.
+  private mutating func dropWord() {
+    let start = bytes.count - part
+    bytes.truncate(to: bytes.countWithoutLastWord(from: start))
+    part = bytes.count - start
   }
 
   private mutating func dropCharacter() {

@@ -11,13 +11,14 @@ package struct TypedLine: ~Copyable {
 
   package init(edits: Bool) { self.edits = edits }
 
-  /// Takes the byte of a key: backspace removes a character, control-U removes the line, and control-D ends an empty
-  /// line. The marks around a paste are left out.
+  /// Takes the byte of a key: backspace removes a character, control-W a word, control-U the line, and control-D ends
+  /// an empty line. The marks around a paste are left out.
   package mutating func take(_ byte: UInt8) -> Step {
     switch byte {
     case 0x0A, 0x0D: return .done
     case 0x04 where edits: return bytes.count == 0 ? .end : .done
     case 0x15 where edits: bytes.removeAll()
+    case 0x17 where edits: bytes.truncate(to: bytes.countWithoutLastWord(from: 0))
     case 0x08 where edits, 0x7F where edits: removeCharacter()
     default:
       bytes.append(byte)
@@ -37,5 +38,22 @@ package struct TypedLine: ~Copyable {
       return end
     }
     bytes.truncate(to: kept)
+  }
+}
+
+extension SecretBuffer {
+  /// The number of bytes that stay when the last word of a line is removed as a terminal does it (termios(3), VWERASE):
+  /// the blanks at the end, and everything before them up to the next blank.
+  ///
+  /// - Parameter start: the place at which the line begins.
+  package func countWithoutLastWord(from start: Int) -> Int {
+    withBytes { bytes in
+      let line = Span<UInt8>(_bytes: bytes)
+      func isBlank(_ place: Int) -> Bool { line[place] == 0x20 || line[place] == 0x09 }
+      var end = line.count
+      while end > start, isBlank(end - 1) { end -= 1 }
+      while end > start, !isBlank(end - 1) { end -= 1 }
+      return end
+    }
   }
 }

@@ -107,6 +107,8 @@ extension SecretBuffer {
     #expect(type("aé\u{7F}b\n").text == "ab")
     #expect(type("a鍵\u{7F}\u{7F}b\n").text == "b")
     #expect(type("nonsense\u{15}abc\n").text == "abc")
+    #expect(type("one two\u{17}three\n").text == "one three")
+    #expect(type("one  two \t\u{17}\u{17}\u{17}é\n").text == "é")
     #expect(type("\u{4}") == ("", .end))
     #expect(type("abc\u{4}") == ("abc", .done))
     #expect(type("abc").step == .more)

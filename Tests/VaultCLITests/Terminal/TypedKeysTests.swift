@@ -89,6 +89,33 @@ import VaultTesting
     #expect(try never.wait() == 65)
   }
 
+  @Test(
+    "an arrow key in a password is told, costs no try, and the password asked for again", arguments: ["get", "unlock"])
+  func arrowsInPassword(command: String) throws {
+    let sandbox = try Sandbox.withVault(unlocked: false)
+    defer { sandbox.close() }
+    let terminal = try Terminal(sandbox, command == "get" ? ["get", "web"] : ["unlock"])
+    let question = command == "get" ? "Vault password (asked by: vault get web): " : "Vault password: "
+    try terminal.expect(question)
+    terminal.type("\(password)\u{1B}[D")
+    try terminal.expect("vault: a key that is no letter was typed, such as an arrow key\r\n")
+    try terminal.expect(question)
+    // Control-W deletes the word that was mistyped.
+    let words = password.split(separator: " ")
+    terminal.type("\(words.dropLast().joined(separator: " ")) wrogn \u{17}\(words[words.count - 1])")
+    try terminal.expect(command == "get" ? "hunter2" : "vault: unlocked until")
+    #expect(try terminal.wait() == 0)
+    #expect(!terminal.screen.contains("wrong"))
+    try sandbox.must(["lock"])
+    let never = try Terminal(sandbox, ["unlock"])
+    for _ in 1...3 {
+      try never.expect("Vault password: ")
+      never.type("\u{1B}[A")
+    }
+    try never.expect("vault: three times a key that is no letter was typed, such as an arrow key; start again")
+    #expect(try never.wait() == 65)
+  }
+
   @Test("each reason for another try has its own tries") func tries() throws {
     let sandbox = try Sandbox()
     defer { sandbox.close() }
