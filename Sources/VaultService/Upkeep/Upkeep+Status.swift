@@ -53,8 +53,9 @@ extension Upkeep {
           .bootKey, problem,
           vault.store.isBootKeyUnread
             ? "until it can be read, `always` items are served only after an unlock"
-            : "without it `always` items are served only after an unlock; put the right one back and "
-              + "unlock the vault once or restart vaultd, or `vault rekey` makes a new one"))
+            : "without it `always` items are served only after an unlock; put the right one back"
+              + (ways.bootKey.path == nil ? " and unlock the vault once or restart vaultd" : "")
+              + ", or `vault rekey` makes a new one"))
     }
     if let problem = vault.audit.problem {
       let effect =

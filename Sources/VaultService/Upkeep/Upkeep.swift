@@ -38,6 +38,7 @@ package final class Upkeep {
     trash = TrashClearing(vault, ways.timer)
     vault.hooks.opened = { [unowned self] in opened($0) }
     vault.hooks.unlocked = { [unowned self] in unlocked($0) }
+    vault.hooks.lacksBootKey = { [unowned ways] in ways.lookAtBootKey($0) }
     vault.hooks.incoming = { [unowned self] in incoming }
     vault.hooks.keysEnd = { [unowned vault, unowned ways] in
       ways.retained.since.flatMap { since in vault.settings.maximumAge.map { LockPolicy.after($0, since) } }

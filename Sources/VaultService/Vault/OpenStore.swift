@@ -50,7 +50,7 @@ package struct OpenStore {
   package mutating func openAlways(_ found: consuming Result<SecureBytes, KeystoreError>, from bootKey: BootKey) {
     isAwaitingBootKey = false
     (bootKeyProblem, isBootKeyUnread) = (nil, false)
-    if case .file(let path) = bootKey { bootKeyFile = FileStamp(path) } else { bootKeyFile = nil }
+    bootKeyFile = bootKey.path.flatMap { FileStamp($0) }
     let reason: String
     switch consume found {
     case .success(let key):

@@ -85,7 +85,13 @@ package final class Rooms {
   package func reconfigure(_ settings: VaultSettings, changed: [String] = [], for caller: Caller? = nil) {
     let earlier = waysIn.bootKey
     vault.reconfigure(settings, changed: changed, for: caller)
-    if waysIn.bootKey != earlier { waysIn.giveUpNewVaults() }
+    if waysIn.bootKey != earlier {
+      waysIn.giveUpNewVaults()
+      waysIn.bootKeyHasMoved()
+    } else if let keychain = vault.openKeychain {
+      // A person who has put the file back may read the settings again, too.
+      waysIn.lookAtBootKey(keychain)
+    }
   }
 
   /// Records that new settings were refused, so that the old ones stay.

@@ -48,6 +48,8 @@ package final class Vault {
     var takeIn: () -> Void = {}
     /// Runs a closure when all deposits are taken in, unless a lock comes before that.
     var whenTakenIn: (@escaping () -> Void) -> Void = { $0() }
+    /// A call came before the first unlock, and the boot key was not found or not the right one so far.
+    var lacksBootKey: (Keychain) -> Void = { _ in }
     /// Keys of the store were taken into memory.
     var keysTaken: (Keychain) -> Void = { _ in }
     /// The rights of callers may have changed.
@@ -107,7 +109,10 @@ package final class Vault {
   /// - Throws: the reason why no store is open.
   func keychain() throws(Refusal) -> Keychain {
     switch store.content {
-    case .open(let keychain): return keychain
+    case .open(let keychain):
+      // The boot key's file may have been put back since the daemon started without it.
+      if state.kind == .cold, store.bootKeyProblem != nil { hooks.lacksBootKey(keychain) }
+      return keychain
     case .none: throw .noVault
     case .unreadable(let error): throw Refusal(error)
     }

@@ -28,6 +28,8 @@ package final class WaysIn {
   var earlierKeys: Set<[UInt8]> = []
   /// The renewal of PAM slots for other fingers, which holds the vault key; nil if none is under way.
   var renewal: SlotRenewal?
+  /// True while the boot key's file is looked at again.
+  var isLookingAtBootKey = false
   /// The reactions of ``Upkeep`` to events here.
   var hooks = Hooks()
 

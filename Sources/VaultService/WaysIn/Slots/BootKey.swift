@@ -36,6 +36,15 @@ package enum BootKey: Sendable, Equatable {
     }
   }
 
+  /// The path of the file that a person can put back or change; nil for a credential, which stays for as long as the
+  /// daemon runs.
+  package var path: String? {
+    switch self {
+    case .file(let path), .tpm2(let path): path
+    case .credential: nil
+    }
+  }
+
   /// The file that contains the key; nil for a credential if the service manager gave none.
   package func file(credentials: String?) -> KeyFile? {
     switch self {

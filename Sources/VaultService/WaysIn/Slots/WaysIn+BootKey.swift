@@ -25,9 +25,20 @@ extension WaysIn {
   /// Opens the `always` items again if the boot key's file was removed or changed since it was read last. Otherwise
   /// nobody would learn of that before the next start of the daemon. During a rekey, the file may have the next key.
   func lookAtBootKey(_ keychain: Keychain) {
-    guard case .file(let path) = bootKey, !keychain.isRekeying, vault.store.bootKeyFile != FileStamp(path) else {
-      return
-    }
+    guard !isLookingAtBootKey, let path = bootKey.path, !keychain.isRekeying, !vault.store.isAwaitingBootKey,
+      vault.store.bootKeyFile != FileStamp(path)
+    else { return }
+    // The TPM takes its time, so it is not asked again for a key that is in memory.
+    if case .tpm2 = bootKey, vault.store.bootKeyProblem == nil { return }
+    // The code that is told of the new keys may ask for the keychain, and with it for another look.
+    isLookingAtBootKey = true
+    openAlways(keychain)
+    isLookingAtBootKey = false
+  }
+
+  /// Opens the `always` items with the boot key at another place in the settings.
+  func bootKeyHasMoved() {
+    guard let keychain = vault.openKeychain, !keychain.isRekeying else { return }
     openAlways(keychain)
   }
 
