@@ -24,7 +24,7 @@ struct DepositRequest {
     var input = input
     let hush = input.isTyped ? Hush.onTerminal() : nil
     defer { _ = hush }
-    let reply = try handingIn(&input, session) { value throws(Failure) in
+    let reply = try handingIn(&input, session) { value, target throws(Failure) in
       try session.unlocking(for: command.reason) { vault in try vault.deposit(target, value: value) }
     }
     input.noteCutBreak()
@@ -53,7 +53,7 @@ struct DepositRequest {
     if let output = command.output { try NewFile.check(output, replaces: command.force) }
     let session = try session()
     var input = input
-    let reply = try handingIn(&input, session) { value throws(Failure) in
+    let reply = try handingIn(&input, session) { value, target throws(Failure) in
       let reply = try session.call { vault in try vault.sealDeposit(target, value: value, to: key) }
       guard let output = command.output else { return reply }
       do { try NewFile.write("\(reply.box)\n", to: output, replaces: command.force) } catch {
@@ -86,7 +86,8 @@ struct DepositRequest {
 
   /// Reads the value and does something with it. A person who typed the value decides what happens to it if that fails.
   private func handingIn<R>(
-    _ input: inout ValueInput, _ session: Session, _ body: (borrowing SecretBuffer) throws(Failure) -> R
+    _ input: inout ValueInput, _ session: Session,
+    _ body: (borrowing SecretBuffer, Vault.DepositTarget) throws(Failure) -> R
   ) throws(Failure) -> R {
     var value = try value(&input)
     let kept = TypedValue(isTyped: input.isTyped)
@@ -96,7 +97,8 @@ struct DepositRequest {
       do throws(Failure) {
         if retypes { value = try self.value(&input) }
         retypes = false
-        return try body(value)
+        guard let text = try networkText(value) else { return try body(value, target()) }
+        return try body(NetworkText.passphrase(of: text, in: value), target(text))
       } catch {
         guard input.isTyped else { throw error }
         retypes = try SecondChance.after(error, .deposit, session) == .correct
@@ -116,8 +118,28 @@ struct DepositRequest {
       isKindOpen: command.kind == nil)
   }
 
-  private var target: Vault.DepositTarget {
-    let attributes = Dictionary(command.attributes.map { ($0.key, $0.value) }) { _, last in last }
+  /// The text of a network's QR code that was given as the value of an item of kind `wifi`; nil for any other value.
+  private func networkText(_ value: borrowing SecretBuffer) throws(Failure) -> WiFiText? {
+    guard command.kind == ItemKind.wifi.rawValue, let text = try NetworkText.read(value) else { return nil }
+    let key = SetRequest.ssid
+    if let given = command.attributes.last(where: { $0.key == key })?.value, let coded = text.attributes[key],
+      given != coded
+    {
+      throw Failure(
+        .invalid, "the QR code is for the network \(Printable.quoted(coded)), not for \(Printable.quoted(given))",
+        "leave --attr ssid out to deposit what the QR code says")
+    }
+    return text
+  }
+
+  /// The item that the deposit is for.
+  ///
+  /// - Parameter text: the text of a network's QR code, which describes the item.
+  private func target(_ text: WiFiText? = nil) -> Vault.DepositTarget {
+    let coded = text.map(NetworkText.attributes) ?? []
+    let attributes = Dictionary(
+      coded.filter { !$0.value.isEmpty } + command.attributes.map { ($0.key, $0.value) }
+    ) { _, last in last }
     return Vault.DepositTarget(
       name, kind: command.kind, attributes: attributes.isEmpty ? nil : attributes, accessible: command.accessible)
   }

@@ -240,3 +240,16 @@ struct RestoreVersionCommand: ParsableCommand {
     TokenList.noteOlder(name, session)
   }
 }
+      noteNetwork(session)
+
+  /// Says of a network's passphrase with which attributes it is used from now on: they are those of the item, whatever
+  /// they were when the version was stored.
+  private func noteNetwork(_ session: Session) {
+    guard let item = try? session.call({ vault in try vault.show(name) }), item.kind == ItemKind.wifi.rawValue else {
+      return
+    }
+    let attributes = item.attributes.sorted { $0.key < $1.key }.map { "\($0.key)=\(Printable.whole($0.value))" }
+    Output.note(
+      "versions have no attributes, so it is the passphrase of \(attributes.joined(separator: ", ")) now; "
+        + "\(Hint.vault("set NAME --update --keep-value --attr ssid=…")) changes that")
+  }

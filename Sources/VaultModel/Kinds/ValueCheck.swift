@@ -19,6 +19,11 @@ extension ItemKind {
     case .deviceToken:
       try checkLine(value, "a device token")
     case .wifi:
+      if (try? WiFiText(value)) != nil {
+        throw ValueError(
+          reason:
+            "it is the text of a network's QR code; store its passphrase, and attributes such as ssid for the rest")
+      }
       try WiFiNetwork(attributes).check(value)
     case .pairingCode:
       try PairingCode.check(value, pattern: attributes["pattern"])

@@ -4,7 +4,7 @@ internal import VaultWire
 
 // The network of an item of kind `wifi`: its name, and the text of its QR code.
 extension SetRequest {
-  private static let ssid = "ssid"
+  static let ssid = "ssid"
 
   private var givenSSID: String? { attributes.last { $0.key == Self.ssid }?.value }
 
@@ -12,13 +12,7 @@ extension SetRequest {
   ///
   /// - Throws: also if the text names another network than the given one, unless a person confirms it.
   mutating func takeApart(_ value: inout SecretBuffer) throws(Failure) {
-    let read: WiFiText?
-    do throws(ValueError) {
-      read = try value.withBytes { bytes throws(ValueError) in try WiFiText(bytes) }
-    } catch {
-      throw Failure(Fault.invalidValue(kind: ItemKind.wifi.rawValue, reason: error.reason, failed: nil))
-    }
-    guard let text = read else { return }
+    guard let text = try NetworkText.read(value) else { return }
     // Attributes of an earlier text, which was refused.
     attributes.removeAll { codedKeys.contains($0.key) }
     if let given = givenSSID, let coded = text.attributes[Self.ssid], given != coded {
@@ -29,15 +23,29 @@ extension SetRequest {
       ).ask()
       attributes.removeAll { $0.key == Self.ssid }
     }
-    var passphrase = SecretBuffer(capacity: value.count)
-    value.withBytes { bytes in text.writePassphrase(from: bytes) { passphrase.append($0) } }
-    value = passphrase
+    value = NetworkText.passphrase(of: text, in: value)
     let given = Set(attributes.map(\.key))
-    for (key, value) in text.attributes.sorted(by: { $0.key < $1.key }) where !given.contains(key) {
+    for (key, value) in NetworkText.attributes(of: text) where !given.contains(key) {
       attributes.append(Attribute(key: key, value: value))
       codedKeys.insert(key)
     }
   }
+
+  /// Removes what is known of another network from the attributes of an item whose value is the text of a QR code.
+  ///
+  /// - Parameters:
+  ///   - all: the attributes that the item will have.
+  ///   - earlier: the name of the network that the item is for now; nil for none.
+  func forgetOtherNetwork(in all: inout [String: String], earlier: String?) {
+    guard !codedKeys.isEmpty else { return }
+    for key in codedKeys where all[key]?.isEmpty == true { all[key] = nil }
+    if let earlier, all[Self.ssid] != earlier, !attributes.contains(where: { $0.key == Self.accessPoint }) {
+      all[Self.accessPoint] = nil
+    }
+  }
+
+  /// The attribute with the address of the network's access point.
+  private static let accessPoint = "bssid"
 
   /// Asks for the network's name until there is one. An item of kind `wifi` must have a name; nobody is asked if it was
   /// given.
@@ -66,5 +74,30 @@ extension SetRequest {
       }
       try keyboard.show("vault: a network's name has 1 to \(WiFiText.longestName) bytes of text\n")
     }
+  }
+}
+
+/// The text of a network's QR code, as the value of an item of kind `wifi`.
+enum NetworkText {
+  /// Reads a value; nil if it is no such text.
+  ///
+  /// - Throws: ``Failure`` if no item can describe the network.
+  static func read(_ value: borrowing SecretBuffer) throws(Failure) -> WiFiText? {
+    do throws(ValueError) { return try value.withBytes { bytes throws(ValueError) in try WiFiText(bytes) } } catch {
+      throw Failure(Fault.invalidValue(kind: ItemKind.wifi.rawValue, reason: error.reason, failed: nil))
+    }
+  }
+
+  /// The passphrase in the value from which the text was read.
+  static func passphrase(of text: WiFiText, in value: borrowing SecretBuffer) -> SecretBuffer {
+    var passphrase = SecretBuffer(capacity: value.count)
+    value.withBytes { bytes in text.writePassphrase(from: bytes) { passphrase.append($0) } }
+    return passphrase
+  }
+
+  /// The attributes that the text states, in the order of their keys. An empty value stands for one that an item of the
+  /// network does not have: the text describes all of the network.
+  static func attributes(of text: WiFiText) -> [(key: String, value: String)] {
+    text.attributes.merging(["hidden": ""]) { stated, _ in stated }.sorted { $0.key < $1.key }
   }
 }

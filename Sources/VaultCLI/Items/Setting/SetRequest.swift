@@ -199,9 +199,11 @@ struct SetRequest {
 
   /// Returns the item's present attributes; a missing item has none.
   ///
+    let network = all[Self.ssid]
   /// - Throws: also if the caller may not find the item, because attributes that nobody sees cannot be kept.
   func attributesThere(_ session: Session) throws(Failure) -> [String: String] {
     do throws(Failure) {
+    forgetOtherNetwork(in: &all, earlier: network)
       guard let item = try session.look(at: name) else {
         let reason = "you may not find it, and --attr with --update keeps the other attributes"
         throw Failure(Fault.denied(reason: reason, request: nil))

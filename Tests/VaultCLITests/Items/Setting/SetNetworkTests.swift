@@ -88,6 +88,45 @@ import VaultTesting
     #expect(try sandbox.must(["get", "z"]) == "long enough")
   }
 
+  @Test("a QR code describes the whole network, so what is known of another one goes") func whole() throws {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    func attributes() throws -> [Substring] {
+      try sandbox.must(["show", "x"]).split(separator: "\n").filter { $0.hasPrefix("attr") }
+    }
+    let hidden = "WIFI:T:WPA;S:net;P:long enough;H:true;;"
+    try sandbox.must(["set", "x", "--kind", "wifi", "-a", "bssid=00:11:22:33:44:55", "-a", "room=hall"], stdin: hidden)
+    #expect(try attributes().contains("attr hidden: true"))
+    try sandbox.must(["set", "x", "--update"], stdin: Self.text)
+    #expect(
+      try attributes() == ["attr bssid: 00:11:22:33:44:55", "attr room: hall", "attr security: WPA", "attr ssid: net"])
+    try sandbox.must(["set", "x", "--update"], stdin: "WIFI:T:WPA;S:other;P:longer still;;")
+    #expect(try attributes() == ["attr room: hall", "attr security: WPA", "attr ssid: other"])
+    #expect(try sandbox.must(["get", "x", "--field", "uri"]) == "WIFI:T:WPA;S:other;P:longer still;;")
+    // The attributes are no part of a version.
+    let terminal = try Terminal(sandbox, ["restore-version", "x", "2"])
+    try terminal.expect("it is the passphrase of room=hall, security=WPA, ssid=other now; `vault set NAME --update")
+    #expect(try terminal.wait() == 0)
+  }
+
+  @Test("a QR code is taken apart in a deposit, and is no passphrase anywhere") func deposited() throws {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    let text = "WIFI:T:WPA;S:net;P:long\\;enough;H:true;;"
+    try sandbox.must(["deposit", "x", "--kind", "wifi", "-a", "room=hall"], stdin: text)
+    #expect(try sandbox.must(["get", "x"]) == "long;enough")
+    #expect(try sandbox.must(["get", "x", "--field", "uri"]) == text)
+    let other = try sandbox.run("deposit", "y", "--kind", "wifi", "-a", "ssid=other", stdin: text)
+    #expect(other.status == 65 && other.errors.contains("the QR code is for the network `net`, not for `other`"))
+    let line = #"{"name":"y","kind":"wifi","attributes":{"ssid":"net"},"value":"WIFI:T:WPA;S:net;P:long enough;;"}"#
+    let batch = try sandbox.run("set", "--batch", stdin: line)
+    #expect(batch.status == 65 && batch.errors.contains("it is the text of a network's QR code"), "\(batch)")
+    // Without the kind, only the vault knows that the item is one.
+    try sandbox.must(["deposit", "x"], stdin: text)
+    #expect(try sandbox.must(["get", "x"]) == "long;enough")
+    #expect(try sandbox.must(["deposits"]).contains("the value is not valid for its kind"))
+  }
+
   @Test("a text that is refused says what is wrong with it, and another can be given") func refused() throws {
     let sandbox = try Sandbox.withVault(unlocked: true)
     defer { sandbox.close() }
