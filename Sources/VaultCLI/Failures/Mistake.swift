@@ -154,9 +154,7 @@ struct Mistake {
   }
 
   /// The names that other programs give to an option for a secret.
-  private static let secretWords: Set = [
-    "secret", "password", "passwd", "passphrase", "pass", "pwd", "pw", "value", "pin", "token", "data", "content",
-  ]
+  private static let secretWords = SecretWord.all.union(["value", "data", "content"])
 
   private var takesSecrets: Bool { words.command is any SecretTaking.Type }
 

@@ -201,7 +201,25 @@ struct Attribute: Equatable {
     do throws(ValueError) { try Attributes.checkNew(key) } catch {
       throw ValidationError("\(Printable.text(error.reason)); give it another name")
     }
+    guard SecretWord.isNamed(by: key) else { return }
+    // The value may be a secret, so the message does not repeat it.
+    throw ValidationError(
+      """
+      an attribute is no secret: every user of this machine can read it on the command line, and searches show it; \
+      store what \(Printable.quoted(key)) stands for as the value of an item of its own, or, if it is none, give the \
+      attribute another name, or give it with --batch
+      """)
   }
+}
+
+/// The names by which people and programs call a secret.
+enum SecretWord {
+  static let all: Set = [
+    "secret", "password", "passwd", "passphrase", "passcode", "pass", "pwd", "pw", "pin", "token",
+  ]
+
+  /// True for the name of an attribute that promises a secret.
+  static func isNamed(by key: String) -> Bool { all.contains(key.lowercased()) }
 }
 
 /// The options that have the daemon generate a value.
