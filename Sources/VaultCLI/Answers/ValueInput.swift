@@ -60,12 +60,12 @@ struct ValueInput {
     if hasCutBreak, Keyboard.isAttended { Output.note("the line break at the end is not stored; --exact keeps it") }
   }
 
-  /// The advice for a person who would replace a value by an empty one.
+  /// The advice for a person who gave an empty value where another may be replaced.
   ///
   /// - Parameter kind: nil if it is not known.
   static func adviceOnEmpty(_ kind: ItemKind?) -> String {
     guard let kind, !kind.mayBeEmpty else { return "give --allow-empty if an empty value is meant" }
-    return "an item of kind \(kind.rawValue) cannot be empty, so the old value stays"
+    return "an item of kind \(kind.rawValue) cannot be empty, so nothing was changed"
   }
 
   private mutating func given(_ kind: () throws(Failure) -> ItemKind) throws(Failure) -> SecretBuffer {

@@ -32,9 +32,12 @@ struct Mistake {
   private func unknownCommand(_ name: String) -> Failure {
     let type = words.command
     let known = CommandTable.all(of: type) + (type == VaultCommand.self ? ["help"] : [])
-    let nearest = Nearest.names(to: name, among: known, beginnings: true).map { near in
-      (words.path + [near]).joined(separator: " ")
-    }
+    let ours = words.path.isEmpty ? Self.otherCommands[name].map { [$0] } : nil
+    let nearest =
+      ours
+      ?? Nearest.names(to: name, among: known, beginnings: true).map { near in
+        (words.path + [near]).joined(separator: " ")
+      }
     let typed = (words.path + [name]).joined(separator: " ")
     return Failure(
       .usage, "unknown command \(Printable.quoted(typed))", Suggestion.advice(nearest, help: help))
@@ -63,6 +66,15 @@ struct Mistake {
     let hasWord = words.extra != nil || words.unknownHasValue
     return Failure(.usage, event, "\(hasWord ? Refused.text(taker.otherWay) : taker.otherWay); \(see)")
   }
+
+  /// The commands of other programs, with ours in their place.
+  static let otherCommands = [
+    "rename": "mv", "move": "mv", "copy": "cp", "duplicate": "cp", "remove": "rm", "del": "rm",
+    "undelete": "trash restore",
+    "add": "set", "insert": "set", "create": "set", "new": "set", "put": "set", "store": "set", "read": "get",
+    "login": "unlock", "open": "unlock", "logout": "lock", "close": "lock", "change-password": "passwd",
+    "password": "passwd", "grep": "find", "log": "audit", "otp": "totp", "exec": "run", "allow": "grant",
+  ]
 
   /// The options with which rm(1) and cp(1) take folders.
   private static let recursion: Set = ["-r", "-R", "-rf", "-fr", "-a", "--recursive"]
@@ -141,6 +153,12 @@ struct Mistake {
     // Commands that take secrets give a better message themselves: there, a word without dashes is more likely a secret
     // than a slip, however near to an option it is.
     guard let extra = words.extra, !takesSecrets else { return nil }
+    if words.path == ["generate"], words.operands.count == 2, let length = Int(extra) {
+      return Failure(
+        .usage, "unexpected argument",
+        "it stores nothing: \(Hint.vault("set NAME --generate --length \(length)")) makes the value of an item; "
+          + "see \(help)")
+    }
     return Failure(.usage, "unexpected argument", Suggestion.advice(nearestOptions(extra), help: help))
   }
 

@@ -127,9 +127,14 @@ final class NewFile {
     var status = stat()
     guard unsafe fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else { return }
     guard status.st_mode & S_IFMT == S_IFREG else {
-      throw Failure(.exists, "\(Printable.quoted(path)) is \(kind(status)), so it stays", "name another")
+      throw Failure(.exists, "\(Printable.quoted(path)) is \(kind(status)), so it stays", another(path))
     }
     guard replaces else { throw exists(path) }
+  }
+
+  private static func another(_ path: String) -> String {
+    guard ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"].contains(path) else { return "name another" }
+    return "- is the name of standard output, where the command can write to it"
   }
 
   /// A word for a file that is no regular file.

@@ -43,9 +43,10 @@ enum ItemField {
     let known = item.attributes.keys.sorted()
     let text = known.joined(separator: ", ")
     let attributes = text.isEmpty ? "no attributes" : "the attributes \(Printable.text(text))"
-    let what = "it has \(all.joined(separator: ", ")), and \(attributes)"
+    let fields = all.filter { $0 != "uri" || ItemURI.isMade(of: ItemKind(rawValue: item.kind)) }
+    let what = "it has \(fields.joined(separator: ", ")), and \(attributes)"
     let isAttribute = Attributes.key(ofField: field) != nil
-    let names = isAttribute ? known.map(Attributes.field(ofKey:)) : all + known
+    let names = isAttribute ? known.map(Attributes.field(ofKey:)) : fields + known
     let near = Nearest.names(to: field, among: names, beginnings: true)
     throw Failure(
       .missing, "\(Printable.quoted(item.name)) has no field \(Printable.quoted(field))", Suggestion.text(near) ?? what)

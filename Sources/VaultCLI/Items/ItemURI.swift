@@ -4,10 +4,13 @@ internal import VaultWire
 
 /// The URI that a phone scans to join a network or to make one-time codes.
 enum ItemURI {
+  /// True for a kind whose items have such a URI.
+  static func isMade(of kind: ItemKind?) -> Bool { kind == .wifi || kind == .totp }
+
   /// Returns the `WIFI:` URI of a `wifi` item, or the `otpauth://` URI of a `totp` item. The URI holds the value.
   static func uri(of item: Wire.Item, _ value: borrowing SecretBuffer) throws(Failure) -> SecretBuffer {
     let kind = ItemKind(rawValue: item.kind)
-    guard kind == .wifi || kind == .totp else {
+    guard isMade(of: kind) else {
       throw Failure(
         .missing, "\(Printable.quoted(item.name)) is of kind \(Printable.text(item.kind))",
         "only wifi and totp items have a uri")

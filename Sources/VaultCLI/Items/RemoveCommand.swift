@@ -243,10 +243,14 @@ struct RemoveCommand: ParsableCommand {
     let effect = losses.isEmpty ? "" : ", and \(losses.joined(separator: "; "))"
     let question = names.count == 1 ? "Delete this item" : "Delete these \(what)"
     let extent = forGood ? " with all versions, for good" : ""
+    let sorted = names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+    let more =
+      hasPredicates
+      ? "\(Hint.vault("find")) with the same predicates lists them all" : "\(Hint.vault("list")) lists a folder"
     try Confirmation(
       consequence: "this would delete \(what)\(extent)\(effect)", question: "\(question)\(extent)?",
-      facts: names.prefix(20).map { Printable.whole($0) } + (names.count > 20 ? ["and \(names.count - 20) more"] : [])
-        + losses
+      facts: sorted.prefix(20).map { Printable.whole($0) }
+        + (names.count > 20 ? ["and \(names.count - 20) more; \(more)"] : []) + losses
     ).ask()
   }
 }

@@ -179,8 +179,19 @@ struct TrashEmptyCommand: ParsableCommand {
     if globals.json {
       try Output.json { $0.add("deleted", deleted) }
     } else if Keyboard.isAttended {
-      Output.note(deleted > 0 ? "deleted \(TrashEmptyCommand.items(deleted)) for good" : "the trash was empty")
+      Output.note(deleted > 0 ? "deleted \(TrashEmptyCommand.items(deleted)) for good" : unchanged(session, last))
     }
+  }
+
+  /// The outcome in words if nothing was deleted.
+  ///
+  /// - Parameter last: the number of the last deletion that was shown; 0 if the trash was empty, nil if nobody was
+  ///   asked.
+  private func unchanged(_ session: Session, _ last: Int?) -> String {
+    guard let last, last > 0 else { return "the trash was empty" }
+    let count = (try? session.call { vault in try vault.find(inTrash: true) })?.count ?? 0
+    let rest = count == 0 ? "" : "; what was deleted since stays: \(TrashEmptyCommand.items(count))"
+    return "nothing that was shown is in the trash any more\(rest)"
   }
 
   /// Asks about the items that are in the trash now.
@@ -236,11 +247,10 @@ struct RestoreVersionCommand: ParsableCommand {
       }
     } else if Keyboard.isAttended {
       Output.note("version \(version) of \(Printable.quoted(name)) is current again, as version \(made)")
+      noteNetwork(session)
     }
     TokenList.noteOlder(name, session)
   }
-}
-      noteNetwork(session)
 
   /// Says of a network's passphrase with which attributes it is used from now on: they are those of the item, whatever
   /// they were when the version was stored.
@@ -253,3 +263,4 @@ struct RestoreVersionCommand: ParsableCommand {
       "versions have no attributes, so it is the passphrase of \(attributes.joined(separator: ", ")) now; "
         + "\(Hint.vault("set NAME --update --keep-value --attr ssid=…")) changes that")
   }
+}

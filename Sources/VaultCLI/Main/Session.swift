@@ -13,6 +13,8 @@ final class Session {
   let isSystem: Bool
   /// True once the daemon has refused an unlock because this user may not open the vault.
   private var mayNotOpen = false
+  /// True once the daemon has answered a call with something other than a refusal.
+  private var hasAnswered = false
   /// True if a person may be asked at the terminal. Another program may have declared that nobody is there.
   var isAttended = Keyboard.isAttended {
     didSet {
@@ -71,7 +73,9 @@ final class Session {
   /// Calls the daemon. If none listens, starts one and calls once more.
   func call<R: ~Copyable>(_ body: (Vault) throws -> R) throws(Failure) -> R {
     do {
-      return try body(vault)
+      let result = try body(vault)
+      hasAnswered = true
+      return result
     } catch ClientError.noDaemon where mayStart {
       mayStart = false
       if leavesNoChild { startApart() }
@@ -225,7 +229,8 @@ final class Session {
     guard Keyboard.canAsk else { throw failure(ClientError.fault(fault)) }
     // The vault was open when the value was asked for.
     if TypedValue.isKept {
-      let isNew = if case .locked(state: "cold", _) = fault { true } else { false }
+      // Without an earlier answer, the daemon may have ended long before this command.
+      let isNew = if hasAnswered, case .locked(state: "cold", _) = fault { true } else { false }
       let event = isNew ? "the daemon was started again meanwhile, and the vault is locked" : Failure(fault).event
       Output.note("\(event); unlock it, and what was typed is stored")
     }

@@ -54,7 +54,8 @@ struct EnvironmentFile {
     var value = SecretBuffer()
     let begin = line
     let quote = at < text.count ? text[at] : 0
-    if quote == UInt8(ascii: "'") || quote == UInt8(ascii: "\"") {
+    let isQuoted = quote == UInt8(ascii: "'") || quote == UInt8(ascii: "\"")
+    if isQuoted {
       try readQuoted(text, quote, into: &value)
       let isApart = at < text.count && Self.isBlank(text[at])
       skipBlanks(text)
@@ -63,6 +64,10 @@ struct EnvironmentFile {
       }
     } else {
       readPlain(text, into: &value)
+      if value.withBytes({ Self.isMisspelled($0) }) {
+        throw fault(
+          "vault: is written in small letters; put the value between quotes if it is meant as it stands")
+      }
     }
     skipLine(text)
     try value.withBytes { bytes throws(Fault) in try define(name, as: bytes, line: begin, in: &variables) }
@@ -82,6 +87,17 @@ struct EnvironmentFile {
       variables.set(name, to: try ItemReference(parsing: text))
     } catch {
       throw Fault(line: line, reason: "the text after vault: is not the name of an item: \(error.reason)")
+    }
+  }
+
+  /// True for a value that begins like a reference, but in other letters.
+  private static func isMisspelled(_ value: RawSpan) -> Bool {
+    let bytes = Span<UInt8>(_bytes: value)
+    let count = scheme.utf8CodeUnitCount
+    guard bytes.count >= count, !value.hasPrefix(scheme) else { return false }
+    return (0..<count).allSatisfy { index in
+      let byte = bytes[index]
+      return (0x41...0x5A).contains(byte) ? byte | 0x20 == scheme.byte(index) : byte == scheme.byte(index)
     }
   }
 

@@ -8,6 +8,11 @@ enum EnvironmentScript {
   enum Shell: String, ExpressibleByArgument, CaseIterable {
     case sh
     case fish
+
+    /// The shells that read what ``sh`` reads.
+    private static let likeSh: Set = ["bash", "zsh", "dash", "ksh", "ash"]
+
+    init?(argument: String) { self.init(rawValue: Self.likeSh.contains(argument) ? Self.sh.rawValue : argument) }
   }
 
   /// Returns one line per variable. The value stands between single quotes, so that the shell interprets nothing in it.

@@ -32,7 +32,7 @@ import VaultWire
       ("A=b\nA=c", ["A=c"]), ("\u{FEFF}A=b", ["A=b"]), ("A=it's", ["A=it's"]), ("A=vault:owm/appid", ["A=>owm/appid"]),
       ("A=vault:wifi/home#ssid # x", ["A=>wifi/home#ssid"]), ("A='vault:a b'", ["A=>a b"]),
       ("A=\"vault:a#value\"", ["A=>a"]), ("A=vault:a#b#value", ["A=>a#b"]), ("A=vaults", ["A=vaults"]),
-      ("A=vault:a\nA=b", ["A=b"]),
+      ("A=vault:a\nA=b", ["A=b"]), ("A='VAULT:a'", ["A=VAULT:a"]), ("A=VAULT", ["A=VAULT"]),
     ])
   func reads(text: String, variables: [String]) throws { #expect(try read(Array(text.utf8)) == variables) }
 
@@ -41,7 +41,7 @@ import VaultWire
     arguments: [
       ("A", 1), ("\nA b\n", 2), ("1A=b", 1), ("=b", 1), ("A='b\nc", 1), ("\nA=\"b", 2), ("A='b'c", 1), ("A='b'#c", 1),
       ("A=b\0", 1), ("A='\n\n'\nB", 4), ("A=vault:", 1), ("A=vault:/a", 1), ("A=vault:a#", 1), ("A-B=c", 1), ("é=b", 1),
-      ("export", 1), ("A='1\n2'\nB=vault:\n", 3),
+      ("export", 1), ("A='1\n2'\nB=vault:\n", 3), ("A=VAULT:a", 1), ("A=Vault:a/k # x", 1),
     ])
   func refuses(text: String, line: Int) {
     let fault = #expect(throws: EnvironmentFile.Fault.self) { _ = try read(Array(text.utf8)) }

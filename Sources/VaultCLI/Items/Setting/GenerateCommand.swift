@@ -20,7 +20,8 @@ struct GenerateCommand: ParsableCommand {
 
   private static func style(_ text: String) throws -> GeneratedStyle {
     guard let style = GeneratedStyle(rawValue: text) else {
-      throw ValidationError("it is one of \(GeneratedStyle.printed.map(\.rawValue).joined(separator: ", "))")
+      let names = GeneratedStyle.printed.map(\.rawValue).joined(separator: ", ")
+      throw ValidationError("it is one of \(names); \(Hint.vault("set NAME --generate")) makes the value of an item")
     }
     if style.isKey {
       throw ValidationError("a key stays in the vault: \(Hint.vault("set --generate \(text) --use …"))")

@@ -152,6 +152,14 @@ struct SetRequest {
     }
   }
 
+  /// Asks whether a name with a = is one: other programs take a value in that form.
+  private func confirmEquals() throws(Failure) {
+    let event = "the name \(Printable.quoted(name)) has a = in it"
+    try Confirmation(
+      consequence: event, question: "\(event), and nothing in it is taken as the value. Make an item of that name?"
+    ).ask()
+  }
+
   /// Asks whether an expiry in the past is intended: nobody would be served the item.
   private func confirmPastExpiry() throws(Failure) {
     guard !command.expired, let expires = command.expires, expires != 0, expires <= Int64(time(nil)) else { return }
@@ -191,19 +199,19 @@ struct SetRequest {
   private func attributes(_ session: Session) throws(Failure) -> [String: String]? {
     guard !attributes.isEmpty else { return nil }
     var all = updates ? try attributesThere(session) : [:]
+    let network = all[Self.ssid]
     for attribute in attributes {
       all[attribute.key] = attribute.value.isEmpty && updates ? nil : attribute.value
     }
+    forgetOtherNetwork(in: &all, earlier: network)
     return all
   }
 
   /// Returns the item's present attributes; a missing item has none.
   ///
-    let network = all[Self.ssid]
   /// - Throws: also if the caller may not find the item, because attributes that nobody sees cannot be kept.
   func attributesThere(_ session: Session) throws(Failure) -> [String: String] {
     do throws(Failure) {
-    forgetOtherNetwork(in: &all, earlier: network)
       guard let item = try session.look(at: name) else {
         let reason = "you may not find it, and --attr with --update keeps the other attributes"
         throw Failure(Fault.denied(reason: reason, request: nil))
@@ -230,6 +238,7 @@ struct SetRequest {
     if item != nil, !updates { throw Failure(Fault.alreadyExists(name: name, failed: nil)) }
     if item == nil, updates, isMissing { try confirmNew(session) }
     wasThere = item != nil
+    if item == nil, name.contains("="), Keyboard.canAsk { try confirmEquals() }
     if item?.neverRead == true { throw Failure(neverRead: name, use: item?.use.flatMap(KeyUse.init(name:))) }
     // Only administrators see the number of requests, and they may do everything.
     guard try session.call({ vault in try vault.status() }).requests == nil else { return }

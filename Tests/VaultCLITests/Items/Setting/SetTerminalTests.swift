@@ -29,6 +29,23 @@ import VaultTesting
     #expect(try sandbox.run("show", "x").status == 66)
   }
 
+  @Test("a name that has a = is asked about, because other programs take a value there") func equals() throws {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    for (answer, status) in [("n", Int32(77)), ("y", 0)] {
+      let terminal = try Terminal(sandbox, ["set", "gen/y=hunter2"])
+      try terminal.expect("the name `gen/y=hunter2` has a = in it, and nothing in it is taken as the value. Make an ")
+      try terminal.expect("that name? [y/N] ")
+      terminal.type(answer)
+      for question in answer == "y" ? ["Value of `gen/y=hunter2`: ", "Again: "] : [] {
+        try terminal.expect(question)
+        terminal.type("v")
+      }
+      #expect(try terminal.wait() == status)
+      #expect(try sandbox.run("show", "gen/y=hunter2").status == (answer == "y" ? 0 : 66))
+    }
+  }
+
   @Test("several lines are refused where the value is to be given again, too") func again() throws {
     let sandbox = try Sandbox.withVault(unlocked: true)
     defer { sandbox.close() }
