@@ -78,8 +78,8 @@ package final class Audit: SecretHolder {
     id: ItemID? = nil, detail: String? = nil, version: Int? = nil, _ said: Said? = nil
   ) {
     // A request to an administrator is not an outcome yet.
-    if action != .request { caller.memory.passage.isRecorded = true }
-    caller.memory.passage.isSettled = false
+    if action != .request { caller.passage.isRecorded = true }
+    caller.passage.isSettled = false
     guard settings.mode != .off, isReady else { return }
     let item = Self.cut(item ?? "")
     let id = outcome.tellsItem ? id : nil

@@ -68,15 +68,22 @@ final class Clients {}
 final class BusPeers {
   typealias Work = (BusRequest, BusPeer) throws(BusError) -> Void
 
+  struct Limits {
+    var withDescriptors = 16
+  }
+
   let clock: Clock
   var begin: (BusRequest, BusPeer) throws(BusError) -> Void = { _, _ in }
+  var refuses: (BusRequest, BusPeer, BusError) -> Void = { _, _, _ in }
   var confinement: (Caller) -> String? = { _ in nil }
   var canDecide: (BusPeer, @escaping () -> Void) -> Bool = { _, _ in true }
   var known: [String: BusPeer] = [:]
   /// Makes the peer of this name.
   var make: (String) -> BusPeer = { _ in preconditionFailure("nobody calls") }
 
-  init(on bus: Bus, _ clients: Clients, _ turns: Turns, _ clock: Clock, by door: Caller.Door) { self.clock = clock }
+  init(on bus: Bus, _ clients: Clients, _ turns: Turns, _ clock: Clock, by door: Caller.Door, limits: Limits) {
+    self.clock = clock
+  }
 
   var peers: [BusPeer] { Array(known.values) }
 
@@ -86,14 +93,17 @@ final class BusPeers {
 
   func holder(of peer: BusPeer) -> AnyHashable { AnyHashable(ObjectIdentifier(peer.line)) }
 
-  func refuse(_ error: BusError, _ isMeant: (BusRequest) -> Bool) {}
+  func refuse(_ error: BusError, later: (@escaping () -> Void) -> Void, _ isMeant: (BusRequest) -> Bool) {}
 
   func take(_ request: BusRequest, _ work: @escaping Work) {
     let peer = known[request.sender] ?? make(request.sender)
     known[request.sender] = peer
+    request.begin(for: peer)
     do throws(BusError) {
-      try begin(request, peer)
-      try work(request, peer)
+      try request.part { () throws(BusError) in
+        try begin(request, peer)
+        try work(request, peer)
+      }
     } catch {
       request.fail(error)
     }

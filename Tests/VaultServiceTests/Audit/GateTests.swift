@@ -198,4 +198,30 @@ import VaultStore
         "find ok watching events", "find denied watching events", "find denied public key of the vault",
       ], "\(told)")
   }
+
+  @Test("what a connection does between the parts of a call is no part of the call, and keeps its entry") func parts()
+    throws
+  {
+    let stand = try RoomStand.unlocked()
+    let (caller, audit) = (stand.administrator, stand.vault.audit)
+    let (first, second) = (caller.forCall(), caller.forCall())
+    #expect(first == caller)
+    try audit.begin(Self.terms(), for: first)
+    audit.isAbout(.find, "first", for: first)
+    // A prompt of the connection, say, and another call.
+    audit.isAbout(.get, "prompt", for: caller)
+    try stand.set("a", by: caller)
+    try audit.begin(Self.terms(), for: second)
+    try stand.set("b", by: second)
+    try audit.pass(nil, isLast: true, for: second)
+    try audit.pass(nil, isLast: true, for: first)
+    #expect(try AuditTests.told(stand).suffix(4) == ["set ok a", "set ok b", "find ok first", "audit ok read"])
+    // A lock makes each call forget what it is about.
+    try audit.begin(Self.terms(), for: first)
+    audit.isAbout(.find, "first", for: first)
+    caller.forgetNames()
+    #expect(first.mayHoldNames && !audit.hasForgotten(first))
+    first.forgetNames()
+    #expect(!first.mayHoldNames && audit.hasForgotten(first))
+  }
 }

@@ -29,6 +29,17 @@ extension BusMessage {
     return (copy, size)
   }
 
+  /// Returns about how many bytes the values of this call have, which stays as it is. Nobody must have begun to read
+  /// them.
+  ///
+  /// - Throws: ``BusError/tooMuch(_:)`` if there are more than `most` bytes.
+  func weigh(atMost most: Int) throws(BusError) -> Int {
+    var size = 0
+    try unsafe copyValues(to: nil, &size, most)
+    try rewind()
+    return size
+  }
+
   private convenience init?(copyingHeaderOf message: OpaquePointer) {
     var made: OpaquePointer?
     let result = unsafe sd_bus_message_new_method_call(
@@ -44,8 +55,8 @@ extension BusMessage {
     else { return nil }
   }
 
-  /// Copies the values up to the end of the container that is being read.
-  private func copyValues(to copy: OpaquePointer, _ size: inout Int, _ most: Int) throws(BusError) {
+  /// Copies the values up to the end of the container that is being read, or only counts them if `copy` is nil.
+  private func copyValues(to copy: OpaquePointer?, _ size: inout Int, _ most: Int) throws(BusError) {
     while true {
       var (kind, contents): (CChar, UnsafePointer<CChar>?) = (0, nil)
       let result = unsafe sd_bus_message_peek_type(message, &kind, &contents)
@@ -60,27 +71,28 @@ extension BusMessage {
         // The result is 0 for an empty array, too.
         guard unsafe sd_bus_message_read_array(message, byte, &start, &count) >= 0 else { throw .malformed }
         size += count
-        if size <= most { written = unsafe sd_bus_message_append_array(copy, byte, start, count) }
+        if let copy = unsafe copy, size <= most {
+          written = unsafe sd_bus_message_append_array(copy, byte, start, count)
+        }
       case UInt8(ascii: "a"), UInt8(ascii: "r"), UInt8(ascii: "e"), UInt8(ascii: "v"):
-        guard unsafe sd_bus_message_enter_container(message, kind, contents) > 0,
-          unsafe sd_bus_message_open_container(copy, kind, contents) >= 0
-        else { throw .malformed }
+        guard unsafe sd_bus_message_enter_container(message, kind, contents) > 0 else { throw .malformed }
+        if let copy = unsafe copy, unsafe sd_bus_message_open_container(copy, kind, contents) < 0 { throw .malformed }
         try unsafe copyValues(to: copy, &size, most)
         guard unsafe sd_bus_message_exit_container(message) >= 0 else { throw .malformed }
-        written = unsafe sd_bus_message_close_container(copy)
+        if let copy = unsafe copy { written = unsafe sd_bus_message_close_container(copy) }
       case UInt8(ascii: "s"), UInt8(ascii: "o"), UInt8(ascii: "g"):
         var text: UnsafePointer<CChar>?
         guard unsafe sd_bus_message_read_basic(message, kind, &text) > 0, let text = unsafe text else {
           throw .malformed
         }
         size += unsafe strlen(text)
-        if size <= most { written = unsafe sd_bus_message_append_basic(copy, kind, text) }
-      case UInt8(ascii: "h"): throw .malformed
+        if let copy = unsafe copy, size <= most { written = unsafe sd_bus_message_append_basic(copy, kind, text) }
+      case UInt8(ascii: "h") where unsafe copy != nil: throw .malformed
       default:
         // The longest basic value has 8 bytes.
         var value: UInt64 = 0
         guard unsafe sd_bus_message_read_basic(message, kind, &value) > 0 else { throw .malformed }
-        written = unsafe sd_bus_message_append_basic(copy, kind, &value)
+        if let copy = unsafe copy { written = unsafe sd_bus_message_append_basic(copy, kind, &value) }
       }
       if size > most { throw .tooMuch("the call has more than \(most) bytes") }
       guard written >= 0 else { throw .failed }

@@ -1,14 +1,25 @@
 internal import NIOCore
 
-/// A connection of a bus and its calls that wait, for ``BusPeers``.
+/// A connection of a bus and its calls that are not answered yet, for ``BusPeers``.
 final class BusClient {
-  /// The calls that wait, and their bytes.
-  struct Waiting {
-    private(set) var calls = 0
-    private(set) var bytes = 0
+  /// Calls that are not answered yet, whether they wait or were begun: their number, their bytes, and the number of
+  /// those that keep descriptors open.
+  struct Load {
+    var calls = 0
+    var bytes = 0
+    var withDescriptors = 0
 
-    func adding(_ request: BusRequest) -> Waiting { Waiting(calls: calls + 1, bytes: bytes + request.size) }
-    func removing(_ request: BusRequest) -> Waiting { Waiting(calls: calls - 1, bytes: bytes - request.size) }
+    static func + (left: Load, right: Load) -> Load {
+      Load(
+        calls: left.calls + right.calls, bytes: left.bytes + right.bytes,
+        withDescriptors: left.withDescriptors + right.withDescriptors)
+    }
+
+    static func - (left: Load, right: Load) -> Load {
+      Load(
+        calls: left.calls - right.calls, bytes: left.bytes - right.bytes,
+        withDescriptors: left.withDescriptors - right.withDescriptors)
+    }
   }
 
   let name: String
@@ -22,8 +33,11 @@ final class BusClient {
   var peer: BusPeer?
   /// Run with the peer once it is known, with nil if the connection has ended, or with the error if it is not known.
   var awaiting: [(Result<BusPeer?, BusError>) -> Void] = []
+  /// The calls that wait.
   var calls: CircularBuffer<(request: BusRequest, work: BusPeers.Work)> = []
-  var waiting = Waiting()
+  var load = Load()
+  /// The bytes of the long call that is begun; see ``BusPeers/Limits/begun``.
+  var begun = 0
   /// True while a turn is awaited.
   var isScheduled = false
   /// True while a call is not answered yet; the next one waits.
@@ -39,4 +53,8 @@ final class BusClient {
     self.awaiting = []
     for then in awaiting { then(result) }
   }
+}
+
+extension BusRequest {
+  var load: BusClient.Load { BusClient.Load(calls: 1, bytes: size, withDescriptors: hasDescriptors ? 1 : 0) }
 }

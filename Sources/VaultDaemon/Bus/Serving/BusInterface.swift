@@ -52,17 +52,17 @@ struct BusInterface {
   let methods: [Method]
   let properties: [Property]
   let signals: [Signal]
-  /// Collects what the properties of the object with this path need before they can be read, and passes on the
-  /// interface with such properties; nil if the properties can be read at once.
-  var load: ((String, BusPeer, @escaping (Result<BusInterface, BusError>) -> Void) -> Void)?
+  /// Collects what the properties of the called object need before they can be read, and passes on the interface with
+  /// such properties; nil if the properties can be read at once.
+  var load: ((BusRequest, BusPeer, @escaping (Result<BusInterface, BusError>) -> Void) -> Void)?
 
   init(_ name: String, methods: [Method] = [], properties: [Property] = [], signals: [Signal] = []) {
     (self.name, self.methods, self.properties, self.signals) = (name, methods, properties, signals)
   }
 
   /// Passes on the interface with properties that can be read at once.
-  func loaded(_ path: String, _ peer: BusPeer, _ then: @escaping (Result<BusInterface, BusError>) -> Void) {
-    if let load { load(path, peer, then) } else { then(.success(self)) }
+  func loaded(_ request: BusRequest, _ peer: BusPeer, _ then: @escaping (Result<BusInterface, BusError>) -> Void) {
+    if let load { load(request, peer, then) } else { then(.success(self)) }
   }
 
   /// The types of arguments, one after the other.

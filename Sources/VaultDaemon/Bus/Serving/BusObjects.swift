@@ -79,8 +79,10 @@ internal import VaultService
       let sender = message.sender
     else { return false }
     let began = peers.clock.monotonic()
-    func request(_ message: BusMessage, size: Int = 0, giving answer: String, fault: BusError? = nil) -> BusRequest {
-      BusRequest(message, at: path, from: sender, size: size, answer: answer, on: bus, fault: fault)
+    func request(_ kept: BusMessage, size: Int = 0, giving answer: String, fault: BusError? = nil) -> BusRequest {
+      BusRequest(
+        kept, at: path, from: sender, size: size, hasDescriptors: kept === message, answer: answer, on: bus,
+        fault: fault)
     }
     func take(_ request: BusRequest, _ work: @escaping BusPeers.Work) {
       peers.charge(sender, since: began)
@@ -115,7 +117,8 @@ internal import VaultService
 
   /// The call as it is kept until it is answered, and about how many bytes its values have.
   private func keep(_ message: BusMessage) throws(BusError) -> (BusMessage, size: Int) {
-    try keepsDescriptors(message) ? (message, 0) : message.detached(atMost: Self.longest)
+    if try keepsDescriptors(message) { return (message, try message.weigh(atMost: Self.longest)) }
+    return try message.detached(atMost: Self.longest)
   }
 }
 

@@ -15,10 +15,17 @@ final class BusPeers {
   struct Limits {
     /// The most connections that are known at a time. A connection for which nothing is kept gives way to another.
     var clients = 1024
-    /// The most calls that wait. A program that shows 10,000 objects asks for all of them in one go.
+    /// The most calls that are not answered yet. A program that shows 10,000 objects asks for all of them in one go.
     var calls = (ofOne: 16_384, ofAll: 65_536)
-    /// The most bytes of calls that wait.
+    /// The most bytes of calls that are not answered yet.
     var bytes = (ofOne: Room.pendingBytes, ofAll: 4 * Room.pendingBytes)
+    /// The most bytes of long calls that are begun and not answered yet, of one holder and of all. Such a call takes
+    /// several times its bytes while it is answered. Others of its kind wait, where they can give way to others.
+    var begun = (ofOne: Room.pendingBytes / 2, ofAll: Room.pendingBytes)
+    /// The bytes from which on a call is long.
+    var long = 64 << 10
+    /// The most calls that keep descriptors open and are not answered yet.
+    var withDescriptors = 16
   }
 
   private let clients: Clients
@@ -28,10 +35,14 @@ final class BusPeers {
   private let limits: Limits
   private weak var bus: Bus?
   private var known: [String: BusClient] = [:]
-  /// The calls that wait, of all connections.
-  private var waiting = BusClient.Waiting()
+  /// The calls that are not answered yet, of all connections.
+  private var load = BusClient.Load()
+  /// The connections whose long calls are begun, and those whose next call is long and waits until others are answered.
+  private var (begun, held): ([BusClient], [BusClient]) = ([], [])
   /// Called before each call is answered, one call of a connection after the other; it may throw the answer. Set once.
   var begin: (BusRequest, BusPeer) throws(BusError) -> Void = { _, _ in }
+  /// Called with each call of a known caller that is refused before it is begun. Set once.
+  var refuses: (BusRequest, BusPeer, BusError) -> Void = { _, _, _ in }
   /// Returns false if nothing can be decided about a peer now, and then runs the closure once that is possible. Set
   /// once.
   var canDecide: (BusPeer, @escaping () -> Void) -> Bool = { _, _ in true }
@@ -78,18 +89,24 @@ final class BusPeers {
     confinement(peer.caller).map { AnyHashable($0) } ?? AnyHashable(ObjectIdentifier(peer.line))
   }
 
-  /// Answers the calls that wait and that `isMeant` picks out with an error.
-  func refuse(_ error: BusError, _ isMeant: (BusRequest) -> Bool) {
+  /// Lets the calls go that wait and that `isMeant` picks out, and answers them with an error.
+  ///
+  /// - Parameter later: runs what answers them.
+  func refuse(
+    _ error: BusError, later: (@escaping () -> Void) -> Void = { $0() }, _ isMeant: (BusRequest) -> Bool
+  ) {
+    var refused: [BusRequest] = []
     for client in known.values where client.calls.contains(where: { isMeant($0.request) }) {
       let calls = client.calls
       client.calls = []
       for call in calls where !isMeant(call.request) { client.calls.append(call) }
       for (request, _) in calls where isMeant(request) {
-        client.waiting = client.waiting.removing(request)
-        waiting = waiting.removing(request)
-        request.fail(error)
+        note(request, of: client, error)
+        if let rest = request.emptied(for: error) { refused.append(rest) }
       }
     }
+    guard !refused.isEmpty else { return }
+    later { for request in refused { request.fail(error) } }
   }
 
   /// Has a call answered now, in a later turn, or when its caller is known.
@@ -97,52 +114,90 @@ final class BusPeers {
     do throws(BusError) {
       let client = if let client = known[request.sender] { client } else { try admit(request.sender) }
       client.heard = clients.heardNext()
-      if let peer = client.peer, client.calls.isEmpty, mayAnswer(client, peer),
+      try count(request, of: client)
+      if let peer = client.peer, client.calls.isEmpty, mayAnswer(client, peer, request),
         turns.mayGo(peer.line, isShort: true)
       {
         return answer(request, of: client, for: peer, work)
       }
-      try wait(request, of: client, work)
+      client.calls.append((request: request, work: work))
+      if let peer = client.peer { schedule(client, peer) }
     } catch {
+      if let client = known[request.sender] { note(request, of: client, error) }
       request.fail(error)
     }
   }
 
   // MARK: Calls
 
-  private func wait(_ request: BusRequest, of client: BusClient, _ work: @escaping Work) throws(BusError) {
-    let one = client.waiting.adding(request)
-    guard one.calls <= limits.calls.ofOne, one.bytes <= limits.bytes.ofOne, makeRoom(for: request, of: client) else {
-      throw .tooMuch("too many calls wait")
-    }
-    (client.waiting, waiting) = (one, waiting.adding(request))
-    client.calls.append((request: request, work: work))
-    if let peer = client.peer { schedule(client, peer) }
+  /// Records the refusal of a call that is not begun.
+  private func note(_ request: BusRequest, of client: BusClient, _ error: BusError) {
+    if let peer = client.peer { refuses(request, peer, error) }
   }
 
-  /// Makes room for a call among those that wait: the holder with most of them loses its latest ones. False if that is
-  /// the one that calls.
-  private func makeRoom(for request: BusRequest, of client: BusClient) -> Bool {
+  /// Counts a call until it is answered, or given up.
+  private func count(_ request: BusRequest, of client: BusClient) throws(BusError) {
+    let load = request.load
+    let own = client.load + load
+    guard own.calls <= limits.calls.ofOne, own.bytes <= limits.bytes.ofOne,
+      load.withDescriptors == 0 || self.load.withDescriptors < limits.withDescriptors,
+      makeRoom(for: load, of: client)
+    else { throw .tooMuch("too many calls wait") }
+    (client.load, self.load) = (own, self.load + load)
+    request.answered = { [weak self, weak client] in
+      if let client { client.load = client.load - load }
+      if let self { self.load = self.load - load }
+    }
+  }
+
+  /// Makes room for a call among those that are not answered yet: the holder with most of them loses the latest of
+  /// those that wait. False if that is the one that calls, or if it has begun all of its own.
+  private func makeRoom(for new: BusClient.Load, of client: BusClient) -> Bool {
     while true {
-      let all = waiting.adding(request)
+      let all = load + new
       guard all.calls > limits.calls.ofAll || all.bytes > limits.bytes.ofAll else { return true }
       let isLong = all.bytes > limits.bytes.ofAll
-      func weight(_ client: BusClient) -> Int { isLong ? client.waiting.bytes : client.waiting.calls }
+      func weight(_ client: BusClient) -> Int { isLong ? client.load.bytes : client.load.calls }
       let shares = byHolder(unknownApart: true).map { (clients: $0, weight: $0.reduce(0) { $0 + weight($1) }) }
       let own = shares.first { $0.clients.contains { $0 === client } }?.weight ?? 0
-      guard let most = shares.max(by: { $0.weight < $1.weight }), most.weight > own else { return false }
+      let waiting = shares.filter { $0.clients.contains { !$0.calls.isEmpty } }
+      guard let most = waiting.max(by: { $0.weight < $1.weight }), most.weight > own else { return false }
       // Once they have come to the half of their share, so that this is not done for each call.
-      var rest = most.weight / 2
+      let enough = max(1, most.weight / 2)
+      var (given, leaving): (Int, [(BusRequest, BusClient)]) = (0, [])
       for client in most.clients.sorted(by: { weight($0) > weight($1) }) {
-        while rest > 0, let (last, _) = client.calls.popLast() {
-          let before = weight(client)
-          client.waiting = client.waiting.removing(last)
-          waiting = waiting.removing(last)
-          rest -= before - weight(client)
-          last.fail(.tooMuch("too many calls wait"))
+        while given < enough, let (last, _) = client.calls.popLast() {
+          given += isLong ? last.size : 1
+          leaving.append((last, client))
         }
       }
+      let error = BusError.tooMuch("too many calls wait")
+      // The entries of all are written together.
+      for (request, client) in leaving { note(request, of: client, error) }
+      for (request, _) in leaving { request.fail(error) }
     }
+  }
+
+  /// True if a call may be begun now; a long one waits for others that are begun.
+  private func mayBegin(_ request: BusRequest, of client: BusClient, for peer: BusPeer) -> Bool {
+    guard request.size >= limits.long else { return true }
+    let holder = holder(of: peer)
+    let own = begun.filter { $0.peer.map { self.holder(of: $0) == holder } ?? false }
+    func fits(_ clients: [BusClient], _ most: Int) -> Bool {
+      clients.isEmpty || clients.reduce(request.size) { $0 + $1.begun } <= most
+    }
+    if fits(begun, limits.begun.ofAll), fits(own, limits.begun.ofOne) { return true }
+    if !held.contains(where: { $0 === client }) { held.append(client) }
+    return false
+  }
+
+  /// Notes that the long call of a connection is answered, and has those that wait for it begun.
+  private func endLong(_ client: BusClient) {
+    client.begun = 0
+    begun.removeAll { $0 === client }
+    let held = self.held
+    self.held = []
+    for client in held { if let peer = client.peer { schedule(client, peer) } }
   }
 
   /// The connections by holders. Those whose processes are not known yet are one holder, or one each.
@@ -155,21 +210,19 @@ final class BusPeers {
 
   /// Has the next call of a connection answered in its line's next turn.
   private func schedule(_ client: BusClient, _ peer: BusPeer) {
-    guard !client.isScheduled, !client.calls.isEmpty, mayAnswer(client, peer) else { return }
+    guard !client.isScheduled, let next = client.calls.first, mayAnswer(client, peer, next.request) else { return }
     client.isScheduled = true
     turns.wait(peer.line) { [weak self] in
       client.isScheduled = false
-      guard let self, !client.calls.isEmpty, mayAnswer(client, peer) else { return }
-      let (request, work) = client.calls.removeFirst()
-      client.waiting = client.waiting.removing(request)
-      waiting = waiting.removing(request)
-      answer(request, of: client, for: peer, work)
+      guard let self, let next = client.calls.first, mayAnswer(client, peer, next.request) else { return }
+      client.calls.removeFirst()
+      answer(next.request, of: client, for: peer, next.work)
     }
   }
 
   /// True if the next call of a connection can be answered now; otherwise it is answered later.
-  private func mayAnswer(_ client: BusClient, _ peer: BusPeer) -> Bool {
-    guard !client.isAnswering, !client.isUndecided else { return false }
+  private func mayAnswer(_ client: BusClient, _ peer: BusPeer, _ request: BusRequest) -> Bool {
+    guard !client.isAnswering, !client.isUndecided, mayBegin(request, of: client, for: peer) else { return false }
     // This may become possible at once.
     client.isUndecided = true
     let isDecidable = canDecide(peer) { [weak self, weak client] in
@@ -185,18 +238,30 @@ final class BusPeers {
     let began = clock.monotonic()
     defer { turns.charge(peer.line, since: began) }
     guard peer.isRunning else {
-      request.fail(.denied("the process that asks has ended"))
+      let error = BusError.denied("the process that asks has ended")
+      note(request, of: client, error)
+      request.fail(error)
       return schedule(client, peer)
     }
     client.isAnswering = true
-    request.answered = { [weak self, weak client] in
-      guard let self, let client else { return }
+    if request.size >= limits.long {
+      client.begun = request.size
+      begun.append(client)
+    }
+    let answered = request.answered
+    request.answered = { [weak self] in
+      answered()
       client.isAnswering = false
+      guard let self else { return }
+      if client.begun > 0 { endLong(client) }
       schedule(client, peer)
     }
+    request.begin(for: peer)
     do throws(BusError) {
-      try begin(request, peer)
-      try work(request, peer)
+      try request.part { () throws(BusError) in
+        try begin(request, peer)
+        try work(request, peer)
+      }
     } catch {
       request.fail(error)
     }
@@ -267,10 +332,8 @@ final class BusPeers {
     client.match = nil
     let calls = client.calls
     client.calls = []
-    for (request, _) in calls {
-      waiting = waiting.removing(request)
-      if let error { request.fail(error) } else { request.giveUp() }
-    }
+    if let error { for (request, _) in calls { note(request, of: client, error) } }
+    for (request, _) in calls { if let error { request.fail(error) } else { request.giveUp() } }
     if client.peer == nil { client.tell(error.map { .failure($0) } ?? .success(nil)) }
     client.peer?.end()
   }

@@ -20,7 +20,7 @@ enum BusProperties {
         guard property.isLoaded else {
           return request.reply { writer throws(BusError) in try property.write(of: path, for: peer, to: writer) }
         }
-        interface.loaded(path, peer) { loaded in
+        interface.loaded(request, peer) { loaded in
           request.reply { writer throws(BusError) in
             try loaded.get().property(property.name)?.write(of: path, for: peer, to: writer)
           }
@@ -33,7 +33,7 @@ enum BusProperties {
       if asked.isEmpty, name != Self.interface, name != BusIntrospection.interface { throw .unknownInterface(name) }
       return Call(answer: "a{sv}") { request, peer throws(BusError) in
         peer.keepsProperties = true
-        load(asked, path, peer) { loaded in
+        load(asked, request, peer) { loaded in
           request.reply { writer throws(BusError) in
             let all = BusInterface(name, properties: try loaded.get().flatMap(\.properties))
             try all.write(of: path, for: peer, to: writer)
@@ -54,15 +54,15 @@ enum BusProperties {
 
   /// Loads interfaces, one after the other.
   private static func load(
-    _ interfaces: [BusInterface], _ path: String, _ peer: BusPeer,
+    _ interfaces: [BusInterface], _ request: BusRequest, _ peer: BusPeer,
     _ then: @escaping (Result<[BusInterface], BusError>) -> Void
   ) {
     guard let first = interfaces.first else { return then(.success([])) }
-    first.loaded(path, peer) { loaded in
+    first.loaded(request, peer) { loaded in
       switch loaded {
       case .failure(let error): then(.failure(error))
       case .success(let loaded):
-        load(Array(interfaces.dropFirst()), path, peer) { rest in then(rest.map { [loaded] + $0 }) }
+        load(Array(interfaces.dropFirst()), request, peer) { rest in then(rest.map { [loaded] + $0 }) }
       }
     }
   }

@@ -1,5 +1,6 @@
 internal import CSystemd
 internal import Glibc
+internal import VaultService
 
 /// A call that came over a bus. It is answered exactly once, at once or later.
 ///
@@ -17,7 +18,11 @@ internal import Glibc
   let size: Int
   /// The error that answers the call, if it has none of the forms that are served. It is recorded like others.
   let fault: BusError?
+  /// True if the call keeps descriptors open that came with it.
+  let hasDescriptors: Bool
   private(set) weak var bus: Bus?
+  /// The connection that makes the call, and the caller as which it does; nil until the call is begun.
+  private var maker: (peer: BusPeer, caller: Caller)?
   private(set) var isAnswered = false
   /// True if the answer was an error.
   private(set) var hasFailed = false
@@ -28,14 +33,43 @@ internal import Glibc
 
   /// - Parameter answer: the types of the values that the answer must have.
   init(
-    _ message: BusMessage, at path: String, from sender: String, size: Int, answer: String, on bus: Bus?,
-    fault: BusError? = nil
+    _ message: BusMessage, at path: String, from sender: String, size: Int, hasDescriptors: Bool = false,
+    answer: String, on bus: Bus?, fault: BusError? = nil
   ) {
     (self.message, self.path, self.sender, self.size) = (message, path, sender, size)
-    (self.answer, self.bus, self.fault) = (answer, bus, fault)
+    (self.hasDescriptors, self.answer, self.bus, self.fault) = (hasDescriptors, answer, bus, fault)
   }
 
   deinit { if !isAnswered { fail(.failed) } }
+
+  /// Begins the call, which a connection makes.
+  func begin(for peer: BusPeer) {
+    let caller = peer.callerOfCall()
+    maker = (peer, caller)
+    peer.begin(caller)
+  }
+
+  /// Makes a part of the call. Whatever is done for a call is done in its parts, which may come in several turns.
+  func part<E: Error>(_ body: () throws(E) -> Void) throws(E) {
+    guard let maker else { return try body() }
+    try maker.peer.part(of: maker.caller, body)
+  }
+
+  /// Lets the call go at once, so that nothing of it stays in memory, and returns it without its values, to be answered
+  /// with an error.
+  ///
+  /// - Returns: nil if the call was answered with `error` instead, because there is no memory.
+  func emptied(for error: BusError) -> BusRequest? {
+    guard !isAnswered else { return nil }
+    guard let empty = try? message.detached(atMost: 0, withValues: false).copy else {
+      fail(error)
+      return nil
+    }
+    let rest = BusRequest(empty, at: path, from: sender, size: 0, answer: answer, on: bus, fault: fault)
+    rest.pass = pass
+    giveUp()
+    return rest
+  }
 
   /// Answers with the values that `write` writes, or with the error that it throws.
   func reply(_ write: (BusWriter) throws(BusError) -> Void = { _ in }) {
@@ -72,6 +106,7 @@ internal import Glibc
   private func end() {
     guard !isAnswered else { return }
     isAnswered = true
+    maker?.peer.endCall()
     let answered = self.answered
     (pass, self.answered) = ({ _ in nil }, {})
     answered()

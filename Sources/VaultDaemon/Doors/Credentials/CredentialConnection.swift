@@ -222,12 +222,12 @@ final class CredentialConnection: SecretHolder, ChannelInboundHandler, Client {
   // MARK: Locks
 
   override func letGo(for lock: Lock) {
-    if lock.reach.contains(.names) { asker?.caller.memory.forgetNames() }
+    if lock.reach.contains(.names) { asker?.caller.forgetNames() }
     if lock.isEffective, hasUnread(lock) { overflow() }
   }
 
   override func outlives(_ lock: Lock) -> Bool {
-    if lock.reach.contains(.names), asker?.caller.memory.mayHoldNames == true { return true }
+    if lock.reach.contains(.names), asker?.caller.mayHoldNames == true { return true }
     return lock.isEffective && hasUnread(lock)
   }
 

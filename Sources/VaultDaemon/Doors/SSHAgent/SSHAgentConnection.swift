@@ -249,7 +249,7 @@ final class SSHAgentConnection: SecretHolder, ChannelInboundHandler, Client {
       stopWaiting()
       door.vault.audit.willRefuse(.locked, for: caller)
     }
-    if lock.reach.contains(.names) { caller?.memory.forgetNames() }
+    if lock.reach.contains(.names) { caller?.forgetNames() }
     guard isEnded else {
       if hasForgotten { close() }
       return
@@ -271,6 +271,6 @@ final class SSHAgentConnection: SecretHolder, ChannelInboundHandler, Client {
   }
 
   override func outlives(_ lock: Lock) -> Bool {
-    lock.reach.contains(.names) && caller?.memory.mayHoldNames == true
+    lock.reach.contains(.names) && caller?.mayHoldNames == true
   }
 }

@@ -5,8 +5,8 @@ internal import VaultService
 extension SecretServiceDoor {
   var collectionInterface: BusInterface {
     var interface = collectionInterface(with: [])
-    interface.load = { [unowned self] path, peer, then in
-      itemPaths(path, peer) { [unowned self] paths in then(paths.map { collectionInterface(with: $0) }) }
+    interface.load = { [unowned self] request, peer, then in
+      itemPaths(request, peer) { [unowned self] paths in then(paths.map { collectionInterface(with: $0) }) }
     }
     return interface
   }
@@ -68,16 +68,16 @@ extension SecretServiceDoor {
 
   /// Collects the paths of a collection's items; none while they cannot be read.
   private func itemPaths(
-    _ path: String, _ peer: BusPeer, _ then: @escaping (Result<[String], BusError>) -> Void
+    _ request: BusRequest, _ peer: BusPeer, _ then: @escaping (Result<[String], BusError>) -> Void
   ) {
     do throws(BusError) {
-      let collection = try collection(path)
+      let collection = try collection(request.path)
       signals.listRead(of: collection, by: peer)
       guard !keyring.hidesItems(in: collection) else { return then(.success([])) }
       let search = try asked { () throws(KeyringFault) in
         try keyring.search(KeyringAttributes(), in: collection, for: peer.caller)
       }
-      step(search, peer) { [signals] hits in
+      step(search, of: request, peer) { [signals] hits in
         if let count = try? hits.get().count { signals.listRead(of: collection, by: peer, count: count) }
         // A lock may have overtaken the search.
         if case .failure(.isLocked) = hits { return then(.success([])) }
@@ -93,22 +93,15 @@ extension SecretServiceDoor {
     do throws(KeyringFault) { removal = try keyring.remove(collection, for: peer.caller) } catch {
       return try stop(removalOf: collection, error, request, peer)
     }
-    step(removal, of: collection, request, peer)
-  }
-
-  private func step(
-    _ removal: KeyringRemoval, of collection: CollectionID, _ request: BusRequest, _ peer: BusPeer
-  ) {
-    do throws(BusError) {
+    inTurns(of: peer, request) { [unowned self] () throws(BusError) in
       do throws(KeyringFault) {
-        if try keyring.step(removal, for: peer.caller) { return request.reply { $0.path(Self.noPath) } }
+        guard try keyring.step(removal, for: peer.caller) else { return false }
+        request.reply { $0.path(Self.noPath) }
       } catch {
-        return try stop(removalOf: collection, error, request, peer)
+        try stop(removalOf: collection, error, request, peer)
       }
-    } catch {
-      return request.fail(error)
+      return true
     }
-    turns.wait(peer.line) { [weak self] in self?.step(removal, of: collection, request, peer) }
   }
 
   /// Answers a removal that cannot go on now. If the client lacks something for it, a prompt goes on with it.
@@ -130,7 +123,7 @@ extension SecretServiceDoor {
     let search = try asked { () throws(KeyringFault) in
       try keyring.search(properties.attributes, in: collection, isExact: true, for: peer.caller)
     }
-    step(search, peer) { [weak self] result in
+    step(search, of: request, peer) { [weak self] result in
       do throws(BusError) {
         let found = try result.get().first?.path
         try self?.create(properties, in: collection, replacing: found, request, peer)

@@ -20,6 +20,8 @@ final class PortalCall {
 
   let handle: String
   let peer: BusPeer
+  /// The caller of the call, whose entries it has until its end.
+  private let caller: Caller
   /// A number that is the same for all calls for one program, and for some others: it tells no name.
   let group: Int
   /// The place in the order in which calls came.
@@ -45,6 +47,7 @@ final class PortalCall {
   ) {
     (self.handle, self.group, self.place, self.portal, self.peer) = (handle, group, place, portal, peer)
     (self.wish, self.delivery, self.outlet, self.answer) = (wish, delivery, outlet, answer)
+    caller = peer.caller
   }
 
   private var door: SecretServiceDoor { portal.door }
@@ -54,7 +57,7 @@ final class PortalCall {
     forgetTime()
     let (keyring, wish, peer) = (door.keyring, wish, peer)
     let terms = AskedCall.Terms(
-      peer.caller, .untilServed, about: AskedCall.About(.get, detail: "a secret for the portal"),
+      caller, .untilServed, about: AskedCall.About(.get, detail: "a secret for the portal"),
       saying: { keyring.said(for: wish) }, isStillAsking: { peer.isRunning })
     let made: KeyringPrompt
     do throws(KeyringFault) {
@@ -106,7 +109,7 @@ final class PortalCall {
     guard peer.isRunning else { return end(.failed) }
     door.vault.checkDeadlines()
     do throws(KeyringFault) {
-      try door.keyring.fulfill(wish, for: peer.caller)
+      try door.keyring.fulfill(wish, for: caller)
       tried()
     } catch {
       if error == .isLocked { ask() } else { end(.failed) }
@@ -128,7 +131,7 @@ final class PortalCall {
     let prompt = self.prompt
     self.prompt = nil
     prompt?.dismiss()
-    if response != .given { door.keyring.drop(wish, for: peer.caller) }
+    if response != .given { door.keyring.drop(wish, for: caller) }
     outlet.close()
     answer.send { Portal.write(response, to: $0) }
   }

@@ -61,17 +61,21 @@ final class SecretServiceDoor: SecretHolder {
     keyring = Keyring(rooms)
     (asking, vault) = (rooms.asking, rooms.vault)
     (self.bus, self.turns, self.timer, self.log) = (bus, turns, timer, log)
-    peers = BusPeers(on: bus, clients, turns, rooms.vault.clock, by: .secretService)
+    var limits = BusPeers.Limits()
+    // The portal's calls that wait in the door, and those that wait before they are begun.
+    limits.withDescriptors = max(1, mostForPortal / 4)
+    peers = BusPeers(on: bus, clients, turns, rooms.vault.clock, by: .secretService, limits: limits)
     name = ServedName("org.freedesktop.secrets", on: bus)
     super.init(in: rooms.vault.holders)
     name.onChange = { [unowned self] in nameChanged() }
     objects = BusObjects(under: SecretPath.root, on: bus, for: peers) { [unowned self] path throws(BusError) in
       interfaces(of: path)
     }
-    portal = Portal(self, timer, most: mostForPortal)
+    portal = Portal(self, timer, most: max(1, mostForPortal - limits.withDescriptors))
     keyring.changed = { [signals] in signals.tell($0) }
     peers.confinement = { [access = rooms.access] in access.confinement(of: $0) }
     peers.begin = { [unowned self] request, peer throws(BusError) in try begin(request, peer) }
+    peers.refuses = { [unowned self] request, peer, error in record(request, peer, refusedWith: error) }
     peers.canDecide = { [access = rooms.access] in access.canDecide(about: $0.caller, otherwise: $1) }
   }
 
@@ -83,9 +87,22 @@ final class SecretServiceDoor: SecretHolder {
       if request.fault != nil { return }
       throw .failed
     }
-    let (audit, caller) = (vault.audit, peer.caller)
-    do throws(Refusal) { try audit.begin(call.terms, for: caller) } catch { throw BusError(.refused(error)) }
-    request.pass = { error in
+    request.pass = pass(of: peer.caller)
+    do throws(Refusal) { try vault.audit.begin(call.terms, for: peer.caller) } catch { throw BusError(.refused(error)) }
+  }
+
+  /// Records a call that is refused before it is begun.
+  private func record(_ request: BusRequest, _ peer: BusPeer, refusedWith error: BusError) {
+    let message = request.message
+    guard let call = SecretCall(message.interface ?? "", message.member ?? "") else { return }
+    let caller = peer.callerOfCall()
+    guard vault.audit.refuses(call.terms, with: error.outcome, for: caller, content: {}) else { return }
+    request.pass = pass(of: caller)
+  }
+
+  /// Lets the answer to a call out, whose caller is the call's own.
+  private func pass(of caller: Caller) -> (BusError?) -> BusError? {
+    { [audit = vault.audit] error in
       do throws(Refusal) { try audit.pass(error?.outcome, isLast: true, for: caller) } catch {
         return BusError(.refused(error))
       }
@@ -185,14 +202,15 @@ final class SecretServiceDoor: SecretHolder {
   // MARK: Locks
 
   override func letGo(for lock: Lock) {
-    if lock.reach.contains(.names) { for peer in peers.peers { peer.caller.memory.forgetNames() } }
+    if lock.reach.contains(.names) { for peer in peers.peers { peer.forgetNames() } }
     // The clients unlock and repeat what was to be stored.
     guard lock.isEffective, lock.cause != .stop else { return }
-    peers.refuse(.isLocked) { $0.message.signature.contains(Self.secretTypes) }
+    // Their entries are written together once the lock is done.
+    peers.refuse(.isLocked, later: vault.hooks.afterwards) { $0.message.signature.contains(Self.secretTypes) }
   }
 
   override func outlives(_ lock: Lock) -> Bool {
-    lock.reach.contains(.names) && peers.peers.contains { $0.caller.memory.mayHoldNames }
+    lock.reach.contains(.names) && peers.peers.contains(where: \.mayHoldNames)
   }
 }
 

@@ -206,7 +206,7 @@ extension SecretServiceDoor {
     let goOn = { [weak self] in
       guard let self, peer.isRunning else { return request.fail(.disconnected) }
       vault.checkDeadlines()
-      inTurns(of: peer, request, for: answer, step)
+      request.part { self.inTurns(of: peer, request, for: answer, step) }
     }
     do throws(BusError) {
       let end = vault.clock.monotonic() + Turns.search
@@ -301,7 +301,7 @@ extension SecretServiceDoor {
       guard error == .isLocked else { throw BusError(error) }
       return try put(attributes, in: collection, off: request, peer, answer)
     }
-    step(search, peer) { [weak self] result in
+    step(search, of: request, peer) { [weak self] result in
       do throws(BusError) {
         do throws(BusError) {
           let hits = try result.get()
@@ -343,8 +343,11 @@ extension SecretServiceDoor {
   }
 
   /// Continues a search in the turns of its client, to the end.
+  ///
+  /// - Parameter request: the call that the search is a part of; nil for none.
   func step(
-    _ search: KeyringSearch, _ peer: BusPeer, then: @escaping (Result<[KeyringSearch.Hit], BusError>) -> Void
+    _ search: KeyringSearch, of request: BusRequest? = nil, _ peer: BusPeer,
+    then: @escaping (Result<[KeyringSearch.Hit], BusError>) -> Void
   ) {
     var search = search
     do throws(KeyringFault) {
@@ -355,7 +358,8 @@ extension SecretServiceDoor {
     }
     turns.wait(peer.line) { [weak self] in
       guard let self, peer.isRunning else { return then(.failure(.disconnected)) }
-      step(search, peer, then: then)
+      guard let request else { return step(search, peer, then: then) }
+      request.part { self.step(search, of: request, peer, then: then) }
     }
   }
 }

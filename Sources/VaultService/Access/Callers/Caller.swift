@@ -11,8 +11,11 @@ package struct Caller: Hashable, Sendable {
   private final class Facts: Sendable {
     let identity: Identity
     let memory: Memory
+    let passage: Passage
 
-    init(_ identity: Identity, _ memory: Memory) { (self.identity, self.memory) = (identity, memory) }
+    init(_ identity: Identity, _ memory: Memory, _ passage: Passage) {
+      (self.identity, self.memory, self.passage) = (identity, memory, passage)
+    }
   }
 
   /// The facts that tell one caller from another.
@@ -31,7 +34,7 @@ package struct Caller: Hashable, Sendable {
 
   private var identity: Identity {
     get { facts.identity }
-    set { facts = Facts(newValue, facts.memory) }
+    set { facts = Facts(newValue, facts.memory, facts.passage) }
   }
 
   package var door: Door {
@@ -76,6 +79,26 @@ package struct Caller: Hashable, Sendable {
   /// The facts about the caller that are determined when they are first needed.
   package var memory: Memory { facts.memory }
 
+  /// The call that is made as this caller.
+  var passage: Passage { facts.passage }
+
+  /// The same caller for one call, on a connection that does other things while the call is under way. What is recorded
+  /// of these is no part of the call, and the other way around.
+  package func forCall() -> Caller {
+    var caller = self
+    caller.facts = Facts(facts.identity, facts.memory, Passage())
+    return caller
+  }
+
+  /// True when what is known about the caller and its call may name items.
+  package var mayHoldNames: Bool { memory.mayHoldNames || passage.mayHoldNames }
+
+  /// Drops what names items.
+  package func forgetNames() {
+    memory.forgetNames()
+    passage.forgetNames()
+  }
+
   package init(
     door: Door, uid: UInt32, groups: [UInt32], pid: Int32, started: UInt64?, unit: String?, userUnit: String? = nil,
     session: AuthenticationSession?, memory: Memory = Memory()
@@ -83,7 +106,7 @@ package struct Caller: Hashable, Sendable {
     let identity = Identity(
       door: door, uid: uid, groups: groups, pid: pid, started: started, unit: unit, userUnit: userUnit,
       session: session)
-    facts = Facts(identity, memory)
+    facts = Facts(identity, memory, Passage())
   }
 
   package static func == (left: Caller, right: Caller) -> Bool {
@@ -137,8 +160,6 @@ package struct Caller: Hashable, Sendable {
     var asking: (revision: Int, subject: Subject?)?
     /// The audit log's own notes on the caller.
     var audit = AuditMemory()
-    /// The call that the caller is making.
-    var passage = Passage()
     private var hashed: Hasher?
 
     /// A hash of what identifies the process while it runs. It is the same over all of the process's connections.
@@ -181,27 +202,10 @@ package struct Caller: Hashable, Sendable {
     }
 
     /// True when these facts may name items.
-    package var mayHoldNames: Bool { standing != nil || !passage.item.isEmpty || !passage.detail.isEmpty }
+    fileprivate var mayHoldNames: Bool { standing != nil }
 
     /// Drops the facts that name items.
-    package func forgetNames() {
-      (standing, asking) = (nil, nil)
-      passage.hasForgotten = passage.terms != nil
-      forgetPassageNames()
-    }
-
-    /// Forgets the call, which has ended.
-    func forgetPassage() {
-      passage.terms = nil
-      passage.isSettled = true
-      forgetPassageNames()
-    }
-
-    private func forgetPassageNames() {
-      (passage.item, passage.detail) = ("", "")
-      passage.said = Said()
-      (passage.id, passage.version) = (nil, nil)
-    }
+    fileprivate func forgetNames() { (standing, asking) = (nil, nil) }
 
     // All memories are equal: what identifies a caller is in its other fields.
     package static func == (left: Memory, right: Memory) -> Bool { true }

@@ -9,7 +9,7 @@ extension Audit {
   ///
   /// - Throws: the refusal of a call that needs the log while the log cannot be written.
   package func begin(_ terms: CallTerms, for caller: Caller) throws(Refusal) {
-    caller.memory.passage = Passage(terms: terms)
+    caller.passage.begin(terms)
     if terms.need != .nothing { try settle(terms.need) }
   }
 
@@ -21,44 +21,44 @@ extension Audit {
   package func refuses(
     _ terms: CallTerms, with outcome: AuditOutcome, for caller: Caller, content: () -> Void
   ) -> Bool {
-    guard caller.memory.passage.terms == nil else { return false }
-    caller.memory.passage = Passage(terms: terms)
+    guard caller.passage.terms == nil else { return false }
+    caller.passage.begin(terms)
     content()
-    if caller.memory.passage.wantsEntry(outcome, isLast: true) { recordPassage(outcome, terms, caller) }
+    if caller.passage.wantsEntry(outcome, isLast: true) { recordPassage(outcome, terms, caller) }
     return true
   }
 
   /// Records the refusal of a call that has begun and that is refused soon; ``pass(_:isLast:for:)`` lets the refusal
   /// out. Refusals that are recorded before the first of them passes are written together.
   package func willRefuse(_ outcome: AuditOutcome, for caller: Caller) {
-    guard let terms = caller.memory.passage.terms else { return }
-    if caller.memory.passage.wantsEntry(outcome, isLast: true) { recordPassage(outcome, terms, caller) }
+    guard let terms = caller.passage.terms else { return }
+    if caller.passage.wantsEntry(outcome, isLast: true) { recordPassage(outcome, terms, caller) }
   }
 
   /// Notes the content of the call under way, in case the gate must record it.
   package func isAbout(
     _ action: AuditAction, _ item: String = "", detail: String = "", _ said: Said = Said(), for caller: Caller
   ) {
-    let memory = caller.memory
-    guard memory.passage.terms != nil else { return }
-    (memory.passage.action, memory.passage.item, memory.passage.detail) = (action, item, detail)
-    memory.passage.said = said
-    (memory.passage.id, memory.passage.version, memory.passage.hasForgotten) = (nil, nil, false)
+    let passage = caller.passage
+    guard passage.terms != nil else { return }
+    (passage.action, passage.item, passage.detail) = (action, item, detail)
+    passage.said = said
+    (passage.id, passage.version, passage.hasForgotten) = (nil, nil, false)
   }
 
   /// Notes what a call has found before it waits, in case the gate must record it. The door's words about the same item
   /// stay.
   func hasFound(_ id: ItemID?, _ detail: String?, of action: AuditAction, _ reading: Reading) {
     let caller = reading.caller
-    let passage = caller.memory.passage
+    let passage = caller.passage
     let isKnown = passage.action == action && passage.item == reading.name.text && !passage.detail.isEmpty
     isAbout(
       action, reading.name.text, detail: isKnown ? passage.detail : detail ?? "", reading.said, for: caller)
-    (caller.memory.passage.id, caller.memory.passage.version) = (id, reading.version)
+    (passage.id, passage.version) = (id, reading.version)
   }
 
   /// True if a lock has made the audit log forget the content of the call under way, because the content names an item.
-  func hasForgotten(_ caller: Caller) -> Bool { caller.memory.passage.hasForgotten }
+  func hasForgotten(_ caller: Caller) -> Bool { caller.passage.hasForgotten }
 
   /// Lets an answer out. Call this right before the answer is sent.
   ///
@@ -67,28 +67,28 @@ extension Audit {
   ///   - isLast: false if other answers to the same call follow.
   /// - Throws: the refusal to send instead, because the entry cannot be written.
   package func pass(_ refusal: AuditOutcome?, isLast: Bool, for caller: Caller) throws(Refusal) {
-    let memory = caller.memory
-    guard let terms = memory.passage.terms else { return }
-    if memory.passage.wantsEntry(refusal, isLast: isLast) { recordPassage(refusal ?? .ok, terms, caller) }
-    let isSettled = memory.passage.isSettled
-    memory.passage.isAnswered = true
-    memory.passage.isSettled = true
-    if isLast { memory.forgetPassage() }
+    let passage = caller.passage
+    guard let terms = passage.terms else { return }
+    if passage.wantsEntry(refusal, isLast: isLast) { recordPassage(refusal ?? .ok, terms, caller) }
+    let isSettled = passage.isSettled
+    passage.isAnswered = true
+    passage.isSettled = true
+    if isLast { passage.end() }
     if !isSettled { try settle(terms.need) }
   }
 
   /// Notes that the client of a call left before the answer, or was disconnected.
   package func leave(for caller: Caller) {
-    let passage = caller.memory.passage
+    let passage = caller.passage
     guard let terms = passage.terms else { return }
     if !passage.isAnswered || terms.entry == .last, passage.wantsEntry(.cancelled, isLast: true) {
       recordPassage(.cancelled, terms, caller)
     }
-    caller.memory.forgetPassage()
+    caller.passage.end()
   }
 
   private func recordPassage(_ outcome: AuditOutcome, _ terms: CallTerms, _ caller: Caller) {
-    let passage = caller.memory.passage
+    let passage = caller.passage
     let isNamed = passage.action != .call || !passage.item.isEmpty
     record(
       passage.action, outcome, caller, item: isNamed ? passage.item : "\(terms.name)", id: passage.id,

@@ -98,7 +98,7 @@ extension Audit {
       throw error
     }
     if entry.isWritten {
-      caller.memory.passage.isSettled = true
+      caller.passage.isSettled = true
     } else {
       entry.record(.ok)
       try settle()

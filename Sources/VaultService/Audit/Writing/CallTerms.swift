@@ -38,10 +38,14 @@ package struct CallTerms: Sendable {
   }
 }
 
-/// The call that a caller is making, as far as the audit log is concerned. Each connection makes one call at a time.
-struct Passage {
+/// A call, as far as the audit log is concerned. It belongs to the caller as which the call is made. A connection that
+/// makes one call after the other has one passage for all of them; otherwise each call has its own, see
+/// ``Caller/forCall()``.
+///
+/// `@unchecked` is safe because it is used on the loop only.
+final class Passage: @unchecked Sendable {
   /// The terms of the call; nil if no call is under way.
-  var terms: CallTerms?
+  private(set) var terms: CallTerms?
   /// The content of the gate's own entry, once the door has determined it.
   var action = AuditAction.call
   var item = ""
@@ -58,6 +62,34 @@ struct Passage {
   var isSettled = true
   /// True once an answer was sent.
   var isAnswered = false
+
+  func begin(_ terms: CallTerms) {
+    end()
+    self.terms = terms
+    (action, hasForgotten, isRecorded, isAnswered) = (.call, false, false, false)
+  }
+
+  /// Forgets the call, which has ended.
+  func end() {
+    terms = nil
+    isSettled = true
+    forgetContent()
+  }
+
+  /// True when the content may name an item.
+  var mayHoldNames: Bool { !item.isEmpty || !detail.isEmpty }
+
+  /// Drops the content, which may name an item.
+  func forgetNames() {
+    hasForgotten = terms != nil
+    forgetContent()
+  }
+
+  private func forgetContent() {
+    (item, detail) = ("", "")
+    said = Said()
+    (id, version) = (nil, nil)
+  }
 
   /// True when the gate must make the entry now.
   ///

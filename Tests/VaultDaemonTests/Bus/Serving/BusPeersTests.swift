@@ -2,6 +2,7 @@ import Foundation
 import Glibc
 import Synchronization
 import Testing
+import VaultModel
 import VaultTesting
 
 @testable import VaultDaemon
@@ -133,6 +134,13 @@ import VaultTesting
       inside.example.onNote = { [weak peers = inside.peers] in
         peers?.refuse(.denied("a lock")) { $0.message.signature == "(oayays)" }
       }
+      inside.peers.refuses = { [weak example = inside.example] request, _, error in
+        example?.note("refused: \(request.message.member ?? "")")
+        request.pass = { _ in
+          example?.note("told")
+          return nil
+        }
+      }
     }
     let out = try stand.python(
       """
@@ -150,6 +158,98 @@ import VaultTesting
       print(*answers)
       """)
     #expect(out == ["org.freedesktop.DBus.Error.AccessDenied None None"])
+    // Nobody is told before it is on the record.
+    try stand.expect("note: lock", "refused: Turn", "told")
+  }
+
+  @Test("only so many bytes of long calls are begun at a time, and the others wait for them, but short ones do not")
+  func begun() throws {
+    var limits = BusPeers.Limits()
+    (limits.long, limits.begun) = (1000, (ofOne: 5000, ofAll: 5000))
+    let stand = try ServingStand(limits)
+    let out = try stand.python(
+      """
+      buses, answers = [connect() for _ in range(4)], []
+      def stay(bus):
+        send(bus, 'Stay', 's', 'x' * 2000, then=lambda m: answers.append(m.get_args_list()[0]))
+        flush(bus)
+      for bus in buses: call(bus, 'Who')
+      for bus in buses: stay(bus)
+      call(connect(), 'Note', 's', 'short')
+      while len(answers) < 4:
+        call(connect(), 'Answer')
+        GLib.MainContext.default().iteration(False)
+      print(*answers)
+      """)
+    #expect(out == ["at last at last at last at last"])
+    try stand.expect("stay", "stay", "note: short", "stay", "stay")
+  }
+
+  @Test("the connection of a long call that is begun may end, and others that wait for it are begun") func leaves()
+    throws
+  {
+    var limits = BusPeers.Limits()
+    (limits.long, limits.begun) = (1000, (ofOne: 1000, ofAll: 1000))
+    let stand = try ServingStand(limits)
+    let out = try stand.python(
+      """
+      one, other, answers = connect(), connect(), []
+      call(other, 'Who')
+      send(one, 'Stay', 's', 'x' * 2000)
+      flush(one)
+      send(other, 'Stay', 's', 'x' * 2000, then=lambda m: answers.append(m.get_args_list()[0]))
+      flush(other)
+      one.close()
+      while not answers:
+        call(connect(), 'Answer')
+        GLib.MainContext.default().iteration(False)
+      print(*answers)
+      """)
+    #expect(out == ["at last"])
+    try stand.expect("stay", "stay")
+  }
+
+  @Test("only so many calls keep their descriptors until they are answered") func descriptors() throws {
+    var limits = BusPeers.Limits()
+    limits.withDescriptors = 2
+    let stand = try ServingStand(limits)
+    try stand.on { inside in inside.objects.keepsDescriptors = { $0.member == "Later" } }
+    let out = try stand.python(
+      """
+      buses, answers = [connect() for _ in range(3)], []
+      def later(bus):
+        def take(m): answers.append((m.get_error_name() or 'done').split('.')[-1])
+        send(bus, 'Later', then=take)
+        flush(bus)
+        call(connect(), 'Who')
+      for bus in buses: later(bus)
+      call(connect(), 'Answer')
+      while len(answers) < 3: GLib.MainContext.default().iteration(True)
+      later(buses[0])
+      call(connect(), 'Answer')
+      while len(answers) < 4: GLib.MainContext.default().iteration(True)
+      print(sorted(answers))
+      """)
+    #expect(out == ["['LimitsExceeded', 'done', 'done', 'done']"])
+  }
+
+  @Test("a call has a caller of its own in its parts, and between them the connection has another") func parts() {
+    let caller = Caller(door: .secretService, uid: 1, groups: [], pid: 2, started: 3, unit: nil, session: nil)
+    let peer = BusPeer(":1.1", caller, Line(of: 1)) { true }
+    let call = peer.callerOfCall()
+    peer.begin(call)
+    func isCall() -> Bool { peer.caller.passage === call.passage }
+    #expect(call == caller && !isCall())
+    peer.part(of: call) {
+      #expect(isCall())
+      peer.part(of: caller) { #expect(!isCall()) }
+      #expect(isCall())
+    }
+    #expect(!isCall())
+    call.passage.item = "a name"
+    #expect(peer.mayHoldNames)
+    peer.forgetNames()
+    #expect(!peer.mayHoldNames && !call.mayHoldNames)
   }
 
   @Test("processes of one confined subject have one share, and give way to others together") func confined() throws {

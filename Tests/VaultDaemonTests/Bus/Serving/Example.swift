@@ -54,6 +54,10 @@ final class Example {
       BusInterface.Method("Bad", gives: ["path": "o"]) { request, _ in request.reply { $0.path("no path") } },
       BusInterface.Method("Ended", gives: ["text": "s"]) { request, _ in request.reply { $0.string("cut\0off") } },
       BusInterface.Method("Later", gives: ["text": "s"]) { [unowned self] request, _ in later.append(request) },
+      BusInterface.Method("Stay", takes: ["text": "s"], gives: ["text": "s"]) { [unowned self] request, _ in
+        note("stay")
+        later.append(request)
+      },
       BusInterface.Method("Answer") { [unowned self] request, _ in
         for asked in later {
           asked.reply { $0.string("at last") }

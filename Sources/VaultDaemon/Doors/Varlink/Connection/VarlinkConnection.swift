@@ -70,13 +70,13 @@ final class VarlinkConnection: SecretHolder, ChannelInboundHandler, Sender {
   override func letGo(for lock: Lock) {
     // The entry of a call that the lock ends names its item, so the call ends before the names are forgotten.
     if lock.isEffective, lock.cause != .stop { self.lock(lock) }
-    if lock.reach.contains(.names) { caller.memory.forgetNames() }
+    if lock.reach.contains(.names) { caller.forgetNames() }
   }
 
   override func outlives(_ lock: Lock) -> Bool {
     // A secret holder that is told of the lock later may have asked what the caller may know, which fills the memory
     // again.
-    if lock.reach.contains(.names), caller.memory.mayHoldNames { return true }
+    if lock.reach.contains(.names), caller.mayHoldNames { return true }
     return lock.isEffective && lock.cause != .stop
       && outbox?.hasUnread(ReplyContent(wipedBy: lock), names: lock.reach.contains(.names)) == true
   }
