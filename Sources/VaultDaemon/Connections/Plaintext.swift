@@ -42,6 +42,8 @@ final class Plaintext {
   private struct Reply {
     let client: Client
     let count: Int
+    /// The multiple of the usual time for which the reply may block others.
+    let times: Int64
     /// The time at which the reply began to wait, in nanoseconds of `CLOCK_MONOTONIC`.
     let since: Int64
     /// Returns the number of bytes that the client has taken since then.
@@ -96,10 +98,14 @@ final class Plaintext {
 
   /// Counts a reply of `count` bytes that must wait, until it is released by the returned number; nil when it is too
   /// small to be counted.
-  func hold(_ count: Int, for client: Client, taken: @escaping () -> Int, drop: @escaping () -> Void) -> Int? {
+  ///
+  /// - Parameter times: the multiple of the usual time for which the reply may block others.
+  func hold(
+    _ count: Int, for client: Client, times: Int64 = 1, taken: @escaping () -> Int, drop: @escaping () -> Void
+  ) -> Int? {
     guard count > Self.small else { return nil }
     last += 1
-    replies[last] = Reply(client: client, count: count, since: now(), taken: taken, drop: drop)
+    replies[last] = Reply(client: client, count: count, times: times, since: now(), taken: taken, drop: drop)
     watch()
     return last
   }
@@ -165,7 +171,7 @@ final class Plaintext {
     let waiting = calls.count
     return obstacles.map { number, reply in
       let deadline = Self.deadline(count: reply.count, taken: reply.taken(), waiting: waiting)
-      return (number: number, at: reply.since + deadline)
+      return (number: number, at: reply.since + reply.times * deadline)
     }.min { ($0.at, $0.number) < ($1.at, $1.number) }
   }
 

@@ -75,27 +75,43 @@ extension Keyring {
   }
 
   /// Lends the value of an item, with its content type, to `answer`.
+  ///
+  /// - Parameter longest: the most bytes of a value. A longer one is not lent, nothing is recorded of that, and no
+  ///   approval is used.
+  /// - Returns: false if a version of the item is longer.
+  @discardableResult
   package func secret(
-    _ path: KeyringPath, for caller: Caller, _ said: Said, _ answer: (_ contentType: String, RawSpan) -> Void
-  ) throws(KeyringFault) {
+    _ path: KeyringPath, upTo longest: Int = .max, for caller: Caller, _ said: Said,
+    _ answer: (_ contentType: String, RawSpan) -> Void
+  ) throws(KeyringFault) -> Bool {
     if isShut { throw .isLocked }
     let path = try resolve(path, for: caller)
     guard path.collection != .session else {
-      return try session(.get, .get, path.element, for: caller) { id, _ throws(Refusal) in
+      if isSessionItem(at: path.element, longerThan: longest, for: caller) { return false }
+      try session(.get, .get, path.element, for: caller) { id, _ throws(Refusal) in
         let type = try ofSession.item(id).keyring?.contentType ?? ""
         try ofSession.withValue(of: id) { answer(type, $0) }
       }
+      return true
     }
     let name = try name(of: path, for: caller)
     let wait: Wait?
     do throws(Refusal) {
-      wait = try items.get(Reading(name, for: caller, said)) { item, _, value in
+      wait = try items.get(Reading(name, upTo: longest, for: caller, said)) { item, _, value in
         answer(item.keyring?.contentType ?? Self.contentType(of: item.kind), value)
       }
     } catch {
       throw KeyringFault(error)
     }
-    if wait != nil { throw .isLocked }
+    switch wait {
+    case nil: return true
+    case .room: return false
+    case .presence:
+      // The call may be about others, too, and be answered.
+      vault.audit.willRefuse(.locked, for: caller)
+      throw .isLocked
+    case .unlock, .bootKey, .approval, .confirmation, .signature: throw .isLocked
+    }
   }
 
   private static func contentType(of kind: ItemKind) -> String {

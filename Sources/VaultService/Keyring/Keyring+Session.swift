@@ -1,5 +1,6 @@
 internal import VaultCore
 internal import VaultModel
+internal import VaultStore
 
 // The collection of the session. Its items are decided and recorded under names like those of all others.
 extension Keyring {
@@ -21,6 +22,12 @@ extension Keyring {
     } catch {
       throw KeyringFault(error)
     }
+  }
+
+  /// True if a caller may read an item of the session, and its value has more bytes.
+  func isSessionItem(at element: String, longerThan longest: Int, for caller: Caller) -> Bool {
+    guard longest < .max, let item = KeyringID(element).flatMap({ try? ofSession.item($0) }) else { return false }
+    return item.current.size > longest && access.decide(.get, item.name, item.policy, for: caller) == .allow
   }
 
   /// Stores an item of the session: a new one, or the old one with what is not nil.

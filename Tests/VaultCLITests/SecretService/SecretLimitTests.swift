@@ -90,6 +90,24 @@ import VaultTesting
     #expect(out == "LimitsExceeded /\n", "\(out)")
   }
 
+  @Test("answers that take long to be written give way to others, and each comes in the end") func slow() throws {
+    let stand = try SecretServiceStand("audit = required\n")
+    defer { stand.close() }
+    let out = try stand.python(
+      Self.prelude + """
+        bus = connect()
+        session = open_session(bus)[1]
+        items = [create(bus, session, os.urandom(1 << 10), n=str(i))[0] for i in range(150)]
+        def client():
+          own = connect()
+          secrets = call(own, ROOT, 'GetSecrets', 'aoo', items, open_session(own)[1])
+          print(secrets if isinstance(secrets, str) else len(secrets), flush=True)
+        ends = [process(client, False) for _ in range(6)]
+        for end in ends: end()
+        """)
+    #expect(out == String(repeating: "150\n", count: 6), "\(out)")
+  }
+
   @Test("large answers wait for room, and each comes in the end") func room() throws {
     let stand = try SecretServiceStand()
     defer { stand.close() }

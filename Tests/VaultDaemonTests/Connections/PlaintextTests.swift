@@ -179,4 +179,22 @@ import Testing
       stand.plaintext.hold(64 << 10, for: Plaintext.Client(process: 7, line: stand.user), taken: { 0 }, drop: {}) == nil
     )
   }
+
+  @Test("a reply that has given way before may keep its room for longer") func times() {
+    let stand = Stand()
+    var dropped: [Int64] = []
+    for times in [1, 4] as [Int64] {
+      let client = Plaintext.Client(process: Int32(times), line: stand.user)
+      _ = stand.plaintext.hold(2 << 20, for: client, times: times, taken: { 0 }, drop: { dropped.append(times) })
+    }
+    stand.get("one", 5)
+    stand.pass(milliseconds: 1000)
+    #expect(dropped == [1] && stand.served == ["one"])
+    stand.get("two", 6)
+    stand.get("three", 7)
+    stand.pass(milliseconds: 900)
+    #expect(dropped == [1] && stand.served == ["one", "two"])
+    stand.pass(milliseconds: 2000)
+    #expect(stand.served == ["one", "two", "three"])
+  }
 }

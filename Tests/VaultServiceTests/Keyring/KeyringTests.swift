@@ -330,6 +330,38 @@ import VaultModel
 
   // MARK: Rights
 
+  @Test("lends no value that is longer than the program has room for, and records nothing of it") func room() throws {
+    let stand = try KeyringStand()
+    for collection in [CollectionID.login, .session] {
+      let path = try stand.make("secret", in: collection)
+      let before = try AuditTests.told(stand.rooms).filter { $0.hasPrefix("get ") }
+      func read(upTo longest: Int) throws -> (isShort: Bool, isLent: Bool) {
+        var isLent = false
+        let isShort = try stand.keyring.secret(path, upTo: longest, for: stand.program, Said()) { _, _ in
+          isLent = true
+        }
+        return (isShort, isLent)
+      }
+      #expect(try read(upTo: 5) == (false, false))
+      #expect(try AuditTests.told(stand.rooms).filter { $0.hasPrefix("get ") } == before)
+      #expect(try read(upTo: 6) == (true, true))
+      #expect(try AuditTests.told(stand.rooms).filter { $0.hasPrefix("get ") }.count == before.count + 1)
+    }
+  }
+
+  @Test("a value that was not given is not recorded as given, though the call is answered") func unshown() throws {
+    var settings = VaultSettings()
+    settings.keyring.shares = [try ItemPattern("bank/*")]
+    let stand = try KeyringStand(settings)
+    try stand.rooms.set("bank/pin", require: .password)
+    let path = try #require(try stand.find().first?.path)
+    let audit = stand.vault.audit
+    try audit.begin(CallTerms("a call", needs: .log, entry: .first), for: stand.program)
+    #expect(throws: KeyringFault.isLocked) { try stand.value(path) }
+    try audit.pass(nil, isLast: true, for: stand.program)
+    #expect(try AuditTests.told(stand.rooms).filter { $0.hasPrefix("get ") } == ["get locked bank/pin"])
+  }
+
   @Test("shows a confined program's lack of rights as a lock") func confined() throws {
     let stand = try KeyringStand()
     let path = try stand.make("v")

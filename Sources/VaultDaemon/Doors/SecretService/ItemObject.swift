@@ -85,15 +85,13 @@ extension SecretServiceDoor {
     let session = try session(try request.message.objectPath(), peer)
     let answer = SecretAnswer(in: vault, plaintext, bus)
     inTurns(of: peer, request, for: answer) { [unowned self] () throws(BusError) in
-      try asked { () throws(KeyringFault) in
-        try keyring.secret(path, for: peer.caller, Said()) { contentType, value in
-          guard answer.hasRoom(for: value.byteCount, of: client(peer)) else { return }
+      let isShort = try asked { () throws(KeyringFault) in
+        try keyring.secret(path, upTo: answer.longest, for: peer.caller, Said()) { contentType, value in
           request.reply { writer throws(BusError) in try write(value, contentType, for: session, to: writer) }
         }
       }
-      guard !answer.mustWait else { return false }
-      answer.end()
-      return true
+      if isShort { answer.end() } else { answer.needRoom() }
+      return isShort
     }
   }
 }

@@ -2,18 +2,21 @@ internal import VaultService
 
 /// An answer with secrets, which may be written in several turns. A lock wipes what is written of it.
 ///
-/// Beyond ``Plaintext/small`` it waits until there is room for it among the large values of all doors, before anything
-/// of the secret that is next is copied. It counts there until the bus has taken it.
+/// Beyond ``Plaintext/small`` it waits until there is room for it among the large values of all doors, before the next
+/// secret is read. It counts there until the bus has taken it. An answer that takes long to be written gives its room
+/// to others that wait: what is written is wiped, and written anew once there is room again.
 final class SecretAnswer: SecretHolder {
   private(set) var writer: BusWriter?
   /// The number of paths that were looked at, those that were written, and the bytes of the secrets.
   var index = 0
   var written: Set<String> = []
   var count = 0
-  /// True while there is no room for the next secret.
-  private(set) var mustWait = false
-  /// True if the answer was so slow that others got its room.
-  private(set) var isDropped = false
+  /// True if nothing more can be read before the answer has its room.
+  private var needsRoom = false
+  /// The number of times that the answer has given its room to others. Each time it may keep the next one for longer,
+  /// so that it comes to an end.
+  private var losses = 0
+  private static let mostLosses = 6
   private let plaintext: Plaintext
   private let bus: Bus
   /// The number of the answer's room; nil until it has one.
@@ -35,22 +38,21 @@ final class SecretAnswer: SecretHolder {
     bus.whenTaken { [plaintext] in plaintext.release(room) }
   }
 
-  /// True if there is room for a secret of `more` bytes.
-  func hasRoom(for more: Int, of client: Plaintext.Client) -> Bool {
-    guard room == nil, count + more > Plaintext.small else { return true }
-    guard !plaintext.mustWait(client) else {
-      mustWait = true
+  /// The most bytes that the next secret may have.
+  var longest: Int { room == nil ? max(0, Plaintext.small - count) : .max }
+
+  /// Notes that the next secret is longer than ``longest``.
+  func needRoom() { needsRoom = true }
+
+  /// Gets the answer the room that it needs, if it needs some. If there is none now, this runs `goOn` once there is,
+  /// and returns true.
+  func wait(for client: Plaintext.Client, _ goOn: @escaping () -> Void) -> Bool {
+    guard needsRoom else { return false }
+    guard plaintext.mustWait(client) else {
+      hold(client)
       return false
     }
-    hold(client)
-    return true
-  }
-
-  /// Runs `goOn` once there is room, if there is none now; otherwise returns false.
-  func wait(for client: Plaintext.Client, _ goOn: @escaping () -> Void) -> Bool {
-    guard mustWait else { return false }
     _ = plaintext.wait(client) { [weak self] in
-      self?.mustWait = false
       self?.hold(client)
       goOn()
     }
@@ -59,14 +61,17 @@ final class SecretAnswer: SecretHolder {
 
   /// The answer counts with the share of a process, whatever comes in the end: nobody knows that before.
   private func hold(_ client: Plaintext.Client) {
+    needsRoom = false
     room = plaintext.hold(
-      Plaintext.share, for: client, taken: { [weak self] in self?.count ?? 0 }, drop: { [weak self] in self?.drop() })
+      Plaintext.share, for: client, times: 1 << Int64(losses), taken: { [weak self] in self?.count ?? 0 },
+      drop: { [weak self] in self?.giveWay() })
   }
 
-  private func drop() {
-    room = nil
-    isDropped = true
-    writer = nil
+  private func giveWay() {
+    // The room of a finished answer is released once the bus has taken it.
+    guard room.take() != nil else { return }
+    (writer, needsRoom) = (nil, true)
+    losses = min(losses + 1, Self.mostLosses)
   }
 
   override func letGo(for lock: Lock) { writer = nil }

@@ -182,9 +182,11 @@ extension SecretServiceDoor {
         answer.index += 1
         return false
       }
-      let count = try write(path, at: object, session, peer, writer) { answer.hasRoom(for: $0, of: client(peer)) }
-      // Without room the path is looked at again later.
-      guard !answer.mustWait else { return false }
+      guard let count = try write(path, at: object, upTo: answer.longest, session, peer, writer) else {
+        // The path is looked at again once there is room.
+        answer.needRoom()
+        return false
+      }
       answer.written.insert(object)
       answer.index += 1
       answer.count += count
@@ -211,8 +213,8 @@ extension SecretServiceDoor {
     do throws(BusError) {
       let end = vault.clock.monotonic() + Turns.search
       repeat {
-        if answer?.isDropped == true { throw .tooMuch("too many secrets wait for their clients") }
-        if try step() || answer?.wait(for: client(peer), goOn) == true { return }
+        if answer?.wait(for: client(peer), goOn) == true { return }
+        if try step() { return }
       } while vault.clock.monotonic() < end
     } catch {
       return request.fail(error)
@@ -220,19 +222,16 @@ extension SecretServiceDoor {
     turns.wait(peer.line, goOn)
   }
 
-  /// Writes an entry of GetSecrets, and returns the bytes of its secret. What is locked, gone or unreadable has no
-  /// entry.
-  ///
-  /// - Parameter hasRoom: returns false for a secret of so many bytes that it must wait, and is not written now.
+  /// Writes an entry of GetSecrets, and returns the bytes of its secret; nil if that has more than `longest` bytes, and
+  /// is not written. What is locked, gone or unreadable has no entry.
   private func write(
-    _ path: KeyringPath, at object: String, _ session: ClientSession, _ peer: BusPeer, _ writer: BusWriter,
-    hasRoom: (Int) -> Bool
-  ) throws(BusError) -> Int {
+    _ path: KeyringPath, at object: String, upTo longest: Int, _ session: ClientSession, _ peer: BusPeer,
+    _ writer: BusWriter
+  ) throws(BusError) -> Int? {
     var (count, failure): (Int, BusError?) = (0, nil)
     do throws(KeyringFault) {
-      try keyring.secret(path, for: peer.caller, Said()) { contentType, value in
+      let isShort = try keyring.secret(path, upTo: longest, for: peer.caller, Said()) { contentType, value in
         count = value.byteCount
-        guard hasRoom(count) else { return }
         do throws(BusError) {
           try writer.entry(of: "o(oayays)") { () throws(BusError) in
             writer.path(object)
@@ -242,6 +241,7 @@ extension SecretServiceDoor {
           failure = error
         }
       }
+      guard isShort else { return nil }
     } catch {
       switch error {
       case .isLocked, .noSuchObject, .refused(.expired), .refused(.corrupt), .refused(.busy): return 0
