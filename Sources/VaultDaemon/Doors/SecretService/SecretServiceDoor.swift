@@ -62,8 +62,8 @@ final class SecretServiceDoor: SecretHolder {
     (asking, vault) = (rooms.asking, rooms.vault)
     (self.bus, self.turns, self.timer, self.log) = (bus, turns, timer, log)
     var limits = BusPeers.Limits()
-    // The portal's calls that wait in the door, and those that wait before they are begun.
-    limits.withDescriptors = max(1, mostForPortal / 4)
+    // Half of the portal's calls may wait before they are begun, and half after that.
+    limits.withDescriptors = max(1, mostForPortal / 2)
     peers = BusPeers(on: bus, clients, turns, rooms.vault.clock, by: .secretService, limits: limits)
     name = ServedName("org.freedesktop.secrets", on: bus)
     super.init(in: rooms.vault.holders)
