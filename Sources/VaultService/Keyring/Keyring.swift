@@ -267,18 +267,9 @@ package final class Keyring {
   /// Learns the collections from the items, and writes the copy in the clear anew if it differs.
   func readRecords() {
     guard let keychain = vault.openKeychain, keychain.knowsAllNames else { return }
-    let query = Query(within: Records.folder)
-    let most = KeyringDirectory.most + 1
-    var (records, place): ([ItemInfo], Int64?) = ([], nil)
-    repeat {
-      let read = try? keychain.find(
-        query, in: .folder(Records.folder), limit: most, after: place, now: vault.clock.wall())
-      guard let read else { return }
-      records += read.items
-      place = read.next
-    } while place != nil && records.count < most
+    guard let records = try? Records.read(keychain, now: vault.clock.wall()) else { return }
     var found = KeyringDirectory()
-    for record in records.sorted(by: { ($0.keyring?.order ?? 0) < ($1.keyring?.order ?? 0) }) {
+    for record in records {
       guard let collection = Records.collection(record.name) else { continue }
       if case .made = collection { found.made.append(collection) }
       if record.attributes[Records.standard.key] == Records.standard.value { found.standard = collection }
@@ -331,6 +322,20 @@ package enum KeyringFault: Error, Equatable {
       .presenceFailed, .rekeying, .rekeyRests, .noSuchDeposit, .cancelled, .weakSecret, .corrupt, .storageFailed,
       .outOfMemory, .busy, .invalidBackup, .misconfigured:
       self = .refused(refusal)
+    }
+
+    /// Reads the records of all collections, in the order in which they were made.
+    static func read(_ keychain: Keychain, now: Int64) throws(VaultError) -> [ItemInfo] {
+      let most = KeyringDirectory.most + 1
+      var (records, place): ([ItemInfo], Int64?) = ([], nil)
+      repeat {
+        // A page ends after so many bytes of names and labels.
+        let page = try keychain.find(
+          Query(within: folder), in: .folder(folder), limit: most, after: place, now: now)
+        records += page.items
+        place = page.next
+      } while place != nil && records.count < most
+      return records.sorted { ($0.keyring?.order ?? 0) < ($1.keyring?.order ?? 0) }
     }
   }
 }

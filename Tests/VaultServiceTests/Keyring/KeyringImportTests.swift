@@ -190,4 +190,19 @@ import VaultModel
     #expect(try take("/elsewhere/mine", "Mine").isNew)
     #expect(stand.keyring.collections.count == 5)
   }
+
+  @Test("collections are found again behind any number of others, whatever their labels are") func longLabels() throws {
+    let stand = try KeyringStand()
+    func take(_ source: String) throws -> Items.TakenCollection {
+      try stand.rooms.items.takeIn(
+        collection: source, label: source, isStandard: true, isTrial: false, for: stand.rooms.administrator)
+    }
+    let label = String(repeating: "l", count: Keyring.longestLabel)
+    for _ in 0..<40 { _ = try stand.keyring.makeCollection(label, isStandard: false, for: stand.program) }
+    let own = try stand.keyring.makeCollection("Own", isStandard: true, for: stand.program)
+    let made = try (0..<3).map { try take("/\($0)") }
+    #expect(made.allSatisfy { $0.isNew && !$0.becomesStandard })
+    #expect(try (0..<3).map { try take("/\($0)").id } == made.map(\.id))
+    #expect(stand.keyring.collection(alias: "default") == own)
+  }
 }

@@ -28,12 +28,7 @@ extension Items {
   ) throws(Refusal) -> TakenCollection {
     let keychain = try checkImport()
     let records: [ItemInfo]
-    do throws(VaultError) {
-      let (query, most) = (Query(within: Keyring.Records.folder), KeyringDirectory.most + 1)
-      records = try keychain.find(
-        query, in: .folder(Keyring.Records.folder), limit: most, now: vault.clock.wall()
-      ).items.sorted { ($0.keyring?.order ?? 0) < ($1.keyring?.order ?? 0) }
-    } catch {
+    do throws(VaultError) { records = try Keyring.Records.read(keychain, now: vault.clock.wall()) } catch {
       throw vault.refusal(error, "")
     }
     let found = Self.record(source, label, records)
