@@ -137,8 +137,8 @@ extension Keyring {
 
   /// Makes an item in a collection.
   ///
-  /// - Parameter replaced: the item with exactly these attributes, which the new one replaces; see
-  ///   ``KeyringSearch/exact``.
+  /// - Parameter replaced: the item with exactly these attributes, which the new one replaces, as a search that is
+  ///   exact has just found it.
   package func make(
     _ label: String, _ attributes: KeyringAttributes, _ secret: Secret, in collection: CollectionID,
     replacing replaced: KeyringPath?, for caller: Caller
@@ -151,7 +151,7 @@ extension Keyring {
     try Self.checkGiven(facts)
     if let replaced {
       let old = try find(replaced, for: caller)
-      guard let kept = old.keyring else { throw .noSuchObject }
+      guard let kept = old.keyring, kept.attributes == attributes else { throw .noSuchObject }
       (facts.id, facts.order, facts.created) = (kept.id, kept.order, kept.created)
       guard collection != .session else {
         try setOfSession(facts, secret, old, for: caller)
@@ -205,7 +205,7 @@ extension Keyring {
     let path = try resolve(path, for: caller)
     guard path.collection != .session else {
       try session(.delete, .admin, path.element, for: caller) { id, _ throws(Refusal) in try ofSession.remove(id) }
-      return changed(.items(.session, path, .deleted))
+      return itemChanged(path, .deleted)
     }
     let old = try own(path, for: caller)
     guard !isLocked(old.item, for: caller) else { throw .isLocked }

@@ -43,6 +43,6 @@ extension Keyring {
         versions: [VersionInfo(number: 1, created: now, size: size)], keyring: facts)
       try ofSession.set(item, id, secret?.value)
     }
-    changed(.items(.session, KeyringPath(.session, facts.id.text), old == nil ? .created : .updated))
+    itemChanged(KeyringPath(.session, facts.id.text), old == nil ? .created : .updated)
   }
 }

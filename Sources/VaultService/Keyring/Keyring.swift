@@ -25,6 +25,12 @@ package final class Keyring {
   let ofSession: SessionItems
   /// Called with each change that programs are told of.
   package var changed: (KeyringEvent) -> Void = { _ in }
+  /// The changes since the searches began that follow them.
+  private var following: [Following] = []
+
+  private struct Following {
+    weak var changes: KeyringChanges?
+  }
 
   package init(_ rooms: Rooms) {
     (vault, access, items) = (rooms.vault, rooms.access, rooms.items)
@@ -201,7 +207,21 @@ package final class Keyring {
     guard CollectionID(of: name) != nil || mayBeShared(name),
       let path = path(of: name, isGone ? number : self.number(of: name), isThere: !isGone)
     else { return }
+    itemChanged(path, change)
+  }
+
+  /// Tells programs, and searches that are being made, of a change of an item.
+  func itemChanged(_ path: KeyringPath, _ change: VaultEvent.Change) {
+    for following in following { following.changes?.add(path) }
     changed(.items(path.collection, path, change))
+  }
+
+  /// The changes of items from now on, for as long as they are kept.
+  func followChanges() -> KeyringChanges {
+    following.removeAll { $0.changes == nil }
+    let changes = KeyringChanges()
+    following.append(Following(changes: changes))
+    return changes
   }
 
   /// Tells programs of an item with another name. Only with another path is it another object for them.
@@ -209,8 +229,8 @@ package final class Keyring {
     let number = number(of: new)
     let (from, to) = (path(of: old, number, isThere: false), path(of: new, number, isThere: true))
     guard from != to else { return }
-    if let from { changed(.items(from.collection, from, .deleted)) }
-    if let to { changed(.items(to.collection, to, .created)) }
+    if let from { itemChanged(from, .deleted) }
+    if let to { itemChanged(to, .created) }
   }
 
   /// The number that programs know of an item; nil if it has none, or is not for programs of this door.

@@ -21,12 +21,23 @@ package struct KeyringSearch {
   /// The queries that are still to be made, the current one first, and whether each is for shared items.
   fileprivate var queries: [(query: Query, isShared: Bool)]
   fileprivate var place: SearchPlace?
+  /// The items of the session that are still to be looked at.
+  fileprivate var ofSession: [KeyringID] = []
   fileprivate var own: [Hit] = []
   fileprivate var shared: [Hit] = []
   fileprivate var sharedPaths: Set<KeyringPath> = []
+  /// The changes since the search began, if it must not miss them.
+  fileprivate var changes: KeyringChanges?
 
   /// The items found, in the order in which programs see them: by their own order, and then the shared ones.
   package var hits: [Hit] { own.sorted { ($0.order, $0.path.element) < ($1.order, $1.path.element) } + shared }
+}
+
+/// The paths of items that have changed since a search began.
+final class KeyringChanges {
+  fileprivate var paths: Set<KeyringPath> = []
+
+  func add(_ path: KeyringPath) { paths.insert(path) }
 }
 
 // Searches.
@@ -35,7 +46,8 @@ extension Keyring {
   ///
   /// - Parameters:
   ///   - collection: the collection to search; nil for all.
-  ///   - isExact: true to find only items that have these attributes and no others.
+  ///   - isExact: true to find only items that have these attributes and no others. At its end, the search is right
+  ///     about what has changed since its beginning, so that a program may replace what it has found.
   ///   - isAsked: false if the caller did not ask, but is told of a change; then the search is no entry of the audit
   ///     log.
   package func search(
@@ -57,23 +69,25 @@ extension Keyring {
     case .shared: queries += sharedQueries(attributes)
     }
     var search = KeyringSearch(attributes: attributes, collection: collection, isExact: isExact, queries: queries)
-    if collection == nil || collection == .session { try takeSession(&search, caller) }
+    if collection == nil || collection == .session { search.ofSession = ofSession.ids }
     return search
   }
 
-  private func takeSession(_ search: inout KeyringSearch, _ caller: Caller) throws(KeyringFault) {
-    let all: [ItemInfo]
-    do throws(Refusal) { all = try ofSession.all() } catch { throw KeyringFault(error) }
-    for item in all {
-      let found = access.decide(.find, item.name, item.policy, for: caller) == .allow
-      guard found, let facts = item.keyring else { continue }
-      guard search.isExact ? facts.attributes == search.attributes : facts.attributes.contains(search.attributes) else {
-        continue
-      }
-      search.own.append(
-        KeyringSearch.Hit(
-          path: KeyringPath(.session, facts.id.text), isLocked: isLocked(item, for: caller), order: facts.order))
+  /// Looks at an item of the session, unless it is gone by now.
+  private func take(ofSession id: KeyringID, _ search: inout KeyringSearch, _ caller: Caller) throws(KeyringFault) {
+    let item: ItemInfo
+    do throws(Refusal) { item = try ofSession.item(id) } catch {
+      if case .noSuchItem = error { return }
+      throw KeyringFault(error)
     }
+    let found = access.decide(.find, item.name, item.policy, for: caller) == .allow
+    guard found, let facts = item.keyring else { return }
+    guard search.isExact ? facts.attributes == search.attributes : facts.attributes.contains(search.attributes) else {
+      return
+    }
+    search.own.append(
+      KeyringSearch.Hit(
+        path: KeyringPath(.session, facts.id.text), isLocked: isLocked(item, for: caller), order: facts.order))
   }
 
   private func sharedQueries(_ attributes: KeyringAttributes) -> [(query: Query, isShared: Bool)] {
@@ -84,7 +98,18 @@ extension Keyring {
   ///
   /// - Parameter end: the time at which the part ends in any case, in `CLOCK_MONOTONIC` nanoseconds.
   package func step(_ search: inout KeyringSearch, until end: Int64, for caller: Caller) throws(KeyringFault) -> Bool {
+    if search.isExact, search.changes == nil { search.changes = followChanges() }
+    let isOver = try goOn(&search, until: end, for: caller)
+    if isOver { takeChanges(&search, caller) }
+    return isOver
+  }
+
+  private func goOn(_ search: inout KeyringSearch, until end: Int64, for caller: Caller) throws(KeyringFault) -> Bool {
     guard !hidesItems(in: search.collection) else { throw .isLocked }
+    while let id = search.ofSession.popLast() {
+      try take(ofSession: id, &search, caller)
+      if vault.clock.monotonic() >= end { return search.ofSession.isEmpty && search.queries.isEmpty }
+    }
     while let (query, isShared) = search.queries.first {
       let (found, next): ([ItemInfo], SearchPlace?)
       do throws(Refusal) {
@@ -98,6 +123,23 @@ extension Keyring {
       if vault.clock.monotonic() >= end { break }
     }
     return search.queries.isEmpty
+  }
+
+  /// Looks again at what has changed since a search began.
+  private func takeChanges(_ search: inout KeyringSearch, _ caller: Caller) {
+    guard let changes = search.changes else { return }
+    for path in changes.paths where search.collection == nil || path.collection == search.collection {
+      search.own.removeAll { $0.path == path }
+      guard path.collection != .shared, let item = known(at: path, for: caller),
+        access.decide(.find, item.name, item.policy, for: caller) == .allow
+      else { continue }
+      if path.collection == .session {
+        if let id = KeyringID(path.element) { try? take(ofSession: id, &search, caller) }
+      } else {
+        take(item, false, &search, caller)
+      }
+    }
+    changes.paths = []
   }
 
   private func take(_ item: ItemInfo, _ isShared: Bool, _ search: inout KeyringSearch, _ caller: Caller) {

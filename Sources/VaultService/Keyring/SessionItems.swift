@@ -40,12 +40,8 @@ package final class SessionItems: SecretHolder {
 
   var count: Int { stored.count }
 
-  /// All items.
-  func all() throws(Refusal) -> [ItemInfo] {
-    guard !stored.isEmpty else { return [] }
-    let key = try openKey()
-    return stored.compactMap { Self.item($0.value, $0.key, key) }
-  }
+  /// The numbers of all items.
+  var ids: [KeyringID] { Array(stored.keys) }
 
   func item(_ id: KeyringID) throws(Refusal) -> ItemInfo {
     let key = try openKey()

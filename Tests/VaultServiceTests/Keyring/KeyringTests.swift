@@ -159,6 +159,43 @@ import VaultModel
     #expect(stand.take().filter { $0.hasPrefix("session") }.count == 5)
   }
 
+  @Test("finds what is to be replaced as it is at the end of the search", arguments: [CollectionID.login, .session])
+  func overtaken(collection: CollectionID) throws {
+    let stand = try KeyringStand()
+    let paths = try (0..<5).map { number in
+      var attributes = [(key: "a", value: "1")]
+      if number > 0 { attributes.append((key: "n", value: "\(number)")) }
+      return try stand.make("\(number)", "x", attributes, in: collection)
+    }
+    let wanted = try KeyringStand.attributes([("a", "1")])
+    /// Makes the search, and something else after its first part.
+    func found(_ between: () throws -> Void) throws -> [KeyringPath] {
+      var search = try stand.keyring.search(wanted, in: collection, isExact: true, for: stand.program)
+      let isOver = try stand.keyring.step(&search, until: 0, for: stand.program)
+      #expect(!isOver)
+      try between()
+      while try !stand.keyring.step(&search, until: 0, for: stand.program) {}
+      return search.hits.map(\.path)
+    }
+    func set(_ path: KeyringPath, _ attributes: KeyringAttributes) throws {
+      try stand.keyring.set(label: nil, attributes: attributes, of: path, for: stand.program)
+    }
+    #expect(try found {} == [paths[0]])
+    let other = try KeyringStand.attributes([("b", "1")])
+    #expect(try found { for path in paths { try set(path, other) } } == [])
+    // Nothing is replaced that is not what was searched for any more.
+    #expect(throws: KeyringFault.noSuchObject) {
+      try stand.keyring.make(
+        "z", wanted, KeyringStand.secret("3"), in: collection, replacing: paths[0], for: stand.program)
+    }
+    for path in paths { try set(path, try KeyringStand.attributes([("a", "1"), ("n", "1")])) }
+    #expect(try found { for path in paths { try set(path, wanted) } } == paths)
+    #expect(try found { for path in paths { try stand.keyring.delete(path, for: stand.program) } } == [])
+    for number in 0..<3 { try stand.make("\(number)", "x", [("a", "1"), ("n", "1")], in: collection) }
+    var new: [KeyringPath] = []
+    #expect(try found { new = [try stand.make("n", "x", [("a", "1")], in: collection)] } == new)
+  }
+
   // MARK: Collections
 
   @Test("has collections that programs make, rename, prefer and delete, and that a restart keeps") func collections()
