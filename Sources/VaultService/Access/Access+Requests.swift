@@ -65,7 +65,21 @@ extension Access {
 
   /// The subject that confines a caller to its grants in a user's vault, as text; nil if none does.
   package func confinement(of caller: Caller) -> String? {
-    !terms.isSystem && caller.uid == terms.owner ? subject(of: caller)?.description : nil
+    if case .confined(let subject) = holder(of: caller) { subject.description } else { nil }
+  }
+
+  /// Those who have one share of what there is room for.
+  enum Holder: Hashable {
+    /// The processes of a subject that grants confine.
+    case confined(Subject)
+    /// A process, by its id and its start.
+    case process(Int32, started: UInt64?)
+  }
+
+  func holder(of caller: Caller) -> Holder {
+    let isOwn = !terms.isSystem && caller.uid == terms.owner
+    if isOwn, let subject = subject(of: caller) { return .confined(subject) }
+    return .process(caller.pid, started: caller.started)
   }
 
   /// The rights that an approval gives a caller without a grant, and the number of the approval; nil if there is none.

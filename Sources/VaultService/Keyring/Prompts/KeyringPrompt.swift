@@ -46,12 +46,6 @@ package final class KeyringPrompt {
     case dismissed
   }
 
-  /// A process, by its id and its start.
-  struct Process: Hashable {
-    let pid: Int32
-    let started: UInt64?
-  }
-
   /// The pause before a question that cannot be asked now is tried again, at first and at most, in nanoseconds.
   private static let (shortestPause, longestPause): (Int64, Int64) = (15_000_000_000, 900_000_000_000)
 
@@ -59,6 +53,8 @@ package final class KeyringPrompt {
   package let number: QuestionNumber
   /// The time at which the prompt was made, in Unix seconds.
   package let since: Int64
+  /// Those in whose share of all prompts it counts; nil for those of the portal, whose calls have a limit of their own.
+  let holder: Access.Holder?
   private let task: KeptTask
   private let keyring: Keyring
   private let asking: Asking
@@ -88,7 +84,7 @@ package final class KeyringPrompt {
   ///   - line: the line of the program's calls.
   ///   - limit: the nanoseconds after which the prompt ends in any case, from its beginning; nil for none.
   ///   - completed: called once, with the end of the prompt.
-  /// - Throws: the fault if there are too many prompts, or if a label cannot be sealed.
+  /// - Throws: the fault if a label cannot be sealed.
   package init(
     _ task: Task, _ keyring: Keyring, _ asking: Asking, _ terms: AskedCall.Terms, _ line: Line, within limit: Int64?,
     completed: @escaping (End) -> Void
@@ -103,16 +99,16 @@ package final class KeyringPrompt {
       case .fulfill(let wish): .fulfill(wish)
       }
     (self.keyring, self.asking, self.terms, self.line, self.limit) = (keyring, asking, terms, line, limit)
+    holder = if case .fulfill = task { nil } else { asking.access.holder(of: terms.caller) }
     number = asking.vault.questions.freeNumber()
     since = asking.vault.clock.wall()
     self.completed = completed
-    try asking.vault.prompts.add(self)
+    asking.vault.prompts.add(self)
   }
 
   /// True while the prompt has not ended.
   package var isOpen: Bool { completed != nil }
   package var caller: Caller { terms.caller }
-  var process: Process { Process(pid: caller.pid, started: caller.started) }
 
   package var kind: Kind {
     switch task {

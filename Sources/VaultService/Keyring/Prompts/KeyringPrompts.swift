@@ -2,11 +2,15 @@ internal import VaultModel
 
 /// The open prompts of all programs, in the order in which they were made.
 package final class KeyringPrompts: SecretHolder {
-  /// The most open prompts. Beyond it, the process that has most of them loses its oldest one; at a tie, the one that
-  /// asks.
-  static let most = 1024
+  /// The places for prompts that a holder has for itself, and those that all holders share beyond these.
+  ///
+  /// Programs destroy data after a prompt that is dismissed. So what others do takes no prompt from a holder with few,
+  /// and a holder with few always gets one.
+  static let (own, shared) = (16, 1024)
 
   package private(set) var all: [KeyringPrompt] = []
+  /// The number of prompts of each holder.
+  private var counts: [Access.Holder: Int] = [:]
 
   /// The prompt with this number.
   subscript(number: QuestionNumber) -> KeyringPrompt? { all.first { $0.number == number } }
@@ -14,22 +18,34 @@ package final class KeyringPrompts: SecretHolder {
   /// The prompts that wait for something; a program may not have begun others yet.
   package var begun: [KeyringPrompt] { all.filter(\.isBegun) }
 
-  /// - Throws: the fault if there are too many, and no program has more than the one that asks.
-  func add(_ prompt: KeyringPrompt) throws(KeyringFault) {
-    if all.count >= Self.most {
-      var counts = Dictionary(grouping: all, by: \.process).mapValues(\.count)
-      counts[prompt.process, default: 0] += 1
-      let most = counts.values.max()
-      let isOwn = counts[prompt.process] == most
-      // Of several other processes that have as many, the one with the oldest prompt gives way.
-      let leaving = all.first { isOwn ? $0.process == prompt.process : counts[$0.process] == most }
-      guard let leaving else { throw .limitsExceeded("too many prompts are open") }
-      leaving.dismiss()
+  /// Adds a prompt. If it takes a shared place and there is none left, the holder with most prompts loses one; at a tie
+  /// with others, the one that asks.
+  func add(_ prompt: KeyringPrompt) {
+    if let holder = prompt.holder {
+      makeRoom(for: holder)
+      counts[holder, default: 0] += 1
     }
     all.append(prompt)
   }
 
-  func remove(_ prompt: KeyringPrompt) { all.removeAll { $0 === prompt } }
+  private func makeRoom(for asking: Access.Holder) {
+    let count = counts[asking, default: 0] + 1
+    guard count > Self.own else { return }
+    let taken = counts.values.reduce(1) { $0 + max(0, $1 - Self.own) }
+    guard taken > Self.shared, let most = counts.values.max() else { return }
+    // Of several other holders with as many, the one with the oldest prompt gives way.
+    let holder = count >= most ? asking : all.lazy.compactMap(\.holder).first { self.counts[$0] == most }
+    let prompts = all.filter { $0.holder == holder }
+    // Nobody waits for a prompt that was not begun.
+    let leaving = prompts.first { !$0.isBegun } ?? prompts.first
+    leaving?.dismiss()
+  }
+
+  func remove(_ prompt: KeyringPrompt) {
+    all.removeAll { $0 === prompt }
+    guard let holder = prompt.holder, let count = counts[holder] else { return }
+    counts[holder] = count == 1 ? nil : count - 1
+  }
 
   /// Refuses a prompt for a person: its program is told that the person does not want it.
   ///
