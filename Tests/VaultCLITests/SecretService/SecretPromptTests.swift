@@ -145,6 +145,39 @@ import VaultTesting
     #expect(out == ["True False", "False", "True True", "True"])
   }
 
+  @Test("ends with all that was asked for and is served, also what was served already") func all() throws {
+    let out = try Stand("secret-service-accessible = when-unlocked\n").python(
+      """
+      client = Client()
+      unlock()
+      vault('lock')
+      session = ROOT + '/collection/session'
+      served, path = client.unlock(session, DEFAULT, ROOT + '/collection/0123456789abcdef')
+      print([str(p) for p in served] == [session], path != '/')
+      client.prompt(path)
+      unlock()
+      print(wait(lambda: client.ends == [(path, False, 'o', [DEFAULT, session])]), client.ends)
+      """)
+    #expect(out.first == "True True" && out.last?.hasPrefix("True ") == true, "\(out)")
+  }
+
+  @Test("has few paths once those of a program have many, however many calls it makes at a time") func paths() throws {
+    let out = try Stand().python(
+      """
+      clients, prompts_made = [Client() for _ in range(10)], []
+      wait(lambda: clients[0].bus.name_has_owner(NAME))
+      for client in clients:
+        client.bus.call_async(NAME, ROOT, 'org.freedesktop.Secret.Service', 'Unlock', 'ao', ([DEFAULT] * 20000,),
+          lambda served, path, client=client: prompts_made.append((client, path)), print, timeout=60)
+      print(wait(lambda: len(prompts_made) == 10))
+      for client, path in prompts_made: client.prompt(path)
+      unlock()
+      print(wait(lambda: all(client.ends for client in clients)))
+      print(sorted(len(client.ends[0][3]) for client in clients))
+      """)
+    #expect(out == ["True", "True", "[16, 16, 16, 16, 16, 16, 1024, 1024, 1024, 1024]"], "\(out)")
+  }
+
   @Test("is taken up by the next daemon for the same connection, and ends there with the unlock")
   func restart() throws {
     let stand = try Stand()

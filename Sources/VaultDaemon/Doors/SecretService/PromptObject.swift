@@ -7,23 +7,20 @@ final class ClientPrompt {
   let peer: BusPeer
   /// The task as long as it may be given once more; it tells no label.
   fileprivate let task: KeyringPrompt.Task?
-  fileprivate let spelled: [KeyringTarget: [String]]
+  let asked: AskedPaths
   fileprivate var prompt: KeyringPrompt?
 
-  init(_ number: Int, _ peer: BusPeer, _ task: KeyringPrompt.Task, spelled: [KeyringTarget: [String]]) {
-    (self.number, self.peer, self.spelled) = (number, peer, spelled)
+  init(_ number: Int, _ peer: BusPeer, _ task: KeyringPrompt.Task, _ asked: AskedPaths) {
+    (self.number, self.peer, self.asked) = (number, peer, asked)
     if case .makeCollection = task { self.task = nil } else { self.task = task }
   }
 
   /// True if the client gets this prompt once more for what it asks: it has not begun it yet. A prompt that was begun
   /// may be dismissed by the part of the client that began it, so the client gets another one, which joins the same
   /// question.
-  fileprivate func stands(for task: KeyringPrompt.Task, _ spelled: [KeyringTarget: [String]], _ peer: BusPeer) -> Bool {
-    self.peer === peer && prompt?.isBegun == false && self.task == task && self.spelled == spelled
+  fileprivate func stands(for task: KeyringPrompt.Task, _ asked: AskedPaths, _ peer: BusPeer) -> Bool {
+    self.peer === peer && prompt?.isBegun == false && self.task == task && self.asked == asked
   }
-
-  /// The number of paths that the prompt is about.
-  var pathCount: Int { spelled.values.reduce(0) { $0 + $1.count } }
 
   /// Ends without telling the client, which is gone.
   func leave() { prompt?.dismiss() }
@@ -55,20 +52,31 @@ extension SecretServiceDoor {
     return prompt
   }
 
+  /// The most paths of all prompts of one holder. Beyond it, a prompt has few paths. An unlock gives the others, too.
+  private static let (mostOfHolder, few) = (4096, 16)
+
+  /// Makes a prompt for what a client lacks. The room for its paths is looked at now, because the client's other calls
+  /// may have made prompts since this one began.
+  func makePrompt(unlocking asked: AskedPaths, for peer: BusPeer) throws(BusError) -> SecretPath {
+    let holder = peers.holder(of: peer)
+    let own = prompts.values.filter { peers.holder(of: $0.peer) == holder }.reduce(0) { $0 + $1.asked.count }
+    var asked = asked
+    asked.shorten(to: min(AskedPaths.most, max(Self.few, Self.mostOfHolder - own)))
+    return try makePrompt(.unlock(asked.targets), asked, for: peer)
+  }
+
   /// Makes a prompt for a client.
-  ///
-  /// - Parameter spelled: the paths of the targets as the client wrote them.
   func makePrompt(
-    _ task: KeyringPrompt.Task, spelled: [KeyringTarget: [String]] = [:], for peer: BusPeer
+    _ task: KeyringPrompt.Task, _ asked: AskedPaths = AskedPaths(), for peer: BusPeer
   ) throws(BusError) -> SecretPath {
-    if let same = prompts.values.first(where: { $0.stands(for: task, spelled, peer) }) { return .prompt(same.number) }
-    return .prompt(try makePrompt(task, spelled, nextNumber(), for: peer).number)
+    if let same = prompts.values.first(where: { $0.stands(for: task, asked, peer) }) { return .prompt(same.number) }
+    return .prompt(try makePrompt(task, asked, nextNumber(), for: peer).number)
   }
 
   private func makePrompt(
-    _ task: KeyringPrompt.Task, _ spelled: [KeyringTarget: [String]], _ number: Int, for peer: BusPeer
+    _ task: KeyringPrompt.Task, _ paths: AskedPaths, _ number: Int, for peer: BusPeer
   ) throws(BusError) -> ClientPrompt {
-    let client = ClientPrompt(number, peer, task, spelled: spelled)
+    let client = ClientPrompt(number, peer, task, paths)
     let terms = AskedCall.Terms(
       peer.caller, .untilServed, about: AskedCall.About(.find, detail: "a prompt of the keyring"),
       saying: { Said(purpose: "to use the keyring") }, isStillAsking: { peer.isRunning })
@@ -88,13 +96,15 @@ extension SecretServiceDoor {
   private func begin(_ client: ClientPrompt) {
     guard let prompt = client.prompt, !prompt.isBegun else { return }
     if prompt.kind == .unlock, let started = client.peer.caller.started {
-      let paths = client.spelled.flatMap { target, texts in
-        let search = target.item.flatMap { keyring.sealedSearch(at: $0, of: client.peer.caller) }
+      // The next daemon looks at all of them.
+      let all = client.asked.lacking + client.asked.absent + client.asked.served
+      let paths = all.map { path in
+        let search = path.target.item.flatMap { keyring.sealedSearch(at: $0, of: client.peer.caller) }
         // The path of a shared item tells its name, so its collection stands for it.
-        guard search != nil || target.mayBeKept else {
-          return [KeptPrompts.Path(text: SecretPath.collection(.shared).text)]
+        guard search != nil || path.target.mayBeKept else {
+          return KeptPrompts.Path(text: SecretPath.collection(.shared).text)
         }
-        return texts.map { KeptPrompts.Path(text: $0, search: search) }
+        return KeptPrompts.Path(text: path.text, search: search)
       }
       kept.add(
         KeptPrompts.Entry(
@@ -135,20 +145,18 @@ extension SecretServiceDoor {
 
   private func takeUp(_ entry: KeptPrompts.Entry, for peer: BusPeer) {
     guard prompts[entry.number] == nil else { return }
-    var targets: [KeyringTarget] = []
-    var spelled: [KeyringTarget: [String]] = [:]
+    var asked = AskedPaths()
+    var known: Set<KeyringTarget> = []
     for kept in entry.paths {
       guard let target = path(kept.text)?.target else { continue }
-      if spelled[target] == nil {
-        targets.append(target)
-        if let path = target.item, let search = kept.search, keyring.takeUp(search, at: path, peer, peer.caller) {
-          keep(path, for: peer)
-        }
+      let isNew = known.insert(target).inserted
+      if isNew, let path = target.item, let search = kept.search, keyring.takeUp(search, at: path, peer, peer.caller) {
+        keep(path, for: peer)
       }
-      spelled[target, default: []].append(kept.text)
+      asked.add(target, kept.text, to: \.lacking)
     }
     do throws(BusError) {
-      begin(try makePrompt(.unlock(targets), spelled, entry.number, for: peer))
+      begin(try makePrompt(.unlock(asked.targets), asked, entry.number, for: peer))
     } catch {
       kept.remove(entry.number)
     }
@@ -165,7 +173,9 @@ extension SecretServiceDoor {
       case .unlock:
         var paths: [String] = []
         if case .unlocked(let targets) = end {
-          paths = targets.flatMap { client.spelled[$0] ?? [$0.path.text] }
+          let (now, asked) = (Set(targets), client.asked)
+          paths = (asked.lacking + asked.absent).filter { now.contains($0.target) }.map(\.text)
+          paths += asked.served.filter { keyring.serves($0.target, client.peer.caller) }.map(\.text)
         }
         writer.variant(of: "ao") { writer.paths(paths) }
       case .create:

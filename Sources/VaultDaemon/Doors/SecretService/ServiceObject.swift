@@ -93,15 +93,14 @@ extension SecretServiceDoor {
 
   private func unlock(_ request: BusRequest, _ peer: BusPeer) throws(BusError) {
     let objects = try request.message.objectPaths()
-    var (served, missing): ([String], [KeyringTarget]) = ([], [])
-    var spelled: [KeyringTarget: [String]] = [:]
-    var (index, words, mayBeServed) = (0, 0, false)
-    let most = mostInPrompt(for: peer)
+    var served: [String] = []
+    var asked = AskedPaths()
+    var index = 0
     inTurns(of: peer, request) { [unowned self] () throws(BusError) in
       guard index < objects.count else {
         // An object that does not exist lacks nothing that a person could give.
         let prompt =
-          mayBeServed ? try makePrompt(.unlock(missing), spelled: spelled, for: peer).text : Self.noPath
+          asked.lacking.isEmpty ? Self.noPath : try makePrompt(unlocking: asked, for: peer).text
         request.reply { writer in
           writer.paths(served)
           writer.path(prompt)
@@ -122,16 +121,6 @@ extension SecretServiceDoor {
       mayBeServed = mayBeServed || keyring.mayBeServed(target, peer.caller)
       return false
     }
-  }
-
-  /// The most paths of one prompt, and of all prompts of one holder. Beyond the latter, a prompt has few paths. An
-  /// unlock gives the others, too.
-  private static let (mostInPrompt, mostOfHolder, few) = (1024, 4096, 16)
-
-  private func mostInPrompt(for peer: BusPeer) -> Int {
-    let holder = peers.holder(of: peer)
-    let own = prompts.values.filter { peers.holder(of: $0.peer) == holder }.reduce(0) { $0 + $1.pathCount }
-    return min(Self.mostInPrompt, max(Self.few, Self.mostOfHolder - own))
   }
 
   private func lock(_ request: BusRequest, _ peer: BusPeer) throws(BusError) {
