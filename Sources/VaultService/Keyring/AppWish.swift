@@ -3,7 +3,7 @@ internal import VaultCore
 /// A sandboxed program's wish for its own secret, which the portal passes on. While the wish waits, nothing in memory
 /// tells the program.
 package final class AppWish: Equatable {
-  private let app: SealedTexts
+  let app: SealedTexts
   let answer: (RawSpan) -> Void
 
   /// - Parameters:

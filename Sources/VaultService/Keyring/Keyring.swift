@@ -39,6 +39,7 @@ package final class Keyring {
     file = KeyringFile(directory: rooms.vault.directory)
     followPrompts()
     followNames()
+    followKeys()
   }
 
   /// True while programs are served. Until then the keyring learns nothing of the vault's items.
@@ -81,6 +82,23 @@ package final class Keyring {
     vault.hooks.willHideNames = { [weak self] keychain in
       willHideNames(keychain)
       self?.noteHidden(by: keychain)
+    }
+  }
+
+  /// Seals what is sealed to the vault's key anew when a rekey changes it: the new one does not open it.
+  private func followKeys() {
+    let (willChange, haveChanged) = (vault.hooks.willChangeKeys, vault.hooks.haveChangedKeys)
+    vault.hooks.willChangeKeys = { [weak self] in
+      willChange()
+      guard let self else { return }
+      placeholders.unseal(in: vault)
+      for prompt in vault.prompts.all { prompt.sealed?.unseal(in: vault) }
+    }
+    vault.hooks.haveChangedKeys = { [weak self] in
+      haveChanged()
+      guard let self else { return }
+      placeholders.seal(in: vault)
+      for prompt in vault.prompts.all { try? prompt.sealed?.seal(in: vault) }
     }
   }
 
@@ -282,6 +300,20 @@ package final class Keyring {
       let element = String(Substring(name.text.utf8.dropFirst(folder.utf8.count + 1)))
       return CollectionID(element: element).flatMap { $0.folder == nil ? nil : $0 }
     }
+
+    /// Reads the records of all collections, in the order in which they were made.
+    static func read(_ keychain: Keychain, now: Int64) throws(VaultError) -> [ItemInfo] {
+      let most = KeyringDirectory.most + 1
+      var (records, place): ([ItemInfo], Int64?) = ([], nil)
+      repeat {
+        // A page ends after so many bytes of names and labels.
+        let page = try keychain.find(
+          Query(within: folder), in: .folder(folder), limit: most, after: place, now: now)
+        records += page.items
+        place = page.next
+      } while place != nil && records.count < most
+      return records.sorted { ($0.keyring?.order ?? 0) < ($1.keyring?.order ?? 0) }
+    }
   }
 
   /// Learns the collections from the items, and writes the copy in the clear anew if it differs.
@@ -313,6 +345,8 @@ package enum KeyringEvent {
   case collection(CollectionID)
   /// An item of a collection has changed.
   case items(CollectionID, KeyringPath, VaultEvent.Change)
+  /// A search of a program was made that had waited for an unlock, and a path stands for what it found.
+  case searched(KeyringPath, program: AnyObject)
 }
 
 /// The reason why a call of the keyring fails.
@@ -342,20 +376,6 @@ package enum KeyringFault: Error, Equatable {
       .presenceFailed, .rekeying, .rekeyRests, .noSuchDeposit, .cancelled, .weakSecret, .corrupt, .storageFailed,
       .outOfMemory, .busy, .invalidBackup, .misconfigured:
       self = .refused(refusal)
-    }
-
-    /// Reads the records of all collections, in the order in which they were made.
-    static func read(_ keychain: Keychain, now: Int64) throws(VaultError) -> [ItemInfo] {
-      let most = KeyringDirectory.most + 1
-      var (records, place): ([ItemInfo], Int64?) = ([], nil)
-      repeat {
-        // A page ends after so many bytes of names and labels.
-        let page = try keychain.find(
-          Query(within: folder), in: .folder(folder), limit: most, after: place, now: now)
-        records += page.items
-        place = page.next
-      } while place != nil && records.count < most
-      return records.sorted { ($0.keyring?.order ?? 0) < ($1.keyring?.order ?? 0) }
     }
   }
 }

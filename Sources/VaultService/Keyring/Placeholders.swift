@@ -8,29 +8,41 @@ internal import VaultStore
 /// A search is kept sealed to the vault's public key. So a locked vault that hides names has nothing in memory that
 /// tells what was searched for. Its path means something to its own program alone.
 final class Placeholders: SecretHolder {
-  /// The most bytes of the searches of one program.
-  static let most = 1 << 20
+  /// The most bytes of the searches of one program, and of all programs of one holder.
+  static let (most, mostOfHolder) = (1 << 20, 4 << 20)
   /// The bytes that each search counts beside its own.
   private static let cost = 512
 
   final class Search {
-    fileprivate(set) var texts: SealedTexts
+    let texts: SealedTexts
     /// The collection that is searched; nil for all.
     let collection: CollectionID?
+    /// The collection in which its path is.
+    fileprivate let place: CollectionID
     let caller: Caller
+    /// The program's connection.
+    fileprivate weak var program: AnyObject?
     fileprivate let owner: ObjectIdentifier
+    fileprivate let holder: Access.Holder
+    /// The number in its path.
+    fileprivate var number = 0
+    /// The number of open prompts that are for it.
+    var prompts = 0
     /// A hash of the search, by which it is known again; nil once names were hidden.
     fileprivate var hash: Int?
     /// The first match, once it was looked for.
     fileprivate(set) var match: KeyringPath??
 
     init(
-      _ texts: SealedTexts, in collection: CollectionID?, hash: Int? = nil, _ caller: Caller, _ owner: ObjectIdentifier
+      _ texts: SealedTexts, in collection: CollectionID?, at place: CollectionID, hash: Int? = nil, _ caller: Caller,
+      _ program: AnyObject, of holder: Access.Holder
     ) {
-      (self.texts, self.collection, self.hash) = (texts, collection, hash)
-      (self.caller, self.owner) = (caller, owner)
+      (self.texts, self.collection, self.place, self.hash) = (texts, collection, place, hash)
+      (self.caller, self.program, self.holder) = (caller, program, holder)
+      owner = ObjectIdentifier(program)
     }
 
+    fileprivate var path: KeyringPath { KeyringPath(place, "q\(number)") }
     fileprivate var count: Int { texts.count + cost }
 
     /// True if the search tells the name of an item, or what was searched for.
@@ -39,7 +51,14 @@ final class Placeholders: SecretHolder {
 
   private var searches: [Int: Search] = [:]
   /// The numbers of the searches of each program, the oldest first, and their bytes.
-  private var owned: [ObjectIdentifier: (numbers: [Int], count: Int)] = [:]
+  private var owned: [ObjectIdentifier: Owned] = [:]
+
+  private struct Owned {
+    let holder: Access.Holder
+    var numbers: [Int] = []
+    var count = 0
+  }
+
   /// The number of the last search. Each daemon begins at another one, so that the paths of an earlier daemon, which
   /// programs still have, stand for nothing.
   private var last = Int(RandomBytes.uniform(below: .max)) << 24
@@ -55,6 +74,12 @@ final class Placeholders: SecretHolder {
   private static func number(_ element: String) -> Int? {
     guard element.utf8.first == UInt8(ascii: "q"), let number = Int(element.dropFirst()) else { return nil }
     return "q\(number)" == element && number > 0 ? number : nil
+  }
+
+  /// The searches of a program that are still to be made, the oldest first.
+  func unmatched(_ owner: ObjectIdentifier) -> [KeyringPath] {
+    let own = (owned[owner]?.numbers ?? []).compactMap { searches[$0] }
+    return own.filter { $0.match == nil }.map(\.path)
   }
 
   /// The element of the path of a search that a program has made before.
@@ -76,36 +101,51 @@ final class Placeholders: SecretHolder {
   }
 
   private func add(_ search: Search, _ number: Int) throws(KeyringFault) {
-    // Searches that were made meanwhile give way, the oldest first.
-    while let own = owned[search.owner], own.count + search.count > Self.most {
-      guard let old = own.numbers.first(where: { searches[$0]?.match != nil }) else {
+    while let crowded = crowded(by: search) {
+      // Searches that were made meanwhile give way, and then those for which no prompt is open, the oldest first.
+      func first(_ mayGo: (Search) -> Bool) -> Int? {
+        crowded.numbers.first { searches[$0].map { $0.prompts == 0 && mayGo($0) } ?? false }
+      }
+      guard let old = first({ $0.match != nil }) ?? first({ _ in true }) else {
         throw .limitsExceeded("too many searches wait for an unlock")
       }
       remove(old)
     }
+    search.number = number
     searches[number] = search
-    var own = owned[search.owner] ?? ([], 0)
-    own.numbers.append(number)
-    own.count += search.count
-    owned[search.owner] = own
+    owned[search.owner, default: Owned(holder: search.holder)].numbers.append(number)
+    owned[search.owner]?.count += search.count
+  }
+
+  /// The program that has to lose a search before this one has room: its own, or that of its holder with most; nil if
+  /// there is room.
+  private func crowded(by search: Search) -> Owned? {
+    if let own = owned[search.owner], own.count + search.count > Self.most { return own }
+    let all = owned.values.filter { $0.holder == search.holder }
+    guard all.reduce(search.count, { $0 + $1.count }) > Self.mostOfHolder else { return nil }
+    return all.max { $0.count < $1.count }
   }
 
   private func remove(_ number: Int) {
-    guard let search = searches.removeValue(forKey: number), var own = owned[search.owner] else { return }
-    own.numbers.removeAll { $0 == number }
-    own.count -= search.count
-    owned[search.owner] = own
+    guard let search = searches.removeValue(forKey: number) else { return }
+    owned[search.owner]?.numbers.removeAll { $0 == number }
+    owned[search.owner]?.count -= search.count
   }
 
   func forget(_ owner: ObjectIdentifier) {
     for number in owned.removeValue(forKey: owner)?.numbers ?? [] { searches[number] = nil }
   }
 
-  /// Seals the searches that were made while there was no store.
-  func seal(in vault: Vault) {
-    for search in searches.values where search.texts.sealed == nil {
+  /// Seals the searches that are not.
+  func seal(in vault: Vault) { each { try? $0.seal(in: vault) } }
+
+  /// Opens the searches until they are sealed again.
+  func unseal(in vault: Vault) { each { $0.unseal(in: vault) } }
+
+  private func each(_ body: (SealedTexts) -> Void) {
+    for search in searches.values {
       let count = search.count
-      try? search.texts.seal(in: vault)
+      body(search.texts)
       owned[search.owner]?.count += search.count - count
     }
   }
@@ -143,11 +183,20 @@ extension Keyring {
     let place = collection ?? directory.standard
     if let known = placeholders.element(ofHash: hash, owner) { return KeyringPath(place, known) }
     let search = Placeholders.Search(
-      try SealedTexts(texts, in: vault), in: collection, hash: vault.settings.hideNames ? nil : hash, caller, owner)
+      try SealedTexts(texts, in: vault), in: collection, at: place, hash: vault.settings.hideNames ? nil : hash, caller,
+      program, of: access.holder(of: caller))
     return KeyringPath(place, try placeholders.add(search))
   }
 
   package func forgetSearches(of program: AnyObject) { placeholders.forget(ObjectIdentifier(program)) }
+
+  /// The searches for whose matches paths stand.
+  func searches(at paths: [KeyringPath], of caller: Caller) -> [Placeholders.Search] {
+    paths.compactMap { placeholders.search($0.element, of: caller) }
+  }
+
+  /// The paths of a program's searches that are still to be made.
+  package func unmatched(of program: AnyObject) -> [KeyringPath] { placeholders.unmatched(ObjectIdentifier(program)) }
 
   func isPlaceholder(_ path: KeyringPath, of caller: Caller) -> Bool {
     placeholders.search(path.element, of: caller) != nil
@@ -166,7 +215,7 @@ extension Keyring {
   /// The path of the item for which a path stands; the path itself unless it stands for a search.
   ///
   /// - Throws: ``KeyringFault/noSuchObject`` if the search found nothing; ``KeyringFault/isLocked`` until it is made by
-  ///   ``match(_:of:in:found:then:)``.
+  ///   ``match(_:of:in:then:)``.
   func resolve(_ path: KeyringPath, for caller: Caller) throws(KeyringFault) -> KeyringPath {
     guard let search = placeholders.search(path.element, of: caller) else { return path }
     guard let match = search.match else { throw .isLocked }
@@ -179,64 +228,68 @@ extension Keyring {
   /// The searches whose matches are looked for, the next one last.
   private final class Matching {
     let line: Line
-    var searches: [(path: KeyringPath, search: Placeholders.Search)]
+    var searches: [Placeholders.Search]
     /// The search that was begun.
     var begun: KeyringSearch?
-    let found: (KeyringPath) -> Void
     let then: () -> Void
 
-    init(
-      _ line: Line, _ searches: [(path: KeyringPath, search: Placeholders.Search)],
-      _ found: @escaping (KeyringPath) -> Void, _ then: @escaping () -> Void
-    ) {
-      (self.line, self.searches, self.found, self.then) = (line, searches, found, then)
+    init(_ line: Line, _ searches: [Placeholders.Search], _ then: @escaping () -> Void) {
+      (self.line, self.searches, self.then) = (line, searches, then)
     }
   }
 
-  /// Looks, in the turns of a line, for the matches of the searches that paths stand for.
+  /// Looks, in the turns of a line, for the matches of the searches that paths stand for. The program is told of each
+  /// that was made: ``KeyringEvent/searched(_:program:)``.
   ///
-  /// - Parameters:
-  ///   - found: called with each path whose search was made.
-  ///   - then: called at the end, also if a lock comes before that.
+  /// - Parameter then: called at the end, whether all searches could be made or not.
   package func match(
-    _ paths: [KeyringPath], of caller: Caller, in line: Line, found: @escaping (KeyringPath) -> Void = { _ in },
-    then: @escaping () -> Void = {}
+    _ paths: [KeyringPath], of caller: Caller, in line: Line, then: @escaping () -> Void = {}
   ) {
-    let searches = paths.reversed().compactMap { path in
-      placeholders.search(path.element, of: caller).map { (path: path, search: $0) }
-    }
-    goOn(Matching(line, searches, found, then))
+    goOn(Matching(line, searches(at: paths.reversed(), of: caller), then))
   }
 
   private func goOn(_ matching: Matching) {
     vault.waiting.turns?.wait(matching.line) { [weak self] in
       guard let self else { return }
-      do throws(KeyringFault) {
-        guard try step(matching) else { return goOn(matching) }
-      } catch {
-        // Somebody looks again after the next unlock.
-      }
+      guard step(matching) else { return goOn(matching) }
       matching.then()
     }
   }
 
   /// Makes a part of the searches; true at the end of all.
-  private func step(_ matching: Matching) throws(KeyringFault) -> Bool {
+  private func step(_ matching: Matching) -> Bool {
     let end = vault.clock.monotonic() + Turns.search
-    while let (path, search) = matching.searches.last {
+    while let search = matching.searches.last {
       if search.match == nil {
-        var made = if let begun = matching.begun { begun } else { try begin(search) }
-        let isOver = try step(&made, until: end, for: search.caller)
-        matching.begun = made
-        guard isOver else { return false }
-        take(made, search)
-        matching.begun = nil
+        do throws(KeyringFault) {
+          guard try look(for: search, matching, until: end) else { return false }
+        } catch {
+          // A search of a collection that is gone finds nothing. Any other fault is this search's own, and it is made
+          // later: once the vault is unlocked again, or when a prompt for it looks once more.
+          if error == .noSuchObject, !mayMiss(search.caller) { search.match = .some(nil) }
+        }
+        if search.match != nil { tell(of: search) }
       }
+      matching.begun = nil
       matching.searches.removeLast()
-      matching.found(path)
       if vault.clock.monotonic() >= end { break }
     }
     return matching.searches.isEmpty
+  }
+
+  /// Makes a part of a search; true at its end.
+  private func look(
+    for search: Placeholders.Search, _ matching: Matching, until end: Int64
+  ) throws(KeyringFault) -> Bool {
+    var made = if let begun = matching.begun { begun } else { try begin(search) }
+    let isOver = try step(&made, until: end, for: search.caller)
+    matching.begun = made
+    if isOver { take(made, search) }
+    return isOver
+  }
+
+  private func tell(of search: Placeholders.Search) {
+    if let program = search.program { changed(.searched(search.path, program: program)) }
   }
 
   private func begin(_ search: Placeholders.Search) throws(KeyringFault) -> KeyringSearch {
@@ -274,7 +327,8 @@ extension Keyring {
   package func takeUp(_ kept: KeptSearch, at path: KeyringPath, _ program: AnyObject, _ caller: Caller) -> Bool {
     let texts = SealedTexts(sealed: kept.sealed)
     let collection = kept.isEverywhere ? nil : path.collection
-    let search = Placeholders.Search(texts, in: collection, caller, ObjectIdentifier(program))
+    let search = Placeholders.Search(
+      texts, in: collection, at: path.collection, caller, program, of: access.holder(of: caller))
     return placeholders.add(search, at: path.element)
   }
 }

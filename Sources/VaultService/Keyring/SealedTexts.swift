@@ -4,7 +4,7 @@ internal import VaultStore
 
 /// Texts that are kept sealed to the vault's public key, so that nothing in memory tells them while names are hidden.
 /// While there is no store, which has nothing to hide then, they are kept as they are.
-struct SealedTexts {
+final class SealedTexts {
   private enum Content {
     case sealed([UInt8])
     case plain(SecretBox)
@@ -35,9 +35,20 @@ struct SealedTexts {
   init(sealed: [UInt8]) { content = .sealed(sealed) }
 
   /// Seals texts that are kept as they are, if there is a store now.
-  mutating func seal(in vault: Vault) throws(VaultError) {
+  func seal(in vault: Vault) throws(VaultError) {
     guard case .plain(let box) = content, let keychain = vault.openKeychain else { return }
     content = .sealed(try box.bytes.withBytes { (bytes: RawSpan) throws(VaultError) in try keychain.seal(bytes) })
+  }
+
+  /// Keeps the texts as they are, if the vault's present key opens them, until they are sealed to another one.
+  func unseal(in vault: Vault) {
+    guard case .sealed(let sealed) = content, let keychain = vault.openKeychain else { return }
+    let plain: SecureBytes?
+    do throws(VaultError) { plain = try keychain.open(sealed: sealed) } catch { return }
+    switch consume plain {
+    case .some(let plain): content = .plain(SecretBox(plain))
+    case .none: break
+    }
   }
 
   /// Opens the texts; nil if they were sealed to another key.

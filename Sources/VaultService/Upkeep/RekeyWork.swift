@@ -191,6 +191,8 @@ package final class RekeyWork: SecretHolder, Runner.Work {
     // Entries in memory are written to the old store now, because they are sealed to its key, and because the new store
     // may not open at once.
     vault.audit.willCopy()
+    vault.hooks.willChangeKeys()
+    defer { vault.hooks.haveChangedKeys() }
     try rekey.finish(recording: vault.audit.fillWithRekey, now: vault.clock.wall())
     vault.audit.haveWritten()
     last = rekey.progress

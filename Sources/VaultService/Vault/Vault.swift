@@ -52,6 +52,10 @@ package final class Vault {
     var lacksBootKey: (Keychain) -> Void = { _ in }
     /// Keys of the store were taken into memory.
     var keysTaken: (Keychain) -> Void = { _ in }
+    /// A rekey is about to put new keys in the place of the vault's, which are in memory.
+    var willChangeKeys: () -> Void = {}
+    /// A rekey has done so, or has failed to.
+    var haveChangedKeys: () -> Void = {}
     /// The rights of callers may have changed.
     package var accessChanged: () -> Void = {}
     /// There are other slots than before.

@@ -433,6 +433,70 @@ import VaultModel
     #expect(try stand.value(paths[0]) == "text/plain v")
   }
 
+  @Test("keeps the searches that it is for from giving way") func held() throws {
+    let stand = try KeyringStand()
+    try stand.restart()
+    func path(_ number: Int) throws -> KeyringPath {
+      let attributes = try KeyringStand.attributes([("a", "\(number)" + String(repeating: "x", count: 60_000))])
+      return try stand.keyring.placeholder(for: attributes, in: nil, stand, stand.program)
+    }
+    let paths = try (0..<17).map { try path($0) }
+    let prompted = try Prompted(stand, .unlock([.item(paths[0])]))
+    prompted.begin()
+    for number in 17..<60 { _ = try path(number) }
+    #expect(stand.keyring.isPlaceholder(paths[0], of: stand.program))
+    prompted.prompt?.dismiss()
+    for number in 60..<80 { _ = try path(number) }
+    #expect(!stand.keyring.isPlaceholder(paths[0], of: stand.program))
+  }
+
+  @Test("rests while one of its searches cannot be made, although the vault is unlocked, and tries again")
+  func unmade() throws {
+    let stand = try KeyringStand()
+    let found = try stand.make("v", "x", [("a", "1")])
+    try stand.restart()
+    let unopened = KeyringPath(.login, "q7")
+    let forged = KeptSearch(isEverywhere: true, sealed: [1, 2, 3])
+    #expect(stand.keyring.takeUp(forged, at: unopened, stand, stand.program))
+    let path = try stand.keyring.placeholder(
+      for: try KeyringStand.attributes([("a", "1")]), in: nil, stand, stand.program)
+    let prompted = try Prompted(stand, .unlock([.item(unopened), .item(path)]))
+    prompted.begin()
+    #expect(prompted.prompt?.awaited == "unlock")
+    try stand.rooms.unlock()
+    stand.rooms.run()
+    #expect(prompted.ends.isEmpty && prompted.prompt?.awaited == "later")
+    #expect(try stand.keyring.resolve(path, for: stand.program) == found)
+    // A lock comes, and no unlock is waited for after the next one.
+    stand.vault.lock(because: .sleep)
+    stand.rooms.hands.pass(seconds: 16)
+    stand.rooms.run()
+    #expect(prompted.prompt?.awaited == "unlock")
+    try stand.rooms.unlock()
+    stand.rooms.run()
+    #expect(prompted.ends.isEmpty && prompted.prompt?.awaited == "later")
+    // The path stands for nothing any more, and then the prompt lacks nothing.
+    stand.keyring.forgetSearches(of: stand)
+    stand.rooms.hands.pass(seconds: 16)
+    stand.rooms.run()
+    #expect(prompted.ends.count == 1)
+  }
+
+  @Test("waits for no item that a search has found and that is gone") func goneMatch() throws {
+    let stand = try KeyringStand()
+    try stand.make("v", "x", [("a", "1")])
+    try stand.restart()
+    let path = try stand.keyring.placeholder(
+      for: try KeyringStand.attributes([("a", "1")]), in: nil, stand, stand.program)
+    try stand.rooms.unlock()
+    stand.match([path])
+    let item = try stand.keyring.resolve(path, for: stand.program)
+    try stand.keyring.delete(item, for: stand.program)
+    let prompted = try Prompted(stand, .unlock([.item(path)]))
+    prompted.begin()
+    #expect(prompted.ends == [.unlocked([])])
+  }
+
   @Test("ends as dismissed if an unlocked vault does not give what it is for") func refusedMaking() throws {
     let stand = try KeyringStand()
     let program = AttendanceStand.process(60, executable: "/usr/bin/setter")

@@ -9,6 +9,8 @@ final class KeyringStand {
   private(set) var keyring: Keyring
   /// The events that programs were told of, in words.
   private(set) var told: [String] = []
+  /// The paths that programs were told of because what they stand for was searched.
+  private var searched: [KeyringPath] = []
 
   var rooms: RoomStand { attendance.rooms }
   var vault: Vault { rooms.vault }
@@ -29,6 +31,7 @@ final class KeyringStand {
       case .collections: told.append("collections")
       case .collection(let collection): told.append("\(collection.element) changed")
       case .items(let collection, _, let change): told.append("\(collection.element) \(change)")
+      case .searched(let path, _): searched.append(path)
       }
     }
     vault.hooks.announce = { [attendance, unowned self] in
@@ -78,10 +81,10 @@ final class KeyringStand {
   /// Makes the searches that paths stand for, and returns the paths that were told of.
   @discardableResult
   func match(_ paths: [KeyringPath], for caller: Caller? = nil) -> [KeyringPath] {
-    var found: [KeyringPath] = []
-    keyring.match(paths, of: caller ?? program, in: Line(of: program.uid)) { found.append($0) }
+    searched = []
+    keyring.match(paths, of: caller ?? program, in: Line(of: program.uid))
     rooms.run()
-    return found
+    return searched
   }
 
   /// Makes a search in parts of one page each, and returns its hits.

@@ -187,7 +187,55 @@ import VaultModel
     stand.match([paths[3]])
     _ = try path("17")
     #expect(!stand.keyring.isPlaceholder(paths[3], of: stand.program))
-    #expect(throws: KeyringFault.self) { try path("18") }
+    #expect(stand.keyring.isPlaceholder(paths[0], of: stand.program))
+    // Then the oldest one gives way. A program that asks again and again is never refused.
+    _ = try path("18")
+    #expect(!stand.keyring.isPlaceholder(paths[0], of: stand.program))
+    #expect(stand.keyring.isPlaceholder(paths[1], of: stand.program))
+    withExtendedLifetime(program) {}
+  }
+
+  @Test("is never refused to a program that repeats a search while names are hidden") func repeated() throws {
+    var settings = VaultSettings()
+    settings.hideNames = true
+    let stand = try KeyringStand(settings)
+    try stand.restart()
+    let program = Program()
+    var last: KeyringPath?
+    for _ in 0..<3000 {
+      last = try stand.keyring.placeholder(
+        for: try KeyringStand.attributes([("a", "1")]), in: nil, program, stand.program)
+    }
+    #expect(stand.keyring.isPlaceholder(try #require(last), of: stand.program))
+    let waiting = stand.keyring.unmatched(of: program)
+    #expect(waiting.count < 3000 && waiting.last == last)
+    // All that wait are made at the unlock.
+    try stand.rooms.unlock()
+    #expect(stand.match(waiting).count == waiting.count)
+    #expect(stand.keyring.unmatched(of: program).isEmpty)
+  }
+
+  @Test("that cannot be made keeps no other from being made") func faults() throws {
+    let stand = try KeyringStand()
+    let found = try stand.make("v", "x", [("a", "1")])
+    // The copy in the clear tells of a collection that is not in the vault.
+    var directory = KeyringDirectory()
+    directory.made = [.made(KeyringID(number: 7))]
+    try KeyringFile(directory: stand.vault.directory).write(directory)
+    try stand.restart()
+    let program = Program()
+    let attributes = try KeyringStand.attributes([("a", "1")])
+    let gone = try stand.keyring.placeholder(for: attributes, in: directory.made[0], program, stand.program)
+    let unopened = KeyringPath(.login, "q7")
+    let forged = KeptSearch(isEverywhere: true, sealed: [1, 2, 3])
+    #expect(stand.keyring.takeUp(forged, at: unopened, program, stand.program))
+    let path = try stand.keyring.placeholder(for: attributes, in: nil, program, stand.program)
+    try stand.rooms.unlock()
+    #expect(stand.match([gone, unopened, path]) == [gone, path])
+    #expect(throws: KeyringFault.noSuchObject) { try stand.value(gone) }
+    #expect(throws: KeyringFault.isLocked) { try stand.value(unopened) }
+    #expect(try stand.keyring.resolve(path, for: stand.program) == found)
+    #expect(stand.keyring.unmatched(of: program) == [unopened])
   }
 
   @Test("waits while there is no store, in memory that is wiped") func noStore() throws {
@@ -223,8 +271,20 @@ import VaultModel
       let attributes = try KeyringStand.attributes([("a", "\(number)" + String(repeating: "x", count: 60_000))])
       _ = try stand.keyring.placeholder(for: attributes, in: nil, one, stand.program)
     }
-    for number in 0..<17 { try make(number) }
-    #expect(throws: KeyringFault.self) { try make(17) }
+    for number in 0..<30 { try make(number) }
+    #expect(stand.keyring.unmatched(of: one).count == 17)
     _ = try stand.keyring.placeholder(for: attributes, in: nil, other, stand.program)
+    #expect(stand.keyring.unmatched(of: one).count == 17 && stand.keyring.unmatched(of: other).count == 1)
+    // All connections of a process have a limit together.
+    let many = (0..<6).map { _ in Program() }
+    for program in many {
+      for number in 0..<17 {
+        let attributes = try KeyringStand.attributes([("a", "\(number)" + String(repeating: "x", count: 60_000))])
+        _ = try stand.keyring.placeholder(for: attributes, in: nil, program, AttendanceStand.process(77))
+      }
+    }
+    let counts = many.map { stand.keyring.unmatched(of: $0).count }
+    #expect(counts.reduce(0, +) == Placeholders.mostOfHolder / 60_700, "\(counts)")
+    #expect(counts.allSatisfy { $0 > 5 } && stand.keyring.unmatched(of: one).count == 17, "\(counts)")
   }
 }

@@ -151,7 +151,7 @@ extension SecretServiceDoor {
       guard let target = path(kept.text)?.target else { continue }
       let isNew = known.insert(target).inserted
       if isNew, let path = target.item, let search = kept.search, keyring.takeUp(search, at: path, peer, peer.caller) {
-        keep(path, for: peer)
+        keepSearches(of: peer)
       }
       asked.add(target, kept.text, to: \.lacking)
     }

@@ -33,10 +33,6 @@ final class SecretSignals {
   private let timer: Timer
   /// The lists that programs have read. Who has not read a list is not told it.
   private var lists: [List: Told] = [:]
-  /// The paths that stand for the matches of searches that wait, by the unique names of the programs that made them.
-  private var waiting: [String: [KeyringPath]] = [:]
-  /// The most of such paths of one program whose items are told.
-  private static let mostWaiting = 64
   /// True while a lock or an unlock is about to be told, and the programs that are about to be told of one.
   private var areLocksDue = false
   private var awaitingLocks: Set<ObjectIdentifier> = []
@@ -69,26 +65,24 @@ final class SecretSignals {
     lists[list] = Told()
   }
 
-  /// Has a program told of the item for which a path stands, once there is one: some read its attributes beforehand and
-  /// not again.
-  func waits(at path: KeyringPath, for peer: BusPeer) {
-    if waiting[peer.name]?.count ?? 0 < Self.mostWaiting { waiting[peer.name, default: []].append(path) }
-  }
-
-  func forget(_ peer: BusPeer) { waiting[peer.name] = nil }
-
   func tell(_ event: KeyringEvent) {
     guard door.isOn, door.name.state == .owned else { return }
     switch event {
     case .locks:
       // This comes before the end of the program's prompt, which waits for a turn of the same line.
       if !door.keyring.hidesItems() {
-        for peer in door.peers.peers where waiting[peer.name] != nil { matched(for: peer) }
+        for peer in door.peers.peers {
+          let paths = door.keyring.unmatched(of: peer)
+          if !paths.isEmpty { door.keyring.match(paths, of: peer.caller, in: peer.line) }
+        }
       }
       // The keys are wiped before anybody is told.
       guard !areLocksDue else { return }
       areLocksDue = true
       door.turns.wait { [weak self] in self?.tellLocks() }
+    case .searched(let path, let program):
+      // Some programs read the attributes of the item before an unlock, and not again.
+      if let peer = program as? BusPeer, peer.isRunning { itemChanged(path, for: peer) }
     case .collections: collectionsChanged()
     case .collection(let collection): changed(["Label", "Modified"], of: collection)
     case .items(let collection, let path, let change):
@@ -202,14 +196,6 @@ final class SecretSignals {
       ])
     let names = interface.properties.map(\.name)
     try? door.objects?.changed(names, of: interface, at: SecretPath.item(path).text, for: peer)
-  }
-
-  /// Tells a program, in its next turn, of the items that its searches find now.
-  private func matched(for peer: BusPeer) {
-    guard let paths = waiting.removeValue(forKey: peer.name) else { return }
-    door.keyring.match(paths, of: peer.caller, in: peer.line) { [weak self] path in
-      if peer.isRunning { self?.itemChanged(path, for: peer) }
-    }
   }
 
   /// Has the programs that have read a list told of it: in their next turns, or later if it is long.

@@ -110,15 +110,12 @@ extension SecretServiceDoor {
       let object = objects[index]
       index += 1
       guard let target = path(object)?.target else { return false }
-      guard !keyring.serves(target, peer.caller) else {
+      if keyring.serves(target, peer.caller) {
         served.append(object)
-        return false
+        asked.add(target, object, to: \.served)
+      } else {
+        asked.add(target, object, to: keyring.mayBeServed(target, peer.caller) ? \.lacking : \.absent)
       }
-      guard words < most else { return false }
-      words += 1
-      if spelled[target] == nil { missing.append(target) }
-      spelled[target, default: []].append(object)
-      mayBeServed = mayBeServed || keyring.mayBeServed(target, peer.caller)
       return false
     }
   }
@@ -314,21 +311,18 @@ extension SecretServiceDoor {
     let path = try asked { () throws(KeyringFault) in
       try keyring.placeholder(for: attributes, in: collection, peer, peer.caller)
     }
-    keep(path, for: peer)
+    keepSearches(of: peer)
     request.reply { writer throws(BusError) in try answer([.locked(path)], writer) }
   }
 
-  /// Keeps a path that stands for the match of a search for as long as the client's connection lasts.
-  func keep(_ path: KeyringPath, for peer: BusPeer) {
+  /// Keeps the searches of a client that wait for as long as its connection lasts.
+  func keepSearches(of peer: BusPeer) {
     let program = ObjectIdentifier(peer)
-    if searchers.insert(program).inserted {
-      peer.onEnd { [weak self, unowned peer] in
-        self?.searchers.remove(program)
-        self?.keyring.forgetSearches(of: peer)
-        self?.signals.forget(peer)
-      }
+    guard searchers.insert(program).inserted else { return }
+    peer.onEnd { [weak self, unowned peer] in
+      self?.searchers.remove(program)
+      self?.keyring.forgetSearches(of: peer)
     }
-    signals.waits(at: path, for: peer)
   }
 
   /// Continues a search in the turns of its client, to the end.

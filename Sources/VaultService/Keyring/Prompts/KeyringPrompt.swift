@@ -65,8 +65,10 @@ package final class KeyringPrompt {
   /// The call that waits; nil while the prompt rests because nobody can be asked.
   private var call: AskedCall?
   package private(set) var isBegun = false
-  /// True once the program's searches were made since the last unlock.
+  /// True once the program's searches were made, as far as that was possible, since the last unlock or pause.
   private var hasMatched = false
+  /// The searches that the prompt is for. They do not give way to others.
+  private var searches: [Placeholders.Search] = []
   /// True while a collection is being removed, which takes several turns.
   private var isRemoving = false
   /// True once the removal has come to an item that only an unlock lets it delete.
@@ -103,6 +105,8 @@ package final class KeyringPrompt {
     number = asking.vault.questions.freeNumber()
     since = asking.vault.clock.wall()
     self.completed = completed
+    searches = keyring.searches(at: targets, of: caller)
+    for search in searches { search.prompts += 1 }
     asking.vault.prompts.add(self)
   }
 
@@ -124,6 +128,15 @@ package final class KeyringPrompt {
   package var app: String? {
     guard case .fulfill(let wish) = task else { return nil }
     return keyring.app(of: wish)
+  }
+
+  /// The texts that are sealed for as long as it is open.
+  var sealed: SealedTexts? {
+    switch task {
+    case .makeCollection(let label, _): label
+    case .fulfill(let wish): wish.app
+    case .unlock, .delete, .remove: nil
+    }
   }
 
   /// The event for which the prompt waits, in a word; `later` if it is to be asked for later.
@@ -163,6 +176,8 @@ package final class KeyringPrompt {
     timeout?()
     timeout = nil
     guard let completed = completed.take() else { return }
+    for search in searches { search.prompts -= 1 }
+    searches = []
     asking.vault.prompts.remove(self)
     completed(end)
   }
@@ -182,7 +197,7 @@ package final class KeyringPrompt {
   }
 
   /// Notes that nobody can be asked now: too many questions are open, for example, or an administrator has denied what
-  /// the program wants. The prompt asks again after a while, if nothing comes before.
+  /// the program wants, or a search cannot be made. The prompt tries again after a while, if nothing comes before.
   private func refused() {
     call = nil
     guard isOpen else { return }
@@ -190,6 +205,7 @@ package final class KeyringPrompt {
     rest = asking.timer.after(pause) { [weak self] in
       guard let self else { return }
       rest = nil
+      hasMatched = false
       pause = min(2 * pause, Self.longestPause)
       askLater()
     }
@@ -258,6 +274,11 @@ package final class KeyringPrompt {
     if isRemovalStopped, !keyring.isUnlocked { return .unlock }
     if beginMatching() { return nil }
     if let wait = try lack() { return wait }
+    // An unlock gives nothing more to an unlocked vault.
+    guard !targets.contains(where: isUnmatched) else {
+      refused()
+      return nil
+    }
     do throws(KeyringFault) {
       guard let result = try result() else { return nil }
       end(result)
@@ -273,12 +294,19 @@ package final class KeyringPrompt {
 
   /// Begins to look for what the program's searches find, once that is possible; false if there is nothing to look for.
   private func beginMatching() -> Bool {
-    guard !hasMatched, keyring.isUnlocked else { return false }
-    let paths = targets.filter { keyring.isUnmatched($0, of: caller) }
+    guard !hasMatched else { return false }
+    let paths = targets.filter(isUnmatched)
     guard !paths.isEmpty else { return false }
     hasMatched = true
     keyring.match(paths, of: caller, in: line, then: { [weak self] in self?.askLater() })
     return true
+  }
+
+  /// True if an item stands for the match of a search that nothing keeps from being made, and that was not made yet.
+  private func isUnmatched(_ path: KeyringPath) -> Bool { keyring.isUnlocked && keyring.isUnmatched(path, of: caller) }
+
+  private func isUnmatched(_ target: KeyringTarget) -> Bool {
+    if case .item(let path) = target { isUnmatched(path) } else { false }
   }
 
   /// The items that the prompt is about.
@@ -319,10 +347,13 @@ package final class KeyringPrompt {
   private func lack() throws(Refusal) -> Wait? {
     switch task {
     case .unlock(let targets):
-      for target in targets { if let wait = try keyring.lack(target, terms.caller, terms.said()) { return wait } }
+      for target in targets where !isUnmatched(target) {
+        if let wait = try keyring.lack(target, terms.caller, terms.said()) { return wait }
+      }
       return nil
     case .makeCollection: return try keyring.lack(.collection(.login), terms.caller, terms.said())
-    case .delete(let path): return try keyring.lack(.item(path), terms.caller, terms.said())
+    case .delete(let path):
+      return isUnmatched(path) ? nil : try keyring.lack(.item(path), terms.caller, terms.said())
     case .remove(let collection): return try keyring.lack(.collection(collection), terms.caller, terms.said())
     case .fulfill(let wish): return try keyring.lack(wish, terms.caller, terms.said())
     }
@@ -367,7 +398,8 @@ extension Keyring {
     switch target {
     case .collection(let collection): return has(collection)
     case .item(let path):
-      if isPlaceholder(path, of: caller) { return true }
+      // Of a search that was made, the item that it found counts, which may be gone.
+      guard let path = try? resolve(path, for: caller) else { return true }
       return has(path.collection) && (hidesItems(in: path.collection) || known(at: path, for: caller) != nil)
     }
   }

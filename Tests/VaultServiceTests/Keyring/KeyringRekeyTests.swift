@@ -1,0 +1,61 @@
+import Testing
+import VaultCore
+import VaultModel
+
+@testable import VaultService
+@testable import VaultStore
+
+@Suite("A rekey while programs wait for the keyring") struct KeyringRekeyTests {
+  /// Gives the vault of a stand new keys.
+  private static func rekey(_ stand: RoomStand) throws {
+    let keychain = try stand.vault.keychain()
+    let old = keychain.publicKey
+    let nextKey = RandomBytes.secret(count: 32)
+    let slot = try SlotRecord.make(
+      id: 1, kind: .recovery, label: "", created: 1, secret: RecoveryCode.random().text(), kdf: nil,
+      vaultKey: nextKey, vaultID: keychain.vaultID)
+    let rekey = try Rekey(
+      keychain, carrying: keychain.slots, slots: [slot], nextKey: nextKey, vaultKey: RoomStand.vaultKey(),
+      bootKey: RoomStand.secret([UInt8](repeating: 8, count: 32)), now: 2000)
+    let work = RekeyWork(stand.rooms.upkeep, keychain, rekey, nextKey: nextKey)
+    stand.rooms.upkeep.rekey = work
+    work.goOn()
+    stand.run()
+    #expect(stand.rooms.upkeep.rekeyProgress == nil && keychain.publicKey != old)
+  }
+
+  @Test("keeps what they search for, and the labels that they give") func kept() throws {
+    var settings = VaultSettings()
+    settings.hideNames = true
+    let stand = try KeyringStand(settings)
+    let found = try stand.make("v", "x", [("a", "1")])
+    let path = try stand.keyring.placeholder(
+      for: try KeyringStand.attributes([("a", "1")]), in: nil, stand, stand.program)
+    let terms = AskedCall.Terms(
+      stand.program, .untilServed, about: AskedCall.About(.find, detail: "keyring prompt"), saying: { Said() },
+      isStillAsking: { true })
+    var ends: [KeyringPrompt.End] = []
+    let prompt = try KeyringPrompt(
+      .makeCollection(label: "Work", isStandard: false), stand.keyring, stand.rooms.rooms.asking, terms,
+      Line(of: stand.program.uid), within: nil
+    ) { ends.append($0) }
+    let wish = try AppWish("org.example.App", stand.keyring) { _ in }
+    let asked = try KeyringPrompt(
+      .fulfill(wish), stand.keyring, stand.rooms.rooms.asking, terms, Line(of: stand.program.uid), within: nil
+    ) { ends.append($0) }
+    let before = stand.keyring.sealedSearch(at: path, of: stand.program)
+    try Self.rekey(stand.rooms)
+    let after = stand.keyring.sealedSearch(at: path, of: stand.program)
+    #expect(before != nil && after != nil && before != after)
+    #expect(stand.match([path]) == [path])
+    #expect(try stand.keyring.resolve(path, for: stand.program) == found)
+    #expect(asked.app == "org.example.App")
+    prompt.begin()
+    guard case .made(let collection)? = ends.first else {
+      Issue.record("no collection was made: \(ends)")
+      return
+    }
+    #expect(try stand.keyring.describe(collection, for: stand.program).label == "Work")
+    asked.dismiss()
+  }
+}
