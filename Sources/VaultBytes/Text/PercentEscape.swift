@@ -20,4 +20,34 @@ package enum PercentEscape {
     }
     return String(decoding: text, as: UTF8.self)
   }
+
+  /// The bytes of a text in which each percent sign must begin an escape; nil if one does not. The text must not be
+  /// secret.
+  package static func strictBytes(_ text: Substring) -> [UInt8]? {
+    var bytes: [UInt8] = []
+    var rest = text.utf8[...]
+    while let byte = rest.popFirst() {
+      guard byte == UInt8(ascii: "%") else {
+        bytes.append(byte)
+        continue
+      }
+      guard let high = rest.popFirst().flatMap(hexDigit), let low = rest.popFirst().flatMap(hexDigit) else {
+        return nil
+      }
+      bytes.append(high << 4 | low)
+    }
+    return bytes
+  }
+
+  /// A text with each byte written as an escape, except the plain ones. These are ASCII characters other than the
+  /// percent sign. The text must not be secret.
+  package static func escaped(_ text: String, except isPlain: (UInt8) -> Bool) -> String {
+    text.utf8.reduce(into: "") { result, byte in
+      if isPlain(byte) {
+        result.unicodeScalars.append(Unicode.Scalar(byte))
+      } else {
+        result += "%" + [byte].hex
+      }
+    }
+  }
 }

@@ -14,7 +14,7 @@ enum KeyringCopy {
     _ = try session.unlocking(for: "vault secret-service enable") { vault in
       try vault.importCollection(nil, label: "", isDefault: false, trial: true)
     }
-    let work = KeyringImport(session, try other(session))
+    let work = KeyringImport(session, try OtherKeyring(nil, besides: session))
     try work.find()
     return try checked(try work.run(isTrial: false))
   }
@@ -23,11 +23,7 @@ enum KeyringCopy {
   static func give(_ session: Session) throws(Failure) -> TransferAccount {
     try session.unlockIfLocked()
     let source = try KeyringSource(session)
-    return try checked(try KeyringExport(session, try other(session), source).run())
-  }
-
-  private static func other(_ session: Session) throws(Failure) -> OtherKeyring {
-    try OtherKeyring(nil, unlike: try session.call { vault in try vault.status() }.pid)
+    return try checked(try KeyringExport(session, try OtherKeyring(nil, besides: session), source).run())
   }
 
   private static func checked(_ account: TransferAccount) throws(Failure) -> TransferAccount {

@@ -98,29 +98,10 @@ enum PlaceContent: Equatable {
 
   /// Writes each byte that is no visible ASCII character, and the percent sign, in hexadecimal.
   static func escape(_ text: String) -> String {
-    let digits = Array("0123456789ABCDEF")
-    return text.utf8.reduce(into: "") { result, byte in
-      if byte > 0x20, byte < 0x7F, byte != UInt8(ascii: "%") {
-        result.unicodeScalars.append(Unicode.Scalar(byte))
-      } else {
-        result += "%\(digits[Int(byte >> 4)])\(digits[Int(byte & 15)])"
-      }
-    }
+    PercentEscape.escaped(text) { $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "%") }
   }
 
   static func unescape(_ text: Substring) -> String? {
-    var bytes: [UInt8] = []
-    var rest = text.utf8[...]
-    while let byte = rest.popFirst() {
-      guard byte == UInt8(ascii: "%") else {
-        bytes.append(byte)
-        continue
-      }
-      let digits = Substring(rest.prefix(2))
-      guard digits.count == 2, let value = UInt8(digits, radix: 16) else { return nil }
-      bytes.append(value)
-      rest = rest.dropFirst(2)
-    }
-    return String(validating: bytes, as: UTF8.self)
+    PercentEscape.strictBytes(text).flatMap { String(validating: $0, as: UTF8.self) }
   }
 }

@@ -23,14 +23,10 @@ struct ExportCommand: ParsableCommand {
   @OptionGroup var globals: Globals
 
   func run() throws {
-    let session = try Session(globals)
-    if session.isSystem {
-      throw Failure(.usage, "the machine's vault has no keyring", "leave --system out")
-    }
+    let session = try options.session(globals)
     try session.unlockIfLocked()
     let source = try KeyringSource(session)
-    let status = try session.call { vault in try vault.status() }
-    let keyring = try OtherKeyring(options.busName, unlike: status.pid)
+    let keyring = try OtherKeyring(options.busName, besides: session)
     let work = KeyringExport(session, keyring, source)
     if options.dryRun {
       if globals.json { return try Output.json { work.plan.write(&$0, isTrial: true) } }

@@ -23,16 +23,12 @@ struct ImportCommand: ParsableCommand {
   @OptionGroup var globals: Globals
 
   func run() throws {
-    let session = try Session(globals)
-    if session.isSystem {
-      throw Failure(.usage, "the machine's vault has no keyring", "leave --system out")
-    }
+    let session = try options.session(globals)
     // A person unlocks the vault first, and then the other keyring.
     _ = try session.unlocking(for: "vault import") { vault in
       try vault.importCollection(nil, label: "", isDefault: false, trial: true)
     }
-    let status = try session.call { vault in try vault.status() }
-    let keyring = try OtherKeyring(options.busName, unlike: status.pid)
+    let keyring = try OtherKeyring(options.busName, besides: session)
     let work = KeyringImport(session, keyring)
     try work.find()
     if options.dryRun {

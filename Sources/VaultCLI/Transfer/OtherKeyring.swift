@@ -1,6 +1,7 @@
 internal import CLinux
 internal import Glibc
 internal import VaultBytes
+internal import VaultClient
 internal import VaultModel
 internal import VaultProcess
 internal import VaultWire
@@ -24,8 +25,9 @@ final class OtherKeyring {
   ///
   /// - Parameters:
   ///   - name: its name on the bus; nil for libsecret's own variable, or else the usual name.
-  ///   - daemon: the vault's daemon, which the keyring must not be.
-  init(_ name: String?, unlike daemon: Int) throws(Failure) {
+  ///   - session: the session of the vault, whose own daemon the keyring must not be.
+  init(_ name: String?, besides session: Session) throws(Failure) {
+    let daemon = try session.call { vault in try vault.status() }.pid
     self.name = name ?? Environment.variable("SECRET_SERVICE_BUS_NAME") ?? Self.usualName
     (socket, pid) = try Self.start()
     switch try reply(to: .open(name: self.name, daemon: daemon)) {

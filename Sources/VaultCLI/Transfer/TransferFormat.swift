@@ -24,4 +24,11 @@ struct TransferOptions: ParsableArguments {
     if dryRun && yes { throw ValidationError("--dry-run does nothing that --yes could allow; give one of them") }
     if busName?.isEmpty == true { throw ValidationError("--bus-name is empty; give a name, or leave --bus-name out") }
   }
+
+  /// Begins a session with the caller's own vault, which alone has a keyring.
+  func session(_ globals: Globals) throws(Failure) -> Session {
+    let session = try Session(globals)
+    if session.isSystem { throw Failure(.usage, "the machine's vault has no keyring", "leave --system out") }
+    return session
+  }
 }

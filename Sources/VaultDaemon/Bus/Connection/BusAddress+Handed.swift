@@ -1,5 +1,6 @@
 internal import CLinux
 internal import Glibc
+internal import VaultBytes
 internal import VaultService
 
 // Addresses that another process hands over, and that are not trusted as one from the daemon's own environment is.
@@ -13,7 +14,7 @@ extension BusAddress {
   static func handed(_ text: String) throws(Refusal) -> BusAddress {
     let isPlain = text.utf8.count <= longest && text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }
     guard isPlain, !text.contains(";"), let address = BusAddress(text), let name = address.socketName,
-      !name.contains(0) || name.first == 0, name.count <= SocketName.longest
+      !name.dropFirst().contains(0), name.count <= SocketName.longest
     else { throw .invalid("address") }
     return address
   }
@@ -38,27 +39,12 @@ extension BusAddress {
   }
 
   /// The name of the socket: a path, or a NUL and an abstract name. Nil if the address is not well-formed.
-  private var socketName: [UInt8]? {
+  var socketName: [UInt8]? {
     guard let first = text.split(separator: ",").first, let equals = first.firstIndex(of: "=") else { return nil }
-    guard let value = Self.unescape(first[first.index(after: equals)...]), !value.isEmpty else { return nil }
+    guard let value = PercentEscape.strictBytes(first[first.index(after: equals)...]), !value.isEmpty else {
+      return nil
+    }
     if first.hasPrefix("unix:abstract=") { return [0] + value }
     return value.first == UInt8(ascii: "/") ? value : nil
-  }
-
-  /// Reads a value of an address, in which bytes may be written in hex; nil if it is not well-formed.
-  private static func unescape(_ text: Substring) -> [UInt8]? {
-    var bytes: [UInt8] = []
-    var rest = text.utf8[...]
-    while let byte = rest.popFirst() {
-      guard byte == UInt8(ascii: "%") else {
-        bytes.append(byte)
-        continue
-      }
-      let digits = Substring(rest.prefix(2))
-      guard digits.count == 2, digits.allSatisfy(\.isHexDigit), let value = UInt8(digits, radix: 16) else { return nil }
-      bytes.append(value)
-      rest = rest.dropFirst(2)
-    }
-    return bytes
   }
 }

@@ -1,3 +1,5 @@
+internal import VaultBytes
+
 /// The address of a bus: a Unix socket, in the notation of the D-Bus specification.
 ///
 /// Other transports are ignored: one of them starts a program, another uses the network, and the units allow neither.
@@ -38,13 +40,6 @@ struct BusAddress: Equatable {
   /// Escapes a path: every byte outside the set `plain` is written in hex (D-Bus specification, Server Addresses).
   private static func escape(_ path: String) -> String {
     let plain = Set("-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz/.".utf8)
-    let digits = Array("0123456789abcdef")
-    return path.utf8.reduce(into: "") { text, byte in
-      if plain.contains(byte) {
-        text.unicodeScalars.append(Unicode.Scalar(byte))
-      } else {
-        text += "%\(digits[Int(byte >> 4)])\(digits[Int(byte & 15)])"
-      }
-    }
+    return PercentEscape.escaped(path, except: plain.contains)
   }
 }
