@@ -24,9 +24,9 @@ extension Items {
       Audit.Deed(action: .get, item: source, detail: "copied to \(target.text)"),
       Audit.Deed(action: .set, item: target, detail: Self.detail(ofCopyOf: source)), caller
     ) { course throws(Refusal) in
-      let version = try makeCopy(of: source, target, replacing, evenExpired, long, caller, &course)
-      vault.hooks.announce(.item(target, stored: version))
-      return version
+      let stored = try makeCopy(of: source, target, replacing, evenExpired, long, caller, &course)
+      vault.hooks.announce(.item(target, stored))
+      return stored.number
     }
   }
 
@@ -70,7 +70,7 @@ extension Items {
   private func makeCopy(
     of source: ItemName, _ target: ItemName, _ replacing: Bool, _ evenExpired: Bool, _ long: LongChange?,
     _ caller: Caller, _ course: inout Audit.Course
-  ) throws(Refusal) -> Int {
+  ) throws(Refusal) -> StoredVersion {
     let keychain = try vault.keychain()
     let permit = try permit(.set, on: target, for: caller)
     course.side = .source
@@ -96,7 +96,7 @@ extension Items {
       }
       if let stored {
         course.target = stored.item
-        return stored.number
+        return stored
       }
     }
     defer { valueInHand.empty() }
@@ -112,7 +112,7 @@ extension Items {
       }
     }
     course.target = stored.item
-    return stored.number
+    return stored
   }
 
   /// Stores a copy.

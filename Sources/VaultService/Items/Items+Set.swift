@@ -66,7 +66,7 @@ extension Items {
       throw refusal(error, change.name, kind: change.kind, &id)
     }
     id = stored.item
-    announce(change, stored)
+    vault.hooks.announce(.item(change.name, stored))
     return stored
   }
 
@@ -161,7 +161,7 @@ extension Items {
       let change = changes[failed].change
       throw BatchRefusal(index: failed, refusal: refusal(error, change.name, kind: change.kind, &id))
     }
-    for (new, version) in zip(changes, versions) { announce(new.change, version) }
+    for (new, stored) in zip(changes, versions) { vault.hooks.announce(.item(new.change.name, stored)) }
     return versions
   }
 
@@ -335,10 +335,5 @@ extension Items {
     } catch {
       throw .invalidValue(error.reason)
     }
-  }
-
-  private func announce(_ change: ItemChange, _ stored: StoredVersion) {
-    // A change that keeps the value leaves even the first version's number.
-    vault.hooks.announce(.item(change.name, stored.isNew ? .created : .updated, version: stored.number))
   }
 }

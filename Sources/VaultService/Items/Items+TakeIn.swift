@@ -47,7 +47,8 @@ extension Items {
   /// Tells watchers of the item of a deposit that was taken in.
   func announce(_ taken: TakenDeposit) {
     if case .stored(let version) = taken.result, let name = taken.name {
-      vault.hooks.announce(.item(name, stored: version))
+      // A deposit brings a value, so a first version is that of a new item.
+      vault.hooks.announce(.item(name, version == 1 ? .created : .updated, version: version))
     }
   }
 
@@ -114,7 +115,7 @@ extension Items {
         tokenList($0, for: caller)?.fault(of: $1)
       }
       guard let (name, stored) = accepted else { throw VaultError.noSuchItem }
-      vault.hooks.announce(.item(name, stored: stored.number))
+      vault.hooks.announce(.item(name, stored))
       return ((name, stored.number), stored.item)
     } catch .noSuchItem { throw .noSuchDeposit(number) } catch { throw vault.refusal(error, text) }
   }

@@ -15,8 +15,9 @@ package enum VaultEvent {
   /// A request has changed, by its number; administrators are told.
   case request(QuestionNumber, RequestChange)
 
-  /// The event of an item that was stored, by the version that was made.
-  static func item(_ name: ItemName, stored version: Int) -> VaultEvent {
-    .item(name, version == 1 ? .created : .updated, version: version)
+  /// The event of an item that was stored. A change that keeps the value leaves even the first version's number, so the
+  /// number tells nothing.
+  static func item(_ name: ItemName, _ stored: StoredVersion) -> VaultEvent {
+    .item(name, stored.isNew ? .created : .updated, version: stored.number)
   }
 }

@@ -184,13 +184,18 @@ import VaultStore
     try expectUntouched(fixture, \.isCorrupt)
   }
 
+  /// Changes each byte of a block of the disk.
+  private static func damage(_ data: inout Data, block: Int) {
+    for offset in block * 4096..<(block + 1) * 4096 { data[offset] ^= 0x55 }
+  }
+
   @Test("damage inside is found when it is read, and never a wrong value")
   func flipped() throws {
     let fixture = try fixture()
     let whole = try #require(try fixture.files()["vault.db"])
     for page in 1..<(whole.count / 4096) {
       var damaged = whole
-      for offset in stride(from: 0, to: 4096, by: 64) { damaged[page * 4096 + offset] ^= 0x55 }
+      Self.damage(&damaged, block: page)
       try write(damaged, fixture)
       guard let keychain = try? fixture.unlocked() else { continue }
       for index in 0..<20 {
@@ -250,7 +255,7 @@ import VaultStore
     try #require(ends.count > 2 && ends[ends.count - 1] > ends[ends.count - 2] + 2)
     let (kept, boundary) = (32 + (ends[ends.count - 3] + 1) * size, 32 + (ends[ends.count - 2] + 1) * size)
     var damaged = whole
-    for offset in boundary / 4096 * 4096..<(boundary / 4096 + 1) * 4096 { damaged[offset] ^= 0x55 }
+    Self.damage(&damaged, block: boundary / 4096)
     try damaged.write(to: log)
     try setMode(log.path, 0o600)
     let reason = "vault.db-wal is damaged after byte \(kept), before changes that were stored later"

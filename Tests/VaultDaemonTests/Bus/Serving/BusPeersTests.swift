@@ -9,6 +9,24 @@ import VaultTesting
 @testable import VaultService
 
 @Suite("The callers on a bus") struct BusPeersTests {
+  /// Starts processes for each of which something is kept, one after the other, until they are told to end.
+  private static let keepers = """
+    first, second = os.pipe(), os.pipe()
+    def start(count):
+      for _ in range(count):
+        if not os.fork():
+          bus = connect()
+          print(call(bus, 'Keep'), flush=True)
+          os.write(second[1], b'x')
+          os.read(first[0], 1)
+          os._exit(0)
+        os.read(second[0], 1)
+    def end(count):
+      os.write(first[1], b'x' * count)
+      for _ in range(count): os.wait()
+
+    """
+
   @Test("the process of a connection is asked for once, and is the one that connected") func once() throws {
     let stand = try ServingStand()
     let first = "bus = connect(); print(call(bus, 'Who')[0] == os.getuid(), call(bus, 'Who')[1] == os.getpid())\n"
@@ -264,20 +282,7 @@ import VaultTesting
         return first.contains(caller.pid) ? "subject" : nil
       }
     }
-    let out = try stand.python(
-      """
-      first, second = os.pipe(), os.pipe()
-      for i in range(5):
-        if not os.fork():
-          bus = connect()
-          print(call(bus, 'Keep'), flush=True)
-          os.write(second[1], b'x')
-          os.read(first[0], 1)
-          os._exit(0)
-        os.read(second[0], 1)
-      os.write(first[1], b'x' * 5)
-      for i in range(5): os.wait()
-      """)
+    let out = try stand.python(Self.keepers + "start(5)\nend(5)\n")
     #expect(out == ["None", "None", "None", "None", "None"])
   }
 
@@ -326,29 +331,7 @@ import VaultTesting
     // Two gave way, and two ended with the program.
     for _ in 0..<4 { try stand.expect("end") }
     // Of two processes with a connection each, none gives way.
-    let two = try stand.python(
-      """
-      first, second = os.pipe(), os.pipe()
-      if not os.fork():
-        bus = connect()
-        print(call(bus, 'Keep'), flush=True)
-        os.write(second[1], b'x')
-        os.read(first[0], 1)
-        os._exit(0)
-      os.read(second[0], 1)
-      third = os.fork()
-      if not third:
-        bus = connect()
-        print(call(bus, 'Keep'), flush=True)
-        os.write(second[1], b'x')
-        os.read(first[0], 1)
-        os._exit(0)
-      os.read(second[0], 1)
-      print(call(connect(), 'Keep'), flush=True)
-      os.write(first[1], b'xx')
-      os.wait()
-      os.wait()
-      """)
+    let two = try stand.python(Self.keepers + "start(2)\nprint(call(connect(), 'Keep'), flush=True)\nend(2)\n")
     #expect(two == ["None", "None", "org.freedesktop.DBus.Error.LimitsExceeded"])
   }
 
