@@ -42,6 +42,19 @@ public enum CollectionID: Hashable, Sendable {
     }
   }
 
+  /// The name that stands for all items of the collection where rights are asked for: it is the pattern of a grant for
+  /// them. Nil if they have no names of their own.
+  public var nameOfAll: ItemName? { self == .shared ? nil : try? ItemName("\(Self.root)/\(element)/*") }
+
+  /// Reads a name that stands for all items of a collection; nil for any other name.
+  public init?(allOf name: ItemName) {
+    let parts = name.text.utf8.split(separator: UInt8(ascii: "/"), maxSplits: 2).map { String(Substring($0)) }
+    guard parts.count == 3, parts[0] == Self.root, parts[2] == "*", let collection = CollectionID(element: parts[1]),
+      collection != .shared
+    else { return nil }
+    self = collection
+  }
+
   /// The collection in whose folder the item of this name lies; nil if it lies in none.
   public init?(of name: ItemName) {
     let parts = name.text.utf8.split(separator: UInt8(ascii: "/"), maxSplits: 2).map { String(Substring($0)) }

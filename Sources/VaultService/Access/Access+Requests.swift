@@ -141,6 +141,13 @@ extension Access {
       let keychain = try administer(caller)
       entry.item = binding(of: request.target.name)?.id
       try checkApprover(of: request, terms, process, caller)
+      if stands(forAllOfCollection: request.target.name) {
+        guard terms.isForGood else {
+          throw .invalidGrant("the request is for all items of a collection, so it can be approved for good only")
+        }
+        try grant(request, terms, caller, entry)
+        return request
+      }
       let item: ItemBinding
       do throws(VaultError) { item = try keychain.binding(of: request.target.name) } catch {
         throw vault.refusal(error, request.target.name.text)
@@ -159,6 +166,11 @@ extension Access {
       }
       return request
     }
+  }
+
+  /// True if a request for this name is one for all items of a collection; see ``CollectionID/nameOfAll``.
+  func stands(forAllOfCollection name: ItemName) -> Bool {
+    CollectionID(allOf: name) != nil && binding(of: name) == nil
   }
 
   private func checkApprover(
@@ -180,7 +192,8 @@ extension Access {
   private func grant(
     _ request: PendingRequest, _ terms: ApprovalTerms, _ caller: Caller, _ entry: Audit.Entry
   ) throws(Refusal) {
-    guard let pattern = try? ItemPattern(request.target.name.text), pattern.isExact else {
+    let name = request.target.name
+    guard let pattern = try? ItemPattern(name.text), pattern.isExact || stands(forAllOfCollection: name) else {
       throw .invalidGrant("the name has a * or a ? in it, so a grant for it would be one for other items, too")
     }
     let now = vault.newestTime
@@ -256,7 +269,7 @@ extension Access {
     for request in requests.pending {
       var isMissing = false
       do throws(VaultError) { _ = try keychain.item(named: request.target.name) } catch {
-        isMissing = error == .noSuchItem
+        isMissing = error == .noSuchItem && !stands(forAllOfCollection: request.target.name)
       }
       told.pending.append((request, isMissing))
     }

@@ -172,7 +172,9 @@ extension Attendance {
       guard let request = access.requests.request(number) else { return nil }
       (told.subject, told.right) = (request.target.subject, request.right)
       told.askers = [ToldAsker(asker: request.asker, words: request.words)]
-      told.isMissing = (try? vault.keychain().item(named: request.target.name)) == nil
+      let name = request.target.name
+      told.isMissing =
+        (try? vault.keychain().item(named: name)) == nil && !access.stands(forAllOfCollection: name)
       return told
     }
     // The setting may have changed since the calls joined.

@@ -34,7 +34,9 @@ extension Keyring {
   func setOfSession(
     _ facts: KeyringFacts, _ secret: Secret?, _ old: ItemInfo?, for caller: Caller
   ) throws(KeyringFault) {
-    try session(.set, .set, facts.id.text, for: caller) { id, name throws(Refusal) in
+    // Other facts than the value need the right that they need elsewhere.
+    let right: Right = old == nil || old?.keyring == facts ? .set : .admin
+    try session(.set, right, facts.id.text, for: caller) { id, name throws(Refusal) in
       let now = vault.clock.wall()
       let size = secret?.value.bytes.count ?? old?.current.size ?? 0
       let item = ItemInfo(

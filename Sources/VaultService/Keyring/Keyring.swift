@@ -145,15 +145,21 @@ package final class Keyring {
   package func isLocked(_ collection: CollectionID, for caller: Caller) -> Bool {
     guard !isShut, let keychain = vault.openKeychain else { return true }
     switch collection {
-    case .session: return !keychain.opensValues(of: .afterFirstUnlock)
+    case .session: if !keychain.opensValues(of: .afterFirstUnlock) { return true }
     case .shared: return vault.state.kind != .unlocked
-    case .login, .made:
-      guard keychain.knowsAllNames, keychain.opensValues(of: settings.accessible),
-        let name = try? Self.name(of: KeyringID(number: 0), in: collection)
-      else { return true }
-      let permit = access.permit(caller, on: name)
-      return ![Right.get, .set].allSatisfy { permit.has($0, settings.accessible) }
+    case .login, .made: if !keychain.knowsAllNames || !keychain.opensValues(of: settings.accessible) { return true }
     }
+    return lackingRight(in: collection, caller) != nil
+  }
+
+  /// The first right that a caller lacks to read and make items in a collection, with the name that stands for these;
+  /// nil if it lacks none.
+  func lackingRight(in collection: CollectionID, _ caller: Caller) -> (right: Right, name: ItemName, permit: Permit)? {
+    guard let name = collection.nameOfAll else { return nil }
+    let permit = access.permit(caller, on: name)
+    let accessible = collection == .session ? .afterFirstUnlock : settings.accessible
+    let right = [Right.get, .set].first { !permit.has($0, accessible) }
+    return right.map { ($0, name, permit) }
   }
 
   /// True if an item's value would not be served to a caller now.

@@ -284,6 +284,62 @@ import VaultModel
     #expect(prompted.prompt?.awaited == "approval")
   }
 
+  @Test("asks nobody to unlock the vault for a program without rights, and names its collection truly")
+  func rightsFirst() throws {
+    let stand = try KeyringStand()
+    let path = try stand.make("v")
+    let programs = [60, 61].map { AttendanceStand.process($0, executable: "/usr/bin/program\($0)") }
+    let (access, administrator) = (stand.rooms.access, stand.rooms.administrator)
+    for (program, pattern) in zip([60, 61], ["else/*", "secret-service/login/*"]) {
+      access.add(.password, by: administrator, with: [])
+      _ = try access.give(
+        try Subject(parsing: "user:\(RoomStand.owner),exe:/usr/bin/program\(program)"), try ItemPattern(pattern),
+        Rights(.get).union(Rights(.set)), until: nil, for: administrator)
+    }
+    // The class of an item that a lock closes.
+    var change = ItemChange(name: try ItemName("secret-service/login/\(path.element)"), update: true)
+    change.accessible = .whenUnlocked
+    _ = try stand.rooms.items.set(change, .same, for: administrator) { _ in false }
+    try stand.keyring.lock(for: stand.program)
+    let targets: [KeyringTarget] = [.item(path), .collection(.login), .collection(.session)]
+    #expect(programs.allSatisfy { stand.keyring.isLocked(.session, for: $0) })
+    let all = try programs.map { program in try targets.map { try Prompted(stand, .unlock([$0]), by: program) } }
+    for prompted in all.joined() { prompted.begin() }
+    #expect(all[0].map(\.prompt?.awaited) == ["approval", "approval", "approval"])
+    #expect(all[1].map(\.prompt?.awaited) == ["unlock", "unlock", "approval"])
+    let told = try access.toldRequests(for: administrator).pending
+    #expect(told.allSatisfy { !$0.isMissing })
+    let item = "secret-service/login/\(path.element)"
+    #expect(
+      told.map(\.request.target.name.text).sorted() == [
+        "secret-service/login/*", item, "secret-service/session/*", "secret-service/session/*",
+      ])
+    try stand.rooms.unlock()
+    stand.rooms.run()
+    #expect(all[0].map(\.ends) == [[], [], []])
+    #expect(all[1].map(\.ends) == [[.unlocked([targets[0]])], [.unlocked([targets[1]])], []])
+  }
+
+  @Test("for a whole collection is approved for good only, by a grant for its items") func wholeCollection() throws {
+    let stand = try KeyringStand()
+    let confined = AttendanceStand.process(60, executable: "/usr/bin/confined")
+    let subject = try Subject(parsing: "user:\(RoomStand.owner),exe:/usr/bin/confined")
+    let (access, administrator) = (stand.rooms.access, stand.rooms.administrator)
+    access.add(.password, by: administrator, with: [])
+    _ = try access.give(subject, try ItemPattern("else/*"), Rights(.get), until: nil, for: administrator)
+    let prompted = try Prompted(stand, .unlock([.collection(.login)]), by: confined)
+    prompted.begin()
+    for _ in [Right.get, .set] {
+      let number = try #require(access.requests.pending.first).number
+      #expect(throws: Refusal.self) { try access.approve(number, try ApprovalTerms(), for: administrator) }
+      access.add(.password, by: administrator, with: [])
+      _ = try access.approve(number, try ApprovalTerms(isForGood: true), for: administrator)
+      stand.rooms.run()
+    }
+    #expect(prompted.ends == [.unlocked([.collection(.login)])])
+    #expect(access.permit(confined, on: try ItemName("secret-service/login/0123456789abcdef")).has(.set, .whenUnlocked))
+  }
+
   @Test("keeps no name through a lock that hides names, and waits for the unlock instead") func hidden() throws {
     let settings = { () -> VaultSettings in
       var settings = VaultSettings()

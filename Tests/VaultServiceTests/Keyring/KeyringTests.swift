@@ -263,23 +263,28 @@ import VaultModel
     #expect(try stand.value(last) == "text/plain last")
   }
 
-  @Test("lets a program change the secrets of items for which it has no more than the right to set") func mayOnlySet()
-    throws
-  {
+  @Test(
+    "lets a program change the secrets of items for which it has no more than the right to set, and nothing else",
+    arguments: [CollectionID.login, .session])
+  func mayOnlySet(in collection: CollectionID) throws {
     let stand = try KeyringStand()
-    let path = try stand.make("1", "x", [("a", "1")])
+    let path = try stand.make("1", "x", [("a", "1")], in: collection)
     let program = AttendanceStand.process(60, executable: "/usr/bin/setter")
     stand.rooms.access.add(.password, by: stand.rooms.administrator, with: [])
     _ = try stand.rooms.access.give(
       try Subject(parsing: "user:\(RoomStand.owner),exe:/usr/bin/setter"),
-      try ItemPattern("secret-service/login/*"), try Rights(parsing: "get,set,find"), until: nil,
+      try ItemPattern("secret-service/\(collection.element)/*"), try Rights(parsing: "get,set,find"), until: nil,
       for: stand.rooms.administrator)
-    #expect(!stand.keyring.isLocked(.login, for: program))
+    #expect(!stand.keyring.isLocked(collection, for: program))
     try stand.keyring.set(KeyringStand.secret("2"), of: path, for: program)
     let replaced = try stand.keyring.make(
-      "x", try KeyringStand.attributes([("a", "1")]), KeyringStand.secret("3"), in: .login, replacing: path,
+      "x", try KeyringStand.attributes([("a", "1")]), KeyringStand.secret("3"), in: collection, replacing: path,
       for: program)
     #expect(try replaced == path && stand.value(path) == "text/plain 3")
+    #expect(throws: KeyringFault.isLocked) {
+      try stand.keyring.set(label: "y", attributes: nil, of: path, for: program)
+    }
+    #expect(try stand.keyring.item(path, for: stand.program).label == "x")
   }
 
   @Test("has one default collection, whichever was preferred last") func standard() throws {

@@ -405,22 +405,17 @@ extension Keyring {
   }
 
   /// The event that a caller has to wait for before a target is served; nil if it is served, or if there is no such
-  /// target.
+  /// target. As at the other doors, nobody is asked to unlock the vault for a caller that lacks a right.
   func lack(_ target: KeyringTarget, _ caller: Caller, _ said: Said) throws(Refusal) -> Wait? {
-    guard !isShut, let keychain = vault.openKeychain else { return .unlock }
+    guard vault.openKeychain != nil else { return .unlock }
     switch target {
     case .collection(let collection):
       guard has(collection), isLocked(collection, for: caller) else { return nil }
-      guard collection != .session, collection != .shared, keychain.knowsAllNames,
-        keychain.opensValues(of: settings.accessible),
-        let name = try? Self.name(of: KeyringID(number: 0), in: collection)
-      else { return .unlock }
-      // A grant for the folder ends the request for an item that stands for all of it.
-      let permit = access.permit(caller, on: name)
-      for right in [Right.get, .set] where !permit.has(right, settings.accessible) {
+      if let (right, name, permit) = lackingRight(in: collection, caller) {
         return try items.waitOrAsk(right, name, permit, caller, said)
       }
-      return nil
+      if collection == .shared, !access.hasAny(caller) { throw items.denied }
+      return .unlock
     case .item(let path):
       guard let item = known(at: path, for: caller) else {
         return isWithoutMatch(path, for: caller) || !mayBeServed(target, caller) ? nil : .unlock
@@ -433,12 +428,14 @@ extension Keyring {
   func lack(_ item: ItemInfo, _ caller: Caller, _ said: Said) throws(Refusal) -> Wait? {
     guard isLocked(item, for: caller) else { return nil }
     let name = item.name
-    guard let keychain = vault.openKeychain, keychain.opensValues(of: item.policy.accessible) else { return .unlock }
     let permit = access.permit(caller, on: name)
-    switch access.decide(.get, permit, item.policy, for: caller) {
-    case .allow, .allowWithin: return nil
-    case .ask: return .presence(name, item.policy.require)
-    case .refuse: return try items.waitOrAsk(.get, name, permit, caller, said)
+    let decision = access.decide(.get, permit, item.policy, for: caller)
+    if decision == .refuse, access.approval(.get, name, for: caller) == nil {
+      return try items.waitOrAsk(.get, name, permit, caller, said)
     }
+    guard !isShut, let keychain = vault.openKeychain, keychain.opensValues(of: item.policy.accessible) else {
+      return .unlock
+    }
+    return decision == .ask ? .presence(name, item.policy.require) : nil
   }
 }
