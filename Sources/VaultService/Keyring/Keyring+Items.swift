@@ -292,9 +292,11 @@ extension Keyring {
     guard has(path.collection), let folder = path.collection.folder, let id = KeyringID(path.element) else {
       throw missing
     }
+    if let name = lastName(at: path, keychain) { return name }
     let name = try Self.name(of: id, in: path.collection)
     if let item = try? keychain.item(named: name), item.keyring?.id == id {
       guard !item.isForPortal else { throw missing }
+      remember(path, name, keychain)
       return name
     }
     let found: [ItemInfo]
@@ -305,6 +307,7 @@ extension Keyring {
       throw KeyringFault(vault.refusal(error, name.text))
     }
     guard let item = found.first, !item.isForPortal else { throw missing }
+    remember(path, item.name, keychain)
     return item.name
   }
 

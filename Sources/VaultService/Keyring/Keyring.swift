@@ -17,6 +17,8 @@ package final class Keyring {
   /// True from a lock that a program asked for here until the next unlock. Meanwhile no value is served here, not even
   /// one that is served elsewhere while the vault is locked.
   package private(set) var isShut = false
+  /// The item that a path led to last: programs ask one thing after the other of an item that they have found.
+  private var lastFound: (path: KeyringPath, name: ItemName, generation: UInt64)?
   /// The collections with items whose names the last lock has hidden; nil if nobody knows which these are.
   private var withHiddenItems: Set<CollectionID>?
   /// The searches that could not be made yet.
@@ -81,6 +83,7 @@ package final class Keyring {
     }
     vault.hooks.willHideNames = { [weak self] keychain in
       willHideNames(keychain)
+      self?.lastFound = nil
       self?.noteHidden(by: keychain)
     }
   }
@@ -193,6 +196,17 @@ package final class Keyring {
   static func name(of id: KeyringID, in collection: CollectionID) throws(KeyringFault) -> ItemName {
     guard let folder = collection.folder, let name = try? ItemName("\(folder)/\(id.text)") else { throw .noSuchObject }
     return name
+  }
+
+  /// Remembers which item a path leads to.
+  func remember(_ path: KeyringPath, _ name: ItemName, _ keychain: Keychain) {
+    lastFound = (path, name, keychain.generation)
+  }
+
+  /// The name of the item to which a path led last, unless the store may have changed since, or its keys.
+  func lastName(at path: KeyringPath, _ keychain: Keychain) -> ItemName? {
+    guard let lastFound, lastFound.path == path, lastFound.generation == keychain.generation else { return nil }
+    return lastFound.name
   }
 
   // MARK: Events

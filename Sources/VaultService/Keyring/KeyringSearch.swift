@@ -148,7 +148,10 @@ extension Keyring {
     guard search.isExact ? attributes == search.attributes : attributes.contains(search.attributes) else { return }
     let hit = KeyringSearch.Hit(
       path: path, isLocked: isLocked(item, for: caller), order: item.keyring?.order ?? 0)
-    guard isShared else { return search.own.append(hit) }
+    guard isShared else {
+      if let keychain = vault.openKeychain { remember(path, item.name, keychain) }
+      return search.own.append(hit)
+    }
     // Two patterns may share one item, and what lies in a collection's own folder is there already.
     guard item.use == nil, CollectionID(of: item.name) == nil, !Records.isRecord(item.name),
       search.sharedPaths.insert(path).inserted

@@ -38,6 +38,33 @@ import VaultModel
     #expect(try stand.find().map(\.path) == [first, second])
   }
 
+  @Test("gives what a path leads to now, whatever it led to before, and remembers no name that is hidden")
+  func remembered() throws {
+    let settings = { () -> VaultSettings in
+      var settings = VaultSettings()
+      (settings.hideNames, settings.keyring.accessible) = (true, .whenUnlocked)
+      return settings
+    }()
+    let stand = try KeyringStand(settings)
+    let (first, second) = (try stand.make("first", "", [("a", "1")]), try stand.make("second", "", [("a", "2")]))
+    let administrator = stand.rooms.administrator
+    func name(_ path: KeyringPath) throws -> ItemName { try ItemName("secret-service/login/\(path.element)") }
+    #expect(try stand.find([("a", "1")]).map(\.path) == [first])
+    #expect(stand.keyring.lastName(at: first, try stand.vault.keychain()) == (try name(first)))
+    #expect(try stand.value(first) == "text/plain first")
+    // Another item takes its name.
+    let elsewhere = try ItemName("secret-service/login/elsewhere")
+    try stand.rooms.items.move(try name(first), to: elsewhere, for: administrator)
+    try stand.rooms.items.move(try name(second), to: try name(first), for: administrator)
+    #expect(try stand.value(first) == "text/plain first" && stand.value(second) == "text/plain second")
+    _ = try stand.rooms.items.delete([elsewhere], isForGood: true, for: administrator)
+    #expect(throws: KeyringFault.noSuchObject) { try stand.value(first) }
+    #expect(try stand.value(second) == "text/plain second")
+    stand.attendance.lock()
+    #expect(stand.keyring.lastName(at: second, try stand.vault.keychain()) == nil)
+    #expect(throws: KeyringFault.isLocked) { try stand.value(second) }
+  }
+
   @Test("follows an item to another name in its collection, and no further") func moved() throws {
     let stand = try KeyringStand()
     let path = try stand.make("v")
