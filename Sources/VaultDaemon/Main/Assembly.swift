@@ -52,7 +52,8 @@ final class Assembly {
     worker = WorkerThread(telling: loop)
     transferThread = WorkerThread(telling: loop)
     let buses = try Buses(
-      on: loop, place.watcher, clock, place.log, system: place.isSystem, environment: place.environment)
+      on: loop, place.watcher, clock, place.log, system: place.isSystem, place.openFiles,
+      environment: place.environment)
     let helper = PresenceHelper(
       loop: loop, watcher: place.watcher, ends: ends, paths: place.paths, variable: place.environment)
     let programs = HelperPrograms(loop: loop, watcher: place.watcher, ends: ends, variable: place.environment)

@@ -21,6 +21,7 @@ internal import VaultService
   private let ownAddress: BusAddress?
   /// A bus that the daemon joined because it was asked to, until that connection ends.
   private var joined: Joining?
+  private let takesDescriptors: Bool
   private let loop: any EventLoop
   let watcher: DescriptorWatcher
   private let clock: Clock
@@ -65,12 +66,15 @@ internal import VaultService
   /// Makes a bus, without connecting. Call this on `loop`, and call ``open()`` once every listener for connection
   /// changes is added.
   ///
-  /// - Parameter address: nil if there is no bus until ``join(_:then:)``.
+  /// - Parameters:
+  ///   - address: nil if there is no bus until ``join(_:then:)``.
+  ///   - takesDescriptors: false if the bus is to pass on no message with descriptors.
   init(
     _ name: String, at address: BusAddress?, on loop: any EventLoop, watcher: DescriptorWatcher, clock: Clock,
-    log: Logger
+    log: Logger, takesDescriptors: Bool = true
   ) throws(SystemError) {
     self.name = name
+    self.takesDescriptors = takesDescriptors
     ownAddress = address
     self.loop = loop
     self.watcher = watcher
@@ -229,7 +233,7 @@ internal import VaultService
     let steps: [() -> Int32] = [
       { unsafe sd_bus_set_address(connection, address.text) },
       { unsafe sd_bus_set_bus_client(connection, 1) },
-      { unsafe sd_bus_negotiate_fds(connection, 1) },
+      { unsafe sd_bus_negotiate_fds(connection, self.takesDescriptors ? 1 : 0) },
       // A bus that is to be joined is there.
       { unsafe sd_bus_set_watch_bind(connection, self.joined == nil ? 1 : 0) },
       { unsafe sd_bus_start(connection) },

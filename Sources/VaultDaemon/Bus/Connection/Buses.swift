@@ -11,13 +11,15 @@ struct Buses {
 
   init(
     on loop: any EventLoop, _ watcher: DescriptorWatcher, _ clock: Clock, _ log: Logger, system isSystem: Bool,
-    environment: (String) -> String?
+    _ openFiles: OpenFiles, environment: (String) -> String?
   ) throws(SystemError) {
-    func bus(_ name: String, _ address: BusAddress?) throws(SystemError) -> Bus {
-      try Bus(name, at: address, on: loop, watcher: watcher, clock: clock, log: log)
+    func bus(_ name: String, _ address: BusAddress?, takesDescriptors: Bool = true) throws(SystemError) -> Bus {
+      try Bus(
+        name, at: address, on: loop, watcher: watcher, clock: clock, log: log, takesDescriptors: takesDescriptors)
     }
+    // The system bus gives the inhibitor of logind, which is a descriptor.
     let address = BusAddress.system(environment)
     system = address == nil ? nil : try bus("system", address)
-    session = isSystem ? nil : try bus("session", .session(environment))
+    session = isSystem ? nil : try bus("session", .session(environment), takesDescriptors: openFiles.takesDescriptors)
   }
 }

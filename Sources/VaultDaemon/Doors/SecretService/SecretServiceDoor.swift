@@ -114,7 +114,6 @@ final class SecretServiceDoor: SecretHolder {
   var isOn = false {
     didSet {
       keyring.isOn = isOn
-      _ = signals
       if isOn { lookAtName() } else if oldValue { name.release() }
       portal?.isOn = isOn
     }
@@ -124,6 +123,7 @@ final class SecretServiceDoor: SecretHolder {
     switch name.state {
     case .owned:
       log.info("secret-service: serving \(name.name)")
+      signals.begin()
       takeUpKept()
     case .refused(let error): log.error("secret-service: the bus refused \(name.name): \(error)")
     // The bus is asked first which program has the name.

@@ -37,12 +37,14 @@ final class SecretSignals {
   private var areLocksDue = false
   private var awaitingLocks: Set<ObjectIdentifier> = []
   /// The collections that programs were told of last.
-  private var collections: [CollectionID]
+  private var collections: [CollectionID] = []
   /// The collections whose items nobody could tell when the last lock or unlock was told.
-  private var hidden: Set<CollectionID>
+  private var hidden: Set<CollectionID> = []
 
-  init(_ door: SecretServiceDoor, _ timer: Timer) {
-    (self.door, self.timer) = (door, timer)
+  init(_ door: SecretServiceDoor, _ timer: Timer) { (self.door, self.timer) = (door, timer) }
+
+  /// Begins to tell of changes, of which nobody was told while another program, or none, had the name.
+  func begin() {
     collections = door.keyring.collections
     hidden = Set(collections.filter { door.keyring.hidesItems(in: $0) })
   }
@@ -105,11 +107,13 @@ final class SecretSignals {
     for peer in door.peers.peers { door.turns.wait(peer.line) { if peer.isRunning { tell(peer) } } }
   }
 
-  /// Tells of an item. The path of a shared item tells its name, so it goes only to those who may learn that.
+  /// Tells of an item. The path of a shared item tells its name, so it goes only to those who may learn that, to each
+  /// in its next turn.
   private func tell(_ member: String, _ collection: CollectionID, _ path: KeyringPath) {
     let (interface, at) = (SecretServiceDoor.collectionName, SecretPath.collection(collection).text)
     guard collection == .shared else { return send(member, of: interface, at: at, .item(path)) }
-    for peer in door.peers.peers where door.keyring.mayLearn(of: path, peer.caller) {
+    toEach { [weak self] peer in
+      guard let self, door.keyring.mayLearn(of: path, peer.caller) else { return }
       send(member, of: interface, at: at, .item(path), to: peer)
     }
   }
