@@ -67,9 +67,11 @@ final class SecretServiceStand {
   }
 
   /// Begins a program of the desktop, and returns when it waits for its prompt.
-  func begin(_ program: String, _ arguments: String..., stdin: String = "") throws -> Begun {
+  ///
+  /// - Parameter other: the sandbox in which it runs, if that is another one.
+  func begin(_ program: String, _ arguments: String..., stdin: String = "", in other: Sandbox? = nil) throws -> Begun {
     let before = prompts()
-    let begun = Begun(sandbox, environment + [program] + arguments, program: "/usr/bin/env", stdin: stdin)
+    let begun = Begun(other ?? sandbox, environment + [program] + arguments, program: "/usr/bin/env", stdin: stdin)
     try wait(for: "a prompt") { prompts() > before }
     return begun
   }

@@ -52,7 +52,7 @@ final class TransferStand {
 
   private func said(_ arguments: [String], _ bus: PrivateBus, _ status: Int32) throws -> Said {
     let outcome = try sandbox.run(arguments, environment: ["DBUS_SESSION_BUS_ADDRESS": bus.address], seconds: 120)
-    try #require(outcome.status == status, "\(outcome)")
+    try #require(outcome.status == status, "\(outcome) \(outcome.output)")
     return try Said(outcome)
   }
 
