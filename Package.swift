@@ -88,6 +88,8 @@ let package = Package(
 
     // A free(3) and a realloc(3) that wipe, for the programs that hold secrets while they wait.
     .target(name: "CWipingHeap"),
+    // A recvmsg(2) that keeps the files which other programs pass apart.
+    .target(name: "CGivenFiles"),
     // The code that runs in every program before the Swift runtime starts.
     .target(name: "CStart"),
 
@@ -155,7 +157,7 @@ let package = Package(
       dependencies: [
         "VaultService", "VaultSSH", "VaultSigning", "VaultCore", "VaultProcess", "VaultWire", "VaultModel",
         "VaultBytes",
-        "CSystemd", "CLinux",
+        "CSystemd", "CLinux", "CGivenFiles",
         .product(name: "Logging", package: "swift-log"),
       ] + nio,
       swiftSettings: strict),

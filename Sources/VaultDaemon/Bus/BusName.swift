@@ -12,6 +12,8 @@ final class BusName {
   private var question = 0
   /// Runs after the owner has changed.
   var onChange: () -> Void = {}
+  /// Those who wait for an answer of the bus.
+  private var waiting: [() -> Void] = []
 
   /// The pauses, in seconds, before the owner is asked for again. After the last question, only a signal tells more.
   private static let pauses: [Int64] = [1, 2, 4, 8, 16]
@@ -26,6 +28,17 @@ final class BusName {
       })
     bus.onChange { [weak self] in self?.busChanged() }
     if bus.isConnected { busChanged() }
+  }
+
+  /// Runs `then` once it is known who owns the name, or the bus was asked for the last time, or is gone.
+  func whenKnown(_ then: @escaping () -> Void) {
+    if doubt == nil { then() } else { waiting.append(then) }
+  }
+
+  private func answerWaiting() {
+    let all = waiting
+    waiting = []
+    for then in all { then() }
   }
 
   /// Runs `handler` for each signal `member` of `interface` that the owner sends, from any of its objects.
@@ -62,7 +75,7 @@ final class BusName {
         // A later signal reports the owner.
         if error.isNoService { return take(nil) }
         doubt = "\(error)"
-        guard let pause = pauses.first else { return }
+        guard let pause = pauses.first else { return answerWaiting() }
         bus.after(.seconds(pause)) { [weak self] in
           if let self, number == question { ask(number, pauses.dropFirst()) }
         }
@@ -72,8 +85,10 @@ final class BusName {
 
   private func take(_ new: String?) {
     doubt = nil
-    guard new != owner else { return }
-    owner = new
-    onChange()
+    if new != owner {
+      owner = new
+      onChange()
+    }
+    answerWaiting()
   }
 }

@@ -82,8 +82,10 @@ final class Logind {
 
   private func inhibit() {
     let arguments = ["sleep", "vault", "wipe the keys before the machine sleeps", "delay"]
-    bus.call(manager.method("Inhibit"), arguments.map { .string($0) }) { [weak self] result in
-      self?.take(Result { () throws(BusError) in try result.get().descriptor() })
+    bus.files.expect()
+    bus.call(manager.method("Inhibit"), arguments.map { .string($0) }) { [weak self, files = bus.files] result in
+      files.expectNoMore()
+      self?.take(Result { () throws(BusError) in try result.get().file() })
     }
   }
 

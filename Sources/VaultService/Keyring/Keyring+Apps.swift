@@ -80,13 +80,14 @@ extension Keyring {
 
   // MARK: Parts
 
-  /// The item with the secret of a program: of several, the first of the collection `login`, or else of any. Nil if
-  /// there is none for certain.
+  /// The item with the secret of a program: of several, the first of the collection `login`, or else of any. One that
+  /// was moved elsewhere counts, too, as a second one would make the program's data unreadable. Nil if there is none
+  /// for certain.
   private func find(app: String) throws(KeyringFault) -> ItemInfo? {
     guard !hidesSecrets, let keychain = vault.openKeychain else { throw .isLocked }
     let query: Query
     do throws(ValueError) {
-      query = Query(keyring: try KeyringAttributes(anyOfPortalApp: app), within: CollectionID.root)
+      query = Query(keyring: try KeyringAttributes(anyOfPortalApp: app))
     } catch {
       throw .limitsExceeded(error.reason)
     }
@@ -99,7 +100,7 @@ extension Keyring {
       } catch {
         throw KeyringFault(vault.refusal(error, ""))
       }
-      for item in page.items where item.keyring?.attributes.portalApp != nil && CollectionID(of: item.name) != nil {
+      for item in page.items where item.isForPortal {
         if first.map({ Self.precedes(item, $0) }) ?? true { first = item }
       }
       place = page.next

@@ -7,6 +7,7 @@ internal import VaultService
 
 /// A connection that is never made. Messages can be made for it, and what would be sent is counted.
 @safe final class Bus {
+  let files = GivenFiles()
   let connection: OpaquePointer?
   let isConnected = true
   let id: String? = "00"
@@ -141,6 +142,8 @@ final class BusName {
   var onChange: () -> Void = {}
 
   init(_ name: String, on bus: Bus) {}
+
+  func whenKnown(_ then: () -> Void) { then() }
 }
 
 /// Descriptors that are ready when the fuzzer says so.
@@ -169,4 +172,26 @@ extension SecretServiceDoor {
   func lookAtName() { name.request() }
   func lookAtOwner() {}
   func tellWaiting() {}
+}
+
+/// Files are closed at once, and writing to them waits for nobody.
+final class GivenFiles {
+  func expect() {}
+
+  func expectNoMore() {}
+
+  func close(_ file: Int32, then: () -> Void = {}) {
+    Glibc.close(file)
+    then()
+  }
+
+  func run<T>(_ work: () -> T, then: (T) -> Void) { then(work()) }
+}
+
+extension BusMessage {
+  func file() throws(BusError) -> Int32 {
+    let file = fcntl(try descriptor(), F_DUPFD_CLOEXEC, 3)
+    guard file >= 0 else { throw .failed }
+    return file
+  }
 }

@@ -6,7 +6,7 @@ import VaultTesting
 /// The portal of sandboxed programs, over a real bus: a Python program in its place, and xdg-desktop-portal itself.
 @Suite("The portal on the session bus") struct PortalTests {
   /// The part of a Python program that makes it the portal.
-  private static let portal = """
+  static let portal = """
     PORTAL, PATH = 'org.freedesktop.portal.Desktop', '/org/freedesktop/portal/desktop'
     IMPL = 'org.freedesktop.impl.portal.'
     class Portal(Client):
@@ -81,6 +81,11 @@ import VaultTesting
       print(len(names), client.call(path, 'Delete', interface='Item'))
       print('Application key for org.example.A' in vault('show', names[0]))
       print('to give the program org.example.A its secret' in vault('audit'))
+      # A secret that was moved is the program's all the same.
+      moved = names[0].rsplit('/', 1)[1]
+      vault('mv', names[0], 'kept/' + moved)
+      print(portal.retrieve('org.example.A') == first)
+      vault('mv', 'kept/' + moved, names[0])
       # A person is asked before a secret goes, and told what that means.
       for words in [['rm', names[0]], ['rm', 'secret-service/'], ['rm', '--yes', names[0]], ['trash', 'empty']]:
         done = subprocess.run(['vault', *words], capture_output=True, text=True, stdin=subprocess.DEVNULL)
@@ -95,7 +100,7 @@ import VaultTesting
     #expect(
       out == [
         "1 [((0, 0), 64), ((0, 0), 64), ((0, 0), 64)] True", "True", "\(error) ('\(error)', b'')", "[0, 0] 0",
-        "3 org.freedesktop.Secret.Error.NoSuchObject", "True", "True", "75 True", "75 True", "0 False", "75 True",
+        "3 org.freedesktop.Secret.Error.NoSuchObject", "True", "True", "True", "75 True", "75 True", "0 False", "75 True",
         error, "True",
       ])
   }

@@ -19,6 +19,8 @@ internal import VaultService
 
   /// The address from the daemon's own environment; nil if that has none.
   private let ownAddress: BusAddress?
+  /// The files that come with messages.
+  let files: GivenFiles
   /// A bus that the daemon joined because it was asked to, until that connection ends.
   private var joined: Joining?
   private let takesDescriptors: Bool
@@ -80,6 +82,7 @@ internal import VaultService
     self.watcher = watcher
     self.clock = clock
     self.log = log
+    files = try GivenFiles(on: loop)
     timer = try DeadlineTimer(CLOCK_MONOTONIC)
     try watcher.watch(timer.descriptor) { [weak self] in self?.timerFired() }
   }
@@ -259,7 +262,9 @@ internal import VaultService
   private func dispatch(_ connection: OpaquePointer) {
     let end = clock.monotonic() + Self.longestRound
     for _ in 0..<64 {
+      unsafe files.watch(sd_bus_get_fd(connection))
       let result = unsafe sd_bus_process(connection, nil)
+      files.sweep()
       // A handler may have ended this connection.
       guard unsafe self.connection == connection else { return }
       if result < 0 { return lost(SystemError(call: "process", code: -result)) }
@@ -313,6 +318,8 @@ internal import VaultService
     early = []
     // This does not wait; unsent messages are dropped.
     unsafe sd_bus_close_unref(connection)
+    files.watch(-1)
+    files.sweep()
     noteTaken()
     for call in Array(calls.values) { call.finish(.failure(.disconnected)) }
   }

@@ -75,14 +75,11 @@ enum BusValue {
     try withBytes { bytes throws(BusError) in SecureBytes(copying: bytes) }
   }
 
-  /// Reads a descriptor, which the caller must close.
+  /// Reads a descriptor, which is the message's own. On a bus it is the placeholder of a file, see ``GivenFiles``.
   func descriptor() throws(BusError) -> Int32 {
     var value: Int32 = -1
     try check(unsafe sd_bus_message_read_basic(message, Self.type("h"), &value))
-    // The message keeps its own descriptor.
-    let copy = fcntl(value, F_DUPFD_CLOEXEC, 3)
-    guard copy >= 0 else { throw BusError(name: "", text: "\(SystemError(call: "fcntl"))") }
-    return copy
+    return value
   }
 
   func strings() throws(BusError) -> [String] { try array(of: "s", string) }

@@ -26,7 +26,7 @@ struct BusCredentials {
           }
         case "ProcessFD":
           if let descriptor { close(descriptor) }
-          descriptor = try message.variant(of: "h", message.descriptor)
+          descriptor = try message.variant(of: "h", message.file)
         default: try message.skip("v")
         }
       }

@@ -34,7 +34,7 @@ final class Portal {
     }
     objects?.keepsDescriptors = { [unowned self] message throws(BusError) in
       guard message.member == "RetrieveSecret" else { return false }
-      try check(message.sender)
+      if desktop?.doubt == nil { try check(message.sender) }
       return true
     }
   }
@@ -49,6 +49,7 @@ final class Portal {
         }
         desktop = name
       }
+      if isOn != oldValue { if isOn { door.bus.files.expect() } else { door.bus.files.expectNoMore() } }
       if !isOn { for call in calls.values { call.end(.failed) } }
     }
   }
@@ -71,7 +72,7 @@ final class Portal {
         .init(
           "RetrieveSecret", takes: ["handle": "o", "app_id": "s", "fd": "h", "options": "a{sv}"],
           gives: ["response": "u", "results": "a{sv}"]
-        ) { [unowned self] request, peer throws(BusError) in try retrieve(request, peer) }
+        ) { [unowned self] request, peer throws(BusError) in try retrieveOnceKnown(request, peer) }
       ],
       properties: [
         .init("version", "u") { [unowned self] _, peer, writer throws(BusError) in
@@ -94,9 +95,17 @@ final class Portal {
       ])
   }
 
+  /// Answers once the bus has told who the portal is. The call that makes the bus start the daemon comes before that.
+  private func retrieveOnceKnown(_ request: BusRequest, _ peer: BusPeer) throws(BusError) {
+    guard let desktop, desktop.doubt != nil else { return try retrieve(request, peer) }
+    desktop.whenKnown { [weak self] in
+      do throws(BusError) { try self?.retrieve(request, peer) } catch { request.fail(error) }
+    }
+  }
+
   private func retrieve(_ request: BusRequest, _ peer: BusPeer) throws(BusError) {
     try check(peer)
-    let (handle, app, outlet) = try Self.read(request.message)
+    let (handle, app, outlet) = try read(request.message)
     guard calls[handle] == nil else {
       throw BusError(name: BusError.malformed.name, text: "there is another request at this path")
     }
@@ -109,9 +118,9 @@ final class Portal {
       guard error == .isLocked else { throw BusError(error) }
       isLocked = true
     }
-    guard isLocked || delivery.outcome == .full else {
-      outlet.close()
-      return request.reply { Self.write(delivery.outcome == .written ? .given : .failed, to: $0) }
+    if !isLocked, let response = delivery.response {
+      guard let answer = request.answerLater() else { return }
+      return outlet.close { answer.send { Self.write(response, to: $0) } }
     }
     let group = Self.group(of: app)
     try makeRoom(in: group)
@@ -122,17 +131,17 @@ final class Portal {
     lastPlace += 1
     let call = PortalCall(handle, of: group, at: lastPlace, self, peer, wish, delivery, outlet, answer)
     keep(call)
-    if isLocked { call.ask() } else { call.waitForRoom() }
+    if isLocked { call.ask() } else { call.tried() }
   }
 
-  private static func read(
+  private func read(
     _ message: BusMessage
   ) throws(BusError) -> (handle: String, app: String, outlet: SecretOutlet) {
     let (handle, app) = (try message.objectPath(), try message.string())
-    guard handle.utf8.starts(with: "\(path)/".utf8) else {
-      throw BusError(name: BusError.malformed.name, text: "a request is below \(path)")
+    guard handle.utf8.starts(with: "\(Self.path)/".utf8) else {
+      throw BusError(name: BusError.malformed.name, text: "a request is below \(Self.path)")
     }
-    do throws(BusError) { return (handle, app, SecretOutlet(try message.descriptor())) } catch {
+    do throws(BusError) { return (handle, app, SecretOutlet(try message.file(), among: door.bus.files)) } catch {
       throw BusError(name: BusError.failed.name, text: "the descriptor cannot be taken")
     }
   }

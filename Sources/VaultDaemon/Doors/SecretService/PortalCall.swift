@@ -34,11 +34,22 @@ final class PortalCall {
   private var prompt: KeyringPrompt?
   private var timeout: Timer.Cancel?
   private var tries = 0
+  /// True once the secret was read for the call, which is recorded then.
+  private var wasRead = false
   private var isOver = false
 
   /// The outcome of the last attempt to write the secret.
   final class Delivery {
     var outcome = SecretOutlet.Outcome.failed
+
+    /// The response to the call; nil while it goes on.
+    var response: Response? {
+      switch outcome {
+      case .written: .given
+      case .failed: .failed
+      case .passing, .full: nil
+      }
+    }
   }
 
   init(
@@ -79,19 +90,31 @@ final class PortalCall {
     }
   }
 
-  private func tried() {
+  /// Goes on after an attempt to write the secret.
+  func tried() {
+    wasRead = true
     switch delivery.outcome {
     case .written: end(.given)
+    case .passing:
+      waitAtMost()
+      outlet.whenPassed { [weak self] outcome in
+        self?.delivery.outcome = outcome
+        self?.tried()
+      }
     case .failed: end(.failed)
     case .full: waitForRoom()
     }
   }
 
+  private func waitAtMost() {
+    if timeout == nil { timeout = portal.timer.after(Self.patience) { [weak self] in self?.end(.failed) } }
+  }
+
   /// Waits until the descriptor has room.
-  func waitForRoom() {
+  private func waitForRoom() {
     tries += 1
     guard !isOver, tries <= Self.mostTries else { return end(.failed) }
-    if timeout == nil { timeout = portal.timer.after(Self.patience) { [weak self] in self?.end(.failed) } }
+    waitAtMost()
     do throws(SystemError) {
       try door.bus.watcher.watch(outlet.descriptor, for: .writable) { [weak self] in self?.roomCame() }
     } catch {
@@ -131,8 +154,7 @@ final class PortalCall {
     let prompt = self.prompt
     self.prompt = nil
     prompt?.dismiss()
-    if response != .given { door.keyring.drop(wish, for: caller) }
-    outlet.close()
-    answer.send { Portal.write(response, to: $0) }
+    if !wasRead { door.keyring.drop(wish, for: caller) }
+    outlet.close { [answer] in answer.send { Portal.write(response, to: $0) } }
   }
 }

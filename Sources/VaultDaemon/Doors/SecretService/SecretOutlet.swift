@@ -5,10 +5,13 @@ internal import Glibc
 ///
 /// Nothing here waits, whatever the program does with its copy of the descriptor: its flags, for example, are shared,
 /// and may change at any time. Only pipes, Unix sockets and files in memory are taken. With any other file, even a
-/// question about it may wait: for a disk, a network, or a program that serves a file system.
+/// question about it may wait: for a disk, a network, or a program that serves a file system. A pipe and a file in
+/// memory have locks that their other users may keep, and to close any file may wait, so threads do both.
 final class SecretOutlet {
   enum Outcome {
     case written
+    /// A thread is writing the secret, which this process no longer has.
+    case passing
     /// There is no room now.
     case full
     /// The other end is closed, or the descriptor takes no secret.
@@ -22,23 +25,30 @@ final class SecretOutlet {
   /// The most bytes of a secret. A pipe with any room, and a socket, take so many as a whole.
   static let longest = 4096
   // Numbers of linux/fcntl.h and asm/socket.h.
-  private static let (pipeSize, seals, domain): (Int32, Int32, Int32) = (1032, 1034, 39)
+  private static let (seals, domain): (Int32, Int32) = (1034, 39)
   /// The flag SPLICE_F_NONBLOCK.
   private static let atOnce: UInt32 = 2
 
   private(set) var descriptor: Int32
   private let kind: Kind?
+  private let files: GivenFiles
+  /// Gets the outcome of what a thread writes.
+  private var passed: ((Outcome) -> Void)?
+  private var isPassing = false
 
-  /// Takes a descriptor over.
-  init(_ descriptor: Int32) {
-    self.descriptor = descriptor
+  /// Takes a descriptor over, to be closed among `files`.
+  init(_ descriptor: Int32, among files: GivenFiles) {
+    (self.descriptor, self.files) = (descriptor, files)
     kind = Self.kind(of: descriptor)
   }
 
   deinit { close() }
 
-  func close() {
-    if descriptor >= 0 { Glibc.close(descriptor) }
+  /// Closes the descriptor, and runs `then` afterwards.
+  func close(then: @escaping () -> Void = {}) {
+    passed = nil
+    guard descriptor >= 0 else { return then() }
+    files.close(descriptor, then: then)
     descriptor = -1
   }
 
@@ -46,44 +56,63 @@ final class SecretOutlet {
   var isUsable: Bool { kind != nil }
 
   private static func kind(of descriptor: Int32) -> Kind? {
-    if fcntl(descriptor, pipeSize) >= 0 { return .pipe }
     var (family, size) = (Int32(0), socklen_t(MemoryLayout<Int32>.size))
     if unsafe getsockopt(descriptor, SOL_SOCKET, domain, &family, &size) == 0 {
       // The internet is no place for it.
       return family == AF_UNIX ? .socket : nil
     }
-    return fcntl(descriptor, seals) >= 0 ? .memory : nil
+    // The kernel tells a name that it keeps. That of a file begins with a slash.
+    guard let name = SymbolicLink.target(of: "/proc/self/fd/\(descriptor)") else { return nil }
+    if name.hasPrefix("pipe:[") { return .pipe }
+    return name.hasPrefix("/memfd:") && fcntl(descriptor, seals) >= 0 ? .memory : nil
   }
 
   /// Writes all of a secret, or nothing.
   func write(_ value: RawSpan) -> Outcome {
-    guard descriptor >= 0, value.byteCount > 0, value.byteCount <= Self.longest else { return .failed }
+    guard descriptor >= 0, !isPassing, value.byteCount > 0, value.byteCount <= Self.longest else { return .failed }
     // The bytes are valid for the calls.
-    let count = unsafe value.withUnsafeBytes { bytes in
+    return unsafe value.withUnsafeBytes { bytes in
       switch kind {
-      case .pipe: unsafe Self.pass(bytes, to: descriptor)
-      case .socket: unsafe send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_DONTWAIT | MSG_NOSIGNAL))
-      case .memory: unsafe Glibc.write(descriptor, bytes.baseAddress, bytes.count)
-      case nil: -1
+      case .pipe, .memory: return unsafe pass(bytes)
+      case .socket:
+        let count = unsafe send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_DONTWAIT | MSG_NOSIGNAL))
+        return Self.outcome(count, of: bytes.count)
+      case nil: return .failed
       }
     }
-    if count == value.byteCount { return .written }
-    return kind != nil && kind != .memory && count < 0 && (errno == EAGAIN || errno == EINTR) ? .full : .failed
   }
 
-  /// Writes bytes to a pipe, through one of our own: write(2) would heed the pipe's flags, this heeds ours.
-  private static func pass(_ bytes: UnsafeRawBufferPointer, to pipe: Int32) -> Int {
-    var ends: [Int32] = [-1, -1]
-    guard unsafe pipe2(&ends, O_CLOEXEC | O_NONBLOCK) == 0 else { return -1 }
-    defer {
-      let code = errno
-      for end in ends { Glibc.close(end) }
-      errno = code
-    }
-    guard unsafe Glibc.write(ends[1], bytes.baseAddress, bytes.count) == bytes.count else {
-      errno = EIO
-      return -1
-    }
-    return splice(ends[0], nil, pipe, nil, bytes.count, atOnce)
+  private static func outcome(_ count: Int, of all: Int) -> Outcome {
+    if count == all { return .written }
+    return count < 0 && (errno == EAGAIN || errno == EINTR) ? .full : .failed
   }
+
+  /// Writes bytes through a pipe of our own. A thread that waits has nothing of them in its memory, and while write(2)
+  /// would heed the flags of the program's pipe, this heeds ours.
+  private func pass(_ bytes: UnsafeRawBufferPointer) -> Outcome {
+    var ends: [Int32] = [-1, -1]
+    guard unsafe pipe2(&ends, O_CLOEXEC | O_NONBLOCK) == 0 else { return .failed }
+    let (source, count) = (ends[0], bytes.count)
+    defer { Glibc.close(ends[1]) }
+    guard unsafe Glibc.write(ends[1], bytes.baseAddress, count) == count else {
+      Glibc.close(source)
+      return .failed
+    }
+    isPassing = true
+    // The descriptor may be closed meanwhile, in another thread.
+    let target = fcntl(descriptor, F_DUPFD_CLOEXEC, 3)
+    files.run { [atOnce = Self.atOnce] in
+      let outcome = Self.outcome(splice(source, nil, target, nil, count, atOnce), of: count)
+      Glibc.close(source)
+      if target >= 0 { Glibc.close(target) }
+      return outcome
+    } then: { [weak self] outcome in
+      self?.isPassing = false
+      self?.passed.take()?(outcome)
+    }
+    return .passing
+  }
+
+  /// Runs `then` with the outcome of what is being written.
+  func whenPassed(_ then: @escaping (Outcome) -> Void) { passed = then }
 }

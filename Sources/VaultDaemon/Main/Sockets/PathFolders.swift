@@ -28,7 +28,7 @@ struct PathFolders: Equatable {
         folder = String(folder[..<(folder.lastIndex(of: "/") ?? folder.startIndex)])
         continue
       }
-      if links < Self.mostLinks, let target = Self.target(of: folder + "/" + name) {
+      if links < Self.mostLinks, let target = SymbolicLink.target(of: folder + "/" + name) {
         links += 1
         holders.insert(folder.isEmpty ? "/" : folder)
         if target.hasPrefix("/") { folder = "" }
@@ -42,12 +42,4 @@ struct PathFolders: Equatable {
 
   /// The names in a path, the first one last.
   private static func names(_ path: String) -> [String] { path.split(separator: "/").reversed().map(String.init) }
-
-  /// The target of a symbolic link; nil if `path` is no link.
-  private static func target(of path: String) -> String? {
-    var text = [CChar](repeating: 0, count: 4096)
-    // readlink(2) writes no more than the buffer's count.
-    let count = unsafe readlink(path, &text, text.count)
-    return count < 0 ? nil : String(decoding: text[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
-  }
 }

@@ -1,0 +1,133 @@
+/* See given_files.h. In C because a program replaces a function of the C library by its own only under the name itself. */
+#define _GNU_SOURCE
+#include "given_files.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* The most files that wait, beside those of one message more: the kernel passes no more than that many at once. */
+enum { MOST = 64, ROOM = MOST + 253 };
+
+struct vault_given {
+    struct vault_given *next;
+    int socket;
+    bool accepts;
+    int count;
+    /* A placeholder of -1 was closed. */
+    struct { int placeholder, file; } files[ROOM];
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct vault_given *registers;
+/* An empty file in memory: its number in the file system tells a placeholder from any other file. */
+static int model = -1;
+
+static bool is_placeholder(int descriptor) {
+    struct stat its, ours;
+    return fstat(descriptor, &its) == 0 && fstat(model, &ours) == 0 && its.st_dev == ours.st_dev && its.st_ino == ours.st_ino;
+}
+
+vault_given *vault_given_new(void) {
+    struct vault_given *made = calloc(1, sizeof *made);
+    if (!made) return NULL;
+    made->socket = -1;
+    pthread_mutex_lock(&lock);
+    if (model < 0) model = memfd_create("placeholder", MFD_CLOEXEC);
+    made->next = registers;
+    registers = made;
+    pthread_mutex_unlock(&lock);
+    return made;
+}
+
+void vault_given_watch(vault_given *given, int socket) {
+    pthread_mutex_lock(&lock);
+    given->socket = socket;
+    pthread_mutex_unlock(&lock);
+}
+
+void vault_given_accept(vault_given *given, bool accepts) {
+    pthread_mutex_lock(&lock);
+    given->accepts = accepts;
+    pthread_mutex_unlock(&lock);
+}
+
+static int take_at(struct vault_given *given, int place) {
+    int file = given->files[place].file;
+    given->files[place] = given->files[--given->count];
+    return file;
+}
+
+int vault_given_take(int placeholder) {
+    int file = -1;
+    if (placeholder < 0) return -1;
+    pthread_mutex_lock(&lock);
+    for (struct vault_given *given = registers; given && file < 0; given = given->next)
+        for (int place = 0; place < given->count && file < 0; place++)
+            if (given->files[place].placeholder == placeholder) file = take_at(given, place);
+    pthread_mutex_unlock(&lock);
+    return file;
+}
+
+int vault_given_left(vault_given *given) {
+    int file = -1;
+    pthread_mutex_lock(&lock);
+    for (int place = 0; place < given->count && file < 0; place++)
+        if (!is_placeholder(given->files[place].placeholder)) file = take_at(given, place);
+    pthread_mutex_unlock(&lock);
+    return file;
+}
+
+void vault_given_free(vault_given *given) {
+    pthread_mutex_lock(&lock);
+    struct vault_given **link = &registers;
+    while (*link != given) link = &(*link)->next;
+    *link = given->next;
+    pthread_mutex_unlock(&lock);
+    free(given);
+}
+
+/* Exchanges the files of a message for placeholders. Without a placeholder for each, all are left, and none is passed on. */
+static void exchange(struct vault_given *given, struct msghdr *message, bool is_cut) {
+    for (struct cmsghdr *part = CMSG_FIRSTHDR(message); part; part = CMSG_NXTHDR(message, part)) {
+        if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_RIGHTS) continue;
+        int *files = (int *)(void *)CMSG_DATA(part);
+        int count = (int)((part->cmsg_len - CMSG_LEN(0)) / sizeof(int));
+        for (int i = 0; i < count; i++) {
+            /* The number of an earlier placeholder, closed since, may be given out again. */
+            int placeholder = is_cut ? -1 : fcntl(model, F_DUPFD_CLOEXEC, 3);
+            for (int place = 0; place < given->count; place++)
+                if (placeholder >= 0 && given->files[place].placeholder == placeholder) given->files[place].placeholder = -1;
+            given->files[given->count].placeholder = placeholder;
+            given->files[given->count++].file = files[i];
+            files[i] = placeholder;
+        }
+    }
+    if (is_cut) message->msg_controllen = 0;
+}
+
+ssize_t recvmsg(int socket, struct msghdr *message, int flags) {
+    pthread_mutex_lock(&lock);
+    struct vault_given *given = registers;
+    while (given && (socket < 0 || given->socket != socket)) given = given->next;
+    if (given && (!given->accepts || given->count >= MOST)) message->msg_controllen = 0;
+    pthread_mutex_unlock(&lock);
+    /* Nobody else reads this socket, and its register is not freed meanwhile. */
+    ssize_t result = syscall(SYS_recvmsg, socket, message, flags);
+    if (!given || result < 0) return result;
+    int before = errno;
+    /* sd-bus would take a message with too few files for the end of the connection. Without any, it drops the message. */
+    bool is_cut = message->msg_flags & MSG_CTRUNC;
+    message->msg_flags &= ~MSG_CTRUNC;
+    pthread_mutex_lock(&lock);
+    exchange(given, message, is_cut);
+    pthread_mutex_unlock(&lock);
+    errno = before;
+    return result;
+}

@@ -1,0 +1,101 @@
+internal import CGivenFiles
+internal import Glibc
+internal import NIOCore
+internal import VaultService
+
+/// The files that other programs pass over a bus, and the threads that may have to wait for them.
+///
+/// To close a file, or to write to it, may take for ever, if the program that passed it wants that: it may serve the
+/// file's file system itself. So nothing of it is done on the loop. sd-bus gets placeholders of the files, see
+/// given_files.h.
+@safe final class GivenFiles {
+  /// The most threads. A file that never answers keeps one of them for ever.
+  private static let mostThreads = 4
+  /// The most files that wait to be closed. Beyond it no further ones are taken.
+  private static let mostClosing = 64
+
+  private let loop: any EventLoop
+  private let register: OpaquePointer
+  private var idle: [WorkerThread] = []
+  private var threads = 0
+  /// The work that waits for a thread.
+  private var waiting: [(WorkerThread) -> Void] = []
+  /// The number of files that are not closed yet.
+  private var closing = 0
+  /// The number of those who expect a file.
+  private var expecting = 0
+
+  /// - Parameter loop: the loop of the bus.
+  init(on loop: any EventLoop) throws(SystemError) {
+    guard let register = unsafe vault_given_new() else { throw SystemError(call: "calloc") }
+    self.loop = loop
+    unsafe self.register = unsafe register
+  }
+
+  // A file of a message that somebody still keeps stays open. Only tests end a bus before the process ends.
+  deinit { unsafe vault_given_free(register) }
+
+  /// Keeps the files of this socket apart from now on; -1 stands for none.
+  func watch(_ socket: Int32) { unsafe vault_given_watch(register, socket) }
+
+  /// Takes files from now on. While nobody expects any, the messages that carry some are dropped.
+  func expect() { accept(expecting + 1, closing) }
+
+  /// Takes no files any more, unless somebody else expects some.
+  func expectNoMore() { accept(expecting - 1, closing) }
+
+  private func accept(_ expecting: Int, _ closing: Int) {
+    (self.expecting, self.closing) = (expecting, closing)
+    unsafe vault_given_accept(register, expecting > 0 && closing < Self.mostClosing)
+  }
+
+  /// Closes the files whose messages are gone. Call this each time messages were dispatched.
+  func sweep() {
+    while case let file = unsafe vault_given_left(register), file >= 0 { close(file) }
+  }
+
+  /// Closes a file, and runs `then` afterwards, or at once if all threads wait for others.
+  func close(_ file: Int32, then: @escaping () -> Void = {}) {
+    accept(expecting, closing + 1)
+    let waits = !idle.isEmpty || threads < Self.mostThreads
+    run {
+      Glibc.close(file)
+    } then: { [self] _ in
+      accept(expecting, closing - 1)
+      if waits { then() }
+    }
+    if !waits { then() }
+  }
+
+  /// Runs `work`, which may have to wait for such a file, in a thread as soon as there is one, and `then` on the loop.
+  func run<T: Sendable>(_ work: @escaping @Sendable () -> T, then: @escaping (T) -> Void) {
+    waiting.append { [self] thread in
+      thread.run(work) { [self] result in
+        idle.append(thread)
+        then(result)
+        next()
+      }
+    }
+    next()
+  }
+
+  private func next() {
+    while !waiting.isEmpty, let thread = thread() { waiting.removeFirst()(thread) }
+  }
+
+  private func thread() -> WorkerThread? {
+    if let thread = idle.popLast() { return thread }
+    guard threads < Self.mostThreads else { return nil }
+    threads += 1
+    return WorkerThread(telling: loop)
+  }
+}
+
+extension BusMessage {
+  /// Takes a file out of the message; the caller has to close it. A message gives each file once.
+  func file() throws(BusError) -> Int32 {
+    let file = vault_given_take(try descriptor())
+    guard file >= 0 else { throw BusError(name: "", text: "the file was taken before, or there was none") }
+    return file
+  }
+}
