@@ -100,8 +100,8 @@ import VaultTesting
     #expect(
       out == [
         "1 [((0, 0), 64), ((0, 0), 64), ((0, 0), 64)] True", "True", "\(error) ('\(error)', b'')", "[0, 0] 0",
-        "3 org.freedesktop.Secret.Error.NoSuchObject", "True", "True", "True", "75 True", "75 True", "0 False", "75 True",
-        error, "True",
+        "3 org.freedesktop.Secret.Error.NoSuchObject", "True", "True", "True", "75 True", "75 True", "0 False",
+        "75 True", error, "True",
       ])
   }
 

@@ -72,6 +72,34 @@ private let login = #"o "/org/freedesktop/secrets/collection/login""#
     #expect(try stand.standing().parameters["activatable"] as? Bool == true)
   }
 
+  @Test("the portal's call that starts the daemon waits for an unlock, as later ones do") func portal() throws {
+    let stand = try SessionStand("run/bus")
+    try stand.sandbox.startDaemon()
+    try stand.makeVault()
+    try stand.sandbox.stopDaemon()
+    let script = """
+      import os, subprocess, sys, time, dbus, dbus.bus, dbus.lowlevel
+      bus = dbus.bus.BusConnection(sys.argv[1])
+      bus.request_name('org.freedesktop.portal.Desktop', 4)
+      path = '/org/freedesktop/portal/desktop'
+      message = dbus.lowlevel.MethodCallMessage(
+        'org.freedesktop.secrets', path, 'org.freedesktop.impl.portal.Secret', 'RetrieveSecret')
+      read, write = os.pipe()
+      values = (path + '/request/1', 'org.example.A', dbus.types.UnixFd(write), dbus.Dictionary({}, signature='sv'))
+      message.append(*values, signature='osha{sv}')
+      bus.send_message(message)
+      bus.flush()
+      os.close(write)
+      del message, values
+      unlock = ['vault', 'unlock', '--password-stdin']
+      while subprocess.run(unlock, input=sys.argv[2] + '\\n', text=True, capture_output=True).returncode:
+        time.sleep(0.05)
+      print(len(os.read(read, 65536)))
+      """
+    let outcome = try stand.sandbox.run("-c", script, stand.bus.address, password, program: "/usr/bin/python3")
+    #expect(outcome.output == "64\n", "\(outcome)\(stand.log)")
+  }
+
   @Test("a daemon without a bus is given that of a program that asks, and leaves it with the session")
   func joining() throws {
     let stand = try SessionStand()
