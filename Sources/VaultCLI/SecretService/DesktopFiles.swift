@@ -120,7 +120,7 @@ struct DesktopFiles {
     UMask=0077
     LimitCORE=0
     LimitMEMLOCK=64M
-    LimitNOFILE=1024:34300
+    LimitNOFILE=1024:34700
     NoNewPrivileges=yes
     RestrictAddressFamilies=AF_UNIX
     RestrictNamespaces=yes

@@ -20,12 +20,11 @@ import VaultTesting
         #expect(files.lingering >= 4)
         // Each process that waits for a credential takes two descriptors, and as many refused processes take one each.
         #expect(files.credentials >= 1)
-        let others = files.lingering + 3 * files.credentials + 2 * files.ssh + files.portal + files.message
+        let others = files.lingering + 3 * files.credentials + 2 * files.ssh + files.portal + files.given
         #expect(UInt64(connections + others) <= limit - 48)
       }
     }
-    // One message of a bus brings up to 253 descriptors.
-    #expect(OpenFiles(limit: 1023).message == 0 && OpenFiles(limit: 1024).message == 253)
+    #expect(OpenFiles(limit: 2047).given == 0 && OpenFiles(limit: 2048).given == 634)
     #expect(OpenFiles(limit: 64).connections(configured: 256) == 8)
     #expect(OpenFiles(limit: 1024).connections(configured: 256) == 256)
     #expect(OpenFiles(limit: 20_000).connections(configured: 10_000) == 10_000)

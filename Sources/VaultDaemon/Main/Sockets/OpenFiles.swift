@@ -14,11 +14,11 @@ struct OpenFiles: Sendable, Equatable {
   static let least = 64
   /// The largest limit that the daemon can use.
   static let most =
-    own + mostInMessage + mostProcesses - 1 + mostLingering + 3 * mostCredentials + 2 * mostSSH + mostPortal
+    own + mostGiven + mostProcesses - 1 + mostLingering + 3 * mostCredentials + 2 * mostSSH + mostPortal
     + Configuration.connectionLimits.upperBound
-  /// The most descriptors that come with one message of a bus: as many as Linux passes on at once (SCM_MAX_FD). sd-bus
-  /// takes all of them, whatever the message is, and loses the connection if it cannot.
-  private static let mostInMessage = 253
+  /// The most descriptors for the files that messages of a bus bring: 64 files that wait to be closed, and those of one
+  /// message, as many as Linux passes on at once (SCM_MAX_FD), each with its placeholder, see ``GivenFiles``.
+  private static let mostGiven = 2 * (64 + 253)
   /// The most units that may wait for credentials.
   private static let mostCredentials = 256
   /// The most SSH programs that may be connected.
@@ -39,15 +39,15 @@ struct OpenFiles: Sendable, Equatable {
   /// The number of clients, of the `configured` ones, that may be connected, with one descriptor each. The descriptor
   /// of a client's process is fetched when a request needs it, and belongs to the daemon's own share.
   func connections(configured: Int) -> Int {
-    min(configured, limit - Self.own - message - lingering - (processes - 1) - 3 * credentials - 2 * ssh - portal)
+    min(configured, limit - Self.own - given - lingering - (processes - 1) - 3 * credentials - 2 * ssh - portal)
   }
 
   /// True if messages of the session bus may bring descriptors. Any program sends such messages, so with a low limit
   /// the bus is told to pass none on.
-  var takesDescriptors: Bool { limit >= 1024 }
+  var takesDescriptors: Bool { limit >= 2048 }
 
-  /// The number of descriptors that a message of a bus may bring.
-  var message: Int { takesDescriptors ? Self.mostInMessage : 0 }
+  /// The number of descriptors for the files that messages bring.
+  var given: Int { takesDescriptors ? Self.mostGiven : 0 }
 
   /// The number of units that may wait for credentials. Each takes two descriptors, one of them for its process; as
   /// many refused units may take one descriptor each.
