@@ -162,7 +162,7 @@ extension Access {
     let names = ComparedNames(names)
     var patterns: Set<ItemPattern> = []
     return book.all.reduce(0) { sum, one in
-      patterns.insert(one.grant.pattern).inserted ? sum + names.steps(with: one.grant.pattern) : sum
+      sum + names.steps(with: one.grant.pattern) { !patterns.insert(one.grant.pattern).inserted }
     }
   }
 

@@ -1,7 +1,12 @@
+internal import Glibc
 internal import VaultModel
 
 /// Names of items that are compared with patterns: each pattern only once, and only with names in its folder.
 struct ComparedNames {
+  /// The further steps for a pattern that has names in its folder; see ``CallLimits/steps``. They are for remembering
+  /// the pattern.
+  private static let stepsOfPattern = 300
+
   /// The names, sorted by their bytes.
   private let names: [ItemName]
   /// The number of bytes of the names before each place, and of all names at the end.
@@ -18,17 +23,23 @@ struct ComparedNames {
   /// True if the pattern matches one of the names.
   mutating func has(_ pattern: ItemPattern) -> Bool {
     guard names.count > 1 else { return names.contains(where: pattern.matches) }
+    let range = range(of: pattern)
+    // For most patterns, the search is less work than to remember the result.
+    if range.isEmpty { return false }
     if let known = known[pattern] { return known }
-    let isFound = names[range(of: pattern)].contains(where: pattern.matches)
+    let isFound = names[range].contains(where: pattern.matches)
     known[pattern] = isFound
     return isFound
   }
 
   /// The most steps of the comparisons of the names with the pattern; see ``CallLimits/steps``.
-  func steps(with pattern: ItemPattern) -> Int {
+  ///
+  /// - Parameter isKnown: called if the pattern has names; returns true if it was counted before.
+  func steps(with pattern: ItemPattern, isKnown: () -> Bool) -> Int {
     let found = range(of: pattern)
-    let ofFolder = CallLimits.stepsOfFolder * (pattern.folder?.utf8.count ?? 0)
-    return CallLimits.stepsOfComparison * (1 + found.count) + ofFolder
+    let ofSearch = CallLimits.stepsOfComparison + CallLimits.stepsOfFolder * (pattern.folder?.utf8.count ?? 0)
+    if found.isEmpty || isKnown() { return ofSearch }
+    return ofSearch + Self.stepsOfPattern + CallLimits.stepsOfComparison * found.count
       + pattern.steps(for: bytes[found.upperBound] - bytes[found.lowerBound])
   }
 
@@ -36,21 +47,42 @@ struct ComparedNames {
   private func range(of pattern: ItemPattern) -> Range<Int> {
     if pattern.isExact {
       let first = place(of: pattern.text)
-      return first..<min(first + 1, names.count)
+      let isThere = first < names.count && pattern.matches(names[first])
+      return first..<(isThere ? first + 1 : first)
     }
     guard let folder = pattern.folder else { return names.indices }
-    // The digit 0 is the next byte after the slash, so all names in the folder, and no others, are between the two.
-    return place(of: "\(folder)/")..<place(of: "\(folder)0")
+    let slash = UInt8(ascii: "/")
+    let first = place(of: folder, slash)
+    // Most folders have none of the names.
+    if first == names.count || !isInFolder(names[first], folder) { return first..<first }
+    // The next byte is the digit 0, so all names in the folder, and no others, are between the two.
+    return first..<place(of: folder, slash + 1, from: first)
   }
 
-  /// The place of the first name that the text does not follow.
-  private func place(of text: String) -> Int {
-    var range = names.indices
+  private func isInFolder(_ name: ItemName, _ folder: String) -> Bool {
+    !isBefore(name, folder, UInt8(ascii: "/")) && isBefore(name, folder, UInt8(ascii: "0"))
+  }
+
+  /// The place of the first name that the text does not follow, with one more byte at its end if `byte` is given.
+  private func place(of text: String, _ byte: UInt8? = nil, from start: Int = 0) -> Int {
+    var range = start..<names.count
     while !range.isEmpty {
       let middle = (range.lowerBound + range.upperBound) / 2
-      let isBefore = names[middle].text.utf8.lexicographicallyPrecedes(text.utf8)
-      range = isBefore ? middle + 1..<range.upperBound : range.lowerBound..<middle
+      range = isBefore(names[middle], text, byte) ? middle + 1..<range.upperBound : range.lowerBound..<middle
     }
     return range.lowerBound
+  }
+
+  private func isBefore(_ name: ItemName, _ text: String, _ byte: UInt8?) -> Bool {
+    let (name, text) = (name.text.utf8Span.span, text.utf8Span.span)
+    let order = unsafe name.withUnsafeBufferPointer { name in
+      // Neither is empty, and both have at least so many bytes.
+      unsafe text.withUnsafeBufferPointer { text in
+        unsafe memcmp(name.baseAddress!, text.baseAddress!, min(name.count, text.count))
+      }
+    }
+    if order != 0 { return order < 0 }
+    guard let byte, name.count >= text.count else { return name.count < text.count }
+    return name.count == text.count || name[text.count] < byte
   }
 }
