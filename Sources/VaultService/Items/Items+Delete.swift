@@ -120,6 +120,7 @@ extension Items {
   private func takeOut(_ name: ItemName, _ long: LongChange?, _ caller: Caller, _ id: inout ItemID?) throws(Refusal) {
     let keychain = try vault.keychain()
     let item = try checkUndeletion(name, keychain, for: caller, &id)
+    try checkList(name, .trashed, of: name, for: caller, &id)
     do throws(VaultError) { try keychain.restore(name, now: vault.clock.wall(), ahead: long?.ahead) } catch {
       throw vault.refusal(error, name.text)
     }
@@ -217,7 +218,7 @@ extension Items {
   ) throws(Refusal) -> StoredVersion {
     let keychain = try vault.keychain()
     try checkRestoring(name, for: caller, &id)
-    try checkList(name, number, of: name, for: caller, &id)
+    try checkList(name, .version(number), of: name, for: caller, &id)
     let stored: StoredVersion
     do throws(VaultError) {
       stored = try keychain.restoreVersion(

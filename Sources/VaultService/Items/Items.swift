@@ -188,7 +188,7 @@ package final class Items {
     let keychain = try vault.keychain()
     try checkMove(name, to: new, for: caller, &course)
     course.side = .source
-    try checkList(new, of: name, for: caller, &course.source)
+    try checkList(new, .version(nil), of: name, for: caller, &course.source)
     let list = try listToMove(of: name, to: new, for: caller, &course)
     do throws(VaultError) {
       let now = vault.clock.wall()

@@ -298,6 +298,36 @@ import VaultStore
     #expect(try Self.isValid(token, stand))
   }
 
+  @Test("by no list that comes out of the trash, or while nobody can tell what it is for", arguments: [true, false])
+  func hiddenWays(isHidden: Bool) throws {
+    var settings = VaultSettings()
+    settings.hideNames = isHidden
+    settings.trash = 86_400
+    let stand = try RoomStand.unlocked(settings, system: true)
+    let (key, list) = (try ItemName("key"), try ItemName("key.revoked"))
+    func refused(_ body: () throws -> Void) -> String? {
+      do {
+        try body()
+        return nil
+      } catch Refusal.invalidValue(_, let reason) { return reason } catch { return "\(error)" }
+    }
+    let junk = "`key.revoked`: the list of revoked tokens is not a JSON object"
+    for value in ["junk", #"{"revoked":[]}"#] {
+      try stand.set("key.revoked", accessible: .always, kind: .note, value)
+      _ = try stand.items.delete([list], isForGood: false, for: stand.administrator)
+      _ = try stand.items.set(
+        ItemChange(name: key, use: .jwt), .generated(.key(.hmac)), for: stand.administrator
+      ) { _ in true }
+      #expect(refused { try stand.items.undelete(list, for: stand.administrator) } == (value == "junk" ? junk : nil))
+      _ = try stand.items.delete([key], isForGood: true, for: stand.administrator)
+    }
+    _ = try stand.items.delete([list], isForGood: true, for: stand.administrator)
+    // The item `key` is not there any more, and as long as names are hidden, nobody knows.
+    stand.vault.lock(because: .asked)
+    let told = refused { try stand.set("key.revoked", accessible: .always, kind: .note, "junk") }
+    #expect(told == (isHidden ? junk : nil))
+  }
+
   @Test("by a number or a subject, and not by what cannot be one") func given() throws {
     let stand = try Self.stand()
     for tokens: Items.RevokedTokens in [

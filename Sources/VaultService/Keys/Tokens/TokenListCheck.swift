@@ -9,28 +9,36 @@ struct TokenListCheck {
   /// The end of the names of lists.
   static let ending = ".revoked"
 
+  /// The item whose tokens a list may be for.
+  enum Owner {
+    case item(ItemInfo)
+    case none
+    /// Nobody can tell now whether there is such an item: names are hidden, or it cannot be read.
+    case unknown
+  }
+
   private let name: ItemName
 
   /// Determines whether a value of the item of this name must be a list; nil if it need not.
   ///
-  /// For somebody who may not know whether there is an item with tokens for this list, each name with that ending is
-  /// one of a list: a refusal must not tell.
+  /// Where nobody can tell whether there is an item with tokens for this list, each name with that ending is one of a
+  /// list. So it is for somebody who may not know of that item: a refusal must not tell.
   ///
   /// - Parameters:
   ///   - permit: returns the rights of whoever gives the value on the item of a name.
-  ///   - item: returns the item of a name; nil if there is none.
-  init?(_ name: ItemName, _ permit: (ItemName) -> Permit, _ item: (ItemName) -> ItemInfo?) {
+  ///   - owner: returns the item of a name.
+  init?(_ name: ItemName, _ permit: (ItemName) -> Permit, _ owner: (ItemName) -> Owner) {
     let (text, ending) = (name.text.utf8, Self.ending.utf8)
     guard text.count > ending.count, text.suffix(ending.count).elementsEqual(ending),
-      let owner = try? ItemName(String(name.text.dropLast(Self.ending.count)))
+      let key = try? ItemName(String(name.text.dropLast(Self.ending.count)))
     else { return nil }
-    let permit = permit(owner)
+    let permit = permit(key)
     self.name = name
     guard permit.tellsOfAny else { return }
-    if let found = item(owner), permit.tells(found.policy.accessible) {
-      guard found.use == .jwt else { return nil }
-    } else if permit.tellsOfAll {
-      return nil
+    switch owner(key) {
+    case .item(let found): if permit.tells(found.policy.accessible), found.use != .jwt { return nil }
+    case .none: if permit.tellsOfAll { return nil }
+    case .unknown: break
     }
   }
 
@@ -61,34 +69,52 @@ struct TokenListCheck {
 extension Items {
   /// The check for a value that a caller gives the item of this name; nil if it need not be a list of revoked tokens.
   func tokenList(_ name: ItemName, for caller: Caller) -> TokenListCheck? {
-    TokenListCheck(name, { access.permit(caller, on: $0) }, { try? item($0) })
+    TokenListCheck(name, { access.permit(caller, on: $0) }, owner)
   }
 
   /// The obstacle that the value of a deposit is: one that must be a list of revoked tokens, and is none.
   func judge(_ depositor: Depositor, _ deposited: DepositedItem, _ value: RawSpan) -> DepositObstacle? {
-    let list = TokenListCheck(deposited.name, { access.permit(depositor, on: $0) }, { try? item($0) })
+    let list = TokenListCheck(deposited.name, { access.permit(depositor, on: $0) }, owner)
     return list?.fault(of: value) == nil ? nil : .noList
+  }
+
+  private func owner(_ name: ItemName) -> TokenListCheck.Owner {
+    guard let keychain = vault.openKeychain else { return .unknown }
+    do throws(VaultError) { return .item(try keychain.item(named: name)) } catch {
+      return error == .noSuchItem ? .none : .unknown
+    }
+  }
+
+  /// A stored value that is to become the value of an item.
+  enum StoredValue {
+    /// The value of a version; nil for the current one.
+    case version(Int?)
+    /// The value of the item of that name that was deleted last.
+    case trashed
   }
 
   /// Checks a stored value that is to become the value of the item of this name.
   ///
   /// - Parameters:
-  ///   - version: the version of the value; nil for the current one.
   ///   - source: the name of the item that has the value.
   ///   - id: that item, for the entry of the call, once it is known.
   /// - Throws: the refusal if the value must be a list of revoked tokens, and is none.
   func checkList(
-    _ name: ItemName, _ version: Int? = nil, of source: ItemName, for caller: Caller, _ id: inout ItemID?
+    _ name: ItemName, _ value: StoredValue, of source: ItemName, for caller: Caller, _ id: inout ItemID?
   ) throws(Refusal) {
     guard let list = tokenList(name, for: caller) else { return }
     let keychain = try vault.keychain()
     let fault: String?
     do throws(VaultError) {
-      fault = try keychain.withValue(
-        of: source, version: version, now: vault.clock.wall(), evenExpired: true
-      ) { item, _, value in
-        id = item.id
-        return list.fault(of: value)
+      switch value {
+      case .version(let version):
+        fault = try keychain.withValue(
+          of: source, version: version, now: vault.clock.wall(), evenExpired: true
+        ) { item, _, value in
+          id = item.id
+          return list.fault(of: value)
+        }
+      case .trashed: fault = try keychain.withTrashedValue(of: source, list.fault)
       }
     } catch { throw refusal(error, source, &id) }
     if let fault { throw .invalidValue(kind: "", reason: fault) }

@@ -52,6 +52,23 @@ extension Keychain {
     }
   }
 
+  /// Passes the value of the most recently deleted item of this name to `body`.
+  ///
+  /// - Throws: ``VaultError/noSuchItem``, ``VaultError/locked``, ``VaultError/corrupt(_:)``,
+  ///   ``VaultError/storage(_:)``.
+  public func withTrashedValue<R>(of name: ItemName, _ body: (RawSpan) -> R) throws(VaultError) -> R {
+    let scratch = takeScratch()
+    defer { giveBack(scratch) }
+    try noticing { () throws(VaultError) in
+      guard let found = try findTrashed(name) else { throw unknownName }
+      guard opensValues(of: found.columns.accessible) else { throw .locked }
+      let number = found.head.item.current.number
+      guard let (info, digest) = found.head.version(number) else { throw .noSuchVersion(number) }
+      try openVersion(info, digest, found.columns, scratch)
+    }
+    return scratch.withBytes { (value: RawSpan) in body(value) }
+  }
+
   /// The number of seconds by which the trash has aged since the item was put there.
   public func ageInTrash(_ item: ItemInfo) -> Int64 {
     guard let trashed = item.trashed else { return 0 }
