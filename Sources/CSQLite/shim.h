@@ -37,6 +37,8 @@ struct vault_guard {
     int defers;
     /* Nonzero while a commit that did not wait may not be on the disk yet. */
     int owed;
+    /* Nonzero while the log may have frames of a transaction that is not committed. */
+    int begun;
 };
 
 /* Returns 1 if a page of an index has a key that claims to be longer than `longest` bytes, and 0 otherwise
@@ -99,6 +101,7 @@ static inline int vault_write_gathered(sqlite3_file *file) {
 
 static inline int vault_gathering_write(sqlite3_file *file, const void *p, int n, sqlite3_int64 at) {
     struct vault_guard *guard = (struct vault_guard *)file->pMethods;
+    guard->begun = 1;
     if (at <= guard->lost) guard->failure = SQLITE_OK;
     if (at != guard->start + guard->count || guard->count + n > guard->room) {
         int code = vault_write_gathered(file);
@@ -120,8 +123,13 @@ static inline int vault_gathering_sync(sqlite3_file *file, int flags) {
     if (code == SQLITE_OK) code = guard->failure;
     guard->failure = SQLITE_OK;
     if (code != SQLITE_OK) return code;
-    guard->owed = guard->defers && !begins;
-    return guard->owed ? SQLITE_OK : guard->own->xSync(file, flags);
+    if (guard->defers && !begins) {
+        guard->owed = 1;
+        return SQLITE_OK;
+    }
+    code = guard->own->xSync(file, flags);
+    if (code == SQLITE_OK) guard->owed = 0;
+    return code;
 }
 
 static inline int vault_gathering_read(sqlite3_file *file, void *p, int n, sqlite3_int64 at) {
@@ -205,12 +213,23 @@ static inline int vault_log_sync(sqlite3 *db) {
     return file ? file->pMethods->xSync(file, SQLITE_SYNC_NORMAL | SQLITE_SYNC_DATAONLY) : SQLITE_OK;
 }
 
-/* Cuts the log to a size, and waits until that is on the disk. */
-static inline int vault_log_cut(sqlite3 *db, sqlite3_int64 size) {
+/* Forgets the gathered bytes. Call this only between two transactions: the bytes belong to one that failed. */
+static inline void vault_log_forget(struct vault_guard *guard) {
+    guard->count = 0;
+    guard->failure = SQLITE_OK;
+}
+
+/* Cuts the log to a size, if it is longer, and waits until all of it is on the disk, even if commits do not wait. */
+static inline int vault_log_cut(sqlite3 *db, struct vault_guard *guard, sqlite3_int64 size) {
     sqlite3_file *file = vault_log(db);
     if (!file) return SQLITE_OK;
-    int code = file->pMethods->xTruncate(file, size);
-    return code == SQLITE_OK ? file->pMethods->xSync(file, SQLITE_SYNC_NORMAL) : code;
+    const sqlite3_io_methods *methods = file->pMethods == &guard->methods ? guard->own : file->pMethods;
+    sqlite3_int64 found = 0;
+    int code = methods->xFileSize(file, &found);
+    if (code == SQLITE_OK && found > size) code = methods->xTruncate(file, size);
+    if (code == SQLITE_OK) code = methods->xSync(file, SQLITE_SYNC_NORMAL);
+    if (code == SQLITE_OK) guard->owed = guard->begun = 0;
+    return code;
 }
 
 /* Stores the size of the log in *size; 0 if there is no log. */

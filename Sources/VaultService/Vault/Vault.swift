@@ -160,7 +160,7 @@ package final class Vault {
       audit.opened()
       if keychain.isCopy { log.error("\(Upkeep.copied.text): \(Upkeep.copied.advice ?? "")") }
       if keychain.hadUnfinishedChange {
-        log.warning("the last change in vault.db-wal is not whole, as a power cut leaves it, and was dropped")
+        log.warning("the last change in vault.db-wal was not completed, and was dropped")
       }
       keychain.whenMet = { [log] in log.error("the store failed, so nothing is written to it: \($0)") }
       keychain.whenKeysTaken = { [unowned self, unowned keychain] in hooks.keysTaken(keychain) }

@@ -94,8 +94,7 @@ public final class Keychain {
   /// True when vault.db is a copy that was made without the log that belongs to it, or has lost that log. The newest
   /// writes are missing then, and no record shows it.
   public var isCopy: Bool { database.isCopy }
-  /// True when the log was found with a part of a change behind the last whole one, as a power cut leaves it. That
-  /// change was dropped.
+  /// True when the log was found with a part of a change behind the last whole one. That change was dropped.
   public var hadUnfinishedChange: Bool { database.connection.hadRemains }
 
   /// Opens the vault in `directory`. The vault belongs to this process alone until ``close()`` or until the keychain is

@@ -58,10 +58,10 @@ final class Database {
   }
 
   /// Declares that not only the tables but also the records are ours, so that closing may fold the log into the main
-  /// file, and what a crash has left of a transaction may be cut off. If that fails now, ``begin()`` tries it again.
+  /// file, and the log may be settled. If that fails now, ``begin()`` tries it again.
   func trust() {
     connection.trust()
-    try? connection.cutOffRemains()
+    try? connection.settleLog()
   }
 
   /// Declares that the records are damaged: the files stay as they are, even after closing.
@@ -83,7 +83,8 @@ final class Database {
     }
     try log.check(name, pageCount: Int(try connection.integer("PRAGMA page_count")), in: directory)
     connection.committed = log.committed
-    connection.hasRemains = log.hasRemains
+    connection.isUnsettled = connection.hadLog
+    connection.hadRemains = log.hasRemains
     connection.noteLog()
     try Schema.check(connection)
     return connection
@@ -204,7 +205,7 @@ final class Database {
 
   /// Begins a transaction. Either all of a transaction is written, or nothing.
   func begin() throws(VaultError) {
-    try connection.cutOffRemains()
+    try connection.settleLog()
     try statements.transaction.begin.run()
   }
 
@@ -237,8 +238,9 @@ final class Database {
   /// Undoes all changes since ``begin()``. An error may have undone them already.
   func rollback() {
     highestRow = nil
-    guard connection.isInTransaction else { return }
     // If even the rollback fails, the transaction was never committed, and the next opening drops it.
-    try? statements.transaction.rollback.run()
+    if connection.isInTransaction { try? statements.transaction.rollback.run() }
+    // If this fails, the next transaction does not begin before it succeeds.
+    if connection.isTrusted { try? connection.settleLog() }
   }
 }

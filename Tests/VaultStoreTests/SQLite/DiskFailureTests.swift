@@ -69,4 +69,42 @@ import VaultModel
     try keychain.put("new")
     #expect(try keychain.verify().isOK)
   }
+
+  /// Without this, the rest of the failed change could stand behind the next one after a power cut.
+  @Test("a change that fails leaves nothing in the log", arguments: FaultyDisk.Failure.allCases, [true, false])
+  func leavesNothing(failure: FaultyDisk.Failure, beginsAnew: Bool) throws {
+    let fixture = try Fixture()
+    let disk = try FaultyDisk(fixture)
+    let keychain = try fixture.unlocked()
+    for index in 0..<3 { try keychain.put("kept \(index)") }
+    let connection = keychain.database.connection
+    if beginsAnew { keychain.database.foldLongLog() }
+    let before = connection.committed.size
+    // More frames than are gathered for one write; the last write or the sync fails.
+    for operations in 1..<6 {
+      disk.fail(after: operations, failure, once: true)
+      expect(\.isStorage) { try keychain.put("long", String(repeating: "x", count: 250_000)) }
+      disk.recover()
+      let found = try #require(try fixture.files()["vault.db-wal"]).count
+      #expect(found <= before, "\(operations)")
+      let copy = try Fixture(copying: fixture)
+      let opened = try copy.unlocked()
+      #expect(try !opened.hadUnfinishedChange && opened.names("").count == 3 && opened.verify().isOK)
+    }
+    try keychain.put("long")
+    #expect(try keychain.names("").count == 4 && keychain.verify().isOK)
+  }
+
+  /// What a killed daemon has written last, or what somebody has copied, need not be on the disk.
+  @Test("a log that was found is on the disk before anything is written to it") func foundLog() throws {
+    let first = try Fixture()
+    let keychain = try first.unlocked()
+    try keychain.put("kept")
+    let fixture = try Fixture(copying: first)
+    let disk = try FaultyDisk(fixture)
+    let found = try fixture.unlocked()
+    try found.put("new")
+    #expect(disk.events().first { $0.file == "vault.db-wal" }?.kind == .sync)
+    withExtendedLifetime(keychain) {}
+  }
 }

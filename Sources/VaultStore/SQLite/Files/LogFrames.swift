@@ -14,6 +14,8 @@ struct LogFrames {
   private static let version: UInt32 = 3_007_000
   /// The range of the salts in the header, in bytes.
   static let salts = 16..<24
+  /// The range of the salts in the head of a frame, in bytes.
+  static let saltsInHead = 8..<16
 
   private let salts: [UInt8]
   private var sums: (UInt32, UInt32) = (0, 0)
@@ -64,7 +66,16 @@ struct LogFrames {
   }
 
   /// True when a frame has the header's salts. A frame from an earlier use of the log has other salts.
-  func isOurs(_ frame: [UInt8]) -> Bool { frame[8..<16] == salts[...] }
+  func isOurs(_ frame: [UInt8]) -> Bool { frame[Self.saltsInHead] == salts[...] }
+
+  /// The number of times that the log has begun anew since it had `frame`, if it ever had this frame: each time, the
+  /// first salt becomes one higher.
+  func uses(since frame: [UInt8]) -> UInt32 {
+    Self.number(salts, at: 0) &- Self.number(frame, at: Self.saltsInHead.lowerBound)
+  }
+
+  /// True if this log began anew once after a log with the salts `earlier`.
+  func isNext(after earlier: [UInt8]) -> Bool { Self.number(salts, at: 0) &- Self.number(earlier, at: 0) == 1 }
 
   /// The number of the page that a frame holds.
   static func page(_ frame: [UInt8]) -> Int { Int(number(frame, at: 0)) }

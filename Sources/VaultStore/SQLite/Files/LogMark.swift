@@ -48,6 +48,9 @@ extension SQLiteConnection {
     forgetCommits()
     // The room in a log that was folded in is used again, so that the removal succeeds even on a full disk.
     if foldsLog { foldLog() }
-    do throws(VaultError) { try execute("DELETE FROM meta WHERE name = '\(LogMark.name)'") } catch { distrust() }
+    do throws(VaultError) {
+      try settleLog()
+      try execute("DELETE FROM meta WHERE name = '\(LogMark.name)'")
+    } catch { distrust() }
   }
 }

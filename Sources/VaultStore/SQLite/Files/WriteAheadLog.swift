@@ -6,38 +6,28 @@ import Glibc
 /// A crash while the log is folded in leaves the main file shorter than its page count says. That is no damage as long
 /// as the log still has the missing pages. SQLite itself would read a page that is nowhere as zeros. SQLite also takes
 /// a damaged part of the log for its end, as if the power had gone at that point: all later transactions would be lost
-/// without a word. But a transaction begins only when the transaction before it has reached the disk. So a crash does
-/// not leave a damaged frame that is followed by the end of a transaction and, behind that, by another frame of the
-/// log; nor does it leave a damaged header with frames.
-///
-/// This holds because what a crash leaves of a transaction is cut off before the next one is written
-/// (``SQLiteConnection/cutOffRemains()``). Otherwise the frames of one transaction that was cut off could stand behind
-/// the end of another. Earlier programs left them, and so does a transaction that fails on a full disk. Therefore one
-/// case is no damage: the frame that directly follows the end is one of the log, and does not continue the checksum of
-/// that end. A damaged block of the disk cannot look like this: a frame is longer than a block, so a block that changes
-/// the end leaves the frame after it either whole or without its salts. If the end is followed by a hole or by a frame
-/// that is not of this log, nothing tells whether the rest continues from that end, and the log is refused: it is worse
-/// to lose changes silently than to refuse a log that has lost none.
-///
-/// Damage in the last transaction looks like a crash, and the transaction is dropped. So are the last two, if the
-/// damage hides where the first of them ends.
+/// without a word. ``LogEnd`` tells the two apart, but for the last transaction or two. A damaged header with frames
+/// behind it is always damage, because a header is on the disk before the first frame is written.
 ///
 /// Holes are skipped, because a file may claim any length at no cost. Zeros are not a frame, because no page has the
-/// number 0. A file system may have written later parts first, and so leave a few holes.
+/// number 0. A file system may have written later parts of a transaction first, and so leave holes.
 struct WriteAheadLog {
   /// Linux's SEEK_DATA (lseek(2)), which glibc declares only for GNU sources.
   private static let seekData: Int32 = 3
 
-  private static let mostHoles = 1000
+  /// The most holes of a log: as many as a transaction of 8 GiB can have, and read within seconds.
+  private static let mostHoles = 1_000_000
 
-  /// The pages that the log holds in the whole frames before the first damaged one.
+  /// The pages that the committed part of the log holds.
   private(set) var pages: Set<Int> = []
   /// The part of the log that belongs to committed transactions, which is the part that SQLite reads.
   private(set) var committed = CommittedLog()
-  /// The place of the last frame that has the header's salts, counted from 0.
-  private var last: Int?
-  /// True if the log has frames behind its committed part: those of a transaction that a crash cut off.
-  var hasRemains: Bool { last.map { $0 >= committed.frames } ?? false }
+  // The pages of whole frames behind the committed part.
+  private var begun: Set<Int> = []
+  // True if a frame of this log stands behind the frames that continue it.
+  private var hasOddFrame = false
+  /// True if the log has frames behind its committed part: those of a transaction that was not completed.
+  var hasRemains: Bool { hasOddFrame || !begun.isEmpty }
 
   /// Checks that each of the database's `pageCount` pages is in the main file or in the log.
   ///
@@ -50,74 +40,88 @@ struct WriteAheadLog {
 
   /// Reads the log of the database `name` before SQLite sees it.
   ///
-  /// - Throws: ``VaultError/corrupt(_:)`` if the log is damaged.
+  /// - Throws: ``VaultError/corrupt(_:)`` if the log is damaged; ``VaultError/storage(_:)`` if it cannot be read.
   init(of name: String, in directory: borrowing StoreDirectory) throws(VaultError) {
-    guard let file = try directory.openFile(name + "-wal", O_RDONLY) else { return }
-    defer { close(file) }
+    let file = try directory.openFile(name + "-wal", O_RDONLY)
+    defer { if let file { close(file) } }
+    try self.init(reading: file)
+  }
+
+  /// Reads the log from a file; nil for a log that is not there.
+  init(reading file: Int32?) throws(VaultError) {
+    guard let file else { return }
     var header = [UInt8](repeating: 0, count: LogFrames.headerSize)
     var frame = [UInt8](repeating: 0, count: LogFrames.frameSize)
-    var offset = header.count
-    var count = 0
-    guard unsafe pread(file, &header, header.count, 0) == header.count else { return }
+    guard try Self.read(&header, file, at: 0) else { return }
     committed.salts = Array(header[LogFrames.salts])
     // SQLite would not open such a store, and would blame the system for it.
     if LogFrames.isOfAnotherVersion(header: header) {
       throw .corrupt("vault.db-wal has a file format that vault does not write")
     }
-    guard unsafe pread(file, &frame, frame.count, offset) == frame.count else { return }
+    guard try Self.read(&frame, file, at: Self.offset(of: 0)) else { return }
     guard var frames = LogFrames(header: header) else { throw .corrupt("vault.db-wal is damaged") }
-    var isIntact = true
-    // The log after the frame before, if that frame is damaged or comes after the damage, and ends a transaction: by
-    // the checksum that the frame states and, for the first damaged frame, by the one that it should have.
-    var ended: [LogFrames] = []
-    // True when such a frame is followed by a hole or by a frame that is not of this log, behind which no checksum can
-    // be continued.
-    var hasEndedBeforeGap = false
+    var end: LogEnd?
+    var place = 0
     var holes = 0
     repeat {
-      let page = LogFrames.page(frame)
-      if page == 0, frame.allSatisfy({ $0 == 0 }) {
-        if !ended.isEmpty { hasEndedBeforeGap = true }
-        (isIntact, ended) = (false, [])
+      let isOurs = frames.isOurs(frame)
+      if end == nil {
+        var next = frames
+        if next.goesOn(with: frame) {
+          // Frames from an earlier use of the log have other salts, and do not continue the checksum.
+          guard isOurs else { throw damage }
+          frames = next
+          begun.insert(LogFrames.page(frame))
+          if LogFrames.pageCount(frame) != nil {
+            committed.frames = place + 1
+            pages.formUnion(begun)
+            begun = []
+          }
+        } else {
+          end = LogEnd(of: frames)
+        }
+      }
+      if isOurs, end != nil { hasOddFrame = true }
+      if end?.isDamage(frame, at: place) == true { throw damage }
+      if end != nil, frame.allSatisfy({ $0 == 0 }) {
         holes += 1
         guard holes <= Self.mostHoles else { throw .corrupt("vault.db-wal is damaged") }
-        guard let next = Self.lastFrame(in: file, beforeDataBehind: offset) else { return }
-        offset = next
-        continue
+        guard let next = Self.lastFrame(in: file, beforeDataBehind: place) else { return }
+        place = next
       }
-      // Frames from an earlier use of the log have other salts, and do not continue the checksum.
-      let isOurs = frames.isOurs(frame)
-      let wasIntact = isIntact
-      if isIntact { isIntact = frames.goesOn(with: frame) }
-      let goesOn = hasEndedBeforeGap || ended.contains { $0.isFollowed(by: frame) }
-      if isIntact ? !isOurs : isOurs && goesOn {
-        throw .corrupt("vault.db-wal is damaged after byte \(committed.size), before changes that were stored later")
-      }
-      if isOurs { last = (offset - header.count) / frame.count }
-      if !isOurs, !ended.isEmpty { hasEndedBeforeGap = true }
-      if isIntact {
-        pages.insert(page)
-        count += 1
-        if LogFrames.pageCount(frame) != nil { committed.frames = count }
-      }
-      let isEnd = !isIntact && isOurs && LogFrames.pageCount(frame) != nil
-      ended = isEnd ? [frames.resumed(after: frame)] + (wasIntact ? [frames] : []) : []
-    } while Self.read(&frame, file, behind: &offset)
+      place += 1
+    } while try Self.read(&frame, file, at: Self.offset(of: place))
   }
 
-  /// Reads the frame after the one at `offset`, and advances `offset` to the frame read; false when there is none.
-  private static func read(_ frame: inout [UInt8], _ file: Int32, behind offset: inout Int) -> Bool {
-    offset += frame.count
-    return unsafe pread(file, &frame, frame.count, offset) == frame.count
+  private var damage: VaultError {
+    .corrupt("vault.db-wal is damaged after byte \(committed.size), before changes that were stored later")
   }
 
-  /// The offset of the frame before the one in which the next written data begins; it is `offset` or later. Nil when
-  /// only a hole follows.
-  private static func lastFrame(in file: Int32, beforeDataBehind offset: Int) -> Int? {
-    let size = LogFrames.frameSize
+  private static func offset(of place: Int) -> Int { LogFrames.headerSize + place * LogFrames.frameSize }
+
+  /// Fills `bytes` with the file's content from `offset` on; false if the file ends earlier.
+  ///
+  /// An error is not an end: SQLite may read the same place a moment later, and then know a longer log than this one.
+  private static func read(_ bytes: inout [UInt8], _ file: Int32, at offset: Int) throws(VaultError) -> Bool {
+    var filled = 0
+    while filled < bytes.count {
+      let count = unsafe bytes.withUnsafeMutableBytes { bytes in
+        unsafe pread(file, bytes.baseAddress! + filled, bytes.count - filled, off_t(offset + filled))
+      }
+      if count < 0, errno == EINTR { continue }
+      if count < 0 { throw SystemCall.error("read", "vault.db-wal", errno) }
+      if count == 0 { return false }
+      filled += count
+    }
+    return true
+  }
+
+  /// The place of the frame before the one in which the next written data begins; it is `place` or later. Nil when only
+  /// a hole follows.
+  private static func lastFrame(in file: Int32, beforeDataBehind place: Int) -> Int? {
     // A file system without support for holes reports that the whole file is written.
-    let data = lseek(file, offset + size, seekData)
-    guard data >= 0 else { return errno == ENXIO ? nil : offset }
-    return offset + ((data - offset) / size - 1) * size
+    let data = lseek(file, offset(of: place + 1), seekData)
+    guard data >= 0 else { return errno == ENXIO ? nil : place }
+    return (data - LogFrames.headerSize) / LogFrames.frameSize - 1
   }
 }

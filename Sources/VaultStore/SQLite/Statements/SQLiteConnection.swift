@@ -26,10 +26,10 @@ import Glibc
   private var isFolded = true
   // The number of users that rely on the main file to stay as it is.
   private var holders = 0
-  /// True when the log may have frames behind its committed part: those of a transaction that was not completed.
-  var hasRemains = false { didSet { if hasRemains { hadRemains = true } } }
-  /// True if the log was found with such frames.
-  private(set) var hadRemains = false
+  /// True when the log was found and may not be on the disk, or may have something behind its committed part.
+  var isUnsettled = false
+  /// True if the log was found with frames of a transaction that was not completed.
+  var hadRemains = false
   // The main file; nil for a connection whose own descriptor of it could not be opened.
   private(set) var openMain: FileNumber?
   // The file that SQLite has open as the log; nil until noteLog().
@@ -199,7 +199,8 @@ import Glibc
     if try integer("PRAGMA wal_checkpoint(TRUNCATE)") != 0 { throw .inUse(pid: nil) }
     committed = CommittedLog()
     isFolded = true
-    hasRemains = false
+    isUnsettled = false
+    unsafe guards[1].begun = 0
   }
 
   // MARK: The files below SQLite
@@ -241,6 +242,7 @@ import Glibc
   func forgetCommits() { _ = unsafe sqlite3_wal_hook(handle, nil, nil) }
 
   private func noteCommit(frames: Int) {
+    unsafe guards[1].begun = 0
     committed = CommittedLog(frames: frames, salts: try? logSalts())
     isFolded = false
     if foldsLog, frames >= longLog { foldLog() }
@@ -271,21 +273,37 @@ import Glibc
     if code != SQLITE_OK { throw error(code) }
   }
 
-  /// Cuts off what a crash has left of a transaction behind the committed part of the log, and waits until that is on
-  /// the disk. If these frames stayed, some of them could stand behind the end of the next transaction, and after
-  /// another crash they would look like changes behind a damage (``WriteAheadLog``).
+  /// Cuts off what stands behind the committed part of the log, and waits until that and all before it are on the disk.
+  /// Then a crash leaves at most the one transaction that is written next (``LogEnd``). A crash, a failed transaction
+  /// or a program that copied the store leaves a log that is not settled. SQLite never reads what is cut off.
   ///
-  /// Call this before anything is written to a log that was found with such frames. SQLite never reads them.
-  func cutOffRemains() throws(VaultError) {
-    guard hasRemains, isTrusted else { return }
+  /// Call this before anything is written. It has no effect on a settled log.
+  func settleLog() throws(VaultError) {
+    guard unsafe isUnsettled || guards[1].begun != 0, !isInTransaction else { return }
     if let lost = lostFile {
       // The transaction must not be written behind these frames if the next look succeeds.
       if case .storage = lost { throw lost }
       return
     }
-    let code = unsafe vault_log_cut(handle, Int64(committed.size))
+    unsafe vault_log_forget(guards + 1)
+    let code = unsafe vault_log_cut(handle, guards + 1, Int64(try settledSize()))
     if code != SQLITE_OK { throw error(code) }
-    hasRemains = false
+    isUnsettled = false
+  }
+
+  /// The size of the log without anything that does not belong to a committed transaction.
+  private func settledSize() throws(VaultError) -> Int {
+    guard committed.frames > 0 else { return LogFrames.headerSize }
+    var header = [UInt8](repeating: 0, count: LogFrames.headerSize)
+    guard let salts = committed.salts, try readLog(at: 0, into: &header) else {
+      throw .storage("vault.db-wal: its header cannot be read")
+    }
+    if Array(header[LogFrames.salts]) == salts { return committed.size }
+    // A transaction that failed has begun the log anew, which SQLite does only when all of the log was folded in.
+    guard let log = LogFrames(header: header), log.isNext(after: salts) else {
+      throw .storage("vault.db-wal: its header has changed")
+    }
+    return LogFrames.headerSize
   }
 
   /// True when a commit that makes the log long may fold it into the main file.
