@@ -99,7 +99,11 @@ final class Portal {
   private func retrieveOnceKnown(_ request: BusRequest, _ peer: BusPeer) throws(BusError) {
     guard let desktop, desktop.doubt != nil else { return try retrieve(request, peer) }
     desktop.whenKnown { [weak self] in
-      do throws(BusError) { try self?.retrieve(request, peer) } catch { request.fail(error) }
+      do throws(BusError) {
+        try request.part { () throws(BusError) in try self?.retrieve(request, peer) }
+      } catch {
+        request.fail(error)
+      }
     }
   }
 
