@@ -2,12 +2,12 @@ import Glibc
 import Testing
 import VaultTesting
 
-/// Descriptors of a file system that never answers, which a program serves itself. close(2) waits for its answer.
-@Suite("A descriptor over the session bus, whose file never answers", .enabled(if: GivenFileTests.canMount))
-struct GivenFileTests {
-  /// To mount takes root and /dev/fuse.
-  static let canMount = geteuid() == 0 && access("/dev/fuse", R_OK | W_OK) == 0
+/// To mount takes root and /dev/fuse.
+private let canMount = unsafe geteuid() == 0 && access("/dev/fuse", R_OK | W_OK) == 0
 
+/// Descriptors of a file system that never answers, which a program serves itself. close(2) waits for its answer.
+@Suite("A descriptor over the session bus, whose file never answers", .enabled(if: canMount))
+struct GivenFileTests {
   /// The part of a Python program that has a process serve a file. That process answers the daemon, when it closes the
   /// file, only once it is told to, and everybody else at once.
   private static let silence = """
