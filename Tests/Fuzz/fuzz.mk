@@ -52,6 +52,9 @@ FUZZ_CLI := Items/Fetching/FetchedItems Items/Fetching/ItemReference Inject/Esca
   Run/EnvironmentFile Run/VariableName Run/Variables
 $(FUZZ)/VaultCLI.o: Tests/Fuzz/fuzz.mk $(patsubst %,Sources/VaultCLI/%.swift,$(FUZZ_CLI)) \
   $(patsubst %,$(FUZZ)/%.o,VaultWire VaultModel VaultBytes)
+# What reads the replies of another keyring.
+$(FUZZ)/VaultKeyring.o: Tests/Fuzz/fuzz.mk Sources/VaultKeyring/PropertyTable.swift \
+  $(patsubst %,$(FUZZ)/%.o,VaultWire VaultModel VaultBytes)
 $(FUZZ)/Logging.o: Tests/Fuzz/Logging.swift Tests/Fuzz/fuzz.mk
 $(FUZZ)/VaultDaemon.o: Tests/Fuzz/fuzz.mk Sources/VaultDaemon/Main/Settings/Configuration.swift \
   $(patsubst %,$(FUZZ)/%.o,Logging VaultService VaultCore VaultWire VaultModel VaultBytes)
@@ -109,6 +112,9 @@ $(call fuzz-target,BackoffFuzz,VaultService VaultCore VaultModel VaultBytes)
 $(call fuzz-target,BusFuzz,Logging VaultStore VaultSigning VaultCore VaultModel VaultBytes,Tests/Fuzz/Bus/BusStage.swift \
   Tests/Fuzz/Store/Randomness.swift $(FUZZ_BUS)/VaultDaemon.o $(FUZZ_BUS)/VaultService.o)
 $(FUZZ)/BusFuzz: private FUZZ_SWIFTC := $(FUZZ_BUS_SWIFTC) -lsystemd
+$(call fuzz-target,ProviderFuzz,VaultKeyring VaultWire VaultModel VaultBytes)
+$(FUZZ)/ProviderFuzz $(FUZZ)/VaultKeyring.o: private FUZZ_SWIFTC := $(FUZZ_SWIFTC) -I Sources/CSecret \
+  $(patsubst %,-Xcc %,$(shell pkg-config --cflags-only-I glib-2.0))
 $(call fuzz-target,StoreFuzz,VaultStore VaultCore VaultModel VaultBytes,$(FUZZ_STORE))
 $(call fuzz-target,RestoreFuzz,VaultStore VaultCore VaultModel VaultBytes,$(FUZZ_STORE))
 
