@@ -137,9 +137,39 @@ static inline gchar *vault_create_collection(SecretService *service, const char 
     return path;
 }
 
-/* 1 for the error of a call about something that is locked. */
-static inline int vault_is_locked_error(const GError *error) {
-    return g_error_matches(error, SECRET_ERROR, SECRET_ERROR_IS_LOCKED);
+static inline int vault_is_among(const char *name, const char *const *names) {
+    for (; *names != NULL; names++)
+        if (g_str_equal(name, *names)) return 1;
+    return 0;
+}
+
+/* What the error of a call means: 'l' if something is locked, 'g' if there is no such object, 'e' if the keyring has
+   ended or does not answer in time; otherwise 0. */
+static inline char vault_error_meaning(const GError *error) {
+    static const char *const gone[] = {"org.freedesktop.Secret.Error.NoSuchObject",
+                                       "org.freedesktop.DBus.Error.UnknownObject",
+                                       "org.freedesktop.DBus.Error.UnknownInterface",
+                                       "org.freedesktop.DBus.Error.UnknownMethod", NULL};
+    static const char *const ended[] = {
+        "org.freedesktop.DBus.Error.ServiceUnknown", "org.freedesktop.DBus.Error.NameHasNoOwner",
+        "org.freedesktop.DBus.Error.NoReply",        "org.freedesktop.DBus.Error.Timeout",
+        "org.freedesktop.DBus.Error.TimedOut",       "org.freedesktop.DBus.Error.Disconnected",
+        "org.freedesktop.DBus.Error.NoServer",       "org.freedesktop.DBus.Error.NoNetwork", NULL};
+    if (g_error_matches(error, SECRET_ERROR, SECRET_ERROR_IS_LOCKED)) return 'l';
+    if (g_error_matches(error, SECRET_ERROR, SECRET_ERROR_NO_SUCH_OBJECT)) return 'g';
+    if (g_error_matches(error, G_IO_ERROR, G_IO_ERROR_TIMED_OUT) ||
+        g_error_matches(error, G_IO_ERROR, G_IO_ERROR_CLOSED) ||
+        g_error_matches(error, G_IO_ERROR, G_IO_ERROR_NOT_CONNECTED) ||
+        g_error_matches(error, G_IO_ERROR, G_IO_ERROR_CONNECTION_CLOSED))
+        return 'e';
+    gchar *name = g_dbus_error_get_remote_error(error);
+    if (name == NULL) return 0;
+    char meaning = 0;
+    if (g_str_equal(name, "org.freedesktop.Secret.Error.IsLocked")) meaning = 'l';
+    if (vault_is_among(name, gone)) meaning = 'g';
+    if (vault_is_among(name, ended)) meaning = 'e';
+    g_free(name);
+    return meaning;
 }
 
 /* The end of the reason of a remote error, without the name of its type. */

@@ -2,8 +2,10 @@ internal import CSecret
 internal import VaultModel
 internal import VaultWire
 
-/// The properties of an object of another keyring, as it has told them. A property that is missing, or has another
-/// type, has no value.
+/// The properties of an object of another keyring, as it has told them.
+///
+/// A property that is missing, or has another type than the Secret Service API gives it, is an error: nobody may take
+/// it for one that is empty.
 @safe struct PropertyTable: ~Copyable {
   private let table: OpaquePointer
 
@@ -12,40 +14,57 @@ internal import VaultWire
 
   deinit { unsafe g_variant_unref(table) }
 
-  func text(_ name: String) -> String? {
-    unsafe with(name, "s") { unsafe g_variant_get_string($0, nil).map { unsafe String(cString: $0) } } ?? nil
+  func text(_ name: String) throws(ProviderFailure) -> String {
+    try unsafe with(name, "s") { value throws(ProviderFailure) in
+      guard let text = unsafe g_variant_get_string(value, nil) else { throw Self.missing(name) }
+      return unsafe String(cString: text)
+    }
   }
 
-  func flag(_ name: String) -> Bool? { unsafe with(name, "b") { unsafe g_variant_get_boolean($0) != 0 } }
+  func flag(_ name: String) throws(ProviderFailure) -> Bool {
+    try unsafe with(name, "b") { value throws(ProviderFailure) in unsafe g_variant_get_boolean(value) != 0 }
+  }
 
   /// A time in Unix seconds; 0 if there is none, or none that a vault can keep.
   func time(_ name: String) -> Int64 {
-    let time = unsafe with(name, "t") { unsafe g_variant_get_uint64($0) } ?? 0
-    guard let time = Int64(exactly: time), KeyringFacts.times.contains(time) else { return 0 }
+    let time = try? unsafe with(name, "t") { value throws(ProviderFailure) in unsafe g_variant_get_uint64(value) }
+    guard let time = Int64(exactly: time ?? 0), KeyringFacts.times.contains(time) else { return 0 }
     return time
   }
 
-  func paths(_ name: String) -> [String] { unsafe with(name, "ao") { unsafe Self.paths($0) } ?? [] }
-
-  static func paths(_ array: OpaquePointer) -> [String] {
-    unsafe (0..<g_variant_n_children(array)).compactMap { index in
-      let child = unsafe g_variant_get_child_value(array, index)
-      defer { unsafe g_variant_unref(child) }
-      let path = unsafe g_variant_get_string(child, nil).map { unsafe String(cString: $0) }
-      return path.flatMap { $0.utf8.count <= ProviderReply.longestPath ? $0 : nil }
-    }
+  func paths(_ name: String) throws(ProviderFailure) -> [String] {
+    try unsafe with(name, "ao") { value throws(ProviderFailure) in try unsafe Self.paths(value) }
   }
 
-  func pairs(_ name: String) -> [Wire.KeyringAttribute] {
-    let list = unsafe with(name, "a{ss}") { table in
-      unsafe (0..<g_variant_n_children(table)).compactMap { index -> Wire.KeyringAttribute? in
-        let entry = unsafe g_variant_get_child_value(table, index)
-        defer { unsafe g_variant_unref(entry) }
-        guard let key = unsafe Self.text(entry, 0), let value = unsafe Self.text(entry, 1) else { return nil }
-        return Wire.KeyringAttribute(key: key, value: value)
+  /// The object paths in an array of them.
+  static func paths(_ array: OpaquePointer) throws(ProviderFailure) -> [String] {
+    var paths: [String] = []
+    for index in unsafe 0..<g_variant_n_children(array) {
+      let child = unsafe g_variant_get_child_value(array, index)
+      defer { unsafe g_variant_unref(child) }
+      let path = unsafe g_variant_get_string(child, nil).map { unsafe String(cString: $0) } ?? ""
+      guard path.utf8.count <= ProviderReply.longestPath else {
+        throw ProviderFailure(
+          .unavailable, "an object path has \(path.utf8.count) bytes, more than \(ProviderReply.longestPath)")
       }
+      paths.append(path)
     }
-    return list ?? []
+    return paths
+  }
+
+  func pairs(_ name: String) throws(ProviderFailure) -> [Wire.KeyringAttribute] {
+    try unsafe with(name, "a{ss}") { value throws(ProviderFailure) in
+      var pairs: [Wire.KeyringAttribute] = []
+      for index in unsafe 0..<g_variant_n_children(value) {
+        let entry = unsafe g_variant_get_child_value(value, index)
+        defer { unsafe g_variant_unref(entry) }
+        guard let key = unsafe Self.text(entry, 0), let value = unsafe Self.text(entry, 1) else {
+          throw Self.missing(name)
+        }
+        pairs.append(Wire.KeyringAttribute(key: key, value: value))
+      }
+      return pairs
+    }
   }
 
   private static func text(_ entry: OpaquePointer?, _ index: gsize) -> String? {
@@ -54,9 +73,15 @@ internal import VaultWire
     return unsafe g_variant_get_string(child, nil).map { unsafe String(cString: $0) }
   }
 
-  private func with<R>(_ name: String, _ type: String, _ body: (OpaquePointer) -> R) -> R? {
-    guard let value = unsafe vault_property(table, name, type) else { return nil }
+  private func with<R>(
+    _ name: String, _ type: String, _ body: (OpaquePointer) throws(ProviderFailure) -> R
+  ) throws(ProviderFailure) -> R {
+    guard let value = unsafe vault_property(table, name, type) else { throw Self.missing(name) }
     defer { unsafe g_variant_unref(value) }
-    return unsafe body(value)
+    return try unsafe body(value)
+  }
+
+  private static func missing(_ name: String) -> ProviderFailure {
+    ProviderFailure(.unavailable, "the keyring does not tell its property \(name)")
   }
 }

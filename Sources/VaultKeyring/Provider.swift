@@ -51,6 +51,25 @@ internal import VaultWire
     return owner
   }
 
+  /// True if the session bus is there and answers that no program has a name, and that it would start none for it.
+  static func isAbsent(_ name: String) -> Bool {
+    guard unsafe getenv("DBUS_SESSION_BUS_ADDRESS") != nil || getenv("XDG_RUNTIME_DIR") != nil,
+      let bus = unsafe g_bus_get_sync(G_BUS_TYPE_SESSION, nil, nil)
+    else { return false }
+    defer { unsafe g_object_unref(UnsafeMutableRawPointer(bus)) }
+    guard let hasOwner = unsafe vault_bus_call(bus, "NameHasOwner", vault_bus_name(name), nil) else { return false }
+    defer { unsafe g_variant_unref(hasOwner) }
+    guard unsafe g_variant_get_boolean(hasOwner) == 0,
+      let names = unsafe vault_bus_call(bus, "ListActivatableNames", nil, nil)
+    else { return false }
+    defer { unsafe g_variant_unref(names) }
+    return unsafe (0..<g_variant_n_children(names)).allSatisfy { index in
+      let child = unsafe g_variant_get_child_value(names, index)
+      defer { unsafe g_variant_unref(child) }
+      return unsafe g_variant_get_string(child, nil).map { unsafe String(cString: $0) } != name
+    }
+  }
+
   private static func text(_ bus: OpaquePointer, _ method: String, _ parameters: OpaquePointer?) -> String? {
     var error: UnsafeMutablePointer<GError>?
     guard let value = unsafe vault_bus_call(bus, method, parameters, &error) else {

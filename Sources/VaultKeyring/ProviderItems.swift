@@ -16,36 +16,56 @@ struct ProviderItems: ~Copyable {
 
   // MARK: Reading
 
-  /// All collections, in the keyring's order.
+  /// All collections, in the keyring's order. One whose properties cannot be read has the reason instead.
   func collections() throws(ProviderFailure) -> [ProviderCollection] {
-    let table = try properties(Self.root, "org.freedesktop.Secret.Service")
+    let paths = try collectionPaths()
     var aliases: [String: [String]] = [:]
     for alias in ["default", "login", "session"] {
-      if let path = path(alias) { aliases[path, default: []].append(alias) }
+      if let path = try path(alias) { aliases[path, default: []].append(alias) }
     }
     var found: [ProviderCollection] = []
-    for path in table.paths("Collections").prefix(ProviderReply.most.collections) {
-      let table = try properties(path, Self.collection)
-      found.append(
-        ProviderCollection(
-          path: path, label: table.text("Label") ?? "", isLocked: table.flag("Locked") ?? false,
-          aliases: aliases[path] ?? []))
+    for path in paths {
+      let names = aliases[path] ?? []
+      do throws(ProviderFailure) {
+        let table = try properties(path, Self.collection)
+        found.append(
+          ProviderCollection(
+            path: path, label: try table.text("Label"), isLocked: try table.flag("Locked"), aliases: names))
+      } catch {
+        if error.code == .lost { throw error }
+        if error.code == .gone, try !collectionPaths().contains(path) { continue }
+        found.append(
+          ProviderCollection(path: path, label: "", isLocked: false, aliases: names, problem: error.reason))
+      }
     }
     return found
   }
 
-  /// The path of the collection with this alias; nil if there is none.
-  private func path(_ alias: String) -> String? {
+  private func collectionPaths() throws(ProviderFailure) -> [String] {
+    let paths = try properties(Self.root, "org.freedesktop.Secret.Service").paths("Collections")
+    let most = ProviderReply.most.collections
+    guard paths.count <= most else {
+      throw ProviderFailure(.unavailable, "the keyring has \(paths.count) collections, more than \(most)")
+    }
+    return paths
+  }
+
+  /// The path of the collection with this alias; nil if the keyring says that there is none.
+  private func path(_ alias: String) throws(ProviderFailure) -> String? {
     var error: UnsafeMutablePointer<GError>?
     let path = unsafe secret_service_read_alias_dbus_path_sync(provider.service, alias, nil, &error)
-    unsafe g_clear_error(&error)
+    if unsafe error != nil {
+      let failure = unsafe Self.failure(&error)
+      guard failure.code == .gone else { throw failure }
+      return nil
+    }
     guard let path = unsafe path else { return nil }
     defer { unsafe g_free(path) }
     return unsafe String(cString: path)
   }
 
   func isLocked(_ collection: String) throws(ProviderFailure) -> Bool {
-    try properties(collection, Self.collection).flag("Locked") ?? false
+    try properties(collection, Self.collection).flag("Locked")
   }
 
   /// Unlocks a collection; the keyring asks whoever it wants to.
@@ -58,7 +78,19 @@ struct ProviderItems: ~Copyable {
 
   /// The paths of a collection's items, in the keyring's order.
   func items(in collection: String) throws(ProviderFailure) -> [String] {
-    try properties(collection, Self.collection).paths("Items")
+    let paths = try properties(collection, Self.collection).paths("Items")
+    let most = ProviderReply.most.items
+    guard paths.count <= most else {
+      throw ProviderFailure(.unavailable, "it has \(paths.count) items, more than \(most)")
+    }
+    return paths
+  }
+
+  /// True if an item is gone, as an error has said: its collection does not list it any more. Some keyrings give the
+  /// same error for an item that they cannot read.
+  func isGone(_ item: String, from collection: String, _ failure: ProviderFailure) throws(ProviderFailure) -> Bool {
+    guard failure.code == .gone else { return false }
+    return try !items(in: collection).contains(item)
   }
 
   /// The time at which an item was made.
@@ -67,7 +99,7 @@ struct ProviderItems: ~Copyable {
   /// Reads an item; the reply says why it cannot be stored if it is beyond the limits of a vault.
   func read(_ item: String) throws(ProviderFailure) -> ProviderReply {
     let table = try properties(item, Self.item)
-    let (label, attributes) = (table.text("Label") ?? "", table.pairs("Attributes"))
+    let (label, attributes) = (try table.text("Label"), try table.pairs("Attributes"))
     let bytes = attributes.reduce(label.utf8.count) { $0 + $1.key.utf8.count + $1.value.utf8.count }
     let cut = String(label.unicodeScalars.prefix(256))
     if attributes.count > KeyringAttributes.maximumCount {
@@ -82,8 +114,12 @@ struct ProviderItems: ~Copyable {
     guard secret.count <= ValueLimits.bytes else {
       return .tooLarge(label: cut, reason: "its secret has \(secret.count) bytes, more than \(ValueLimits.bytes)")
     }
+    let (type, longest) = (secret.contentType, KeyringFacts.maximumContentTypeBytes)
+    guard type.utf8.count <= longest else {
+      return .tooLarge(label: cut, reason: "its content type has \(type.utf8.count) bytes, more than \(longest)")
+    }
     let content = ProviderContent(
-      label: label, contentType: secret.contentType, attributes: attributes, created: table.time("Created"),
+      label: label, contentType: type, attributes: attributes, created: table.time("Created"),
       modified: table.time("Modified"))
     return .item(content, value: secret.copy())
   }
@@ -128,15 +164,18 @@ struct ProviderItems: ~Copyable {
     guard let paths = unsafe vault_search(provider.bus, provider.owner, collection, attributes, &error) else {
       throw unsafe Self.failure(&error)
     }
-    let found = unsafe PropertyTable.paths(paths)
-    unsafe g_variant_unref(paths)
+    defer { unsafe g_variant_unref(paths) }
+    let found = try unsafe PropertyTable.paths(paths)
     var isBeside = false
     for path in found {
-      guard let table = try? properties(path, Self.item),
-        Self.isSame(table.pairs("Attributes"), content.attributes)
-      else { continue }
+      let table: PropertyTable
+      do throws(ProviderFailure) { table = try properties(path, Self.item) } catch {
+        if try isGone(path, from: collection, error) { continue }
+        throw error
+      }
+      guard Self.isSame(try table.pairs("Attributes"), content.attributes) else { continue }
       isBeside = true
-      guard table.text("Label")?.utf8.elementsEqual(content.label.utf8) == true, try secret(of: path).equals(value)
+      guard try table.text("Label").utf8.elementsEqual(content.label.utf8), try secret(of: path).equals(value)
       else { continue }
       return .present
     }
@@ -192,10 +231,15 @@ struct ProviderItems: ~Copyable {
 
   /// Takes a failure out of a GError, and frees the error.
   private static func failure(_ error: inout UnsafeMutablePointer<GError>?) -> ProviderFailure {
-    let isLocked = unsafe error.map { unsafe vault_is_locked_error($0) != 0 } ?? false
+    let meaning = unsafe error.map { UInt8(bitPattern: unsafe vault_error_meaning($0)) } ?? 0
     if let error = unsafe error { unsafe vault_strip_error(error) }
     let reason = unsafe takeMessage(&error)
-    return isLocked ? ProviderFailure(.locked, "it is locked") : ProviderFailure(.unavailable, reason)
+    return switch meaning {
+    case UInt8(ascii: "l"): ProviderFailure(.locked, "it is locked")
+    case UInt8(ascii: "g"): ProviderFailure(.gone, reason)
+    case UInt8(ascii: "e"): ProviderFailure(.lost, reason)
+    default: ProviderFailure(.unavailable, reason)
+    }
   }
 
   /// A secret that libsecret holds, in memory that it wipes.

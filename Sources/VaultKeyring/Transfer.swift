@@ -19,7 +19,11 @@ struct Transfer: ~Copyable {
     do throws(ProviderFailure) {
       let items = ProviderItems(try Self.provider(name, pid))
       let collections = try items.collections()
-      guard conversation.send(ProviderReply.collections(collections).frame()) else { return }
+      let reply = ProviderReply.collections(collections).frame()
+      guard reply.count < ProviderReply.frameLimit else {
+        throw ProviderFailure(.unavailable, "the labels of its \(collections.count) collections are too long")
+      }
+      guard conversation.send(reply) else { return }
       var transfer = Transfer(items: items, collections: collections.map(\.path))
       while let frame = conversation.next() {
         guard let call = ProviderCall(frame), transfer.answer(call, frame, &conversation) else { return }
@@ -31,7 +35,9 @@ struct Transfer: ~Copyable {
 
   private static func provider(_ name: String, _ daemon: pid_t) throws(ProviderFailure) -> Provider {
     do throws(KeystoreError) { return try Provider(name, unlike: daemon) } catch {
-      guard error.code == .refused else { throw ProviderFailure(.unavailable, error.reason) }
+      guard error.code == .refused else {
+        throw ProviderFailure(Provider.isAbsent(name) ? .absent : .unavailable, error.reason)
+      }
       throw ProviderFailure(.refused, "the keyring at \(name) is this vault itself")
     }
   }
@@ -57,7 +63,7 @@ struct Transfer: ~Copyable {
         return try list(number, &conversation)
       case .read(let collection, let item):
         guard let paths = listed[collection], paths.indices.contains(item) else { return false }
-        return conversation.send(try items.read(paths[item]).frame())
+        return conversation.send(try read(paths[item], in: collections[collection]).frame())
       case .make(let label):
         collections.append(try items.make(label))
         return conversation.send(ProviderReply.made(collections.count - 1).frame())
@@ -71,16 +77,26 @@ struct Transfer: ~Copyable {
     }
   }
 
+  private func read(_ item: String, in collection: String) throws(ProviderFailure) -> ProviderReply {
+    do throws(ProviderFailure) { return try items.read(item) } catch {
+      guard error.code == .gone, try !items.isGone(item, from: collection, error) else { throw error }
+      throw ProviderFailure(.unavailable, error.reason)
+    }
+  }
+
+  /// Lists a collection: each of its items, also those that cannot be read.
   private mutating func list(
     _ number: Int, _ conversation: inout HelperConversation
   ) throws(ProviderFailure) -> Bool {
     var paths: [String] = []
-    for path in try items.items(in: collections[number]).prefix(ProviderReply.most.items) {
-      // An item that is gone by now is none.
-      guard let created = try? items.created(path) else { continue }
-      guard conversation.send(ProviderReply.listed(ProviderPlace(path: path, created: created)).frame()) else {
-        return false
+    for path in try items.items(in: collections[number]) {
+      let place: ProviderPlace
+      do throws(ProviderFailure) { place = ProviderPlace(path: path, created: try items.created(path)) } catch {
+        if error.code == .lost { throw error }
+        if try items.isGone(path, from: collections[number], error) { continue }
+        place = ProviderPlace(path: path, created: 0, problem: error.reason)
       }
+      guard conversation.send(ProviderReply.listed(place).frame()) else { return false }
       paths.append(path)
     }
     listed[number] = paths

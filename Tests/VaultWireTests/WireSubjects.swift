@@ -258,7 +258,8 @@ struct WireSubject: Sendable, CustomTestStringConvertible {
     WireSubject("SetMany.in", Wire.SetManyParameters(items: [newItem, newItem], interactive: true)),
     WireSubject(
       "ImportCollection.in",
-      Wire.ImportCollectionParameters(source: "/a", label: "", default: true, trial: false, interactive: true)),
+      Wire.ImportCollectionParameters(
+        source: "/a", label: "", default: true, trial: false, made: 1, interactive: true)),
     WireSubject(
       "ImportCollection.out", Wire.ImportCollectionReply(collection: "login", made: true, default: false)),
     WireSubject(

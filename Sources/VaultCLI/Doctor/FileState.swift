@@ -28,6 +28,13 @@ enum FileState: Equatable {
   }
 
   var exists: Bool { self != .missing }
+
+  /// True if two paths lead to the same file.
+  static func isSame(_ one: String, _ other: String) -> Bool {
+    var (first, second) = (stat(), stat())
+    guard unsafe stat(one, &first) == 0, unsafe stat(other, &second) == 0 else { return false }
+    return first.st_dev == second.st_dev && first.st_ino == second.st_ino
+  }
 }
 
 extension Diagnosis {

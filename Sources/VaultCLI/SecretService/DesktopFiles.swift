@@ -82,6 +82,9 @@ struct DesktopFiles {
 
   // MARK: Texts
 
+  /// The line by which files of ours are known.
+  static let mark = "# Made by `vault secret-service enable`, removed by `vault secret-service disable`."
+
   /// Puts a path between quotes as both the bus and the service manager read them.
   private static func quoted(_ path: String) throws(Failure) -> String {
     let special: Set<Character> = ["\"", "\\", "$", "`", "%", "'"]
@@ -93,7 +96,7 @@ struct DesktopFiles {
 
   private static func activationText(_ command: String) -> String {
     """
-    # Made by `vault secret-service enable`, removed by `vault secret-service disable`.
+    \(mark)
     [D-BUS Service]
     Name=\(name)
     Exec=\(command)
@@ -105,7 +108,7 @@ struct DesktopFiles {
   /// The unit: the program ends at once if another daemon serves the vault, so it has no name of its own to wait for.
   private static func unitText(_ command: String) -> String {
     """
-    # Made by `vault secret-service enable`, removed by `vault secret-service disable`.
+    \(mark)
     [Unit]
     Description=Secret Service of the credential vault
     Documentation=man:vault-secret-service(7) man:vaultd(8)

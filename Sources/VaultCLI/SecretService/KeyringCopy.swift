@@ -6,28 +6,24 @@ internal import VaultWire
 enum KeyringCopy {
   static let exportWords = "export --to secret-service"
 
-  /// Copies everything that the present Secret Service keeps into the vault.
+  /// Copies everything that another Secret Service keeps into the vault. What is not copied is in the account.
   ///
-  /// - Throws: ``Failure`` also if a collection could not be read. An item that cannot be kept here, as one that is
-  ///   too large, is named, and stays where it is.
-  static func take(_ session: Session) throws(Failure) -> TransferAccount {
+  /// - Parameter name: its name on the bus.
+  /// - Returns: nil if the bus is there, and has no program with that name nor would start one.
+  static func take(_ session: Session, from name: String) throws(Failure) -> TransferAccount? {
     _ = try session.unlocking(for: "vault secret-service enable") { vault in
       try vault.importCollection(nil, label: "", isDefault: false, trial: true)
     }
-    let work = KeyringImport(session, try OtherKeyring(nil, besides: session))
+    guard let keyring = try OtherKeyring(name, besides: session) else { return nil }
+    let work = KeyringImport(session, keyring)
     try work.find()
-    return try checked(try work.run(isTrial: false))
+    return try work.run(isTrial: false)
   }
 
   /// Copies what programs have stored in the vault to the Secret Service that the bus knows now, or starts.
-  static func give(_ session: Session) throws(Failure) -> TransferAccount {
+  static func give(_ session: Session, to name: String) throws(Failure) -> TransferAccount {
     try session.unlockIfLocked()
     let source = try KeyringSource(session)
-    return try checked(try KeyringExport(session, try OtherKeyring(nil, besides: session), source).run())
-  }
-
-  private static func checked(_ account: TransferAccount) throws(Failure) -> TransferAccount {
-    guard account.problems.isEmpty else { throw Failure(.retry, account.problems.joined(separator: "; ")) }
-    return account
+    return try KeyringExport(session, try OtherKeyring.found(name, besides: session), source).run()
   }
 }

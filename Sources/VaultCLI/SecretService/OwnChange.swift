@@ -1,7 +1,9 @@
+internal import Glibc
+
 /// A change of a file that `vault secret-service enable` makes, and that `disable` undoes.
 enum OwnChange: Equatable {
-  /// A place has other content than before.
-  case content(path: String, made: PlaceContent, former: PlaceContent)
+  /// A place has other content than before; `mode` is that of the former file, nil for what is not a file.
+  case content(path: String, made: PlaceContent, former: PlaceContent, mode: mode_t?)
   /// A setting in a file of settings has another value than before; `former` is nil if it was not set.
   case setting(path: String, key: String, value: String, former: String?)
   /// A folder was made.
@@ -10,7 +12,7 @@ enum OwnChange: Equatable {
   /// The place of the change, by which it is known.
   var path: String {
     switch self {
-    case .content(let path, _, _), .setting(let path, _, _, _), .folder(let path): path
+    case .content(let path, _, _, _), .setting(let path, _, _, _), .folder(let path): path
     }
   }
 
@@ -27,7 +29,7 @@ enum OwnChange: Equatable {
   /// Makes the change, unless it is made.
   func make() throws(Failure) {
     switch self {
-    case .content(let path, let made, _): if PlaceContent(of: path) != made { try made.put(at: path) }
+    case .content(let path, let made, _, _): if PlaceContent(of: path) != made { try made.put(at: path) }
     case .setting(let path, let key, let value, _): try SettingEdit(path).set(key, to: value)
     case .folder(let path): try Folders.make(path)
     }
@@ -36,13 +38,13 @@ enum OwnChange: Equatable {
   /// Undoes the change, unless somebody has changed the place since.
   func undo() throws(Failure) -> Undoing {
     switch self {
-    case .content(let path, let made, let former):
+    case .content(let path, let made, let former, let mode):
       switch PlaceContent(of: path) {
       case made: break
       case former: return .needless
       default: return .kept
       }
-      try former.put(at: path)
+      try former.put(at: path, mode: mode ?? PlaceContent.usualMode)
       return .done
     case .setting(let path, let key, let value, let former):
       let edit = SettingEdit(path)
@@ -60,8 +62,8 @@ enum OwnChange: Equatable {
   var line: String {
     let words: [String] =
       switch self {
-      case .content(let path, let made, let former):
-        ["content", PlaceContent.escape(path), made.word, former.word]
+      case .content(let path, let made, let former, let mode):
+        ["content", PlaceContent.escape(path), made.word, former.word] + (mode.map { [String($0, radix: 8)] } ?? [])
       case .setting(let path, let key, let value, let former):
         ["setting", PlaceContent.escape(path), key, PlaceContent.escape(value)]
           + (former.map { [PlaceContent.escape($0)] } ?? [])
@@ -75,9 +77,14 @@ enum OwnChange: Equatable {
     let words = line.split(separator: " ", omittingEmptySubsequences: false)
     guard words.count > 1, let path = PlaceContent.unescape(words[1]), path.hasPrefix("/") else { return nil }
     switch (words[0], words.count) {
-    case ("content", 4):
+    case ("content", 4), ("content", 5):
       guard let made = PlaceContent(word: words[2]), let former = PlaceContent(word: words[3]) else { return nil }
-      self = .content(path: path, made: made, former: former)
+      var mode: mode_t?
+      if words.count == 5 {
+        guard words[4].count <= 4, let bits = mode_t(words[4], radix: 8), bits <= 0o777 else { return nil }
+        mode = bits
+      }
+      self = .content(path: path, made: made, former: former, mode: mode)
     case ("setting", 4), ("setting", 5):
       guard let value = PlaceContent.unescape(words[3]) else { return nil }
       var former: String?

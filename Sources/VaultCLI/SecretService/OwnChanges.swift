@@ -1,19 +1,33 @@
+internal import CLinux
+internal import Glibc
 internal import VaultModel
 
 /// The changes that `vault secret-service enable` has made in the user's files, remembered until `disable` undoes them.
 ///
 /// Each change is written down before it is made, with what was there before. So a run that is interrupted at any point
-/// can be made again, and undone.
+/// can be made again, and undone. Runs at the same time wait for each other.
 struct OwnChanges {
   private static let header = "vault secret-service 1"
 
   let path: String
   private(set) var changes: [OwnChange]
+  private let lock: FolderLock?
 
-  /// Reads the record; it is empty if there is none.
-  init(_ path: String) throws(Failure) {
+  /// Waits until no other run changes anything, and reads the record; it is empty if there is none.
+  ///
+  /// - Parameter makesFolder: true for a run that will write the record.
+  init(_ path: String, makesFolder: Bool = false) throws(Failure) {
     self.path = path
     changes = []
+    if makesFolder { for folder in Folders.missing(for: path) { try Folders.make(folder) } }
+    lock = try FolderLock(of: path)
+    try read()
+  }
+
+  /// Lets other runs go on. Nothing may be changed through this from then on.
+  func close() { lock?.release() }
+
+  private mutating func read() throws(Failure) {
     guard FileState(path).exists else { return }
     guard let text = FileInput.text(of: path, limit: 1 << 20) else {
       throw Failure(.io, "cannot read \(Printable.quoted(path))", "make it a readable file")
@@ -35,15 +49,18 @@ struct OwnChanges {
     guard present != .other else {
       throw Failure(.exists, "\(Printable.quoted(path)) is in the way", "move it away, and run this again")
     }
-    try make(.content(path: path, made: made, former: former(of: path, present)))
+    let (former, mode) = former(of: path, present)
+    try make(.content(path: path, made: made, former: former, mode: mode))
     return true
   }
 
   /// The content that `disable` restores. A place that has what an earlier run was to replace has not been changed yet;
-  /// one that has what an earlier run made keeps what was there before that.
-  private func former(of path: String, _ present: PlaceContent) -> PlaceContent {
-    for case .content(path, let made, let former) in changes where present == made { return former }
-    return present
+  /// one that has what an earlier run made keeps what was there before that, also if somebody has edited it since.
+  private func former(of path: String, _ present: PlaceContent) -> (content: PlaceContent, mode: mode_t?) {
+    for case .content(path, let made, let former, let mode) in changes where present == made || present.isOwn {
+      return (former, mode)
+    }
+    return present.isOwn ? (.missing, nil) : (present, PlaceContent.mode(of: path))
   }
 
   /// Gives a setting this value; returns true if it was changed now.
@@ -101,5 +118,30 @@ struct OwnChanges {
     let file = try NewFile(path, replaces: true)
     try file.write(unsafe text.utf8.span.bytes)
     try file.finish()
+  }
+}
+
+/// A lock that only one process has, on the folder of a file.
+private final class FolderLock {
+  private var descriptor: Int32
+
+  /// Waits for the lock. Nil if there is no such folder.
+  init?(of file: String) throws(Failure) {
+    let folder = file.lastIndex(of: "/").map { String(file[..<$0]) } ?? "."
+    descriptor = unsafe open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard descriptor >= 0 else {
+      if errno == ENOENT || errno == ENOTDIR { return nil }
+      throw NewFile.failure("lock \(folder)", errno)
+    }
+    while flock(descriptor, LOCK_EX) != 0 {
+      guard errno == EINTR else { throw NewFile.failure("lock \(folder)", errno) }
+    }
+  }
+
+  deinit { release() }
+
+  func release() {
+    if descriptor >= 0 { close(descriptor) }
+    descriptor = -1
   }
 }

@@ -39,14 +39,29 @@ enum PlaceContent: Equatable {
     return String(validating: bytes[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 
+  /// The mode of a file that vault makes.
+  static let usualMode: mode_t = 0o644
+
+  /// The mode of the file at a path; nil if no file is there.
+  static func mode(of path: String) -> mode_t? {
+    if case .there(.file, _, let bits, _) = FileState(path) { return bits & 0o777 }
+    return nil
+  }
+
+  /// True for a file that vault has made, whatever somebody has added to it.
+  var isOwn: Bool {
+    guard case .file(let text) = self else { return false }
+    return text.split(separator: "\n").contains(DesktopFiles.mark[...])
+  }
+
   /// Puts this content at a path. What was there is replaced in one step, or not at all.
-  func put(at path: String) throws(Failure) {
+  func put(at path: String, mode: mode_t = usualMode) throws(Failure) {
     switch self {
     case .missing:
       guard unsafe unlink(path) == 0 || errno == ENOENT else { throw NewFile.failure("remove \(path)", errno) }
     case .file(let text):
       let part = Self.part(of: path)
-      let file = try NewFile(part, replaces: false, mode: 0o644)
+      let file = try NewFile(part, replaces: false, mode: mode)
       try file.write(unsafe text.utf8.span.bytes)
       try file.finish()
       try Self.name(part, path)

@@ -44,10 +44,11 @@ enum SecretService {
   static let systemHasNone = Failure(
     .usage, "the machine's vault has no session bus, and so no Secret Service", "leave --system out")
 
-  /// Has the daemon read its settings, if one runs.
-  static func reload(_ session: Session) throws(Failure) {
+  /// Has the daemon read its settings; returns the path of their file.
+  @discardableResult
+  static func reload(_ session: Session) throws(Failure) -> String {
     try session.call { vault in
-      do { _ = try vault.reload() } catch ClientError.fault(.misconfigured(let reason)) {
+      do { return try vault.reload().file } catch ClientError.fault(.misconfigured(let reason)) {
         throw Failure(.configuration, Printable.text(reason), "correct it, and run this again")
       }
     }

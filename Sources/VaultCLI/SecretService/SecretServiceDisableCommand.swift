@@ -24,9 +24,12 @@ struct SecretServiceDisableCommand: ParsableCommand {
       do { return try vault.secretService() } catch ClientError.noDaemon where session.isOwn { return nil }
     }
     let files = try SecretService.files(session)
-    let copies = try wantsCopy(standing)
     var changes = try OwnChanges(files.record)
+    let copies = try wantsCopy(standing, wasEnabled: !changes.changes.isEmpty)
     let (undone, kept) = try changes.undo()
+    changes.close()
+    // The agent was enabled by `enable`, which has started it.
+    if undone.contains(files.agentLink) { UserManager.tell("stop", DesktopFiles.agentUnit) }
     UserManager.tell("daemon-reload")
     var after: Wire.SecretServiceReply?
     if standing != nil {
@@ -49,16 +52,19 @@ struct SecretServiceDisableCommand: ParsableCommand {
         "secret-service = on stays in \(Printable.text(files.settings)), because `enable` has not set it; remove it "
           + "there, and run \(Hint.vault("reload"))")
     }
-    if copies { try copyBack(session) }
+    if copies { try copyBack(session, to: standing?.name ?? DesktopFiles.name) }
   }
 
-  /// Asks if what programs have stored here is to be copied back; false if nobody can be asked.
-  private func wantsCopy(_ standing: Wire.SecretServiceReply?) throws(Failure) -> Bool {
-    guard !withoutCopy, let standing, standing.owner?.own == true else { return false }
-    let count = standing.collections.compactMap(\.items).reduce(0, +)
-    let isKnown = !standing.collections.contains { $0.items == nil && $0.id != "vault" }
-    guard count > 0 || !isKnown else { return false }
-    guard !globals.json, Keyboard.canAsk else {
+  /// Asks if what programs have stored here is to be copied back; false if nobody can be asked. Whatever program has
+  /// the name now, the items are here.
+  private func wantsCopy(_ standing: Wire.SecretServiceReply?, wasEnabled: Bool) throws(Failure) -> Bool {
+    guard !withoutCopy, wasEnabled || standing?.owner?.own == true else { return false }
+    if let standing {
+      let collections = standing.collections.filter { $0.id != CollectionID.shared.element && $0.id != "session" }
+      guard collections.contains(where: { $0.items != 0 }) else { return false }
+    }
+    // Nobody starts a daemon for this: it could not be the Secret Service any more.
+    guard standing != nil, !globals.json, Keyboard.canAsk else {
       Output.note("\(Hint.vault(KeyringCopy.exportWords)) copies what programs have stored here to another keyring")
       return false
     }
@@ -67,8 +73,12 @@ struct SecretServiceDisableCommand: ParsableCommand {
     return try keyboard.confirm("Copy what programs have stored here to the keyring that takes its place?")
   }
 
-  private func copyBack(_ session: Session) throws(Failure) {
-    do throws(Failure) { try Output.lines(try KeyringCopy.give(session).lines(isTrial: false)) } catch {
+  private func copyBack(_ session: Session, to name: String) throws(Failure) {
+    do throws(Failure) {
+      let account = try KeyringCopy.give(session, to: name)
+      try Output.lines(account.lines(isTrial: false))
+      if let failure = account.unfinished ?? account.impossible { throw failure }
+    } catch {
       let again = "\(Hint.vault(KeyringCopy.exportWords)) tries it again"
       throw Failure(
         error.exit, "everything is undone, but not everything was copied: \(error.event)",

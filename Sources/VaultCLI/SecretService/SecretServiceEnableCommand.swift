@@ -11,7 +11,8 @@ struct SecretServiceEnableCommand: ParsableCommand {
     discussion: """
       Copies what the present one keeps, turns the setting secret-service on, has the session bus start the daemon \
       when a program asks for it, enables vault-agent's unit, and keeps GNOME Keyring from starting. Prints each file \
-      that it changes, and remembers what was there, which `vault secret-service disable` restores.
+      that it changes, and remembers what was there, which `vault secret-service disable` restores. If something \
+      cannot be copied, nothing is changed.
       """)
 
   @Flag(
@@ -35,49 +36,119 @@ struct SecretServiceEnableCommand: ParsableCommand {
     if standing.excluded == true, let problem = standing.problem {
       throw Failure(.configuration, Printable.text(problem), standing.advice.map { Hint.text($0) })
     }
-    let copied = withoutCopy ? nil : try copy(standing, files, session)
-    var changes = try OwnChanges(files.record)
+    let read = try SecretService.reload(session)
+    let own = files.settings
+    guard read == own || FileState.isSame(read, own) else {
+      throw Failure(
+        .configuration,
+        "the daemon reads its settings from \(Printable.quoted(read)), and not from \(Printable.quoted(own))",
+        "set XDG_CONFIG_HOME as the daemon has it, or end the daemon")
+    }
+    let copied = withoutCopy || !mayBeAnother(standing, files) ? nil : try copy(standing, session)
+    var changes = try OwnChanges(files.record, makesFolder: true)
     let changed = try change(files, &changes)
+    changes.close()
     try SecretService.reload(session)
     UserManager.tell("daemon-reload")
     startAgent(files)
     standing = try settle(session)
+    try report(copied, changed, standing)
+    if copied == nil, !withoutCopy, !changed.isEmpty {
+      Output.note("nothing was copied, because no other Secret Service runs, and the bus would start none")
+    }
+    tell(files)
+    try offerLoginSlot(slots, session)
+    if let owner = standing.owner, !owner.own { standing = try takeOver(from: owner, standing, session) }
+    try check(standing)
+  }
+
+  private func report(
+    _ copied: TransferAccount?, _ changed: [String], _ standing: Wire.SecretServiceReply
+  ) throws(Failure) {
     if globals.json {
-      try Output.json { object in
-        object.add("copied", copied?.stored)
+      return try Output.json { object in
+        copied?.writeMembers(&object)
         object.add("changed", changed)
         object.add("owned", standing.owner?.own == true)
         object.add("problem", standing.problem)
       }
-    } else {
-      let lines = changed.map { "changed \(Printable.text($0))" }
-      try Output.lines(
-        (copied?.lines(isTrial: false) ?? []) + (lines.isEmpty ? ["everything is set up already"] : lines))
     }
-    tell(files)
-    try offerLoginSlot(slots, session)
-    try check(standing)
+    let lines = changed.map { "changed \(Printable.text($0))" }
+    try Output.lines((copied?.lines(isTrial: false) ?? []) + (lines.isEmpty ? ["everything is set up already"] : lines))
+  }
+
+  /// False if it is certain that no other program is the Secret Service, nor would become that without this command.
+  private func mayBeAnother(_ standing: Wire.SecretServiceReply, _ files: DesktopFiles) -> Bool {
+    if let owner = standing.owner { return !owner.own }
+    // A daemon without a session bus knows nothing of this session's, and a bus may not answer.
+    guard standing.connected, let isActivatable = standing.activatable else {
+      return standing.connected || !files.isActivationOurs
+    }
+    return isActivatable && !files.isActivationOurs
   }
 
   /// Copies the items of the program that is the Secret Service now, or that the bus would start as that.
   ///
   /// - Returns: the account of the copies; nil if there is no other program.
+  /// - Throws: ``Failure`` unless every item was read, and every collection copied. An item that is beyond the limits
+  ///   of the vault stays where it is.
   private func copy(
-    _ standing: Wire.SecretServiceReply, _ files: DesktopFiles, _ session: Session
+    _ standing: Wire.SecretServiceReply, _ session: Session
   ) throws(Failure) -> TransferAccount? {
-    let isOther = standing.owner.map { !$0.own } ?? (standing.activatable == true && !files.isActivationOurs)
-    // A daemon that is connected to no session bus does not know who is the Secret Service of this session.
-    let isUnknown = !standing.connected && !files.isActivationOurs
-    guard isOther || isUnknown else { return nil }
-    do throws(Failure) { return try KeyringCopy.take(session) } catch {
-      if isUnknown, error.exit == .unavailable {
-        Output.note("nothing was copied: \(error.event)")
-        return nil
-      }
-      let way = "--without-copy leaves them there, and a browser then loses its cookies and logins"
+    let account: TransferAccount?
+    do throws(Failure) { account = try KeyringCopy.take(session, from: standing.name) } catch {
+      throw Self.uncopied(error)
+    }
+    guard let account, let incomplete = account.incomplete else { return account }
+    try report(account, [], standing)
+    throw Self.uncopied(incomplete)
+  }
+
+  private static func uncopied(_ failure: Failure) -> Failure {
+    let way = "--without-copy leaves them there, and a browser then loses its cookies and logins"
+    return Failure(
+      failure.exit, "nothing was changed, because the present keys could not be copied: \(failure.event)",
+      [failure.advice, way].compactMap { $0 }.joined(separator: "; "))
+  }
+
+  /// Offers to end the program that still has the name: what other programs store there from now on would be lost.
+  private func takeOver(
+    from owner: Wire.BusOwner, _ standing: Wire.SecretServiceReply, _ session: Session
+  ) throws(Failure) -> Wire.SecretServiceReply {
+    guard !globals.json, Keyboard.canAsk, let pid = pid_t(exactly: owner.pid), pid > 1 else { return standing }
+    let keyboard = try Keyboard(otherwise: "log out and in again")
+    try keyboard.awaitTurn()
+    try keyboard.show(
+      "\(SecretService.text(owner)) is the Secret Service until you log out or it ends, and what programs store there "
+        + "meanwhile is not copied.\n")
+    guard try keyboard.confirm("End it now, so that this vault takes its place?") else { return standing }
+    // Programs may have stored something since the first copy.
+    if !withoutCopy { try copyAgain(owner, standing, session) }
+    guard kill(pid, SIGTERM) == 0 || errno == ESRCH else {
+      throw Failure(.system, "cannot end process \(pid): \(Output.describe(errno))", "log out and in again")
+    }
+    var standing = standing
+    let end = Moment.now() + Self.patience
+    repeat {
+      usleep(100_000)
+      try SecretService.reload(session)
+      standing = try SecretService.standing(session)
+    } while standing.owner?.own != true && Moment.now() < end
+    return standing
+  }
+
+  private func copyAgain(
+    _ owner: Wire.BusOwner, _ standing: Wire.SecretServiceReply, _ session: Session
+  ) throws(Failure) {
+    do throws(Failure) {
+      guard let account = try KeyringCopy.take(session, from: standing.name) else { return }
+      if account.stored > 0 { try Output.lines(account.lines(isTrial: false)) }
+      if let incomplete = account.incomplete { throw incomplete }
+    } catch {
       throw Failure(
-        error.exit, "nothing was changed, because the present keys could not be copied: \(error.event)",
-        [error.advice, way].compactMap { $0 }.joined(separator: "; "))
+        error.exit,
+        "everything is set up, but \(SecretService.text(owner)) was not ended, because its keys could not be copied "
+          + "again: \(error.event)", error.advice)
     }
   }
 
@@ -170,7 +241,8 @@ struct SecretServiceEnableCommand: ParsableCommand {
     if let owner = standing.owner {
       throw Failure(
         .retry, "everything is set up, but \(SecretService.text(owner)) still owns \(Printable.text(standing.name))",
-        "log out and in again, or end it with `kill \(owner.pid)`, and then run \(Hint.vault("reload"))")
+        "log out and in again, or end it with `kill \(owner.pid)`, and then run \(Hint.vault("reload")); what programs "
+          + "store there until then is copied only if you run \(Hint.vault("secret-service enable")) right before")
     }
     guard standing.connected else {
       throw Failure(

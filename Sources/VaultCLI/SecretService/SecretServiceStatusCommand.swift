@@ -59,7 +59,10 @@ struct SecretServiceReport {
   }
 
   private var owner: String {
-    guard let owner = standing.owner else { return standing.connected ? "nobody owns it" : "unknown without a bus" }
+    guard let owner = standing.owner else {
+      guard standing.connected else { return "unknown without a bus" }
+      return standing.activatable == nil ? "unknown, because the bus does not answer" : "nobody owns it"
+    }
     return owner.own ? "this vault's daemon, process \(owner.pid)" : "\(SecretService.text(owner)), not this vault"
   }
 

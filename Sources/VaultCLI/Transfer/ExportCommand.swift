@@ -26,7 +26,7 @@ struct ExportCommand: ParsableCommand {
     let session = try options.session(globals)
     try session.unlockIfLocked()
     let source = try KeyringSource(session)
-    let keyring = try OtherKeyring(options.busName, besides: session)
+    let keyring = try OtherKeyring.found(options.busName, besides: session)
     let work = KeyringExport(session, keyring, source)
     if options.dryRun {
       if globals.json { return try Output.json { work.plan.write(&$0, isTrial: true) } }

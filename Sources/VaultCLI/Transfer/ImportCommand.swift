@@ -28,7 +28,7 @@ struct ImportCommand: ParsableCommand {
     _ = try session.unlocking(for: "vault import") { vault in
       try vault.importCollection(nil, label: "", isDefault: false, trial: true)
     }
-    let keyring = try OtherKeyring(options.busName, besides: session)
+    let keyring = try OtherKeyring.found(options.busName, besides: session)
     let work = KeyringImport(session, keyring)
     try work.find()
     if options.dryRun {
@@ -37,10 +37,10 @@ struct ImportCommand: ParsableCommand {
     var isShown = false
     if !options.yes {
       let planned = try work.run(isTrial: true)
-      if planned.stored == 0 { return try planned.finish(globals, isTrial: false, isShown: false) }
+      guard planned.changesAnything else { return try planned.finish(globals, isTrial: false, isShown: false) }
       try Confirmation(
-        consequence: "this would copy \(Counted.text(planned.stored, "item")) into the vault",
-        question: "Copy \(Counted.text(planned.stored, "item")) from \(Printable.text(keyring.name))?",
+        consequence: "this would copy \(planned.extent) into the vault",
+        question: "Copy \(planned.extent) from \(Printable.text(keyring.name))?",
         facts: planned.lines(isTrial: true), advice: "add --yes if that is meant, or --dry-run to see them"
       ).ask()
       isShown = !globals.json

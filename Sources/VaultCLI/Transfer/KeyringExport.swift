@@ -105,17 +105,20 @@ struct KeyringExport {
       }
     }
     account.parts[part].isNew = false
-    account.parts[part].problem = Printable.text(failure?.reason ?? "")
+    account.parts[part].problem = TransferAccount.Problem(failure?.reason ?? "")
     return nil
   }
 
   private func copy(_ item: Wire.Item, to number: Int, _ account: inout TransferAccount) throws(Failure) {
     guard let facts = item.keyring else { return }
     let part = account.parts.count - 1
-    func refuse(_ reason: String) {
-      account.refused.append(.init(collection: account.parts[part].label, label: facts.label, reason: reason))
+    func refused(_ reason: String) -> TransferAccount.Refused {
+      TransferAccount.Refused(collection: account.parts[part].label, label: facts.label, reason: reason)
     }
-    guard item.neverRead != true else { return refuse("it is a key that is never read") }
+    guard item.neverRead != true else {
+      account.refused.append(refused("it is a key that is never read"))
+      return
+    }
     let value: SecretBuffer? = try session.unlocking(for: "vault export") { vault in
       try vault.get(item.name, expired: true)
     }
@@ -124,7 +127,7 @@ struct KeyringExport {
     case .stored(.new): account.parts[part].counts[.new, default: 0] += 1
     case .stored(.beside): account.parts[part].counts[.beside, default: 0] += 1
     case .stored(.present): account.parts[part].counts[.present, default: 0] += 1
-    case .failed(let failure): refuse(failure.reason)
+    case .failed(let failure): account.failed.append(refused(failure.reason))
     default: throw OtherKeyring.wrong
     }
   }

@@ -20,6 +20,8 @@ final class KeyringImport {
     let item: Int
     let path: String
     let created: Int64
+    /// The reason why it could not be read; nil if it could.
+    let problem: String?
   }
 
   /// The items of one call.
@@ -34,31 +36,51 @@ final class KeyringImport {
   private let keyring: OtherKeyring
   /// The items, in the order in which they are imported.
   private var places: [Place] = []
-  /// The collections from which items come, by their numbers, with the reason why one could not be read.
-  private var collections: [(number: Int, problem: String?)] = []
+  /// The collections from which items come, by their numbers, with the reason why one is left out.
+  private var collections: [(number: Int, problem: TransferAccount.Problem?)] = []
+  /// The number of items that end with the session.
+  private var ofSession = 0
 
   init(_ session: Session, _ keyring: OtherKeyring) { (self.session, self.keyring) = (session, keyring) }
 
   /// Unlocks the collections and finds their items.
   func find() throws(Failure) {
-    for (number, collection) in keyring.collections.enumerated() where !collection.aliases.contains("session") {
+    for (number, collection) in keyring.collections.enumerated() {
+      if collection.aliases.contains("session") {
+        if case .success(let found) = try keyring.list(number) { ofSession += found.count }
+        continue
+      }
+      if let problem = collection.problem {
+        collections.append((number, TransferAccount.Problem(problem)))
+        continue
+      }
+      guard collection.isLogin || collection.label.utf8.count <= ProviderCollection.longestLabel else {
+        let reason = "its label has more than \(ProviderCollection.longestLabel) bytes"
+        collections.append((number, TransferAccount.Problem(reason, isLasting: true)))
+        continue
+      }
       if collection.isLocked {
         if Keyboard.isAttended {
           Output.note("the other keyring asks you to unlock \(Printable.quoted(collection.label))")
         }
         if let failure = try keyring.unlock(number) {
-          collections.append((number, "it is locked: \(Printable.text(failure.reason))"))
+          collections.append((number, TransferAccount.Problem("it is locked: \(failure.reason)")))
           continue
         }
       }
       switch try keyring.list(number) {
       case .success(let found):
-        guard places.count + found.count <= ProviderReply.most.items else { throw OtherKeyring.wrong }
+        guard places.count + found.count <= ProviderReply.most.items else {
+          let reason = "with its \(found.count) items there would be more than \(ProviderReply.most.items)"
+          collections.append((number, TransferAccount.Problem(reason, isLasting: true)))
+          continue
+        }
         collections.append((number, nil))
         for (index, item) in found.enumerated() {
-          places.append(Place(collection: number, item: index, path: item.path, created: item.created))
+          places.append(
+            Place(collection: number, item: index, path: item.path, created: item.created, problem: item.problem))
         }
-      case .failure(let failure): collections.append((number, Printable.text(failure.reason)))
+      case .failure(let failure): collections.append((number, TransferAccount.Problem(failure.reason)))
       }
     }
     places.sort { one, other in
@@ -84,20 +106,16 @@ final class KeyringImport {
   private func run(_ isTrial: Bool, _ account: inout TransferAccount) throws(Failure) {
     var parts: [Int: Int] = [:]
     for (number, problem) in collections {
-      let collection = keyring.collections[number]
-      parts[number] = account.parts.count
-      var part = TransferAccount.Part(label: collection.label, problem: problem)
-      let isLogin = collection.aliases.contains("login") || collection.path.hasSuffix("/login")
-      if problem == nil {
-        let reply = try session.unlocking { vault in
-          try vault.importCollection(
-            isLogin ? nil : collection.path, label: collection.label,
-            isDefault: collection.aliases.contains("default"), trial: isTrial)
-        }
-        (part.target, part.isNew, part.isDefault) = (reply.collection, reply.made, reply.default)
+      let part: TransferAccount.Part
+      if let problem {
+        part = TransferAccount.Part(label: Self.title(keyring.collections[number]), problem: problem)
+      } else {
+        part = try takeIn(keyring.collections[number], isTrial, made: account.parts.count(where: \.isNew))
       }
+      if part.problem == nil { parts[number] = account.parts.count }
       account.parts.append(part)
     }
+    if ofSession > 0 { account.leaveOut("they end with the session", count: ofSession) }
     let progress = Progress()
     defer { progress.clear() }
     var call = Call()
@@ -110,11 +128,43 @@ final class KeyringImport {
     try send(call, isTrial, &account)
   }
 
+  /// The text by which people know a collection.
+  private static func title(_ collection: ProviderCollection) -> String {
+    collection.label.isEmpty ? collection.path : String(collection.label.unicodeScalars.prefix(256))
+  }
+
+  /// Finds the collection that takes in another one, or makes it.
+  ///
+  /// - Parameter made: the number of collections that this run has made before, or would have made.
+  private func takeIn(
+    _ collection: ProviderCollection, _ isTrial: Bool, made: Int
+  ) throws(Failure) -> TransferAccount.Part {
+    var part = TransferAccount.Part(label: collection.label)
+    let reply: Wire.ImportCollectionReply? = try session.unlocking { vault in
+      do {
+        return try vault.importCollection(
+          collection.isLogin ? nil : collection.path, label: collection.label,
+          isDefault: collection.aliases.contains("default"), trial: isTrial, made: made)
+      } catch ClientError.fault(.tooMuch(let reason)) {
+        part.problem = TransferAccount.Problem(reason, isLasting: true)
+      } catch ClientError.fault(.invalidValue(_, let reason, _)) {
+        part.problem = TransferAccount.Problem(reason, isLasting: true)
+      }
+      return nil
+    }
+    if let reply { (part.target, part.isNew, part.isDefault) = (reply.collection, reply.made, reply.default) }
+    return part
+  }
+
   /// Reads an item, and adds it to a call.
   private func add(
     _ place: Place, _ part: Int, _ call: inout Call, _ isTrial: Bool, _ account: inout TransferAccount
   ) throws(Failure) {
     let label = account.parts[part].label
+    if let problem = place.problem {
+      account.failed.append(.init(collection: label, label: place.path, reason: problem))
+      return
+    }
     switch try keyring.reply(to: .read(collection: place.collection, item: place.item)) {
     case .item(let content, let value):
       let item: Wire.ForeignItem
@@ -136,8 +186,9 @@ final class KeyringImport {
       call.attributes += content.attributes.count
     case .tooLarge(let name, let reason):
       account.refused.append(.init(collection: label, label: name, reason: reason))
+    case .failed(let failure) where failure.code == .gone: account.leaveOut("they were deleted there meanwhile")
     case .failed(let failure):
-      account.refused.append(.init(collection: label, label: place.path, reason: failure.reason))
+      account.failed.append(.init(collection: label, label: place.path, reason: failure.reason))
     default: throw OtherKeyring.wrong
     }
   }

@@ -21,21 +21,33 @@ final class OtherKeyring {
   private let pid: pid_t
   private var reader = FrameReader(limit: ProviderReply.frameLimit)
 
-  /// Finds the keyring, and lists its collections.
+  /// Finds the keyring, and lists its collections. Nil if the bus is there, has no program with that name, and would
+  /// start none; whatever else keeps a keyring from answering is an error.
   ///
   /// - Parameters:
   ///   - name: its name on the bus; nil for libsecret's own variable, or else the usual name.
   ///   - session: the session of the vault, whose own daemon the keyring must not be.
-  init(_ name: String?, besides session: Session) throws(Failure) {
+  init?(_ name: String?, besides session: Session) throws(Failure) {
     let daemon = try session.call { vault in try vault.status() }.pid
     self.name = name ?? Environment.variable("SECRET_SERVICE_BUS_NAME") ?? Self.usualName
     (socket, pid) = try Self.start()
     switch try reply(to: .open(name: self.name, daemon: daemon)) {
     case .collections(let collections): self.collections = collections
-    case .failed(let failure): throw self.failure(failure)
+    case .failed(let failure):
+      if failure.code == .absent { return nil }
+      throw self.failure(failure)
     default: throw Self.wrong
     }
   }
+
+  /// Finds a keyring that must be there; see ``init(_:besides:)``.
+  static func found(_ name: String?, besides session: Session) throws(Failure) -> OtherKeyring {
+    if let keyring = try OtherKeyring(name, besides: session) { return keyring }
+    let name = Printable.text(name ?? Environment.variable("SECRET_SERVICE_BUS_NAME") ?? usualName)
+    throw Failure(.unavailable, "no keyring answers at \(name) on the session bus", remedy)
+  }
+
+  private static let remedy = "start it, or name another keyring with --bus-name"
 
   deinit {
     close(socket)
@@ -123,7 +135,8 @@ final class OtherKeyring {
     switch failure.code {
     case .refused: return Failure(.usage, reason, "name another keyring with --bus-name")
     case .locked: return Failure(.retry, reason)
-    case .unavailable: return Failure(.unavailable, reason, "start it, or name another keyring with --bus-name")
+    case .lost: return Failure(.retry, "the other keyring does not answer any more: \(reason)", Self.again)
+    case .absent, .gone, .unavailable: return Failure(.unavailable, reason, Self.remedy)
     }
   }
 
@@ -154,6 +167,7 @@ final class OtherKeyring {
       do throws(FrameError) { frame = try reader.next() } catch { throw Self.wrong }
       if let frame {
         guard let reply = ProviderReply(frame) else { throw Self.wrong }
+        if let failure = reply.failure, failure.code == .lost { throw self.failure(failure) }
         return reply
       }
       var chunk = SecretBuffer()
@@ -170,7 +184,7 @@ final class OtherKeyring {
     }
   }
 
-  private static let ended = Failure(
-    .unavailable, "\(program) has ended, or lost the bus", "run the same command again; it goes on where this one ended"
-  )
+  private static let ended = Failure(.unavailable, "\(program) has ended, or lost the bus", again)
+
+  private static let again = "run the same command again; it goes on where this one ended"
 }

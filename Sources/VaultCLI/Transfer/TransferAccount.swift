@@ -13,10 +13,21 @@ struct TransferAccount {
     var isNew = false
     var isDefault = false
     var counts: [ImportOutcome: Int] = [:]
-    /// The reason why nothing of the collection could be read.
-    var problem: String?
+    /// The reason why nothing of the collection is copied.
+    var problem: Problem?
 
     var stored: Int { (counts[.new] ?? 0) + (counts[.beside] ?? 0) }
+  }
+
+  /// The reason why a collection is left out.
+  struct Problem {
+    let reason: String
+    /// True if it is beyond the limits of the vault, so that another attempt would end in the same way.
+    let isLasting: Bool
+
+    init(_ reason: String, isLasting: Bool = false) {
+      (self.reason, self.isLasting) = (Printable.text(reason), isLasting)
+    }
   }
 
   /// An item that is not moved, and the reason.
@@ -27,19 +38,57 @@ struct TransferAccount {
   }
 
   var parts: [Part] = []
+  /// The items that cannot be kept in the place to which they go.
   var refused: [Refused] = []
+  /// The items that could not be read, or not be stored, this time. Nobody knows what is in them.
+  var failed: [Refused] = []
   /// The items that were left out on purpose, with what they are.
   var leftOut: [(what: String, count: Int)] = []
 
   var stored: Int { parts.reduce(0) { $0 + $1.stored } }
-  var problems: [String] { parts.compactMap { part in part.problem.map { "\(Printable.quoted(part.label)): \($0)" } } }
+  /// True if the move makes or changes anything.
+  var changesAnything: Bool { stored > 0 || parts.contains { $0.isNew || $0.isDefault } }
+  /// The number of items to copy, or that of the collections that are taken over without any.
+  var extent: String {
+    if stored > 0 { return Counted.text(stored, "item") }
+    return Counted.text(parts.count { $0.isNew || $0.isDefault }, "collection")
+  }
 
-  mutating func leaveOut(_ what: String) {
+  mutating func leaveOut(_ what: String, count: Int = 1) {
     if let index = leftOut.firstIndex(where: { $0.what == what }) {
-      leftOut[index].count += 1
+      leftOut[index].count += count
     } else {
-      leftOut.append((what, 1))
+      leftOut.append((what, count))
     }
+  }
+
+  /// The failure of a move that left out what may come with another attempt; nil if there is nothing of that kind.
+  var unfinished: Failure? {
+    failure(.retry, parts.filter { $0.problem?.isLasting == false }, failed, "run it again")
+  }
+
+  /// The failure of a move that left out what no attempt can move; nil if there is nothing of that kind.
+  var impossible: Failure? {
+    failure(.invalid, parts.filter { $0.problem?.isLasting == true }, refused, nil)
+  }
+
+  /// The failure of a move that left out a whole collection, or what may come with another attempt.
+  var incomplete: Failure? {
+    unfinished ?? failure(.invalid, parts.filter { $0.problem != nil }, [], nil)
+  }
+
+  private func failure(_ exit: Exit, _ parts: [Part], _ items: [Refused], _ advice: String?) -> Failure? {
+    guard !parts.isEmpty || !items.isEmpty else { return nil }
+    var texts: [String] = []
+    if !parts.isEmpty {
+      let reasons = parts.map { "\(Printable.quoted($0.label)): \($0.problem?.reason ?? "")" }.joined(separator: "; ")
+      texts.append("\(Counted.text(parts.count, "collection")) could not be copied: \(reasons)")
+    }
+    if !items.isEmpty {
+      let others = stored > 0 ? ", and the others were" : ""
+      texts.append("\(Counted.text(items.count, "item")) could not be copied\(others)")
+    }
+    return Failure(exit, texts.joined(separator: "; "), advice)
   }
 
   /// The account in words, a line for each collection and each item that is not moved.
@@ -48,14 +97,16 @@ struct TransferAccount {
   func lines(isTrial: Bool) -> [String] {
     var lines = parts.map { part in
       let title = Printable.quoted(part.label) + Self.note(part)
-      if let problem = part.problem { return "\(title): left out, \(problem)" }
+      if let problem = part.problem { return "\(title): left out, \(problem.reason)" }
       return "\(title): \(Self.words(part.counts, isTrial ? "to copy" : "copied"))"
     }
     for (what, count) in leftOut { lines.append("\(Counted.text(count, "item")) left out: \(what)") }
-    for item in refused {
-      lines.append(
-        "\(Printable.quoted(item.label)) in \(Printable.quoted(item.collection)) not copied: "
-          + Printable.text(item.reason))
+    for (items, fate) in [(refused, "not copied"), (failed, isTrial ? "cannot be read now" : "could not be copied")] {
+      for item in items {
+        lines.append(
+          "\(Printable.quoted(item.label)) in \(Printable.quoted(item.collection)) \(fate): "
+            + Printable.text(item.reason))
+      }
     }
     return lines
   }
@@ -80,6 +131,11 @@ struct TransferAccount {
 
   func write(_ object: inout JSONBuilder, isTrial: Bool) {
     object.add("dry_run", isTrial)
+    writeMembers(&object)
+  }
+
+  /// Writes the account without saying whether anything was moved.
+  func writeMembers(_ object: inout JSONBuilder) {
     object.add("copied", stored)
     for outcome in [ImportOutcome.beside, .present, .known] {
       object.add(outcome.rawValue, parts.reduce(0) { $0 + ($1.counts[outcome] ?? 0) })
@@ -93,33 +149,32 @@ struct TransferAccount {
       for outcome in [ImportOutcome.beside, .present, .known] {
         object.add(outcome.rawValue, part.counts[outcome] ?? 0)
       }
-      object.add("problem", part.problem)
+      object.add("problem", part.problem?.reason)
     }
     object.add("left_out", leftOut) { object, one in
       object.add("what", one.what)
       object.add("count", one.count)
     }
-    object.add("refused", refused) { object, item in
-      object.add("collection", item.collection)
-      object.add("label", item.label)
-      object.add("reason", item.reason)
+    for (name, items) in [("refused", refused), ("failed", failed)] {
+      object.add(name, items) { object, item in
+        object.add("collection", item.collection)
+        object.add("label", item.label)
+        object.add("reason", item.reason)
+      }
     }
   }
 
-  /// Shows the account at the end, and fails if something was not moved.
+  /// Shows the account at the end, and fails if something was not moved. A trial fails if something could not be read.
   func finish(_ globals: Globals, isTrial: Bool, isShown: Bool) throws(Failure) {
     if globals.json {
       try Output.json { write(&$0, isTrial: isTrial) }
-    } else if !isShown || isTrial {
+    } else if !isShown || isTrial || unfinished != nil || impossible != nil {
       try Output.lines(lines(isTrial: isTrial))
     }
-    guard !isTrial else { return }
-    if !problems.isEmpty {
-      let count = Counted.text(problems.count, "collection")
-      throw Failure(.retry, "\(count) could not be copied: \(problems.joined(separator: "; "))", "run it again")
+    if isTrial {
+      guard unfinished == nil else { throw Failure(.retry, "not everything can be read now", "run it again") }
+      return
     }
-    if !refused.isEmpty {
-      throw Failure(.invalid, "\(Counted.text(refused.count, "item")) could not be copied, and the others were")
-    }
+    if let failure = unfinished ?? impossible { throw failure }
   }
 }

@@ -9,11 +9,13 @@ extension Vault {
   ///   - source: the object path of the collection there; nil for the one that each keyring calls `login`.
   ///   - isDefault: true if it is the default collection there.
   ///   - trial: true to make nothing, and only find out what would be made.
+  ///   - made: in a trial, the number of collections that would have been made before.
   public func importCollection(
-    _ source: String?, label: String, isDefault: Bool, trial: Bool
+    _ source: String?, label: String, isDefault: Bool, trial: Bool, made: Int = 0
   ) throws(ClientError) -> Wire.ImportCollectionReply {
     let parameters = Wire.ImportCollectionParameters(
-      source: source, label: label, default: isDefault ? true : nil, trial: trial ? true : nil, interactive: attended)
+      source: source, label: label, default: isDefault ? true : nil, trial: trial ? true : nil,
+      made: trial && made > 0 ? made : nil, interactive: attended)
     return try call(.importCollection, again: true, parameters).decode()
   }
 

@@ -26,6 +26,14 @@ public enum ProviderReply: ~Copyable {
   case done
   case failed(ProviderFailure)
 
+  /// The failure, if the reply is one.
+  public var failure: ProviderFailure? {
+    switch self {
+    case .failed(let failure): failure
+    default: nil
+    }
+  }
+
   /// The outcome of `store`.
   public enum Storing: String, Sendable {
     case new
@@ -48,6 +56,7 @@ public enum ProviderReply: ~Copyable {
     case .listed(let place):
       writer.field("path", place.path)
       writer.field("created", place.created)
+      if let problem = place.problem { writer.field("problem", problem) }
     case .item(let content, let value):
       writer.reserve(value.count * 2)
       content.write(to: &writer)
@@ -78,7 +87,7 @@ public enum ProviderReply: ~Copyable {
       self = .tooLarge(label: label, reason: reason)
     } else if let path = text("path") {
       guard let created = number("created"), path.utf8.count <= Self.longestPath else { return nil }
-      self = .listed(ProviderPlace(path: path, created: created))
+      self = .listed(ProviderPlace(path: path, created: created, problem: text("problem")))
     } else if let list = frame.member("collections", of: frame.root) {
       guard frame.kind(list) == .array else { return nil }
       var collections: [ProviderCollection] = []
@@ -109,7 +118,13 @@ public enum ProviderReply: ~Copyable {
 /// The reason why `vault-keyring` did not do what it was asked to do.
 public struct ProviderFailure: Error, Hashable, Sendable {
   public enum Code: String, Sendable {
-    /// There is no keyring, or it does not answer.
+    /// The bus is there, and neither has a program with that name nor would start one.
+    case absent
+    /// The keyring has ended, or does not answer in time; so nothing more can be learned from it now.
+    case lost
+    /// The object does not exist any more.
+    case gone
+    /// The keyring cannot be reached, or has refused this one call.
     case unavailable
     /// The keyring is the vault itself, or refuses.
     case refused
@@ -118,10 +133,13 @@ public struct ProviderFailure: Error, Hashable, Sendable {
   }
 
   public let code: Code
-  /// The explanation for a person. It contains no secret.
+  /// The explanation for a person. It contains no secret. What is longer than a person reads is cut.
   public let reason: String
 
-  public init(_ code: Code, _ reason: String) { (self.code, self.reason) = (code, reason) }
+  public init(_ code: Code, _ reason: String) { (self.code, self.reason) = (code, Self.cut(reason)) }
+
+  /// The beginning of a text of another program.
+  static func cut(_ text: String) -> String { String(text.unicodeScalars.prefix(1000)) }
 }
 
 /// An item in the list of a collection.
@@ -130,22 +148,38 @@ public struct ProviderPlace: Hashable, Sendable {
   public let path: String
   /// Unix seconds; 0 if the keyring does not tell it.
   public let created: Int64
+  /// The reason why the item could not be read; nil if it could.
+  public let problem: String?
 
-  public init(path: String, created: Int64) { (self.path, self.created) = (path, created) }
+  public init(path: String, created: Int64, problem: String? = nil) {
+    (self.path, self.created, self.problem) = (path, created, problem.map { ProviderFailure.cut($0) })
+  }
 }
 
 /// A collection of another keyring.
 public struct ProviderCollection: Hashable, Sendable {
+  /// The most bytes of a label that a vault can keep, as ImportCollection has it.
+  public static let longestLabel = 4096
+
   /// The object path of the collection.
   public let path: String
+  /// The label. Of one that no vault can keep, only as much as shows that.
   public let label: String
   public let isLocked: Bool
   /// The aliases of the collection, among `default`, `login` and `session`.
   public let aliases: [String]
+  /// The reason why the properties of the collection could not be read; nil if they could.
+  public let problem: String?
 
-  public init(path: String, label: String, isLocked: Bool, aliases: [String]) {
-    (self.path, self.label, self.isLocked, self.aliases) = (path, label, isLocked, aliases)
+  public init(path: String, label: String, isLocked: Bool, aliases: [String], problem: String? = nil) {
+    self.path = path
+    self.label =
+      label.utf8.count > Self.longestLabel ? String(label.unicodeScalars.prefix(Self.longestLabel + 1)) : label
+    (self.isLocked, self.aliases, self.problem) = (isLocked, aliases, problem.map { ProviderFailure.cut($0) })
   }
+
+  /// True for the collection that each keyring calls `login`.
+  public var isLogin: Bool { aliases.contains("login") || path.hasSuffix("/login") }
 
   func write(to writer: inout JSONWriter) {
     writer.beginObject()
@@ -153,6 +187,7 @@ public struct ProviderCollection: Hashable, Sendable {
     writer.field("label", label)
     writer.field("locked", isLocked)
     writer.field("aliases", aliases)
+    if let problem { writer.field("problem", problem) }
     writer.endObject()
   }
 
@@ -164,6 +199,7 @@ public struct ProviderCollection: Hashable, Sendable {
       path.utf8.count <= ProviderReply.longestPath
     else { return nil }
     let names = frame.elements(of: list).compactMap { frame.string($0) }
-    self.init(path: path, label: label, isLocked: isLocked, aliases: names)
+    let problem = frame.member("problem", of: node).flatMap { frame.string($0) }
+    self.init(path: path, label: label, isLocked: isLocked, aliases: names, problem: problem)
   }
 }

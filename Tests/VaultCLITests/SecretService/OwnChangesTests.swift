@@ -72,6 +72,44 @@ import VaultTesting
     }
   }
 
+  @Test("keeps the mode of a file, and undoes a file of its own that somebody has edited") func details() throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    let folder = try Self.folder(sandbox, "folder")
+    let (theirs, own) = ("\(folder)/theirs", "\(folder)/own")
+    try PlaceContent.file("theirs\n").put(at: theirs, mode: 0o600)
+    let made = PlaceContent.file("\(DesktopFiles.mark)\nmade\n")
+    var changes = try OwnChanges("\(sandbox.home)/record")
+    _ = try changes.put(made, at: theirs)
+    _ = try changes.put(made, at: own)
+    try #require(PlaceContent.mode(of: theirs) == 0o644)
+    try PlaceContent.file("\(DesktopFiles.mark)\nedited\n").put(at: own)
+    changes.close()
+    var again = try OwnChanges(changes.path)
+    #expect(try again.put(made, at: own))
+    #expect(try !again.put(made, at: theirs))
+    #expect(try again.undo().kept == [])
+    #expect(PlaceContent(of: own) == .missing)
+    #expect(PlaceContent(of: theirs) == .file("theirs\n") && PlaceContent.mode(of: theirs) == 0o600)
+  }
+
+  @Test("of two runs at the same time, the second waits, and loses nothing of the first") func together() async throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    let (folder, record) = (sandbox.home, "\(sandbox.home)/record")
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for number in 0..<8 {
+        group.addTask {
+          var changes = try OwnChanges(record)
+          for part in 0..<4 { _ = try changes.put(.file("made"), at: "\(folder)/\(number)-\(part)") }
+          changes.close()
+        }
+      }
+      try await group.waitForAll()
+    }
+    #expect(try OwnChanges(record).changes.count == 32)
+  }
+
   @Test("an undoing that is interrupted goes on") func undoing() throws {
     let sandbox = try Sandbox()
     defer { sandbox.close() }
@@ -79,11 +117,13 @@ import VaultTesting
     let before = try Self.tree(folder)
     var changes = try OwnChanges("\(sandbox.home)/record")
     try Self.make(&changes, in: folder)
+    changes.close()
     let record = try Data(contentsOf: URL(fileURLWithPath: changes.path))
     for count in 0...changes.changes.count {
       var again = try OwnChanges(changes.path)
       try Self.make(&again, in: folder)
       for change in again.changes.reversed().prefix(count) { _ = try change.undo() }
+      again.close()
       try record.write(to: URL(fileURLWithPath: changes.path))
       var rest = try OwnChanges(changes.path)
       #expect(try rest.undo().kept == [])
@@ -93,7 +133,8 @@ import VaultTesting
 
   @Test("a record is read as it was written, and another text is refused") func record() throws {
     let changes: [OwnChange] =
-      Self.contents.map { .content(path: "/a b/é\n%", made: $0, former: $1) } + [
+      Self.contents.map { .content(path: "/a b/é\n%", made: $0, former: $1, mode: nil) } + [
+        .content(path: "/a", made: .missing, former: .file(""), mode: 0o640),
         .setting(path: "/a", key: "k", value: "on", former: nil), .folder(path: "/x y"),
         .setting(path: "/a", key: "k", value: "on", former: "off é"),
         .setting(path: "/a", key: "k", value: "", former: ""),
@@ -101,7 +142,8 @@ import VaultTesting
     for change in changes { #expect(OwnChange(line: change.line[...]) == change, "\(change.line)") }
     for line in [
       "", "folder", "folder relative", "content /a missing", "content /a other missing", "content /a file:%4 missing",
-      "content /a file:%FF missing", "content /a text:a missing", "setting /a k", "else /a",
+      "content /a file:%FF missing", "content /a missing file: 1000", "content /a missing file: 8",
+      "content /a text:a missing", "setting /a k", "else /a",
     ] {
       #expect(OwnChange(line: line[...]) == nil, "\(line)")
     }

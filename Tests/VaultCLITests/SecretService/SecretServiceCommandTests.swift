@@ -217,6 +217,23 @@ private final class DesktopStand {
     for number in 1...3 { #expect(try lookup(stand, "host\(number)") == "value\(number)") }
   }
 
+  @Test("on a terminal, the other keyring is ended at the end, with what programs have stored there meanwhile")
+  func takenOver() throws {
+    let stand = try DesktopStand()
+    let keyring = try OtherKeyring(in: stand.sandbox, on: stand.bus)
+    try store(stand, "host", "value")
+    let terminal = try Terminal(stand.sandbox, ["secret-service", "enable"])
+    try terminal.expect("Add a slot for the login password?")
+    try store(stand, "later", "too")
+    terminal.type("n")
+    try terminal.expect("End it now, so that this vault takes its place?")
+    terminal.type("y")
+    #expect(try terminal.wait() == 0, "\(terminal.screen)")
+    #expect(try stand.service("status").status == 0)
+    for (server, value) in [("host", "value"), ("later", "too")] { #expect(try lookup(stand, server) == value) }
+    withExtendedLifetime(keyring) {}
+  }
+
   @Test("a keyring that cannot be read keeps everything as it is") func unreadable() throws {
     let stand = try DesktopStand()
     let keyring = try OtherKeyring(in: stand.sandbox, on: stand.bus)
@@ -225,6 +242,55 @@ private final class DesktopStand {
     let before = try stand.files()
     let enabled = try stand.service("enable")
     #expect(enabled.status != 0 && enabled.errors.contains("--without-copy leaves them there"), "\(enabled)")
+    #expect(try stand.files() == before)
+  }
+
+  @Test("disable tells how to copy back whichever program has the name, and without a daemon") func elsewhereNow()
+    throws
+  {
+    let stand = try DesktopStand()
+    let hint = "`vault export --to secret-service` copies what programs have stored here"
+    for hasDaemon in [true, false] {
+      #expect(try stand.service("enable").status == 0)
+      try store(stand, "host", "value")
+      try stand.sandbox.stopDaemon()
+      let other = try stand.bus.mock(
+        OtherKeyring.name, [OtherKeyring.name, "/org/freedesktop/secrets", "org.freedesktop.Secret.Service"])
+      if hasDaemon {
+        try stand.sandbox.startDaemon()
+        try stand.sandbox.must(["unlock", "--password-stdin"], stdin: password + "\n")
+      }
+      let disabled = try stand.service("disable")
+      #expect(disabled.status == 0 && disabled.errors.contains(hint), "\(disabled)")
+      other.stop()
+    }
+    #expect(try !stand.service("disable").errors.contains(hint))
+  }
+
+  @Test("settings that the daemon does not read are named, and nothing is changed") func otherSettings() throws {
+    let stand = try DesktopStand()
+    let before = try stand.files()
+    let elsewhere = stand.sandbox.root + "/elsewhere"
+    let outcome = try stand.sandbox.run(["secret-service", "enable"], environment: ["XDG_CONFIG_HOME": elsewhere])
+    #expect(
+      outcome.status == 78 && outcome.errors.contains("and not from `\(elsewhere)/vault/vaultd.conf`"), "\(outcome)")
+    #expect(try stand.files() == before)
+    #expect(!FileManager.default.fileExists(atPath: elsewhere))
+  }
+
+  @Test("without a session bus nothing is changed, unless a person forgoes the copy") func noBus() throws {
+    let stand = try DesktopStand()
+    stand.bus.stop()
+    try wait(for: "the news") { try stand.service("status").output.contains("unknown without a bus") }
+    let before = try stand.files()
+    let outcome = try stand.service("enable")
+    #expect(
+      outcome.status == 69 && outcome.errors.contains("nothing was changed, because the present keys"), "\(outcome)")
+    #expect(outcome.errors.contains("there is no session bus"), "\(outcome)")
+    #expect(try stand.files() == before)
+    let forgone = try stand.service("enable", "--without-copy")
+    #expect(forgone.status == 75 && forgone.errors.contains("connected to no session bus"), "\(forgone)")
+    #expect(try stand.service("disable").status == 0)
     #expect(try stand.files() == before)
   }
 

@@ -114,13 +114,54 @@ import VaultModel
     var newer = Other(value: "newer")
     newer.modified = 1_600_000_009
     #expect(try Self.takeIn([newer], stand) == [.beside])
-    #expect(try values(stand) == ["mine", "theirs", "changed", "newer"])
+    // What the other keyring has now is found before what it had, but after what this vault has of its own.
+    #expect(try values(stand) == ["mine", "newer", "theirs", "changed"])
+    let path = try stand.find()[1].path
+    try stand.keyring.set(KeyringStand.secret("set here"), of: path, for: stand.program)
+    newer.modified = 1_600_000_010
+    newer.value = "newest"
+    #expect(try Self.takeIn([newer], stand) == [.beside])
+    #expect(try values(stand) == ["mine", "set here", "newest", "theirs", "changed"])
     var timeless = Other(path: "/t/1", value: "x", attributes: [("t", "1")])
     (timeless.created, timeless.modified) = (nil, nil)
     var other = timeless
     other.attributes = [("t", "2")]
     #expect(try Self.takeIn([timeless, other, timeless], stand) == [.new, .new, .present])
     #expect(try Self.takeIn([other, timeless], stand) == [.known, .known])
+  }
+
+  @Test("makes items whose values programs can change that may not change anything else of them") func held() throws {
+    let stand = try KeyringStand()
+    #expect(try Self.takeIn([Other(value: "v")], stand) == [.new])
+    let confined = AttendanceStand.process(60, executable: "/usr/bin/confined")
+    let subject = try Subject(parsing: "user:\(RoomStand.owner),exe:/usr/bin/confined")
+    let (access, administrator) = (stand.rooms.access, stand.rooms.administrator)
+    access.add(.password, by: administrator, with: [])
+    let rights = Rights(.get).union(Rights(.set)).union(Rights(.find))
+    _ = try access.give(subject, try ItemPattern("secret-service/**"), rights, until: nil, for: administrator)
+    let path = try #require(try stand.find().first).path
+    try stand.keyring.set(KeyringStand.secret("set"), of: path, for: confined)
+    #expect(try values(stand) == ["set"])
+    let attributes = try KeyringStand.attributes([("a", "1")])
+    let secret = KeyringStand.secret("replaced")
+    let same = try stand.keyring.make("label", attributes, secret, in: .login, replacing: path, for: confined)
+    #expect(try same == path && values(stand) == ["replaced"])
+  }
+
+  @Test("refuses a collection in a trial as it does without one") func refusedCollections() throws {
+    let stand = try KeyringStand()
+    func take(_ label: String, isTrial: Bool, made: Int = 0) throws -> Bool {
+      try stand.rooms.items.takeIn(
+        collection: "/c", label: label, isStandard: false, isTrial: isTrial, made: made, for: stand.rooms.administrator
+      ).isNew
+    }
+    for isTrial in [true, false] {
+      #expect(throws: Refusal.self) { try take(String(repeating: "l", count: 4097), isTrial: isTrial) }
+      #expect(throws: Refusal.self) { try take("a\0b", isTrial: isTrial) }
+    }
+    #expect(try take("l", isTrial: true, made: 255))
+    for made in [256, .max, -1] { #expect(throws: Refusal.self) { try take("l", isTrial: true, made: made) } }
+    #expect(stand.keyring.collections == [.login, .session])
   }
 
   @Test("twins of one call are one item if they are the same in everything") func twins() throws {

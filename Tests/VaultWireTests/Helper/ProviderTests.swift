@@ -35,6 +35,10 @@ import VaultWire
       ProviderReply.tooLarge(label: "l", reason: "r").frame().text, ProviderReply.made(3).frame().text,
       ProviderReply.stored(.beside).frame().text, ProviderReply.done.frame().text,
       ProviderReply.failed(ProviderFailure(.locked, "r")).frame().text,
+      ProviderReply.listed(ProviderPlace(path: "/a/1", created: 0, problem: "p")).frame().text,
+      ProviderReply.collections([
+        ProviderCollection(path: "/a", label: "", isLocked: false, aliases: [], problem: "p")
+      ]).frame().text,
     ].map { String($0.dropLast()) }
   }
 
@@ -82,6 +86,16 @@ import VaultWire
       #"{"label":"","type":"","attributes":[],"created":0,"value":""}"#,
     ])
   func wrong(_ text: String) { #expect(Self.again(Array(text.utf8)) == nil) }
+
+  @Test("what another program says is cut to what a person reads, and a label to what shows that it is too long")
+  func cut() {
+    let text = String(repeating: "\u{1}", count: 9 << 20)
+    #expect(ProviderFailure(.lost, text).reason.utf8.count == 1000)
+    #expect(ProviderPlace(path: "/a", created: 0, problem: text).problem?.utf8.count == 1000)
+    let collection = ProviderCollection(path: "/a", label: text, isLocked: false, aliases: [], problem: text)
+    #expect(collection.problem?.utf8.count == 1000)
+    #expect(collection.label.utf8.count == ProviderCollection.longestLabel + 1)
+  }
 
   @Test("a path that is too long is none") func long() {
     let path = "/" + String(repeating: "a", count: ProviderReply.longestPath)

@@ -34,11 +34,10 @@ extension Bus {
     }
   }
 
-  /// Asks if the bus can start a program for a name; `then` gets nil if the bus does not tell.
-  func isActivatable(_ name: String, then: @escaping (Bool?) -> Void) {
+  /// Asks if the bus can start a program for a name.
+  func isActivatable(_ name: String, then: @escaping (Result<Bool, BusError>) -> Void) {
     call(BusMethod.Object.driver.method("ListActivatableNames"), limit: .seconds(2)) { result in
-      let names = try? result.get().strings()
-      then(names.map { $0.contains(name) })
+      do throws(BusError) { then(.success(try result.get().strings().contains(name))) } catch { then(.failure(error)) }
     }
   }
 

@@ -89,7 +89,7 @@ extension Items {
     }
     guard isTrial || foreign.collection != nil else { throw .invalid("collection") }
     let collection = foreign.collection ?? foreign.imagined
-    var (alike, isPresent) = try compare(foreign, collection, sizes[index], keychain, for: caller)
+    var (alike, isPresent, successor) = try compare(foreign, collection, sizes[index], keychain, for: caller)
     for (new, other) in zip(plan.changes, plan.indices) where !isPresent {
       guard let facts = new.change.keyring, CollectionID(of: new.change.name) == collection,
         facts.attributes == foreign.facts.attributes
@@ -103,16 +103,18 @@ extension Items {
       plan.outcomes.append(.present)
       return true
     }
-    return try add(foreign, as: id, in: collection, index, size: sizes[index], isTrial, &plan, alike ? .beside : .new)
+    // Programs find what the other keyring has now before what it had, unless this vault has something of its own.
+    let order = isTrial ? 0 : successor.map { $0 - 1 } ?? vault.nextKeyringOrder()
+    return try add(foreign, as: id, at: order, in: collection, index, size: sizes[index], &plan, alike ? .beside : .new)
   }
 
   private func add(
-    _ foreign: ForeignItem, as id: KeyringID, in collection: CollectionID, _ index: Int, size: Int, _ isTrial: Bool,
+    _ foreign: ForeignItem, as id: KeyringID, at order: UInt64, in collection: CollectionID, _ index: Int, size: Int,
     _ plan: inout Plan, _ outcome: ImportOutcome
   ) throws(Refusal) -> Bool {
     guard let name = try? Keyring.name(of: id, in: collection) else { throw .invalid("collection") }
     var facts = foreign.facts
-    (facts.id, facts.order) = (id, isTrial ? 0 : vault.nextKeyringOrder())
+    (facts.id, facts.order) = (id, order)
     let isText = valueInHand.withBytes { !$0.isEmpty && $0.isUTF8 }
     let change = ItemChange(
       name: name, kind: isText ? .password : .blob, keyring: facts, accessible: vault.settings.keyring.accessible)
@@ -180,10 +182,12 @@ extension Items {
 
   /// Looks for items with the attributes of an item whose value is in hand.
   ///
-  /// - Returns: whether there is any, and whether one of them is the same in everything.
+  /// - Returns: whether there is any; whether one of them is the same in everything; and the place of the first one
+  ///   that an earlier import has brought from the same item as it was before a change there, if nobody has changed it
+  ///   here since.
   private func compare(
     _ foreign: ForeignItem, _ collection: CollectionID, _ size: Int, _ keychain: Keychain, for caller: Caller
-  ) throws(Refusal) -> (alike: Bool, isPresent: Bool) {
+  ) throws(Refusal) -> (alike: Bool, isPresent: Bool, successor: UInt64?) {
     let query = Query(keyring: foreign.facts.attributes, within: collection.folder)
     let found: [ItemInfo]
     do throws(VaultError) {
@@ -201,9 +205,10 @@ extension Items {
       guard let facts = item.keyring, foreign.facts.isSame(as: facts), item.current.size == size else { continue }
       bytes += size
       guard bytes <= Self.compared.bytes else { break }
-      if try hasValueInHand(item, item.current, keychain, for: caller) == true { return (true, true) }
+      if try hasValueInHand(item, item.current, keychain, for: caller) == true { return (true, true, nil) }
     }
-    return (!found.isEmpty, false)
+    let former = found.filter { foreign.isLater(than: $0) }.compactMap { $0.keyring?.order }
+    return (!found.isEmpty, false, former.min().flatMap { $0 > 0 ? $0 : nil })
   }
 
   /// Compares a version of an item with the value in hand; nil if the caller may not read the item now.
@@ -244,6 +249,15 @@ extension KeyringFacts {
 }
 
 extension ForeignItem {
+  /// True if an item with the same attributes is this one as it was before its last change in the other keyring, and
+  /// has not been changed in this vault.
+  fileprivate func isLater(than item: ItemInfo) -> Bool {
+    guard let made = facts.created, made > 0, let changed = facts.modified, let former = item.keyring,
+      former.created == made, let earlier = former.modified
+    else { return false }
+    return earlier < changed && item.current.number == 1 && item.modified <= item.created
+  }
+
   /// The number under which an import stores the item: the first 8 bytes of the BLAKE2b hash of its path and times, or
   /// of its path and facts if the other keyring tells no times, and of `number`.
   fileprivate func id(_ number: UInt8) -> KeyringID {

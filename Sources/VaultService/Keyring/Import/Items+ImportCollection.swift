@@ -22,9 +22,11 @@ extension Items {
   /// - Parameters:
   ///   - source: the path of the other collection; nil for the one that is called `login` in every keyring.
   ///   - isStandard: true if it is the default one there.
-  ///   - isTrial: true to make nothing, and only find out what would be made.
+  ///   - isTrial: true to make nothing, and only find out what would be made. Whatever is refused without a trial is
+  ///     refused in one.
+  ///   - made: in a trial, the number of collections that would have been made before.
   package func takeIn(
-    collection source: String?, label: String, isStandard: Bool, isTrial: Bool, for caller: Caller
+    collection source: String?, label: String, isStandard: Bool, isTrial: Bool, made: Int = 0, for caller: Caller
   ) throws(Refusal) -> TakenCollection {
     let keychain = try checkImport()
     let records: [ItemInfo]
@@ -37,12 +39,13 @@ extension Items {
     }
     let becomesStandard = isStandard && !isChosen && source != nil
     let id = source == nil ? CollectionID.login : found.flatMap { Keyring.Records.collection($0.name) }
+    if id == nil { try Self.checkNew(label, among: records.count, made: isTrial ? made : 0) }
     if isTrial || source == nil || id != nil && !becomesStandard {
       try vault.audit.recording(.find, caller, nil, detail: "keyring") { () throws(Refusal) in }
       return TakenCollection(id: id, isNew: id == nil, becomesStandard: becomesStandard)
     }
     let new = id ?? .made(.random())
-    try store(new, found, source, label, becomesStandard, records.count, for: caller)
+    try store(new, found, source, label, becomesStandard, for: caller)
     return TakenCollection(id: new, isNew: id == nil, becomesStandard: becomesStandard)
   }
 
@@ -55,9 +58,22 @@ extension Items {
     }
   }
 
+  /// Checks that there may be another collection with this label.
+  private static func checkNew(_ label: String, among count: Int, made: Int) throws(Refusal) {
+    do throws(KeyringFault) { try Keyring.check(label: label) } catch {
+      throw .invalidValue(kind: "", reason: "its label has more than \(Keyring.longestLabel) bytes")
+    }
+    guard (0...KeyringDirectory.most).contains(made), count + made < KeyringDirectory.most else {
+      throw .tooMuch("there are \(KeyringDirectory.most) collections already")
+    }
+    do throws(ValueError) { try KeyringFacts(id: KeyringID(number: 0), order: 0, label: label).validate() } catch {
+      throw .invalidValue(kind: "", reason: error.reason)
+    }
+  }
+
   private func store(
     _ collection: CollectionID, _ old: ItemInfo?, _ source: String?, _ label: String, _ becomesStandard: Bool,
-    _ count: Int, for caller: Caller
+    for caller: Caller
   ) throws(Refusal) {
     guard let name = try? Keyring.Records.name(collection) else { throw .invalid("source") }
     var attributes = old?.attributes ?? [:]
@@ -68,11 +84,7 @@ extension Items {
       _ = try set(change, .same, for: caller) { _ in false }
       return
     }
-    guard count < KeyringDirectory.most else {
-      throw .tooMuch("there are \(KeyringDirectory.most) collections already")
-    }
     let facts = KeyringFacts(id: .random(), order: vault.nextKeyringOrder(), label: label)
-    do throws(ValueError) { try facts.validate() } catch { throw .invalidValue(kind: "", reason: error.reason) }
     let change = ItemChange(
       name: name, kind: .blob, attributes: attributes, keyring: facts, accessible: vault.settings.keyring.accessible)
     _ = try set(change, .bytes(count: 0), for: caller) { _ in true }

@@ -15,7 +15,7 @@ extension VarlinkDoor {
       }
       let taken = try items.takeIn(
         collection: call.source, label: call.label, isStandard: call.default ?? false, isTrial: call.trial ?? false,
-        for: connection.caller)
+        made: call.made ?? 0, for: connection.caller)
       connection.reply(
         Wire.ImportCollectionReply(
           collection: taken.id?.element, made: taken.isNew, default: taken.becomesStandard))

@@ -8,7 +8,7 @@ extension SecretServiceDoor {
   ///
   /// - Parameter reloads: true to have the bus read its service files again before.
   func describe(for caller: VaultService.Caller, reloads: Bool, then: @escaping (Wire.SecretServiceReply) -> Void) {
-    guard bus.isConnected || bus.isGreeting else { return then(reply(nil, nil, for: caller)) }
+    guard bus.isConnected || bus.isGreeting else { return then(reply(for: caller)) }
     guard !reloads else {
       return bus.reloadServices { [weak self] in self?.describe(for: caller, reloads: false, then: then) }
     }
@@ -16,16 +16,23 @@ extension SecretServiceDoor {
       guard let self else { return }
       bus.isActivatable(name.name) { [weak self] isActivatable in
         guard let self else { return }
-        then(reply((try? owner.get()) ?? nil, isActivatable, for: caller))
+        do throws(BusError) { then(reply(try owner.get(), try isActivatable.get(), for: caller)) } catch {
+          then(reply(unknown: error, for: caller))
+        }
       }
     }
   }
 
+  /// - Parameters:
+  ///   - isActivatable: nil if the bus has not told who has the name, nor whether it would start a program for it.
+  ///   - error: the reason for that, if the bus is there.
   private func reply(
-    _ owner: NameOwner?, _ isActivatable: Bool?, for caller: VaultService.Caller
+    _ owner: NameOwner? = nil, _ isActivatable: Bool? = nil, unknown error: BusError? = nil,
+    for caller: VaultService.Caller
   ) -> Wire.SecretServiceReply {
     let (excluding, present) = (obstacle(), nameProblem)
-    let problem = excluding ?? present
+    let silent = error.map { NameProblem("the session bus does not tell which program owns \(name.name): \($0)") }
+    let problem = excluding ?? silent ?? present
     return Wire.SecretServiceReply(
       on: isOn, name: name.name, bus: bus.address?.text, connected: bus.isConnected,
       owner: owner.map { Wire.BusOwner(pid: Int($0.pid), program: $0.program, own: $0.isOwn) },
