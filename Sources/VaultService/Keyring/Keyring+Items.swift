@@ -157,6 +157,7 @@ extension Keyring {
         try setOfSession(facts, secret, old, for: caller)
         return replaced
       }
+      facts.modified = kept.modified
       let change = Self.change(of: old, to: facts, Self.kind(secret, old))
       try store(change, secret, caller)
       return replaced
@@ -178,7 +179,9 @@ extension Keyring {
     let path = try resolve(path, for: caller)
     let old = try own(path, for: caller)
     var facts = old.facts
-    (facts.contentType, facts.modified) = (secret.contentType, nil)
+    // The time of the last change there stays: it says nothing about an item with another value than the first. As a
+    // change of the facts, it would need the right to change them.
+    facts.contentType = secret.contentType
     try Self.checkGiven(facts)
     if path.collection == .session { return try setOfSession(facts, secret, old.item, for: caller) }
     try store(Self.change(of: old.item, to: facts, Self.kind(secret, old.item)), secret, caller)
