@@ -43,11 +43,13 @@ final class Assembly {
 
   /// Opens the store, and begins to listen for events that lock the vault. Call this on the loop, at start, before
   /// there is another thread.
-  init(_ place: Place, _ configuration: Configuration) throws(SystemError) {
+  ///
+  /// - Parameter doubt: the reason why the file of the settings was refused, if these are the defaults instead.
+  init(_ place: Place, _ configuration: Configuration, doubt: String? = nil) throws(SystemError) {
     let (loop, clock) = (place.loop, place.clock)
     self.loop = loop
     isSystem = place.isSystem
-    settings = SettingsFile(place.paths, configuration, place.log, wall: clock.wall)
+    settings = SettingsFile(place.paths, configuration, doubt: doubt, place.log, wall: clock.wall)
     ends = HelperEnds()
     worker = WorkerThread(telling: loop)
     transferThread = WorkerThread(telling: loop)
@@ -104,6 +106,7 @@ final class Assembly {
       on: buses, system: place.isSystem, uid: place.owner, onSleep: { [unowned self] in goToSleep(then: $0) },
       onLock: { [vault = rooms.vault] in vault.lock(because: $0) })
     door.refusedSettings = { [settings] in settings.refused }
+    door.obstacle = { [settings] in settings.obstacle }
     door.reload = { [unowned self] (caller) throws(Refusal) in try reload(for: caller) }
     door.sshAgent = { [ssh, isSystem] caller in isSystem ? nil : ssh.state(for: caller) }
   }

@@ -69,7 +69,7 @@ public enum Daemon {
     }
     if options.system, !options.checksSettings { try checkAccount() }
     if !options.system { try checkFolders(options) }
-    let configuration = try settings(paths)
+    let (configuration, doubt) = try settings(paths, options)
     if options.checksSettings { exit(Exit.ok) }
     if options.isActivated {
       guard configuration.secretService else { throw BusHandover.isOff(paths) }
@@ -100,7 +100,7 @@ public enum Daemon {
       throw failure(error, paths)
     }
     let running = Running(
-      options: options, paths: paths, configuration: configuration, sockets: sockets, signals: signals,
+      options: options, paths: paths, configuration: configuration, doubt: doubt, sockets: sockets, signals: signals,
       openFiles: openFiles, directory: consume directory)
     MultiThreadedEventLoopGroup.withCurrentThreadAsEventLoop { loop in running.start(on: loop) }
     preconditionFailure("the loop ends with the process")
@@ -126,6 +126,21 @@ public enum Daemon {
     guard let foreign = ForeignFolder.first(for: purposes, environment: Paths.environment) else { return }
     let name = UserName.of(foreign.owner)
     throw Failure(code: Exit.configuration, text: "\(foreign.event(name)); \(foreign.remedy(name))")
+  }
+
+  /// Returns the settings for a start, and the reason why the file was refused if the daemon starts all the same.
+  ///
+  /// A daemon that the bus starts does so: programs that find no Secret Service may delete their data, and nobody sees
+  /// why. It serves a vault that stays locked.
+  private static func settings(
+    _ paths: Paths, _ options: Options
+  ) throws(Failure) -> (settings: Configuration, doubt: String?) {
+    do throws(Failure) { return (try settings(paths), nil) } catch {
+      guard options.isActivated, !options.checksSettings else { throw error }
+      var configuration = Configuration()
+      configuration.secretService = true
+      return (configuration, error.text)
+    }
   }
 
   /// Returns the settings in the file, or the defaults when there is no file.

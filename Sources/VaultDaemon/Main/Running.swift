@@ -11,6 +11,8 @@ final class Running {
   private let options: Options
   private let paths: Paths
   private let configuration: Configuration
+  /// The reason why the file of the settings was refused; nil if it was not.
+  private let doubt: String?
   private let sockets: Sockets
   private let places: SocketPlaces
   private let signals: SignalWatch
@@ -25,9 +27,10 @@ final class Running {
   private var (hasLostSocket, hasLostLock) = (false, false)
 
   init(
-    options: Options, paths: Paths, configuration: Configuration, sockets: Sockets, signals: SignalWatch,
-    openFiles: OpenFiles, directory: consuming SocketDirectory?
+    options: Options, paths: Paths, configuration: Configuration, doubt: String?, sockets: Sockets,
+    signals: SignalWatch, openFiles: OpenFiles, directory: consuming SocketDirectory?
   ) {
+    self.doubt = doubt
     self.options = options
     self.paths = paths
     self.configuration = configuration
@@ -54,7 +57,7 @@ final class Running {
           loop: loop, watcher: watcher, clock: .system, timer: Timer(on: loop), paths: paths, openFiles: openFiles,
           isSystem: options.system, owner: geteuid(),
           administrators: options.system ? Accounts.administrators : nil, log: log, environment: Paths.environment),
-        configuration)
+        configuration, doubt: doubt)
     } catch {
       fail("\(error)", nil, Daemon.Exit.software)
     }

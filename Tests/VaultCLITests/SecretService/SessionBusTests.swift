@@ -125,6 +125,30 @@ private let login = #"o "/org/freedesktop/secrets/collection/login""#
     #expect(try stand.owner() == daemon)
   }
 
+  @Test("a bus starts a daemon whose settings are wrong, too, and that vault stays locked until they are right")
+  func wrongSettings() throws {
+    let stand = try SessionStand("run/bus")
+    try stand.sandbox.startDaemon()
+    try stand.makeVault()
+    try stand.sandbox.stopDaemon()
+    try stand.sandbox.configure("hide-names = true\n\(SecretServiceStand.settings)idel = 5m\n")
+    #expect(try stand.readAlias() == login)
+    let words = "the vault stays locked until the file of its settings is right"
+    #expect(stand.log.contains(words))
+    #expect(try stand.sandbox.must(["status"]).contains(words))
+    func unlock() throws -> Outcome {
+      try stand.sandbox.run(["unlock", "--password-stdin"], stdin: Array("\(password)\n".utf8))
+    }
+    let refused = try unlock()
+    #expect(refused.status == 78 && refused.errors.contains("\(words), which was refused"), "\(refused)")
+    #expect(try stand.sandbox.run("reload").status == 78)
+    #expect(try unlock().status == 78)
+    try stand.sandbox.configure("hide-names = true\n\(SecretServiceStand.settings)idle = 3m\n")
+    #expect(try stand.sandbox.must(["reload"]).contains("idle"))
+    #expect(try unlock().status == 0)
+    #expect(try !stand.sandbox.must(["status"]).contains(words))
+  }
+
   @Test("several programs that ask at once get one daemon") func together() throws {
     let stand = try SessionStand()
     try stand.sandbox.startDaemon()

@@ -42,6 +42,8 @@ final class VarlinkDoor {
   var triggers: LockTriggers?
   /// The problem with the settings when they were last read, while older ones stay in effect.
   var refusedSettings: () -> VaultWarning? = { nil }
+  /// The reason why the vault must not be unlocked; nil if there is none.
+  var obstacle: () -> String? = { nil }
   /// Reads the settings again for a caller.
   var reload: (VaultService.Caller) throws(Refusal) -> SettingsFile.Change = { (_) throws(Refusal) in
     throw .busy("the daemon is starting")

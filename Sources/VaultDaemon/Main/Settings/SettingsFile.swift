@@ -21,10 +21,24 @@ final class SettingsFile {
   private var current: Configuration
   /// The problem with the file when it was last read, while older settings stay in effect.
   private(set) var refused: VaultWarning?
+  /// The reason why the vault must not be unlocked: no settings of its owner have been read yet.
+  private(set) var obstacle: String?
 
-  init(_ paths: Paths, _ configuration: Configuration, _ log: Logger, wall: @escaping () -> Int64) {
+  /// - Parameter doubt: the reason why the file was refused, if `configuration` is not what the owner wants.
+  init(
+    _ paths: Paths, _ configuration: Configuration, doubt: String?, _ log: Logger, wall: @escaping () -> Int64
+  ) {
     (self.paths, self.log, self.wall) = (paths, log, wall)
     current = configuration
+    if let doubt {
+      obstacle = Self.obstacle(doubt)
+      refused = VaultWarning(.settings, Self.obstacle(doubt), since: wall())
+      log.error("\(Self.obstacle(doubt))")
+    }
+  }
+
+  private static func obstacle(_ doubt: String) -> String {
+    "the vault stays locked until the file of its settings is right, which was refused: \(doubt)"
   }
 
   /// Reads the file and passes the settings to `apply`, with the names of the changed ones.
@@ -34,7 +48,8 @@ final class SettingsFile {
     let new: (settings: Configuration, isMissing: Bool)
     do throws(Daemon.Failure) { new = try Daemon.readSettings(paths) } catch {
       log.error("settings unchanged: \(error.text)")
-      let text = "the old settings stay, because the file was refused: \(error.text)"
+      if obstacle != nil { obstacle = Self.obstacle(error.text) }
+      let text = obstacle ?? "the old settings stay, because the file was refused: \(error.text)"
       refused = VaultWarning(.settings, text, since: wall())
       throw .misconfigured(text)
     }
@@ -44,7 +59,7 @@ final class SettingsFile {
     let started = current
     current = new.settings
     current.keepStarted(from: started)
-    refused = nil
+    (refused, obstacle) = (nil, nil)
     apply(new.settings, names.filter { !isLater.contains($0) })
     log.info("settings read again")
     return Change(

@@ -14,6 +14,7 @@ extension VarlinkDoor {
   }
 
   func unlock(_ call: Wire.UnlockParameters, _: borrowing Frame, _ connection: VarlinkConnection) {
+    if let obstacle = obstacle() { return connection.fail(Refusal.misconfigured(obstacle)) }
     let said = Said(purpose: call.reason, isInteractive: call.interactive)
     ways.unlock(call.method, for: call.for, said, prompter(connection))
   }
