@@ -24,13 +24,13 @@ private func exerciseTable(_ bytes: RawSpan) {
   guard let table = unsafe value(bytes) else { return }
   let properties = unsafe PropertyTable(table)
   let content = ProviderContent(
-    label: properties.text("Label") ?? "", contentType: properties.text("Type") ?? "",
-    attributes: properties.pairs("Attributes"), created: properties.time("Created"),
+    label: (try? properties.text("Label")) ?? "", contentType: (try? properties.text("Type")) ?? "",
+    attributes: (try? properties.pairs("Attributes")) ?? [], created: properties.time("Created"),
     modified: properties.time("Modified"))
   precondition(KeyringFacts.times.contains(content.created) && KeyringFacts.times.contains(content.modified))
-  let paths = properties.paths("Items")
+  let paths = (try? properties.paths("Items")) ?? []
   precondition(paths.allSatisfy { $0.utf8.count <= ProviderReply.longestPath })
-  let isLocked = properties.flag("Locked") ?? false
+  let isLocked = (try? properties.flag("Locked")) ?? false
   travels(.item(content, value: SecretBuffer(copying: bytes)))
   for path in paths.prefix(16) { travels(.listed(ProviderPlace(path: path, created: content.created))) }
   travels(
