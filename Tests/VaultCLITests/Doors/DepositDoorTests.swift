@@ -183,12 +183,13 @@ import VaultTesting
       let terminal = try Terminal(sandbox, words("deposits"), environment: ["NO_COLOR": "1"])
       #expect(try terminal.wait() == 0)
       let rows = terminal.screen.split(separator: "\r\n")
-      try #require(rows.count == 6, "\(terminal.screen)")
+      try #require(rows.count == 7, "\(terminal.screen)")
       #expect(rows[0].hasPrefix("NO  NAME   KIND     SIZE      SENT        BY"))
       // The reason stands below its row, in full.
       #expect(rows[2].contains("it is not a deposit") && rows[4].contains("it was deposited before"))
       #expect(rows[3].hasPrefix("7   iot/x  api-key  12 bytes  2027-01-15  user:990,"))
       #expect(rows[5].hasPrefix("9") && rows[5].hasSuffix("waiting"))
+      #expect(rows[6].hasPrefix("vault: `vault deposits accept 5` stores deposit 5 as if you had set it"))
     }
     try with(["Deposits": [Self.last]]) { sandbox, words in
       #expect(try sandbox.must(words("deposits")) == "")

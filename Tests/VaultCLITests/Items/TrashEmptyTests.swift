@@ -15,7 +15,7 @@ import VaultTesting
     try terminal.expect("deleted 1 item for good")
     #expect(try terminal.wait() == 0)
     try sandbox.must(["trash", "restore", "later", "served"])
-    // What was shown may be gone by the answer.
+    // The shown items may be gone by the answer.
     try sandbox.must(["rm", "later"])
     let late = try Terminal(sandbox, ["trash", "empty"])
     try late.expect("Delete the 1 item in the trash for good? [y/N] ")

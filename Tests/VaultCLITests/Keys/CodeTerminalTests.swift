@@ -67,7 +67,7 @@ import VaultTesting
 
   @Test("--watch goes on over a lock with an item that is served all the same, and writes no code twice")
   func watchServed() throws {
-    let sandbox = try sandbox()
+    let sandbox = try sandbox("otpauth://totp/x?secret=GEZDGNBVGY3TQOJQ&period=9999")
     defer { sandbox.close() }
     try sandbox.must(["set", "code", "--update", "--keep-value", "--accessible", "after-first-unlock"])
     let outcome = try sandbox.run(

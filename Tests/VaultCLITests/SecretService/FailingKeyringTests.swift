@@ -160,11 +160,10 @@ struct FailingKeyringTests {
     #expect(!(outcome.output + outcome.errors).contains("\u{1B}") && outcome.output.utf8.count < 1 << 20)
     let items = try stand.sandbox.must(["list", "--flat", "secret-service/login"]).split(separator: "\n")
     #expect(items.count == copied, "\(way): \(items)")
-    // What failed once comes with the next import, and nothing comes twice.
+    // The next import brings the items that failed, and nothing comes twice.
     guard status == 75, way != "many" else { return }
-    if (try? stand.bus.call("org.freedesktop.DBus", "/", "org.freedesktop.DBus", "NameHasOwner", "s", OtherKeyring.name))
-      != "b true"
-    {
+    let driver = "org.freedesktop.DBus"
+    if (try? stand.bus.call(driver, "/", driver, "NameHasOwner", "s", OtherKeyring.name)) != "b true" {
       try stand.start("none")
       let again = try stand.run("import", "--from", "secret-service", "--yes", "--json")
       #expect(again.status == 0 && again.output.contains("\"copied\":\(3 - copied),"), "\(way): \(again)")

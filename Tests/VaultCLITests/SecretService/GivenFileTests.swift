@@ -60,7 +60,9 @@ struct GivenFileTests {
         portal, stranger, client = Portal(), Client(), Client()
         unlock()
         alias = lambda: client.call(ROOT, 'ReadAlias', 's', 'default') == ROOT + '/collection/login'
-        before = files()
+        given = portal.retrieve('org.example.A')
+        # Each client has a descriptor, those that come later, too.
+        before = files() + 8
         send(stranger, 1)
         print(wait(lambda: state[0]), alias(), status('state'))
         vault('lock')
@@ -77,7 +79,7 @@ struct GivenFileTests {
         unlock()
         # All is as before once the daemon is answered.
         state[1] = 1
-        print(wait(lambda: files() <= before), len(portal.retrieve('org.example.A')[1]))
+        print(wait(lambda: files() <= before), portal.retrieve('org.example.A') == given and len(given[1]))
         """)
     #expect(
       out == [

@@ -52,7 +52,10 @@ import VaultTesting
         pid = status('pid')
         os.kill(pid, signal.SIGKILL)
         def is_gone():
-          try: return open(f'/proc/{pid}/stat').read().rsplit(')', 1)[1].split()[0] in 'ZX'
+          # Its other threads may end after the first one, and have the same files.
+          try:
+            state = open(f'/proc/{pid}/stat').read().rsplit(')', 1)[1].split()[0]
+            return state in 'ZX' and len(os.listdir(f'/proc/{pid}/task')) == 1
           except OSError: return True
         wait(is_gone)
       def prompts(): return [json.loads(line) for line in vault('requests', '--json').splitlines()]

@@ -19,6 +19,7 @@ final class BusStand: Sendable {
       let watcher = try DescriptorWatcher(loop: loop)
       let bus = try Bus(
         "test", at: address, on: loop, watcher: watcher, clock: .system, log: Logger(label: "test"))
+      bus.files.expect()
       bus.open()
       return NIOLoopBound(bus, eventLoop: loop)
     }.wait()

@@ -114,7 +114,7 @@ import VaultModel
     var newer = Other(value: "newer")
     newer.modified = 1_600_000_009
     #expect(try Self.takeIn([newer], stand) == [.beside])
-    // What the other keyring has now is found before what it had, but after what this vault has of its own.
+    // The newer item of the other keyring is found before its older one, but after those that were made here.
     #expect(try values(stand) == ["mine", "newer", "theirs", "changed"])
     let path = try stand.find()[1].path
     try stand.keyring.set(KeyringStand.secret("set here"), of: path, for: stand.program)

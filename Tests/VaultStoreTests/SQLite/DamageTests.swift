@@ -205,9 +205,8 @@ import VaultStore
     }
   }
 
-  /// A crash cuts off a long transaction, another one overwrites the beginning of its frames, and a crash cuts that one
-  /// off, too, with its last frame on the disk.
-  @Test("frames that were left behind the end of the log by transactions cut off earlier are no damage")
+  /// A crash cuts off one transaction, with its last frame on the disk. The next one is begun only without it.
+  @Test("the frames of one transaction that was cut off are no damage, and further ones behind them are")
   func leftFrames() throws {
     let fixture = try fixture()
     let keychain = try fixture.unlocked()
@@ -219,7 +218,11 @@ import VaultStore
     let ends = frames.indices.filter { frames[$0].dropFirst(4).prefix(4) != Data(count: 4) }
     let last = try #require(ends.last)
     try #require(last > 1)
-    try (whole + frames[0] + frames[last] + frames[0] + frames[1]).write(to: log)
+    let left = whole + frames[0] + frames[last]
+    try (left + frames[0]).write(to: log)
+    try setMode(log.path, 0o600)
+    expectCorrupt { _ = try other.open() }
+    try left.write(to: log)
     try setMode(log.path, 0o600)
     let found = try other.unlocked()
     #expect(try found.text("more 3") == String(repeating: "y", count: 9000))

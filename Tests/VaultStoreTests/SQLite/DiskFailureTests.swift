@@ -95,7 +95,7 @@ import VaultModel
     #expect(try keychain.names("").count == 4 && keychain.verify().isOK)
   }
 
-  /// What a killed daemon has written last, or what somebody has copied, need not be on the disk.
+  /// The last frames that a killed daemon wrote, or those of a copy, need not be on the disk.
   @Test("a log that was found is on the disk before anything is written to it") func foundLog() throws {
     let first = try Fixture()
     let keychain = try first.unlocked()

@@ -212,7 +212,7 @@ import VaultTesting
     let out = try stand.python(
       """
       one, other, answers = connect(), connect(), []
-      call(other, 'Who')
+      for bus in (one, other): call(bus, 'Who')
       send(one, 'Stay', 's', 'x' * 2000)
       flush(one)
       send(other, 'Stay', 's', 'x' * 2000, then=lambda m: answers.append(m.get_args_list()[0]))

@@ -27,6 +27,7 @@ final class ServingStand: Sendable {
       bus = try Bus(
         "test", at: BusAddress(address), on: loop, watcher: DescriptorWatcher(loop: loop), clock: .system,
         log: Logger(label: "test"))
+      bus.files.expect()
       let clients = Clients(owner: geteuid(), clock: clock, openFiles: OpenFiles(limit: 1024), Configuration())
       let turns = Turns(on: loop, clock: clock)
       peers = BusPeers(on: bus, clients, turns, clock, by: .varlink, limits: limits)

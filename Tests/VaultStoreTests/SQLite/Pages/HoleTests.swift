@@ -47,23 +47,17 @@ import VaultModel
     expectCorrupt { _ = try fixture.open() }
   }
 
-  @Test(
-    "a log of a few islands between holes is read, one of more than a crash leaves is damaged", arguments: [100, 2000])
-  func islands(count: Int) throws {
+  @Test("a log of islands between holes is read") func islands() throws {
     let fixture = try Self.fixture()
     var forge = try PageForge(fixture)
     try forge.writeLog([2])
     let file = try FileHandle(forUpdating: URL(fileURLWithPath: fixture.path("vault.db-wal")))
-    for island in 1...count {
+    for island in 1...2000 {
       try file.seek(toOffset: UInt64(island) << 20)
       try file.write(contentsOf: [1])
     }
     try file.close()
-    if count == 100 {
-      #expect(try fixture.unlocked().text("door") == "open")
-    } else {
-      expectCorrupt { _ = try fixture.open() }
-    }
+    #expect(try fixture.unlocked().text("door") == "open")
   }
 
   @Test("a file of any number of pages takes memory for those alone that are used")
