@@ -10,6 +10,10 @@ public struct KeyringFacts: Hashable, Sendable {
   /// The times that another keyring can have given, in Unix seconds: up to the end of the year 9999.
   public static let times: ClosedRange<Int64> = 0...253_402_300_799
 
+  /// The least distance between the places of two items that are made one after the other, so that an import finds
+  /// room between them.
+  public static let orderSpacing: UInt64 = 1 << 10
+
   /// The number by which the clients know the item.
   public var id: KeyringID
   /// The item's place among the results of a search: items with lower numbers come first. The number is given when the

@@ -238,8 +238,8 @@ package final class Vault {
   func nextKeyringOrder() -> UInt64 {
     let time = newestTime(of: settings.keyring.accessible)
     let (now, isTooLate) = UInt64(clamping: time).multipliedReportingOverflow(by: 1_000_000_000)
-    let next = lastKeyringOrder == .max ? .max : lastKeyringOrder + 1
-    lastKeyringOrder = max(isTooLate ? 0 : now, next)
+    let (next, isLast) = lastKeyringOrder.addingReportingOverflow(KeyringFacts.orderSpacing)
+    lastKeyringOrder = max(isTooLate ? 0 : now, isLast ? .max : next)
     return lastKeyringOrder
   }
 

@@ -89,7 +89,7 @@ extension Items {
     }
     guard isTrial || foreign.collection != nil else { throw .invalid("collection") }
     let collection = foreign.collection ?? foreign.imagined
-    var (alike, isPresent, successor) = try compare(foreign, collection, sizes[index], keychain, for: caller)
+    var (alike, isPresent, place) = try compare(foreign, collection, sizes[index], keychain, for: caller)
     for (new, other) in zip(plan.changes, plan.indices) where !isPresent {
       guard let facts = new.change.keyring, CollectionID(of: new.change.name) == collection,
         facts.attributes == foreign.facts.attributes
@@ -104,7 +104,7 @@ extension Items {
       return true
     }
     // Programs find what the other keyring has now before what it had, unless this vault has something of its own.
-    let order = isTrial ? 0 : successor.map { $0 - 1 } ?? vault.nextKeyringOrder()
+    let order = isTrial ? 0 : place ?? vault.nextKeyringOrder()
     return try add(foreign, as: id, at: order, in: collection, index, size: sizes[index], &plan, alike ? .beside : .new)
   }
 
@@ -182,12 +182,12 @@ extension Items {
 
   /// Looks for items with the attributes of an item whose value is in hand.
   ///
-  /// - Returns: whether there is any; whether one of them is the same in everything; and the place of the first one
-  ///   that an earlier import has brought from the same item as it was before a change there, if nobody has changed it
-  ///   here since.
+  /// - Returns: whether there is any; whether one of them is the same in everything; and the place right before the
+  ///   first one that an earlier import has brought from the same item as it was before a change there, if nobody has
+  ///   changed it here since.
   private func compare(
     _ foreign: ForeignItem, _ collection: CollectionID, _ size: Int, _ keychain: Keychain, for caller: Caller
-  ) throws(Refusal) -> (alike: Bool, isPresent: Bool, successor: UInt64?) {
+  ) throws(Refusal) -> (alike: Bool, isPresent: Bool, place: UInt64?) {
     let query = Query(keyring: foreign.facts.attributes, within: collection.folder)
     let found: [ItemInfo]
     do throws(VaultError) {
@@ -207,8 +207,18 @@ extension Items {
       guard bytes <= Self.compared.bytes else { break }
       if try hasValueInHand(item, item.current, keychain, for: caller) == true { return (true, true, nil) }
     }
+    return (!found.isEmpty, false, place(of: foreign, among: found))
+  }
+
+  /// The place in the order right before what the other keyring had earlier; nil if it had nothing, or if there is no
+  /// room.
+  private func place(of foreign: ForeignItem, among found: [ItemInfo]) -> UInt64? {
     let former = found.filter { foreign.isLater(than: $0) }.compactMap { $0.keyring?.order }
-    return (!found.isEmpty, false, former.min().flatMap { $0 > 0 ? $0 : nil })
+    guard let next = former.min() else { return nil }
+    let spacing = min(next, KeyringFacts.orderSpacing)
+    let last = found.compactMap { $0.keyring?.order }.filter { $0 < next }.max() ?? 0
+    let place = next - min(spacing, next - last) / 2
+    return place < next ? place : nil
   }
 
   /// Compares a version of an item with the value in hand; nil if the caller may not read the item now.
