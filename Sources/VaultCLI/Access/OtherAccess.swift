@@ -106,7 +106,8 @@ struct OtherAccess {
     let name = credential.map { " as its credential \(Printable.quoted($0))" } ?? ""
     let lost = Self.rights(rights)
     guard let other else { return "the grant of \(list(lost)) on \(what)\(name) to \(who) is revoked" }
-    let held = other.held.intersection(lost)
+    // A subject with all rights is told of those that it would have lost.
+    let held = other.held.isSuperset(of: Rights(.admin)) ? other.held.intersection(lost) : other.held
     if held.isEmpty { return "\(who) may no longer \(list(lost)) \(what)\(name)" }
     let isExact = (try? ItemPattern(items))?.isExact ?? false
     let isAdministrator = other.reply.sources.contains { $0.grant == nil && $0.approval == nil }
