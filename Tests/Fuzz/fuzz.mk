@@ -113,8 +113,10 @@ $(call fuzz-target,BusFuzz,Logging VaultStore VaultSigning VaultCore VaultModel 
   Tests/Fuzz/Store/Randomness.swift $(FUZZ_BUS)/VaultDaemon.o $(FUZZ_BUS)/VaultService.o)
 $(FUZZ)/BusFuzz: private FUZZ_SWIFTC := $(FUZZ_BUS_SWIFTC) -lsystemd
 $(call fuzz-target,ProviderFuzz,VaultKeyring VaultWire VaultModel VaultBytes)
-$(FUZZ)/ProviderFuzz $(FUZZ)/VaultKeyring.o: private FUZZ_SWIFTC := $(FUZZ_SWIFTC) -I Sources/CSecret \
-  $(patsubst %,-Xcc %,$(shell pkg-config --cflags-only-I glib-2.0))
+FUZZ_PLAIN_SWIFTC := $(FUZZ_SWIFTC)
+# The recipe's shell looks for GLib, because it knows the paths that make exports.
+$(FUZZ)/ProviderFuzz $(FUZZ)/VaultKeyring.o: private FUZZ_SWIFTC = $(FUZZ_PLAIN_SWIFTC) -I Sources/CSecret \
+  $$(pkg-config --cflags-only-I glib-2.0 | sed 's/-I/-Xcc -I/g')
 $(call fuzz-target,StoreFuzz,VaultStore VaultCore VaultModel VaultBytes,$(FUZZ_STORE))
 $(call fuzz-target,RestoreFuzz,VaultStore VaultCore VaultModel VaultBytes,$(FUZZ_STORE))
 
