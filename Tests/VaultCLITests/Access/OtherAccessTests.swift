@@ -67,7 +67,7 @@ import VaultTesting
       try screen("revoke", "user:svc", "db/a", rights: some)
         == "vault: user:svc may no longer set `db/a`, but may still get `db/a`, by the grant group:ops `db/*`; "
         + "`vault revoke group:ops 'db/*'` takes that back\r\n")
-    // What is left is named in full, also where the revoked grant did not give it.
+    // All that is left is named, also what the revoked grant did not give.
     let others = Self.reply(#""find""#, Self.grant("group:ops", "db/*", #""find""#))
     #expect(
       try screen("revoke", "user:svc", "db/a", rights: others).contains(
