@@ -12,16 +12,13 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* The most files that wait, beside those of one message more: the kernel passes no more than that many at once. */
-enum { MOST = 64, ROOM = MOST + 253 };
-
 struct vault_given {
     struct vault_given *next;
     int socket;
     bool accepts;
     int count;
     /* A placeholder of -1 was closed. */
-    struct { int placeholder, file; } files[ROOM];
+    struct { int placeholder, file; } files[VAULT_GIVEN_MOST + VAULT_GIVEN_AT_ONCE];
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -119,7 +116,7 @@ ssize_t recvmsg(int socket, struct msghdr *message, int flags) {
     pthread_mutex_lock(&lock);
     struct vault_given *given = registers;
     while (given && (socket < 0 || given->socket != socket)) given = given->next;
-    if (given && (!given->accepts || given->count >= MOST)) message->msg_controllen = 0;
+    if (given && (!given->accepts || given->count >= VAULT_GIVEN_MOST)) message->msg_controllen = 0;
     pthread_mutex_unlock(&lock);
     /* Nobody else reads this socket, and its register is not freed meanwhile. */
     ssize_t result = syscall(SYS_recvmsg, socket, message, flags);

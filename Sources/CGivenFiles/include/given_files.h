@@ -9,6 +9,9 @@
  * once. All functions but recvmsg and vault_given_take must be called on the thread that reads the socket. */
 typedef struct vault_given vault_given;
 
+/* The most files that wait, and the most that come with one message more: as many as Linux passes at once (SCM_MAX_FD). */
+enum { VAULT_GIVEN_MOST = 64, VAULT_GIVEN_AT_ONCE = 253 };
+
 /* Returns a register, or NULL without memory. */
 vault_given *vault_given_new(void);
 

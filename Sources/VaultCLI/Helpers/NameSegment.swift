@@ -28,19 +28,8 @@ enum NameSegment {
 
   /// Returns the name that ``encode(_:)`` turned into the part; nil for any other text.
   static func decode(_ segment: some StringProtocol) -> [UInt8]? {
-    var name: [UInt8] = []
-    var rest = Array(segment.utf8)[...]
-    if rest.elementsEqual([UInt8(ascii: "%")]) { return [] }
-    while let byte = rest.popFirst() {
-      guard byte == UInt8(ascii: "%") else {
-        name.append(byte)
-        continue
-      }
-      guard let high = rest.popFirst().flatMap(hexDigit), let low = rest.popFirst().flatMap(hexDigit) else {
-        return nil
-      }
-      name.append(high << 4 | low)
-    }
+    if segment == "%" { return [] }
+    guard let name = PercentEscape.strictBytes(Substring(segment)) else { return nil }
     // Only the spelling that ``encode(_:)`` produces counts.
     return encode(name).utf8.elementsEqual(segment.utf8) ? name : nil
   }

@@ -10,17 +10,7 @@ import VaultModel
   private static func rekey(_ stand: RoomStand) throws {
     let keychain = try stand.vault.keychain()
     let old = keychain.publicKey
-    let nextKey = RandomBytes.secret(count: 32)
-    let slot = try SlotRecord.make(
-      id: 1, kind: .recovery, label: "", created: 1, secret: RecoveryCode.random().text(), kdf: nil,
-      vaultKey: nextKey, vaultID: keychain.vaultID)
-    let rekey = try Rekey(
-      keychain, carrying: keychain.slots, slots: [slot], nextKey: nextKey, vaultKey: RoomStand.vaultKey(),
-      bootKey: RoomStand.secret([UInt8](repeating: 8, count: 32)), now: 2000)
-    let work = RekeyWork(stand.rooms.upkeep, keychain, rekey, nextKey: nextKey)
-    stand.rooms.upkeep.rekey = work
-    work.goOn()
-    stand.run()
+    try stand.rekey()
     #expect(stand.rooms.upkeep.rekeyProgress == nil && keychain.publicKey != old)
   }
 

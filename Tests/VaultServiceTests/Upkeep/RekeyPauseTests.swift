@@ -17,24 +17,12 @@ import VaultModel
       stand = try RoomStand.unlocked()
       for number in 0..<3 { try stand.set("item/\(number)") }
       stand.run()
-      let keychain = try stand.vault.keychain()
-      let nextKey = RandomBytes.secret(count: 32)
-      let slot = try SlotRecord.make(
-        id: 1, kind: .recovery, label: "", created: 1, secret: RecoveryCode.random().text(), kdf: nil,
-        vaultKey: nextKey, vaultID: keychain.vaultID)
-      let rekey = try Rekey(
-        keychain, carrying: keychain.slots, slots: [slot], nextKey: nextKey, vaultKey: RoomStand.vaultKey(),
-        bootKey: RoomStand.secret([UInt8](repeating: 8, count: 32)), now: 2000)
       let (isFull, tries) = (isFull, tries)
-      rekey.atStep = { (_: ReplacementStep) throws(VaultError) in
+      try stand.rekey { (_: ReplacementStep) throws(VaultError) in
         guard isFull.value else { return }
         tries.value += 1
         throw .diskFull
       }
-      let work = RekeyWork(stand.rooms.upkeep, keychain, rekey, nextKey: nextKey)
-      stand.rooms.upkeep.rekey = work
-      work.goOn()
-      stand.run()
     }
 
     var warnings: [String] { stand.rooms.upkeep.status().warnings.filter { $0.topic == .rekey }.map(\.text) }

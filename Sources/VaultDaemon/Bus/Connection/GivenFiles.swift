@@ -12,7 +12,9 @@ internal import VaultService
   /// The most threads. A file that never answers keeps one of them for ever.
   private static let mostThreads = 4
   /// The most files that wait to be closed. Beyond it no further ones are taken.
-  private static let mostClosing = 64
+  private static let mostClosing = Int(VAULT_GIVEN_MOST)
+  /// The most descriptors for files that wait and those of one message, each with its placeholder.
+  static let mostDescriptors = 2 * Int(VAULT_GIVEN_MOST + VAULT_GIVEN_AT_ONCE)
 
   private let loop: any EventLoop
   private let register: OpaquePointer

@@ -14,11 +14,8 @@ struct OpenFiles: Sendable, Equatable {
   static let least = 64
   /// The largest limit that the daemon can use.
   static let most =
-    own + mostGiven + mostProcesses - 1 + mostLingering + 3 * mostCredentials + 2 * mostSSH + mostPortal
-    + Configuration.connectionLimits.upperBound
-  /// The most descriptors for the files that messages of a bus bring: 64 files that wait to be closed, and those of one
-  /// message, as many as Linux passes on at once (SCM_MAX_FD), each with its placeholder, see ``GivenFiles``.
-  private static let mostGiven = 2 * (64 + 253)
+    own + GivenFiles.mostDescriptors + mostProcesses - 1 + mostLingering + 3 * mostCredentials + 2 * mostSSH
+    + mostPortal + Configuration.connectionLimits.upperBound
   /// The most units that may wait for credentials.
   private static let mostCredentials = 256
   /// The most SSH programs that may be connected.
@@ -47,7 +44,7 @@ struct OpenFiles: Sendable, Equatable {
   var takesDescriptors: Bool { limit >= 2048 }
 
   /// The number of descriptors for the files that messages bring.
-  var given: Int { takesDescriptors ? Self.mostGiven : 0 }
+  var given: Int { takesDescriptors ? GivenFiles.mostDescriptors : 0 }
 
   /// The number of units that may wait for credentials. Each takes two descriptors, one of them for its process; as
   /// many refused units may take one descriptor each.

@@ -21,8 +21,8 @@ struct TokenListCheck {
 
   /// Determines whether a value of the item of this name must be a list; nil if it need not.
   ///
-  /// Where nobody can tell whether there is an item with tokens for this list, each name with that ending is one of a
-  /// list. So it is for somebody who may not know of that item: a refusal must not tell.
+  /// Each name with that ending is one of a list if nobody can tell whether there is an item with tokens for it. So it
+  /// is for somebody who may not know of that item: a refusal must not tell.
   ///
   /// - Parameters:
   ///   - permit: returns the rights of whoever gives the value on the item of a name.
