@@ -63,14 +63,15 @@ $(FUZZ)/VaultDaemon.o: Tests/Fuzz/fuzz.mk Sources/VaultDaemon/Main/Settings/Conf
 FUZZ_BUS := $(FUZZ)/bus
 FUZZ_BUS_SWIFTC := $(FUZZ_SWIFTC:swiftc=swiftc -I $(FUZZ_BUS)) -I Sources/CSystemd
 FUZZ_DOOR := $(filter-out %+Standing.swift,$(wildcard Sources/VaultDaemon/Doors/SecretService/*.swift)) \
-  Sources/VaultDaemon/Connections/Plaintext.swift Sources/VaultDaemon/Main/Sockets/SymbolicLink.swift \
+  Sources/VaultDaemon/Connections/Plaintext.swift \
   Tests/Fuzz/Bus/Surroundings.swift \
   $(patsubst %,Sources/VaultDaemon/Bus/Messages/%.swift,BusError BusMessage BusMessage+Detached BusWriter) \
   $(patsubst %,Sources/VaultDaemon/Bus/Serving/%.swift,BusInterface BusIntrospection BusObjects BusPeer BusProperties \
   BusRequest LateAnswer)
 $(FUZZ_BUS)/VaultService.o: Tests/Fuzz/fuzz.mk $(shell find Sources/VaultService -name '*.swift') \
   $(patsubst %,$(FUZZ)/%.o,VaultStore VaultSigning VaultCore VaultModel VaultBytes)
-$(FUZZ_BUS)/VaultDaemon.o: Tests/Fuzz/fuzz.mk $(FUZZ_DOOR) $(FUZZ_BUS)/VaultService.o $(FUZZ)/Logging.o
+$(FUZZ_BUS)/VaultDaemon.o: Tests/Fuzz/fuzz.mk $(FUZZ_DOOR) $(FUZZ_BUS)/VaultService.o \
+  $(patsubst %,$(FUZZ)/%.o,VaultProcess Logging)
 $(FUZZ_BUS)/%.o:
 	@mkdir -p $(FUZZ_BUS)
 	@echo "$* of the bus: compile with coverage and AddressSanitizer"
@@ -109,7 +110,7 @@ $(call fuzz-target,ConfigurationFuzz,VaultDaemon Logging VaultService VaultCore 
 $(call fuzz-target,TemplateFuzz,VaultCLI VaultWire VaultModel VaultBytes)
 $(call fuzz-target,EnvironmentFileFuzz,VaultCLI VaultWire VaultModel VaultBytes)
 $(call fuzz-target,BackoffFuzz,VaultService VaultCore VaultModel VaultBytes)
-$(call fuzz-target,BusFuzz,Logging VaultStore VaultSigning VaultCore VaultModel VaultBytes,Tests/Fuzz/Bus/BusStage.swift \
+$(call fuzz-target,BusFuzz,Logging VaultProcess VaultStore VaultSigning VaultCore VaultModel VaultBytes,Tests/Fuzz/Bus/BusStage.swift \
   Tests/Fuzz/Store/Randomness.swift $(FUZZ_BUS)/VaultDaemon.o $(FUZZ_BUS)/VaultService.o)
 $(FUZZ)/BusFuzz: private FUZZ_SWIFTC := $(FUZZ_BUS_SWIFTC) -lsystemd
 $(call fuzz-target,ProviderFuzz,VaultKeyring VaultWire VaultModel VaultBytes)

@@ -29,9 +29,7 @@ struct AgentCommand: ParsableCommand {
 
   func run() throws {
     let name = "vault-agent"
-    guard let path = Helper.path(of: name) else {
-      throw Failure(.unavailable, "\(name) is not installed below libexec, nor beside vault", "install it")
-    }
+    let path = try Helper.path(of: name)
     let given = [("--faces", faces), ("--pinentry", pinentry), ("--command", command), ("--socket", socket)]
     let options = given.flatMap { option, value in value.map { [option, $0] } ?? [] }
     let words = [path] + options + (system ? ["--system"] : [])

@@ -1,5 +1,6 @@
 internal import Glibc
 internal import VaultModel
+internal import VaultProcess
 
 /// A subject on the command line, in which the path of a program is the one that the kernel reports.
 ///
@@ -79,7 +80,7 @@ struct GivenSubject {
     let name = path[slash...].dropFirst()
     guard !name.isEmpty, name != ".", name != "..", let folder = try real(String(path[...slash])) else { return path }
     let file = folder == "/" ? "/\(name)" : "\(folder)/\(name)"
-    guard links > 0, let target = target(of: file) else { return file }
+    guard links > 0, let target = SymbolicLink.target(of: file) else { return file }
     return try resolved(target.hasPrefix("/") ? target : "\(folder)/\(target)", links: links - 1)
   }
 
@@ -96,17 +97,6 @@ struct GivenSubject {
         "rename that file, or give its sha256:")
     }
     return real
-  }
-
-  /// Returns the text of a symbolic link; nil for any other file.
-  private static func target(of path: String) -> String? {
-    var bytes = [UInt8](repeating: 0, count: Int(PATH_MAX))
-    let count = unsafe bytes.withUnsafeMutableBytes { bytes in
-      // The buffer is lent for the call, which writes no more than its size.
-      unsafe readlink(path, bytes.baseAddress!.assumingMemoryBound(to: CChar.self), bytes.count)
-    }
-    guard count > 0 else { return nil }
-    return String(validating: bytes[..<count], as: UTF8.self)
   }
 
   private static func obstacle(to path: String) -> String? {

@@ -1,6 +1,7 @@
 internal import CLinux
 internal import Glibc
 internal import VaultModel
+internal import VaultProcess
 
 /// Daemons of this user that cannot be asked from here.
 ///
@@ -44,12 +45,7 @@ enum OtherDaemons {
 enum Processes {
   /// True if /proc is that of this process's namespace. In another one its numbers are other processes here
   /// (pid_namespaces(7)).
-  static var areShown: Bool {
-    var text = [CChar](repeating: 0, count: 16)
-    // readlink(2) writes no more than the buffer's count.
-    let count = unsafe readlink("/proc/self", &text, text.count)
-    return count > 0 && text[..<count].map { UInt8(bitPattern: $0) } == Array("\(getpid())".utf8)
-  }
+  static var areShown: Bool { SymbolicLink.target(of: "/proc/self") == "\(getpid())" }
 
   /// Returns the processes for which `isWanted` is true; nil if /proc does not show them.
   static func ids(_ isWanted: (pid_t) -> Bool) -> [pid_t]? {

@@ -2,6 +2,7 @@ internal import CLinux
 internal import Glibc
 internal import VaultBytes
 internal import VaultModel
+internal import VaultProcess
 
 /// The content of a place in the file system, as far as a change of it can be undone.
 enum PlaceContent: Equatable {
@@ -17,7 +18,7 @@ enum PlaceContent: Equatable {
   init(of path: String) {
     switch FileState(path) {
     case .missing: self = .missing
-    case .there(.link, _, _, _): self = Self.target(of: path).map { .link(to: $0) } ?? .other
+    case .there(.link, _, _, _): self = SymbolicLink.target(of: path).map { .link(to: $0) } ?? .other
     case .there(.file, _, _, _):
       let content = try? FileInput.readRegularFile(path, limit: Self.largest)
       self = .other
@@ -29,14 +30,6 @@ enum PlaceContent: Equatable {
   private static func text(_ bytes: RawSpan) -> String? {
     let bytes = Span<UInt8>(_bytes: bytes)
     return String(validating: bytes.indices.map { bytes[$0] }, as: UTF8.self)
-  }
-
-  private static func target(of path: String) -> String? {
-    var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
-    // readlink(2) writes no more than the buffer's count.
-    let count = unsafe readlink(path, &bytes, bytes.count)
-    guard count > 0, count < bytes.count else { return nil }
-    return String(validating: bytes[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 
   /// The mode of a file that vault makes.

@@ -59,9 +59,7 @@ final class OtherKeyring {
 
   /// Starts the program with a socket as its standard input, and no environment but what leads to the bus.
   private static func start() throws(Failure) -> (socket: Int32, pid: pid_t) {
-    guard let path = Helper.path(of: program) else {
-      throw Failure(.unavailable, "\(program) is not installed below libexec, nor beside vault", "install it")
-    }
+    let path = try Helper.path(of: program)
     var low: [Int32] = [-1, -1]
     guard unsafe socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &low) == 0 else {
       throw Failure(.system, "cannot start \(program): \(Output.describe(errno))")

@@ -90,7 +90,7 @@ public enum Daemon {
 
   /// The `vaultd` beside the running program, or else the first in `$PATH`.
   private static func find() throws(ClientError) -> String {
-    if let own = ownDirectory(), isExecutable(own + "/vaultd") { return own + "/vaultd" }
+    if let own = OwnProgram.directory, isExecutable(own + "/vaultd") { return own + "/vaultd" }
     return try find(on: Variable.text("PATH", Variable.own))
   }
 
@@ -104,14 +104,4 @@ public enum Daemon {
   }
 
   private static func isExecutable(_ path: String) -> Bool { unsafe access(path, X_OK) == 0 }
-
-  /// The directory of the running program. Nil when its name is not UTF-8, because it would be read as the name of
-  /// another directory.
-  private static func ownDirectory() -> String? {
-    var path = [CChar](repeating: 0, count: Int(PATH_MAX))
-    // readlink(2) writes no more than the buffer's count.
-    let count = unsafe readlink("/proc/self/exe", &path, path.count)
-    guard count > 0, let slash = path[..<count].lastIndex(of: CChar(UInt8(ascii: "/"))) else { return nil }
-    return String(validating: path[..<slash].map { UInt8(bitPattern: $0) }, as: UTF8.self)
-  }
 }

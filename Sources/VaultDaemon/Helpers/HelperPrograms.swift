@@ -1,6 +1,7 @@
 internal import Glibc
 internal import NIOCore
 internal import VaultBytes
+internal import VaultProcess
 internal import VaultWire
 
 /// The daemon's helper programs: finds them, and asks each one question.
@@ -16,7 +17,7 @@ final class HelperPrograms {
   /// Reads the daemon's own environment through `variable`. Call this at start, before there is another thread.
   init(
     loop: any EventLoop, watcher: DescriptorWatcher, ends: HelperEnds,
-    directory: String? = HelperPrograms.ownDirectory(), variable: (String) -> String?
+    directory: String? = OwnProgram.directory, variable: (String) -> String?
   ) {
     self.loop = loop
     self.ends = ends
@@ -31,25 +32,6 @@ final class HelperPrograms {
     self.environment = environment
   }
 
-  /// The path of a helper. An installed helper is in `libexec/vault` beside `directory`, the directory of `vaultd`; in
-  /// a build it is in `directory` itself. Nil when the helper is in neither.
-  static func path(of name: String, from directory: String? = ownDirectory()) -> String? {
-    guard let directory else { return nil }
-    return ["\(directory)/../libexec/vault/\(name)", "\(directory)/\(name)"].first {
-      unsafe access($0, X_OK) == 0
-    }
-  }
-
-  /// The directory of the running program. Nil when its name is not UTF-8, because it would be read as the name of
-  /// another directory.
-  static func ownDirectory() -> String? {
-    var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
-    let count = unsafe readlink("/proc/self/exe", &bytes, bytes.count)
-    guard count > 0, count < bytes.count else { return nil }
-    let path = String(validating: bytes[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    return path.flatMap { path in path.lastIndex(of: "/").map { String(path[..<$0]) } }
-  }
-
   /// Starts the helper `name`, sends it `question`, one whole frame, and passes its answer on, one frame.
   ///
   /// The helper is ended after its answer, or after `limit` without one. Calling the returned closure ends it earlier,
@@ -61,7 +43,7 @@ final class HelperPrograms {
     _ name: String, _ question: consuming SecretBuffer, within limit: TimeAmount, gone: @escaping () -> Void = {},
     then: @escaping (consuming Result<Frame, HelperFailure>) -> Void
   ) -> () -> Void {
-    guard let path = Self.path(of: name, from: directory) else {
+    guard let path = OwnProgram.helper(name, from: directory) else {
       then(.failure(.notInstalled(name)))
       gone()
       return {}

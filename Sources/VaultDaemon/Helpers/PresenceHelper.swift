@@ -1,6 +1,7 @@
 internal import CLinux
 internal import Glibc
 internal import NIOCore
+internal import VaultProcess
 internal import VaultService
 
 /// The location of `vault-pam`, and the way to reach it on this machine.
@@ -40,7 +41,7 @@ struct PresenceHelper {
     let bus = variable("DBUS_SYSTEM_BUS_ADDRESS").map { ["DBUS_SYSTEM_BUS_ADDRESS=\($0)"] }
     self.init(
       loop: loop, watcher: watcher, ends: ends, socket: paths.presenceSocket,
-      program: HelperPrograms.path(of: "vault-pam"), environment: bus ?? [])
+      program: OwnProgram.helper("vault-pam"), environment: bus ?? [])
   }
 
   /// The way to reach the helper.

@@ -1,6 +1,7 @@
 internal import CLinux
 internal import Glibc
 internal import VaultCore
+internal import VaultProcess
 internal import VaultService
 
 /// The file that a process runs, as far as that can be told. The process can run another file a moment later, and its
@@ -28,15 +29,7 @@ enum Program {
   /// The path of the file. Nil when it may not be known, and when the file is gone, unless `evenGone` allows its former
   /// path.
   static func path(of pid: pid_t, evenGone: Bool = false) -> String? {
-    guard pid > 0 else { return nil }
-    var text = [UInt8](repeating: 0, count: Int(PATH_MAX) + 1)
-    let count = unsafe text.withUnsafeMutableBytes { bytes in
-      // The kernel writes no more than that count.
-      unsafe readlink("/proc/\(pid)/exe", bytes.baseAddress!.assumingMemoryBound(to: CChar.self), bytes.count)
-    }
-    guard count > 0, count <= Int(PATH_MAX), let path = String(validating: text.prefix(count), as: UTF8.self) else {
-      return nil
-    }
+    guard pid > 0, let path = SymbolicLink.target(of: "/proc/\(pid)/exe") else { return nil }
     guard path.hasPrefix("/") else { return nil }
     let mark = " (deleted)"
     guard path.hasSuffix(mark) else { return path }

@@ -1,5 +1,6 @@
 internal import CLinux
 internal import Glibc
+internal import VaultProcess
 
 /// A descriptor that another program gave, for a secret to be written to.
 ///

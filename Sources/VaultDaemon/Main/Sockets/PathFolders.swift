@@ -1,5 +1,6 @@
 internal import CLinux
 internal import Glibc
+internal import VaultProcess
 
 /// The folders that decide where a path leads.
 struct PathFolders: Equatable {

@@ -1,6 +1,7 @@
 internal import CLinux
 internal import Glibc
 internal import VaultModel
+internal import VaultProcess
 
 /// Reports changes of files by watching the folders in which their names stand, and the files themselves.
 ///
@@ -124,7 +125,7 @@ final class FolderWatch {
       switch status.st_mode & S_IFMT {
       case S_IFLNK:
         links += 1
-        guard links <= Self.mostLinks, let target = Self.target(of: place) else {
+        guard links <= Self.mostLinks, let target = SymbolicLink.target(of: place) else {
           isBlind = true
           return
         }
@@ -164,15 +165,6 @@ final class FolderWatch {
   private static let more: UInt32 = 0x2000_0000
   /// IN_DONT_FOLLOW.
   private static let notThrough: UInt32 = 0x0200_0000
-
-  private static func target(of link: String) -> String? {
-    var bytes = [UInt8](repeating: 0, count: Int(PATH_MAX))
-    let count = unsafe bytes.withUnsafeMutableBytes { bytes in
-      // The pointer is valid during the call, which writes no more than the count.
-      unsafe readlink(link, bytes.baseAddress!.assumingMemoryBound(to: CChar.self), bytes.count)
-    }
-    return count > 0 ? String(validating: bytes.prefix(count), as: UTF8.self) : nil
-  }
 
   /// Returns true for a file system that other machines or programs change without an event.
   private static func mayBeSilent(_ path: String) -> Bool {
