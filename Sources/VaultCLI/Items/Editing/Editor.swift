@@ -21,12 +21,14 @@ struct Editor {
       command = ["/bin/sh", "-c", "exec \(words) \"$@\"", words]
       return
     }
-    // An editor that a variable names may open its own window. The editors below need a terminal to read from: without
-    // one, they would try forever to read from the terminal that only shows messages.
-    if Keyboard.isAttended { _ = try Keyboard(otherwise: "name an editor that needs no terminal in $VISUAL") }
     guard let path = ["editor", "nano", "vi"].lazy.compactMap({ Tool.find($0) }).first else {
       throw Failure(.configuration, "there is no editor", "name one in $VISUAL or $EDITOR")
     }
+    // An editor that a variable names may open its own window. The editors above read from a terminal and draw on it.
+    // Without one, they would wait forever.
+    let advice = "name an editor that needs no terminal in $VISUAL"
+    guard isatty(STDIN_FILENO) == 1, isatty(STDOUT_FILENO) == 1 else { throw .unasked(advice: advice) }
+    _ = try Keyboard(otherwise: advice)
     command = [path]
   }
 

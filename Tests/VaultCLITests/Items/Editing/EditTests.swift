@@ -285,7 +285,12 @@ import VaultWire
     #expect(outcome.errors == "vault: there is no editor; name one in $VISUAL or $EDITOR\n", "\(outcome)")
     let made = try sandbox.run(["-c", "mkdir ~/bin && ln -s /bin/true ~/bin/vi"], program: "/bin/sh")
     try #require(made.status == 0)
-    #expect(try sandbox.run("edit", "web", environment: none).status == 0)
+    let unseen = try sandbox.run("edit", "web", environment: none)
+    #expect(unseen.status == 75)
+    #expect(unseen.errors.contains("name an editor that needs no terminal in $VISUAL"), "\(unseen)")
+    let terminal = try Terminal(sandbox, ["edit", "web"], environment: none)
+    try terminal.expect("vault: unchanged, so nothing was stored")
+    #expect(try terminal.wait() == 0)
   }
 
   @Test(
