@@ -59,15 +59,12 @@ private final class SessionStand {
 private let login = #"o "/org/freedesktop/secrets/collection/login""#
 
 @Suite("A daemon and the session bus") struct SessionBusTests {
-  @Test("a bus starts a locked daemon for the name, which answers within a second") func activation() throws {
+  @Test("a bus starts a locked daemon for the name, which answers without an unlock") func activation() throws {
     let stand = try SessionStand("run/bus")
     try stand.sandbox.startDaemon()
     try stand.makeVault()
     try stand.sandbox.stopDaemon()
-    let start = ContinuousClock.now
     #expect(try stand.readAlias() == login)
-    // A build for debugging starts more slowly, and other tests run beside this one.
-    #expect(ContinuousClock.now - start < .seconds(Sandbox.areProgramsReleased ? 1 : 10))
     #expect(try stand.sandbox.must(["status", "--json"]).contains(#""state":"cold""#))
     #expect(try stand.standing().parameters["activatable"] as? Bool == true)
   }

@@ -5,6 +5,10 @@ import VaultTesting
 
 // Logins while another program answers in the daemon's place.
 extension LoginTests {
+  /// The seconds that a login may take longer. The module waits for two; the rest is for a busy machine, on which one
+  /// that waits for ever would still be noticed.
+  private static var most: Double { 20 }
+
   /// Returns the module's messages while `command` runs in the daemon's place, and the seconds that this adds to a
   /// login.
   private func told(
@@ -34,7 +38,7 @@ extension LoginTests {
     try LoginStand.with { (stand) throws in
       let (said, seconds) = try told(stand, as: stand.user, command: "exec cat >>FILE")
       #expect(said == #"{"method":"io.vaultd.Vault.Unlock","parameters":{"method":"login"},"more":true}"# + "\0")
-      #expect(seconds < 2)
+      #expect(seconds < Self.most)
     }
   }
 
@@ -45,7 +49,7 @@ extension LoginTests {
     ])
   func brokenDaemon(command: String) throws {
     try LoginStand.with { (stand) throws in
-      #expect(try told(stand, as: stand.user, command: command).seconds < 2)
+      #expect(try told(stand, as: stand.user, command: command).seconds < Self.most)
     }
   }
 
@@ -53,7 +57,7 @@ extension LoginTests {
     try LoginStand.with { (stand) throws in
       let (said, seconds) = try told(stand, as: nil, command: "cat >>FILE")
       #expect(said == "")
-      #expect(seconds < 2)
+      #expect(seconds < Self.most)
     }
   }
 
@@ -78,7 +82,7 @@ extension LoginTests {
       let (said, seconds) = try told(
         stand, as: stand.user, command: "head -zn1 >>FILE; printf '\(prompt)'; exec cat >>FILE")
       #expect(said == #"{"method":"io.vaultd.Vault.Unlock","parameters":{"method":"login"},"more":true}"# + "\0")
-      #expect(seconds < 2)
+      #expect(seconds < Self.most)
     }
   }
 }
