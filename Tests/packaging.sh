@@ -152,6 +152,9 @@ links_are_helpers() {
     <(find "$root"/usr/{bin,libexec} -type l -printf '%f\n' | sort)
 }
 quiet "other programs find their helpers" links_are_helpers
+# GNOME Keyring's package has such a file there; `vault secret-service enable` writes the user's own.
+names_no_service() { [[ ! -e $root/usr/share/dbus-1/services/org.freedesktop.secrets.service ]] || echo "a file of another package"; }
+quiet "no file of another keyring's package is installed" names_no_service
 module_knows_the_daemon() {
   grep -qF "$root/usr/bin/vaultd" "$root/usr/lib/security/pam_vault.so" || echo "it starts another vaultd"
 }

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// Where the running program lies, and the programs that were installed or built with it.
+/// The place of the running program, and of the programs that were installed or built with it.
 public enum OwnProgram {
   /// The directory of the running program; nil if its name is not UTF-8.
   public static var directory: String? {
@@ -8,8 +8,8 @@ public enum OwnProgram {
     return path.flatMap { path in path.lastIndex(of: "/").map { String(path[..<$0]) } }
   }
 
-  /// The path of a helper. An installed helper is in `libexec/vault` beside `directory`; in a build it is in `directory`
-  /// itself. Nil when the helper is in neither.
+  /// The path of a helper. An installed helper is in `libexec/vault` beside `directory`; in a build it is in
+  /// `directory` itself. Nil when the helper is in neither.
   public static func helper(_ name: String, from directory: String? = directory) -> String? {
     guard let directory else { return nil }
     return ["\(directory)/../libexec/vault/\(name)", "\(directory)/\(name)"].first { path in

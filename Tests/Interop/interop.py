@@ -74,6 +74,8 @@ def run(name, part, programs, packages, everything):
         return account
     except Exception as error:
         account.fail(f"{type(error).__name__}: {error}")
+    if not account.passed and not account.failed:
+        account.fail("no test ran")
     rest = f", {known} otherwise than the mock, as they should" if known else ""
     account.say(f"{account.passed} passed, {account.failed} failed{rest} ({time.monotonic() - begun:.0f} s)")
     return account

@@ -154,6 +154,13 @@ def locks(service, collection):
     loop.run()
     same(opened[0][0], 1)
     same(Secret.password_lookup_sync(SCHEMA, {"text": "a", "number": "2"}, None), "second")
+    # A search may ask for the unlock itself.
+    service.lock_sync([collection], None)
+    waiting = subprocess.Popen(UNLOCK, shell=True, stdout=subprocess.DEVNULL)
+    flags = Secret.SearchFlags.ALL | Secret.SearchFlags.UNLOCK | Secret.SearchFlags.LOAD_SECRETS
+    same([item.get_secret().get_text() for item in service.search_sync(SCHEMA, {"text": "a"}, flags, None)],
+         ["erstes ü", "second"])
+    waiting.wait()
 
 
 passwords()

@@ -14,15 +14,13 @@ enum AppSecrets {
     return (try? KeyringAttributes(pairs))?.portalApp
   }
 
-  /// The programs whose secrets are among the items of these names.
+  /// The programs whose secrets are among the items of these names. A secret that was moved to another folder has a
+  /// name that says nothing.
   static func apps(among names: [String], _ session: Session) throws(Failure) -> [String] {
-    let folder = CollectionID.root + "/"
-    let names = names.filter { $0.utf8.starts(with: folder.utf8) }
-    guard !names.isEmpty else { return [] }
     // A few items are looked at; of items that cannot be found, the deletion says more.
     if names.count <= 16 { return names.compactMap { name in (try? session.look(at: name)).flatMap(app) } }
     let wanted = Set(names.map { Array($0.utf8) })
-    let items = try session.call { vault in try vault.find("name~\(Predicates.quote(folder + "**"))") }
+    let items = try session.call { vault in try vault.find("name~\(Predicates.quote("**"))") }
     return items.filter { wanted.contains(Array($0.name.utf8)) }.compactMap(app)
   }
 

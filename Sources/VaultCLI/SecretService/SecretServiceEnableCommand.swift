@@ -204,7 +204,8 @@ struct SecretServiceEnableCommand: ParsableCommand {
         "no service manager of yours runs here; have your session run \(Hint.vault("agent")), or nobody is asked when "
           + "a program finds the vault locked")
     }
-    if FileState(files.walletSettings).exists {
+    let desktop = Environment.variable("XDG_CURRENT_DESKTOP") ?? ""
+    if FileState(files.walletSettings).exists || desktop.split(separator: ":").contains("KDE") {
       Output.note(
         "KDE's wallet may take the name first: set apiEnabled=false in the section [org.freedesktop.secrets] of "
           + Printable.text(files.walletSettings))

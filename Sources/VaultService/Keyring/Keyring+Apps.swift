@@ -54,13 +54,19 @@ extension Keyring {
   /// True while nobody can tell whether there is a secret for a program: a second one must not be made.
   private var hidesSecrets: Bool { isShut || vault.hidesNames != false }
 
+  /// True until the check of the store has told whether what is not found was ever stored: somebody who edits the files
+  /// may have taken the secret out. After a check that has failed, nothing is written in any case.
+  var isUnchecked: Bool { !vault.isVerified && vault.openKeychain?.hasFailed != true }
+
   // MARK: Waits
 
   /// True if a caller lacks nothing for a wish now.
   func serves(_ wish: AppWish, _ caller: Caller) -> Bool {
     guard !hidesSecrets else { return false }
     do throws(KeyringFault) {
-      guard let item = try find(app: try wish.app(in: vault)) else { return !isLocked(.login, for: caller) }
+      guard let item = try find(app: try wish.app(in: vault)) else {
+        return !isUnchecked && !isLocked(.login, for: caller)
+      }
       return !isLocked(item, for: caller)
     } catch {
       return error != .isLocked
@@ -116,7 +122,7 @@ extension Keyring {
   }
 
   private func makeSecret(ofApp app: String, for caller: Caller) throws(KeyringFault) -> ItemName {
-    if isLocked(.login, for: caller) { throw .isLocked }
+    if isUnchecked || isLocked(.login, for: caller) { throw .isLocked }
     let type = "application/octet-stream"
     var facts = KeyringFacts(
       id: KeyringID.random(), order: 0, label: "Application key for \(app)", contentType: type)

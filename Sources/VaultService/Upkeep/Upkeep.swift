@@ -51,7 +51,10 @@ package final class Upkeep {
       if let transfer, transfer.kind == .restore { transfer.callOff(because: refusal) }
     }
     vault.hooks.reconfigured = { [unowned self] in trash.clear() }
-    check.whenOK = { [unowned ways] in ways.dropUnnamedKeys($0) }
+    check.whenOK = { [unowned vault, unowned ways] in
+      ways.dropUnnamedKeys($0)
+      vault.prompts.look()
+    }
   }
 
   private func opened(_ keychain: Keychain) {

@@ -75,7 +75,7 @@ private final class FailingStand {
           if way == 'read' and count['get'] == 2: os._exit(0)
           if way == 'secret' and number == 2: fail('org.example.Broken')
           if way == 'locked' and number == 2: continue
-          kind = 't' * (9 << 20) if way == 'type' and number == 2 else 'text/plain'
+          kind = 't' * (9 << 20) if way == 'type' and number == 2 else 'text/x-%d' % number
           value = (dbus.ObjectPath(session), dbus.ByteArray(b''), dbus.ByteArray(b'v%d' % number), kind)
           secrets[path] = dbus.Struct(value, signature='oayays')
         return secrets
@@ -160,6 +160,10 @@ struct FailingKeyringTests {
     #expect(!(outcome.output + outcome.errors).contains("\u{1B}") && outcome.output.utf8.count < 1 << 20)
     let items = try stand.sandbox.must(["list", "--flat", "secret-service/login"]).split(separator: "\n")
     #expect(items.count == copied, "\(way): \(items)")
+    if way == "none" {
+      let types = try stand.sandbox.must(["find", "name~secret-service/login/*", "--json"])
+      for number in 1...3 { #expect(types.contains(#""content_type":"text/x-\#(number)""#), "\(types)") }
+    }
     // The next import brings the items that failed, and nothing comes twice.
     guard status == 75, way != "many" else { return }
     let driver = "org.freedesktop.DBus"

@@ -85,6 +85,8 @@ import VaultTesting
       moved = names[0].rsplit('/', 1)[1]
       vault('mv', names[0], 'kept/' + moved)
       print(portal.retrieve('org.example.A') == first)
+      done = subprocess.run(['vault', 'rm', 'kept/' + moved], capture_output=True, text=True, stdin=subprocess.DEVNULL)
+      print(done.returncode, 'org.example.A could not read its own data any more' in done.stderr)
       vault('mv', 'kept/' + moved, names[0])
       # A person is asked before a secret goes, and told what that means.
       for words in [['rm', names[0]], ['rm', 'secret-service/'], ['rm', '--yes', names[0]], ['trash', 'empty']]:
@@ -100,7 +102,8 @@ import VaultTesting
     #expect(
       out == [
         "1 [((0, 0), 64), ((0, 0), 64), ((0, 0), 64)] True", "True", "\(error) ('\(error)', b'')", "[0, 0] 0",
-        "3 org.freedesktop.Secret.Error.NoSuchObject", "True", "True", "True", "75 True", "75 True", "0 False",
+        "3 org.freedesktop.Secret.Error.NoSuchObject", "True", "True", "True", "75 True", "75 True", "75 True",
+        "0 False",
         "75 True", error, "True",
       ])
   }

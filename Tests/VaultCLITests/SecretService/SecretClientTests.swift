@@ -66,7 +66,7 @@ import VaultTesting
   func git() throws {
     let stand = try SecretServiceStand()
     defer { stand.close() }
-    guard let helper = try gitHelper(stand.sandbox) else { return }
+    let helper = try #require(try gitHelper(stand.sandbox))
     let place = "protocol=https\nhost=example.org\nusername=ana\n"
     for secret in ["first", "hunter2"] {
       #expect(try stand.run(helper, "store", stdin: place + "password=\(secret)\n\n").status == 0)
@@ -202,7 +202,7 @@ import VaultTesting
   // MARK: libsecret
 
   @Test(
-    "libsecret, asked in each way, encrypted and plain, waiting and not",
+    "libsecret, asked in each way, encrypted, waiting and not",
     .enabled(if: SecretServiceStand.hasModule("gi; gi.require_version('Secret', '1')"), "needs gir1.2-secret-1"))
   func libsecret() throws {
     let stand = try SecretServiceStand()
@@ -214,6 +214,26 @@ import VaultTesting
   }
 
   // MARK: Conformance
+
+  @Test("the table of vault-secret-service(7) has the numbers of `expected.txt`") func table() throws {
+    let text = try String(
+      contentsOf: Repository.root.appending(path: "Tests/SecretService/expected.txt"), encoding: .utf8)
+    let page = try String(
+      contentsOf: Repository.root.appending(path: "man/vault-secret-service.7"), encoding: .utf8)
+    var counts: [Substring: (ok: Int, all: Int)] = [:]
+    for line in text.split(separator: "\n") {
+      guard ["ok ", "differs ", "refused "].contains(where: line.hasPrefix) else { continue }
+      let topic = line.dropFirst(9).prefix { $0 != ":" }
+      for key in [topic, "all"] {
+        counts[key, default: (0, 0)].all += 1
+        if line.hasPrefix("ok ") { counts[key, default: (0, 0)].ok += 1 }
+      }
+    }
+    #expect(counts.count > 5)
+    for (topic, count) in counts {
+      #expect(page.contains(".It \(topic) Ta \(count.ok) of \(count.all) Ta "), "\(topic) \(count)")
+    }
+  }
 
   @Test(
     "conforms to the draft, as far as `expected.txt` says",

@@ -55,6 +55,11 @@ import VaultTesting
     #expect(out == "640\nTrue None\nTrue\n", "\(out)")
   }
 
+  private static let ofService = [
+    "OpenSession", "CreateCollection", "SearchItems", "Unlock", "Lock", "GetSecrets", "ReadAlias", "SetAlias",
+  ]
+  private static let ofCollection = ["Delete", "CreateItem"]
+
   @Test("wrong calls are errors, and on the record") func wrong() throws {
     let stand = try SecretServiceStand()
     defer { stand.close() }
@@ -69,10 +74,16 @@ import VaultTesting
         bus = connect()
         print(call(bus, ROOT, 'GetSecrets', 's', 'x'), call(bus, ROOT + '/none', 'Unlock', 'ao', ['/']))
         print(call(bus, ROOT, 'Nothing'))
+        for member in '\(Self.ofService.joined(separator: " "))'.split(): print(call(bus, ROOT, member, 'y', 1))
+        login = ROOT + '/collection/login'
+        for member in '\(Self.ofCollection.joined(separator: " "))'.split():
+          print(call(bus, login, member, 'y', 1, interface='Collection'))
         """)
-    #expect(out == "True\nInvalidArgs UnknownObject\nUnknownMethod\n", "\(out)")
-    let entries = try stand.sandbox.must(["audit"])
-    for call in ["GetSecrets", "SearchItems", "Unlock"] { #expect(entries.contains(call), "\(entries)") }
+    let all = Self.ofService + Self.ofCollection
+    let wrong = String(repeating: "InvalidArgs\n", count: all.count)
+    #expect(out == "True\nInvalidArgs UnknownObject\nUnknownMethod\n" + wrong, "\(out)")
+    let entries = try stand.sandbox.must(["audit", "-n", "100"])
+    for call in all { #expect(entries.contains("secret-service: \(call)"), "\(call): \(entries)") }
   }
 
   @Test("a long label is refused before a prompt keeps it") func label() throws {

@@ -66,6 +66,7 @@ private final class DesktopStand {
     try FileManager.default.createDirectory(
       atPath: "\(stand.sandbox.root)/config/systemd/user", withIntermediateDirectories: true)
     unsafe symlink("/mine", "\(stand.sandbox.root)/\(stand.unit)")
+    try stand.write("[Unit]\n", "data/systemd/user/vault-agent.service")
     let before = try stand.files()
     let enabled = try stand.service("enable")
     #expect(enabled.status == 0, "\(enabled)")
@@ -77,6 +78,8 @@ private final class DesktopStand {
     #expect(try stand.files()["config/vault/vaultd.conf"]?.hasPrefix("640 ") == true)
     #expect(try stand.read(stand.autostart).contains("Hidden=true"))
     #expect(try stand.files()[stand.unit]?.hasSuffix("/dev/null") == true)
+    let agent = "config/systemd/user/graphical-session.target.wants/vault-agent.service"
+    #expect(try stand.files()[agent]?.hasSuffix("\(stand.sandbox.root)/data/systemd/user/vault-agent.service") == true)
     let status = try stand.service("status")
     #expect(status.status == 0, "\(status)")
     #expect(status.output.contains("this vault's daemon, process \(stand.sandbox.daemonPid ?? 0)"))

@@ -136,6 +136,36 @@ import VaultStore
     #expect(try secret(stand, "b").count == 64)
   }
 
+  @Test("is not made anew before the check after an unlock is over, for which a wish waits") func unchecked() throws {
+    let stand = try KeyringStand()
+    let first = try secret(stand, "a")
+    // More records than are checked before an unlock is answered.
+    for number in 0..<300 { try stand.make("item \(number)") }
+    try stand.restart()
+    try stand.rooms.unlock()
+    try #require(stand.vault.openKeychain?.isVerified == false)
+    #expect(try secret(stand, "a") == first)
+    #expect(throws: KeyringFault.isLocked) { try secret(stand, "b") }
+    var given = 0
+    var ends: [KeyringPrompt.End] = []
+    try prompt(for: AppWish("b", stand.keyring) { given = $0.byteCount }, stand) { ends.append($0) }.begin()
+    #expect(given == 0 && ends.isEmpty)
+    stand.rooms.run()
+    #expect(stand.vault.openKeychain?.isVerified == true)
+    #expect(given == 64 && ends == [.fulfilled])
+  }
+
+  private func prompt(
+    for wish: AppWish, _ stand: KeyringStand, completed: @escaping (KeyringPrompt.End) -> Void
+  ) throws -> KeyringPrompt {
+    let terms = AskedCall.Terms(
+      stand.program, .untilServed, about: AskedCall.About(.get, detail: "x"),
+      saying: { stand.keyring.said(for: wish) }, isStillAsking: { true })
+    return try KeyringPrompt(
+      .fulfill(wish), stand.keyring, stand.rooms.rooms.asking, terms, Line(of: stand.program.uid), within: nil,
+      completed: completed)
+  }
+
   @Test("is given when a wish is fulfilled, which tells no name before that") func wish() throws {
     let stand = try KeyringStand()
     let first = try secret(stand, "org.example.A")
@@ -143,12 +173,7 @@ import VaultStore
     var given: [[UInt8]] = []
     var ends: [KeyringPrompt.End] = []
     let wish = try AppWish("org.example.A", stand.keyring) { given.append($0.bytes) }
-    let terms = AskedCall.Terms(
-      stand.program, .untilServed, about: AskedCall.About(.get, detail: "x"),
-      saying: { stand.keyring.said(for: wish) }, isStillAsking: { true })
-    let prompt = try KeyringPrompt(
-      .fulfill(wish), stand.keyring, stand.rooms.rooms.asking, terms, Line(of: stand.program.uid), within: nil
-    ) { ends.append($0) }
+    let prompt = try prompt(for: wish, stand) { ends.append($0) }
     prompt.begin()
     #expect(prompt.app == nil && prompt.kind == .retrieve && ends.isEmpty)
     #expect(stand.keyring.said(for: wish).purpose == "to give a sandboxed program its secret")

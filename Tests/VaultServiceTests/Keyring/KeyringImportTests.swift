@@ -54,13 +54,13 @@ import VaultModel
     _ = stand.take()
     let others = [
       Other(path: "/b/2", value: "b", label: "two\nlines", attributes: [("", ""), ("a\t", "\n")]),
-      Other(path: "/b/1", value: "a", attributes: [("x", "y")]),
+      Other(path: "/b/1", value: "a", attributes: [("x", "y")], type: "application/x-test"),
     ]
     #expect(try Self.takeIn(others, stand, isTrial: true) == [.new, .new])
     #expect(try values(stand) == ["before"])
     #expect(try Self.takeIn(others, stand) == [.new, .new])
     try stand.make("after")
-    #expect(try values(stand) == ["before", "b", "a", "after"])
+    #expect(try values(stand) == ["before", "b", "application/x-test a", "after"])
     let hit = try #require(try stand.find([("", "")]).first)
     let item = try stand.keyring.item(hit.path, for: stand.program)
     #expect(item.label == "two\nlines" && item.created == 1_600_000_000 && item.modified == 1_600_000_001)

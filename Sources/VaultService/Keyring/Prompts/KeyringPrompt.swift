@@ -286,6 +286,7 @@ package final class KeyringPrompt {
       switch error {
       // A lock was faster. What an unlocked vault does not give is not given after another unlock either.
       case .isLocked where !keyring.isUnlocked: return .unlock
+      case .isLocked where kind == .retrieve && keyring.isUnchecked: refused()
       case .isLocked, .noSuchObject, .readOnly, .limitsExceeded, .refused: end(.dismissed)
       }
     }
