@@ -1,12 +1,12 @@
 #!/usr/bin/python3
 """Asks a Secret Service what it answers, and compares that with the Secret Service API Draft 0.2.
 
-    conformance.py [--lock COMMAND] [--unlock COMMAND] [--many COUNT]
+    conformance.py [--lock COMMAND] [--unlock COMMAND] [--restart COMMAND] [--many COUNT]
 
 The service on the session bus must be unlocked, and have a default collection whose items may go. There is a line for
 each question: `ok`, or `differs` and the answer, or `refused` and the name of the error where an answer was expected.
-The table at the end counts them by topic. The commands lock and unlock the service from outside; without them, what
-happens after an unlock is not asked. The topic `limits` is about limits of vault that the draft leaves open.
+The table at the end counts them by topic. The commands lock, unlock and restart the service from outside; without
+them, what happens after an unlock or a restart is not asked. The topic `limits` is about limits of vault that the draft leaves open.
 """
 
 import argparse
@@ -670,6 +670,36 @@ def after_unlock(unlock_all, unlock, lock, login, item, alias, other):
         subprocess.run(unlock, shell=True, check=True, stdout=subprocess.DEVNULL)
 
 
+def restarts(restart, unlock):
+    topic = "restarts"
+    login = service("ReadAlias", "s", "default")
+    item = create("kept", {"topic": topic}, secret(plain_session, b"kept"))
+    passing = create("passing", {"topic": "passing"}, secret(plain_session, b"p"), where=ROOT + "/collection/session")
+    # A service that could not be unlocked has made none.
+    item, passing = (path if is_path(path) else ROOT + "/collection/login/nonex" for path in (item, passing))
+    heard = Signals(bus)
+
+    def again(*commands):
+        for command in commands:
+            subprocess.run(command, shell=True, check=True, stdout=subprocess.DEVNULL)
+
+    again(restart)
+    ask(topic, "the default collection has its path", service("ReadAlias", "s", "default"), login)
+    ask(topic, "a search does not answer that there is nothing", find({"topic": topic}),
+        lambda found: found[0] == [] and len(found[1]) == 1)
+    asked = service("Unlock", "ao", paths(item))
+    ask(topic, "Unlock of an item", asked, lambda a: a[0] == [] and a[1].startswith(ROOT + "/prompt/"))
+    asked = asked[1] if isinstance(asked, tuple) else "/"
+    call(asked, PROMPT, "Prompt", "s", "")
+    again(restart, unlock)
+    ask(topic, "a prompt from before ends with what was asked for", heard.ended(asked, seconds=10), (False, [item]))
+    ask(topic, "a session from before is gone", value_of(item), NO_SESSION)
+    session = service("OpenSession", "sv", "plain", variant("s", ""))[1]
+    ask(topic, "an item has its path and its value", value_of(item, session), (b"kept", "text/plain"))
+    ask(topic, "a search finds it", find({"topic": topic}), ([item], []))
+    ask(topic, "an item of the collection session is gone", value_of(passing, session), *GONE)
+
+
 def many(count):
     topic = "many items"
     made = [create(str(i), {"many": "1", "number": str(i)}, secret(plain_session, str(i).encode()))
@@ -703,6 +733,7 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--lock", help="a command that locks the service")
     parser.add_argument("--unlock", help="a command that unlocks the service")
+    parser.add_argument("--restart", help="a command that restarts the service, which is locked then")
     parser.add_argument("--many", type=int, default=0, help="ask also about so many items")
     options = parser.parse_args()
     bus = connect()
@@ -715,5 +746,7 @@ if __name__ == "__main__":
     if options.many:
         many(options.many)
     locks(options.lock, options.unlock)
+    if options.restart and options.unlock:
+        restarts(options.restart, options.unlock)
     table()
     sys.exit(0)
