@@ -144,7 +144,7 @@ package final class Keyring {
     if !isTold { changed(.locks) }
   }
 
-  /// True if a caller cannot read and make items in a collection now.
+  /// True if a caller cannot find, read and make items in a collection now.
   package func isLocked(_ collection: CollectionID, for caller: Caller) -> Bool {
     guard !isShut, let keychain = vault.openKeychain else { return true }
     switch collection {
@@ -155,13 +155,16 @@ package final class Keyring {
     return lackingRight(in: collection, caller) != nil
   }
 
-  /// The first right that a caller lacks to read and make items in a collection, with the name that stands for these;
-  /// nil if it lacks none.
-  func lackingRight(in collection: CollectionID, _ caller: Caller) -> (right: Right, name: ItemName, permit: Permit)? {
+  /// The first right of `rights` that a caller lacks in a collection, with the name that stands for its items; nil if it
+  /// lacks none. By default they are the rights to find, read and make items: a program that finds nothing makes a
+  /// second key.
+  func lackingRight(
+    _ rights: [Right] = [.find, .get, .set], in collection: CollectionID, _ caller: Caller
+  ) -> (right: Right, name: ItemName, permit: Permit)? {
     guard let name = collection.nameOfAll else { return nil }
     let permit = access.permit(caller, on: name)
     let accessible = collection == .session ? .afterFirstUnlock : settings.accessible
-    let right = [Right.get, .set].first { !permit.has($0, accessible) }
+    let right = rights.first { !permit.has($0, accessible) }
     return right.map { ($0, name, permit) }
   }
 

@@ -266,7 +266,7 @@ extension Keyring {
         } catch {
           // A search of a collection that is gone finds nothing. Any other fault is this search's own, and it is made
           // later: once the vault is unlocked again, or when a prompt for it looks once more.
-          if error == .noSuchObject, !mayMiss(search.caller) { search.match = .some(nil) }
+          if error == .noSuchObject, !mayMiss(search.caller, in: search.collection) { search.match = .some(nil) }
         }
         if search.match != nil { tell(of: search) }
       }
@@ -305,12 +305,24 @@ extension Keyring {
     let hits = made.hits
     // A search of all collections lists what is served before what is locked.
     let first = search.collection == nil ? hits.first { !$0.isLocked } ?? hits.first : hits.first
-    if first == nil, mayMiss(search.caller) { return }
+    if first == nil, mayMiss(search.caller, in: search.collection) { return }
     search.match = .some(first?.path)
   }
 
-  /// True if a search may lack items, because a check of the store has failed.
-  package func mayMiss(_ caller: Caller) -> Bool { items.mayBeMissing(for: caller) }
+  /// True if a search may lack items: a check of the store has failed, or the caller may not find the items of the
+  /// collection. If all are searched, the default one decides.
+  package func mayMiss(_ caller: Caller, in collection: CollectionID?) -> Bool {
+    items.mayBeMissing(for: caller) || lackingRight([.find], in: collection ?? directory.standard, caller) != nil
+  }
+
+  /// The event that a caller has to wait for before a search of its own can find anything; nil if it may find what there
+  /// is, or if the path stands for no search that is still to be made.
+  func lackToFind(at path: KeyringPath, _ caller: Caller, _ said: Said) throws(Refusal) -> Wait? {
+    guard let search = placeholders.search(path.element, of: caller), search.match == nil,
+      let (right, name, permit) = lackingRight([.find], in: search.collection ?? directory.standard, caller)
+    else { return nil }
+    return try items.waitOrAsk(right, name, permit, caller, said)
+  }
 
   // MARK: The next daemon
 

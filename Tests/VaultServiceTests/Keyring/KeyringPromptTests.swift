@@ -294,7 +294,7 @@ import VaultModel
       access.add(.password, by: administrator, with: [])
       _ = try access.give(
         try Subject(parsing: "user:\(RoomStand.owner),exe:/usr/bin/program\(program)"), try ItemPattern(pattern),
-        Rights(.get).union(Rights(.set)), until: nil, for: administrator)
+        Rights(parsing: "find,get,set"), until: nil, for: administrator)
     }
     // The class of an item that a lock closes.
     var change = ItemChange(name: try ItemName("secret-service/login/\(path.element)"), update: true)
@@ -322,6 +322,7 @@ import VaultModel
 
   @Test("for a whole collection is approved for good only, by a grant for its items") func wholeCollection() throws {
     let stand = try KeyringStand()
+    let path = try stand.make("v")
     let confined = AttendanceStand.process(60, executable: "/usr/bin/confined")
     let subject = try Subject(parsing: "user:\(RoomStand.owner),exe:/usr/bin/confined")
     let (access, administrator) = (stand.rooms.access, stand.rooms.administrator)
@@ -329,7 +330,7 @@ import VaultModel
     _ = try access.give(subject, try ItemPattern("else/*"), Rights(.get), until: nil, for: administrator)
     let prompted = try Prompted(stand, .unlock([.collection(.login)]), by: confined)
     prompted.begin()
-    for _ in [Right.get, .set] {
+    for _ in [Right.find, .get, .set] {
       let number = try #require(access.requests.pending.first).number
       #expect(throws: Refusal.self) { try access.approve(number, try ApprovalTerms(), for: administrator) }
       access.add(.password, by: administrator, with: [])
@@ -337,7 +338,43 @@ import VaultModel
       stand.rooms.run()
     }
     #expect(prompted.ends == [.unlocked([.collection(.login)])])
+    // What is there is found, so that the program makes no second key.
+    #expect(try stand.find(for: confined).map(\.path) == [path])
     #expect(access.permit(confined, on: try ItemName("secret-service/login/0123456789abcdef")).has(.set, .whenUnlocked))
+  }
+
+  @Test("for a search by a program that may not find anything asks for that right, and then for what it has found")
+  func mayNotFind() throws {
+    let stand = try KeyringStand()
+    let path = try stand.make("v", "label", [("a", "1")])
+    let confined = AttendanceStand.process(60, executable: "/usr/bin/confined")
+    let (access, administrator) = (stand.rooms.access, stand.rooms.administrator)
+    access.add(.password, by: administrator, with: [])
+    _ = try access.give(
+      try Subject(parsing: "user:\(RoomStand.owner),exe:/usr/bin/confined"), try ItemPattern("else/*"), Rights(.get),
+      until: nil, for: administrator)
+    #expect(stand.keyring.mayMiss(confined, in: nil) && !stand.keyring.mayMiss(stand.program, in: nil))
+    final class Program {}
+    let program = Program()
+    let (found, missing) = try (
+      stand.keyring.placeholder(for: KeyringStand.attributes([("a", "1")]), in: nil, program, confined),
+      stand.keyring.placeholder(for: KeyringStand.attributes([("a", "2")]), in: nil, program, confined)
+    )
+    let prompted = try [found, missing].map { path in try Prompted(stand, .unlock([.item(path)]), by: confined) }
+    for one in prompted { one.begin() }
+    stand.rooms.run()
+    #expect(prompted.map(\.prompt?.awaited) == ["approval", "approval"])
+    for name in ["secret-service/login/*", "secret-service/login/\(path.element)"] {
+      let request = try #require(access.toldRequests(for: administrator).pending.first?.request)
+      #expect(request.target.name.text == name)
+      access.add(.password, by: administrator, with: [])
+      _ = try access.approve(request.number, try ApprovalTerms(isForGood: true), for: administrator)
+      stand.rooms.run()
+    }
+    #expect(prompted.map(\.ends) == [[.unlocked([.item(found)])], [.unlocked([.item(missing)])]])
+    #expect(try stand.keyring.resolve(found, for: confined) == path)
+    #expect(throws: KeyringFault.noSuchObject) { try stand.keyring.resolve(missing, for: confined) }
+    withExtendedLifetime(program) {}
   }
 
   @Test("keeps no name through a lock that hides names, and waits for the unlock instead") func hidden() throws {

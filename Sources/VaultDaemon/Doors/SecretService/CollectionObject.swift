@@ -127,7 +127,7 @@ extension SecretServiceDoor {
       do throws(BusError) {
         let found = try result.get().first?.path
         // The item to replace may be one that nobody can read now.
-        if found == nil, self?.keyring.mayMiss(peer.caller) == true { throw .isLocked }
+        if found == nil, self?.keyring.mayMiss(peer.caller, in: collection) == true { throw .isLocked }
         try self?.create(properties, in: collection, replacing: found, request, peer)
       } catch {
         request.fail(error)

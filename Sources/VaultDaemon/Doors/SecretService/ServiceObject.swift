@@ -291,10 +291,10 @@ extension SecretServiceDoor {
       do throws(BusError) {
         do throws(BusError) {
           let hits = try result.get()
-          if hits.isEmpty, self?.keyring.mayMiss(peer.caller) == true { throw .isLocked }
+          if hits.isEmpty, self?.keyring.mayMiss(peer.caller, in: collection) == true { throw .isLocked }
           request.reply { writer throws(BusError) in try answer(hits, writer) }
         } catch .isLocked {
-          // A lock has overtaken the search.
+          // A lock has overtaken the search, or it may lack items.
           try self?.put(attributes, in: collection, off: request, peer, answer)
         }
       } catch {

@@ -348,7 +348,13 @@ package final class KeyringPrompt {
   private func lack() throws(Refusal) -> Wait? {
     switch task {
     case .unlock(let targets):
-      for target in targets where !isUnmatched(target) {
+      for target in targets {
+        if case .item(let path) = target, isUnmatched(path) {
+          guard let wait = try keyring.lackToFind(at: path, terms.caller, terms.said()) else { continue }
+          // The search is made again with the right.
+          hasMatched = false
+          return wait
+        }
         if let wait = try keyring.lack(target, terms.caller, terms.said()) { return wait }
       }
       return nil
@@ -418,6 +424,7 @@ extension Keyring {
       if collection == .shared, !access.hasAny(caller) { throw items.denied }
       return .unlock
     case .item(let path):
+      if let wait = try lackToFind(at: path, caller, said) { return wait }
       guard let item = known(at: path, for: caller) else {
         return isWithoutMatch(path, for: caller) || !mayBeServed(target, caller) ? nil : .unlock
       }
