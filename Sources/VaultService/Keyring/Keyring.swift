@@ -155,8 +155,8 @@ package final class Keyring {
     return lackingRight(in: collection, caller) != nil
   }
 
-  /// The first right of `rights` that a caller lacks in a collection, with the name that stands for its items; nil if it
-  /// lacks none. By default they are the rights to find, read and make items: a program that finds nothing makes a
+  /// The first right of `rights` that a caller lacks in a collection, with the name that stands for its items; nil if
+  /// it lacks none. By default they are the rights to find, read and make items: a program that finds nothing makes a
   /// second key.
   func lackingRight(
     _ rights: [Right] = [.find, .get, .set], in collection: CollectionID, _ caller: Caller

@@ -315,8 +315,8 @@ extension Keyring {
     items.mayBeMissing(for: caller) || lackingRight([.find], in: collection ?? directory.standard, caller) != nil
   }
 
-  /// The event that a caller has to wait for before a search of its own can find anything; nil if it may find what there
-  /// is, or if the path stands for no search that is still to be made.
+  /// The event that a caller has to wait for before a search of its own can find anything; nil if it may find what
+  /// there is, or if the path stands for no search that is still to be made.
   func lackToFind(at path: KeyringPath, _ caller: Caller, _ said: Said) throws(Refusal) -> Wait? {
     guard let search = placeholders.search(path.element, of: caller), search.match == nil,
       let (right, name, permit) = lackingRight([.find], in: search.collection ?? directory.standard, caller)

@@ -338,7 +338,7 @@ import VaultModel
       stand.rooms.run()
     }
     #expect(prompted.ends == [.unlocked([.collection(.login)])])
-    // What is there is found, so that the program makes no second key.
+    // The program makes no second key, because it finds the first one.
     #expect(try stand.find(for: confined).map(\.path) == [path])
     #expect(access.permit(confined, on: try ItemName("secret-service/login/0123456789abcdef")).has(.set, .whenUnlocked))
   }
@@ -588,6 +588,17 @@ import VaultModel
     let prompted = try Prompted(stand, .unlock([.item(path)]))
     prompted.begin()
     #expect(prompted.ends == [.unlocked([])])
+  }
+
+  @Test("ends after two minutes for three programs, for others after a set time or never") func limits() throws {
+    let minute: Int64 = 60_000_000_000
+    for name in ["secret-tool", "git-credential-libsecret", "docker-credential-secretservice"] {
+      #expect(PromptLimits().limit(of: "/usr/bin/\(name)") == 2 * minute)
+    }
+    #expect(PromptLimits().limit(of: "/usr/bin/chromium") == nil && PromptLimits().limit(of: nil) == nil)
+    let set = try PromptLimits(parsing: "10m chrome=off secret-tool=1m")
+    #expect(set.limit(of: "/opt/chrome") == nil && set.limit(of: "/opt/other") == 10 * minute)
+    #expect(set.limit(of: "secret-tool") == minute && set.limit(of: nil) == 10 * minute)
   }
 
   @Test("ends as dismissed if an unlocked vault does not give what it is for") func refusedMaking() throws {

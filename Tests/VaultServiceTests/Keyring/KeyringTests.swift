@@ -431,6 +431,35 @@ import VaultModel
     #expect(try AuditTests.told(stand.rooms).filter { $0.hasPrefix("get ") } == ["get locked bank/pin"])
   }
 
+  @Test("keeps text as a password and anything else as a blob, as the last value has it") func kinds() throws {
+    let stand = try KeyringStand()
+    let path = try stand.make("text")
+    func kind() throws -> ItemKind? {
+      try stand.vault.openKeychain?.item(named: ItemName("secret-service/login/\(path.element)"))?.kind
+    }
+    #expect(try kind() == .password)
+    let bytes = Keyring.Secret(SecretBox(RoomStand.secret([0xFF, 0])), contentType: "application/octet-stream")
+    try stand.keyring.set(bytes, of: path, for: stand.program)
+    #expect(try kind() == .blob)
+    try stand.keyring.set(KeyringStand.secret("text"), of: path, for: stand.program)
+    #expect(try kind() == .password)
+  }
+
+  @Test("keeps 1,000 items of the session, and 4 MiB of them") func sessionLimits() throws {
+    let stand = try KeyringStand()
+    func isFull(_ error: any Error) -> Bool {
+      if case .limitsExceeded? = error as? KeyringFault { true } else { false }
+    }
+    let paths = try (0..<1000).map { try stand.make("\($0)", in: .session) }
+    #expect { try stand.make("too many", in: .session) } throws: { isFull($0) }
+    try stand.keyring.set(KeyringStand.secret("new"), of: paths[7], for: stand.program)
+    #expect(try stand.value(paths[7]) == "text/plain new")
+    for path in paths { try stand.keyring.delete(path, for: stand.program) }
+    let large = String(repeating: "v", count: 900 << 10)
+    for _ in 0..<4 { try stand.make(large, in: .session) }
+    #expect { try stand.make(large, in: .session) } throws: { isFull($0) }
+  }
+
   @Test("shows a confined program's lack of rights as a lock") func confined() throws {
     let stand = try KeyringStand()
     let path = try stand.make("v")
