@@ -1,5 +1,7 @@
 import Testing
+import VaultCore
 import VaultModel
+import VaultStore
 
 @testable import VaultService
 
@@ -435,7 +437,7 @@ import VaultModel
     let stand = try KeyringStand()
     let path = try stand.make("text")
     func kind() throws -> ItemKind? {
-      try stand.vault.openKeychain?.item(named: ItemName("secret-service/login/\(path.element)"))?.kind
+      try stand.vault.openKeychain?.item(named: ItemName("secret-service/login/\(path.element)")).kind
     }
     #expect(try kind() == .password)
     let bytes = Keyring.Secret(SecretBox(RoomStand.secret([0xFF, 0])), contentType: "application/octet-stream")
