@@ -37,7 +37,7 @@ extension Failure {
       self.init(.missing, "there is no request \(number), or it is gone", "see \(Hint.vault("requests"))")
     case .noSuchRequest(nil): self.init(.missing, "nothing of that kind was denied", "see \(Hint.vault("requests"))")
     case .invalidGrant(let reason):
-      self.init(.usage, Printable.text(reason), "see vault-access(7)")
+      self.init(.usage, Hint.text(reason), "see vault-access(7)")
     case .noSuchSlot(let id): self.init(.missing, "there is no slot \(id)", "see \(Hint.vault("slot list"))")
     case .lastSlot:
       self.init(
@@ -213,7 +213,7 @@ extension Failure {
       self.init(.invalid, "the backup cannot be restored: \(Printable.text(reason))", "use another copy of it")
     case .misconfigured(let reason):
       self.init(
-        .configuration, "\(Printable.text(reason))", "correct that and try again (\(Hint.vault("doctor")) helps)")
+        .configuration, Hint.text(reason), "correct that and try again (\(Hint.vault("doctor")) helps)")
     case .service(let fault): self.init(fault)
     default:
       self.init(

@@ -81,7 +81,7 @@ struct UnlockCommand: SecretTaking {
   }
 
   /// The command that sets a new password with a recovery code.
-  private static let later = "`vault passwd --recovery` sets a new password"
+  private static let later = "\(Hint.vault("passwd --recovery")) sets a new password"
 
   /// Says how to set a new password, if a recovery code opened the vault and nobody is asked.
   private func hint(_ answers: Answers) {

@@ -46,7 +46,9 @@ struct Folder: Equatable {
   /// Returns the items like ``items(_:)``; throws if there are none.
   func someItems(_ session: Session) throws(Failure) -> [Wire.Item] {
     let items = try items(session)
-    if items.isEmpty { throw Failure(.missing, "no item is in \(Printable.quoted(prefix))", "see `vault list`") }
+    if items.isEmpty {
+      throw Failure(.missing, "no item is in \(Printable.quoted(prefix))", "see \(Hint.vault("list"))")
+    }
     return items
   }
 
