@@ -8,7 +8,7 @@ import os, re, sys
 MOST = 120
 OPENING = re.compile(r"\s*///? (Who|Whom|Whose|What|Whatever|Whoever|Which|Whichever|Where|Wherever|How|Whether|Why)\b")
 COMMENT = re.compile(r"\s*//")
-ADVICE = re.compile(r'"(see )?`vault (?!help|[a-z]+` in )')
+ADVICE = re.compile(r'"(see )?`vault (?!help|[a-z]+` in )[a-z]')
 
 
 def complaints(path):
