@@ -150,6 +150,7 @@ tools:
 	$(MAKE) fuzz FUZZ_RUNS=0
 	BENCH_TRY=1 $(MAKE) bench
 	$(MAKE) soak SOAK_MINUTES=0.5
+	@python3 -B Tests/Screenshot/screenshot.py $(abspath $(BIN)) .build/terminal.svg
 	$(MAKE) interop
 	$(MAKE) deb DEBEMAIL=$(or $(DEBEMAIL),nobody@localhost) DEBFULLNAME='$(or $(DEBFULLNAME),Nobody)'
 

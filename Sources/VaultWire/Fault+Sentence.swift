@@ -5,7 +5,7 @@ extension Fault {
     case .noVault: "there is no vault yet"
     case .vaultExists: "there is already a vault"
     case .locked: "the vault is locked"
-    case .timedOut: "the vault stayed locked for the whole wait"
+    case .timedOut: "nobody unlocked the vault, or showed presence, during the wait"
     case .unanswered: "nobody answered the request during the wait"
     case .noSuchItem(let name, _): "there is no item `\(name)`"
     case .noSuchRequest: "there is no such request, or it is gone"

@@ -39,7 +39,7 @@ $(call fuzz-module,VaultStore,VaultCore VaultModel VaultBytes)
 $(call fuzz-module,VaultProcess)
 $(call fuzz-module,VaultHelper,VaultProcess VaultWire VaultModel VaultBytes)
 $(call fuzz-module,VaultTPM2,VaultHelper VaultWire VaultModel VaultBytes)
-# What reads the daemon's small files: the whole of it needs packages.
+# The daemon's small files are read by these alone. A target pays at every input for each module that it has.
 FUZZ_SERVICE := Audit/Writing/AuditSettings Files/OwnFile Files/ReplacedFile Files/SystemError Files/TextFile \
   Keyring/KeyringSettings Keyring/Prompts/PromptLimits Vault/LockPolicy Vault/VaultSettings \
   WaysIn/Trying/Backoff WaysIn/Trying/BackoffFile WaysIn/Slots/BootKey WaysIn/Slots/KeyFile

@@ -16,7 +16,9 @@ extension Failure {
         : "the vault \(cause.hasPrefix("by ") ? "was" : "is") locked\(Sentence.cause(cause))"
       self.init(.retry, text, "open it with \(Hint.vault("unlock"))")
     case .timedOut:
-      self.init(.retry, "the vault stayed locked for the whole wait", "open it with \(Hint.vault("unlock"))")
+      self.init(
+        .retry, "nobody unlocked the vault, or showed presence, during the wait",
+        "open it with \(Hint.vault("unlock"))")
     case .unanswered(let number):
       let request = number.map { " \($0)" } ?? ""
       self.init(

@@ -1,4 +1,5 @@
 public import VaultBytes
+internal import VaultModel
 public import VaultWire
 
 /// The reply of `Get`: a value that wipes itself, and its version.
@@ -15,7 +16,7 @@ public struct Value: ~Copyable, Sendable {
 
 extension Vault {
   /// The time that a call waits for a person whom an agent asks, unless the call gives another.
-  static let usualAsking = Duration.seconds(120)
+  static let usualAsking = Duration.milliseconds(UsualPatience.milliseconds)
 
   /// Returns the value of the item `name`: the exact bytes that were stored.
   ///

@@ -18,6 +18,9 @@ package enum Refusal: Error, Equatable {
   case unanswered(QuestionNumber)
   /// Administrators are asked by the request of this number, and have not answered yet.
   case unapproved(QuestionNumber)
+  /// Another call has used the approval for which this one waited, and nobody has answered the request of this number,
+  /// which followed.
+  case approvalLost(QuestionNumber)
   /// There is no such item. If `isVerified`, the store was found whole, so nobody has taken the item away.
   case noSuchItem(String, isVerified: Bool)
   case noSuchVersion(String, Int)
@@ -86,6 +89,7 @@ package enum Refusal: Error, Equatable {
     case .unshown: "nobody has shown presence in time"
     case .unanswered: "no administrator has answered in time"
     case .unapproved: "an administrator was asked, and has not approved this yet"
+    case .approvalLost: "another call has used the approval, and nobody has answered the request that followed"
     case .noSuchItem: VaultError.noSuchItem.text
     case .noSuchVersion(_, let number): VaultError.noSuchVersion(number).text
     case .noSuchSlot(let id): "there is no slot \(id)"

@@ -258,14 +258,11 @@ package final class AskedCall {
 
   // MARK: Refusals
 
-  private static let lostApproval = Refusal.denied(
-    "another call has used the approval, and nobody has answered the request that followed")
-
   /// The refusal of a call if nobody has done what it waits for, or if nobody can be asked to.
   private func refusal(unanswered wait: Wait) -> Refusal {
     switch wait {
     case .unlock, .bootKey, .room, .signature: asking.vault.locked
-    case .approval(let number): hasLostApproval ? Self.lostApproval : .unapproved(number)
+    case .approval(let number): hasLostApproval ? .approvalLost(number) : .unapproved(number)
     case .presence(let name, let requirement): .presenceRequired(name.text, requirement)
     case .confirmation: .denied("nobody has allowed this use of the key")
     }
@@ -277,7 +274,7 @@ package final class AskedCall {
     case .unlock, .bootKey, .room, .signature: .timedOut
     case .presence: .unshown
     case .approval(let number):
-      hasLostApproval ? Self.lostApproval : isPutOff ? .cancelled : .unanswered(number)
+      hasLostApproval ? .approvalLost(number) : isPutOff ? .cancelled : .unanswered(number)
     case .confirmation: .denied("nobody has allowed this use of the key in time")
     }
   }

@@ -1,3 +1,5 @@
+internal import VaultModel
+
 /// The time for which a call waits for a person.
 package enum Patience: Sendable {
   /// The call does not wait.
@@ -13,8 +15,6 @@ package enum Patience: Sendable {
 
   /// The longest time that a call waits for a person, in milliseconds.
   private static let longest = 86_400_000
-  /// The time that a call waits for a person whom an agent asks, unless the call says otherwise, in milliseconds.
-  private static let usual = 120_000
 
   /// The patience of a call that names the milliseconds for which it waits.
   ///
@@ -22,7 +22,7 @@ package enum Patience: Sendable {
   ///   - milliseconds: the time; nil if the call does not say.
   ///   - asks: true if the call waits only while an agent can ask a person.
   package init(milliseconds: Int?, asks: Bool, _ clock: Clock) {
-    guard let milliseconds = milliseconds ?? (asks ? Self.usual : nil), milliseconds > 0 else {
+    guard let milliseconds = milliseconds ?? (asks ? UsualPatience.milliseconds : nil), milliseconds > 0 else {
       self = .none
       return
     }

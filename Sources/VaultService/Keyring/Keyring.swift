@@ -390,7 +390,8 @@ package enum KeyringFault: Error, Equatable {
 
   init(_ refusal: Refusal) {
     switch refusal {
-    case .locked, .timedOut, .unshown, .unanswered, .unapproved, .presenceRequired, .denied, .noVault: self = .isLocked
+    case .locked, .timedOut, .unshown, .unanswered, .unapproved, .approvalLost, .presenceRequired, .denied, .noVault:
+      self = .isLocked
     case .noSuchItem: self = .noSuchObject
     case .tooLarge, .tooMuch, .invalidValue: self = .limitsExceeded(refusal.reason)
     case .invalid, .vaultExists, .noSuchVersion, .noSuchSlot, .noSuchGrant, .noSuchRequest, .invalidGrant, .lastSlot,

@@ -164,8 +164,10 @@ import VaultModel
     #expect(asked.events == [nil, .approval(number)] && asked.refusals.isEmpty)
     stand.rooms.hands.pass(seconds: 1)
     stand.rooms.run()
-    let refusal = "another call has used the approval, and nobody has answered the request that followed"
-    #expect(asked.refusals == [.denied(refusal)])
+    #expect(asked.refusals == [.approvalLost(7)])
+    #expect(
+      Refusal.approvalLost(7).reason
+        == "another call has used the approval, and nobody has answered the request that followed")
   }
 
   @Test("that waits in any case for an approval has its place among the askers, and is told that a person put it off")

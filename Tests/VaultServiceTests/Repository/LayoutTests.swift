@@ -29,8 +29,9 @@ import VaultTesting
     #expect(own == ["Package.swift", "Makefile", "README.md", "LICENSE", "Sources", "Tests", "man"])
   }
 
-  @Test("a folder of the sources is one idea, and has few files") func folders() throws {
-    let sources = Repository.root.appending(path: "Sources")
+  @Test("a folder of the sources or of the tests is one idea, and has few files", arguments: ["Sources", "Tests"])
+  func folders(name: String) throws {
+    let sources = Repository.root.appending(path: name)
     let all = FileManager.default.enumerator(at: sources, includingPropertiesForKeys: nil)?.compactMap { $0 as? URL }
     let swift = (all ?? []).filter { $0.pathExtension == "swift" }
     let folders = Dictionary(grouping: swift) { $0.deletingLastPathComponent().path }

@@ -6,7 +6,7 @@ extension Refusal {
   package var outcome: AuditOutcome {
     switch self {
     // An attempt that came too soon (`backingOff`) counts as denied and not as unproven, because no secret was tried.
-    case .denied, .neverRead, .unanswered, .unapproved, .backingOff: .denied
+    case .denied, .neverRead, .unanswered, .unapproved, .approvalLost, .backingOff: .denied
     case .locked, .timedOut: .locked
     case .presenceRequired, .unshown: .presence
     case .noSuchItem, .noSuchVersion, .noSuchSlot, .noSuchGrant, .noSuchRequest, .noSuchDeposit, .noVault: .missing
