@@ -1,14 +1,12 @@
 #!/usr/bin/env python3
 """lint.py FILE…: what swift-format lets pass in Swift files: lines over 120 columns, and comments that open with a bare
-clause ("What was done."), which say nothing of who does what, and advice of vault that forgets the machine's vault. Exits
-with 1 where there are any."""
+clause ("What was done."), which say nothing of who does what. Exits with 1 where there are any."""
 
 import os, re, sys
 
 MOST = 120
 OPENING = re.compile(r"\s*///? (Who|Whom|Whose|What|Whatever|Whoever|Which|Whichever|Where|Wherever|How|Whether|Why)\b")
 COMMENT = re.compile(r"\s*//")
-ADVICE = re.compile(r'"(see )?`vault (?!help|[a-z]+` in )[a-z]')
 
 
 def complaints(path):
@@ -19,8 +17,6 @@ def complaints(path):
                 yield f"{path}:{number}: {len(line)} columns, of {MOST} at most"
             if OPENING.match(line) and not COMMENT.match(before):
                 yield f"{path}:{number}: the comment opens with a bare clause: {line.strip()[:60]}"
-            if "/VaultCLI/" in path and ADVICE.search(line) and not COMMENT.match(line):
-                yield f"{path}:{number}: Hint makes advice, which may need --system: {line.strip()[:60]}"
             before = line
 
 

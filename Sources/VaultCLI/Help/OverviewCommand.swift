@@ -91,7 +91,7 @@ struct OverviewCommand: ParsableCommand {
       }
     var lines = [Clauses.ended(state)]
     var more: [String] = []
-    if let problem = status.problem { more.append(Printable.text(problem)) }
+    if let problem = status.problem { more.append(Hint.text(problem)) }
     if let items = status.items { more.append(Counted.text(items, "item")) }
     if let requests = status.requests, requests > 0 {
       more.append("\(requests) \(requests == 1 ? "request waits" : "requests wait") (`\(vault) requests`)")

@@ -160,7 +160,9 @@ struct SlotRemoveCommand: SecretTaking {
   @Argument(
     help: ArgumentHelp("The number of the slot in `vault slot list`.", valueName: "number"),
     transform: { text in
-      guard let number = Int(text) else { throw ValidationError("a slot is given by its number in `vault slot list`") }
+      guard let number = Int(text) else {
+        throw ValidationError("a slot is given by its number in \(Hint.vault("slot list"))")
+      }
       return number
     })
   var id: Int

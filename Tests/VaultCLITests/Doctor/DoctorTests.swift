@@ -27,6 +27,13 @@ import VaultTesting
     #expect(outcome.output.contains("fail  settings: \(sandbox.configuration) belongs to uid 65534; chown it to root"))
   }
 
+  @Test("a backup is missed where there is none, and after thirty days") func backup() {
+    let now: Int64 = 1_800_000_000
+    func level(_ time: Int64) -> Diagnosis.Level { BackupAge(time, now: now).diagnosis.level }
+    #expect(level(now - 30 * 86_400) == .ok && level(now - 31 * 86_400) == .warn && level(0) == .warn)
+    #expect(BackupAge(now - 31 * 86_400, now: now).diagnosis.text == "the last one is 31 d old")
+  }
+
   @Test("the socket of the machine's vault is for everyone")
   func systemSocket() {
     let path = "/run/vault/socket"

@@ -64,6 +64,24 @@ import VaultTesting
     }
   }
 
+  @Test("a typed value that the daemon refuses is corrected in the same run") func corrected() throws {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    let terminal = try Terminal(sandbox, ["deposit", "pin", "--kind", "pairing-code"])
+    for value in ["031-45", "031-45-154"] {
+      for question in ["Value of `pin`: ", "Again: "] {
+        try terminal.expect(question)
+        terminal.type(value)
+      }
+      if value == "031-45-154" { break }
+      try terminal.expect("a pairing code is digits in groups such as 031-45-154")
+      try terminal.expect("type it again (e), or give up (n)? ")
+      terminal.type("e")
+    }
+    #expect(try terminal.wait() == 0 && terminal.isCooked)
+    #expect(try sandbox.must(["get", "pin"]) == "031-45-154")
+  }
+
   @Test(
     "a refusal ends as any other, and says what to do",
     arguments: [

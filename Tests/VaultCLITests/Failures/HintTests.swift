@@ -1,4 +1,6 @@
+import Foundation
 import Testing
+import VaultTesting
 
 @testable import VaultCLI
 
@@ -22,6 +24,21 @@ import Testing
     }
     #expect(Hint.isSystem(["vault", "get", "a"], variable: "/run/vault/socket"))
     #expect(!Hint.isSystem(["vault", "--socket", "/run/s", "get", "a"], variable: "/run/vault/socket"))
+  }
+
+  @Test("come from one place, so that none of them forgets whose vault was asked for") func literals() throws {
+    let folder = Repository.root.appending(path: "Sources/VaultCLI")
+    let files = try FileManager.default.subpathsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".swift") }
+    // Help, the manual, a mark in files, and a command on another machine are no advice about a vault.
+    let help = #/valueName: |help: |abstract: |discussion: |"Change the |`vault help(er)?\b/#
+    let others = #/in vault\(1\)|there"|the output of |let mark =/#
+    for file in files {
+      let lines = try String(contentsOf: folder.appending(path: file), encoding: .utf8).split(separator: "\n")
+      for line in lines where line.contains(/"[^"]*`vault [a-z][^"]*"/) && !line.contains(/^ *\/\//) {
+        #expect(line.contains(help) || line.contains(others), "\(file): \(line); see Hint")
+      }
+    }
+    #expect(files.count > 100)
   }
 
   @Test("are put so into the daemon's own advice, once, and nothing else of it is changed") func text() {

@@ -123,6 +123,13 @@ import VaultTesting
     #expect((again.output + again.errors).contains("existing credentials... [Username: ana]"), "\(again)")
     try stand.must(docker, ["logout", registry], nowhere)
     #expect(try stand.names("docker") == [])
+    // Credentials that were stored with the scheme and a slash are the same registry's.
+    let spelled = #"{"ServerURL":"https://\#(registry)/","Username":"bob","Secret":"hunter2"}"#
+    #expect(try self.docker(stand, "store", spelled).status == 0)
+    let other = try stand.run(docker, ["login", registry], nowhere)
+    #expect((other.output + other.errors).contains("existing credentials... [Username: bob]"), "\(other)")
+    try stand.must(docker, ["logout", registry], nowhere)
+    #expect(try stand.names("docker") == [])
   }
 
   @Test(
@@ -142,6 +149,11 @@ import VaultTesting
       print(json.dumps(store.get("ghcr.io"), ensure_ascii=False), store.list())
       store.erase("ghcr.io")
       print(store.list())
+      for one, other in [("ghcr.io", "https://ghcr.io/"), ("https://ghcr.io/", "ghcr.io")]:
+          store.store(one, "ana", one)
+          print(store.get(other)["Secret"])
+          store.erase(other)
+      print(store.list())
 
       """
     #expect(
@@ -149,6 +161,9 @@ import VaultTesting
         "/usr/bin/python3", ["-c", script], ["PYTHONPATH": OtherProgram.python, "PYTHONIOENCODING": "utf-8"]) == """
           not found
           {"ServerURL": "ghcr.io", "Username": "ana", "Secret": "hunter2 ü"} {'ghcr.io': 'ana'}
+          {}
+          ghcr.io
+          https://ghcr.io/
           {}
 
           """)

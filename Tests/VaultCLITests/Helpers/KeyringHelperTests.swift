@@ -161,6 +161,10 @@ import VaultTesting
     // Without the stored password the index refuses.
     try stand.must("keyring", ["del", "127.0.0.1:\(server.port)", "ana"])
     #expect(try stand.run("/bin/sh", ["-ec", script.replacing("target'", with: "none'")], python).status != 0)
+    // pip asks for the index with a slash at the end.
+    try stand.must("keyring", ["set", "http://127.0.0.1:\(server.port)/simple", "ana"], stdin: "hunter2")
+    try stand.must("/bin/sh", ["-ec", script.replacing("target'", with: "again'")], python)
+    #expect(FileManager.default.fileExists(atPath: stand.sandbox.home + "/again/thing.py"))
   }
 
   @Test(
@@ -192,5 +196,10 @@ import VaultTesting
         target + "-2", "--keyring-provider", "subprocess", "thing",
       ])
     #expect(FileManager.default.fileExists(atPath: target + "-2/thing.py"))
+    // uv asks for the index without a slash at the end.
+    try stand.must("keyring", ["del", "127.0.0.1:\(server.port)", "ana"])
+    try stand.must("keyring", ["set", "http://127.0.0.1:\(server.port)/simple/", "ana"], stdin: "hunter2")
+    try stand.must("/bin/sh", ["-ec", script.replacing("target'", with: "again'")], ["UV_NO_PROGRESS": "1"])
+    #expect(FileManager.default.fileExists(atPath: stand.sandbox.home + "/again/thing.py"))
   }
 }

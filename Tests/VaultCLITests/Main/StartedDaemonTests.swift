@@ -43,11 +43,14 @@ import VaultTesting
       chmod 755 /run/user/0
       vault status 2>&1; echo $?
       XDG_RUNTIME_DIR=relative vault get web 2>&1
+      XDG_RUNTIME_DIR=relative vault status 2>&1
+      XDG_RUNTIME_DIR=relative vault doctor 2>/dev/null | grep '^fail'
       vault doctor 2>/dev/null | grep '^fail'
       chmod 700 /run/user/0
       echo \(password) | vault init --password-stdin \(floorOptions.joined(separator: " ")) >/dev/null 2>&1 || exit 2
       echo \(password) | vault unlock --password-stdin || exit 3
       vault doctor | grep -o '/run/user/0/vault/socket'
+      XDG_RUNTIME_DIR=relative vault doctor 2>/dev/null | grep 'ignored'
       echo s | vault set web && vault __complete -- we get
       EDITOR=dirname vault edit web | cut -d- -f1
       """
@@ -60,9 +63,15 @@ import VaultTesting
         78
         vault: XDG_RUNTIME_DIR is `relative`, which is not an absolute path, so there is no place for the socket; set \
         XDG_RUNTIME_DIR to another folder with a short absolute path, or give --socket
+        vault: XDG_RUNTIME_DIR is `relative`, which is not an absolute path, so there is no place for the socket; set \
+        XDG_RUNTIME_DIR to another folder with a short absolute path, or give --socket
+        fail  socket: XDG_RUNTIME_DIR is `relative`, which is not an absolute path, so there is no place for the \
+        socket; set XDG_RUNTIME_DIR to another folder with a short absolute path, or give --socket
         fail  socket: XDG_RUNTIME_DIR is not set, so there is no place for the socket; log in through a session, or \
         give --socket, or --system for the machine's vault
         /run/user/0/vault/socket
+        warn  socket: XDG_RUNTIME_DIR is `relative`, which is not an absolute path and is ignored; set it to an \
+        absolute path
         =web
         /run/user/0/vault
 

@@ -24,6 +24,20 @@ import VaultTesting
     #expect(try sandbox.sshAudit().contains("use ok ssh/a SSH signature for `file`"))
   }
 
+  @Test("ssh-keygen signs by a key that is never read") func neverRead() throws {
+    let sandbox = try Sandbox.withSSHAgent()
+    defer { sandbox.close() }
+    try sandbox.must(["set", "ssh/a", "--use", "ssh", "--generate", "ed25519", "--never-read"])
+    let key = try sandbox.write(sandbox.must(["pubkey", "ssh/a"]), to: "key.pub")
+    let file = try sandbox.write("a message", to: "file")
+    let signed = try sandbox.ssh("ssh-keygen", ["-Y", "sign", "-f", key, "-n", "file", file])
+    #expect(signed.status == 0, "\(signed) \(sandbox.daemonLog)")
+    let checked = try sandbox.ssh(
+      "ssh-keygen", ["-Y", "check-novalidate", "-n", "file", "-s", file + ".sig"], stdin: "a message")
+    #expect(checked.status == 0, "\(checked)")
+    #expect(try sandbox.run("get", "ssh/a").status == 77)
+  }
+
   @Test("git signs a commit, and verifies it") func git() throws {
     let sandbox = try Sandbox.withSSHAgent()
     defer { sandbox.close() }

@@ -113,9 +113,11 @@ import VaultTesting
       """
     let made = try stand.python(
       prelude + """
-        item = collection.create_item('My item', {'application': 'test', 'né': 'a\\tb'}, b'p\\0\\xff')
+        attributes = {'application': 'test', 'né': 'a\\tb', 'value': 'db.example', 'uri': 'u', 'attr:x': '1'}
+        item = collection.create_item('My item', attributes, b'p\\0\\xff')
         assert item.get_secret() == b'p\\0\\xff' and item.get_label() == 'My item'
-        assert item.get_attributes() == {'application': 'test', 'né': 'a\\tb'}
+        assert item.get_attributes() == attributes
+        assert list(collection.search_items({'value': 'db.example'})) == [item]
         assert item.get_secret_content_type() == 'text/plain'
         item.set_label('Yours')
         item.set_attributes({'application': 'other'})

@@ -14,7 +14,7 @@ struct TransferTests {
   private static let odd = #"""
     work = collection('Work é')
     alike = {'n': '1', 'xdg:schema': 'org.freedesktop.Secret.Generic'}
-    item(login, 'plain', {'server': 'a', 'user': 'ana'}, b'one')
+    item(login, 'plain', {'server': 'a', 'user': 'ana', 'value': 'v', 'uri': 'u', 'attr:x': '1'}, b'one')
     item(login, 'two\nlines', {'': '', 'tab\tkey': 'line\nbreak', 'é': 'e\u0301', 'e\u0301': 'x'}, b'odd')
     item(login, 'empty', {'x': 'empty'}, b'')
     item(login, 'quotes', {'x': 'quotes'}, b'"' * (1 << 20))
@@ -35,6 +35,7 @@ struct TransferTests {
     let first = try stand.importAll("--yes")
     #expect(first["copied"] == 8 && first["beside"] == 1)
     let stored = try stand.sandbox.must(["find", "name~**", "--json"])
+    #expect(stored.contains(#""attr:x":"1""#) && stored.contains(#""uri":"u""#) && stored.contains(#""value":"v""#))
     #expect(stored.contains(#""label":"Work é""#) && stored.contains(#""imported-from":"/org/freedesktop/secrets/"#))
     let again = try stand.importAll("--yes")
     #expect(again["copied"] == 0 && again["known"] == 8)

@@ -68,6 +68,25 @@ import VaultTesting
       try shown(sandbox, ["receipts", "mail"]) == "vault: no watcher has reported anything about `mail`\r\n")
   }
 
+  @Test("grants are shown with the day of their last use") func used() throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    func grant(_ subject: String, _ used: String) -> String {
+      #"{"subject":"\#(subject)","items":"web","rights":["get"],"created":1700000000,"active":true\#(used)}"#
+    }
+    let grants = [grant("user:4242", #","used":1700300000"#), grant("user:4243", "")].joined(separator: ",")
+    let daemon = try ScriptedDaemon(sandbox, ["Grants": [#"{"parameters":{"grants":[\#(grants)]}}"#]])
+    defer { daemon.close() }
+    let lines = try shown(sandbox, ["grants", "--socket", daemon.socket]).split(separator: "\r\n").map { line in
+      line.split(separator: " ", omittingEmptySubsequences: true).map(String.init)
+    }
+    #expect(
+      lines.prefix(3) == [
+        ["SUBJECT", "ITEMS", "MAY", "UNTIL", "USED"], ["user:4242", "web", "get", "2023-11-18"],
+        ["user:4243", "web", "get", "never"],
+      ], "\(lines)")
+  }
+
   @Test("a caller that sees only its own entries is told so") func own() throws {
     let sandbox = try Sandbox()
     defer { sandbox.close() }

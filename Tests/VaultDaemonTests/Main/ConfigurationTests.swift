@@ -56,6 +56,16 @@ import VaultTesting
     #expect(settings.logLevel == .debug)
   }
 
+  @Test("a number alone is seconds, as it always was") func bareSeconds() throws {
+    let settings = try Configuration(
+      parsing: "idle = 300\nmaximum-age = 43200\ntrash = 2592000\naudit-age = 3600\n")
+    #expect(settings.vault.idle == 300)
+    #expect(settings.vault.maximumAge == 43200)
+    #expect(settings.vault.trash == 2_592_000)
+    #expect(settings.vault.audit.age == 3600)
+    #expect(try Configuration(parsing: "trash = 3600").vault.trash == 3600)
+  }
+
   @Test("the Secret Service shares items by patterns, not with hidden names, and not for the machine's vault")
   func secretService() throws {
     let settings = try Configuration(

@@ -61,6 +61,14 @@ import VaultStore
     }
   }
 
+  @Test("are no keys that are never read") func neverRead() throws {
+    let stand = try RoomStand.unlocked(system: true)
+    let change = ItemChange(name: try ItemName("tls/key"), use: .sign, neverRead: true)
+    _ = try stand.items.set(change, .generated(.key(.ed25519)), for: stand.administrator) { _ in false }
+    try Self.give(stand, "unit:\(Self.unit)", "tls/key", as: "express.key")
+    #expect(throws: Refusal.neverRead("tls/key")) { try Self.lent(stand, "express.key") }
+  }
+
   @Test("end with their grants") func ends() throws {
     let stand = try RoomStand.unlocked(system: true)
     try stand.set("tls/key")

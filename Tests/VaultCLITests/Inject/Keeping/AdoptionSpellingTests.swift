@@ -65,10 +65,49 @@ func adopt(
     #expect(result.adopted == nil && result.refusal?.contains("in the clear") == true, "\(result)")
   }
 
+  /// Values that are shorter than the parts that are searched for, and their spellings.
+  private static let shortSpellings: [(value: String, spelled: String)] =
+    [
+      "'it''s abc'", #"it\'s\ abc"#, "\"it\\x27s\\\n    \\ abc\"", "'it''s\n\n    abc'", "|-\n    it's abc",
+      "aXQncyBhYmM",
+    ].map { ("it's abc", $0) }
+    + ["\"ab\u{1B}cde\"", #""ab\ecde""#, #""ab\x1bcde""#, #""ab\u001Bcde""#, "|-\n    ab\u{1B}\n    cde"]
+    .map { ("ab\u{1B}cde", $0) }
+    + [#""a b\"cdef""#, "'a b\"cdef'", "'a\n    b\"cdef'", #"a\ b\"cdef"#, "|-\n    a b\"cdef"]
+    .map { ("a b\"cdef", $0) }
+    + [
+      #""ab\_c\Nd\Le\Pf""#, #""ab\u00a0c\u0085d\u2028e\u2029f""#, #""ab\xa0c\x85d\U00002028e\U00002029f""#,
+      "\"abc\\\n    d\\\n    ef\"", ">-\n    ab\n    cdef",
+    ].map { ("ab\u{A0}c\u{85}d\u{2028}e\u{2029}f", $0) }
+
+  @Test(
+    "is found whole from six bytes on, of which blanks and quotes are none", arguments: shortSpellings.indices)
+  func whole(index: Int) throws {
+    let (value, spelled) = Self.shortSpellings[index]
+    let result = try adopt("a: {{ vault \"k\" | json }}\nb: 1\n", ["k": value]) { $0 + "copy: \(spelled)\n" }
+    #expect(result.adopted == nil && result.refusal?.hasPrefix("`k` also stands at line") == true, "\(result)")
+  }
+
+  @Test("of fewer bytes is found as it is and in its usual forms, and in no other spelling")
+  func five() throws {
+    func change(_ copy: String) throws -> (adopted: String?, refusal: String?) {
+      try adopt("a: {{ vault \"k\" | json }}\nb: 1\n", ["k": "it's ab"]) { $0 + "copy: \(copy)\n" }
+    }
+    // Without its quote and its blank, the value has five bytes.
+    for copy in ["'it''s ab'", "\"it's\n    ab\"", "|-\n    it's\n    ab"] {
+      let result = try change(copy)
+      #expect(result.adopted != nil, "\(result)")
+    }
+    for copy in ["it's ab", #""\u0069t's ab""#, "aXQncyBhYg"] {
+      let result = try change(copy)
+      #expect(result.refusal == "`k` also stands at line 3, in the clear", "\(result)")
+    }
+  }
+
   @Test("is found by eight bytes of it that the program has inserted, and not by seven") func part() throws {
     let source = "# hunter2-correct is the old one\na: {{ vault \"k\" }}\n"
     let value = ["k": "hunter2-correct-horse"]
-    let part = try adopt(source, value) { $0 + "log: began with \"rect-h\\u006Frse\"\n" }
+    let part = try adopt(source, value) { $0 + "log: began with \"ect-h\\u006Frs\"\n" }
     #expect(part.refusal == "a part of `k` stands at line 3, in the clear")
     #expect(try adopt(source, value) { $0 + "log: -h'o'r's'e, rect-ho\n" }.adopted != nil)
     // Words that the template itself contains reveal nothing new.
@@ -106,12 +145,35 @@ func adopt(
     #expect(try adopt(source, ["k": value]) { $0.dropLast(2) + #","auth":"\#(other)"}}"# }.adopted != nil)
   }
 
-  @Test("is looked for in time that grows with the text alone", arguments: ["1", "031-45-154"])
+  @Test("is looked for in steps that grow with the text alone", arguments: ["1", "031-45-154"])
   func many(value: String) throws {
     let count = 200_000
-    let source = "a: {{ vault \"k\" }}\n"
-    let result = try adopt(source, ["k": value]) { $0 + String(repeating: "- \(value)\n", count: count) }
-    #expect(result.refusal == "`k` also stands at line 2, in the clear")
+    let template = try template("a: {{ vault \"k\" }}\n")
+    let rendering = try Rendering(template, try fetched(["k": Array(value.utf8)]), name: "t")
+    let text = Array(("a: \(value)\n" + String(repeating: "- \(value)\n", count: count)).utf8)
+    let rewriting = unsafe Rewriting(of: rendering, template, as: text.span.bytes)
+    #expect(rewriting.others.map { $0.first } == [2] && rewriting.fates == [.stands(1)])
+    #expect((count..<4 * count).contains(rewriting.steps), "\(rewriting.steps)")
+  }
+
+  @Test("is looked for outside of many places in steps that grow with the text", arguments: ["1", "031-45-154"])
+  func outside(value: String) throws {
+    let count = 20_000
+    let line = Array("- \(value)\n".utf8)
+    let text = Array(Array(repeating: line, count: count).joined())
+    let places = (0..<count).map { $0 * line.count + 2..<($0 + 1) * line.count - 1 }
+    let value = Array(value.utf8)
+    let all = unsafe ValueSearch(text.span.bytes, outside: places, before: text.span.bytes, places)
+    var steps = 0
+    #expect(unsafe all.first(value.span.bytes, in: text.span.bytes, steps: &steps) == nil)
+    // Each place is found in several forms; a search among the places takes at most 15 steps.
+    #expect((count..<300 * count).contains(steps), "\(steps)")
+    let others = unsafe ValueSearch(
+      text.span.bytes, outside: Array(places.dropLast()), before: text.span.bytes, places)
+    steps = 0
+    let found = unsafe others.first(value.span.bytes, in: text.span.bytes, steps: &steps)
+    #expect(found == ValueSearch.Found(place: places[count - 1].lowerBound, isWhole: true))
+    #expect((count..<300 * count).contains(steps), "\(steps)")
   }
 
   @Test("is found in a text of which each part stood before") func gramSet() {

@@ -155,6 +155,23 @@ import VaultTesting
     #expect(ContinuousClock.now - began < .seconds(3))
   }
 
+  @Test("SIGTERM ends it while it searches a long text for values") func searching() throws {
+    let stand = try KeptStand()
+    defer { stand.close() }
+    let terminal = try stand.begin("--adopt")
+    try terminal.expect("wrote")
+    let memory = try ProcessMemory.bytes("VmRSS", of: terminal.pid)
+    let lines = (0..<250_000).map { "# \($0 * 7919)\n" }.joined()
+    try stand.replace(with: stand.text("031-45-154") + lines)
+    // Nothing before the search takes so much memory, and the search goes on for a while from there.
+    try wait(for: "the search") { try ProcessMemory.bytes("VmRSS", of: terminal.pid) > memory + 48 << 20 }
+    terminal.signal(SIGTERM)
+    #expect(try terminal.wait() == 143)
+    // The search had no end, so the text was neither adopted nor reported.
+    #expect(try stand.read("t") == KeptStand.template)
+    #expect(!terminal.screen.contains("another program"))
+  }
+
   @Test("SIGTERM within a write ends it after that") func whole() throws {
     let stand = try KeptStand()
     defer { stand.close() }

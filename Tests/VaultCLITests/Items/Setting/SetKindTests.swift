@@ -27,6 +27,17 @@ import VaultTesting
     #expect(lines.contains("kind: totp") && lines.contains("issuer: Example") && lines.contains("account: ana"))
   }
 
+  @Test("the kind of a file's content is asked for, too") func file() throws {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    let path = try sandbox.write(Self.uri, to: "uri")
+    let terminal = try Terminal(sandbox, ["set", "x", "--file", path])
+    try terminal.expect("It looks like the secret of one-time codes (otpauth://). Its kind (Enter for totp): ")
+    terminal.type("")
+    #expect(try terminal.wait() == 0)
+    #expect(try shown(sandbox).contains("kind: totp"))
+  }
+
   @Test("another kind can be said, and what is none is asked for again") func another() throws {
     let sandbox = try Sandbox.withVault(unlocked: true)
     defer { sandbox.close() }

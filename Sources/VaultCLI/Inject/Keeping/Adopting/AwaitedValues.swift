@@ -44,10 +44,15 @@ struct AwaitedValues {
   }
 
   /// Takes the first value that belongs to a place; nil if none does, or if values of different actions do.
-  mutating func take(_ place: Range<Int>, in text: RawSpan, _ contexts: borrowing ContextIndex) -> Int? {
+  ///
+  /// - Parameter steps: the number of texts that stand before the place, which is added to it.
+  mutating func take(
+    _ place: Range<Int>, in text: RawSpan, _ contexts: borrowing ContextIndex, _ steps: inout Int
+  ) -> Int? {
     let byte = Context.byte(after: place.upperBound, in: text)
     var (first, isSure): ((value: Int, around: Around)?, Bool) = (nil, true)
     contexts.forEach(before: place.lowerBound, in: text) { entry in
+      steps += 1
       let around = Around(entry: entry, byteAfter: byte)
       guard let queue = queues[around], let value = queue.first else { return }
       if queue.isMixed || first.map({ kinds[$0.value] != kinds[value] }) ?? false { isSure = false }

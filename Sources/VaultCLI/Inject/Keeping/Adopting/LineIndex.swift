@@ -9,8 +9,15 @@ struct LineIndex {
 
   /// Returns the line of an offset, counted from 1.
   func line(_ place: Int) -> Int {
+    var steps = 0
+    return line(place, &steps)
+  }
+
+  /// - Parameter steps: the number of comparisons with line breaks, which is added to it.
+  func line(_ place: Int, _ steps: inout Int) -> Int {
     var (low, high) = (0, breaks.count)
     while low < high {
+      steps += 1
       let middle = (low + high) / 2
       if breaks[middle] < place { low = middle + 1 } else { high = middle }
     }

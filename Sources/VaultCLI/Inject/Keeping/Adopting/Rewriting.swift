@@ -38,6 +38,8 @@ struct Rewriting {
   private(set) var others: [[Int]] = []
   /// The place of each action's value; nil unless every value is in its place.
   private(set) var places: [Range<Int>]?
+  /// The number of places that were compared with other places, with the texts before values, and with lines.
+  private(set) var steps = 0
 
   /// - Parameter present: the text that the program has written.
   init(of rendering: borrowing Rendering, _ template: borrowing Template, as present: RawSpan) {
@@ -51,20 +53,22 @@ struct Rewriting {
     rendering.bytes.withBytes { rendered in
       let contexts = ContextIndex(rendered, before: old)
       var taken = TakenPlaces()
+      var steps = 0
       for group in Self.groups(of: old, in: rendered) {
         let form = old[group[0]]
         if form.isEmpty { continue }
         var awaited = AwaitedValues(group, kinds: kinds, contexts, old, in: rendered)
         var left: [Int] = []
-        for place in taken.take(rendered.extracting(form), in: present) {
-          if let value = awaited.take(place, in: present, contexts) {
+        for place in taken.take(rendered.extracting(form), in: present, &steps) {
+          if let value = awaited.take(place, in: present, contexts, &steps) {
             found[value] = place
           } else if left.count < Self.mostLines {
-            left.append(lines.line(place.lowerBound))
+            left.append(lines.line(place.lowerBound, &steps))
           }
         }
         for index in group { spare[index] = left }
       }
+      self.steps = steps
       let lost = actions.indices.filter { !old[$0].isEmpty && found[$0] == nil && spare[$0].isEmpty }
       let places = Self.places(of: lost.map { old[$0] }, rendered, in: present)
       let replaced = Dictionary(uniqueKeysWithValues: zip(lost, places))
@@ -151,14 +155,18 @@ struct TakenPlaces {
   private var places: [Range<Int>] = []
 
   /// Finds all places of `form` that overlap none of these, and takes them.
-  mutating func take(_ form: RawSpan, in text: RawSpan) -> [Range<Int>] {
+  ///
+  /// - Parameter steps: the number of comparisons between places, which is added to it.
+  mutating func take(_ form: RawSpan, in text: RawSpan, _ steps: inout Int) -> [Range<Int>] {
     var found: [Range<Int>] = []
     var all: [Range<Int>] = []
     all.reserveCapacity(places.count)
     var (at, next) = (0, 0)
     while let start = text.firstPlace(of: form, from: at) {
       let place = start..<start + form.byteCount
+      steps += 1
       while next < places.count, places[next].upperBound <= place.lowerBound {
+        steps += 1
         all.append(places[next])
         next += 1
       }

@@ -49,25 +49,33 @@ struct ValueSearch: ~Copyable {
   ///
   /// - Parameter text: the text for which the search was made.
   func first(_ value: RawSpan, in text: RawSpan) -> Found? {
-    if let place = whole(value, in: text) { return Found(place: place, isWhole: true) }
+    var steps = 0
+    return first(value, in: text, steps: &steps)
+  }
+
+  /// - Parameter steps: the number of comparisons with places, which is added to it.
+  func first(_ value: RawSpan, in text: RawSpan, steps: inout Int) -> Found? {
+    if let place = whole(value, in: text, &steps) { return Found(place: place, isWhole: true) }
     return part(of: value).map { Found(place: $0, isWhole: false) }
   }
 
-  private func whole(_ value: RawSpan, in text: RawSpan) -> Int? {
+  private func whole(_ value: RawSpan, in text: RawSpan, _ steps: inout Int) -> Int? {
     var first: Int?
     if SqueezedText(value, undoingEscapes: false).bytes.count < Self.least {
       ValueForms.forEach(of: value) { form in
-        if first == nil { first = firstPlace(of: form, in: text) { $0 } }
+        if first == nil { first = firstPlace(of: form, in: text, &steps) { $0 } }
         if first == nil {
-          first = unescaped.bytes.withBytes { text in firstPlace(of: form, in: text) { unescaped.origin(of: $0) } }
+          first = unescaped.bytes.withBytes { text in
+            firstPlace(of: form, in: text, &steps) { unescaped.origin(of: $0) }
+          }
         }
       }
       return first
     }
     ValueForms.forEachSqueezed(of: value) { form in
       guard form.byteCount >= Self.least else { return }
-      if first == nil { first = firstPlace(of: form, in: plain) }
-      if first == nil { first = firstPlace(of: form, in: undone) }
+      if first == nil { first = firstPlace(of: form, in: plain, &steps) }
+      if first == nil { first = firstPlace(of: form, in: undone, &steps) }
     }
     return first
   }
@@ -88,16 +96,18 @@ struct ValueSearch: ~Copyable {
     return place
   }
 
-  private func firstPlace(of form: RawSpan, in text: borrowing SqueezedText) -> Int? {
-    text.bytes.withBytes { bytes in firstPlace(of: form, in: bytes) { text.origin(of: $0) } }
+  private func firstPlace(of form: RawSpan, in text: borrowing SqueezedText, _ steps: inout Int) -> Int? {
+    text.bytes.withBytes { bytes in firstPlace(of: form, in: bytes, &steps) { text.origin(of: $0) } }
   }
 
   /// - Parameter origin: returns the place in the original text.
-  private func firstPlace(of form: RawSpan, in text: RawSpan, _ origin: (Range<Int>) -> Range<Int>) -> Int? {
+  private func firstPlace(
+    of form: RawSpan, in text: RawSpan, _ steps: inout Int, _ origin: (Range<Int>) -> Range<Int>
+  ) -> Int? {
     var at = 0
     while let start = text.firstPlace(of: form, from: at) {
       let found = origin(start..<start + form.byteCount)
-      if !places.hold(found) { return found.lowerBound }
+      if !places.hold(found, &steps) { return found.lowerBound }
       at = start + 1
     }
     return nil
@@ -112,8 +122,15 @@ struct SortedPlaces {
 
   /// Returns true if the bytes lie within one of the places.
   func hold(_ bytes: Range<Int>) -> Bool {
+    var steps = 0
+    return hold(bytes, &steps)
+  }
+
+  /// - Parameter steps: the number of comparisons with places, which is added to it.
+  func hold(_ bytes: Range<Int>, _ steps: inout Int) -> Bool {
     var (low, high) = (0, places.count)
     while low < high {
+      steps += 1
       let middle = (low + high) / 2
       if places[middle].lowerBound <= bytes.lowerBound { low = middle + 1 } else { high = middle }
     }
