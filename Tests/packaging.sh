@@ -3,8 +3,13 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 root=$(mktemp -d /tmp/vault-packaging.XXXXXX)
-# A person who is not root; made when root tells.
+# A person who is not root; made when root tells. A run that was killed leaves one, which goes now.
 person=
+if (( $(id -u) == 0 )); then
+  for left in $(getent passwd | sed -n 's/^\(vault-packaging-[0-9]*\):.*/\1/p'); do
+    [[ -e /proc/${left##*-} ]] || userdel "$left" || true
+  done
+fi
 end_person() {
   [[ -n $person ]] || return 0
   local process

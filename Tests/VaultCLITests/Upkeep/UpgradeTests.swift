@@ -158,6 +158,33 @@ private struct EarlierVault: CustomStringConvertible {
     try expect(sandbox.must(["grants", "--json"]), holds: vault.said("grants"), but: ["subject"])
   }
 
+  @Test(
+    "a daemon that is killed while it first writes to the store, or right after, leaves it whole",
+    arguments: EarlierVault.all)
+  fileprivate func killed(vault: EarlierVault) throws {
+    for round in 0..<8 {
+      let sandbox = try vault.sandbox("store")
+      defer { sandbox.close() }
+      // With a named socket, the command starts no daemon itself.
+      let words = ["unlock", "--socket", sandbox.socket, "--password-stdin"]
+      let command = Begun(sandbox, words, program: Sandbox.path(of: "vault"), stdin: password + "\n")
+      // An unlock takes some tenths of a second, with the check, the log and the deposits behind it.
+      usleep(UInt32(round) * 60_000)
+      try sandbox.stopDaemon(signal: SIGKILL)
+      _ = try command.outcome()
+      try sandbox.startDaemon()
+      try unlock(sandbox)
+      try verify(sandbox)
+      let unlocked = try #require(
+        try vault.said("audit").last { $0["action"] as? String == "unlock" }?["number"] as? Int)
+      let before = try vault.said("audit").filter { ($0["number"] as? Int ?? 0) < unlocked }
+      try expect(sandbox.must(["audit", "list", "-n", "10000", "--json"]), holds: before, but: ["user"])
+      try expect(sandbox.must(["grants", "--json"]), holds: vault.said("grants"), but: ["subject"])
+      #expect(try sandbox.must(["get", "drop/new"]) == "left while locked")
+      #expect(try sandbox.must(["get", "items/always"]) == "always three")
+    }
+  }
+
   @Test("a rekey that was cut resumes with the unlock, and ends", arguments: EarlierVault.all)
   fileprivate func rekeying(vault: EarlierVault) throws {
     let sandbox = try vault.sandbox("rekeying")

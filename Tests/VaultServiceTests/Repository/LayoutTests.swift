@@ -29,6 +29,13 @@ import VaultTesting
     #expect(own == ["Package.swift", "Makefile", "README.md", "LICENSE", "Sources", "Tests", "man"])
   }
 
+  @Test("exclusive access is checked in release builds, too") func exclusivity() throws {
+    for name in ["Package.swift", "Makefile"] {
+      let text = try String(contentsOf: Repository.root.appending(path: name), encoding: .utf8)
+      #expect(!text.contains("enforce-exclusivity=unchecked"), "\(name)")
+    }
+  }
+
   @Test("a folder of the sources or of the tests is one idea, and has few files", arguments: ["Sources", "Tests"])
   func folders(name: String) throws {
     let sources = Repository.root.appending(path: name)

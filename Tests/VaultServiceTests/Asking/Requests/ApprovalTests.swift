@@ -51,7 +51,7 @@ import VaultModel
     #expect(try stand.ask("a") != .served)
   }
 
-  @Test("end by the clock that goes on while the machine sleeps") func time() throws {
+  @Test("end by a clock that nobody sets") func time() throws {
     let stand = try RequestStand()
     try stand.approve(try stand.number("a"), seconds: 900)
     stand.rooms.hands.pass(899_999_999_999)
