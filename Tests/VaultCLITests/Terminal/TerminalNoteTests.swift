@@ -171,6 +171,26 @@ import VaultTesting
     )
   }
 
+  @Test("an unlock tells that the check of the store has found something wrong") func damaged() throws {
+    let sandbox = try Sandbox.withVault(unlocked: true)
+    defer { sandbox.close() }
+    try sandbox.must(["set", "a"], stdin: "v")
+    try sandbox.stopDaemon()
+    let edit = """
+      import sqlite3, sys
+      store = sqlite3.connect(sys.argv[1])
+      store.execute('UPDATE heads SET value = zeroblob(length(value)) WHERE id = 1')
+      store.commit()
+      """
+    let words = ["-c", edit, sandbox.store + "/vault.db"]
+    try #require(try sandbox.run(words, program: "/usr/bin/python3").status == 0)
+    try sandbox.startDaemon()
+    try sandbox.must(["unlock", "--password-stdin"], stdin: password + "\n")
+    let said = try shown(sandbox, ["unlock"])
+    let fault = "vault: the check of the store found something wrong; `vault verify` says what it is\r\n"
+    #expect(said.hasPrefix(fault), "\(said)")
+  }
+
   @Test("an empty trash and a byte order mark are told") func small() throws {
     let sandbox = try Sandbox.withVault(unlocked: true)
     defer { sandbox.close() }
