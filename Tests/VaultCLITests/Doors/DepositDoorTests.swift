@@ -75,7 +75,7 @@ import VaultTesting
       }
       if value == "031-45-154" { break }
       try terminal.expect("a pairing code is digits in groups such as 031-45-154")
-      try terminal.expect("type it again (e), or give up (n)? ")
+      try terminal.expect("Type it again (e), or give up (n)? ")
       terminal.type("e")
     }
     #expect(try terminal.wait() == 0 && terminal.isCooked)

@@ -28,7 +28,7 @@ import VaultTesting
     let sandbox = try Sandbox.withSSHAgent()
     defer { sandbox.close() }
     try sandbox.must(["set", "ssh/a", "--use", "ssh", "--generate", "ed25519", "--never-read"])
-    let key = try sandbox.write(sandbox.must(["pubkey", "ssh/a"]), to: "key.pub")
+    let key = try sandbox.write(sandbox.must(["pubkey", "ssh/a", "--format", "openssh"]), to: "key.pub")
     let file = try sandbox.write("a message", to: "file")
     let signed = try sandbox.ssh("ssh-keygen", ["-Y", "sign", "-f", key, "-n", "file", file])
     #expect(signed.status == 0, "\(signed) \(sandbox.daemonLog)")

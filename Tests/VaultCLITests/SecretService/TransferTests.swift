@@ -35,7 +35,9 @@ struct TransferTests {
     let first = try stand.importAll("--yes")
     #expect(first["copied"] == 8 && first["beside"] == 1)
     let stored = try stand.sandbox.must(["find", "name~**", "--json"])
-    #expect(stored.contains(#""attr:x":"1""#) && stored.contains(#""uri":"u""#) && stored.contains(#""value":"v""#))
+    for (key, value) in [("attr:x", "1"), ("uri", "u"), ("value", "v")] {
+      #expect(stored.contains(#"{"key":"\#(key)","value":"\#(value)"}"#), "\(stored)")
+    }
     #expect(stored.contains(#""label":"Work é""#) && stored.contains(#""imported-from":"/org/freedesktop/secrets/"#))
     let again = try stand.importAll("--yes")
     #expect(again["copied"] == 0 && again["known"] == 8)

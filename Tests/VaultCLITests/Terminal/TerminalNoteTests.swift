@@ -172,8 +172,10 @@ import VaultTesting
   }
 
   @Test("an unlock tells that the check of the store has found something wrong") func damaged() throws {
-    let sandbox = try Sandbox.withVault(unlocked: true)
+    let sandbox = try Sandbox()
     defer { sandbox.close() }
+    _ = try sandbox.makeVault(password: password, config: "idle = off")
+    try sandbox.unlock(password)
     try sandbox.must(["set", "a"], stdin: "v")
     try sandbox.stopDaemon()
     let edit = """
