@@ -14,7 +14,7 @@ import VaultTesting
     let name = ServingStand.name
     let second = try other.loop.submit { [bus = other.bus, loop = other.loop] in
       let served = ServedName(name, on: bus.value)
-      served.onChange = { [unowned served] in lines.add("\(served.state)") }
+      served.onChange = { [weak served] in if let served { lines.add("\(served.state)") } }
       served.request()
       return NIOLoopBound(served, eventLoop: loop)
     }.wait()

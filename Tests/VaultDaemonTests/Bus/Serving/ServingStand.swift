@@ -58,7 +58,7 @@ final class ServingStand: Sendable {
     inside = try loop.submit {
       let inside = try Inside(loop, address, limits, clock)
       inside.example.note = { lines.add($0) }
-      inside.name.onChange = { [unowned inside] in lines.add("name: \(inside.name.state)") }
+      inside.name.onChange = { [weak inside] in if let inside { lines.add("name: \(inside.name.state)") } }
       inside.name.request()
       inside.bus.open()
       return NIOLoopBound(inside, eventLoop: loop)
