@@ -6,7 +6,8 @@
 The service on the session bus must be unlocked, and have a default collection whose items may go. There is a line for
 each question: `ok`, or `differs` and the answer, or `refused` and the name of the error where an answer was expected.
 The table at the end counts them by topic. The commands lock, unlock and restart the service from outside; without
-them, what happens after an unlock or a restart is not asked. The topic `limits` is about limits of vault that the draft leaves open.
+them, what happens after an unlock or a restart is not asked. The topic `limits` is about limits of vault that the
+draft leaves open.
 """
 
 import argparse

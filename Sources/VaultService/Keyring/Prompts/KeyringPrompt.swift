@@ -306,10 +306,6 @@ package final class KeyringPrompt {
   /// True if an item stands for the match of a search that nothing keeps from being made, and that was not made yet.
   private func isUnmatched(_ path: KeyringPath) -> Bool { keyring.isUnlocked && keyring.isUnmatched(path, of: caller) }
 
-  private func isUnmatched(_ target: KeyringTarget) -> Bool {
-    if case .item(let path) = target { isUnmatched(path) } else { false }
-  }
-
   /// The items that the prompt is about.
   private var targets: [KeyringPath] {
     switch task {
