@@ -23,8 +23,8 @@ extension Items {
     try vault.audit.recording(
       Audit.Deed(action: .get, item: source, detail: "copied to \(target.text)"),
       Audit.Deed(action: .set, item: target, detail: Self.detail(ofCopyOf: source)), caller
-    ) { course throws(Refusal) in
-      let stored = try makeCopy(of: source, target, replacing, evenExpired, long, caller, &course)
+    ) { entry, course throws(Refusal) in
+      let stored = try makeCopy(of: source, target, replacing, evenExpired, long, caller, entry, course)
       vault.hooks.announce(.item(target, stored))
       return stored.number
     }
@@ -44,7 +44,7 @@ extension Items {
     try vault.audit.recording(
       Audit.Deed(action: .use, item: source, detail: "compared with \(target.text)"),
       Audit.Deed(action: .use, item: target, detail: "compared with \(source.text)"), caller
-    ) { course throws(Refusal) in
+    ) { _, course throws(Refusal) in
       let keychain = try vault.keychain()
       let (taking, comparing) = (try permit(.get, on: source, for: caller), try permit(.get, on: target, for: caller))
       defer { valueInHand.empty() }
@@ -69,7 +69,7 @@ extension Items {
 
   private func makeCopy(
     of source: ItemName, _ target: ItemName, _ replacing: Bool, _ evenExpired: Bool, _ long: LongChange?,
-    _ caller: Caller, _ course: inout Audit.Course
+    _ caller: Caller, _ entry: Audit.Entry, _ course: Audit.Course
   ) throws(Refusal) -> StoredVersion {
     let keychain = try vault.keychain()
     let permit = try permit(.set, on: target, for: caller)
@@ -91,12 +91,10 @@ extension Items {
       }
       course.side = .target
       let change = try change(item)
-      let stored = try storing(change, &course.target) { () throws(VaultError) in
-        try keychain.set(change, valueOf: ahead, from: digest, now: now)
-      }
-      if let stored {
-        course.target = stored.item
-        return stored
+      if let sealed = keychain.sealedValue(of: change, from: digest, ahead) {
+        return try storing(change, entry, course) { () throws(VaultError) in
+          try keychain.set(change, sealed, ahead, now: now)
+        }
       }
     }
     defer { valueInHand.empty() }
@@ -105,22 +103,28 @@ extension Items {
     course.side = .target
     let new = try change(item)
     let list = tokenList(new.name, for: caller)
-    let stored = try storing(new, &course.target) { () throws(VaultError) in
+    return try storing(new, entry, course) { () throws(VaultError) in
       try valueInHand.withBytes { (value: RawSpan) throws(VaultError) in
         if let fault = list?.fault(of: value) { throw .invalidValue(fault) }
         return try keychain.set(new, value: value, now: now, ahead: ahead)
       }
     }
-    course.target = stored.item
-    return stored
   }
 
-  /// Stores a copy.
-  private func storing<Stored>(
-    _ change: ItemChange, _ id: inout ItemID?, _ body: () throws(VaultError) -> Stored
-  ) throws(Refusal) -> Stored {
-    do throws(VaultError) { return try body() } catch {
-      throw refusal(error, change.name, kind: change.kind, &id)
+  /// Stores a copy, together with the entries of the call.
+  private func storing(
+    _ change: ItemChange, _ entry: Audit.Entry, _ course: Audit.Course,
+    _ body: () throws(VaultError) -> StoredVersion
+  ) throws(Refusal) -> StoredVersion {
+    do throws(VaultError) {
+      return try vault.audit.taking(
+        effect: { () throws(VaultError) in
+          let stored = try body()
+          course.target = stored.item
+          return stored
+        }, with: entry)
+    } catch {
+      throw refusal(error, change.name, kind: change.kind, &course.target)
     }
   }
 

@@ -20,10 +20,16 @@ extension Items {
     let names = names.filter { once.insert($0).inserted }
     var refused: ItemName?
     var ids: [ItemName: ItemID] = [:]
-    return try vault.audit.recording { () throws(Refusal) in
-      try remove(names, isForGood, long, caller, &ids, refused: &refused)
-    } end: { refusal in
-      guard let refusal else {
+    return try vault.audit.recording(by: caller) { entry throws(Refusal) in
+      let keychain = try vault.keychain()
+      try checkDeletion(names, keychain, for: caller, &ids, refused: &refused)
+      do throws(VaultError) { return try remove(names, keychain, isForGood, long, entry) } catch {
+        // A second search finds which item is missing.
+        if error == .noSuchItem { refused = names.first { (try? keychain.item(named: $0)) == nil } }
+        throw vault.refusal(error, refused?.text ?? "")
+      }
+    } entries: { [vault] outcome, _ in
+      guard outcome != .ok else {
         let detail = isForGood ? Self.forGood : nil
         for name in names { vault.audit.record(.delete, .ok, caller, item: name.text, id: ids[name], detail: detail) }
         return
@@ -31,7 +37,7 @@ extension Items {
       if names.count == 1 { refused = names[0] }
       let detail = Self.detail(ofUndone: names, isForGood, isAboutOne: refused != nil)
       let id = refused.flatMap { ids[$0] }
-      vault.audit.record(.delete, refusal.outcome, caller, item: refused?.text, id: id, detail: detail)
+      vault.audit.record(.delete, outcome, caller, item: refused?.text, id: id, detail: detail)
     }
   }
 
@@ -46,16 +52,9 @@ extension Items {
   }
 
   /// Deletes the items.
-  ///
-  /// - Parameters:
-  ///   - ids: the items that were found.
-  ///   - refused: the name that the deletion is refused for; nil if the refusal is not about a single name.
   private func remove(
-    _ names: [ItemName], _ isForGood: Bool, _ long: LongChange?, _ caller: Caller, _ ids: inout [ItemName: ItemID],
-    refused: inout ItemName?
-  ) throws(Refusal) -> Int64? {
-    let keychain = try vault.keychain()
-    try checkDeletion(names, keychain, for: caller, &ids, refused: &refused)
+    _ names: [ItemName], _ keychain: Keychain, _ isForGood: Bool, _ long: LongChange?, _ entry: Audit.Entry
+  ) throws(VaultError) -> Int64? {
     let kept = isForGood ? nil : vault.settings.trash
     let numbers = names.map { name -> KeyringID? in
       guard CollectionID(of: name) != nil, let item = try? keychain.item(named: name), !item.isForPortal else {
@@ -63,18 +62,15 @@ extension Items {
       }
       return item.keyring?.id
     }
-    do throws(VaultError) {
-      try vault.makingRoom(keychain) { () throws(VaultError) in
-        if kept == nil {
-          try keychain.delete(names)
-        } else {
-          try keychain.trash(names, now: vault.clock.wall(), ahead: long?.ahead)
-        }
-      }
-    } catch {
-      // A second search finds which item is missing.
-      if error == .noSuchItem { refused = names.first { (try? keychain.item(named: $0)) == nil } }
-      throw vault.refusal(error, refused?.text ?? "")
+    try vault.makingRoom(keychain) { () throws(VaultError) in
+      try vault.audit.taking(
+        effect: { () throws(VaultError) in
+          if kept == nil {
+            try keychain.delete(names)
+          } else {
+            try keychain.trash(names, now: vault.clock.wall(), ahead: long?.ahead)
+          }
+        }, with: entry)
     }
     for (name, number) in zip(names, numbers) { vault.hooks.announce(.item(name, .deleted, keyring: number)) }
     return kept
@@ -110,18 +106,25 @@ extension Items {
   ///
   /// - Parameter long: the work prepared for this call; see ``prepare(_:_:for:fill:)``.
   package func undelete(_ name: ItemName, _ long: LongChange? = nil, for caller: Caller) throws(Refusal) {
-    try vault.audit.recording(.set, caller, name, detail: Self.undeleting) { id throws(Refusal) in
-      try takeOut(name, long, caller, &id)
+    try vault.audit.recording(.set, caller, name.text, detail: Self.undeleting) { entry throws(Refusal) in
+      try takeOut(name, long, caller, entry)
     }
   }
 
   package static let undeleting = "out of the trash"
 
-  private func takeOut(_ name: ItemName, _ long: LongChange?, _ caller: Caller, _ id: inout ItemID?) throws(Refusal) {
+  private func takeOut(
+    _ name: ItemName, _ long: LongChange?, _ caller: Caller, _ entry: Audit.Entry
+  ) throws(Refusal) {
     let keychain = try vault.keychain()
-    let item = try checkUndeletion(name, keychain, for: caller, &id)
-    try checkList(name, .trashed, of: name, for: caller, &id)
-    do throws(VaultError) { try keychain.restore(name, now: vault.clock.wall(), ahead: long?.ahead) } catch {
+    let item = try checkUndeletion(name, keychain, for: caller, &entry.item)
+    try checkList(name, .trashed, of: name, for: caller, &entry.item)
+    do throws(VaultError) {
+      try vault.audit.taking(
+        effect: { () throws(VaultError) in
+          try keychain.restore(name, now: vault.clock.wall(), ahead: long?.ahead)
+        }, with: entry)
+    } catch {
       throw vault.refusal(error, name.text)
     }
     vault.hooks.announce(.item(name, .created, version: item.versions.map(\.number).max()))
@@ -153,24 +156,24 @@ extension Items {
   package func emptyTrash(
     after: Int64?, through: Int64? = nil, for caller: Caller
   ) throws(Refusal) -> (gone: Int, next: Int64?) {
-    try vault.audit.recording(.delete, caller, nil, detail: "all of the trash") { () throws(Refusal) in
-      try emptyTrash(after, through, caller)
+    try vault.audit.recording(.delete, caller, nil, detail: "all of the trash") { entry throws(Refusal) in
+      try emptyTrash(after, through, caller, entry)
     }
   }
 
   private func emptyTrash(
-    _ after: Int64?, _ through: Int64?, _ caller: Caller
+    _ after: Int64?, _ through: Int64?, _ caller: Caller, _ entry: Audit.Entry
   ) throws(Refusal) -> (gone: Int, next: Int64?) {
     let keychain = try vault.keychain()
     // Hidden items would stay, although the caller would be told that all are gone.
     guard keychain.knowsAllNames else { throw vault.locked }
     do throws(VaultError) {
       do throws(VaultError) {
-        return try emptyTrash(keychain, after: after, through: through, examining: Self.mostAtOnce, for: caller)
+        return try emptyTrash(keychain, after: after, through: through, examining: Self.mostAtOnce, for: caller, entry)
       } catch {
         // Deleted values are overwritten, so many items at once need more space than one.
         guard error == .diskFull else { throw error }
-        return try emptyTrash(keychain, after: after, through: through, examining: 1, for: caller)
+        return try emptyTrash(keychain, after: after, through: through, examining: 1, for: caller, entry)
       }
     } catch {
       throw vault.refusal(error, "")
@@ -178,16 +181,20 @@ extension Items {
   }
 
   private func emptyTrash(
-    _ keychain: Keychain, after: Int64?, through: Int64?, examining most: Int, for caller: Caller
+    _ keychain: Keychain, after: Int64?, through: Int64?, examining most: Int, for caller: Caller,
+    _ entry: Audit.Entry
   ) throws(VaultError) -> (gone: Int, next: Int64?) {
     var gone = 0
     let next = try vault.makingRoom(keychain) { () throws(VaultError) in
-      try keychain.emptyTrash(ofAge: 0, after: after, examining: most) { item in
-        if let through, let trashed = item.trashed, trashed.number > through { return .refuse }
-        return access.decide(.admin, item.name, item.policy, for: caller)
-      } gone: {
-        gone = $0
-      }
+      try vault.audit.taking(
+        effect: { () throws(VaultError) in
+          try keychain.emptyTrash(ofAge: 0, after: after, examining: most) { item in
+            if let through, let trashed = item.trashed, trashed.number > through { return .refuse }
+            return access.decide(.admin, item.name, item.policy, for: caller)
+          } gone: {
+            gone = $0
+          }
+        }, with: entry)
     }
     return (gone, next)
   }
@@ -206,23 +213,27 @@ extension Items {
   package func restoreVersion(
     _ number: Int, of name: ItemName, _ long: LongChange? = nil, for caller: Caller
   ) throws(Refusal) -> StoredVersion {
-    try vault.audit.recording(.set, caller, name, detail: Self.detail(ofRestoring: number)) { id throws(Refusal) in
-      try bringBack(number, of: name, long, caller, &id)
+    try vault.audit.recording(.set, caller, name.text, detail: Self.detail(ofRestoring: number)) {
+      entry throws(Refusal) in
+      try bringBack(number, of: name, long, caller, entry)
     }
   }
 
   package static func detail(ofRestoring number: Int) -> String { "version \(number) again" }
 
   private func bringBack(
-    _ number: Int, of name: ItemName, _ long: LongChange?, _ caller: Caller, _ id: inout ItemID?
+    _ number: Int, of name: ItemName, _ long: LongChange?, _ caller: Caller, _ entry: Audit.Entry
   ) throws(Refusal) -> StoredVersion {
     let keychain = try vault.keychain()
-    try checkRestoring(name, for: caller, &id)
-    try checkList(name, .version(number), of: name, for: caller, &id)
+    try checkRestoring(name, for: caller, &entry.item)
+    try checkList(name, .version(number), of: name, for: caller, &entry.item)
     let stored: StoredVersion
     do throws(VaultError) {
-      stored = try keychain.restoreVersion(
-        number, of: name, by: author(caller), now: vault.clock.wall(), ahead: long?.ahead)
+      stored = try vault.audit.taking(
+        effect: { () throws(VaultError) in
+          try keychain.restoreVersion(
+            number, of: name, by: author(caller), now: vault.clock.wall(), ahead: long?.ahead)
+        }, with: entry)
     } catch {
       throw vault.refusal(error, name.text)
     }

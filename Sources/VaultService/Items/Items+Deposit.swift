@@ -28,7 +28,7 @@ extension Items {
     _ name: ItemName, kind: ItemKind?, attributes: [String: String]?, accessible: AccessClass?, count: Int?,
     for caller: Caller, _ said: Said, fill: (inout MutableRawSpan) -> Bool
   ) throws(Refusal) -> DepositAnswer {
-    try recordingDeposit(for: name.text, nil, caller, said) { id throws(Refusal) in
+    try recordingDeposit(for: name.text, nil, caller, said) { entry, note throws(Refusal) in
       let keychain = try vault.keychain()
       let permit = try permit(.deposit, on: name, for: caller)
       try checkRekey(keychain)
@@ -36,16 +36,16 @@ extension Items {
       // any case.
       let (there, base) = mayKnow(permit, nil) ? try known(name, keychain) : (nil, nil)
       let maySee = mayKnow(permit, there?.policy.accessible)
-      if maySee { id = there?.id }
+      if maySee { entry.item = there?.id }
       let accessible = accessible ?? (maySee ? there?.policy.accessible : nil) ?? .whenUnlocked
       try check(.deposit, permit, name, Policy(accessible: accessible), for: caller)
       let item = DepositedItem(name: name, accessible: accessible, kind: kind, attributes: attributes)
       let stamp = DepositStamp(vault: keychain.identity, time: vault.newestTime(of: .whenUnlocked))
       try encode(item, base, stamp, count, tokenList(name, for: caller), caller, fill)
       defer { valueInHand.empty() }
-      return try leave(stamp, accessible, keychain, caller, isKnowing: mayKnow(permit, accessible)) {
-        mayKnow(permit, $0.accessible)
-      }
+      let isKnowing = mayKnow(permit, accessible)
+      return try leave(
+        stamp, accessible, keychain, caller, isKnowing: isKnowing, { mayKnow(permit, $0.accessible) }, entry, note)
     }
   }
 
@@ -53,7 +53,7 @@ extension Items {
   ///
   /// - Parameter text: the box that ``seal(for:_:count:fill:)`` made there.
   package func deposit(box text: String, for caller: Caller, _ said: Said) throws(Refusal) -> DepositAnswer {
-    try recordingDeposit(for: nil, "a sealed box", caller, said) { _ throws(Refusal) in
+    try recordingDeposit(for: nil, "a sealed box", caller, said) { entry, note throws(Refusal) in
       let keychain = try vault.keychain()
       try access.checkDepositor(caller)
       try checkRekey(keychain)
@@ -69,9 +69,9 @@ extension Items {
       // Nobody knows the item that the box is for before the box is opened.
       let accessible: AccessClass = keychain.takesDeposits(for: .whenUnlocked) ? .whenUnlocked : .always
       let isKnowing = access.isAdministrator(caller)
-      return try leave(stamp, accessible, keychain, caller, isKnowing: isKnowing) { item in
-        mayKnow(access.permit(caller, on: item.name), item.accessible)
-      }
+      return try leave(
+        stamp, accessible, keychain, caller, isKnowing: isKnowing,
+        { mayKnow(access.permit(caller, on: $0.name), $0.accessible) }, entry, note)
     }
   }
 
@@ -127,53 +127,65 @@ extension Items {
   /// - Parameter body: sets its argument to the existing item, if the caller may know it.
   private func recordingDeposit(
     for name: String?, _ detail: String?, _ caller: Caller, _ said: Said,
-    _ body: (inout ItemID?) throws(Refusal) -> Left
+    _ body: (Audit.Entry, (Left) -> Void) throws(Refusal) -> Left
   ) throws(Refusal) -> DepositAnswer {
-    var id: ItemID?
-    let left: Left
-    do throws(Refusal) {
-      try vault.audit.settle()
-      left = try body(&id)
-    } catch {
-      vault.audit.record(.deposit, error.outcome, caller, item: name, id: id, detail: detail, said)
-      try vault.audit.settle()
-      throw error
-    }
-    if let taken = left.taken, left.isKnowing {
-      let words = [detail, taken.words].compactMap { $0 }.joined(separator: ", ")
+    var left: Left?
+    return try vault.audit.recording(by: caller) { entry throws(Refusal) in
+      try body(entry) { left = $0 }.answer
+    } entries: { [unowned self] outcome, entry in
+      guard outcome == .ok, let left else {
+        return vault.audit.record(.deposit, outcome, caller, item: name, id: entry.item, detail: detail, said)
+      }
+      guard let taken = left.taken, left.isKnowing else {
+        let words = left.taken == nil ? "waits for an unlock" : "left"
+        vault.audit.record(
+          .deposit, .ok, caller, item: name, id: entry.item,
+          detail: [detail, words].compactMap { $0 }.joined(separator: ", "), said)
+        if let taken = left.taken { record(taken) }
+        return
+      }
       vault.audit.record(
-        .deposit, taken.outcome, caller, item: taken.name?.text ?? name, id: taken.item, detail: words, said)
-    } else {
-      let words = [detail, left.taken == nil ? "waits for an unlock" : "left"].compactMap { $0 }.joined(separator: ", ")
-      vault.audit.record(.deposit, .ok, caller, item: name, id: id, detail: words, said)
-      if let taken = left.taken { record(taken) }
+        .deposit, taken.outcome, caller, item: taken.name?.text ?? name, id: taken.item,
+        detail: [detail, taken.words].compactMap { $0 }.joined(separator: ", "), said)
     }
-    try vault.audit.settle()
-    return left.answer
   }
 
   /// Leaves the deposit in ``valueInHand``. The unlocked vault takes it in at once.
+  ///
+  /// - Parameter note: notes the result for the entries of the call.
   private func leave(
     _ stamp: DepositStamp, _ accessible: AccessClass, _ keychain: Keychain, _ caller: Caller, isKnowing: Bool,
-    _ mayKnow: (DepositedItem) -> Bool
+    _ mayKnow: (DepositedItem) -> Bool, _ entry: Audit.Entry, _ note: (Left) -> Void
   ) throws(Refusal) -> Left {
     let author = author(caller)
     do throws(VaultError) {
       guard vault.state.kind == .unlocked else {
-        let number = try keychain.leaveDeposit(valueInHand, stamp, for: accessible, by: author)
-        // The number is for administrators only, because it counts the deposits of others.
-        return Left(answer: DepositAnswer(number: access.isAdministrator(caller) ? Int(number) : nil, isWaiting: true))
+        return try vault.audit.taking(
+          effect: { () throws(VaultError) in
+            let number = try keychain.leaveDeposit(valueInHand, stamp, for: accessible, by: author)
+            // The number is for administrators only, because it counts the deposits of others.
+            let told = access.isAdministrator(caller) ? Int(number) : nil
+            let left = Left(answer: DepositAnswer(number: told, isWaiting: true))
+            note(left)
+            return left
+          }, with: entry)
       }
       if !isKnowing { try countUnknown(author, valueInHand.withBytes { $0.byteCount }) }
       let now = vault.clock.wall()
-      let taken = try keychain.takeInDeposit(valueInHand, stamp, for: accessible, by: author, now: now) {
-        [access] in
-        access.decide(deposit: $1, by: $0, $2)
-      } judging: { [unowned self] in
-        judge($0, $1, $2)
-      }
-      announce(taken)
-      return Left(answer: answer(taken, caller, mayKnow), taken: taken, isKnowing: isKnowing)
+      let left = try vault.audit.taking(
+        effect: { () throws(VaultError) in
+          let taken = try keychain.takeInDeposit(valueInHand, stamp, for: accessible, by: author, now: now) {
+            [access] in
+            access.decide(deposit: $1, by: $0, $2)
+          } judging: { [unowned self] in
+            judge($0, $1, $2)
+          }
+          let left = Left(answer: answer(taken, caller, mayKnow), taken: taken, isKnowing: isKnowing)
+          note(left)
+          return left
+        }, with: entry)
+      if let taken = left.taken { announce(taken) }
+      return left
     } catch .locked { throw vault.locked } catch .invalidValue(let reason) { throw .busy(reason) } catch {
       throw Refusal(error)
     }

@@ -47,25 +47,39 @@ extension Items {
     _ change: ItemChange, _ value: NewValue, _ long: LongChange? = nil, for caller: Caller,
     fill: (inout MutableRawSpan) -> Bool
   ) throws(Refusal) -> StoredVersion {
-    try vault.audit.recording(.set, caller, change.name) { id throws(Refusal) in
-      try store(change, value, long, caller, &id, fill)
+    try set(change, value, long, for: caller, within: nil, fill: fill)
+  }
+
+  /// Stores one item, possibly as a part of another call.
+  func set(
+    _ change: ItemChange, _ value: NewValue, _ long: LongChange? = nil, for caller: Caller, within outer: Audit.Entry?,
+    fill: (inout MutableRawSpan) -> Bool
+  ) throws(Refusal) -> StoredVersion {
+    try vault.audit.recording(.set, caller, change.name.text, within: outer) { entry throws(Refusal) in
+      try store(change, value, long, caller, entry, fill)
     }
   }
 
   private func store(
-    _ change: ItemChange, _ value: NewValue, _ long: LongChange?, _ caller: Caller, _ id: inout ItemID?,
+    _ change: ItemChange, _ value: NewValue, _ long: LongChange?, _ caller: Caller, _ entry: Audit.Entry,
     _ fill: (inout MutableRawSpan) -> Bool
   ) throws(Refusal) -> StoredVersion {
     let keychain = try vault.keychain()
-    try check(change, keychain, for: caller, &id)
+    try check(change, keychain, for: caller, &entry.item)
     var change = change
     change.author = author(caller)
     let list = tokenList(change.name, for: caller)
     let stored: StoredVersion
-    do throws(VaultError) { stored = try store(change, value, long, list, keychain, fill) } catch {
-      throw refusal(error, change.name, kind: change.kind, &id)
+    do throws(VaultError) {
+      stored = try vault.audit.taking(
+        effect: { () throws(VaultError) in
+          let stored = try store(change, value, long, list, keychain, fill)
+          entry.item = stored.item
+          return stored
+        }, with: entry)
+    } catch {
+      throw refusal(error, change.name, kind: change.kind, &entry.item)
     }
-    id = stored.item
     vault.hooks.announce(.item(change.name, stored))
     return stored
   }
@@ -81,32 +95,39 @@ extension Items {
     _ changes: [(change: ItemChange, value: NewValue)], _ long: LongChange? = nil, for caller: Caller,
     fill: (Int, inout MutableRawSpan) -> Bool
   ) throws(BatchRefusal) -> [StoredVersion] {
-    var (refused, id): (Int?, ItemID?)
-    var stored: [StoredVersion] = []
+    let batch = Batch()
     // The refusal that the changes have met, with the index to tell the caller.
     var met: BatchRefusal?
     do throws(Refusal) {
-      try vault.audit.recording { () throws(Refusal) in
-        do throws(BatchRefusal) { stored = try store(changes, long, caller, refused: &refused, &id, fill) } catch {
+      return try vault.audit.recording(by: caller) { entry throws(Refusal) in
+        do throws(BatchRefusal) { return try store(changes, long, caller, batch, entry, fill) } catch {
           met = error
           throw error.refusal
         }
-      } end: { refusal in
-        guard let refusal else {
-          for (new, version) in zip(changes, stored) {
+      } entries: { [vault] outcome, entry in
+        guard outcome != .ok else {
+          for (new, version) in zip(changes, batch.stored) {
             vault.audit.record(.set, .ok, caller, item: new.change.name.text, id: version.item)
           }
           return
         }
-        let name = (met?.index ?? refused).map { changes[$0].change.name.text }
+        let name = (met?.index ?? batch.refused).map { changes[$0].change.name.text }
         let detail = Self.detail(ofBatch: changes.count, isAboutOne: name != nil)
-        vault.audit.record(.set, refusal.outcome, caller, item: name, id: id, detail: detail)
+        vault.audit.record(.set, outcome, caller, item: name, id: entry.item, detail: detail)
       }
     } catch {
       // If the two refusals differ, the entry of the call could not be written, and the refusal is about no change.
       throw BatchRefusal(index: met?.refusal == error ? met?.index : nil, refusal: error)
     }
-    return stored
+  }
+
+  /// The progress of a call that makes many changes.
+  private final class Batch {
+    /// The index of the change that the call is refused for, for the entry of the call, even if the caller is not told
+    /// of it; nil if the refusal is not about a single change.
+    var refused: Int?
+    /// The versions that were made.
+    var stored: [StoredVersion] = []
   }
 
   /// The detail of a refused call for many items. The entry of the call names the refused item if the refusal is about
@@ -121,16 +142,10 @@ extension Items {
   }
 
   /// Stores many items, all or none.
-  ///
-  /// - Parameters:
-  ///   - refused: the index of the change that the call is refused for, for the entry of the call, even if the caller
-  ///     is not told of it; nil if the refusal is not about a single change.
-  ///   - id: the item that the refused change is about, if it was found.
   private func store(
-    _ changes: [(change: ItemChange, value: NewValue)], _ long: LongChange?, _ caller: Caller, refused: inout Int?,
-    _ id: inout ItemID?, _ fill: (Int, inout MutableRawSpan) -> Bool
+    _ changes: [(change: ItemChange, value: NewValue)], _ long: LongChange?, _ caller: Caller, _ batch: Batch,
+    _ entry: Audit.Entry, _ fill: (Int, inout MutableRawSpan) -> Bool
   ) throws(BatchRefusal) -> [StoredVersion] {
-    var versions: [StoredVersion] = []
     var changes = changes
     for index in changes.indices { changes[index].change.author = author(caller) }
     let keychain: Keychain
@@ -139,30 +154,35 @@ extension Items {
       try CallWeight.check(count: changes.count)
       // All changes are checked before any is weighed: the weight of an existing item would tell that it exists.
       for (index, new) in changes.enumerated() {
-        (refused, id) = (index, nil)
-        try check(new.change, keychain, for: caller, &id)
+        (batch.refused, entry.item) = (index, nil)
+        try check(new.change, keychain, for: caller, &entry.item)
       }
-      (refused, id) = (nil, nil)
+      (batch.refused, entry.item) = (nil, nil)
       try (long?.weight.take() ?? weigh(changes, keychain, for: caller, fill)).check()
     } catch {
       throw BatchRefusal(index: nil, refusal: error)
     }
     do throws(VaultError) {
-      try keychain.transaction { () throws(VaultError) in
-        for (index, new) in changes.enumerated() {
-          let list = tokenList(new.change.name, for: caller)
-          versions.append(try store(new.change, new.value, long, list, keychain) { bytes in fill(index, &bytes) })
-        }
-      }
+      try vault.audit.taking(
+        effect: { () throws(VaultError) in
+          batch.stored = []
+          try keychain.transaction { () throws(VaultError) in
+            for (index, new) in changes.enumerated() {
+              let list = tokenList(new.change.name, for: caller)
+              batch.stored.append(
+                try store(new.change, new.value, long, list, keychain) { bytes in fill(index, &bytes) })
+            }
+          }
+        }, with: entry)
     } catch {
       // Once all are made, what fails is to write them together.
-      let failed = changes.count == 1 ? 0 : versions.count
+      let failed = changes.count == 1 ? 0 : batch.stored.count
       guard failed < changes.count else { throw BatchRefusal(index: nil, refusal: Refusal(error)) }
       let change = changes[failed].change
-      throw BatchRefusal(index: failed, refusal: refusal(error, change.name, kind: change.kind, &id))
+      throw BatchRefusal(index: failed, refusal: refusal(error, change.name, kind: change.kind, &entry.item))
     }
-    for (new, stored) in zip(changes, versions) { vault.hooks.announce(.item(new.change.name, stored)) }
-    return versions
+    for (new, stored) in zip(changes, batch.stored) { vault.hooks.announce(.item(new.change.name, stored)) }
+    return batch.stored
   }
 
   // MARK: Parts

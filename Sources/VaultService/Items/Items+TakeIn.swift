@@ -24,24 +24,30 @@ extension Items {
   func takeInDeposits(
     _ waiting: inout WaitingDeposits, _ keychain: Keychain, until end: Int64
   ) throws(VaultError) -> (stored: Int, kept: Int) {
-    var (stored, kept) = (0, 0)
-    let missing = try keychain.takeInDeposits(&waiting, now: vault.clock.wall()) { [access] in
-      access.decide(deposit: $1, by: $0, $2)
-    } judging: { [unowned self] in
-      judge($0, $1, $2)
-    } isTimeUp: {
-      vault.clock.monotonic() >= end
-    } told: { taken in
-      if case .stored = taken.result { stored += 1 } else { kept += 1 }
-      record(taken)
-      announce(taken)
+    var taken: [TakenDeposit] = []
+    let missing = try vault.audit.making { () throws(VaultError) in
+      try keychain.takeInDeposits(&waiting, now: vault.clock.wall()) { [access] in
+        access.decide(deposit: $1, by: $0, $2)
+      } judging: { [unowned self] in
+        judge($0, $1, $2)
+      } isTimeUp: {
+        vault.clock.monotonic() >= end
+      } told: {
+        taken.append($0)
+      }
+    } of: { _ in
+      taken.map(auditSubject)
+    } entries: { _ in
+      for one in taken { record(one) }
     }
+    for one in taken { announce(one) }
     for number in missing {
       let text = "deposit \(number)"
       vault.audit.record(.deposit, .failed, nil, item: text, detail: "is gone: somebody has taken it out of the store")
       vault.log.error("\(text) is gone: somebody has taken it out of the store")
     }
-    return (stored, kept)
+    let stored = taken.count { $0.outcome == .ok }
+    return (stored, taken.count - stored)
   }
 
   /// Tells watchers of the item of a deposit that was taken in.
@@ -50,6 +56,12 @@ extension Items {
       // A deposit brings a value, so a first version is that of a new item.
       vault.hooks.announce(.item(name, version == 1 ? .created : .updated, version: version))
     }
+  }
+
+  /// The subject to whose part of the log the result of a deposit counts.
+  func auditSubject(_ taken: TakenDeposit) -> AuditSubject {
+    let audit = vault.audit
+    return taken.depositor.map { audit.subjects.subject(access.auditName(of: $0)) } ?? audit.subjects.daemon
   }
 
   /// Records the result of a deposit. The entry counts as one of the depositor's own, so that nobody can fill the log
@@ -87,36 +99,37 @@ extension Items {
     let told = try? vault.keychain().toldDeposits(after: Int64(max(1, number)) - 1, limit: 1).first
     let name = told.flatMap { $0.number == Int64(number) ? $0.item?.name : nil }
     let detail = "\(text) \(isAccepted ? "accepted" : "dropped")"
-    guard let name else {
-      return try vault.audit.recording(.deposit, caller, nil, detail: detail) { () throws(Refusal) in
-        try settle(number, text, isAccepted, caller).answer
-      }
-    }
-    return try vault.audit.recording(.deposit, caller, name, detail: detail) { id throws(Refusal) in
-      id = identity(of: name)
-      let (answer, item) = try settle(number, text, isAccepted, caller)
-      if let item { id = item }
-      return answer
+    return try vault.audit.recording(.deposit, caller, name?.text, detail: detail) { entry throws(Refusal) in
+      if let name { entry.item = identity(of: name) }
+      return try settle(number, text, isAccepted, caller, entry)
     }
   }
 
   private func settle(
-    _ number: Int, _ text: String, _ isAccepted: Bool, _ caller: Caller
-  ) throws(Refusal) -> (answer: (name: ItemName?, version: Int?), item: ItemID?) {
+    _ number: Int, _ text: String, _ isAccepted: Bool, _ caller: Caller, _ entry: Audit.Entry
+  ) throws(Refusal) -> (name: ItemName?, version: Int?) {
     let keychain = try vault.keychain()
     guard vault.state.kind == .unlocked else { throw vault.locked }
     let now = vault.clock.wall()
     do throws(VaultError) {
       guard isAccepted else {
-        guard let name = try keychain.dropDeposit(Int64(number), now: now) else { throw VaultError.noSuchItem }
-        return ((name, nil), nil)
+        return try vault.audit.taking(
+          effect: { () throws(VaultError) in
+            guard let name = try keychain.dropDeposit(Int64(number), now: now) else { throw .noSuchItem }
+            return (name, nil)
+          }, with: entry)
       }
-      let accepted = try keychain.acceptDeposit(Int64(number), by: author(caller), now: now) {
-        tokenList($0, for: caller)?.fault(of: $1)
-      }
-      guard let (name, stored) = accepted else { throw VaultError.noSuchItem }
+      let (name, stored) = try vault.audit.taking(
+        effect: { () throws(VaultError) in
+          let accepted = try keychain.acceptDeposit(Int64(number), by: author(caller), now: now) {
+            tokenList($0, for: caller)?.fault(of: $1)
+          }
+          guard let accepted else { throw .noSuchItem }
+          entry.item = accepted.stored.item
+          return accepted
+        }, with: entry)
       vault.hooks.announce(.item(name, stored))
-      return ((name, stored.number), stored.item)
+      return (name, stored.number)
     } catch .noSuchItem { throw .noSuchDeposit(number) } catch { throw vault.refusal(error, text) }
   }
 }

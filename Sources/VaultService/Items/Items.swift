@@ -176,27 +176,38 @@ package final class Items {
     try vault.audit.recording(
       Audit.Deed(action: .move, item: name, detail: Self.detail(ofMoveTo: new)),
       Audit.Deed(action: .move, item: new, detail: "from \(name.text)"), caller
-    ) { course throws(Refusal) in try rename(name, to: new, long, for: caller, &course) }
+    ) { entry, course throws(Refusal) in try rename(name, to: new, long, for: caller, entry, course) }
   }
 
   package static func detail(ofMoveTo new: ItemName) -> String { "to \(new.text)" }
 
   private func rename(
-    _ name: ItemName, to new: ItemName, _ long: LongChange?, for caller: Caller, _ course: inout Audit.Course
+    _ name: ItemName, to new: ItemName, _ long: LongChange?, for caller: Caller, _ entry: Audit.Entry,
+    _ course: Audit.Course
   ) throws(Refusal) {
     course.side = .source
     let keychain = try vault.keychain()
-    try checkMove(name, to: new, for: caller, &course)
+    try checkMove(name, to: new, for: caller, course)
     course.side = .source
     try checkList(new, .version(nil), of: name, for: caller, &course.source)
-    let list = try listToMove(of: name, to: new, for: caller, &course)
+    let list = try listToMove(of: name, to: new, for: caller, course)
+    if let list {
+      let (from, to) = (Self.detail(ofMoveTo: list.to), "from \(list.from.text)")
+      course.others = [
+        (Audit.Deed(action: .move, item: list.from, detail: from), list.id),
+        (Audit.Deed(action: .move, item: list.to, detail: to), list.id),
+      ]
+    }
+    let now = vault.clock.wall()
     do throws(VaultError) {
-      let now = vault.clock.wall()
-      try keychain.transaction { () throws(VaultError) in
-        let id = try keychain.move(from: name, to: new, now: now, ahead: long?.ahead)
-        if let list { try keychain.move(from: list.from, to: list.to, now: now) }
-        (course.source, course.target) = (id, id)
-      }
+      try vault.audit.taking(
+        effect: { () throws(VaultError) in
+          try keychain.transaction { () throws(VaultError) in
+            let id = try keychain.move(from: name, to: new, now: now, ahead: long?.ahead)
+            if let list { try keychain.move(from: list.from, to: list.to, now: now) }
+            (course.source, course.target) = (id, id)
+          }
+        }, with: entry)
     } catch {
       guard error == .alreadyExists else {
         course.side = .source
@@ -206,11 +217,7 @@ package final class Items {
       throw refusal(error, new, &course.target)
     }
     vault.hooks.announce(.item(name, .moved, to: new))
-    guard let list else { return }
-    vault.audit.record(
-      .move, .ok, caller, item: list.from.text, id: list.id, detail: Self.detail(ofMoveTo: list.to))
-    vault.audit.record(.move, .ok, caller, item: list.to.text, id: list.id, detail: "from \(list.from.text)")
-    vault.hooks.announce(.item(list.from, .moved, to: list.to))
+    if let list { vault.hooks.announce(.item(list.from, .moved, to: list.to)) }
   }
 
   /// The list of the revoked tokens of an item that is about to be renamed, with its new name; nil if there is none.
@@ -218,7 +225,7 @@ package final class Items {
   ///
   /// - Throws: the refusal if the list cannot go along.
   private func listToMove(
-    of name: ItemName, to new: ItemName, for caller: Caller, _ course: inout Audit.Course
+    of name: ItemName, to new: ItemName, for caller: Caller, _ course: Audit.Course
   ) throws(Refusal) -> (from: ItemName, to: ItemName, id: ItemID)? {
     guard (try? item(name))?.use == .jwt, let from = try? Self.revocationList(of: name),
       let id = identity(of: from)
@@ -226,8 +233,7 @@ package final class Items {
     course.side = .target
     let to = try Self.revocationList(of: new)
     course.side = .source
-    var ofList = Audit.Course()
-    do throws(Refusal) { try checkMove(from, to: to, for: caller, &ofList) } catch .denied {
+    do throws(Refusal) { try checkMove(from, to: to, for: caller, Audit.Course()) } catch .denied {
       throw .denied("its list of revoked tokens goes along, and you may not move that")
     }
     if identity(of: to) != nil { throw .alreadyExists(to.text) }
@@ -235,7 +241,7 @@ package final class Items {
   }
 
   func checkMove(
-    _ name: ItemName, to new: ItemName, for caller: Caller, _ course: inout Audit.Course
+    _ name: ItemName, to new: ItemName, for caller: Caller, _ course: Audit.Course
   ) throws(Refusal) {
     course.side = .source
     let permit = try permit(.admin, on: name, for: caller)

@@ -97,8 +97,7 @@ extension Items {
       guard let change = try copyChange(source, target, replacing, keychain, for: caller) else { return [] }
       return [.set(change, hasNewValue: true)]
     case .move(let name, let new):
-      var course = Audit.Course()
-      try checkMove(name, to: new, for: caller, &course)
+      try checkMove(name, to: new, for: caller, Audit.Course())
       return [.move(name, to: new)]
     case .restoreVersion(let number, let name):
       var id: ItemID?

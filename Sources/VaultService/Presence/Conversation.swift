@@ -118,9 +118,11 @@ package final class Conversation: SecretHolder {
   /// Records that the operation was done, if other work follows before the conversation ends. A lock, a change of the
   /// slots or the caller's leaving may still end the conversation, but does not undo the operation: the conversation
   /// ends with this result, and nothing more is recorded.
-  func conclude(_ result: ConversationResult = .done) {
+  ///
+  /// - Parameter isRecorded: true if the operation was recorded together with its effect.
+  func conclude(_ result: ConversationResult = .done, isRecorded: Bool = false) {
     guard !isOver, done == nil else { return }
-    record(.ok, said)
+    if !isRecorded { record(.ok, said) }
     done = result
   }
 

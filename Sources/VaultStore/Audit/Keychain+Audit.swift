@@ -183,17 +183,17 @@ extension Keychain {
   /// Makes changes in a transaction of their own, which also writes all records of the log that are not on the disk
   /// yet. So the changes and their entries are kept together, or neither.
   ///
-  /// - Parameter seal: seals the entries of the changes, after these are made.
+  /// - Parameter seal: seals the entries of the changes, after these are made; it gets their result.
   /// - Throws: what the closures throw; ``VaultError/storage(_:)``. Then nothing has changed, and the log is as it was
   ///   before, without these entries.
   public func transaction<R>(
-    sealing seal: () throws(VaultError) -> Void, _ body: () throws(VaultError) -> R
+    sealing seal: (R) throws(VaultError) -> Void, _ body: () throws(VaultError) -> R
   ) throws(VaultError) -> R {
     guard case .none = transaction.state else { throw .storage("a change is being made") }
     return try orAsBefore { () throws(VaultError) in
       let result = try transaction { () throws(VaultError) in
         let result = try body()
-        try seal()
+        try seal(result)
         try putUnwritten()
         return result
       }

@@ -58,25 +58,19 @@ extension Keychain {
       }
       var rest = waiting
       var taken: [(number: Int64, deposit: TakenDeposit)] = []
-      let bases = takenBases
-      do throws(VaultError) {
-        try write { () throws(VaultError) in
-          try clear(&rest, isTimeUp)
-          var intake = DepositIntake(self, now: now, decide, judge)
-          while let number = rest.next(isTimeUp, evenLate: taken.isEmpty) {
-            guard try !knownDeposits().isForeign(number) else {
-              taken.append((number, try keepForeign(number)))
-              continue
-            }
-            // A rekey that has ended meanwhile has kept aside the rows that are not authentic.
-            guard try knownDeposits().waiting[number] != nil else { continue }
-            guard let row = try database.deposit(number) else { throw .corrupt("a deposit is not where it was") }
-            taken.append((number, try intake.take(row, self)))
+      try write { () throws(VaultError) in
+        try clear(&rest, isTimeUp)
+        var intake = DepositIntake(self, now: now, decide, judge)
+        while let number = rest.next(isTimeUp, evenLate: taken.isEmpty) {
+          guard try !knownDeposits().isForeign(number) else {
+            taken.append((number, try keepForeign(number)))
+            continue
           }
+          // A rekey that has ended meanwhile has kept aside the rows that are not authentic.
+          guard try knownDeposits().waiting[number] != nil else { continue }
+          guard let row = try database.deposit(number) else { throw .corrupt("a deposit is not where it was") }
+          taken.append((number, try intake.take(row, self)))
         }
-      } catch {
-        takenBases = bases
-        throw error
       }
       waiting = rest
       for number in missing + taken.map(\.number) { bound.leftDeposits[number] = nil }

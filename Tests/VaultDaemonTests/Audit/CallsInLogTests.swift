@@ -92,7 +92,8 @@ import VaultWire
     case .history: Row(#"{"name":"a"}"#, ["find ok a"])
     case .listSlots: Row([call(method, "ok")])
     case .changePassword: Row(#"{"method":"password"}"#, ["passwd failed"], denied: [call(method, "denied")])
-    case .markStale: Row([call(method, "failed")], denied: [call(method, "denied")])
+    case .markStale:
+      Row(["slot failed the login password was changed without the vault"], denied: [call(method, "denied")])
     case .addSlot: Row(#"{"kind":"recovery","method":"password"}"#, ["slot failed"], denied: [call(method, "denied")])
     case .removeSlot: Row(#"{"id":1}"#, ["slot invalid"], denied: [call(method, "denied")])
     case .rekey: Row(#"{"method":"password"}"#, ["rekey failed"], denied: [call(method, "denied")])

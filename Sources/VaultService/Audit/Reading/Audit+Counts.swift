@@ -105,12 +105,10 @@ extension Audit {
     fileprivate let isTallyDue: Bool
   }
 
-  /// The usage before entries of these callers.
-  func usage(of callers: [Caller]) -> Usage {
-    // A subject that is met here for the first time is one of all subjects.
-    let met = callers.map { subject(of: $0) }
-    return Usage(
-      all: subjects, own: met.map { ($0, $0.budget, $0.counts) }, hasNews: counting.hasNews,
+  /// The usage before entries of these subjects.
+  func usage(of own: [AuditSubject]) -> Usage {
+    Usage(
+      all: subjects, own: own.map { ($0, $0.budget, $0.counts) }, hasNews: counting.hasNews,
       isTallyDue: counting.isTallyDue)
   }
 

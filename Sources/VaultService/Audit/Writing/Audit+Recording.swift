@@ -54,7 +54,7 @@ extension Audit {
     }
   }
 
-  /// The entry of a call that takes effect only together with it; see ``recording(_:_:_:detail:within:deciding:)``.
+  /// The entries of a call that takes effect only together with them; see ``recording(by:within:deciding:entries:)``.
   final class Entry {
     /// The item that the call is about, once it is found.
     var item: ItemID?
@@ -62,32 +62,34 @@ extension Audit {
     var result: String?
     fileprivate let caller: Caller
     private let write: (AuditOutcome, Entry) -> Void
-    /// The entry of the call that this one is a part of.
-    fileprivate let outer: Entry?
-    fileprivate(set) var isWritten = false
+    /// The entries of the call that this one is a part of.
+    private let outer: Entry?
+    private(set) var isWritten = false
 
     fileprivate init(of caller: Caller, within outer: Entry?, _ write: @escaping (AuditOutcome, Entry) -> Void) {
       (self.caller, self.outer, self.write) = (caller, outer, write)
     }
 
+    /// These entries, and those of the calls that this one is a part of.
+    fileprivate var chain: UnfoldFirstSequence<Entry> { sequence(first: self, next: \.outer) }
+
     fileprivate func record(_ outcome: AuditOutcome) { write(outcome, self) }
+
+    fileprivate func haveWritten() { isWritten = true }
   }
 
   /// Runs a caller's call, and records its outcome. What the call changes takes effect only within
   /// ``taking(effect:with:)`` or after it, so that nothing takes effect without an entry where one is required, and no
   /// entry says of a change that failed that it was made.
   ///
-  /// - Parameter outer: the entry of the call that this one is a part of, which takes effect together with it.
+  /// - Parameters:
+  ///   - outer: the entries of the call that this one is a part of, which takes effect together with it.
+  ///   - write: records the entries of the call, with its outcome. It runs within ``taking(effect:with:)``.
   func recording<R>(
-    _ action: AuditAction, _ caller: Caller, _ item: String?, detail: String? = nil, within outer: Entry? = nil,
-    deciding body: (Entry) throws(Refusal) -> R
+    by caller: Caller, within outer: Entry? = nil, deciding body: (Entry) throws(Refusal) -> R,
+    entries write: @escaping (AuditOutcome, Entry) -> Void
   ) throws(Refusal) -> R {
-    let entry = Entry(of: caller, within: outer) { [unowned self] outcome, entry in
-      let words = [detail, entry.result].compactMap { $0 }
-      record(
-        action, outcome, caller, item: item, id: entry.item,
-        detail: words.isEmpty ? nil : words.joined(separator: ", "))
-    }
+    let entry = Entry(of: caller, within: outer, write)
     let result: R
     do throws(Refusal) {
       try settle()
@@ -106,36 +108,71 @@ extension Audit {
     return result
   }
 
-  /// Makes a change of the store, and writes the entry of the call in the same transaction if an entry must be on the
+  /// Runs a caller's call about one item or another subject matter, and records its outcome; see
+  /// ``recording(by:within:deciding:entries:)``.
+  func recording<R>(
+    _ action: AuditAction, _ caller: Caller, _ item: String?, detail: String? = nil, within outer: Entry? = nil,
+    deciding body: (Entry) throws(Refusal) -> R
+  ) throws(Refusal) -> R {
+    try recording(by: caller, within: outer, deciding: body) { [unowned self] outcome, entry in
+      let words = [detail, entry.result].compactMap { $0 }
+      record(
+        action, outcome, caller, item: item, id: entry.item,
+        detail: words.isEmpty ? nil : words.joined(separator: ", "))
+    }
+  }
+
+  /// Makes a change of the store, and writes the entries of the call in the same transaction if entries must be on the
   /// disk before the answer.
   ///
-  /// - Parameter change: the change; by default none, for a call that changes only what is in memory. That is changed
-  ///   after this has returned, and must not fail then.
-  func taking(
-    effect change: () throws(VaultError) -> Void = {}, with entry: Entry
-  ) throws(VaultError) {
-    guard isRequired, !entry.isWritten, isReady, let keychain = keychain() else { return try change() }
-    // The entries from before stay even if this one does not.
+  /// What the call changes in memory alone is changed after this has returned, and must not fail then.
+  func taking<R>(effect change: () throws(VaultError) -> R, with entry: Entry) throws(VaultError) -> R {
+    guard isRequired, !entry.isWritten, isReady else { return try change() }
+    let result = try making(change) { _ in
+      entry.chain.map { subject(of: $0.caller) }
+    } entries: { _ in
+      for entry in entry.chain { entry.record(.ok) }
+    }
+    for entry in entry.chain { entry.haveWritten() }
+    return result
+  }
+
+  /// Makes a change of the store, and records it. If entries must be on the disk before an answer, the change and its
+  /// entries are one transaction: both are kept, or neither.
+  ///
+  /// - Parameters:
+  ///   - subjects: returns the subjects to whose parts of the log the entries count.
+  ///   - record: records the entries. What it records is taken back if the transaction fails.
+  func making<R>(
+    _ change: () throws(VaultError) -> R, of subjects: (R) -> [AuditSubject], entries record: (R) -> Void
+  ) throws(VaultError) -> R {
+    guard isRequired, isReady, let keychain = keychain() else {
+      let result = try change()
+      record(result)
+      return result
+    }
+    // The entries from before stay even if these do not.
     guard seal(keychain) else { throw .storage(problem ?? "") }
-    let before = usage(of: sequence(first: entry, next: \.outer).map(\.caller))
+    var before: Usage?
     do throws(VaultError) {
-      try keychain.transaction { () throws(VaultError) in
-        for entry in sequence(first: entry, next: \.outer) { entry.record(.ok) }
+      let result = try keychain.transaction { (result: R) throws(VaultError) in
+        before = usage(of: subjects(result))
+        record(result)
         guard seal(keychain), sealTally(keychain) else { throw .storage(problem ?? "") }
       } _: { () throws(VaultError) in
         try change()
       }
+      haveWritten()
+      return result
     } catch {
-      putBack(before)
+      if let before { putBack(before) }
       throw error
     }
-    for entry in sequence(first: entry, next: \.outer) { entry.isWritten = true }
-    haveWritten()
   }
 
   /// Writes the entry of a call that changes only what is in memory; see ``taking(effect:with:)``.
   func settle(_ entry: Entry) throws(Refusal) {
-    do throws(VaultError) { try taking(with: entry) } catch {
+    do throws(VaultError) { try taking(effect: {}, with: entry) } catch {
       note(error)
       throw .storageFailed("the audit log, which is required, cannot be written: \(error.text)")
     }
@@ -152,23 +189,26 @@ extension Audit {
   /// does not fit into the subject's part of the log, its count has the name but not the detail. A refusal is recorded
   /// only for the item that it is about, unless the action was done before the refusal.
   ///
-  /// - Parameter body: sets its argument to the progress of the call.
+  /// - Parameter body: notes the progress of the call in the second argument; see also
+  ///   ``recording(by:within:deciding:entries:)``.
   func recording<R>(
-    _ source: Deed, _ target: Deed, _ caller: Caller, _ body: (inout Course) throws(Refusal) -> R
+    _ source: Deed, _ target: Deed, _ caller: Caller, _ body: (Entry, Course) throws(Refusal) -> R
   ) throws(Refusal) -> R {
-    var course = Course()
-    return try recording { () throws(Refusal) in
-      try body(&course)
-    } end: { refusal in
+    let course = Course()
+    return try recording(by: caller) { entry throws(Refusal) in
+      try body(entry, course)
+    } entries: { [unowned self] outcome, _ in
       // An action that was done is recorded as done, even if its call is refused after that.
-      let outcome = course.isDone ? .ok : refusal.outcome
+      let outcome = course.isDone ? .ok : outcome
       if outcome == .ok || course.side == .source { record(source, outcome, course.source, caller) }
       if outcome == .ok || course.side == .target { record(target, outcome, course.target, caller) }
+      guard outcome == .ok else { return }
+      for (deed, id) in course.others { record(deed, outcome, id, caller) }
     }
   }
 
   /// The progress of a call about two items.
-  struct Course {
+  final class Course {
     /// The item on which a decision depends at the moment.
     enum Side {
       case source, target
@@ -180,6 +220,8 @@ extension Audit {
     var target: ItemID?
     /// True once the recorded actions were done on both items, even if the call is refused after that.
     var isDone = false
+    /// The actions on other items that the call brings with it.
+    var others: [(Deed, ItemID)] = []
   }
 
   private func record(_ deed: Deed, _ outcome: AuditOutcome, _ id: ItemID?, _ caller: Caller) {

@@ -56,12 +56,13 @@ extension Items {
       throw .invalidValue(kind: "", reason: error.reason)
     }
     let listName = try Self.revocationList(of: name)
-    return try vault.audit.recording(.use, caller, name, detail: "revokes \(tokens.text)") { id throws(Refusal) in
+    let detail = "revokes \(tokens.text)"
+    return try vault.audit.recording(.use, caller, name.text, detail: detail) { entry throws(Refusal) in
       let permit = access.permit(caller, on: name)
       guard permit.tellsOfAny else { throw permit.isUndecided ? vault.locked : denied }
       _ = try self.permit(.set, on: listName, for: caller)
       let item = try item(name)
-      id = item.id
+      entry.item = item.id
       guard permit.tells(item.policy.accessible) else { throw permit.isUndecided ? vault.locked : denied }
       guard item.use == .jwt else { throw .wrongUse(name.text, use: item.use) }
       let (list, text) = try listed(tokens, item)
@@ -71,7 +72,7 @@ extension Items {
         change.kind = .note
         change.accessible = item.policy.accessible
       }
-      let stored = try set(change, .bytes(count: text.count), for: caller) { bytes in
+      let stored = try set(change, .bytes(count: text.count), for: caller, within: entry) { bytes in
         bytes.copy(unsafe text.span.bytes)  // Bytes have no padding.
         return true
       }

@@ -79,12 +79,17 @@ extension WaysIn {
   }
 
   /// Notes that the login password was changed without the vault.
-  package func markStale() throws(Refusal) {
-    let keychain = try vault.keychain()
-    guard keychain.slots.contains(where: { $0.kind == .login }) else {
-      throw .unavailable(SlotKind.login.name, Self.noLoginSlot)
+  package func markStale(for caller: Caller) throws(Refusal) {
+    try vault.audit.recording(.slot, caller, "the login password was changed without the vault") {
+      entry throws(Refusal) in
+      let keychain = try vault.keychain()
+      guard keychain.slots.contains(where: { $0.kind == .login }) else {
+        throw .unavailable(SlotKind.login.name, Self.noLoginSlot)
+      }
+      do throws(VaultError) {
+        try vault.audit.taking(effect: { () throws(VaultError) in try keychain.markStale(.login) }, with: entry)
+      } catch { throw Refusal(error) }
     }
-    do throws(VaultError) { try keychain.markStale(.login) } catch { throw Refusal(error) }
   }
 
   private static let noLoginSlot = Obstacle("the vault has no login slot", "`vault slot add login` makes one")
@@ -140,6 +145,7 @@ extension WaysIn {
         let isStored = conclude(conversation, vaultKey, slot: id, change) {
           (key: borrowing SecureBytes) throws(VaultError) in
           try keychain.addSlot(slot, given: [opened], vaultKey: key)
+        } afterwards: { [unowned self] (key: borrowing SecureBytes) in
           retainKeys(of: [slot], key, vaultID: keychain.vaultID)
         }
         if !isStored { dropPresenceKey(of: slot, vaultID: keychain.vaultID) }
@@ -201,6 +207,7 @@ extension WaysIn {
       conclude(conversation, vaultKey, without: slot, "slot \(id) was removed") {
         (key: borrowing SecureBytes) throws(VaultError) in
         try keychain.removeSlot(id: id, given: [opened, slot], vaultKey: key)
+      } afterwards: { [unowned self] _ in
         retained.drop(id)
         dropPresenceKey(of: slot, vaultID: keychain.vaultID)
       }
@@ -220,18 +227,29 @@ extension WaysIn {
 
   // MARK: Parts
 
-  /// Makes a change of the slots, and ends everything that relied on the earlier ones.
+  /// Makes a change of the slots and records it, and ends everything that relied on the earlier ones.
   ///
-  /// - Parameter gone: the slot that is removed or replaced; nil for none.
+  /// - Parameters:
+  ///   - gone: the slot that is removed or replaced; nil for none.
+  ///   - afterwards: runs with the vault key once the change is on the disk.
   /// - Returns: whether the change was made.
   @discardableResult
   private func conclude(
     _ conversation: Conversation, _ vaultKey: Handover, slot: UInt32? = nil, without gone: SlotRecord? = nil,
-    _ said: String, _ change: (borrowing SecureBytes) throws(VaultError) -> Void
+    _ said: String, _ change: (borrowing SecureBytes) throws(VaultError) -> Void,
+    afterwards: (borrowing SecureBytes) -> Void = { _ in }
   ) -> Bool {
     guard conversation.mayConclude else { return false }
+    let audit = vault.audit
     do throws(VaultError) {
-      guard let _: Void = try vaultKey.withSecret(change) else {
+      let changed: Void? = try audit.making { () throws(VaultError) in
+        try vaultKey.withSecret(change)
+      } of: { _ in
+        [audit.subject(of: conversation.caller)]
+      } entries: {
+        if $0 != nil { conversation.record(.ok, said) }
+      }
+      guard changed != nil else {
         conversation.fail(.cancelled)
         return false
       }
@@ -239,9 +257,10 @@ extension WaysIn {
       conversation.fail(Refusal(error))
       return false
     }
+    vaultKey.withSecret(afterwards)
     vault.log.info("\(said) by uid \(conversation.caller.uid)")
     conversation.said = said
-    conversation.conclude(slot.map { .slot($0) } ?? .done)
+    conversation.conclude(slot.map { .slot($0) } ?? .done, isRecorded: true)
     slotsChanged(by: conversation, without: gone.map { [$0] } ?? [])
     conversation.finish()
     return true

@@ -47,7 +47,15 @@ extension Keychain {
     _ change: ItemChange, valueOf ahead: SealedAhead, from source: Digest? = nil, now: Int64
   ) throws(VaultError) -> StoredVersion? {
     guard let sealed = sealedValue(of: change, from: source, ahead) else { return nil }
-    return try store(change, nil, now, ahead, sealed)
+    return try set(change, sealed, ahead, now: now)
+  }
+
+  /// Stores a value that ``sealedValue(of:from:_:)`` returned for the change in the same turn; see
+  /// ``set(_:value:now:ahead:)``.
+  public func set(
+    _ change: ItemChange, _ sealed: SealedAhead.Value, _ ahead: SealedAhead, now: Int64
+  ) throws(VaultError) -> StoredVersion {
+    try store(change, nil, now, ahead, sealed)
   }
 
   private func store(

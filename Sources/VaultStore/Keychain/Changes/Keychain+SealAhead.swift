@@ -1,4 +1,4 @@
-import VaultCore
+public import VaultCore
 public import VaultModel
 
 /// A change that makes the next revision of an item, described only as far as it decides which versions are sealed
@@ -71,7 +71,9 @@ extension Keychain {
   /// The new value of a change that was sealed for the item's present state; nil when there is none.
   ///
   /// - Parameter source: the digest of the record that the value was read from; nil when the value came with the call.
-  func sealedValue(of change: ItemChange, from source: Digest? = nil, _ ahead: SealedAhead) -> SealedAhead.Value? {
+  public func sealedValue(
+    of change: ItemChange, from source: Digest? = nil, _ ahead: SealedAhead
+  ) -> SealedAhead.Value? {
     // Few changes have such a value. To find out for which place it is, the item must be looked up.
     guard ahead.hasValue, let (_, place) = try? place(ofValueOf: change, ahead) else { return nil }
     return ahead.value(for: place, from: source, bound.identity)

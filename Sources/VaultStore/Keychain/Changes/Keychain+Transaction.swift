@@ -46,6 +46,8 @@ extension Keychain {
     let slots: [SlotRecord]
     let damagedSlots: [UInt32]
     let facts: ByClass<ClassRecord.Facts?>
+    let leftDeposits: [Int64: ItemID]
+    let takenBases: [ItemID: (base: TakenBase, name: ItemName)]
   }
 
   /// Begins a transaction, which ``commit(_:)`` or ``rollBack(_:)`` ends.
@@ -56,7 +58,8 @@ extension Keychain {
     transaction.stamp = nil
     try database.begin()
     transaction.state = .open
-    return Saved(slots: slots, damagedSlots: damagedSlots, facts: facts)
+    return Saved(
+      slots: slots, damagedSlots: damagedSlots, facts: facts, leftDeposits: bound.leftDeposits, takenBases: takenBases)
   }
 
   /// Ends the transaction. All of it is kept, or nothing if this throws.
@@ -85,6 +88,7 @@ extension Keychain {
     database.rollback()
     bound.depositTable = nil
     (slots, damagedSlots, facts) = (saved.slots, saved.damagedSlots, saved.facts)
+    (bound.leftDeposits, takenBases) = (saved.leftDeposits, saved.takenBases)
   }
 
   /// Makes a change in a transaction of its own, or as part of the open transaction.

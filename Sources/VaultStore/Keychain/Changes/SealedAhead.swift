@@ -23,7 +23,7 @@ public final class SealedAhead {
   }
 
   /// A new value, with everything for which it was checked and sealed.
-  struct Value {
+  public struct Value {
     let place: ValuePlace
     /// The digest of the record that the value was read from; nil when the value came with the call.
     let source: Digest?

@@ -79,7 +79,7 @@ extension VarlinkDoor {
 
   func markStale(_: Wire.Empty, _: borrowing Frame, _ connection: VarlinkConnection) {
     answer(connection) { () throws(Refusal) in
-      try ways.markStale()
+      try ways.markStale(for: connection.caller)
       connection.reply(Wire.Empty())
     }
   }
