@@ -9,6 +9,7 @@ final class Clients {
   private static let mostHeard = 4
 
   private var shares: [UInt32: UserShare] = [:]
+  private let strangers = Strangers()
   private var heardCount = 0
   private var processes = HeldProcesses()
   let known: KnownProcesses
@@ -50,21 +51,27 @@ final class Clients {
   /// Returns true for users whose share has the weight of an administrator: root, and the user whose vault it is.
   private func isAdministrator(_ uid: UInt32) -> Bool { uid == 0 || uid == owner }
 
-  /// The share of a uid, which all its connections have together.
+  /// The share of a uid, which all its connections have together. A new uid counts as a stranger until it is known
+  /// whether it has any right.
   func share(of uid: UInt32) -> UserShare {
     if let share = shares[uid] { return share }
     if shares.count >= Self.mostGone { forgetGone() }
-    let share = UserShare(uid: uid, RequestRate(perSecond: mostRequests, now: clock.monotonic()))
+    let share = UserShare(
+      uid: uid, RequestRate(perSecond: mostRequests, now: clock.monotonic()), among: strangers,
+      isStranger: !isAdministrator(uid))
     if isAdministrator(uid) { share.weight = UserShare.administrator }
     shares[uid] = share
     return share
   }
 
-  /// Forgets uids that have been gone for so long that nothing they did still counts.
+  /// Forgets uids that have been gone for so long that nothing they did still counts. Uids with rights are remembered
+  /// longer, so that no crowd of strangers makes a service one of them.
   private func forgetGone() {
     let now = clock.monotonic()
+    let isCrowd = shares.values.count { !$0.isStranger } >= Self.mostGone
     shares = shares.filter {
       $0.value.clientCount > 0 || $0.value.lingering > 0 || !$0.value.rate.isFull(now: now)
+        || !$0.value.isStranger && !isCrowd
     }
   }
 
@@ -83,8 +90,14 @@ final class Clients {
     if let index = lastHeard.firstIndex(where: { $0.share === share }) {
       if lastHeard[index].sender !== sender { lastHeard[index].sender = sender }
     } else {
+      // All strangers together have one of the places.
+      let stranger = share.isStranger ? lastHeard.firstIndex { $0.share.isStranger } : nil
       let first = lastHeard.indices.min { lastHeard[$0].share.heard < lastHeard[$1].share.heard }
-      if let first, lastHeard.count >= Self.mostHeard { lastHeard.remove(at: first) }
+      if let stranger {
+        lastHeard.remove(at: stranger)
+      } else if let first, lastHeard.count >= Self.mostHeard {
+        lastHeard.remove(at: first)
+      }
       lastHeard.append((share, sender))
     }
     return share.heard

@@ -103,7 +103,8 @@ final class Entrance<Connection: Client> {
   /// Returns the connection that must go to make room for another one of `uid`; nil when there is none.
   private func leaving(for uid: UInt32) -> Connection? {
     let holdings = users.values.lazy.map {
-      Room.Holding(uid: $0.share.uid, count: $0.connections.count, weight: $0.share.weight)
+      Room.Holding(
+        uid: $0.share.uid, count: $0.connections.count, weight: $0.share.weight, isStranger: $0.share.isStranger)
     }
     guard let user = Room.loser(holdings, for: uid).flatMap({ users[$0] }) else { return nil }
     var looks = 0
@@ -132,12 +133,13 @@ final class Entrance<Connection: Client> {
 }
 
 extension Entrance where Connection: Sender {
-  /// Counts the further bytes of frames that a connection holds. If its uid holds too many bytes, ends the connection
-  /// of that uid that holds the most.
+  /// Counts the further bytes of frames that a connection holds. If its uid, or all strangers together, hold too many
+  /// bytes, ends the connection among theirs that holds the most.
   func count(_ more: Int, of connection: Connection) {
     let share = connection.share
-    share.pendingBytes += more
-    guard more > 0, share.pendingBytes > Room.pendingBytes else { return }
-    connections(of: share.uid).max { $0.held < $1.held }?.refuseMore()
+    share.countPending(more)
+    guard more > 0, share.pendingTogether > Room.pendingBytes else { return }
+    let theirs = share.isStranger ? connections.filter(\.share.isStranger) : connections(of: share.uid)
+    theirs.max { $0.held < $1.held }?.refuseMore()
   }
 }

@@ -111,7 +111,7 @@ final class Outbox {
     writer.removeAll()
     let count = unread.count
     unread.removeAll()
-    share.unreadBytes -= count
+    share.countUnread(-count)
   }
 
   // MARK: Unread replies
@@ -124,8 +124,8 @@ final class Outbox {
     unread.add(reply, from: sent, content) { [plaintext] in
       if let held { plaintext.release(held) }
     }
-    share.unreadBytes += more
-    if unread.count > Self.most || share.unreadBytes > Room.unreadBytes { isKeepingUp = false }
+    share.countUnread(more)
+    if unread.count > Self.most || share.unreadTogether > Room.unreadBytes { isKeepingUp = false }
     if !isWaiting { sendOn(trying: false) }
   }
 
@@ -178,7 +178,7 @@ final class Outbox {
   private func take(_ count: Int) {
     leftCount += count
     unread.take(count)
-    share.unreadBytes -= count
+    share.countUnread(-count)
     if unread.count < Self.few { isKeepingUp = true }
   }
 }

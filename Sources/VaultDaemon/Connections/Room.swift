@@ -15,6 +15,8 @@ enum Room {
     var uid: UInt32
     var count: Int
     var weight: Int
+    /// True for a uid without any right. All such uids count as one.
+    var isStranger = false
   }
 
   /// The importance of a connection, the lowest first.
@@ -43,15 +45,19 @@ enum Room {
   }
 
   /// Returns the uid that must make room for another connection of `uid`: the one with the most connections for its
-  /// weight. Nil when there are no connections.
+  /// weight, where all strangers count as one. Nil when there are no connections.
   static func loser(_ holdings: some Sequence<Holding>, for uid: UInt32) -> UInt32? {
+    let strangers = holdings.reduce(0) { $0 + ($1.isStranger ? $1.count : 0) }
     var loser: Holding?
     for holding in holdings where holding.count > 0 {
       guard let most = loser else {
         loser = holding
         continue
       }
-      let (more, less) = (holding.count * most.weight, most.count * holding.weight)
+      let areStrangers = holding.isStranger && most.isStranger
+      let count = holding.isStranger && !areStrangers ? strangers : holding.count
+      let other = most.isStranger && !areStrangers ? strangers : most.count
+      let (more, less) = (count * most.weight, other * holding.weight)
       // If no other uid has more, the newcomer's uid makes room itself.
       if more > less || more == less && holding.uid == uid { loser = holding }
     }

@@ -1,5 +1,14 @@
 internal import VaultService
 
+/// The share that all users without any right have together. A user namespace has thousands of uids, so a share for
+/// each of them would leave little for everybody else.
+final class Strangers {
+  fileprivate let answers = Line.Account()
+  fileprivate let works = Line.Account()
+  fileprivate var pendingBytes = 0
+  fileprivate var unreadBytes = 0
+}
+
 /// The share of the daemon that all processes of one uid have together.
 final class UserShare {
   /// The weight of an administrator's share; everybody else's is 1. So the administrator's tools get through when a
@@ -15,19 +24,27 @@ final class UserShare {
   /// The number of the uid's clients that were admitted and are not gone, at all doors.
   var clientCount = 0
   /// The number of bytes that the connections have sent and that are not handled yet.
-  var pendingBytes = 0
+  private(set) var pendingBytes = 0
   /// The number of bytes that were sent to the connections and that they have not taken.
-  var unreadBytes = 0
+  private(set) var unreadBytes = 0
+  /// True for a user without any right, who has one share together with all others of that sort.
+  private(set) var isStranger = false
+  /// The revision of the rights for which that was determined last.
+  private var revision: Int?
+  private let strangers: Strangers
+  private let own = (answers: Line.Account(), works: Line.Account())
   /// The time at which a connection last sent something, as ``Clients/heardNext()`` counts.
   var heard = 0
   /// The number of the uid's refused clients that are still connected.
   var lingering = 0
 
-  init(uid: UInt32, _ rate: RequestRate) {
+  init(uid: UInt32, _ rate: RequestRate, among strangers: Strangers = Strangers(), isStranger: Bool = false) {
     self.uid = uid
     self.rate = rate
-    answers = Line(of: uid)
-    works = Line(of: uid)
+    self.strangers = strangers
+    answers = Line(of: uid, account: own.answers)
+    works = Line(of: uid, account: own.works)
+    if isStranger { setStranger(true) }
   }
 
   /// The uid's factor compared to others: for turns, and for the number of connections.
@@ -35,4 +52,44 @@ final class UserShare {
     get { Int(answers.weight) }
     set { (answers.weight, works.weight) = (Int64(newValue), Int64(newValue)) }
   }
+
+  // MARK: Strangers
+
+  /// Notes whether a caller with the uid has any right. A user some of whose processes have rights is no stranger.
+  ///
+  /// - Parameter revision: the revision of all rights.
+  func note(_ hasRights: @autoclosure () -> Bool, _ revision: Int) {
+    guard weight == 1, isStranger || self.revision != revision else { return }
+    let hasRights = hasRights()
+    setStranger(!hasRights)
+    if hasRights { self.revision = revision }
+  }
+
+  private func setStranger(_ new: Bool) {
+    guard new != isStranger else { return }
+    isStranger = new
+    (answers.account, works.account) = new ? (strangers.answers, strangers.works) : own
+    strangers.pendingBytes += new ? pendingBytes : -pendingBytes
+    strangers.unreadBytes += new ? unreadBytes : -unreadBytes
+  }
+
+  // MARK: Bytes
+
+  /// Counts further bytes that the connections have sent, or bytes that were handled, as a negative number.
+  func countPending(_ more: Int) {
+    pendingBytes += more
+    if isStranger { strangers.pendingBytes += more }
+  }
+
+  /// Counts further bytes that the connections leave unread, or bytes that they took, as a negative number.
+  func countUnread(_ more: Int) {
+    unreadBytes += more
+    if isStranger { strangers.unreadBytes += more }
+  }
+
+  /// The bytes that were sent and are not handled yet, of all connections that are counted together with this uid's.
+  var pendingTogether: Int { isStranger ? strangers.pendingBytes : pendingBytes }
+
+  /// The bytes that are not read yet, of all connections that are counted together with this uid's.
+  var unreadTogether: Int { isStranger ? strangers.unreadBytes : unreadBytes }
 }

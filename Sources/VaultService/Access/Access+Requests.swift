@@ -27,8 +27,9 @@ extension Access {
     let target = RequestTarget(subject, name)
     guard words.contains(where: { !$0.isWhitespace }), !book.denies(target) else { return nil }
     let asked = requests.ask(
-      right, target, words, caller, { Asker($0, isSystem: terms.isSystem) }, number: vault.questions.freeNumber,
-      now: vault.clock.boot(), at: vault.clock.wall())
+      right, target, words, caller, { Asker($0, isSystem: terms.isSystem) },
+      isStranger: !hasAny(caller) && caller.grantedUnit(isSystem: terms.isSystem) == nil,
+      number: vault.questions.freeNumber, now: vault.clock.boot(), at: vault.clock.wall())
     guard let (number, isNew) = asked else { return nil }
     guard isNew else { return number }
     vault.audit.record(.request, .ok, caller, item: name.text, detail: "\(right.name), number \(number)", said)

@@ -149,6 +149,9 @@ package final class Access: SecretHolder {
     return standing.hasAny(now: vault.newestTime) || standing.isUndecided
   }
 
+  /// The revision of the grants, with which the answer of ``hasAny(_:)`` may change.
+  package var revision: Int { book.revision }
+
   private static let administratorsOnly = "this is for the vault's administrators"
 
   // MARK: Digests

@@ -8,17 +8,37 @@ package final class Line {
   /// The line's share of the loop while others wait: a line of weight 4 gets four times the share of a line of weight
   /// 1.
   package var weight: Int64
-  /// The time at which the line's last work ended and its next work may begin, in the nanoseconds of ``Turns/virtual``.
-  var finish: Int64 = 0
-  /// The time at which the line's next work begins, fixed when that work began to wait.
-  private(set) var start: Int64 = 0
+  /// The account to which the line's work is charged: its own, or one that many lines have together, which then get the
+  /// share of one.
+  package var account: Account
+  /// The time at which the line's next work could begin, fixed when that work began to wait.
+  private var earliest: Int64 = 0
   private var works: [(() -> Void)?] = []
   private var done = 0
 
-  package init(of owner: Owner?, weight: Int64 = 1) {
+  package init(of owner: Owner?, weight: Int64 = 1, account: Account = Account()) {
     self.owner = owner
     self.weight = weight
+    self.account = account
   }
+
+  /// The work that was done for one line, or for several.
+  package final class Account {
+    /// The time at which the last work ended and the next work may begin, in the nanoseconds of ``Turns/virtual``.
+    package fileprivate(set) var finish: Int64 = 0
+
+    package init() {}
+  }
+
+  /// The time at which the last work of the account ended and its next work may begin, in the nanoseconds of
+  /// ``Turns/virtual``.
+  var finish: Int64 {
+    get { account.finish }
+    set { account.finish = newValue }
+  }
+
+  /// The time at which the line's next work begins: later than fixed, if more work was charged to the account since.
+  var start: Int64 { max(earliest, finish) }
 
   /// The number of pieces of work that wait.
   package var count: Int { works.count - done }
@@ -34,10 +54,7 @@ package final class Line {
   }
 
   /// Fixes the time at which the line's next work begins.
-  func begin(at virtual: Int64) { start = max(virtual, finish) }
-
-  /// Puts off the next work, after more of the line's work was done.
-  func delay() { start = max(start, finish) }
+  func begin(at virtual: Int64) { earliest = max(virtual, finish) }
 
   /// Takes out the work that has waited longest.
   func takeFirst() -> (() -> Void)? {

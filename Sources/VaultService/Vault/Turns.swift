@@ -133,10 +133,8 @@ package final class Turns {
     // Charges for the parts of one piece of work count as one piece, which began where its first part began.
     if line !== current { virtual = max(virtual, line.finish) }
     line.finish = max(virtual, line.finish) + time / line.weight
-    if line.count > 0, line !== current {
-      line.delay()
-      choose()
-    }
+    // Waiting lines of the same account begin later now.
+    if let next, next.account === line.account { choose() }
     if let owner = line.owner {
       if owner != lastOwner, lastOwner != nil { mixedUntil = now + Self.memory }
       lastOwner = owner

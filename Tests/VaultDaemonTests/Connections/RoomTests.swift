@@ -27,6 +27,16 @@ import Testing
     #expect(Room.loser(holdings((0, 9, 4), (1, 2, 1)), for: 1) == 0)
   }
 
+  @Test("all uids without any right count as one, and the one of them that has most makes room") func strangers() {
+    let crowd = (10..<110).map { Room.Holding(uid: $0, count: $0 == 50 ? 2 : 1, weight: 1, isStranger: true) }
+    let service = Room.Holding(uid: 1, count: 20, weight: 1)
+    for uid: UInt32 in [1, 10, 109] {
+      #expect(Room.loser(crowd + [service], for: uid) == 50)
+      #expect(Room.loser([service] + crowd, for: uid) == 50)
+      #expect(Room.loser(crowd.prefix(19) + [service], for: uid) == 1)
+    }
+  }
+
   private final class Thing {}
   /// The objects behind the guests' identities.
   private let things = (0..<400).map { _ in Thing() }

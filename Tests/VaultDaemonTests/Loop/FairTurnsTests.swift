@@ -46,6 +46,25 @@ import Testing
     #expect(abs(stand.spent[1]! - stand.spent[2]!) <= 80_000)
   }
 
+  @Test("a hundred of one account get as much time together as one, and take turns among themselves") func crowd() {
+    let stand = Stand()
+    let account = Line.Account()
+    let crowd = (2..<102).map { Line(of: $0, account: account) }
+    let one = Line(of: 1)
+    for line in crowd { stand.work(line, 100, times: 1000) }
+    stand.work(one, 10, times: 10_000)
+    stand.turn { stand.now < 100_000_000 }
+    let shares = crowd.compactMap { stand.spent[$0.owner ?? 0] }
+    #expect(abs(stand.spent[1]! - shares.reduce(0, +)) <= 200_000)
+    #expect(shares.count == 100 && shares.max()! - shares.min()! <= 100_000)
+    // One that comes later is served after no more than one piece of the crowd's work.
+    let late = Line(of: 200)
+    let before = stand.spent
+    stand.work(late, 10)
+    stand.turn { late.count > 0 }
+    #expect(stand.spent.count { $0.value != before[$0.key] } <= 3)
+  }
+
   @Test("one of weight 4 gets four times as much, and one that waits for nothing gets nothing") func weights() {
     let stand = Stand()
     let (one, administrator, calm) = (Line(of: 1), Line(of: 2, weight: 4), Line(of: 3))

@@ -49,6 +49,9 @@ package struct PendingRequest: Sendable {
   package let target: RequestTarget
   /// The right that was asked for: `get` or `use`.
   package let right: Right
+  /// True for a user, and no service, without any right. All of these have one share of the room together, because a
+  /// user namespace has thousands of uids.
+  let isOfStranger: Bool
   /// The words of the process that asked last: one line of at most 120 characters without control, bidi or zero-width
   /// characters.
   package fileprivate(set) var words: String
@@ -61,9 +64,11 @@ package struct PendingRequest: Sendable {
   package fileprivate(set) var count = 1
 
   init(
-    _ number: QuestionNumber, _ target: RequestTarget, _ right: Right, _ words: String, _ asker: Asker, at time: Int64
+    _ number: QuestionNumber, _ target: RequestTarget, _ right: Right, _ words: String, _ asker: Asker,
+    isOfStranger: Bool, at time: Int64
   ) {
     (self.number, self.target, self.right) = (number, target, right)
+    self.isOfStranger = isOfStranger
     (self.words, self.asker) = (words, asker)
     (first, last) = (time, time)
   }

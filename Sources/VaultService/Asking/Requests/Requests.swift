@@ -8,7 +8,7 @@ internal import VaultStore
 /// The list decides nothing: ``Access`` reads it, and is the only one that changes it. The list cannot grow without
 /// bound: each subject, and all subjects together, have a limit, and a limit on the rate of new requests. A subject at
 /// its limit displaces only its own requests. When all together have reached theirs, the subject with the most requests
-/// loses its oldest one.
+/// loses its oldest one; all strangers together count as one subject there.
 final class Requests: SecretHolder {
   /// A target that was denied a while ago, and that nobody may ask for yet.
   struct Denial {
@@ -43,13 +43,14 @@ final class Requests: SecretHolder {
   ///
   /// - Parameters:
   ///   - asker: describes the process of a caller, which takes a while.
+  ///   - isStranger: see ``PendingRequest/isOfStranger``.
   ///   - number: draws the number of a new request.
   ///   - now: the time in `CLOCK_BOOTTIME` nanoseconds.
   ///   - time: the time in Unix seconds.
   /// - Returns: the number of the request, and whether the request is new; nil if nobody is asked.
   func ask(
     _ right: Right, _ target: RequestTarget, _ words: String, _ caller: Caller, _ asker: (Caller) -> Asker,
-    number: () -> QuestionNumber, now: Int64, at time: Int64
+    isStranger: Bool, number: () -> QuestionNumber, now: Int64, at time: Int64
   ) -> (number: QuestionNumber, isNew: Bool)? {
     if denials.contains(where: { $0.target == target && now < $0.end }) { return nil }
     if let index = pending.firstIndex(where: { $0.target == target && $0.right == right }) {
@@ -57,9 +58,10 @@ final class Requests: SecretHolder {
       pending[index].repeated(words, known.isSame(as: caller) ? known : asker(caller), at: time)
       return (pending[index].number, false)
     }
-    guard rates.take(target.subject, now: now) else { return nil }
+    guard rates.take(target.subject, isStranger: isStranger, now: now) else { return nil }
     makeRoom(for: target.subject)
-    let request = PendingRequest(number(), target, right, words, asker(caller), at: time)
+    let request = PendingRequest(
+      number(), target, right, words, asker(caller), isOfStranger: isStranger, at: time)
     pending.append(request)
     changed(request.number, .asked)
     return (request.number, true)
@@ -72,13 +74,14 @@ final class Requests: SecretHolder {
   }
 
   /// Drops the oldest request of a subject that has as many as one subject may have. If there are as many requests as
-  /// there may be in all, drops the oldest request of the subject that has most.
+  /// there may be in all, drops the oldest request of the subject that has most, where all strangers count as one.
   private func makeRoom(for subject: Subject) {
-    let own = pending.count { $0.target.subject == subject }
-    guard own >= Self.mostOfOne || pending.count >= Self.most else { return }
     var victim = subject
-    if own < Self.mostOfOne {
-      let counts = Dictionary(grouping: pending, by: \.target.subject).mapValues(\.count)
+    if pending.count(where: { $0.target.subject == subject }) < Self.mostOfOne {
+      guard pending.count >= Self.most else { return }
+      let parties = Dictionary(grouping: pending) { $0.isOfStranger ? nil : $0.target.subject }.values
+      let most = parties.max { $0.count < $1.count } ?? []
+      let counts = Dictionary(grouping: most, by: \.target.subject).mapValues(\.count)
       victim = counts.max { $0.value < $1.value }?.key ?? subject
     }
     if let oldest = pending.first(where: { $0.target.subject == victim }) { drop(oldest.number, .dropped) }

@@ -51,11 +51,12 @@ struct RequestStand {
 
   /// Makes a request as a caller, and returns its number.
   func number(_ name: String, _ caller: Caller = caller()) throws -> QuestionNumber {
-    guard case .asked(let number) = try ask(name, caller) else { throw RequestStandError() }
+    let answer = try ask(name, caller)
+    guard case .asked(let number) = answer else { throw RequestStandError(answer: answer) }
     return number
   }
 
-  struct RequestStandError: Error {}
+  struct RequestStandError: Error { var answer: Answer? }
 
   func approve(
     _ number: QuestionNumber, uses: Int? = nil, seconds: Int64? = nil, session: Bool = false, always: Bool = false,

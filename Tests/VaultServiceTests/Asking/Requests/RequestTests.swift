@@ -91,11 +91,26 @@ import VaultModel
     #expect(stand.pending.contains { $0.number == few })
     var rates = RequestRates()
     let taken = try (0..<UInt32(2 * RequestRates.most)).count { uid in
-      rates.take(try Subject([.user(uid)]), now: 1)
+      rates.take(try Subject([.user(uid)]), isStranger: true, now: 1)
     }
     #expect(taken == RequestRates.most)
-    let isTaken = rates.take(try Subject([.user(9999)]), now: 1 + RequestRates.interval)
-    #expect(isTaken)
+    // Strangers leave the room of all others.
+    let isTaken = rates.take(try Subject([.unit("pump.service")]), isStranger: false, now: 1)
+    let isTakenLater = rates.take(try Subject([.user(9999)]), isStranger: true, now: 1 + RequestRates.interval)
+    #expect(isTaken && isTakenLater)
+  }
+
+  @Test("of many users without any right count as those of one, and push out no service's") func strangers() throws {
+    let stand = try RequestStand()
+    let service = RequestStand.caller(901, unit: "pump.service")
+    _ = try stand.access.give(
+      try Subject(parsing: "user:990"), try ItemPattern("other"), try Rights(parsing: "get"), until: nil,
+      for: stand.rooms.administrator)
+    var kept = try (0..<16).map { try stand.number("i\($0)", service) }
+    kept += try (0..<16).map { try stand.number("i\($0)", RequestStand.caller(990)) }
+    for uid in 2000..<UInt32(2400) { try stand.ask("a", RequestStand.caller(uid)) }
+    #expect(stand.pending.count == Requests.most)
+    #expect(Set(kept).isSubset(of: stand.pending.map(\.number)))
   }
 
   @Test("are forgotten at a restart and, where names are hidden, at a lock") func forgotten() throws {

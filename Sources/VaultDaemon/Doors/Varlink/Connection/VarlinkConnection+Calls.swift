@@ -79,6 +79,7 @@ extension VarlinkConnection {
       return false
     }
     guard let frame = try input.inbound.next() else { return false }
+    noteStanding()
     if door.access.awaitsDigest(of: caller), method(of: frame)?.audience != .lockers {
       input.inbound.putOff(frame)
       waitForDigest()
@@ -177,7 +178,7 @@ extension VarlinkConnection {
   /// Stops reading while whole frames wait to be handled, so that a client can neither fill the daemon's memory with
   /// them nor keep the daemon reading when other users have their turn.
   private func holdBack() {
-    let most = share.pendingBytes > Room.pendingBytes / 4 ? Self.smallBacklog : Self.backlog
+    let most = share.pendingTogether > Room.pendingBytes / 4 ? Self.smallBacklog : Self.backlog
     let shouldRead = !input.inbound.hasFrame || input.inbound.pendingCount < most
     guard shouldRead != input.isAccepting else { return }
     input.isAccepting = shouldRead

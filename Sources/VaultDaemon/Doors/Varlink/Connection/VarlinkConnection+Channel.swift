@@ -51,8 +51,12 @@ extension VarlinkConnection {
     peerStarted = process.started
     clients.areProcessesTold = process.started == nil
     caller = Caller(peer, process, groups: socket?.peerGroups() ?? [], clients.known)
+    noteStanding()
     return true
   }
+
+  /// Notes whether the client's user has any right, on which the user's share depends.
+  func noteStanding() { share.note(door.access.hasAny(caller), door.access.revision) }
 
   func channelInactive(context: ChannelHandlerContext) {
     beginClosing()
