@@ -36,6 +36,11 @@ public struct Rights: OptionSet, Hashable, Sendable {
   /// Takes the bits unchecked; ``isKnown`` tells whether each of them stands for a right.
   public init(rawValue: UInt8) { self.rawValue = rawValue }
 
+  /// The rights that nobody has on an item with this policy.
+  public init(withheldBy policy: Policy) {
+    self = Right.allCases.reduce(into: []) { if policy.withholds($1) { $0.formUnion(Self.bit($1)) } }
+  }
+
   /// The given right, with the rights that it includes.
   public init(_ right: Right) {
     switch right {

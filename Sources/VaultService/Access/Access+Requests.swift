@@ -292,6 +292,10 @@ extension Access {
     }
   }
 
+  /// Ends the approvals of an item that has lost its name, in which they were given: no list would show them, and they
+  /// would count again if the item got its name back.
+  func endApprovals(of name: ItemName) { _ = requests.revoke { $0.target.name == name } }
+
   /// A time in `CLOCK_BOOTTIME` nanoseconds, in Unix seconds.
   private func until(_ end: Int64) -> Int64 {
     Seconds.after((end - vault.clock.boot()) / 1_000_000_000, vault.clock.wall())

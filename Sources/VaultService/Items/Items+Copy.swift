@@ -80,6 +80,7 @@ extension Items {
     let change = { (item: ItemInfo) throws(Refusal) -> ItemChange in
       try self.check(.set, permit, target, item.policy, for: caller)
       if source == target { throw .alreadyExists(target.text) }
+      if item.use == .jwt { try self.checkList(beside: target, for: caller) }
       return self.copyChange(of: item, target, old, replacing, caller)
     }
     let now = vault.clock.wall()

@@ -72,7 +72,10 @@ extension Items {
           }
         }, with: entry)
     }
-    for (name, number) in zip(names, numbers) { vault.hooks.announce(.item(name, .deleted, keyring: number)) }
+    for (name, number) in zip(names, numbers) {
+      access.endApprovals(of: name)
+      vault.hooks.announce(.item(name, .deleted, keyring: number))
+    }
     return kept
   }
 

@@ -191,6 +191,7 @@ package final class Items {
     course.side = .source
     try checkList(new, .version(nil), of: name, for: caller, &course.source)
     let list = try listToMove(of: name, to: new, for: caller, course)
+    if (try? item(name))?.use == .jwt { try checkList(beside: new, for: caller) }
     if let list {
       let (from, to) = (Self.detail(ofMoveTo: list.to), "from \(list.from.text)")
       course.others = [
@@ -216,6 +217,7 @@ package final class Items {
       course.side = .target
       throw refusal(error, new, &course.target)
     }
+    access.endApprovals(of: name)
     vault.hooks.announce(.item(name, .moved, to: new))
     if let list { vault.hooks.announce(.item(list.from, .moved, to: list.to)) }
   }

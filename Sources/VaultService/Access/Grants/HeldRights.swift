@@ -1,4 +1,5 @@
 package import VaultModel
+internal import VaultStore
 
 /// All that gives the processes of a subject rights on items: what an administrator may do without a grant, grants,
 /// and approvals.
@@ -63,6 +64,16 @@ package struct HeldRights {
   }
 
   init(_ sources: [Source]) { self.sources = sources }
+
+  /// The same without rights that nobody has on the item.
+  func without(_ withheld: Rights) -> HeldRights {
+    guard !withheld.isEmpty else { return self }
+    return HeldRights(
+      sources.compactMap {
+        let left = $0.rights.subtracting(withheld)
+        return left.isEmpty ? nil : Source(kind: $0.kind, rights: left, isForSome: $0.isForSome)
+      })
+  }
 }
 
 // The rights that a subject or a caller has, and what gives them.
@@ -82,8 +93,16 @@ extension Access {
       _ = try vault.keychain()
       try checkGrantsKnown()
       guard AccessClass.allCases.allSatisfy(book.knows) else { throw vault.locked }
-      return held(by: subject, CallerParts(subject, groups: groups(of: subject)), on: items)
+      return held(by: subject, CallerParts(subject, groups: groups(of: subject)), on: items).without(withheld(items))
     }
+  }
+
+  /// The rights that nobody has on the item of that name, because its key is never read.
+  private func withheld(_ items: HeldRights.Items) -> Rights {
+    guard case .named(let name) = items, let keychain = vault.openKeychain,
+      let policy = try? keychain.item(named: name).policy
+    else { return [] }
+    return Rights(withheldBy: policy)
   }
 
   /// - Parameter parts: the parts of a process that is the subject, as far as the subject determines them.

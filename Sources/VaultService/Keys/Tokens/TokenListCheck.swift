@@ -78,6 +78,20 @@ extension Items {
     return list?.fault(of: value) == nil ? nil : .noList
   }
 
+  /// Checks the item that would be the list of the revoked tokens of an item with a new name. It may have belonged to
+  /// nothing so far.
+  ///
+  /// - Throws: the refusal if that item is no list, because no token would count beside it. A caller who may not know
+  ///   of it is not refused.
+  func checkList(beside name: ItemName, for caller: Caller) throws(Refusal) {
+    guard let keychain = vault.openKeychain, let list = try? Self.revocationList(of: name),
+      let item = try? keychain.item(named: list), access.permit(caller, on: list).tells(item.policy.accessible)
+    else { return }
+    let known = try? known.list(list, keychain, vault.clock.wall())
+    guard case .failure(let problem)? = known?.read else { return }
+    throw .invalidValue(kind: "", reason: TokenListCheck.sentence(stored: problem, list))
+  }
+
   private func owner(_ name: ItemName) -> TokenListCheck.Owner {
     guard let keychain = vault.openKeychain else { return .unknown }
     do throws(VaultError) { return .item(try keychain.item(named: name)) } catch {
