@@ -10,8 +10,9 @@ struct SalvageCommand: ParsableCommand {
     abstract: "Write whatever still authenticates of a damaged store to a file, as a backup.",
     discussion: """
       The store is only read. An item is saved if its head and its current value authenticate, with those older \
-      versions that authenticate, up to the number that an item keeps. The command lists what is lost. To use the \
-      file, stop the daemon, move the damaged store aside, and give the file to `vault restore`, see vault(1).
+      versions that authenticate, up to the number that an item keeps. The command lists what is lost, and its exit \
+      code is then 65. To use the file, stop the daemon, move the damaged store aside, and give the file to `vault \
+      restore`, see vault(1).
       """)
 
   @Flag(help: "Replace an existing file; a backup of another vault only after a question.")
@@ -45,7 +46,15 @@ struct SalvageCommand: ParsableCommand {
       try write(vault)
       return result
     }
-    if globals.json { return try printJSON(saved, losses, omitted) }
+    // The daemon's number may be any.
+    let (lost, overflow) = losses.count.addingReportingOverflow(max(0, omitted))
+    let things = lost == 1 && !overflow ? "1 thing is" : "\(overflow ? .max : lost) things are"
+    let failure = lost == 0 ? nil : Failure(.invalid, "\(things) lost", "an older backup may have what is lost")
+    if globals.json {
+      try printJSON(saved, losses, omitted)
+      if let failure { throw failure }
+      return
+    }
     for loss in losses {
       let name = loss.name.map { " (\(Printable.whole($0)))" } ?? ""
       try Output.line("\(Printable.text(loss.text))\(name)")
@@ -56,6 +65,7 @@ struct SalvageCommand: ParsableCommand {
     Output.note(
       "what was saved is in \(Printable.quoted(file)); to use it, stop the daemon (see restore in vault(1)), move "
         + "\(Printable.text(store)) aside, then \(Hint.vault("restore"))")
+    if let failure { throw failure }
   }
 
   private func write(_ vault: Vault) throws {

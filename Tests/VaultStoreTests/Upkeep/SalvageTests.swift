@@ -113,7 +113,12 @@ import VaultStore
       Damage(
         sql: ["UPDATE OR REPLACE tags SET item = 2 WHERE item = 1", "INSERT INTO tags VALUES(zeroblob(7), 3, 3)"],
         saved: ["folder/a", "folder/b", "c"], losses: []),
-      Damage(sql: ["DELETE FROM heads WHERE id = 3"], saved: ["folder/a", "folder/b"], losses: []),
+      Damage(
+        sql: ["DELETE FROM heads WHERE id = 3"], saved: ["folder/a", "folder/b"],
+        losses: ["item 3 is lost: it has no head any more"]),
+      Damage(
+        sql: ["DELETE FROM heads WHERE id IN (1, 3)", "DELETE FROM tags WHERE item = 3"], saved: ["folder/b"],
+        losses: ["item 1 is lost: it has no head any more", "1 more item is lost without a trace"]),
       Damage(
         sql: ["DELETE FROM hashes"], saved: ["folder/a", "folder/b", "c"],
         losses: [

@@ -10,8 +10,9 @@ public import VaultModel
 /// latest: old records that were put back together still open.
 ///
 /// For items, the salvage relies on nothing else in the damaged store. Rows are given anew, in the order in which the
-/// items are found. If two items have the same name or the same identity, the item of the stronger class is saved, or
-/// else the one that is later according to its own head.
+/// items are found. Items without a head are lost: the tags of their names tell which they are, and the numbers of
+/// heads in the class records how many there are without such a tag. If two items have the same name or the same
+/// identity, the item of the stronger class is saved, or else the one that is later according to its own head.
 ///
 /// The second store is nobody's vault: it exists so that a backup can be made of ``target``, and ``remove(_:)`` deletes
 /// it. Both keychains have one owner, and all keys of the source must be in memory.
@@ -52,6 +53,11 @@ public final class Salvage {
   /// The state of the audit log's copy: whether all items are saved, so that it can begin; the walk over the log; the
   /// part of the log that is whole; and whether a part is lost.
   private var areItemsSaved = false
+  /// The place in the table of tags, and whether all tags were examined.
+  private var tag = TagPlace()
+  private var areTagsRead = false
+  /// The number of items without a head, as far as they are not listed.
+  private var unlisted = 0
   private var audit: AuditWalk?
   private var wholeAudit: (cut: AuditPosition, end: AuditPosition)?
   private var losesAudit = false
@@ -115,8 +121,16 @@ public final class Salvage {
       if !areItemsSaved {
         if direction == .up { areItemsSaved = try walkUp(&left) }
         if direction == .down { areItemsSaved = try walkDown(&left) }
+        if areItemsSaved { unlisted = knownHeads - walked }
       }
-      return areItemsSaved ? try saveAudit(&left) : false
+      if areItemsSaved, !areTagsRead {
+        areTagsRead = try lookForOthers(&left)
+        if areTagsRead, unlisted > 0 {
+          let (more, are) = (Counted.text(unlisted, "more item"), unlisted == 1 ? "is" : "are")
+          result.lose(Finding(.missing, "\(more) \(are) lost without a trace"))
+        }
+      }
+      return areTagsRead ? try saveAudit(&left) : false
     }
     if isAtEnd {
       if losesAudit { try noteLostAudit() }
@@ -208,6 +222,51 @@ public final class Salvage {
       return true
     }
     return isAtEnd
+  }
+
+  /// The number of heads according to the class records that can be read. The loss of one that cannot is listed.
+  private var knownHeads: Int {
+    AccessClass.allCases.reduce(0) { sum, accessible in
+      let (count, isTooMany) = sum.addingReportingOverflow(
+        Int(clamping: (try? source.classRecord(accessible))?.sets[.init(.heads)].count ?? 0))
+      return isTooMany ? .max : count
+    }
+  }
+
+  /// Looks for items that have a tag of their name and that no walk has met; true at the end.
+  private func lookForOthers(_ left: inout Int) throws(VaultError) -> Bool {
+    guard left > 0 else { return false }
+    var (place, rest) = (tag, left)
+    defer { (tag, left) = (place, rest) }
+    do throws(VaultError) {
+      try source.database.walkTags(from: &place) { (met: Database.WalkedTag) throws(VaultError) in
+        rest -= met.weight
+        if try met.tag()?.isOfName == true { try look(for: met.item, &rest) }
+        return rest > 0
+      }
+    } catch .corrupt(let reason) {
+      let text = "the table of tags cannot be read any further, so not every lost item is listed: \(reason)"
+      result.lose(Finding(.damaged, text))
+      return true
+    }
+    return rest > 0
+  }
+
+  /// Saves an item that a tag leads to, or records why it is lost, unless a walk has met its head.
+  private func look(for item: Int64, _ left: inout Int) throws(VaultError) {
+    let isPassed = item <= lowest || item >= highest
+    if !isPassed { unlisted -= 1 }
+    do throws(VaultError) {
+      let found: Void? = try source.database.withWalkedHead(item) { (head: Database.WalkedHead) throws(VaultError) in
+        if !isPassed { try save(head, &left) }
+      }
+      guard found == nil else { return }
+      if isPassed { unlisted -= 1 }
+      result.lose(Finding(.missing, item: item, "item \(item) is lost: it has no head any more"))
+    } catch .corrupt(let reason) {
+      // A walk has read the head, or reported that it cannot be read.
+      if !isPassed { result.lose(Finding(.damaged, item: item, "item \(item) is lost: \(reason)")) }
+    }
   }
 
   /// Saves an item, or records why it is lost.
