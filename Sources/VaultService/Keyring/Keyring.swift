@@ -140,7 +140,7 @@ package final class Keyring {
     // Programs are told of the vault's own lock as of any other.
     let isTold = isShut || vault.state.kind == .unlocked
     isShut = true
-    vault.lock(because: .asked, caller)
+    vault.lock(because: .program, caller)
     if !isTold { changed(.locks) }
   }
 

@@ -14,6 +14,8 @@ package struct LockState: Sendable, Equatable {
   package enum Cause: Sendable, Equatable {
     case start, created, asked, signal, stop, unreachable, displaced, idle, age, timeUp, sleep, resume, sessionLock,
       repaired, restored
+    /// A program has locked the vault through the Secret Service.
+    case program
     /// A screen locker, by its name on the session bus, has locked the screen.
     case screenLock(String)
     /// The vault was unlocked by this method.
@@ -36,6 +38,7 @@ package struct LockState: Sendable, Equatable {
       case .start: "the daemon started"
       case .created: "the vault was created"
       case .asked: "by `vault lock`"
+      case .program: "by a program through the Secret Service"
       case .signal: "by signal SIGUSR1"
       case .stop: "the daemon stops"
       case .unreachable: "nobody can reach the daemon's socket"

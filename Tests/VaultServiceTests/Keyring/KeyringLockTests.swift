@@ -20,6 +20,7 @@ import VaultModel
     _ = stand.take()
     try stand.keyring.lock(for: stand.program)
     #expect(stand.take() == ["locks"])
+    #expect(stand.rooms.vault.state.cause == .program)
     try stand.keyring.lock(for: stand.program)
     #expect(stand.take() == [])
     for (path, value) in [(path, "1"), (passing, "2")] {
