@@ -135,23 +135,31 @@ final class Answers {
     methods.insert(method)
     tries = asked?.method == method ? tries + 1 : 1
     asked = (method, question)
-    guard let typed = try Answers.withoutControlKeys("\(question): ", keyboard) else { return nil }
+    let mayBeEmpty = method == SlotKind.pam.name
+    guard let typed = try Answers.usable("\(question): ", keyboard, mayBeEmpty: mayBeEmpty) else { return nil }
     passwordHint = ComposedLetters.hint(for: typed)
     keep(typed, for: method)
     return typed
   }
 
-  /// Asks for a secret that does not show, and again while a control key such as an arrow key was typed into it: no
-  /// password was made with one, and a wrong password costs a wait.
-  static func withoutControlKeys(
-    _ question: String, _ keyboard: borrowing Keyboard
+  /// Asks for a secret that does not show, and again while nothing was typed, or a control key such as an arrow key: no
+  /// password is like that, and a wrong password costs a wait.
+  static func usable(
+    _ question: String, _ keyboard: borrowing Keyboard, mayBeEmpty: Bool = false
   ) throws(Failure) -> SecretBuffer? {
+    var refusal = Refusal.empty
     for _ in 1...tries {
       guard let typed = try keyboard.ask(question, .hidden) else { return nil }
-      guard typed.hasControlKeys else { return typed }
-      try keyboard.show(Refusal.controlKeys.line)
+      if typed.count == 0, !mayBeEmpty {
+        refusal = .empty
+      } else if typed.hasControlKeys {
+        refusal = .controlKeys
+      } else {
+        return typed
+      }
+      try keyboard.show(refusal.line)
     }
-    throw Failure(.invalid, Refusal.controlKeys.atLast, "start again")
+    throw Failure(.invalid, refusal.atLast, "start again")
   }
 
   /// Adds the recovery code that the daemon made, if there is one.
@@ -335,12 +343,14 @@ final class Answers {
   private enum Refusal {
     case weak(Weakness)
     case controlKeys
+    case empty
     case different
 
     var name: String {
       switch self {
       case .weak: "weak"
       case .controlKeys: "control keys"
+      case .empty: "empty"
       case .different: "different"
       }
     }
@@ -350,6 +360,7 @@ final class Answers {
       switch self {
       case .weak(let weakness): "vault: \(weakness.text)\n"
       case .controlKeys: "vault: \(Self.held)\n"
+      case .empty: "vault: nothing was typed\n"
       case .different: "The two are not the same.\n"
       }
     }
@@ -359,6 +370,7 @@ final class Answers {
       switch self {
       case .weak(let weakness): weakness.text
       case .controlKeys: "three times \(Self.held)"
+      case .empty: "nothing was typed three times"
       case .different: "the two entries differed three times"
       }
     }

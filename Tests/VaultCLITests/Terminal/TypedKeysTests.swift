@@ -116,6 +116,30 @@ import VaultTesting
     #expect(try never.wait() == 65)
   }
 
+  @Test("Return alone is told, costs no try, and the password asked for again") func returnAlone() throws {
+    let sandbox = try Sandbox.withVault(unlocked: false)
+    defer { sandbox.close() }
+    let terminal = try Terminal(sandbox, ["unlock"])
+    for _ in 1...2 {
+      try terminal.expect("Vault password: ")
+      terminal.type("")
+      try terminal.expect("vault: nothing was typed\r\n")
+    }
+    try terminal.expect("Vault password: ")
+    terminal.type(password)
+    try terminal.expect("vault: unlocked until")
+    #expect(try terminal.wait() == 0)
+    #expect(!terminal.screen.contains("wrong"))
+    try sandbox.must(["lock"])
+    let never = try Terminal(sandbox, ["unlock"])
+    for _ in 1...3 {
+      try never.expect("Vault password: ")
+      never.type("")
+    }
+    try never.expect("vault: nothing was typed three times; start again")
+    #expect(try never.wait() == 65)
+  }
+
   @Test("each reason for another try has its own tries") func tries() throws {
     let sandbox = try Sandbox()
     defer { sandbox.close() }

@@ -85,7 +85,7 @@ enum CargoHelper: CredentialHelper {
     guard Keyboard.canAsk else { throw .unasked("no token was given", advice: advice) }
     if let url = request.text("login-url") { Output.note("get a token at \(Printable.text(url))") }
     let keyboard = try Keyboard(otherwise: advice)
-    guard let typed = try Answers.withoutControlKeys("Token: ", keyboard) else { throw Failure(Fault.cancelled) }
+    guard let typed = try Answers.usable("Token: ", keyboard) else { throw Failure(Fault.cancelled) }
     return typed
   }
 
