@@ -26,6 +26,13 @@ import VaultTesting
       Call(method: "Move", parameters: ["from": "new", "to": "moved"], entry: "move ok moved"),
       Call(method: "Delete", parameters: ["names": ["moved"]], entry: "delete ok moved"),
       Call(method: "Undelete", parameters: ["name": "moved"], entry: "set ok moved"),
+      Call(method: "SetMany", parameters: ["items": [["name": "many", "value": "v"]]], entry: "set ok many"),
+      Call(method: "Copy", parameters: ["from": "a", "to": "copy"], entry: "set ok copy"),
+      Call(method: "RestoreVersion", parameters: ["name": "a", "version": 1], entry: "set ok a"),
+      Call(method: "Deposit", parameters: ["name": "left", "value": "v"], entry: "deposit ok left"),
+      Call(method: "RevokeToken", parameters: ["name": "tokens", "subject": "lamp"], entry: "use ok tokens"),
+      Call(method: "Delete", parameters: ["names": ["copy"]], entry: "delete ok copy"),
+      Call(method: "EmptyTrash", parameters: [:], entry: "delete ok"),
       Call(method: "Get", parameters: ["name": "a", "version": 9], entry: "get missing a", error: "NoSuchVersion"),
     ]
   }
@@ -45,6 +52,7 @@ import VaultTesting
     try sandbox.unlock(password)
     try sandbox.must(["set", "a"], stdin: "value")
     try sandbox.must(["set", "key", "--use", "sign", "--generate", "ed25519"])
+    try sandbox.must(["set", "tokens", "--use", "jwt", "--generate", "hmac256"])
     for call in Self.calls {
       let reply = try sandbox.client().call(call.method, call.parameters)
       try sandbox.stopDaemon(signal: SIGKILL)

@@ -101,10 +101,18 @@ package final class SlotRenewal: SecretHolder {
   }
 
   private func put(_ new: SlotRecord, in old: SlotRecord) throws(Refusal) {
+    let audit = ways.vault.audit
     do throws(VaultError) {
       // Either slot may have been removed meanwhile, or the vault locked.
-      let replaced: Void? = try vaultKey.withSecret { (key: borrowing SecureBytes) throws(VaultError) in
-        try keychain.replaceSlot(new, given: [proof, old], vaultKey: key)
+      let replaced: Void? = try audit.making { () throws(VaultError) in
+        try vaultKey.withSecret { (key: borrowing SecureBytes) throws(VaultError) in
+          try keychain.replaceSlot(new, given: [proof, old], vaultKey: key)
+        }
+      } of: { _ in
+        [audit.subjects.daemon]
+      } entries: {
+        let item = "slot \(old.id) now counts for the fingers that are enrolled"
+        if $0 != nil { audit.record(.slot, .ok, nil, item: item) }
       }
       guard replaced != nil else { throw .locked }
     } catch {
