@@ -122,6 +122,7 @@ extension Items {
     let keychain = try vault.keychain()
     let item = try checkUndeletion(name, keychain, for: caller, &entry.item)
     try checkList(name, .trashed, of: name, for: caller, &entry.item)
+    if item.use == .jwt { try checkList(beside: name, for: caller) }
     do throws(VaultError) {
       try vault.audit.taking(
         effect: { () throws(VaultError) in

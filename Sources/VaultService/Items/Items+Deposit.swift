@@ -124,7 +124,8 @@ extension Items {
   /// always two entries, so that their numbers tell nothing: the caller's entry says that a deposit was left, and an
   /// entry of the daemon says what the result was.
   ///
-  /// - Parameter body: sets its argument to the existing item, if the caller may know it.
+  /// - Parameter body: leaves the deposit. It gets the entries of the call, which it tells the existing item if the
+  ///   caller may know it, and a closure that notes the result for them.
   private func recordingDeposit(
     for name: String?, _ detail: String?, _ caller: Caller, _ said: Said,
     _ body: (Audit.Entry, (Left) -> Void) throws(Refusal) -> Left
@@ -182,6 +183,7 @@ extension Items {
           }
           let left = Left(answer: answer(taken, caller, mayKnow), taken: taken, isKnowing: isKnowing)
           note(left)
+          entry.others = [auditSubject(taken)]
           return left
         }, with: entry)
       if let taken = left.taken { announce(taken) }

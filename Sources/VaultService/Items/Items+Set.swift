@@ -123,8 +123,8 @@ extension Items {
 
   /// The progress of a call that makes many changes.
   private final class Batch {
-    /// The index of the change that the call is refused for, for the entry of the call, even if the caller is not told
-    /// of it; nil if the refusal is not about a single change.
+    /// The index of the change because of which the call is refused; nil if the refusal is not about a single change.
+    /// It is for the entry; the caller need not be told.
     var refused: Int?
     /// The versions that were made.
     var stored: [StoredVersion] = []
@@ -196,6 +196,7 @@ extension Items {
     _ change: ItemChange, _ keychain: Keychain, for caller: Caller, _ id: inout ItemID?
   ) throws(Refusal) {
     let permit = try permit(.set, on: change.name, for: caller)
+    if change.use == .jwt { try checkList(beside: change.name, for: caller) }
     if permit.isAdministrator, !change.update || !change.changesPolicy && change.kind == nil { return }
     // An item that cannot be read may require anything, so the error does not let the change through.
     let old: ItemInfo?

@@ -25,7 +25,7 @@ extension Items {
     _ waiting: inout WaitingDeposits, _ keychain: Keychain, until end: Int64
   ) throws(VaultError) -> (stored: Int, kept: Int) {
     var taken: [TakenDeposit] = []
-    let missing = try vault.audit.making { () throws(VaultError) in
+    func take() throws(VaultError) -> [Int64] {
       try keychain.takeInDeposits(&waiting, now: vault.clock.wall()) { [access] in
         access.decide(deposit: $1, by: $0, $2)
       } judging: { [unowned self] in
@@ -35,10 +35,20 @@ extension Items {
       } told: {
         taken.append($0)
       }
-    } of: { _ in
-      taken.map(auditSubject)
-    } entries: { _ in
-      for one in taken { record(one) }
+    }
+    let missing: [Int64]
+    if try keychain.lookForDeposits(&waiting) {
+      missing = try vault.audit.making {
+        () throws(VaultError) in
+        try take()
+      } of: { _ in
+        taken.map(auditSubject)
+      } entries: { _ in
+        for one in taken { record(one) }
+      }
+    } else {
+      // An unlock writes nothing if nothing waits.
+      missing = try take()
     }
     for one in taken { announce(one) }
     for number in missing {

@@ -219,7 +219,9 @@ package final class Items {
     }
     access.endApprovals(of: name)
     vault.hooks.announce(.item(name, .moved, to: new))
-    if let list { vault.hooks.announce(.item(list.from, .moved, to: list.to)) }
+    guard let list else { return }
+    access.endApprovals(of: list.from)
+    vault.hooks.announce(.item(list.from, .moved, to: list.to))
   }
 
   /// The list of the revoked tokens of an item that is about to be renamed, with its new name; nil if there is none.

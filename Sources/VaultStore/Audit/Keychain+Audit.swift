@@ -183,7 +183,7 @@ extension Keychain {
   /// Makes changes in a transaction of their own, which also writes all records of the log that are not on the disk
   /// yet. So the changes and their entries are kept together, or neither.
   ///
-  /// - Parameter seal: seals the entries of the changes, after these are made; it gets their result.
+  /// - Parameter seal: seals the entries of the changes, after these are made; it receives the result of `body`.
   /// - Throws: what the closures throw; ``VaultError/storage(_:)``. Then nothing has changed, and the log is as it was
   ///   before, without these entries.
   public func transaction<R>(

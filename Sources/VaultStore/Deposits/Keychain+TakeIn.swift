@@ -32,27 +32,39 @@ extension Keychain {
   /// become that of the item.
   public typealias DepositJudgment = (Depositor, DepositedItem, RawSpan) -> DepositObstacle?
 
+  /// Looks for deposits that wait, and for rows to clear; false if there are none.
+  ///
+  /// - Throws: as ``takeInDeposits(_:now:_:judging:isTimeUp:told:)``.
+  public func lookForDeposits(_ waiting: inout WaitingDeposits) throws(VaultError) -> Bool {
+    try noticing { () throws(VaultError) in
+      guard holdsAllKeys else { throw .locked }
+      try knownDeposits(verified: true)
+      try waiting.look(try knownDeposits(), age: facts[.whenUnlocked]?.age ?? 0)
+      return !waiting.isEmpty
+    }
+  }
+
   /// Takes in waiting deposits, in the order in which they were left, until the time is up. This is one transaction,
   /// after which the rest waits as before. A deposit that is not taken in is kept aside with its reason.
   ///
   /// - Parameters:
-  ///   - waiting: the deposits that an unlock has found; empty at the end.
+  ///   - waiting: the deposits that an unlock has found; empty at the end. Within another transaction, it is right only
+  ///     if that one is kept.
   ///   - now: Unix seconds.
   ///   - isTimeUp: called after each deposit, and after some rows that were cleared; true ends this call.
-  ///   - told: called with each deposit that was taken in or kept aside, when that is on the disk.
+  ///   - told: called with each deposit that was taken in or kept aside, when that is on the disk, or part of another
+  ///     transaction.
   /// - Returns: the numbers of the deposits that were left since the store was opened and are missing.
-  /// - Throws: ``VaultError/locked``; ``VaultError/corrupt(_:)``, ``VaultError/storage(_:)``. Then all deposits for
-  ///   which `told` was not called wait as before.
+  /// - Throws: ``VaultError/locked``; ``VaultError/corrupt(_:)``, ``VaultError/storage(_:)``. Then all of them wait as
+  ///   before.
   public func takeInDeposits(
     _ waiting: inout WaitingDeposits, now: Int64, _ decide: @escaping DepositDecision,
     judging judge: @escaping DepositJudgment = { _, _, _ in nil }, isTimeUp: () -> Bool, told: (TakenDeposit) -> Void
   ) throws(VaultError) -> [Int64] {
     try noticing { () throws(VaultError) in
-      guard holdsAllKeys else { throw .locked }
-      try knownDeposits(verified: true)
-      try waiting.look(try knownDeposits(), age: facts[.whenUnlocked]?.age ?? 0)
+      let isAny = try lookForDeposits(&waiting)
       let missing = bound.leftDeposits.keys.filter { !waiting.isFound($0) }.sorted()
-      guard !waiting.isEmpty else {
+      guard isAny else {
         (bound.leftDeposits, takenBases) = ([:], [:])
         return missing
       }

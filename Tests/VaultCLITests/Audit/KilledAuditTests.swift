@@ -45,6 +45,36 @@ import VaultTesting
     }
   }
 
+  @Test("has lost no change of the slots in any state of the vault, nor its entry") func slots() throws {
+    let sandbox = try Sandbox()
+    defer { sandbox.close() }
+    _ = try sandbox.makeVault(password: password, config: "idle = off\naudit = required")
+    func slots() throws -> [Int] {
+      try sandbox.must(["slot", "list", "--json"]).split(separator: "\n").compactMap { line in
+        (try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])?["id"] as? Int
+      }
+    }
+    for state in ["cold", "locked", "unlocked"] {
+      if state != "cold" { try sandbox.unlock(password) }
+      if state == "locked" { try sandbox.must(["lock"]) }
+      let before = try slots()
+      try sandbox.must(["slot", "add", "recovery", "--password-stdin"], stdin: password + "\n")
+      try sandbox.stopDaemon(signal: SIGKILL)
+      try sandbox.startDaemon()
+      let added = try slots()
+      #expect(added.count == before.count + 1, "\(state)")
+      try sandbox.must(["slot", "remove", "\(added.last ?? 0)", "--password-stdin"], stdin: password + "\n")
+      try sandbox.stopDaemon(signal: SIGKILL)
+      try sandbox.startDaemon()
+      #expect(try slots() == before, "\(state)")
+      try sandbox.unlock(password)
+      let told = try told(sandbox).filter { $0.hasPrefix("slot ") }
+      #expect(told.suffix(2).map { $0.hasPrefix("slot ok slot ") } == [true, true], "\(state): \(told)")
+      try sandbox.stopDaemon(signal: SIGKILL)
+      try sandbox.startDaemon()
+    }
+  }
+
   @Test("has lost the entry of no call that it had answered") func killed() throws {
     let sandbox = try Sandbox()
     defer { sandbox.close() }

@@ -161,4 +161,17 @@ import VaultStore
     }
     #expect(hasFailed && isDone)
   }
+
+  @Test("is not made by an unlock for which no deposit waits, even on a full disk") func nothingWaits() throws {
+    var disk: SmallDisk?
+    let stand = try Self.stand { disk = SmallDisk($0) }
+    defer { stand.vault.closeStore() }
+    stand.vault.lock(because: .asked)
+    disk?.fill()
+    try stand.unlock()
+    stand.run()
+    disk?.free()
+    #expect(!stand.journal.value.contains { $0.contains("deposits") }, "\(stand.journal.value)")
+    #expect(try !AuditTests.told(stand).contains { $0.hasPrefix("deposit failed") })
+  }
 }

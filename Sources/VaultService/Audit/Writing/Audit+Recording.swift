@@ -60,6 +60,8 @@ extension Audit {
     var item: ItemID?
     /// Words about the result, which follow the detail.
     var result: String?
+    /// The subjects besides the caller to whose parts of the log the entries count.
+    var others: [AuditSubject] = []
     fileprivate let caller: Caller
     private let write: (AuditOutcome, Entry) -> Void
     /// The entries of the call that this one is a part of.
@@ -108,7 +110,7 @@ extension Audit {
     return result
   }
 
-  /// Runs a caller's call about one item or another subject matter, and records its outcome; see
+  /// Runs a caller's call about an item or something else, and records its outcome; see
   /// ``recording(by:within:deciding:entries:)``.
   func recording<R>(
     _ action: AuditAction, _ caller: Caller, _ item: String?, detail: String? = nil, within outer: Entry? = nil,
@@ -125,11 +127,11 @@ extension Audit {
   /// Makes a change of the store, and writes the entries of the call in the same transaction if entries must be on the
   /// disk before the answer.
   ///
-  /// What the call changes in memory alone is changed after this has returned, and must not fail then.
+  /// The caller changes memory only after this returns, and that must not fail.
   func taking<R>(effect change: () throws(VaultError) -> R, with entry: Entry) throws(VaultError) -> R {
     guard isRequired, !entry.isWritten, isReady else { return try change() }
     let result = try making(change) { _ in
-      entry.chain.map { subject(of: $0.caller) }
+      entry.chain.flatMap { [subject(of: $0.caller)] + $0.others }
     } entries: { _ in
       for entry in entry.chain { entry.record(.ok) }
     }
@@ -152,13 +154,13 @@ extension Audit {
       return result
     }
     // The entries from before stay even if these do not.
-    guard seal(keychain) else { throw .storage(problem ?? "") }
+    guard seal(keychain) else { throw .storage(Self.unwritable(problem ?? "")) }
     var before: Usage?
     do throws(VaultError) {
       let result = try keychain.transaction { (result: R) throws(VaultError) in
         before = usage(of: subjects(result))
         record(result)
-        guard seal(keychain), sealTally(keychain) else { throw .storage(problem ?? "") }
+        guard seal(keychain), sealTally(keychain) else { throw .storage(Self.unwritable(problem ?? "")) }
       } _: { () throws(VaultError) in
         try change()
       }
@@ -174,7 +176,7 @@ extension Audit {
   func settle(_ entry: Entry) throws(Refusal) {
     do throws(VaultError) { try taking(effect: {}, with: entry) } catch {
       note(error)
-      throw .storageFailed("the audit log, which is required, cannot be written: \(error.text)")
+      throw .storageFailed(Self.unwritable(error.text))
     }
   }
 

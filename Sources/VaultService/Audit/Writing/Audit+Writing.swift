@@ -231,7 +231,12 @@ extension Audit {
     let hasFailed = keychain()?.hasFailed == true
     guard hasFailed || !write() else { return }
     let reason = hasFailed ? "the store has failed its check" : problem ?? ""
-    throw .storageFailed("the audit log, which is required, cannot be written: \(reason)")
+    throw .storageFailed(Self.unwritable(reason))
+  }
+
+  /// The refusal of a call that needs an entry, because none can be written.
+  static func unwritable(_ reason: String) -> String {
+    "the audit log, which is required, cannot be written: \(reason)"
   }
 
   // MARK: Readers

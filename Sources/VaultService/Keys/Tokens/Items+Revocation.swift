@@ -66,6 +66,7 @@ extension Items {
       guard permit.tells(item.policy.accessible) else { throw permit.isUndecided ? vault.locked : denied }
       guard item.use == .jwt else { throw .wrongUse(name.text, use: item.use) }
       let (list, text) = try listed(tokens, item)
+      let keychain = try vault.keychain()
       // An existing list is given only a new value, because a caller with the right `set` may change nothing else.
       var change = ItemChange(name: listName, update: true)
       if !isThere(listName) {
@@ -76,7 +77,7 @@ extension Items {
         bytes.copy(unsafe text.span.bytes)  // Bytes have no padding.
         return true
       }
-      known.stored(list, bytes: text.count, as: listName, try vault.keychain())
+      known.stored(list, bytes: text.count, as: listName, keychain)
       return (listName, stored.number)
     }
   }

@@ -76,6 +76,7 @@ extension Keychain {
       throw error
     }
     transaction.state = .none
+    keys.lent = LentKeys()
     pass?.apply(changes, self)
     if touched != nil {
       for change in changes.list { if case .head(let row) = change.key { touched?.insert(row) } }
@@ -85,6 +86,7 @@ extension Keychain {
   /// Ends the transaction and undoes all of it.
   func rollBack(_ saved: Saved) {
     transaction.state = .none
+    keys.lent = LentKeys()
     database.rollback()
     bound.depositTable = nil
     (slots, damagedSlots, facts) = (saved.slots, saved.damagedSlots, saved.facts)

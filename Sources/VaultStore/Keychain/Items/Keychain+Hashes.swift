@@ -253,12 +253,12 @@ extension Keychain {
   }
 
   /// Makes a change to slots or wrapped keys, in any state of the keychain. Integrity keys that are not in memory are
-  /// derived from the vault key for this change.
+  /// derived from the vault key. They stay until the end of the outermost transaction, which writes the class records.
   func change<R>(
     vaultKey: borrowing SecureBytes, _ body: () throws(VaultError) -> R
   ) throws(VaultError) -> R {
     // A key that does not unwrap leaves none of the others behind.
-    defer { keys.lent = LentKeys() }
+    defer { if case .none = transaction.state { keys.lent = LentKeys() } }
     for accessible in AccessClass.allCases where !holdsIntegrityKey(accessible) {
       keys.lent.take(Subkey.integrity.derive(from: try unwrap(accessible, under: .vault, vaultKey)), accessible)
     }
@@ -266,7 +266,7 @@ extension Keychain {
   }
 }
 
-/// Integrity keys that are held in memory for one change only.
+/// Integrity keys that are held in memory for one transaction only.
 struct LentKeys: ~Copyable {
   private var whenUnlocked: SecureBytes?
   private var afterFirstUnlock: SecureBytes?

@@ -312,9 +312,15 @@ import VaultModel
       #expect(try stand.ask("a", for: nil) == Self.denied)
       #expect(try stand.access.toldRequests(for: RoomStand.caller()).approvals.isEmpty)
       try move("a", to: "b")
+      // The approval has ended, so the item is not served under its first name, either.
       try move("old", to: "a")
-      #expect(try stand.ask("a", for: nil) == .served)
-      // The approval does not cover a new item of the same name.
+      #expect(try stand.ask("a", for: nil) == Self.denied)
+      // The approval does not cover a new item of the same name, nor the item once it was deleted.
+      try stand.approve(try stand.number("a"), seconds: 900, session: isSession)
+      _ = try items.delete([try ItemName("a")], isForGood: false, for: administrator)
+      try items.undelete(try ItemName("a"), for: administrator)
+      #expect(try stand.ask("a", for: nil) == Self.denied)
+      try stand.approve(try stand.number("a"), seconds: 900, session: isSession)
       _ = try items.delete([try ItemName("a")], isForGood: true, for: administrator)
       try stand.rooms.set("a")
       #expect(try stand.ask("a", for: nil) == Self.denied)
