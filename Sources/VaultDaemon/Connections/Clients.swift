@@ -8,6 +8,10 @@ final class Clients {
   /// The number of users whose connections are checked between the loop's rounds.
   private static let mostHeard = 4
 
+  /// The most closed connections that are freed only in a later turn. Clients that connect and are refused could close
+  /// more than that between two turns, and would fill the memory.
+  private static let mostClosed = 64
+
   private var shares: [UInt32: UserShare] = [:]
   private let strangers = Strangers()
   private var heardCount = 0
@@ -19,6 +23,8 @@ final class Clients {
   /// ``lookAround(beside:amongEvents:)``.
   private var lastHeard: [(share: UserShare, sender: any Sender)] = []
   private var isLooking = false
+  /// The number of closed connections that wait to be freed.
+  private var closed = 0
   /// The buffer for requests that are read without waiting.
   private var incoming = Incoming()
   /// The number of refused clients that are still connected.
@@ -65,7 +71,7 @@ final class Clients {
   }
 
   /// Forgets uids that have been gone for so long that nothing they did still counts. Uids with rights are remembered
-  /// longer, so that no crowd of strangers makes a service one of them.
+  /// longer, so that a crowd of strangers cannot make the daemon forget a service and take it for a stranger.
   private func forgetGone() {
     let now = clock.monotonic()
     let isCrowd = shares.values.count { !$0.isStranger } >= Self.mostGone
@@ -142,6 +148,18 @@ final class Clients {
   func runningProcess(_ pid: Int32, acceptedAs place: Int, _ find: () -> PeerProcess?) -> PeerProcess? {
     processes.running(pid, acceptedAs: place, most: openFiles.processes, find)
   }
+
+  // MARK: Closed connections
+
+  /// Returns true when a closed connection is to be freed in a later turn, and counts it until ``hasFreed()``.
+  func putsOffFreeing() -> Bool {
+    guard closed < Self.mostClosed else { return false }
+    closed += 1
+    return true
+  }
+
+  /// Records that a closed connection was freed.
+  func hasFreed() { closed -= 1 }
 
   // MARK: Refused clients
 

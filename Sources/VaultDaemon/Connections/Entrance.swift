@@ -133,13 +133,18 @@ final class Entrance<Connection: Client> {
 }
 
 extension Entrance where Connection: Sender {
-  /// Counts the further bytes of frames that a connection holds. If its uid, or all strangers together, hold too many
-  /// bytes, ends the connection among theirs that holds the most.
+  /// Counts the further bytes of frames that a connection holds. If its uid holds too many bytes, ends the connection
+  /// of that uid that holds the most. If all strangers together do, the uid is the one of them that holds the most.
   func count(_ more: Int, of connection: Connection) {
     let share = connection.share
     share.countPending(more)
     guard more > 0, share.pendingTogether > Room.pendingBytes else { return }
-    let theirs = share.isStranger ? connections.filter(\.share.isStranger) : connections(of: share.uid)
-    theirs.max { $0.held < $1.held }?.refuseMore()
+    let user = share.isStranger ? mostHolding ?? share.uid : share.uid
+    connections(of: user).max { $0.held < $1.held }?.refuseMore()
+  }
+
+  /// The stranger whose connections here hold the most bytes.
+  private var mostHolding: UInt32? {
+    users.values.lazy.filter(\.share.isStranger).max { $0.share.pendingBytes < $1.share.pendingBytes }?.share.uid
   }
 }

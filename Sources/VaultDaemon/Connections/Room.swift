@@ -45,7 +45,8 @@ enum Room {
   }
 
   /// Returns the uid that must make room for another connection of `uid`: the one with the most connections for its
-  /// weight, where all strangers count as one. Nil when there are no connections.
+  /// weight, where all strangers count as one. If several have equally many, the newcomer's uid makes room itself, or
+  /// else the strangers do. Nil when there are no connections.
   static func loser(_ holdings: some Sequence<Holding>, for uid: UInt32) -> UInt32? {
     let strangers = holdings.reduce(0) { $0 + ($1.isStranger ? $1.count : 0) }
     var loser: Holding?
@@ -54,12 +55,13 @@ enum Room {
         loser = holding
         continue
       }
-      let areStrangers = holding.isStranger && most.isStranger
-      let count = holding.isStranger && !areStrangers ? strangers : holding.count
-      let other = most.isStranger && !areStrangers ? strangers : most.count
+      let areAlike = holding.isStranger == most.isStranger
+      let count = holding.isStranger && !areAlike ? strangers : holding.count
+      let other = most.isStranger && !areAlike ? strangers : most.count
       let (more, less) = (count * most.weight, other * holding.weight)
-      // If no other uid has more, the newcomer's uid makes room itself.
-      if more > less || more == less && holding.uid == uid { loser = holding }
+      if more > less || more == less && most.uid != uid && (holding.uid == uid || holding.isStranger && !areAlike) {
+        loser = holding
+      }
     }
     return loser?.uid
   }

@@ -1,7 +1,7 @@
 internal import VaultService
 
-/// The share that all users without any right have together. A user namespace has thousands of uids, so a share for
-/// each of them would leave little for everybody else.
+/// The share that all users without any known right have together. A user namespace has thousands of uids, so a share
+/// for each of them would leave little for everybody else.
 final class Strangers {
   fileprivate let answers = Line.Account()
   fileprivate let works = Line.Account()
@@ -27,9 +27,9 @@ final class UserShare {
   private(set) var pendingBytes = 0
   /// The number of bytes that were sent to the connections and that they have not taken.
   private(set) var unreadBytes = 0
-  /// True for a user without any right, who has one share together with all others of that sort.
+  /// True for a user without any known right, who shares one account with all other such users.
   private(set) var isStranger = false
-  /// The revision of the rights for which that was determined last.
+  /// The revision of the rights at which ``isStranger`` was last determined.
   private var revision: Int?
   private let strangers: Strangers
   private let own = (answers: Line.Account(), works: Line.Account())
@@ -55,7 +55,7 @@ final class UserShare {
 
   // MARK: Strangers
 
-  /// Notes whether a caller with the uid has any right. A user some of whose processes have rights is no stranger.
+  /// Notes whether a caller with the uid has any right. A user is no stranger if any of the user's processes has one.
   ///
   /// - Parameter revision: the revision of all rights.
   func note(_ hasRights: @autoclosure () -> Bool, _ revision: Int) {

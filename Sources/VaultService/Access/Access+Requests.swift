@@ -28,7 +28,7 @@ extension Access {
     guard words.contains(where: { !$0.isWhitespace }), !book.denies(target) else { return nil }
     let asked = requests.ask(
       right, target, words, caller, { Asker($0, isSystem: terms.isSystem) },
-      isStranger: !hasAny(caller) && caller.grantedUnit(isSystem: terms.isSystem) == nil,
+      isStranger: !isKnown(caller) && caller.grantedUnit(isSystem: terms.isSystem) == nil,
       number: vault.questions.freeNumber, now: vault.clock.boot(), at: vault.clock.wall())
     guard let (number, isNew) = asked else { return nil }
     guard isNew else { return number }
@@ -292,8 +292,8 @@ extension Access {
     }
   }
 
-  /// Ends the approvals of an item that has lost its name, in which they were given: no list would show them, and they
-  /// would count again if the item got its name back.
+  /// Ends the approvals of an item that has lost the name under which they were given. No list would show them, and
+  /// they would count again if the item got its name back.
   func endApprovals(of name: ItemName) { _ = requests.revoke { $0.target.name == name } }
 
   /// A time in `CLOCK_BOOTTIME` nanoseconds, in Unix seconds.

@@ -149,7 +149,14 @@ package final class Access: SecretHolder {
     return standing.hasAny(now: vault.newestTime) || standing.isUndecided
   }
 
-  /// The revision of the grants, with which the answer of ``hasAny(_:)`` may change.
+  /// True if the caller is known to have a right on some item. Before the rights of a class can be read, only those in
+  /// other classes are known.
+  package func isKnown(_ caller: Caller) -> Bool { standing(of: caller).hasAny(now: vault.newestTime) }
+
+  /// True if a grant names the user. It tells of a connection whose process is not examined yet.
+  package func names(user uid: UInt32) -> Bool { book.names(.user(uid)) }
+
+  /// The revision of the grants, with which the answers of ``hasAny(_:)`` and ``isKnown(_:)`` may change.
   package var revision: Int { book.revision }
 
   private static let administratorsOnly = "this is for the vault's administrators"

@@ -11,7 +11,9 @@ package final class Line {
   /// The account to which the line's work is charged: its own, or one that many lines have together, which then get the
   /// share of one.
   package var account: Account
-  /// The time at which the line's next work could begin, fixed when that work began to wait.
+  /// The time at which the line's own last work ended, on the same clock. It decides among lines of one account.
+  private(set) var ownFinish: Int64 = 0
+  /// The time at which the line's next work may begin at the earliest, set when that work began to wait.
   private var earliest: Int64 = 0
   private var works: [(() -> Void)?] = []
   private var done = 0
@@ -32,13 +34,19 @@ package final class Line {
 
   /// The time at which the last work of the account ended and its next work may begin, in the nanoseconds of
   /// ``Turns/virtual``.
-  var finish: Int64 {
-    get { account.finish }
-    set { account.finish = newValue }
-  }
+  var finish: Int64 { account.finish }
 
-  /// The time at which the line's next work begins: later than fixed, if more work was charged to the account since.
+  /// The time at which the line's next work begins: ``earliest``, or the account's finish if that is later by now.
   var start: Int64 { max(earliest, finish) }
+
+  /// True if this line's next work comes before that of another line.
+  func precedes(_ other: Line) -> Bool { (start, ownFinish) < (other.start, other.ownFinish) }
+
+  /// Charges time to the line and its account, which work from `virtual` on at the earliest.
+  func charge(_ time: Int64, from virtual: Int64) {
+    account.finish = max(virtual, account.finish) + time / weight
+    ownFinish = max(virtual, ownFinish) + time / weight
+  }
 
   /// The number of pieces of work that wait.
   package var count: Int { works.count - done }

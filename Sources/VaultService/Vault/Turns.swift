@@ -6,7 +6,8 @@
 /// clock that counts only work. A piece of work begins at the time at which the line's last work ended, or at the
 /// present time if that is later. It ends after the time that it took, divided by the line's weight. The line whose
 /// next work begins first has the next turn. So a user who has kept the loop for long waits until the others have
-/// caught up, however much of the user's work waits, and a user who asks now and then is served at once.
+/// caught up, however much of the user's work waits, and a user who asks now and then is served at once. Users who have
+/// one account together share the time of one; among them, whoever has had least goes first.
 ///
 /// All work for clients is charged here. A request is answered at once if nobody who has had less time waits, and if
 /// the loop has been kept for less than ``limit`` since it last looked at its sockets. The limit is long while only one
@@ -99,7 +100,10 @@ package final class Turns {
   package func mayGo(_ line: Line, isShort: Bool = false) -> Bool {
     guard let next else { return !isSpent }
     guard !isSpent || isShort && line.finish < next.start else { return false }
-    return line.count == 0 && max(virtual, line.finish) <= next.start
+    guard line.count == 0 else { return false }
+    // Lines of one account begin at the same time, and the one that has had less goes first.
+    if line.account === next.account { return line.ownFinish <= next.ownFinish }
+    return max(virtual, line.finish) <= next.start
   }
 
   /// True when work of this line would have the next turn.
@@ -132,7 +136,7 @@ package final class Turns {
     spent += time
     // Charges for the parts of one piece of work count as one piece, which began where its first part began.
     if line !== current { virtual = max(virtual, line.finish) }
-    line.finish = max(virtual, line.finish) + time / line.weight
+    line.charge(time, from: virtual)
     // Waiting lines of the same account begin later now.
     if let next, next.account === line.account { choose() }
     if let owner = line.owner {
@@ -196,7 +200,7 @@ package final class Turns {
   private func queue(_ line: Line) {
     line.begin(at: virtual)
     waiting.append(line)
-    if next.map({ line.start < $0.start }) ?? true { next = line }
+    if next.map(line.precedes) ?? true { next = line }
   }
 
   private func dequeue(_ line: Line) {
@@ -206,7 +210,7 @@ package final class Turns {
 
   private func choose() {
     next = waiting.first
-    for line in waiting where next.map({ line.start < $0.start }) ?? false { next = line }
+    for line in waiting where next.map(line.precedes) ?? false { next = line }
   }
 
   private func askOnce() {

@@ -25,6 +25,7 @@ import Testing
   @Test("a user who is heard again is looked in on, and one not heard for longest is no more") func again() throws {
     let clients = Clients(owner: 0, clock: .system, openFiles: OpenFiles(limit: 1024), Configuration())
     let users = (0..<5).map { Connection(clients.share(of: 1000 + $0)) }
+    for user in users { user.share.note(true, 1) }
     for index in [0, 1, 2, 3, 0, 4] { _ = clients.heard(users[index]) }
     clients.lookAround(beside: nil, amongEvents: false)
     #expect(users.map(\.looks) == [1, 0, 1, 1, 1])
@@ -33,5 +34,15 @@ import Testing
     _ = clients.heard(other)
     clients.lookAround(beside: users[0].share, amongEvents: false)
     #expect(users.map(\.looks) == [1, 0, 1, 2, 2] && other.looks == 1)
+  }
+
+  @Test("of all users without any right, only the one heard last is looked in on") func strangers() throws {
+    let clients = Clients(owner: 0, clock: .system, openFiles: OpenFiles(limit: 1024), Configuration())
+    let service = Connection(clients.share(of: 1000))
+    service.share.note(true, 1)
+    let strangers = (1...9).map { Connection(clients.share(of: 1000 + $0)) }
+    for connection in [service] + strangers { _ = clients.heard(connection) }
+    clients.lookAround(beside: nil, amongEvents: false)
+    #expect(service.looks == 1 && strangers.map(\.looks) == [0, 0, 0, 0, 0, 0, 0, 0, 1])
   }
 }

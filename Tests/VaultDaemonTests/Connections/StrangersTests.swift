@@ -29,6 +29,13 @@ import Testing
     #expect(one.pendingTogether == 10 && one.unreadTogether == 200)
   }
 
+  @Test("do not fill the memory with closed connections that wait to be freed") func closed() {
+    let clients = Clients(owner: 0, clock: .system, openFiles: OpenFiles(limit: 1024), Configuration())
+    #expect((0..<1000).count { _ in clients.putsOffFreeing() } == 64)
+    clients.hasFreed()
+    #expect(clients.putsOffFreeing() && !clients.putsOffFreeing())
+  }
+
   @Test("end with a right of any process of the user, and begin again when the rights have changed") func rights() {
     let one = share(1)
     #expect(one.isStranger)

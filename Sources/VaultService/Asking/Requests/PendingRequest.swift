@@ -49,8 +49,8 @@ package struct PendingRequest: Sendable {
   package let target: RequestTarget
   /// The right that was asked for: `get` or `use`.
   package let right: Right
-  /// True for a user, and no service, without any right. All of these have one share of the room together, because a
-  /// user namespace has thousands of uids.
+  /// True if the asker is a user without any right and not a service. All such users share one part of the room,
+  /// because a user namespace has thousands of uids.
   let isOfStranger: Bool
   /// The words of the process that asked last: one line of at most 120 characters without control, bidi or zero-width
   /// characters.

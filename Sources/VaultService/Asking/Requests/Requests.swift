@@ -79,8 +79,10 @@ final class Requests: SecretHolder {
     var victim = subject
     if pending.count(where: { $0.target.subject == subject }) < Self.mostOfOne {
       guard pending.count >= Self.most else { return }
-      let parties = Dictionary(grouping: pending) { $0.isOfStranger ? nil : $0.target.subject }.values
-      let most = parties.max { $0.count < $1.count } ?? []
+      // If several have equally many, the strangers lose one.
+      let (strangers, others) = (pending.filter(\.isOfStranger), pending.filter { !$0.isOfStranger })
+      let party = Dictionary(grouping: others, by: \.target.subject).values.max { $0.count < $1.count } ?? []
+      let most = strangers.count >= party.count ? strangers : party
       let counts = Dictionary(grouping: most, by: \.target.subject).mapValues(\.count)
       victim = counts.max { $0.value < $1.value }?.key ?? subject
     }

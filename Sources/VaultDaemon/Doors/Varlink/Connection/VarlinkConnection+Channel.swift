@@ -56,7 +56,7 @@ extension VarlinkConnection {
   }
 
   /// Notes whether the client's user has any right, on which the user's share depends.
-  func noteStanding() { share.note(door.access.hasAny(caller), door.access.revision) }
+  func noteStanding() { share.note(door.access.isKnown(caller), door.access.revision) }
 
   func channelInactive(context: ChannelHandlerContext) {
     beginClosing()
@@ -71,7 +71,11 @@ extension VarlinkConnection {
     door.events.remove(ObjectIdentifier(self))
     // When many connections close at once, NIO would free everything that belongs to them in one go.
     let channel = context.channel
-    if door.turns.isMixed { door.turns.wait(share.answers) { withExtendedLifetime(channel) {} } }
+    guard door.turns.isMixed, clients.putsOffFreeing() else { return }
+    door.turns.wait(share.answers) { [clients] in
+      withExtendedLifetime(channel) {}
+      clients.hasFreed()
+    }
   }
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {

@@ -57,6 +57,7 @@ final class VarlinkConnection: SecretHolder, ChannelInboundHandler, Sender {
     place = door.clients.heardNext()
     caller = Caller(unknown: peer)
     share = door.clients.share(of: peer.uid)
+    if door.access.names(user: peer.uid) { share.note(true, door.access.revision) }
     super.init(in: door.vault.holders)
   }
 
