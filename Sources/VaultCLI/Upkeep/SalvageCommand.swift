@@ -10,8 +10,8 @@ struct SalvageCommand: ParsableCommand {
     abstract: "Write whatever still authenticates of a damaged store to a file, as a backup.",
     discussion: """
       The store is only read. An item is saved if its head and its current value authenticate, with those older \
-      versions that authenticate, up to the number that an item keeps. The command lists what is lost, and its exit \
-      code is then 65. To use the file, stop the daemon, move the damaged store aside, and give the file to `vault \
+      versions that authenticate, up to the number that an item keeps. If anything is lost, the command lists it and \
+      exits with 65. To use the file, stop the daemon, move the damaged store aside, and give the file to `vault \
       restore`, see vault(1).
       """)
 
@@ -46,10 +46,14 @@ struct SalvageCommand: ParsableCommand {
       try write(vault)
       return result
     }
-    // The daemon's number may be any.
-    let (lost, overflow) = losses.count.addingReportingOverflow(max(0, omitted))
-    let things = lost == 1 && !overflow ? "1 thing is" : "\(overflow ? .max : lost) things are"
-    let failure = lost == 0 ? nil : Failure(.invalid, "\(things) lost", "an older backup may have what is lost")
+    // The daemon may send any number.
+    let (count, isTooMany) = losses.count.addingReportingOverflow(max(0, omitted))
+    let failure: Failure? =
+      switch isTooMany ? .max : count {
+      case 0: nil
+      case 1: Failure(.invalid, "1 loss", "an older backup may have it")
+      case let count: Failure(.invalid, "\(count) losses", "an older backup may have them")
+      }
     if globals.json {
       try printJSON(saved, losses, omitted)
       if let failure { throw failure }

@@ -227,6 +227,7 @@ import VaultModel
       #expect(try !salvage.step(items: 8))
       #expect(salvage.result.saved == saved)
     }
-    #expect(try salvage.step(items: 8))
+    // The tags are examined in steps of their own.
+    #expect(try salvage.step(items: 8) || salvage.step(items: 8))
   }
 }

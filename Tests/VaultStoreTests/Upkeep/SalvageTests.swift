@@ -115,10 +115,10 @@ import VaultStore
         saved: ["folder/a", "folder/b", "c"], losses: []),
       Damage(
         sql: ["DELETE FROM heads WHERE id = 3"], saved: ["folder/a", "folder/b"],
-        losses: ["item 3 is lost: it has no head any more"]),
+        losses: ["item 3 is lost: its record is gone"]),
       Damage(
         sql: ["DELETE FROM heads WHERE id IN (1, 3)", "DELETE FROM tags WHERE item = 3"], saved: ["folder/b"],
-        losses: ["item 1 is lost: it has no head any more", "1 more item is lost without a trace"]),
+        losses: ["item 1 is lost: its record is gone", "1 more item is lost without a trace"]),
       Damage(
         sql: ["DELETE FROM hashes"], saved: ["folder/a", "folder/b", "c"],
         losses: [

@@ -10,9 +10,9 @@ public import VaultModel
 /// latest: old records that were put back together still open.
 ///
 /// For items, the salvage relies on nothing else in the damaged store. Rows are given anew, in the order in which the
-/// items are found. Items without a head are lost: the tags of their names tell which they are, and the numbers of
-/// heads in the class records how many there are without such a tag. If two items have the same name or the same
-/// identity, the item of the stronger class is saved, or else the one that is later according to its own head.
+/// items are found. Items without a head are lost. Tags of names tell which ones they are; the class records count the
+/// heads, and so tell how many more were lost. If two items have the same name or the same identity, the item of the
+/// stronger class is saved, or else the one that is later according to its own head.
 ///
 /// The second store is nobody's vault: it exists so that a backup can be made of ``target``, and ``remove(_:)`` deletes
 /// it. Both keychains have one owner, and all keys of the source must be in memory.
@@ -50,14 +50,18 @@ public final class Salvage {
   public let target: Keychain
   private let source: Keychain
   private var isOver = false
-  /// The state of the audit log's copy: whether all items are saved, so that it can begin; the walk over the log; the
-  /// part of the log that is whole; and whether a part is lost.
-  private var areItemsSaved = false
   /// The place in the table of tags, and whether all tags were examined.
   private var tag = TagPlace()
   private var areTagsRead = false
-  /// The number of items without a head, as far as they are not listed.
+  /// The number of items without a head, as far as they are not listed; and the numbers of those that tags led to.
   private var unlisted = 0
+  private var others: Set<Int64> = []
+  /// The heads that were met of each class, saved or listed as lost, without those that are another state of an item.
+  private var met = ByClass<Int64>(repeating: 0)
+  private var metOfNoClass: Int64 = 0
+  /// The state of the audit log's copy: whether all items are saved, so that it can begin; the walk over the log; the
+  /// part of the log that is whole; and whether a part is lost.
+  private var areItemsSaved = false
   private var audit: AuditWalk?
   private var wholeAudit: (cut: AuditPosition, end: AuditPosition)?
   private var losesAudit = false
@@ -121,7 +125,7 @@ public final class Salvage {
       if !areItemsSaved {
         if direction == .up { areItemsSaved = try walkUp(&left) }
         if direction == .down { areItemsSaved = try walkDown(&left) }
-        if areItemsSaved { unlisted = knownHeads - walked }
+        if areItemsSaved { unlisted = missingHeads }
       }
       if areItemsSaved, !areTagsRead {
         areTagsRead = try lookForOthers(&left)
@@ -224,13 +228,16 @@ public final class Salvage {
     return isAtEnd
   }
 
-  /// The number of heads according to the class records that can be read. The loss of one that cannot is listed.
-  private var knownHeads: Int {
-    AccessClass.allCases.reduce(0) { sum, accessible in
-      let (count, isTooMany) = sum.addingReportingOverflow(
-        Int(clamping: (try? source.classRecord(accessible))?.sets[.init(.heads)].count ?? 0))
-      return isTooMany ? .max : count
+  /// The number of heads that the class records count and no walk has met. A class record that cannot be read is listed
+  /// as lost itself.
+  private var missingHeads: Int {
+    let missing = AccessClass.allCases.reduce(Int64(0)) { sum, accessible in
+      let known = (try? source.classRecord(accessible))?.sets[.init(.heads)].count ?? 0
+      let (next, isTooMany) = sum.addingReportingOverflow(max(0, known - met[accessible]))
+      return isTooMany ? .max : next
     }
+    // A head of no known class may be any of them.
+    return Int(clamping: max(0, missing - metOfNoClass))
   }
 
   /// Looks for items that have a tag of their name and that no walk has met; true at the end.
@@ -255,14 +262,21 @@ public final class Salvage {
   /// Saves an item that a tag leads to, or records why it is lost, unless a walk has met its head.
   private func look(for item: Int64, _ left: inout Int) throws(VaultError) {
     let isPassed = item <= lowest || item >= highest
-    if !isPassed { unlisted -= 1 }
+    if !isPassed {
+      // More tags than one may lead to an item that somebody has put there.
+      guard others.insert(item).inserted else { return }
+      unlisted -= 1
+    }
     do throws(VaultError) {
       let found: Void? = try source.database.withWalkedHead(item) { (head: Database.WalkedHead) throws(VaultError) in
         if !isPassed { try save(head, &left) }
       }
       guard found == nil else { return }
-      if isPassed { unlisted -= 1 }
-      result.lose(Finding(.missing, item: item, "item \(item) is lost: it has no head any more"))
+      if isPassed {
+        guard others.insert(item).inserted else { return }
+        unlisted -= 1
+      }
+      result.lose(Finding(.missing, item: item, "item \(item) is lost: its record is gone"))
     } catch .corrupt(let reason) {
       // A walk has read the head, or reported that it cannot be read.
       if !isPassed { result.lose(Finding(.damaged, item: item, "item \(item) is lost: \(reason)")) }
@@ -275,8 +289,11 @@ public final class Salvage {
     left -= 1 + walkedHead.size / Self.unit
     let item = walkedHead.item
     var name: ItemName?
+    var accessible: AccessClass?
+    defer { if let accessible { met[accessible] += 1 } else { metOfNoClass += 1 } }
     do throws(VaultError) {
       let row = try walkedHead.row()
+      accessible = row.columns.accessible
       let head = try openHead(row)
       name = head.item.name
       let copied = try copy.copy(row, to: given + 1, taggedAtOnce: false)
@@ -323,6 +340,7 @@ public final class Salvage {
     if let better = others.first(where: { !isBetter(new, than: $0) }) {
       let what = better.columns.item == new.columns.item ? "another state of it" : "another item of its name"
       result.lose(Finding(.foreign, item: item, name: name, "item \(item) is lost: \(what) is saved"))
+      if better.columns.item == new.columns.item { met[new.columns.accessible] -= 1 }
       try copy.remove(new.columns.row)
       return false
     }
@@ -330,6 +348,7 @@ public final class Salvage {
       let what = other.columns.item == new.columns.item ? "another state of it" : "another item of its name"
       result.lose(
         Finding(.foreign, item: item, name: other.head.item.name, "item \(item) is saved, and \(what) is lost"))
+      if other.columns.item == new.columns.item { met[other.columns.accessible] -= 1 }
       try copy.remove(other.columns.row)
       rows[other.columns.item] = nil
       result.saved -= 1
