@@ -62,19 +62,23 @@ struct SecretServiceEnableCommand: ParsableCommand {
     try check(standing)
   }
 
+  /// - Parameter changed: the files that were changed; nil if the command ends before it changes any.
   private func report(
-    _ copied: TransferAccount?, _ changed: [String], _ standing: Wire.SecretServiceReply
+    _ copied: TransferAccount?, _ changed: [String]?, _ standing: Wire.SecretServiceReply
   ) throws(Failure) {
     if globals.json {
       return try Output.json { object in
         copied?.writeMembers(&object)
-        object.add("changed", changed)
+        object.add("changed", changed ?? [])
         object.add("owned", standing.owner?.own == true)
         object.add("problem", standing.problem)
       }
     }
-    let lines = changed.map { "changed \(Printable.text($0))" }
-    try Output.lines((copied?.lines(isTrial: false) ?? []) + (lines.isEmpty ? ["everything is set up already"] : lines))
+    var lines = copied?.lines(isTrial: false) ?? []
+    if let changed {
+      lines += changed.isEmpty ? ["everything is set up already"] : changed.map { "changed \(Printable.text($0))" }
+    }
+    try Output.lines(lines)
   }
 
   /// False if it is certain that no other program is the Secret Service, nor would become that without this command.
@@ -100,7 +104,7 @@ struct SecretServiceEnableCommand: ParsableCommand {
       throw Self.uncopied(error)
     }
     guard let account, let incomplete = account.incomplete else { return account }
-    try report(account, [], standing)
+    try report(account, nil, standing)
     throw Self.uncopied(incomplete)
   }
 
@@ -227,10 +231,16 @@ struct SecretServiceEnableCommand: ParsableCommand {
       return Output.note("\(command) does so later")
     }
     let answers = Answers(fromInput: false, json: false)
-    let slot = try session.converse(answers) { vault, method, answer in
-      try vault.addSlot(kind: SlotKind.login.name, method: method, answer: answer)
+    do throws(Failure) {
+      let slot = try session.converse(answers) { vault, method, answer in
+        try vault.addSlot(kind: SlotKind.login.name, method: method, answer: answer)
+      }
+      Output.note("added slot \(slot)")
+    } catch {
+      // The slot is an offer, without which everything else is done as well.
+      let reason = error == Failure(Fault.cancelled) ? "" : ": \(error.event)"
+      Output.note("no slot was added\(reason); \(command) adds it later")
     }
-    Output.note("added slot \(slot)")
   }
 
   /// Ends the command with the news whether programs find this vault now.

@@ -15,6 +15,7 @@ struct SecretServiceStatusCommand: ParsableCommand {
   @OptionGroup var globals: Globals
 
   func run() throws {
+    if globals.system { throw SecretService.systemHasNone }
     let session = try Session(globals, startsDaemon: false)
     let (standing, agents) = try session.call { vault in
       do {
