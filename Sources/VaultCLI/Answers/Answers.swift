@@ -12,6 +12,8 @@ final class Answers {
   private let otherwise: String
   /// A recovery code that the daemon made and this program confirmed without a person.
   private var recoveryCode: SecretBuffer?
+  /// True while this program has given out a recovery code that may not be stored yet.
+  private var isCodePending = false
   /// True when a choice was answered with yes.
   private(set) var hasChosen = false
   /// Hides what is typed; set from the first question on.
@@ -66,6 +68,7 @@ final class Answers {
     case .confirm:
       try hush(keyboard)
       try show(prompt, question, keyboard)
+      isCodePending = true
       return try keyboard.ask("Recovery code: ", .shown)
     case .visible:
       try hush(keyboard)
@@ -91,9 +94,16 @@ final class Answers {
     rest()
   }
 
+  /// Says of a recovery code that was given out for something that failed that it opens nothing.
+  func disownCode() {
+    if isCodePending { Output.note("the recovery code above was not stored, and opens nothing") }
+    isCodePending = false
+  }
+
   /// Ends one conversation when another one follows: typed text stays hidden.
   func rest() {
     Hush.forget()
+    isCodePending = false
     held = nil
     asked = nil
     methods = []
@@ -148,7 +158,7 @@ final class Answers {
     _ question: String, _ keyboard: borrowing Keyboard, mayBeEmpty: Bool = false
   ) throws(Failure) -> SecretBuffer? {
     var refusal = Refusal.empty
-    for _ in 1...tries {
+    for number in 1...tries {
       guard let typed = try keyboard.ask(question, .hidden) else { return nil }
       if typed.count == 0, !mayBeEmpty {
         refusal = .empty
@@ -157,7 +167,7 @@ final class Answers {
       } else {
         return typed
       }
-      try keyboard.show(refusal.line)
+      if number < tries { try keyboard.show(refusal.line) }
     }
     throw Failure(.invalid, refusal.atLast, "start again")
   }
@@ -289,6 +299,7 @@ final class Answers {
       } else {
         try code.withBytes { bytes throws(Failure) in try Output.write(bytes) }
         try Output.text("\n")
+        isCodePending = true
       }
       return copy
     case .none: return nil
@@ -326,8 +337,8 @@ final class Answers {
       }
       // Each reason has its own tries: a typing error after two weak passwords is the first typing error.
       refusals[refusal.name, default: 0] += 1
-      try keyboard.show(refusal.line)
       if refusals[refusal.name] == tries { throw Failure(.invalid, refusal.atLast, "start again") }
+      try keyboard.show(refusal.line)
     }
   }
 

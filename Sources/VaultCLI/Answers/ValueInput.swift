@@ -65,7 +65,7 @@ struct ValueInput {
   /// - Parameter kind: nil if it is not known.
   static func adviceOnEmpty(_ kind: ItemKind?) -> String {
     guard let kind, !kind.mayBeEmpty else { return "give --allow-empty if an empty value is meant" }
-    return "an item of kind \(kind.rawValue) cannot be empty, so nothing was changed"
+    return "an item of kind \(kind.rawValue) is never empty"
   }
 
   private mutating func given(_ kind: () throws(Failure) -> ItemKind) throws(Failure) -> SecretBuffer {

@@ -8,8 +8,8 @@ struct AuditCommand: ParsableCommand {
     commandName: "audit",
     abstract: "Print what happened in the vault, and who asked for it.",
     discussion: """
-      Administrators see everything; others see what they did themselves. Reading the log is an entry of its own. \
-      `vault audit item NAME` prints who has read an item, and when last.
+      Administrators see everything; others with a grant see what they did themselves. Reading the log is an entry \
+      of its own. `vault audit item NAME` prints who has read an item, and when last.
       """,
     subcommands: [AuditListCommand.self, AuditItemCommand.self, AuditRepairCommand.self],
     defaultSubcommand: AuditListCommand.self)
@@ -142,6 +142,12 @@ struct AuditListCommand: ParsableCommand {
   private func check() throws {
     let session = try Session(globals)
     let noted = try against.map { try AuditMarks.read($0) } ?? []
+    if let against, noted.isEmpty {
+      let source = against == "-" ? "standard input" : Printable.quoted(against)
+      throw Failure(
+        .invalid, "\(source) has no note of the log, so nothing can be compared",
+        "notes are lines of the daemon with `audit entry`; give what `journalctl -u vaultd -o cat` prints")
+    }
     let progress = Progress()
     defer { progress.clear() }
     let result = try session.unlocking(for: "vault audit --verify", isLong: true) { vault in

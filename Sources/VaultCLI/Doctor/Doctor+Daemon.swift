@@ -18,6 +18,8 @@ extension Doctor {
       return .warn(
         "daemon", "none listens at \(location.path), and the store's lock does not tell of another: \(reason)",
         fix: "correct that")
+    case .none where Daemon.program == nil, .noStore where Daemon.program == nil:
+      return .fail("daemon", Failure.notInstalled.event, fix: fix(Failure.notInstalled))
     case .none, .noStore:
       let starts = Daemon.settingsProblem() == nil
       return .warn(

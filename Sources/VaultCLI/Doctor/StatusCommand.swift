@@ -43,6 +43,7 @@ struct StatusCommand: ParsableCommand {
   }
 
   private static func absent() -> Failure {
+    if Daemon.program == nil { return .notInstalled }
     if let problem = Daemon.settingsProblem() {
       return Failure(
         .configuration, "no daemon is running, and none starts: \(Printable.text(Failure.reason(of: problem)))")

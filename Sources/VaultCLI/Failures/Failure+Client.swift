@@ -55,7 +55,7 @@ extension Failure {
     case .notText(let name):
       self.init(.invalid, "\(Printable.quoted(name)) is not text", "read it as bytes")
     case .system("vaultd", ENOENT):
-      self.init(.unavailable, "no daemon is running and vaultd is not installed beside vault or in PATH", "install it")
+      self = .notInstalled
     case .system(let call, let code):
       let exit: Exit = code == EACCES || code == EPERM ? .denied : .io
       self.init(exit, "\(call): \(Output.describe(code))", Self.seeDoctor)
@@ -99,4 +99,10 @@ extension Failure {
         ? "vaultd ended with status \(status); run it by hand to see why"
         : "vaultd did not start: \(Printable.text(said))")
   }
+}
+
+extension Failure {
+  /// The failure where there is no daemon, and no program for one.
+  static let notInstalled = Failure(
+    .unavailable, "no daemon is running and vaultd is not installed beside vault or in PATH", "install it")
 }

@@ -79,9 +79,10 @@ extension Failure {
     case .wrongKind(let name, let kind):
       self.init(.invalid, "\(Printable.quoted(name)) is of kind \(Printable.text(kind))", "only totp items have codes")
     case .wrongUse(let name, let use):
+      let use = use.map { "is a key for \(Printable.text($0))" } ?? "was stored without a use"
       self.init(
-        .invalid, "\(Printable.quoted(name)) is \(use.map { "a key for \(Printable.text($0))" } ?? "not a key")",
-        "a key is used only for what it was made for")
+        .invalid, "\(Printable.quoted(name)) \(use)",
+        "a key is used only for what \(Hint.vault("set --use")) made it for")
     case .neverRead(let name): self.init(neverRead: name, use: nil)
     case .notOnTheseTerms(let name, let reason):
       self.init(

@@ -281,6 +281,7 @@ final class Session {
         }
       } catch {
         guard let fault, let again = try answers.again(after: fault, takesMethod: takesMethod) else {
+          answers.disownCode()
           throw answers.explained(error, fault)
         }
         method = again

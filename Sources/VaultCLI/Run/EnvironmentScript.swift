@@ -10,7 +10,9 @@ enum EnvironmentScript {
     case fish
 
     /// The shells that read what ``sh`` reads.
-    private static let likeSh: Set = ["bash", "zsh", "dash", "ksh", "ash"]
+    private static let likeSh = ["bash", "zsh", "dash", "ksh", "ash"]
+
+    static var allValueStrings: [String] { [Self.sh.rawValue] + likeSh + [Self.fish.rawValue] }
 
     init?(argument: String) { self.init(rawValue: Self.likeSh.contains(argument) ? Self.sh.rawValue : argument) }
   }

@@ -95,7 +95,7 @@ struct SlotAddCommand: SecretTaking {
   func validate() throws {
     try Refused.secretArguments(unexpected, of: self)
     if kind.kind.facts.secret == .presenceKey && presence.keystore == nil {
-      throw ValidationError("a pam slot needs --keystore, \(PresenceOptions.names)")
+      throw ValidationError("a pam slot needs --keystore with one of \(PresenceOptions.names)")
     }
     if kind.kind.facts.secret != .presenceKey && (presence.keystore != nil || presence.insecureFile || !user.isEmpty) {
       throw ValidationError("--keystore, --insecure-file and --user belong to pam slots")

@@ -93,7 +93,11 @@ struct QueryParser {
     if bytes[start] != UInt8(ascii: "\""),
       let symbol = bytes[start..<position].firstIndex(where: { "=~<>".utf8.contains($0) })
     {
-      let reason = "the text before '\(text(symbol..<symbol + 1))' is not a property or an attribute's name"
+      let comparison = text(symbol..<symbol + 1)
+      let reason =
+        symbol == start
+        ? "nothing stands right before '\(comparison)'; write a comparison without blanks around it, as in kind=note"
+        : "the text before '\(comparison)' is not a property or an attribute's name"
       throw QueryError(position: start, reason: reason)
     }
     return word
