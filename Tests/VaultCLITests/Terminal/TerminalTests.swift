@@ -104,12 +104,12 @@ import VaultTesting
     defer { sandbox.close() }
     try sandbox.hidePAM()
     let terminal = try Terminal(sandbox, ["init"] + floorOptions)
-    for _ in 1...3 {
+    for time in 1...3 {
       try terminal.expect("New vault password: ")
       terminal.type(password)
       try terminal.expect("Again: ")
       terminal.type("corect horse battery")
-      try terminal.expect("not the same")
+      try terminal.expect(time < 3 ? "The two are not the same." : "the two entries differed three times; start again")
     }
     #expect(try terminal.wait() == 65)
     #expect(!FileManager.default.fileExists(atPath: sandbox.store + "/vault.db"))

@@ -73,12 +73,12 @@ struct PresenceAbuseTests {
     defer { stand.close() }
     let script = try stand.script(
       #"echo $$ >$pid; printf '{"prompt":{"style":"secret","text":"x"}}\0' >&0; exec sleep 1000"#)
-    // On a busy machine the script starts late, and the helper is silent until then.
+    // On a busy machine the script starts late, or its question is read late, and the helper is silent until then.
     var unanswered: PresenceStand.Result?
     for silence: Int64 in [50, 500, 5000] {
       unanswered = try stand.check(
         "vault", through: script, limits: .init(silence: .milliseconds(silence), total: .milliseconds(12 * silence)))
-      if unanswered?.said.isEmpty == false { break }
+      if unanswered?.outcome == .cancelled { break }
     }
     #expect(unanswered?.outcome == .cancelled)
     #expect(unanswered?.said == ["secret x"])

@@ -148,7 +148,7 @@ import VaultTesting
   @Test("no advice on an empty value is one that is refused then") func empty() throws {
     let sandbox = try Sandbox.withVault(unlocked: true)
     defer { sandbox.close() }
-    for (kind, advice) in [("password", "an item of kind password cannot be empty"), ("note", "give --allow-empty")] {
+    for (kind, advice) in [("password", "an item of kind password is never empty"), ("note", "give --allow-empty")] {
       try sandbox.must(["set", kind, "--kind", kind], stdin: "1")
       let outcome = try sandbox.run("set", kind, "--update", stdin: "")
       #expect(outcome.status == 65 && outcome.errors.contains(advice), "\(outcome)")
