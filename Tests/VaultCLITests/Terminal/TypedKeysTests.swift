@@ -67,6 +67,19 @@ import VaultTesting
     #expect(try sandbox.must(["get", "x"]) == "hun~ter2")
   }
 
+  /// Types the same unusable line three times, after which the command ends.
+  private func expectEnd(
+    _ sandbox: Sandbox, _ command: [String], _ question: String, typing line: String, _ message: String
+  ) throws {
+    let terminal = try Terminal(sandbox, command)
+    for _ in 1...3 {
+      try terminal.expect(question)
+      terminal.type(line)
+    }
+    try terminal.expect(message)
+    #expect(try terminal.wait() == 65)
+  }
+
   @Test("an arrow key in a hidden line is told, and the line asked for again") func arrows() throws {
     let sandbox = try Sandbox.withVault(unlocked: true)
     defer { sandbox.close() }
@@ -80,13 +93,8 @@ import VaultTesting
     }
     #expect(try terminal.wait() == 0)
     #expect(try sandbox.must(["get", "x"]) == "hunter2")
-    let never = try Terminal(sandbox, ["set", "y"])
-    for _ in 1...3 {
-      try never.expect("Value of `y`: ")
-      never.type("\u{1B}[A")
-    }
-    try never.expect("vault: three times a key that is no letter was typed, such as an arrow key; start again")
-    #expect(try never.wait() == 65)
+    let last = "vault: three times a key that is no letter was typed, such as an arrow key; start again"
+    try expectEnd(sandbox, ["set", "y"], "Value of `y`: ", typing: "\u{1B}[A", last)
   }
 
   @Test(
@@ -107,13 +115,8 @@ import VaultTesting
     #expect(try terminal.wait() == 0)
     #expect(!terminal.screen.contains("wrong"))
     try sandbox.must(["lock"])
-    let never = try Terminal(sandbox, ["unlock"])
-    for _ in 1...3 {
-      try never.expect("Vault password: ")
-      never.type("\u{1B}[A")
-    }
-    try never.expect("vault: three times a key that is no letter was typed, such as an arrow key; start again")
-    #expect(try never.wait() == 65)
+    let last = "vault: three times a key that is no letter was typed, such as an arrow key; start again"
+    try expectEnd(sandbox, ["unlock"], "Vault password: ", typing: "\u{1B}[A", last)
   }
 
   @Test("Return alone is told, costs no try, and the password asked for again") func returnAlone() throws {
@@ -131,13 +134,8 @@ import VaultTesting
     #expect(try terminal.wait() == 0)
     #expect(!terminal.screen.contains("wrong"))
     try sandbox.must(["lock"])
-    let never = try Terminal(sandbox, ["unlock"])
-    for _ in 1...3 {
-      try never.expect("Vault password: ")
-      never.type("")
-    }
-    try never.expect("vault: nothing was typed three times; start again")
-    #expect(try never.wait() == 65)
+    let last = "vault: nothing was typed three times; start again"
+    try expectEnd(sandbox, ["unlock"], "Vault password: ", typing: "", last)
   }
 
   @Test("each reason for another try has its own tries") func tries() throws {
