@@ -191,7 +191,6 @@ package final class Items {
     course.side = .source
     try checkList(new, .version(nil), of: name, for: caller, &course.source)
     let list = try listToMove(of: name, to: new, for: caller, course)
-    if (try? item(name))?.use == .jwt { try checkList(beside: new, for: caller) }
     if let list {
       let (from, to) = (Self.detail(ofMoveTo: list.to), "from \(list.from.text)")
       course.others = [
@@ -231,9 +230,11 @@ package final class Items {
   private func listToMove(
     of name: ItemName, to new: ItemName, for caller: Caller, _ course: Audit.Course
   ) throws(Refusal) -> (from: ItemName, to: ItemName, id: ItemID)? {
-    guard (try? item(name))?.use == .jwt, let from = try? Self.revocationList(of: name),
-      let id = identity(of: from)
-    else { return nil }
+    guard (try? item(name))?.use == .jwt else { return nil }
+    guard let from = try? Self.revocationList(of: name), let id = identity(of: from) else {
+      try checkList(beside: new, for: caller)
+      return nil
+    }
     course.side = .target
     let to = try Self.revocationList(of: new)
     course.side = .source
