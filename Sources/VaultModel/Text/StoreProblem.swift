@@ -3,6 +3,14 @@ public enum StoreProblem {
   /// The file system has no room for a change.
   public static let diskFull = "cannot write vault.db: disk full"
 
+  /// A required entry cannot be written.
+  public static func unrecorded(_ reason: String) -> String {
+    "the audit log, which is required, cannot be written: \(reason)"
+  }
+
+  /// A required entry cannot be written, because nothing is written to a store that has failed its check.
+  public static let unrecordedInFailed = unrecorded("the store has failed its check")
+
   private static let look = "cannot look at "
 
   /// The system does not let the daemon look at the name of an open file of the store.

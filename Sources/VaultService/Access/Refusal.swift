@@ -67,6 +67,8 @@ package enum Refusal: Error, Equatable {
   /// The store is corrupt, or a later program wrote it, if `isNewer`.
   case corrupt(String, isNewer: Bool, advice: String?)
   case storageFailed(String)
+  /// No entry of the call can be written, and one is required.
+  case unrecorded(String)
   case outOfMemory
   case busy(String)
   case invalidBackup(String)
@@ -75,10 +77,11 @@ package enum Refusal: Error, Equatable {
   /// The reason for the journal, without its advice. It names no item, because names may be hidden.
   package var reason: String {
     switch self {
-    case .corrupt(let reason, _, _), .storageFailed(let reason), .busy(let reason), .invalidBackup(let reason),
-      .misconfigured(let reason), .denied(let reason), .invalidGrant(let reason), .weakSecret(let reason),
-      .tooMuch(let reason), .accountExpired(let reason), .presenceFailed(let reason), .invalidName(_, let reason),
-      .invalidValue(_, let reason), .notOnTheseTerms(_, let reason), .invalidQuery(let reason, _):
+    case .corrupt(let reason, _, _), .storageFailed(let reason), .unrecorded(let reason), .busy(let reason),
+      .invalidBackup(let reason), .misconfigured(let reason), .denied(let reason), .invalidGrant(let reason),
+      .weakSecret(let reason), .tooMuch(let reason), .accountExpired(let reason), .presenceFailed(let reason),
+      .invalidName(_, let reason), .invalidValue(_, let reason), .notOnTheseTerms(_, let reason),
+      .invalidQuery(let reason, _):
       reason
     case .unavailable(_, let obstacle): obstacle.reason
     case .invalid(let parameter): "an invalid \(parameter) was sent"

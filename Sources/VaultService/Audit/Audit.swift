@@ -22,6 +22,8 @@ package final class Audit: SecretHolder {
   /// Returns the subject of an entry that names none, by its caller.
   var toldName: (AuditEntry.Caller) -> AuditSubject.Name = { AuditSubject.Name(text: "user:\($0.uid)") }
   package internal(set) var settings = AuditSettings()
+  /// Called when the log cannot be written any more, and when it can be written again.
+  var problemChanged: () -> Void = {}
 
   /// The entries that are not sealed yet.
   var block = AuditBlock()

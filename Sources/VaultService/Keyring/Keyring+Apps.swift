@@ -52,7 +52,7 @@ extension Keyring {
   }
 
   /// True while nobody can tell whether there is a secret for a program: a second one must not be made.
-  private var hidesSecrets: Bool { isShut || vault.hidesNames != false }
+  private var hidesSecrets: Bool { isShut || isUnrecorded || vault.hidesNames != false }
 
   /// True until the check of the store has told whether what is not found was ever stored: somebody who edits the files
   /// may have taken the secret out. After a check that has failed, nothing is written in any case.

@@ -43,7 +43,7 @@ extension Keyring {
   /// The item that keeps the properties of a collection; nil if there is none, or if it cannot be read now.
   private func record(of collection: CollectionID) -> ItemInfo? {
     guard let name = try? Records.name(collection) else { return nil }
-    return try? vault.openKeychain?.item(named: name)
+    return try? keychain?.item(named: name)
   }
 
   /// The most bytes of the label of a collection: all of them are read at each unlock.
@@ -149,7 +149,7 @@ extension Keyring {
   package func step(_ removal: KeyringRemoval, for caller: Caller) throws(KeyringFault) -> Bool {
     let collection = removal.collection
     if isLocked(collection, for: caller) { throw .isLocked }
-    guard let folder = collection.folder, let keychain = vault.openKeychain else { throw .noSuchObject }
+    guard let folder = collection.folder, let keychain else { throw .noSuchObject }
     let found: [ItemInfo]
     do throws(VaultError) {
       (found, _) = try keychain.find(Query(within: folder), in: .folder(folder), limit: 16, now: vault.clock.wall())

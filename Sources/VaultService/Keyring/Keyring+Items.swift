@@ -280,7 +280,7 @@ extension Keyring {
 
   /// The name of the item at a path. Almost every item still has the name that it was made with.
   func name(of path: KeyringPath, for caller: Caller) throws(KeyringFault) -> ItemName {
-    guard let keychain = vault.openKeychain else { throw .isLocked }
+    guard let keychain else { throw .isLocked }
     // While names are hidden, nobody can tell what there is not.
     let missing: KeyringFault = hidesItems(in: path.collection) ? .isLocked : .noSuchObject
     if path.collection == .shared {
@@ -319,12 +319,12 @@ extension Keyring {
     guard let path = try? resolve(path, for: caller) else { return nil }
     if path.collection == .session { return KeyringID(path.element).flatMap { try? ofSession.item($0) } }
     guard let name = try? name(of: path, for: caller) else { return nil }
-    return try? vault.openKeychain?.item(named: name)
+    return try? keychain?.item(named: name)
   }
 
   /// True if the owner shares the item of this name. Keys that have a use are never shared.
   func isShared(_ name: ItemName) -> Bool {
-    guard mayBeShared(name), let item = try? vault.openKeychain?.item(named: name) else { return false }
+    guard mayBeShared(name), let item = try? keychain?.item(named: name) else { return false }
     return item.use == nil && !item.isForPortal
   }
 

@@ -17,6 +17,8 @@ package final class Keyring {
   /// True from a lock that a program asked for here until the next unlock. Meanwhile no value is served here, not even
   /// one that is served elsewhere while the vault is locked.
   package private(set) var isShut = false
+  /// True if programs were told last that everything is locked, because no entry can be written.
+  private var hasToldUnrecorded = false
   /// The item that a path led to last: programs ask one thing after the other of an item that they have found.
   private var lastFound: (path: KeyringPath, name: ItemName, generation: UInt64)?
   /// The collections with items whose names the last lock has hidden; nil if nobody knows which these are.
@@ -42,6 +44,7 @@ package final class Keyring {
     followPrompts()
     followNames()
     followKeys()
+    followAudit()
   }
 
   /// True while programs are served. Until then the keyring learns nothing of the vault's items.
@@ -105,6 +108,26 @@ package final class Keyring {
     }
   }
 
+  /// Tells programs that everything is locked while no entry can be written and one is required, and when that is over.
+  private func followAudit() {
+    // The log may change amid a call, or a change of the store.
+    vault.audit.problemChanged = { [weak self] in
+      self?.vault.waiting.turns?.wait { self?.tellOfRecording() }
+    }
+    let reconfigured = vault.hooks.reconfigured
+    vault.hooks.reconfigured = { [weak self] in
+      reconfigured()
+      self?.tellOfRecording()
+    }
+  }
+
+  private func tellOfRecording() {
+    guard isOn, isUnrecorded != hasToldUnrecorded else { return }
+    hasToldUnrecorded = isUnrecorded
+    if !isUnrecorded { vault.prompts.wake() }
+    changed(.locks)
+  }
+
   private func noteHidden(by keychain: Keychain) {
     guard isOn else {
       withHiddenItems = nil
@@ -144,9 +167,16 @@ package final class Keyring {
     if !isTold { changed(.locks) }
   }
 
+  /// True while an entry is required and none can be written. Programs find everything as before the first unlock then,
+  /// and their prompts wait: after an error some of them delete what they have encrypted.
+  var isUnrecorded: Bool { vault.audit.isBlocking }
+
+  /// The store from which programs are served; nil if none is open, or while no entry can be written.
+  var keychain: Keychain? { isUnrecorded ? nil : vault.openKeychain }
+
   /// True if a caller cannot find, read and make items in a collection now.
   package func isLocked(_ collection: CollectionID, for caller: Caller) -> Bool {
-    guard !isShut, let keychain = vault.openKeychain else { return true }
+    guard !isShut, let keychain else { return true }
     switch collection {
     case .session: if !keychain.opensValues(of: .afterFirstUnlock) { return true }
     case .shared: return vault.state.kind != .unlocked
@@ -170,9 +200,7 @@ package final class Keyring {
 
   /// True if an item's value would not be served to a caller now.
   package func isLocked(_ item: ItemInfo, for caller: Caller) -> Bool {
-    guard !isShut, let keychain = vault.openKeychain, keychain.opensValues(of: item.policy.accessible) else {
-      return true
-    }
+    guard !isShut, let keychain, keychain.opensValues(of: item.policy.accessible) else { return true }
     if access.decide(.get, item.name, item.policy, for: caller) == .allow { return false }
     return access.approval(.get, item.name, for: caller) == nil
   }
@@ -182,7 +210,7 @@ package final class Keyring {
 
   /// True while nobody can tell which items there are in a collection, or in all of them.
   package func hidesItems(in collection: CollectionID? = nil) -> Bool {
-    guard let keychain = vault.openKeychain else { return true }
+    guard let keychain else { return true }
     if keychain.knowsAllNames { return false }
     guard keychain.opensNames(of: .afterFirstUnlock), keychain.opensNames(of: .always) else { return true }
     switch collection {
@@ -231,7 +259,7 @@ package final class Keyring {
       }
       vault.prompts.look()
     case .request: vault.prompts.look()
-    case .integrityFailed: break
+    case .integrityFailed: tellOfRecording()
     }
   }
 
@@ -297,7 +325,7 @@ package final class Keyring {
   package func mayLearn(of path: KeyringPath, _ caller: Caller) -> Bool {
     guard path.collection == .shared else { return true }
     guard let text = PathElement.decode(path.element), let name = try? ItemName(text) else { return false }
-    let policy = (try? vault.openKeychain?.item(named: name))?.policy
+    let policy = (try? keychain?.item(named: name))?.policy
     return access.decide(.find, name, policy, for: caller) == .allow
   }
 
@@ -388,9 +416,10 @@ package enum KeyringFault: Error, Equatable {
     if case .denied = refusal { self = .refused(refusal) } else { self.init(refusal) }
   }
 
-  init(_ refusal: Refusal) {
+  package init(_ refusal: Refusal) {
     switch refusal {
-    case .locked, .timedOut, .unshown, .unanswered, .unapproved, .approvalLost, .presenceRequired, .denied, .noVault:
+    case .locked, .timedOut, .unshown, .unanswered, .unapproved, .approvalLost, .presenceRequired, .denied, .noVault,
+      .unrecorded:
       self = .isLocked
     case .noSuchItem: self = .noSuchObject
     case .tooLarge, .tooMuch, .invalidValue: self = .limitsExceeded(refusal.reason)

@@ -149,7 +149,7 @@ extension Keyring {
     let hit = KeyringSearch.Hit(
       path: path, isLocked: isLocked(item, for: caller), order: item.keyring?.order ?? 0)
     guard isShared else {
-      if let keychain = vault.openKeychain { remember(path, item.name, keychain) }
+      if let keychain { remember(path, item.name, keychain) }
       return search.own.append(hit)
     }
     // Two patterns may share one item, and what lies in a collection's own folder is there already.

@@ -12,9 +12,12 @@ final class SecretServiceStand {
   let bus: PrivateBus
 
   /// Makes a vault, which is unlocked.
-  init(_ settings: String = "") throws {
+  ///
+  /// - Parameter prepare: changes the sandbox before there is anything in it.
+  init(_ settings: String = "", prepare: (Sandbox) throws -> Void = { _ in }) throws {
     sandbox = try Sandbox()
     do {
+      try prepare(sandbox)
       bus = try PrivateBus(.session, in: sandbox)
       try sandbox.configure(Self.settings + settings)
       try start()

@@ -237,6 +237,49 @@ struct FullDiskTests {
     }
   }
 
+  @Test(
+    "while a required audit log cannot be written, programs of the desktop find everything locked, and lose nothing",
+    .enabled(if: FileManager.default.fileExists(atPath: "/usr/bin/secret-tool"), "needs libsecret-tools"))
+  func desktop() throws {
+    func mount(_ sandbox: Sandbox, _ options: String) throws {
+      let data = sandbox.root + "/data"
+      let outcome = try sandbox.run("-t", "tmpfs", "-o", options, "vault-test", data, program: "/usr/bin/mount")
+      #expect(outcome.status == 0, "\(outcome)")
+    }
+    let stand = try SecretServiceStand("audit = required\n") { try mount($0, "size=2m,mode=0700") }
+    let sandbox = stand.sandbox
+    defer {
+      // The daemon has files open on the file system, so stop it before unmounting.
+      _ = try? sandbox.stopDaemon()
+      _ = try? sandbox.run("--lazy", sandbox.root + "/data", program: "/usr/bin/umount")
+      stand.close()
+    }
+    let tool = "/usr/bin/secret-tool"
+    #expect(try stand.run(tool, "store", "--label=L", "key", "a", stdin: "value").status == 0)
+    #expect(try stand.run(tool, "lookup", "key", "a").output == "value")
+    let filled = try sandbox.run("-c", Self.pad, sandbox.root + "/data", program: "/bin/sh")
+    #expect(filled.errors.contains("No space left on device"), "\(filled)")
+    // The pages already allocated may have room for further entries.
+    var count = 0
+    while try sandbox.run("list").status != 74, count < 500 { count += 1 }
+    #expect(count < 500)
+    let waiting = [
+      try stand.begin(tool, "lookup", "key", "a"), try stand.begin(tool, "lookup", "key", "none"),
+      try stand.begin(tool, "store", "--label=L", "key", "new", stdin: "n"),
+    ]
+    #expect(try sandbox.must(["status"]).contains("3 prompts of programs wait"))
+    // An unlock gives nothing more.
+    try sandbox.must(["lock"])
+    try stand.unlock()
+    #expect(try sandbox.must(["status"]).contains("3 prompts of programs wait"))
+    try mount(sandbox, "remount,size=8m")
+    let outcomes = try waiting.map { try $0.outcome() }
+    #expect(outcomes[0].output == "value", "\(outcomes[0])")
+    #expect(outcomes[1].status == 1 && outcomes[1].output.isEmpty, "\(outcomes[1])")
+    #expect(outcomes[2].status == 0, "\(outcomes[2])")
+    #expect(try stand.run(tool, "lookup", "key", "new").output == "n")
+  }
+
   /// Fills a file system to its last page, and that page to its last byte.
   private static let pad = "cat /dev/zero >$0/pad; head -c 8192 /dev/zero | dd of=$0/last bs=1"
 

@@ -35,26 +35,28 @@ enum SecretCall: String, CaseIterable {
   var terms: CallTerms {
     switch self {
     case .openSession: CallTerms("secret-service: OpenSession", needs: .nothing, entry: .ofRefusals)
-    case .createCollection: CallTerms("secret-service: CreateCollection", needs: .log, entry: .first)
-    case .searchService, .searchCollection: CallTerms("secret-service: SearchItems", needs: .log, entry: .first)
-    // The calls that unlock and lock the vault need no log, as at the other doors.
+    case .createCollection: CallTerms("secret-service: CreateCollection", needs: .logUnlessLocked, entry: .first)
+    case .searchService, .searchCollection:
+      CallTerms("secret-service: SearchItems", needs: .logUnlessLocked, entry: .first)
+    // The calls that unlock and lock the vault need no log, as at the other doors. To the others everything is locked
+    // while no entry can be written.
     case .unlock: CallTerms("secret-service: Unlock", needs: .nothing, entry: .first)
     case .lock: CallTerms("secret-service: Lock", needs: .nothing, entry: .first)
     case .prompt: CallTerms("secret-service: Prompt", needs: .nothing, entry: .ofRefusals)
     case .dismiss: CallTerms("secret-service: Dismiss", needs: .nothing, entry: .first)
-    case .getSecrets: CallTerms("secret-service: GetSecrets", needs: .log, entry: .first)
-    case .getSecret: CallTerms("secret-service: GetSecret", needs: .log, entry: .first)
+    case .getSecrets: CallTerms("secret-service: GetSecrets", needs: .logUnlessLocked, entry: .first)
+    case .getSecret: CallTerms("secret-service: GetSecret", needs: .logUnlessLocked, entry: .first)
     case .readAlias: CallTerms("secret-service: ReadAlias", needs: .nothing, entry: .ofRefusals)
-    case .setAlias: CallTerms("secret-service: SetAlias", needs: .log, entry: .first)
-    case .deleteCollection, .deleteItem: CallTerms("secret-service: Delete", needs: .log, entry: .first)
-    case .createItem: CallTerms("secret-service: CreateItem", needs: .log, entry: .first)
-    case .setSecret: CallTerms("secret-service: SetSecret", needs: .log, entry: .first)
+    case .setAlias: CallTerms("secret-service: SetAlias", needs: .logUnlessLocked, entry: .first)
+    case .deleteCollection, .deleteItem: CallTerms("secret-service: Delete", needs: .logUnlessLocked, entry: .first)
+    case .createItem: CallTerms("secret-service: CreateItem", needs: .logUnlessLocked, entry: .first)
+    case .setSecret: CallTerms("secret-service: SetSecret", needs: .logUnlessLocked, entry: .first)
     case .closeSession: CallTerms("secret-service: Close", needs: .nothing, entry: .ofRefusals)
     // The secret's own entries say what was done.
-    case .retrieveSecret: CallTerms("portal: RetrieveSecret", needs: .log, entry: .ofRefusals)
+    case .retrieveSecret: CallTerms("portal: RetrieveSecret", needs: .logUnlessLocked, entry: .ofRefusals)
     case .closeRequest: CallTerms("portal: Close", needs: .nothing, entry: .ofRefusals)
-    case .get, .getAll: CallTerms("secret-service: properties", needs: .log, entry: .first)
-    case .set: CallTerms("secret-service: a property", needs: .log, entry: .first)
+    case .get, .getAll: CallTerms("secret-service: properties", needs: .logUnlessLocked, entry: .first)
+    case .set: CallTerms("secret-service: a property", needs: .logUnlessLocked, entry: .first)
     }
   }
 }

@@ -88,7 +88,9 @@ final class SecretServiceDoor: SecretHolder {
       throw .failed
     }
     request.pass = pass(of: peer.caller)
-    do throws(Refusal) { try vault.audit.begin(call.terms, for: peer.caller) } catch { throw BusError(.refused(error)) }
+    do throws(Refusal) { try vault.audit.begin(call.terms, for: peer.caller) } catch {
+      throw BusError(KeyringFault(error))
+    }
   }
 
   /// Records a call that is refused before it is begun.
@@ -104,7 +106,7 @@ final class SecretServiceDoor: SecretHolder {
   private func pass(of caller: Caller) -> (BusError?) -> BusError? {
     { [audit = vault.audit] error in
       do throws(Refusal) { try audit.pass(error?.outcome, isLast: true, for: caller) } catch {
-        return BusError(.refused(error))
+        return BusError(KeyringFault(error))
       }
       return nil
     }

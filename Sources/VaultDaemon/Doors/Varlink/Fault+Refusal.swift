@@ -56,7 +56,7 @@ extension Fault {
     case .denied(let reason): self = .denied(reason: reason, request: nil)
     case .corrupt(let reason, let isNewer, let advice):
       self = .corrupt(reason: reason, newer: isNewer, advice: advice)
-    case .storageFailed(let reason): self = .storageFailed(reason: reason)
+    case .storageFailed(let reason), .unrecorded(let reason): self = .storageFailed(reason: reason)
     case .outOfMemory: self = .outOfMemory
     case .busy(let reason): self = .busy(reason: reason)
     case .invalidBackup(let reason): self = .invalidBackup(reason: reason)

@@ -10,7 +10,11 @@ extension Audit {
   /// - Throws: the refusal of a call that needs the log while the log cannot be written.
   package func begin(_ terms: CallTerms, for caller: Caller) throws(Refusal) {
     caller.passage.begin(terms)
-    if terms.need != .nothing { try settle(terms.need) }
+    switch terms.need {
+    case .log, .logUnlessFailed: try settle(terms.need)
+    case .logUnlessLocked: do throws(Refusal) { try settle() } catch { caller.passage.isUnrecorded = true }
+    case .nothing: break
+    }
   }
 
   /// Records a call that is refused before it is begun; ``pass(_:isLast:for:)`` lets the refusal out. Calls that are
@@ -74,7 +78,10 @@ extension Audit {
     passage.isAnswered = true
     passage.isSettled = true
     if isLast { passage.end() }
-    if !isSettled { try settle(terms.need) }
+    guard !isSettled else { return }
+    do throws(Refusal) { try settle(terms.need) } catch {
+      guard passage.isUnrecorded else { throw error }
+    }
   }
 
   /// Notes that the client of a call left before the answer, or was disconnected.
@@ -98,7 +105,7 @@ extension Audit {
   /// Writes everything recorded to the disk now, if that is required and the call needs it.
   func settle(_ need: CallTerms.Need) throws(Refusal) {
     switch need {
-    case .log: try settle()
+    case .log, .logUnlessLocked: try settle()
     case .logUnlessFailed: if keychain()?.hasFailed != true { try settle() }
     case .nothing: if isRequired { write() }
     }

@@ -154,13 +154,13 @@ extension Audit {
       return result
     }
     // The entries from before stay even if these do not.
-    guard seal(keychain) else { throw .storage(Self.unwritable(problem ?? "")) }
+    guard seal(keychain) else { throw .storage(StoreProblem.unrecorded(problem ?? "")) }
     var before: Usage?
     do throws(VaultError) {
       let result = try keychain.transaction { (result: R) throws(VaultError) in
         before = usage(of: subjects(result))
         record(result)
-        guard seal(keychain), sealTally(keychain) else { throw .storage(Self.unwritable(problem ?? "")) }
+        guard seal(keychain), sealTally(keychain) else { throw .storage(StoreProblem.unrecorded(problem ?? "")) }
       } _: { () throws(VaultError) in
         try change()
       }
@@ -176,7 +176,7 @@ extension Audit {
   func settle(_ entry: Entry) throws(Refusal) {
     do throws(VaultError) { try taking(effect: {}, with: entry) } catch {
       note(error)
-      throw .storageFailed(Self.unwritable(error.text))
+      throw .unrecorded(StoreProblem.unrecorded(error.text))
     }
   }
 

@@ -169,8 +169,10 @@ extension Audit {
       note(error)
       return false
     }
+    let isOver = problem != nil
     writing.problem = nil
     writing.hasNews = true
+    if isOver { problemChanged() }
     return true
   }
 
@@ -178,8 +180,11 @@ extension Audit {
 
   /// Notes the reason why the log cannot be written.
   func note(_ problem: String) {
-    if self.problem == nil { log.error("the audit log cannot be written: \(problem)") }
+    let isNew = self.problem == nil
     writing.problem = problem
+    guard isNew else { return }
+    log.error("the audit log cannot be written: \(problem)")
+    problemChanged()
   }
 
   private func tellOfLost() {
@@ -222,6 +227,9 @@ extension Audit {
   /// True when an entry has to be on the disk before its answer.
   package var isRequired: Bool { settings.mode == .required }
 
+  /// True while calls are refused because no entry could be written when it was tried last.
+  package var isBlocking: Bool { isRequired && (problem != nil || keychain()?.hasFailed == true) }
+
   /// Writes everything recorded to the disk now, if that is required, as entries or as counts in the tally.
   ///
   /// - Throws: the refusal of the call if that is not possible, and of every call after the store has failed, to which
@@ -230,13 +238,7 @@ extension Audit {
     guard isRequired else { return }
     let hasFailed = keychain()?.hasFailed == true
     guard hasFailed || !write() else { return }
-    let reason = hasFailed ? "the store has failed its check" : problem ?? ""
-    throw .storageFailed(Self.unwritable(reason))
-  }
-
-  /// The refusal of a call that needs an entry, because none can be written.
-  static func unwritable(_ reason: String) -> String {
-    "the audit log, which is required, cannot be written: \(reason)"
+    throw .unrecorded(hasFailed ? StoreProblem.unrecordedInFailed : StoreProblem.unrecorded(problem ?? ""))
   }
 
   // MARK: Readers

@@ -18,7 +18,9 @@ extension Refusal {
       .invalidQuery, .weakSecret, .tooLarge, .tooMuch, .invalidBackup:
       .invalid
     case .cancelled: .cancelled
-    case .unavailable, .rekeying, .rekeyRests, .corrupt, .storageFailed, .outOfMemory, .busy, .misconfigured: .failed
+    case .unavailable, .rekeying, .rekeyRests, .corrupt, .storageFailed, .unrecorded, .outOfMemory, .busy,
+      .misconfigured:
+      .failed
     }
   }
 }

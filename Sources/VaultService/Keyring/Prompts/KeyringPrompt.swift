@@ -271,6 +271,11 @@ package final class KeyringPrompt {
 
   /// Does what the prompt is for, as soon as the program lacks nothing for it; otherwise returns the event to wait for.
   private func goOn() throws(Refusal) -> Wait? {
+    // No person can give what the log lacks.
+    guard !keyring.isUnrecorded else {
+      refused()
+      return nil
+    }
     if isRemovalStopped, !keyring.isUnlocked { return .unlock }
     if beginMatching() { return nil }
     if let wait = try lack() { return wait }
@@ -284,6 +289,7 @@ package final class KeyringPrompt {
       end(result)
     } catch {
       switch error {
+      case .isLocked where keyring.isUnrecorded: refused()
       // A lock was faster. What an unlocked vault does not give is not given after another unlock either.
       case .isLocked where !keyring.isUnlocked: return .unlock
       case .isLocked where kind == .retrieve && keyring.isUnchecked: refused()
@@ -322,7 +328,7 @@ package final class KeyringPrompt {
       if try keyring.step(removal, for: terms.caller) { return end(.deleted) }
     } catch {
       isRemoving = false
-      guard error == .isLocked, !keyring.isUnlocked else { return end(.dismissed) }
+      guard error == .isLocked, !keyring.isUnlocked || keyring.isUnrecorded else { return end(.dismissed) }
       isRemovalStopped = true
       return askLater()
     }
@@ -410,7 +416,7 @@ extension Keyring {
   /// The event that a caller has to wait for before a target is served; nil if it is served, or if there is no such
   /// target. As at the other doors, nobody is asked to unlock the vault for a caller that lacks a right.
   func lack(_ target: KeyringTarget, _ caller: Caller, _ said: Said) throws(Refusal) -> Wait? {
-    guard vault.openKeychain != nil else { return .unlock }
+    guard keychain != nil else { return .unlock }
     switch target {
     case .collection(let collection):
       guard has(collection), isLocked(collection, for: caller) else { return nil }
@@ -437,7 +443,7 @@ extension Keyring {
     if decision == .refuse, access.approval(.get, name, for: caller) == nil {
       return try items.waitOrAsk(.get, name, permit, caller, said)
     }
-    guard !isShut, let keychain = vault.openKeychain, keychain.opensValues(of: item.policy.accessible) else {
+    guard !isShut, let keychain, keychain.opensValues(of: item.policy.accessible) else {
       return .unlock
     }
     return decision == .ask ? .presence(name, item.policy.require) : nil
