@@ -81,7 +81,7 @@ extension KeyScene {
     },
   ]
 
-  /// A rekey on a disk that is full, which needs root to mount one.
+  /// Changes on a disk that is full, which need root to mount one.
   static let fullDisks = [
     KeyScene(name: "a rekey that a full disk pauses, and a lock", place: .smallDisk, held: Held.locked) { stage in
       try stage.unlock()
@@ -94,7 +94,25 @@ extension KeyScene {
       try stage.awaitPause()
       try stage.awaitKeys("the next keys") { $0.contains { $0.hasPrefix("next ") } }
       try stage.lock()
-    }
+    },
+    // The keys of a locked vault are lent to the change, which is one transaction with its entry.
+    KeyScene(
+      name: "a slot that a full disk refuses in a locked vault", settings: "audit = required\n", place: .smallDisk,
+      held: Held.locked
+    ) { stage in
+      try stage.unlock()
+      try stage.lock()
+      try stage.fillDisk()
+      // The pages already allocated may have room for some slots.
+      var (error, count): (String?, Int) = (nil, 0)
+      while error == nil, count < 30 {
+        count += 1
+        error = try stage.sandbox.converse("AddSlot", ["kind": "recovery"]) {
+          $0["code"] as? String ?? stage.password
+        }?.error
+      }
+      #expect(error == "StorageFailed")
+    },
   ]
 
   static let rekeys = [
